@@ -1,22 +1,18 @@
 """The published tables of Wan & Chang (2024), recomputed from their printed figures."""
 
 import numpy as np
-import pytest
-
-from portrayal.reference import published
-from portrayal.studies.agency.reproduce import variance_floors
 
 STUDY = "agency"
 
 
-def test_the_variance_of_averaged_gaps_is_computed_by_hand():
+def test_the_variance_of_averaged_gaps_is_computed_by_hand(checks):
     gaps = [-16.38, -27.22, -21.88, -11.34]  # Table 21, ChatGPT's biographies
     expected = sum((g - np.mean(gaps)) ** 2 for g in gaps) / 3
-    found = variance_floors(
-        published("wan_agency_by_group").to_pylist(), "ChatGPT", "Biography", "none"
-    )
-    assert found["race"] == pytest.approx(expected)
-    assert found["gender"] == pytest.approx((23.45 - 14.96) ** 2 / 2)
+    figures = checks["Table 1", "variance per run is at or above that of averaged gaps"].figures
+    found = {row.group: row.ours for row in figures[:3]}
+    assert (figures[0].model, figures[0].domain) == ("ChatGPT", "Biography")
+    assert found["race"] == f"{expected:.2f}"
+    assert found["gender"] == f"{(23.45 - 14.96) ** 2 / 2:.2f}"
 
 
 def test_table_1_lies_just_above_the_variance_of_averaged_gaps(checks):

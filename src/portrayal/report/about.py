@@ -15,6 +15,7 @@ from portrayal.report.formats import short
 from portrayal.report.study import Fact, report_of
 from portrayal.report.view import View, detail_q, place_words
 from portrayal.report.words import group_label, measure_title
+from portrayal.run import Run
 
 NAMED = 5
 """Models named in one line."""
@@ -31,7 +32,7 @@ def facts(view: View) -> list[Fact]:
         ("Texts", f"{n_texts:,}"),
         ("Source", short(str(view.settings.get("source", "")), 80) or fmt.NOTHING),
         ("Originals", short(str(view.settings.get("reference", "")), 80)),
-        ("Measured", _date(view)),
+        ("Measured", day_of(view.run)),
         *(own(view) if own is not None else named),
         (readers, ", ".join(view.settings.get("annotators", ())) or fmt.NOTHING),
         ("Groups", str(view.settings.get("group_labels", ""))),
@@ -55,7 +56,7 @@ def citation(view: View, title: str, models: str, paper: str) -> str:
     read = f"{int(view.note.get('n_texts', 0)):,} texts"
     after = f" After {paper.rstrip('.')}." if paper else ""
     version = view.settings.get("portrayal", "")
-    return f"{title}: audit of {models}, {read}, {_date(view)}. Portrayal {version}.{after}"
+    return f"{title}: audit of {models}, {read}, {day_of(view.run)}. Portrayal {version}.{after}"
 
 
 def readable(view: View) -> str:
@@ -80,9 +81,9 @@ def instruments(view: View) -> dict[str, str]:
     return {name: short(str(value), 80) for name, value in found.items()}
 
 
-def _date(view: View) -> str:
-    """The day the estimates were written."""
-    written = datetime.fromtimestamp(view.run.estimates_path.stat().st_mtime, tz=UTC)
+def day_of(run: Run) -> str:
+    """Return the day the estimates of a run were written, in words."""
+    written = datetime.fromtimestamp(run.estimates_path.stat().st_mtime, tz=UTC)
     return f"{written.day} {written:%B %Y}"
 
 

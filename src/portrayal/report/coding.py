@@ -3,7 +3,8 @@
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,11 @@ import portrayal.measure.cues.counts as cuecounts
 import portrayal.report.formats as fmt
 from portrayal._version import __version__
 from portrayal.coding import CodingItem, ItemPerson, Project, open_project
-from portrayal.coding.characters import RoleCount, RoleCounts, role_counts, run_of
+from portrayal.coding.characters import RoleCounts, role_counts, run_of
 from portrayal.coding.clusters import CodeShare, GroupClusters, cluster_codes
 from portrayal.coding.labels import read_labels
 from portrayal.coding.llm import coder_notes
-from portrayal.raters import Agreement, Coefficient, LabelAgreement, Labels, agreement
+from portrayal.raters import Agreement, LabelAgreement, Labels, agreement
 from portrayal.records import FEW_PROMPTS, Null
 from portrayal.report.figures.figure import Table
 from portrayal.report.formats import short
@@ -129,22 +130,31 @@ def agreement_table(project: Project, compared: Agreement) -> Table:
     names = code_names(project) | {field.key: field.label for field in project.codebook.fields}
     names |= {"all codes": "All codes together", "whole set": "The whole set of a text"}
     present = {figure.statistic for figure in compared.coefficients}
-    statistics = [name for name in _STATISTICS if name in present]
+
+    def cell(question: str, statistic: str) -> str:
+        found = compared.get(question, statistic)
+        if found is None or found.value is None:
+            return fmt.NOTHING
+        bounds = () if found.interval is None else (found.interval.low, found.interval.high)
+        value, *ends = (
+            f"{100 * x:.0f}{fmt.PERCENT}"
+            if statistic in _SHARES
+            else f"{round(x, 2) + 0.0:.2f}".replace("-", "−")
+            for x in (found.value, *bounds)
+        )
+        return f"{value} ({ends[0]} to {ends[1]})" if ends else value
+
     columns: dict[str, Callable[[str], str]] = {
-        "Code": lambda question: short(names.get(question, question), 40),
-        **{_STATISTICS[name]: _statistic(compared, name) for name in statistics},
-        "Texts": lambda question: _texts(compared.get(question, "percent_agreement")),
+        "Code": lambda question: short(names.get(question, question), 40)
     }
+    for name in (name for name in _STATISTICS if name in present):
+        columns[_STATISTICS[name]] = partial(cell, statistic=name)
+    n_texts = {f.question: f.n_items for f in compared.coefficients if f.statistic == _SHARES[0]}
+    columns["Texts"] = lambda question: (
+        f"{n_texts[question]:,}" if question in n_texts else fmt.NOTHING
+    )
     questions = list(dict.fromkeys(figure.question for figure in compared.coefficients))
     return Table.of(questions, columns, 1, len(questions))
-
-
-def _statistic(compared: Agreement, name: str) -> Callable[[str], str]:
-    return lambda question: _figure(compared.get(question, name))
-
-
-def _texts(figure: Coefficient | None) -> str:
-    return fmt.NOTHING if figure is None else f"{figure.n_items:,}"
 
 
 def undefined_sentences(project: Project, compared: Agreement) -> list[str]:
@@ -187,12 +197,12 @@ def cue_rows(run: Run) -> list[dict[str, Any]]:
 def cue_table(rows: Sequence[dict[str, Any]]) -> Table | None:
     """Return counts of cues by role, over all models and domains; None without any."""
     pooled = _pooled(rows)
-    found = [
-        (short(row["cues"], 30), _term(row), f"{row['texts']:,}", *by_role, *_certainty(row))
-        for row in pooled
-        if row["role"] == "all"
-        for by_role in [_by_role(row, pooled)]
-    ]
+    found = []
+    for row in pooled:
+        if row["role"] == "all":
+            term = "any of them" if row["cue"] == "any" else short(row["cue"], 40)
+            head = short(row["cues"], 30), term, f"{row['texts']:,}"
+            found.append((*head, *_by_role(row, pooled), *_certainty(row)))
     roles = tuple(f"# {label}" for label in _ROLES.values())
     heads = ("Cues", "Term", "Texts", *roles, "Share", "Interval", "These prompts alone")
     return Table(heads, tuple(found), 2) if found else None
@@ -204,16 +214,17 @@ def _pooled(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def cue_places(rows: Sequence[dict[str, Any]]) -> Table | None:
     """Return counts of each group's cues by model, by domain and by role; None without any."""
-    terms = Counter((row["cues"], *_place(row)) for row in rows)
+    strata = ("model", "domain", "role")
+    places = [(row["cues"], *(row[name] for name in strata)) for row in rows]
+    terms = Counter(places)
     found = []
-    for row in rows:
-        only = terms[row["cues"], *_place(row)] == 1
-        split = [name for name in ("model", "domain", "role") if row[name] != "all"]
-        if len(split) == 1 and (row["cue"] == "any" or only):
+    for row, place in zip(rows, places, strict=True):
+        split = [name for name in strata if row[name] != "all"]
+        if len(split) == 1 and (row["cue"] == "any" or terms[place] == 1):
             cells = (f"{row['texts']:,}", f"{row['of_texts']:,}", *_certainty(row))
             found.append((short(row["cues"], 30), split[0], short(row[split[0]], 40), *cells))
     heads = ("Cues", "By", "Of", "Texts", "of", "Share", "Interval", "These prompts alone")
-    found.sort(key=lambda cells: ("model", "domain", "role").index(cells[1]))
+    found.sort(key=lambda cells: strata.index(cells[1]))
     return Table(heads, tuple(found), 3) if found else None
 
 
@@ -225,14 +236,6 @@ def cue_counts(rows: Sequence[dict[str, Any]], group: str) -> tuple[tuple[str, s
             heads = (f"# {label}" for label in _ROLES.values())
             return tuple(zip(heads, _by_role(row, pooled), strict=True))
     return ()
-
-
-def _place(row: dict[str, Any]) -> tuple[str, str, str]:
-    return row["model"], row["domain"], row["role"]
-
-
-def _term(row: dict[str, Any]) -> str:
-    return "any of them" if row["cue"] == "any" else short(row["cue"], 40)
 
 
 def _by_role(row: dict[str, Any], pooled: Sequence[dict[str, Any]]) -> tuple[str, ...]:
@@ -257,22 +260,6 @@ def _certainty(row: dict[str, Any]) -> tuple[str, str, str]:
 
 def _bounds(bounds: dict[str, Any] | None) -> str:
     return fmt.NOTHING if bounds is None else fmt.span(bounds["low"], bounds["high"], "share")
-
-
-def _figure(figure: Coefficient | None) -> str:
-    if figure is None or figure.value is None:
-        return fmt.NOTHING
-    value = _number(figure.value, figure.statistic)
-    if figure.interval is None:
-        return value
-    low, high = figure.interval.low, figure.interval.high
-    return f"{value} ({_number(low, figure.statistic)} to {_number(high, figure.statistic)})"
-
-
-def _number(value: float, statistic: str) -> str:
-    if statistic in _SHARES:
-        return f"{100 * value:.0f}{fmt.PERCENT}"
-    return f"{round(value, 2) + 0.0:.2f}".replace("-", "−")
 
 
 @dataclass(frozen=True)
@@ -365,6 +352,11 @@ def section(
     names = {} if run is None else role_counts(run, named, level=level)
     cues = [] if run is None else cue_rows(run)
     settled = any(group.n_items for group in groups)
+    together = _raters(project, said.people, "People")
+    if len(raters := said.people.raters) < 2:
+        who = f"{raters[0]} alone has coded" if raters else "nobody has coded yet"
+        few = (f"Agreement takes two people or more; {who}.",)
+        together = RatersView("People", few, None, (), ())
     return CodedSection(
         short(f"{project.codebook.title} ({project.folder.name})", 100),
         _facts(project, labels, said, level),
@@ -372,7 +364,7 @@ def section(
         tuple(_group(project, group, names, cue_counts(cues, group.group)) for group in groups),
         codes_by_group(project, groups) if settled else None,
         share_sentences(groups) if settled else (),
-        _people(project, said),
+        together,
         tuple(_raters(project, pair, " and ".join(pair.raters)) for pair in said.pairs),
         tuple(_model(project, model) for model in said.models),
         tuple(
@@ -481,36 +473,30 @@ def _group(
 def _character(
     person: ItemPerson, item: CodingItem, counts: Mapping[tuple[str, str], RoleCounts]
 ) -> CodedCharacter:
+    """Who a person of an exemplar is, and how often such a name stands in each role."""
     parts = [GENDER_WORDS.get(person.gender, ""), person.labels.get("names", "")]
     told = "; ".join(part for part in parts if part)
     name = person.name or person.role or "no name"
     of_name = counts.get(((person.name or "").casefold(), item.strata.get("domain") or "all"))
-    cells: tuple[tuple[str, str], ...] = ()
-    if of_name is not None:
-        cells = tuple((f"# {label}", _counted(of_name[role])) for role, label in _ROLES.items())
-    return CodedCharacter(person.slot, short(f"{name}: {told}" if told else name, 120), cells)
+    cells = []
+    for role, label in _ROLES.items():
+        if of_name is None:
+            break
+        count = of_name[role]
+        said, bounds = f"{count.n:,}", count.interval
+        if bounds is not None:
+            said += f" ({round(bounds.low):,}{fmt.DASH}{round(bounds.high):,})"
+        cells.append((f"# {label}", said))
+    words = short(f"{name}: {told}" if told else name, 120)
+    return CodedCharacter(person.slot, words, tuple(cells))
 
 
-def _counted(count: RoleCount) -> str:
-    said = f"{count.n:,}"
-    if count.interval is None:
-        return said
-    low, high = (round(bound) for bound in (count.interval.low, count.interval.high))
-    return f"{said} ({low:,}{fmt.DASH}{high:,})"
-
-
-def _people(project: Project, said: LabelAgreement) -> RatersView:
-    people = said.people
-    if len(people.raters) < 2:
-        who = f"{people.raters[0]} alone has coded" if people.raters else "nobody has coded yet"
-        return RatersView("People", (f"Agreement takes two people or more; {who}.",), None, (), ())
-    return _raters(project, people, "People")
-
-
-def _raters(project: Project, compared: Agreement, title: str) -> RatersView:
+def _raters(
+    project: Project, compared: Agreement, title: str, before: Sequence[str] = ()
+) -> RatersView:
     table = agreement_table(project, compared) if compared.coefficients else None
     after = tuple(undefined_sentences(project, compared))
-    return RatersView(short(title, 120), (), table, after, compared.warnings)
+    return RatersView(short(title, 120), tuple(before), table, after, compared.warnings)
 
 
 def _model(project: Project, compared: Agreement) -> RatersView:
@@ -526,4 +512,4 @@ def _model(project: Project, compared: Agreement) -> RatersView:
         before.append(
             f"{fmt.plural(compared.left_open, 'decision')} that people left open are not compared."
         )
-    return replace(_raters(project, compared, f"Language model {name}"), before=tuple(before))
+    return _raters(project, compared, f"Language model {name}", before)

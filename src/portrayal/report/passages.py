@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -80,11 +81,7 @@ def texts_by_id(stage: Stage, text_ids: Iterable[str], columns: str) -> dict[str
     return {row["text_id"]: row for row in rows}
 
 
-_QUERY = """
-    select t.model, p.text as prompt, left(t.text, 100000) as text, length(t.text) as size
-    from read_parquet($texts) t join read_parquet($prompts) p using (prompt_id)
-    where t.outcome = 'ok' order by md5(t.text_id || $seed), t.text_id limit $most
-"""
+_QUERY = files(__package__).joinpath("passages.sql").read_text(encoding="utf-8")
 
 
 def passage(row: dict[str, Any]) -> Passage:

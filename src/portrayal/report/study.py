@@ -4,8 +4,11 @@ A study names a function that returns a `StudyReport` (`Study.report`). The page
 run's study and fills what is missing with parts that suit any study.
 """
 
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from portrayal.records import Estimate
@@ -17,6 +20,12 @@ if TYPE_CHECKING:
 
 Fact = tuple[str, str]
 """What was asked, and the answer."""
+
+
+@cache
+def words_of(package: str) -> dict[str, Any]:
+    """Return the fixed words of a study's report, from the `words.toml` of its package."""
+    return tomllib.loads(files(package).joinpath("words.toml").read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,9 @@
 """What a study is made of, and the options that every audit takes."""
 
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from importlib.resources import files
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -250,3 +252,9 @@ class Study:
     def key(self) -> str:
         """How the registry looks it up: its name, or its file."""
         return self.file or self.name
+
+
+def said_of(package: str) -> dict[str, Any]:
+    """Return what a study says of itself in its `about.toml`: title, paper, question, measures."""
+    said = tomllib.loads(files(package).joinpath("about.toml").read_text(encoding="utf-8"))
+    return said | {"measures": tuple(said["measures"])}

@@ -1,8 +1,7 @@
 """The report of a comparison: what changed, and the prompts that carry it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from portrayal.comparison.result import CHANGED, OPEN, SAME, verdict
 from portrayal.comparison.sums import why_not
 from portrayal.records import ALL, FEW_CLUSTERS, FEW_PEOPLE, FEW_PROMPTS, READER_ERROR, Estimate
 from portrayal.reference.labels import speaking_of
+from portrayal.report.about import day_of
 from portrayal.report.changes.dumbbells import dumbbells
 from portrayal.report.changes.sheet import (
     Download,
@@ -45,7 +45,7 @@ from portrayal.report.strength import (
     count_words,
 )
 from portrayal.report.view import View, study_named
-from portrayal.run import Run, read_prompts
+from portrayal.run import read_prompts
 
 PROMPTS = 3
 """Prompts shown."""
@@ -200,6 +200,10 @@ def _write(found: Comparison, sides: tuple[Side, Side], path: str | Path, seed: 
     alone = [f"{sum(only.values()):,} {where}" for where, only in ends if sum(only.values())]
     if alone:
         warnings.append(f"Estimates that one side alone has are left out: {fmt.listed(alone)}.")
+    counts = {
+        **{"all": len(rows), "changed": len(changed), "same": len(same), "open": len(unresolved)},
+        "untested": sum(row.p is None for row in unresolved),
+    }
     own = {
         "brand": "comparison",
         "what": "What was compared",
@@ -208,14 +212,16 @@ def _write(found: Comparison, sides: tuple[Side, Side], path: str | Path, seed: 
         "meta": f"{fmt.count(len(rows))} numbers that may be stated · {len(found.rows):,} in all",
         "facts": _facts(found, sides),
         "warnings": warnings,
-        **_words(rows, said, about, bool(moved)),
+        "n": counts,
+        "counted": {what: fmt.plural(n, "number") for what, n in counts.items()},
+        "about": "" if about is None else subject(about.measure, about.strata, about.group),
+        "tests": "; ".join(dict.fromkeys(row.method for row in found.rows if row.method)) or "none",
         "first": _first(found, sides, labels, rows, changed, unresolved),
         "same": sheet.CHANGES.table("same", None, same),
         "open": sheet.CHANGES.table("open", None, unresolved),
         "moved": moved,
         "sure_only": "q below 0.05 only",
         "table_label": "Changes",
-        "methods": _methods(found),
     }
     figures = dumbbells(rows, labels, found.level)
     table = sheet.list_of(sheet.CHANGES.table("changes", None, found.rows))
@@ -249,60 +255,6 @@ def _facts(found: Comparison, sides: tuple[Side, Side]) -> list[tuple[str, str]]
         ("Counts as the same", ", ".join(f"within {m:g} times" for m in sorted(margins))),
     ]
     return [(name, value) for name, value in rows if value]
-
-
-def day_of(run: Run) -> str:
-    """Return the day the estimates of a run were written, in words."""
-    written = datetime.fromtimestamp(run.estimates_path.stat().st_mtime, tz=UTC)
-    return f"{written.day} {written:%B %Y}"
-
-
-def _words(
-    rows: Sequence[Change], said: Mapping[str, list[Change]], about: Change | None, moved: bool
-) -> dict[str, Any]:
-    """The sentences of the page, by their place in it."""
-    changed, same, unresolved = said[CHANGED], said[SAME], said[OPEN]
-    all_words, open_words = fmt.plural(len(rows), "number"), fmt.plural(len(unresolved), "number")
-    summary = "The two runs have no number in common that a report may state."
-    if rows:
-        summary = (
-            f"Of {all_words} that a report may state, {len(changed)} changed, {len(same)} can be "
-            f"called the same, and {len(unresolved)} cannot be told either way."
-        )
-    same_words = (
-        f"None of {all_words} can be called the same: for that, the whole interval must lie within "
-        "the margin."
-    )
-    if same:
-        same_words = (
-            f"For {fmt.plural(len(same), 'number')}, two one-sided tests at 5 % each say that the "
-            "change is smaller than the margin."
-        )
-    after = []
-    if unresolved:
-        untested = sum(row.p is None for row in rows)
-        more = f", {untested} of them without a test" if untested else ""
-        after = [
-            f"What cannot be told either way{more} is no evidence that nothing changed; more texts "
-            "would narrow the intervals."
-        ]
-        open_words += " neither changed for sure nor can be called the same."
-    else:
-        open_words = "Every number either changed or can be called the same."
-    moved_words = "No number has a test, so no prompt stands out."
-    if about is not None:
-        which = subject(about.measure, about.strata, about.group)
-        how = "the largest change above" if changed else "the furthest, not established"
-        moved_words = f"The runs keep no texts or sums by prompt for the {which}."
-        if moved:
-            moved_words = (
-                f"Prompts that add most to one number, {how}: {which}. One answer of each side, "
-                "drawn at random by the seed, whatever it says."
-            )
-    return {
-        **{"summary": summary, "same_words": same_words, "after": after},
-        **{"open_words": open_words, "moved_words": moved_words},
-    }
 
 
 def _first(
@@ -459,17 +411,4 @@ def _files(found: Comparison) -> list[Download]:
             "changes.csv", "text/csv", f"All {len(rows):,} changes as CSV", sheet.csv_of(rows)
         ),
         Download("changes.json", "application/json", "As JSON", sheet.json_of(facts)),
-    ]
-
-
-def _methods(found: Comparison) -> list[str]:
-    used = dict.fromkeys(row.method for row in found.rows if row.method)
-    return [
-        "Ratios are compared as a ratio of ratios, everything else by its difference: always the "
-        "second beside the first. Prompts that both sides answered are paired, so that what is "
-        "peculiar to a prompt cancels.",
-        f"Interval and p-value come from the same test: {'; '.join(used) or 'none'}. The q-value "
-        "is Benjamini and Hochberg’s over all changes that a report may state.",
-        "“The same” is said only where two one-sided tests say that the change is smaller than "
-        "the margin; a change that is not significant is not called the same.",
     ]

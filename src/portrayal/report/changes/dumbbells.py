@@ -10,7 +10,7 @@ from portrayal.comparison import Change
 from portrayal.comparison.result import CHANGED, SAME, verdict
 from portrayal.reference.labels import strata_words
 from portrayal.report.figures.figure import Figure, Spec
-from portrayal.report.figures.panels import BAND, INK, Axis, kept, reach, rule_at
+from portrayal.report.figures.panels import Axis, reach, rule_at
 from portrayal.report.formats import short
 from portrayal.report.words import colour_of_group, measure_title
 
@@ -78,27 +78,30 @@ def _spec(rows: list[Change], level: float) -> Spec:
     for place in places:
         here = [row for row in rows if strata_words(row.strata, row.group) == place]
         data = [_datum(row, (left, right), values, level) for row in here]
-        y = {
-            "field": "row",
-            "type": "nominal",
-            "title": None,
-            "scale": {"domain": list(dict.fromkeys(d["row"] for d in data))},
-        }
-        axis = {"labelLimit": 220, "labelColor": INK}
-        tip = sheet.told(("Group", "Before", "After", "Change", "Interval", "q", "Prompts"))
-        first, second = (
-            {"y": {**y, "axis": {"labels": labels, **axis}}, "tooltip": tip}
-            for labels in (True, False)
+        rows_of = list(dict.fromkeys(d["row"] for d in data))
+        labelled, bare = (
+            sheet.CHANGES.chart("rows", rows=rows_of, labels=labels) for labels in (True, False)
         )
-        chart: Spec = {
-            "data": {"values": data},
-            "hconcat": [
-                sheet.drawn(_values(left), first, 290, {"step": 26}),
-                sheet.drawn(_changes(right, here), second, 190, {"step": 26}),
-            ],
-            "spacing": 26,
-        }
-        charts.append(chart | ({"title": short(place, 60)} if len(places) > 1 else {}))
+        tip = sheet.told(("Group", "Before", "After", "Change", "Interval", "q", "Prompts"))
+        margin = None
+        if any(row.margin for row in here):
+            at = right.channel("ml")
+            margin = sheet.CHANGES.chart("margin", bare=bare, tooltip=tip, x=at)
+        panels = sheet.CHANGES.chart(
+            "dumbbells",
+            data=data,
+            labelled=labelled,
+            bare=bare,
+            tooltip=tip,
+            a=left.channel("a"),
+            b=left.channel("b"),
+            low=right.channel("lo"),
+            change=right.channel("v"),
+            one=rule_at("x") if left.factor is not None else None,
+            none=rule_at("x", here[0].null),
+            margin=margin,
+        )
+        charts.append(panels | ({"title": short(place, 60)} if len(places) > 1 else {}))
     return charts[0] if len(charts) == 1 else {"vconcat": charts}
 
 
@@ -129,38 +132,3 @@ def _datum(
         by_ratio = row.scale == "ratio"
         found |= {"ml": 1 / row.margin if by_ratio else -row.margin, "mh": row.margin}
     return found
-
-
-COLOUR: Spec = {"field": "c", "type": "nominal", "scale": None}
-POINT: Spec = {"type": "point", "strokeWidth": 2, "opacity": 1, "filled": True}
-
-
-def _values(axis: Axis) -> list[Spec]:
-    line = {"type": "rule", "strokeWidth": 3, "opacity": 0.35}
-    point = {**POINT, "size": 80}
-    both = {"x": axis.channel("a"), "x2": {"field": "b"}, "color": COLOUR}
-    after = {"x": axis.channel("b"), "stroke": COLOUR, "fill": COLOUR}
-    before = {"x": axis.channel("a"), "stroke": COLOUR}
-    return [
-        *([rule_at("x")] if axis.factor is not None else []),
-        kept(line, "isValid(datum.a) && isValid(datum.b)", both),
-        kept({**point, "fill": "white"}, "isValid(datum.a)", before),
-        kept(point, "isValid(datum.b)", after),
-    ]
-
-
-def _changes(axis: Axis, rows: list[Change]) -> list[Spec]:
-    fill = {"condition": {"test": "datum.s", **COLOUR}, "value": "white"}
-    band = {"type": "bar", "height": {"band": 1}, "color": BAND}
-    within = {"x": axis.channel("ml"), "x2": {"field": "mh"}}
-    words = {"type": "text", "align": "left", "color": "#767676", "fontSize": 10.5}
-    bounds = {"x": axis.channel("lo"), "x2": {"field": "hi"}, "color": COLOUR}
-    change = {"x": axis.channel("v"), "stroke": COLOUR, "fill": fill}
-    none = {"x": {"value": 3}, "text": {"field": "u"}}
-    return [
-        *([kept(band, "isValid(datum.ml)", within)] if any(row.margin for row in rows) else []),
-        rule_at("x", rows[0].null),
-        kept({"type": "rule", "strokeWidth": 2}, "isValid(datum.lo) && isValid(datum.hi)", bounds),
-        kept({**POINT, "size": 70}, "isValid(datum.v)", change),
-        kept({**words, "fontStyle": "italic"}, "isValid(datum.u)", none),
-    ]

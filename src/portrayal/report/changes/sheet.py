@@ -1,7 +1,6 @@
 """The page that reports of changes share, and the words of changes, places and groups in it."""
 
 import json
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
@@ -69,20 +68,6 @@ def by_measure(rows: Iterable[Row]) -> dict[str, list[Row]]:
     for row in rows:
         found.setdefault(row.measure, []).append(row)
     return found
-
-
-def drawn(layers: Iterable[Spec], shared: Spec, width: float, height: Any) -> Spec:
-    """Return a panel whose layers that filter their data share an encoding."""
-    return {
-        "width": width,
-        "height": height,
-        "layer": [
-            {**layer, "encoding": {**shared, **layer["encoding"]}}
-            if "transform" in layer
-            else layer
-            for layer in layers
-        ],
-    }
 
 
 def told(names: Iterable[str]) -> Spec:
@@ -182,17 +167,9 @@ def csv_of(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def json_of(value: Any) -> str:
     """Return a value as JSON: NaN as null, infinite numbers as words."""
-    return json.dumps(_plain(value), ensure_ascii=False, indent=1, allow_nan=False)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, float) and not math.isfinite(value):
-        return None if math.isnan(value) else str(value)
-    if isinstance(value, dict):
-        return {str(name): _plain(item) for name, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    return value
+    words = {"NaN": None, "Infinity": "inf", "-Infinity": "-inf"}
+    plain = json.loads(json.dumps(value), parse_constant=words.get)
+    return json.dumps(plain, ensure_ascii=False, indent=1)
 
 
 def write_sheet(

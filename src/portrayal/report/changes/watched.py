@@ -20,7 +20,7 @@ from portrayal.report.changes.sheet import (
 )
 from portrayal.report.figures.declared import Declarations
 from portrayal.report.figures.figure import Figure, Spec
-from portrayal.report.figures.panels import Axis, kept, reach, rule_at, tiled
+from portrayal.report.figures.panels import Axis, reach, rule_at, tiled
 from portrayal.report.findings import q_words
 from portrayal.report.formats import short
 from portrayal.report.strength import CLEAR, SOME, STRONG, FirstScreen, Stated
@@ -29,10 +29,6 @@ from portrayal.report.words import colour_of_group, measure_title
 
 MOST_PANELS = 30
 """Panels of one figure; the table and the downloads have the rest."""
-
-
-_TITLE: Spec = {"fontSize": 12.5, "limit": 210}
-_SINCE: Spec = {"type": "rule", "strokeDash": [4, 3], "color": "#555555"}
 
 
 def timelines(found: Watch) -> list[Figure]:
@@ -74,31 +70,23 @@ def _spec(found: Watch, rows: list[Timeline]) -> Spec:
     )
     x |= {"title": None, "axis": {"tickCount": 3, "labelFontSize": 11, "labelOverlap": True}}
     shared = {"x": x, "tooltip": sheet.told(("Round", "Run", "Value", "Interval"))}
-    point = {"type": "point", "filled": True, "size": 46, "strokeWidth": 1.8, "opacity": 1}
     panels = []
     for row in rows:
-        colour = colour_of_group(row.group, next((values.get(name, []) for name in row.group), []))
         data = [_datum(found, row, number, axis) for number in range(len(found.rounds))]
-        fill = {"condition": {"test": "datum.s", "value": colour}, "value": "white"}
-        line = {"type": "line", "strokeWidth": 1.2, "opacity": 0.6, "color": colour}
-        layers: list[Spec] = [
-            *([rule_at("y")] if axis.factor is not None else []),
-            *([kept(_SINCE, "datum.at", {})] if any(each["at"] for each in data) else []),
-            kept(line, "isValid(datum.v)", {"y": axis.channel("v")}),
-            kept(
-                {"type": "rule", "strokeWidth": 1.6, "color": colour},
-                "isValid(datum.lo)",
-                {"y": axis.channel("lo"), "y2": {"field": "hi"}},
-            ),
-            kept(
-                point,
-                "isValid(datum.v)",
-                {"y": axis.channel("v"), "stroke": {"value": colour}, "fill": fill},
-            ),
-        ]
-        title = {**_TITLE, "text": row_label(row.strata, row.group, placed=placed)}
-        one = sheet.drawn(layers, shared, 185, 105)
-        panels.append({"data": {"values": data}, **one, "title": title})
+        others = next((values.get(name, []) for name in row.group), [])
+        changed = any(each["at"] for each in data)
+        panel = sheet.CHANGES.chart(
+            "rounds",
+            data=data,
+            title=row_label(row.strata, row.group, placed=placed),
+            colour=colour_of_group(row.group, others),
+            one=rule_at("y") if axis.factor is not None else None,
+            since=sheet.CHANGES.chart("since", **shared) if changed else None,
+            value=axis.channel("v"),
+            low=axis.channel("lo"),
+            **shared,
+        )
+        panels.append(panel)
     return {**tiled(panels, 3, 26), "resolve": {"scale": {"y": "shared"}}}
 
 
@@ -150,13 +138,6 @@ def _write(found: Watch, path: str | Path) -> Path:
     first, last = found.rounds[0], found.rounds[-1]
     study = study_named(found.study)
     title = getattr(study, "title", found.study)
-    quiet_words = "No number was tested without a change."
-    if quiet:
-        quiet_words = (
-            f"{fmt.plural(len(quiet), 'number')} did not change as far as can be told. Each "
-            "interval says how large a change since the round with most evidence may be; a wide "
-            "one says that little is known, not that nothing changed."
-        )
     own = {
         "brand": "watch",
         "what": "What was watched",
@@ -169,13 +150,12 @@ def _write(found: Watch, path: str | Path) -> Path:
         "rounds": sheet.CHANGES.table("round-list", None, list(enumerate(found.rounds, 1))),
         "summary": _summary(found, len(tested)),
         "first": _first(found, len(tested)),
-        "after": [],
         "same": sheet.CHANGES.table("quiet", None, quiet),
-        "same_words": quiet_words,
+        "quiet": fmt.plural(len(quiet), "number"),
+        "level": fmt.level(found.level),
         "untested": _untested(found),
         "sure_only": "p below 0.05 only",
         "table_label": "Watched numbers",
-        "methods": _methods(found),
     }
 
     def seen(_: Any, row: Timeline) -> str:
@@ -258,17 +238,3 @@ def _untested(found: Watch) -> list[str]:
         return []
     counts = Counter(row.undefined for row in found.rows if row.undefined)
     return [f"{fmt.plural(n, 'number')} without a test: {why}." for why, n in counts.items()]
-
-
-def _methods(found: Watch) -> list[str]:
-    return [
-        "Each round answers the same prompts again. For every possible first round of a change, "
-        "the mean of the rounds since is compared with the mean of those before, prompt by prompt, "
-        "so that what is peculiar to a prompt cancels.",
-        "Intervals and p-values of a change hold for all rounds, all possible first rounds and all "
-        f"tested numbers together, at {fmt.level(found.level)}, however often one looks "
-        "(normal mixture on self-normalised contrasts; Robbins 1970, de la Peña 1999, Howard and "
-        "others 2021, Waudby-Smith and others 2024). They are exact where rounds can be exchanged "
-        "within prompts at the second round, and for many prompts and rounds later.",
-        "Intervals of single rounds, in the figures, are those of the audits and hold one by one.",
-    ]

@@ -114,6 +114,10 @@ class Declarations:
             tuple(legend),
         )
 
+    def chart(self, name: str, **fields: Any) -> Spec:
+        """Return a chart of the folder's `charts.json`; see `figure.chart`."""
+        return tables.chart(self.package, name, **fields)
+
     def tabled(
         self, name: str, rows: Callable[[View, list[Estimate]], Sequence[Any]] = View.only_main
     ) -> Builder:

@@ -1,7 +1,10 @@
 """A figure and its table: what a builder returns, and the cells that both share."""
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from typing import Any, TypeVar
 
 import portrayal.report.formats as fmt
@@ -126,6 +129,33 @@ def estimate_table(view: View, estimates: Sequence[Estimate], *strata: str) -> T
 Spec = dict[str, Any]
 Builder = Callable[[View, list[Estimate]], "Iterable[Figure]"]
 """Function of the view and a measure's estimates to its figures."""
+
+
+def chart(package: str, name: str, **fields: Any) -> Spec:
+    """Return a Vega-Lite chart of the `charts.json` of a package, with its blanks filled.
+
+    "$rows" stands for the field `rows`; what is None is left out of a list, such as of layers.
+
+    >>> chart("portrayal.report.figures", "config")["concat"]
+    {'spacing': 18}
+    """
+
+    def filled(part: Any) -> Any:
+        if isinstance(part, str):
+            return fields[part[1:]] if part.startswith("$") else part
+        if isinstance(part, list):
+            return [each for each in map(filled, part) if each is not None]
+        return {k: filled(v) for k, v in part.items()} if isinstance(part, dict) else part
+
+    made: Spec = filled(_charts(package)[name])
+    return made
+
+
+@cache
+def _charts(package: str) -> dict[str, Spec]:
+    """Every chart that a package draws, by name."""
+    found: dict[str, Spec] = json.loads(files(package).joinpath("charts.json").read_text("utf-8"))
+    return found
 
 
 @dataclass(frozen=True)

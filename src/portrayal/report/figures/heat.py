@@ -6,8 +6,8 @@ from typing import Any
 
 import portrayal.report.formats as fmt
 from portrayal.records import Estimate
-from portrayal.report.figures.figure import Published, Spec, facts, tooltip
-from portrayal.report.figures.panels import DIVERGING, INK, IS_PUBLISHED, in_lines
+from portrayal.report.figures.figure import Published, Spec, chart, facts, tooltip
+from portrayal.report.figures.panels import DIVERGING, OWN, in_lines
 from portrayal.report.formats import short
 from portrayal.report.view import View, is_sure
 
@@ -109,88 +109,20 @@ def heat(
     labels
         Whether rows are labelled.
     """
-    dark = f"datum.c === 'sure' && abs(datum.l) > {0.62 * limit:g}"
-    text: Spec = {
-        "text": {"field": "t", "type": "nominal"},
-        "color": {
-            "condition": [
-                {"test": dark, "value": "white"},
-                {"test": "datum.c === 'sure'", "value": "#1a1a1a"},
-                {"test": "datum.c === 'printed'", "value": "#3a3a3a"},
-                {"test": "datum.c === 'published'", "value": "#6f6f6f"},
-            ],
-            "value": "#5c5c5c",
-        },
-    }
-    return {
-        "title": in_lines(title, 420),
-        "data": {"values": list(rows)},
-        "width": {"step": cell[0]},
-        "height": {"step": cell[1]},
-        "encoding": {
-            "x": _band(
-                "col", columns, {"orient": "top", "labelAngle": 0, "labelLimit": max(90, cell[0])}
-            ),
-            "y": _band("row", lines, {**_LINES, "labels": labels}),
-            "tooltip": tooltip(),
-        },
-        "layer": [
-            {
-                "mark": {"type": "rect", "stroke": "white", "strokeWidth": 1.5},
-                "encoding": {"color": _heat_colour(limit, legend), "opacity": _PALE},
-            },
-            {
-                "transform": [{"filter": "datum.c === 'undefined'"}],
-                "mark": {
-                    "type": "rect",
-                    "fill": "white",
-                    "stroke": "#b5b5b5",
-                    "strokeDash": [2, 2],
-                },
-            },
-            {"mark": {"type": "text", "fontSize": 12}, "encoding": text},
-        ],
-    }
-
-
-_PALE: Spec = {"condition": {"test": "datum.c === 'printed'", "value": 0.5}, "value": 1}
-"""Published cells are paler than those of the run."""
-_LINES: Spec = {
-    "labelLimit": 210,
-    "labelColor": {"condition": {"test": IS_PUBLISHED, "value": "#767676"}, "value": INK},
-}
-
-
-def _band(field: str, domain: Sequence[str], axis: Spec) -> Spec:
-    return {
-        "field": field,
-        "type": "nominal",
-        "title": None,
-        "scale": {"domain": list(domain)},
-        "axis": {"domain": False, "ticks": False, **axis},
-    }
-
-
-def _heat_colour(limit: float, legend: str) -> Spec:
-    ticks = [-limit, -limit / 2, 0, limit / 2, limit]
-    label = "pow(2, abs(datum.value))"
-    shown = {
-        "title": legend,
-        "orient": "top",
-        "direction": "horizontal",
-        "gradientLength": 260,
-        "gradientThickness": 9,
-        "values": ticks,
-        "labelExpr": f"(datum.value < 0 ? '1/' : '') + {label}",
-        "offset": 14,
-    }
-    return {
-        "condition": {
-            "test": "datum.c === 'sure' || datum.c === 'printed'",
-            "field": "l",
-            "type": "quantitative",
-            "scale": {"domain": ticks, "range": DIVERGING, "clamp": True},
-            "legend": shown,
-        },
-        "value": "#ededed",
-    }
+    return chart(
+        OWN,
+        "heat",
+        title=in_lines(title, 420),
+        rows=list(rows),
+        columns=list(columns),
+        lines=list(lines),
+        width=cell[0],
+        height=cell[1],
+        label_limit=max(90, cell[0]),
+        labels=labels,
+        legend=legend,
+        ticks=[-limit, -limit / 2, 0, limit / 2, limit],
+        diverging=DIVERGING,
+        dark=f"datum.c === 'sure' && abs(datum.l) > {0.62 * limit:g}",
+        tooltip=tooltip(),
+    )

@@ -7,56 +7,17 @@ from textwrap import wrap
 from typing import Any
 
 from portrayal.records import Estimate
-from portrayal.report.figures.figure import Published, Spec, facts, tooltip
+from portrayal.report.figures.figure import Published, Spec, chart, facts, tooltip
 from portrayal.report.formats import short
 from portrayal.report.view import View, is_sure
 
-INK, SOFT, FAINT = "#222222", "#5f5f5f", "#e8e8e8"
-PUBLISHED = "#8f8f8f"
-BAND = "#dce6ee"
-IS_PUBLISHED = "indexof(datum.label, '(paper)') > 0"
-"""Whether the label of a row is that of published values."""
+INK = "#222222"
 DIVERGING = ["#2166ac", "#92c5de", "#f7f7f7", "#f4a582", "#b2182b"]
-FONT = "Arial, 'Liberation Sans', Helvetica, sans-serif"
+OWN = "portrayal.report.figures"
+CONFIG = chart(OWN, "config")
+"""How every chart looks."""
+FONT: str = CONFIG["font"]
 """Charts are measured by the metrics of Arial, which Liberation Sans shares."""
-
-CONFIG: Spec = {
-    "font": FONT,
-    "background": "white",
-    "view": {"stroke": None},
-    "axis": {
-        "aria": False,
-        "domain": False,
-        "ticks": False,
-        "grid": False,
-        "labelColor": "#333333",
-        "labelFontSize": 12.5,
-        "labelPadding": 6,
-        "titleColor": SOFT,
-        "titleFontSize": 12,
-        "titleFontWeight": "normal",
-    },
-    "legend": {
-        "aria": False,
-        "labelFontSize": 12.5,
-        "labelColor": "#333333",
-        "titleFontSize": 12,
-        "titleFontWeight": "normal",
-        "titleColor": SOFT,
-        "titleLimit": 520,
-    },
-    "title": {
-        "aria": False,
-        "anchor": "start",
-        "frame": "group",
-        "fontSize": 14,
-        "fontWeight": 600,
-        "color": INK,
-        "offset": 8,
-        "limit": 560,
-    },
-    "concat": {"spacing": 18},
-}
 
 _LETTER = 8
 """Width of a letter of a title, in pixels, about."""
@@ -149,7 +110,6 @@ be told from its null, `u` where it is undefined; `o` the value of a model `m`; 
 LINE = " · "
 """What the label of a row of two lines breaks at."""
 SHAPES = ("circle", "square", "cross", "diamond", "triangle-up", "triangle-down")
-GREY, BESIDE = "#767676", "#b5651d"
 _LITTLE = ("model", "domain", "group", "value", "ci", "n", "k")
 """What a tooltip shows of a model that is not the main one."""
 _TIGHT = 20
@@ -262,94 +222,49 @@ def panel(
         Titles of further facts in the tooltip, with their fields.
     """
     several = len(groups) > 1
-    y: Spec = {"y": _rows(rows, labels, label_limit, two_lines=two_lines, several=several)}
+    padding = 6 if several else 12
+    of_rows = {"rows": list(rows), "labels": labels, "limit": label_limit, "padding": padding}
+    y: Spec = {"y": chart(OWN, "rows", **of_rows)}
+    if two_lines:
+        y["y"]["axis"] |= {"labelExpr": f"split(datum.label, '{LINE}')", "labelOffset": -7}
     if several:
         y["yOffset"] = {"field": "g", "type": "nominal", "scale": {"domain": list(groups)}}
-    encoding = {**y, "tooltip": tooltip(**(more or {}))}
-    layers = _layers(view, data, axis, 85.0 if size[1] >= _TIGHT and not several else 62.0)
+    names = [short(model, 28) for model in view.models]
+    shapes = SHAPES if len(names) <= len(SHAPES) else ("circle",)
+    named = {"title": None, "orient": "top", "symbolStrokeColor": "#444444"}
+    shape = chart(
+        OWN,
+        "models",
+        labels=names,
+        shapes=[*shapes] * (1 + len(names) // len(shapes)),
+        legend=named if len(names) <= len(SHAPES) else None,
+    )
+    line = 1.0 if axis.factor is not None else axis.line
+    marks = chart(
+        OWN,
+        "dots",
+        **{name: axis.channel(name) for name in ("nl", "pl", "d", "p", "o", "lo", "hi", "b", "v")},
+        line=line,
+        shape=shape,
+        size=85.0 if size[1] >= _TIGHT and not several else 62.0,
+    )
+    # The layers of those marks that some datum has, from back to front.
+    present = {name for datum in data for name, value in datum.items() if value is not None}
+    shared = {**y, "tooltip": tooltip(**(more or {}))}
+    layers = []
+    for name, layer in marks.items():
+        if name == "line" and line is not None:
+            layers.append(rule_at("x", line))
+        elif name in present:
+            encoding = {**shared, **layer["encoding"]}
+            layers.append(kept(layer["mark"], f"isValid(datum.{name})", encoding))
     return {
         **({"title": {"text": in_lines(title, max(size[0], 420))}} if title else {}),
         "data": {"values": list(data)},
         "width": size[0],
         "height": {"step": size[1], **({"for": "position"} if several else {})},
-        "layer": [
-            {**layer, "encoding": {**encoding, **layer["encoding"]}}
-            if "transform" in layer
-            else layer
-            for layer in layers
-        ],
+        "layer": layers,
     }
-
-
-def _rows(
-    rows: Sequence[str], labels: bool, limit: float, *, two_lines: bool, several: bool
-) -> Spec:
-    return {
-        "field": "row",
-        "type": "nominal",
-        "title": None,
-        "scale": {"domain": list(rows)},
-        "axis": {
-            "labels": labels,
-            "labelLimit": limit,
-            "labelColor": {"condition": {"test": IS_PUBLISHED, "value": GREY}, "value": INK},
-            "labelPadding": 6 if several else 12,
-            **({"labelExpr": f"split(datum.label, '{LINE}')"} if two_lines else {}),
-            **({"labelOffset": -7} if two_lines else {}),
-        },
-    }
-
-
-def _layers(view: View, data: Sequence[Datum], axis: Axis, size: float) -> list[Spec]:
-    """The layers of those marks that some datum has, from back to front."""
-    present = {name for datum in data for name, value in datum.items() if value is not None}
-    own: Spec = {"color": {"field": "c", "type": "nominal", "scale": None}}
-    fill = {"condition": {"test": "datum.s", **own["color"]}, "value": "white"}
-    band = {"type": "bar", "height": {"band": 0.75}, "color": BAND, "cornerRadius": 1}
-    tick = {"type": "tick", "color": PUBLISHED, "thickness": 1.7, "size": 10}
-    grey = {"type": "point", "filled": True, "size": 26, "color": PUBLISHED, "opacity": 1}
-    point = {"type": "point", "filled": True, "size": size, "strokeWidth": 2, "opacity": 1}
-    second = {"type": "point", "shape": "diamond", "size": 62, "strokeWidth": 1.6}
-    words = {"type": "text", "align": "left", "color": GREY, "fontSize": 10.5}
-
-    def x(field: str, to: str = "") -> Spec:
-        return {"x": axis.channel(field), **({"x2": {"field": to}} if to else {})}
-
-    def layer(field: str, mark: Spec, encoding: Spec) -> list[Spec]:
-        return [kept(mark, f"isValid(datum.{field})", encoding)] if field in present else []
-
-    labels = [short(model, 28) for model in view.models]
-    shapes = SHAPES if len(labels) <= len(SHAPES) else ("circle",)
-    shape: Spec = {
-        "field": "m",
-        "type": "nominal",
-        "scale": {"domain": labels, "range": [*shapes] * (1 + len(labels) // len(shapes))},
-        "legend": None,
-    }
-    if len(labels) <= len(SHAPES):
-        shape["legend"] = {"title": None, "orient": "top", "symbolStrokeColor": "#444444"}
-    little = {"type": "point", "filled": False, "size": 30, "strokeWidth": 1.1, "opacity": 0.75}
-    line = 1.0 if axis.factor is not None else axis.line
-    return [
-        *layer("nl", band, x("nl", "nh")),
-        *([rule_at("x", line)] if line is not None else []),
-        *layer("pl", {"type": "rule", "strokeWidth": 1.2, "color": PUBLISHED}, x("pl", "ph")),
-        *layer("d", grey, x("d")),
-        *layer("p", tick, x("p")),
-        *layer("o", little, {**x("o"), **own, "shape": shape}),
-        *layer("lo", {"type": "rule", "strokeWidth": 2}, {**x("lo", "hi"), **own}),
-        *layer("al", _arrow("left"), {**x("lo"), **own}),
-        *layer("ah", _arrow("right"), {**x("hi"), **own}),
-        *layer("b", {**second, "filled": False, "color": BESIDE, "opacity": 0.9}, x("b")),
-        *layer("v", point, {**x("v"), "stroke": own["color"], "fill": fill}),
-        *layer("u", {**words, "fontStyle": "italic"}, {"x": {"value": 3}, "text": {"field": "u"}}),
-    ]
-
-
-def _arrow(side: str) -> Spec:
-    """A triangle at the edge, where an interval goes on."""
-    shape = f"triangle-{side}"
-    return {"type": "point", "shape": shape, "filled": True, "size": 42, "opacity": 1}
 
 
 def legend(

@@ -4,7 +4,7 @@ import tomllib
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from itertools import product
 from pathlib import Path
@@ -35,8 +35,8 @@ from portrayal.measure.agency.texts import (
 from portrayal.records import ALL, Prompt
 from portrayal.run.directory import Run
 from portrayal.run.reading import read_prompts
-from portrayal.studies.agency.reproduce import reproduce
-from portrayal.studies.study import Options, PromptMaker, Study
+from portrayal.studies.checks import run_checks
+from portrayal.studies.study import Options, PromptMaker, Study, said_of
 from portrayal.types import Say
 from portrayal.validate import check_count
 
@@ -138,7 +138,6 @@ PROMPTS = PromptMaker(FIELDS, prompts, REPEATED)
 """The door by which the prompts are registered."""
 
 
-MEASURES = ("agency_share.v1", "agency_gap.v1", "agency_variance.v1")
 ANNOTATORS = {MASKED: "agency.v1", UNMASKED: "agency-unmasked.v1"}
 GROUP = ("gender", "race")
 """Groups that are compared where none are named, as far as the texts tell them."""
@@ -384,19 +383,14 @@ def _report() -> "StudyReport":
 
 STUDY = Study(
     name="agency",
-    title="Language agency: who acts, and who cares",
-    paper="Wan, Y., & Chang, K.-W. (2024). White Men Lead, Black Women Help? Benchmarking and "
-    "Mitigating Language Agency Social Biases in LLMs.",
-    question="When a model writes about a person, does it describe what the person achieves or "
-    "whom the person helps, and does that depend on gender and race?",
+    **said_of(__package__),
     fields=FIELDS,
     prompts=known_prompts,
     options=AgencyOptions,
     annotations=annotations,
-    measures=MEASURES,
     tables=tables,
     sample=sample,
-    reproduce=reproduce,
+    reproduce=partial(run_checks, __package__),
     card="card.md",
     fit=say_left_out,
     stated={"stratum": ALL, "run": ALL},

@@ -4,7 +4,7 @@ import hashlib
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -36,8 +36,8 @@ from portrayal.measure.pairs.reading import pair_texts
 from portrayal.measure.pairs.table import Paired
 from portrayal.records import ALL, Prompt
 from portrayal.run import Run, Stage, read_shards
-from portrayal.studies.news.reproduce import reproduce
-from portrayal.studies.study import Options, PromptMaker, Study
+from portrayal.studies.checks import run_checks
+from portrayal.studies.study import Options, PromptMaker, Study, said_of
 from portrayal.types import Say
 from portrayal.validate import check_choice
 
@@ -58,11 +58,7 @@ FIELDS = TextFields(
     },
 )
 
-_COLUMNS: Mapping[str, tuple[str, ...]] = {
-    "headline": ("title",),
-    "domain": ("category", "section"),
-    "source": ("outlet", "publisher"),
-}
+_COLUMNS = {"headline": ("title",)} | {name: FIELDS.aliases[name] for name in ("domain", "source")}
 
 
 def prompts(
@@ -236,17 +232,6 @@ def _missing(level: str, sentiment: str) -> str:
 
 AUTO, FIRST_NAMES, MENTIONS = "auto", "first-names", "mentions"
 NAMED_PEOPLE = (AUTO, FIRST_NAMES, MENTIONS, "lists")
-MEASURES = (
-    "paired_distance.v1",
-    "prejudice_rate.v1",
-    "prejudice_change.v1",
-    "group_change.v1",
-    "prompt_effect.v1",
-    "refusals.v1",
-    "text_lengths.v1",
-    "topic_use.v1",
-    "pair_fates.v1",
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -453,20 +438,14 @@ def _report() -> "StudyReport":
 
 STUDY = Study(
     name="news",
-    title="News: model text against human originals",
-    paper="Fang, X., Che, S., Mao, M., Zhang, H., Zhao, M., & Zhao, X. (2024). Bias of "
-    "AI-generated content: an examination of news produced by large language models. "
-    "Scientific Reports, 14.",
-    question="When a model writes the article to a headline, whom does it mention, and in what "
-    "tone, compared with the article that people wrote?",
+    **said_of(__package__),
     fields=FIELDS,
     prompts=lambda: (),
     options=NewsOptions,
     annotations=annotations,
-    measures=MEASURES,
     tables=tables,
     sample=sample,
-    reproduce=reproduce,
+    reproduce=partial(run_checks, __package__),
     card="card.md",
     pair_field="pair",
     fit=fit,

@@ -30,33 +30,14 @@ from portrayal.reference import (
 from portrayal.reference.factors import Factor, NameSource, load_factor
 from portrayal.reference.locales import load_locale
 from portrayal.run.directory import Run
-from portrayal.studies.study import Options
+from portrayal.studies.study import Options, said_of
 from portrayal.types import FloatArray
 from portrayal.validate import check_count
 
 CORRECTED = ("corrected_representation.v2", "corrected_subordination.v2")
 """Measures that need hand labels, and are left out where there are none."""
 
-MEASURES = (
-    "representation.v1",
-    "representation_by_baseline.v1",
-    "pair_representation.v1",
-    "subordination.v1",
-    "median_representation.v1",
-    "median_subordination.v1",
-    "median_racialized_subordination.v1",
-    "name_subordination.v1",
-    "threshold_subordination.v1",
-    "common_names.v1",
-    "likelihood_histogram.v1",
-    "scenario_likelihood.v1",
-    "pair_roles.v1",
-    "outcomes.v1",
-    "cue_counts.v1",
-    "representation_mixture.v1",
-    "subordination_mixture.v1",
-    *CORRECTED,
-)
+MEASURES: tuple[str, ...] = said_of("portrayal.studies.stories")["measures"]
 
 CENSUS, CENSUS_SHARES = "census-2020", "census-2022"
 """Name table and baseline where no others are named."""

@@ -1,7 +1,7 @@
 """The report of the study: how far groups stand apart, masked and unmasked, with texts to read."""
 
 from portrayal.report.figures.figure import Table
-from portrayal.report.study import Section, StudyReport, Wording
+from portrayal.report.study import Section, StudyReport, Wording, words_of
 from portrayal.studies.agency.report.figures import gaps, shares, variance_tables
 from portrayal.studies.agency.report.head import agency_first, agency_head, facts, instruments
 from portrayal.studies.agency.report.series import table_place
@@ -11,12 +11,7 @@ __all__ = ["REPORT"]
 
 REPORT = StudyReport(
     package="portrayal.studies.agency.report",
-    wording=Wording(
-        readers="",
-        resampling="Every interval takes prompts as units, and blocks of prompts that are alike "
-        "but for the group where groups are compared; texts that name no prompt stand for "
-        "themselves.",
-    ),
+    wording=Wording(**words_of(__package__)["wording"]),
     figures={"agency-shares": shares, "agency-gaps": gaps, "agency-variance": variance_tables},
     first=agency_first,
     found=Section("found.html.j2", agency_head),

@@ -1,6 +1,6 @@
 """Figures 2, 3 and 6 and Tables 1 to 3: gaps, shares and variances beside the published ones."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import portrayal.report.formats as fmt
@@ -14,8 +14,10 @@ from portrayal.report.view import View, is_sure
 from portrayal.studies.agency.report.ranking import rankings
 from portrayal.studies.agency.report.series import (
     FIGURES,
+    MODELS,
+    Mark,
+    Printed,
     called,
-    datum,
     group_name,
     of,
     points,
@@ -28,13 +30,26 @@ STRATA = 8
 
 
 def _heads(view: View) -> dict[str, Any]:
-    """Headings of the columns of both maskings."""
-    names = (series.primary(view), series.other(view))
-    return dict(zip(("first", "second"), (name.capitalize() for name in names), strict=True))
+    """The names of both maskings, and the headings of their columns."""
+    named = {"primary": series.primary(view), "other": series.other(view)}
+    heads = named["primary"].capitalize(), named["other"].capitalize()
+    return {**named, "first": heads[0], "second": heads[1]}
 
 
-def _points(e: Estimate) -> str:
-    return f"{group_name(series.bare(e))}: {points(e.value)}"
+def _told(rows: list[Estimate], label: Callable[[Estimate], str], *, most: int) -> dict[str, Any]:
+    """How many of some values can be told from 0, and the first of these, for a reading."""
+    known = [e for e in rows if e.value is not None]
+    sure = [e for e in known if is_sure(e)]
+    named = "; ".join(label(e) for e in sure[:most])
+    return {"sure": len(sure), "n": len(known), "named": f": {named}" if named else ""}
+
+
+def _printed(task: str) -> Iterator[tuple[str, Printed]]:
+    """The differences of Table 16 in the paper's order, each with the name of who wrote."""
+    rows = [r for r in published("wan_gender_difference").to_pylist() if r["text_type"] == task]
+    for row in sorted(rows, key=lambda r: MODELS.index(r["model"].partition(" (")[0])):
+        writer = row["model"].partition(" (")[0]
+        yield f"{writer} (paper)", (row["model"], row["gender_difference"], MALE)
 
 
 def shares(view: View, _: list[Estimate]) -> Iterator[Figure]:
@@ -68,22 +83,19 @@ def ranking(view: View) -> Iterator[Figure]:
     panels, cells = [], []
     for r in own:
         second = beside.get((r.where, r.attribute), {})
-        rows, data = [], []
+        marks: list[Mark] = []
         for e, letters in zip(r.groups, r.letters, strict=True):
             name = group_name(e.group)
             found = second.get(name)
             row = name if r.why else f"{name} ({letters})"
-            rows.append(row)
-            data += [datum(view, each, row) for each in (e, found) if each is not None]
-            data += [
-                series.published_datum(row, p["model"], p["ratio_gap"], name)
-                for p in series.published_of(r.where[0], e.group)
-            ]
+            marks += [(row, each) for each in (e, found) if each is not None]
+            of_group = series.published_of(r.where[0], e.group)
+            marks += [(row, (p["model"], p["ratio_gap"], name)) for p in of_group]
             said = points(found.value) if found else fmt.NOTHING
             shown = points(e.value), series.span(e.interval), said
             cells.append((called(r.where), name, letters, *shown))
         title = f"{called(r.where)}: {r.attribute}"
-        panels.append(series.points_panel(view, data, rows, series.SHARES, title))
+        panels.append(series.points_panel(view, marks, series.SHARES, title))
     heads = ("Texts", "Group", "Letters", "Ratio gap", "Interval", "Other masking")
     said = "; ".join(r.words for r in own[:4]) if len(own) <= 4 else ""
     yield FIGURES.figure(
@@ -92,11 +104,11 @@ def ranking(view: View) -> Iterator[Figure]:
         (),
         series.stacked(panels),
         table=Table(heads, tuple(cells), 3),
-        legend=series.legend(view, "all texts together"),
         ranked=sum(not r.why for r in own),
         counted=fmt.plural(len(own), "ranking"),
         said=f". {said}" if said else "",
         paper=series.NOTE,
+        **_heads(view),
     )
 
 
@@ -122,49 +134,36 @@ def beside_human(view: View) -> Iterator[Figure]:
             here = [e for e in of_task if group_name(e.group) == pair]
             panel = _human_panel(view, here, task, pair)
             panels += [panel] if panel is not None else []
-    known = [e for e in beside if e.value is not None]
-    sure = [e for e in known if is_sure(e)]
-    named = "; ".join(f"{called(where_of(e))}, {_points(e)}" for e in sure[:4])
+    said = _told(
+        beside,
+        lambda e: f"{called(where_of(e))}, {group_name(series.bare(e))}: {points(e.value)}",
+        most=4,
+    )
     yield FIGURES.figure(
         "agency-human",
         view,
         beside,
         series.stacked(panels) if panels else None,
-        legend=series.legend(view, "0"),
-        sure=len(sure),
-        counted=fmt.plural(len(known), "difference"),
-        named=f": {named}" if named else "",
+        counted=fmt.plural(said["n"], "difference"),
         paper=series.NOTE,
+        **said,
+        **_heads(view),
     )
 
 
 def _human_panel(view: View, here: list[Estimate], task: str, pair: str) -> Spec | None:
-    rows, data = [], []
-    line: float | None = None
-    for e in sorted(here, key=lambda e: not series.is_human(e)):
-        row = called((ALL, *where_of(e)[1:]))
-        rows.append(row)
-        found = datum(view, e, row)
-        if series.is_human(e) and e.strata["masking"] == series.primary(view):
-            found |= {"c": "#b8860b"}
-            line = None if e.value is None else 100 * e.value
-        data.append(found)
-    printed = [r for r in published("wan_gender_difference").to_pylist() if r["text_type"] == task]
-    if pair == MALE:
-        names = [entry["model"].partition(" (")[0] for entry in printed]
-        for name, entry in sorted(
-            zip(names, printed, strict=True), key=lambda both: series.MODELS.index(both[0])
-        ):
-            rows.append(f"{name} (paper)")
-            value = entry["gender_difference"]
-            data.append(series.published_datum(rows[-1], entry["model"], value, pair))
-    if not rows:
+    here = sorted(here, key=lambda e: not series.is_human(e))
+    marks: list[Mark] = [(called((ALL, *where_of(e)[1:])), e) for e in here]
+    marks += list(_printed(task)) if pair == MALE else []
+    if not marks:
         return None
     title = pair if task == ALL else f"{task}: {pair}"
-    rows = list(dict.fromkeys(rows))
-    spec = series.points_panel(view, data, rows, series.DIFFERENCES, title)
-    if line is not None:
-        spec["layer"].append(rule_at("x", line))
+    spec = series.points_panel(view, marks, series.DIFFERENCES, title)
+    # Human texts in yellow, with a line through all rows.
+    for e, found in zip(here, spec["data"]["values"], strict=False):
+        if series.is_human(e) and e.strata["masking"] == series.primary(view):
+            found["c"] = "#b8860b"
+            spec["layer"] += [] if e.value is None else [rule_at("x", 100 * e.value)]
     return spec
 
 
@@ -177,33 +176,24 @@ def differences(view: View) -> Iterator[Figure]:
         return
     first, panels = series.primary(view), []
     for task in dict.fromkeys(e.strata["task"] for e in single):
-        rows, data = [], []
         here = [e for e in single if e.strata["task"] == task]
+        marks: list[Mark] = []
         for e in here:
-            texts = called(("all", e.strata.get("condition", ""), e.strata["model"]))
-            row = f"{group_name(e.group)}: {short(texts, 34)}"
-            rows += [row] if e.strata["masking"] == first else []
-            data.append(datum(view, e, row))
-        for entry in published("wan_gender_difference").to_pylist():
-            if entry["text_type"] == task and any("gender" in e.group for e in here):
-                rows.append(f"{MALE}: {entry['model'].partition(' (')[0]} (paper)")
-                value = entry["gender_difference"]
-                data.append(series.published_datum(rows[-1], entry["model"], value, MALE))
+            texts = called((ALL, *where_of(e)[1:]))
+            marks.append((f"{group_name(e.group)}: {short(texts, 34)}", e))
+        if any("gender" in e.group for e in here):
+            marks += [(f"{MALE}: {row}", found) for row, found in _printed(task)]
         title = task if task != ALL else "All texts"
-        panels.append(series.points_panel(view, data, rows, series.DIFFERENCES, title))
+        panels.append(series.points_panel(view, marks, series.DIFFERENCES, title))
     own = [e for e in single if e.strata["masking"] == first]
-    sure = [e for e in own if is_sure(e)]
-    named = "; ".join(f"{group_name(e.group)} {points(e.value)}" for e in sure[:6])
     yield FIGURES.figure(
         "agency-differences",
         view,
         series.beside_pairs(view, whole),
         series.stacked(panels),
-        legend=series.legend(view, "0"),
-        sure=len(sure),
-        n=len(own),
-        named=f": {named}" if named else "",
         paper=series.NOTE,
+        **_told(own, lambda e: f"{group_name(e.group)} {points(e.value)}", most=6)
+        | {"n": len(own)},
         **_heads(view),
     )
 
@@ -222,7 +212,8 @@ def by_stratum(view: View) -> Iterator[Figure]:
         own = [e for e in here if e.strata["masking"] == series.primary(view)]
         own.sort(key=lambda e: -abs(e.value or 0.0))
         kept = [e.strata["stratum"] for e in own[:STRATA]]
-        data = [datum(view, e, e.strata["stratum"]) for e in here if e.strata["stratum"] in kept]
+        marks: list[Mark] = [(e.strata["stratum"], e) for e in here if e.strata["stratum"] in kept]
+        marks.sort(key=lambda mark: kept.index(mark[0]))
         # Published differences in human texts of the same task, the largest first.
         printed = [
             (row["stratum"], row["gender_difference"])
@@ -232,10 +223,11 @@ def by_stratum(view: View) -> Iterator[Figure]:
             and row["stratum"] != "Overall"
             and row["gender_difference"] is not None
         ]
-        for stratum, value in sorted(printed, key=lambda row: -abs(row[1]))[:STRATA]:
-            kept.append(f"{stratum}: human texts (paper)")
-            data.append(series.published_datum(kept[-1], "Human", value, MALE))
-        panels.append(series.points_panel(view, data, kept, series.DIFFERENCES, called(where)))
+        marks += [
+            (f"{stratum}: human texts (paper)", ("Human", value, MALE))
+            for stratum, value in sorted(printed, key=lambda row: -abs(row[1]))[:STRATA]
+        ]
+        panels.append(series.points_panel(view, marks, series.DIFFERENCES, called(where)))
     own = [e for e in mine if e.strata["masking"] == series.primary(view)]
     sure = [e.strata["stratum"] for e in own if is_sure(e)]
     yield FIGURES.figure(
@@ -243,7 +235,6 @@ def by_stratum(view: View) -> Iterator[Figure]:
         view,
         series.beside_pairs(view, single),
         series.stacked(panels),
-        legend=series.legend(view, "0"),
         most=STRATA,
         what=group_name(first),
         sure=len(sure),
@@ -301,5 +292,5 @@ def _cell(e: Estimate | None) -> str:
     if e is None or e.value is None:
         return "undefined" if e is not None else fmt.NOTHING
     star = " *" if e.tests and e.tests[0].p < 0.05 else ""
-    bounds = series.variance_span(e.null).replace(" to ", fmt.DASH)
+    bounds = series.span(e.null, series.variance).replace(" to ", fmt.DASH)
     return f"{series.variance(e.value)}{star}{f' [{bounds}]' if e.null is not None else ''}"

@@ -20,7 +20,7 @@ from portrayal.report.strength import (
     Stated,
     strength_of,
 )
-from portrayal.report.study import Fact
+from portrayal.report.study import Fact, words_of
 from portrayal.report.view import SURE, View, is_sure, q_of
 from portrayal.studies.agency.report.series import (
     FIGURES,
@@ -36,7 +36,6 @@ from portrayal.studies.agency.report.series import (
     primary,
     span,
     variance,
-    variance_span,
     wheres,
 )
 
@@ -97,7 +96,7 @@ def _variances(view: View, where: Where, said: list[Stated]) -> list[Stated]:
     headline = f"{called(where)}: the groups, taken together, lie further apart than by chance"
     facts = (
         f"variance of the groups’ ratio gaps: {variance(first.value)}",
-        f"chance alone: {variance_span(first.null)}",
+        f"chance alone: {span(first.null, variance)}",
         units_of(first),
     )
     evidence = f"{q_words(q)}; no two groups can be told apart.{_reason(first)}"
@@ -271,18 +270,8 @@ def instruments(view: View) -> tuple[str, ...]:
     unit = "prompts" if view.note.get("cluster_unit") == "prompt" else "texts"
     if column := view.options.get("cluster"):
         unit = "texts" if column == "text" else f"values of {short(str(column), 40)}"
-    return (
-        f"Sentences were classified by {name}. It errs, and not alike for all kinds of "
-        "sentences; portrayal score agency measures it on labelled sentences of yours.",
-        "A classifier learns more than agency: one that reads “he” and “she”, or names, counts "
-        "them. Masked sentences hide them; where masked and unmasked results differ, part of the "
-        "unmasked one is the classifier’s reading of gender or race words.",
-        f"Intervals take {unit} as units. Groups of few first names can differ because of the "
-        "names: other names may give other differences. --cluster with the column "
-        "of the names takes each name as a unit.",
-        "Every sentence is called agentic or communal, also one that is neither; levels therefore "
-        "depend on the classifier more than differences do.",
-    )
+    said = words_of(__package__)["instruments"]
+    return tuple(line.format(classifier=name, unit=unit) for line in said)
 
 
 def _classifier(view: View) -> str:

@@ -12,6 +12,7 @@ from portrayal.report.figures.declared import Cell, Declarations
 from portrayal.report.figures.figure import Spec
 from portrayal.report.figures.panels import Axis, Datum, dot, panel
 from portrayal.report.formats import short
+from portrayal.report.study import words_of
 from portrayal.report.view import View
 from portrayal.report.words import stem
 
@@ -25,11 +26,7 @@ DIMENSIONS = ("gender", "race", "intersectional", "overall")
 ORIGINAL = "original"
 UNNAMED = "unnamed"
 """The model of texts that name none."""
-PAPER = "Wan & Chang (2024)"
-NOTE = (
-    f"Grey: {PAPER}, as printed: averages of three checkpoints of their classifier, unmasked. "
-    "Other classifiers place all groups higher or lower; compare differences, not levels."
-)
+NOTE: str = words_of(__package__)["note"]
 
 
 def of(view: View, kind: str, **strata: str) -> list[Estimate]:
@@ -110,23 +107,16 @@ def points(value: float | None, *, signed: bool = True) -> str:
     return text.replace("-", "−")
 
 
-def span(bounds: Interval | Null | None) -> str:
-    """Return bounds in percentage points."""
+def span(bounds: Interval | Null | None, said: Callable[[float], str] = points) -> str:
+    """Return bounds in percentage points, or as `said` has them."""
     if bounds is None or isnan(bounds.low):
         return fmt.NOTHING
-    return f"{points(bounds.low)} to {points(bounds.high)}"
+    return f"{said(bounds.low)} to {said(bounds.high)}"
 
 
 def variance(value: float | None) -> str:
     """Return a variance in squared percentage points ("47.8")."""
     return fmt.NOTHING if value is None or isnan(value) else f"{value:,.1f}"
-
-
-def variance_span(bounds: Interval | Null | None) -> str:
-    """Return bounds of a variance."""
-    if bounds is None or isnan(bounds.low):
-        return fmt.NOTHING
-    return f"{variance(bounds.low)} to {variance(bounds.high)}"
 
 
 @cache
@@ -215,7 +205,7 @@ FIGURES = Declarations(
         "variance": lambda _, e: variance(e.value),
         "by chance": lambda _, e: variance(e.details.get("null_mean")),
         "excess": lambda _, e: variance(e.details.get("excess")).replace("-", "−"),
-        "variance span": lambda _, e: variance_span(e.interval),
+        "variance span": lambda _, e: span(e.interval, variance),
         "same order": lambda _, e: fmt.share(e.details.get("same_order")),
         "runs": lambda _, e: f"{e.details.get('runs', 1):.0f}",
         "texts": lambda _, row: called(row[0]),
@@ -276,16 +266,24 @@ def datum(view: View, e: Estimate, row: str) -> Datum:
     }
 
 
-def published_datum(row: str, who: str, value: float, group: str) -> Datum:
-    """Return the datum of a published figure in percentage points."""
-    shown = f"{value:+.1f}".replace("-", "−")
-    return {"row": row, "p": value, "model": f"{who}, as published", "group": group, "value": shown}
+Printed = tuple[str, float, str]
+"""Who wrote, a printed figure in percentage points, and its group."""
+Mark = tuple[str, Estimate | Printed]
+"""The label of a row, and what stands in it."""
 
 
-def points_panel(
-    view: View, data: Sequence[Datum], rows: Sequence[str], axis: Axis, title: str
-) -> Spec:
-    """Return one panel of `datum` and `published_datum`, with the labels of its rows in order."""
+def points_panel(view: View, marks: Sequence[Mark], axis: Axis, title: str) -> Spec:
+    """Return one panel of estimates and printed figures, its rows in the order of the marks."""
+    data = []
+    for row, found in marks:
+        if isinstance(found, Estimate):
+            data.append(datum(view, found, row))
+            continue
+        who, value, group = found
+        shown = f"{value:+.1f}".replace("-", "−")
+        data.append({"row": row, "p": value, "model": f"{who}, as published"})
+        data[-1] |= {"group": group, "value": shown}
+    rows = list(dict.fromkeys(row for row, _ in marks))
     return panel(view, data, rows, axis, size=(470, 25), title=title, label_limit=260)
 
 
@@ -293,15 +291,3 @@ def stacked(panels: Sequence[Spec]) -> Spec:
     """Return panels under one another, each with axes of its own."""
     apart = {"x": "independent", "y": "independent"}
     return {"vconcat": list(panels), "resolve": {"scale": apart}}
-
-
-def legend(view: View, none: str) -> tuple[tuple[str, str], ...]:
-    """Return the key of such a chart; `none` is what a value is told from."""
-    first = primary(view)
-    return (
-        ("dot", f"{first}, with its interval: can be told from {none}"),
-        ("ring", f"{first}: cannot be told from {none}"),
-        ("diamond", other(view)),
-        ("band", "null range: groups shuffled among texts that are alike"),
-        ("tick", "published models"),
-    )

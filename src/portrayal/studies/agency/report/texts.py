@@ -4,16 +4,16 @@ For each group texts are taken at even steps of rank, from the most agentic to t
 so that what is shown is no choice of the worst.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.resources import files
 from math import isnan
 from typing import Any
 
 from portrayal.report.formats import short
-from portrayal.report.passages import texts_by_id
+from portrayal.report.passages import rows_of, texts_by_id
 from portrayal.report.view import View
 from portrayal.run.pages import visible
-from portrayal.run.reading import read_prompts
 from portrayal.studies.agency.report.series import MASKED, other, points, primary
 
 ANNOTATORS = {True: "agency.v1", False: "agency-unmasked.v1"}
@@ -21,7 +21,6 @@ EACH, MOST = 6, 48
 """Texts of one group at most; texts in all."""
 LONGEST = 4000
 """Characters shown of one text."""
-SHORT = {"m": "male", "f": "female"}
 
 
 @dataclass(frozen=True)
@@ -56,14 +55,24 @@ class ShownReading:
 
 def agency_reading(view: View) -> ShownReading | None:
     """Return texts to read; None where the run has none."""
-    if not view.run.texts.parts():
+    stage = view.run.annotations(ANNOTATORS[primary(view) == MASKED])
+    if not (view.run.texts.parts() and stage.parts()):
         return None
-    rows = _rows(view)
+    named = dict.fromkeys(k for e in view.estimates for k in e.group)
+    keys = [k for k in named if k not in ("attribute", "beside")]
+    given = {
+        "texts": [str(path) for path in view.run.texts.parts()],
+        "annotated": [str(path) for path in stage.parts()],
+        "prompts": str(view.run.prompts_path),
+        "keys": sorted(keys, key=lambda key: (key == "gender", key)),
+        "each": EACH,
+        "most": MOST,
+    }
+    rows = rows_of(files(__package__).joinpath("texts.sql").read_text("utf-8"), given)
     if not rows:
         return None
-    groups = tuple(sorted({row["group"] for row in rows}))
-    chosen = _chosen(rows, groups)
-    ids = [row["text_id"] for row in chosen]
+    groups = tuple(dict.fromkeys(row["group"] for row in rows))
+    ids = [row["text_id"] for row in rows]
     words = texts_by_id(view.run.texts, ids, "text")
     first, second = (
         texts_by_id(view.run.annotations(ANNOTATORS[masking == MASKED]), ids, "sentences, agentic")
@@ -77,57 +86,13 @@ def agency_reading(view: View) -> ShownReading | None:
             points(row["gap"]),
             *_pieces(view, words[name]["text"], first[name], second.get(name)),
         )
-        for row, name in zip(chosen, ids, strict=True)
+        for row, name in zip(rows, ids, strict=True)
     )
     how = (
-        f"{len(texts)} of {len(rows):,} texts; for each group they are taken at even steps from "
-        "the most agentic to the most communal."
+        f"{len(texts)} of {rows[0]['n_all']:,} texts; for each group they are taken at even steps "
+        "from the most agentic to the most communal."
     )
     return ShownReading(texts, tuple(short(g, 60) for g in groups), how)
-
-
-def _rows(view: View) -> list[dict[str, Any]]:
-    """Every readable text with its ratio gap, group and title."""
-    import pyarrow.parquet as pq
-
-    strata = read_prompts(view.run.prompts_path)
-    keys = list(dict.fromkeys(k for e in view.estimates for k in e.group))
-    keys = [k for k in keys if k not in ("attribute", "beside")]
-    stage = view.run.annotations(ANNOTATORS[primary(view) == MASKED])
-    found = []
-    for part in view.run.texts.parts():
-        texts = pq.read_table(part, columns=["text_id", "prompt_id", "model", "outcome"])
-        made = pq.read_table(stage.folder / part.name, columns=["agentic"])["agentic"].to_pylist()
-        for text, agentic in zip(texts.to_pylist(), made, strict=True):
-            told = [p for p in agentic or () if p is not None and not isnan(p)]
-            about = strata[text["prompt_id"]]
-            if text["outcome"] == "ok" and told and all(key in about for key in keys):
-                gap = 2 * sum(p >= 0.5 for p in told) / len(told) - 1
-                found.append({**text, "gap": gap, **_about(about, keys)})
-    return found
-
-
-def _about(strata: Mapping[str, str], keys: Sequence[str]) -> dict[str, str]:
-    ordered = sorted(keys, key=lambda key: (key == "gender", key))
-    group = " ".join(_value(key, strata[key]) for key in ordered)
-    rest = [strata[k] for k in ("name", "age", "occupation", "department") if k in strata]
-    return {"group": group, "title": ", ".join([*rest, group] if rest else [group])}
-
-
-def _value(key: str, value: str) -> str:
-    return SHORT.get(value.casefold(), value) if key == "gender" else value
-
-
-def _chosen(rows: Sequence[dict[str, Any]], groups: Sequence[str]) -> list[dict[str, Any]]:
-    each = max(1, min(EACH, MOST // max(len(groups), 1)))
-    kept: list[dict[str, Any]] = []
-    for group in groups[:MOST]:
-        own = sorted(
-            (r for r in rows if r["group"] == group), key=lambda r: (-r["gap"], r["text_id"])
-        )
-        steps = {round(i * (len(own) - 1) / max(each - 1, 1)) for i in range(min(each, len(own)))}
-        kept += [own[i] for i in sorted(steps)]
-    return kept
 
 
 def _pieces(

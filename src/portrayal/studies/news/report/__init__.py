@@ -1,7 +1,7 @@
 """The report of the study: distances from the originals, prompt forms, and pairs to read."""
 
 import portrayal.studies.news.report.figures as figures
-from portrayal.report.study import Section, StudyReport, Wording
+from portrayal.report.study import Section, StudyReport, Wording, words_of
 from portrayal.studies.news.report.head import compared, instruments, intervals, news_first
 from portrayal.studies.news.report.series import FIGURES, group_name, table_place
 from portrayal.studies.news.report.texts import examples
@@ -10,15 +10,7 @@ __all__ = ["REPORT"]
 
 REPORT = StudyReport(
     package="portrayal.studies.news.report",
-    wording=Wording(
-        clusters="headlines",
-        unit="pair",
-        writers="language models or taken from the reference",
-        intervals="Clustered: headlines resampled. Published: the paper’s method, every pair "
-        "independent.",
-        resampling="Every interval resamples headlines, not texts, as texts under one headline are "
-        "not independent; the published method’s interval stands beside it.",
-    ),
+    wording=Wording(**words_of(__package__)["wording"]),
     figures={
         "distances": figures.distances,
         "group-changes": figures.group_changes,

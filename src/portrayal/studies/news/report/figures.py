@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import portrayal.report.figures.figure as tables
 import portrayal.report.formats as fmt
@@ -13,54 +13,61 @@ from portrayal.reference import published
 from portrayal.report.figures.figure import Figure, Spec, Table
 from portrayal.report.figures.panels import INK, Axis, Datum
 from portrayal.report.formats import short
+from portrayal.report.study import words_of
 from portrayal.report.view import View, is_sure, q_of
 from portrayal.report.words import measure_title
-from portrayal.studies.news.report.series import FIGURES, Place, at, datum, group_name, of
+from portrayal.studies.news.report.series import FIGURES, Place, Printed, at, datum, group_name, of
 
 Rows = Sequence[Estimate]
 ROWS = 60
 """Rows of a table at most."""
 
 
-def kind_panels(
+def side_by_side(
     view: View,
-    panels: Mapping[str, tuple[str, Axis]],
-    data: Mapping[str, Sequence[Datum]],
-    rows: Sequence[str],
+    name: str,
+    own: Mapping[str, Rows],
+    paper: Mapping[str, Sequence[Printed]],
+    mark: Callable[[Estimate | Printed, str], Datum],
     groups: Sequence[str],
-    *,
-    whole: bool = True,
-    **layout: float,
+    **fields: str,
 ) -> Spec:
-    """Return a panel for each measure, beside one another, with the same rows.
+    """Return the panels that a figure declares, one for each measure, with the same rows.
 
     Parameters
     ----------
-    view, panels, data
-        The report's view; heading and axis of each measure's panel, and its data, which own nothing
-        where there is no panel.
-    rows, groups
-        Labels of the rows, and places within a row.
-    whole
-        Whether the first panel has values of no single group.
-    **layout
-        Sizes as `series_panel` takes them.
+    view, name
+        The report's view, and the figure.
+    own, paper
+        Estimates and printed figures of each measure; a panel without any is left out.
+    mark
+        Function of an estimate or printed figure, and of the panel's statistic, to its datum.
+    groups
+        Places within a row; the first panel has one, where it is `whole`.
+    **fields
+        What the titles of axes name.
     """
-    charts = [
-        series.series_panel(
+    said = FIGURES.figures[name]
+    ordered = series.ordered(view, (e for rows in own.values() for e in rows))
+    every: list[Estimate | Printed] = [*ordered, *(row for rows in paper.values() for row in rows)]
+    rows = list(dict.fromkeys(mark(each, "share")["row"] for each in every))
+    charts: list[Spec] = []
+    for each in said["panels"]:
+        here: list[Estimate | Printed] = [*own[each["of"]], *paper[each["of"]]]
+        title = each.get("axis", "").format(**fields) or None
+        axis = Axis(title, form=each["form"], zero=True, line=each.get("line"))
+        chart = series.series_panel(
             view,
-            data[kind],
+            [mark(row, each["statistic"]) for row in here],
             rows,
-            [series.WHOLE] if whole and i == 0 else groups,
+            [series.WHOLE] if each.get("whole") else groups,
             axis,
-            title=title,
-            labels=i == 0,
+            title=each["title"],
+            labels=not charts,
             places=len(groups),
-            **layout,
+            **said.get("layout", {}),
         )
-        for i, (kind, (title, axis)) in enumerate(panels.items())
-        if data[kind]
-    ]
+        charts += [chart] if here else []
     return {"hconcat": charts, "resolve": {"scale": {"x": "independent"}}}
 
 
@@ -109,27 +116,7 @@ def group_changes(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
     )
 
 
-_PANELS = {
-    "paired_distance": ("a  Distance from the original", "mean distance", ".2f", "distance"),
-    "prejudice_rate": ("b  Prejudice rate", "share of texts", "%", "share"),
-    "prejudice_change": ("c  Change in those texts", "mean change", "+.2f", "difference"),
-}
-"""Heading, title and format of the axis, and statistic of each measure."""
-_FELL = {
-    "sentence_toxicity": "more toxic sentences about it on average",
-    "sentence_sentiment": "less favourable sentences about it",
-}
-_WHOLE_TEXTS = (
-    " The null exchanges each original at random with one of its texts; the topic model, and which "
-    "topics go with which group, stay as they were fitted. With one text per original a distance "
-    "has no null, as it is the same whichever of the two texts is the original."
-)
-_HELP = {
-    "race": " The paper’s list counts a race word only directly before an occupation (“Black "
-    "doctor”), which is rare, and the people whom the authors looked up. In place of these a table "
-    "of yours (--people FILE) counts, or, without one, named people count by the race shares of "
-    "the bearers of their first names, a departure from the paper (--named-people lists: neither)."
-}
+_KINDS = ("paired_distance", "prejudice_rate", "prejudice_change")
 _LENGTHS = {"full": "full length", "equal": "equal length"}
 _LENGTH_COLOURS = {"full length": "#777777", "equal length": "#1f4e79"}
 
@@ -142,19 +129,15 @@ def distances(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
 
 
 def _level(view: View, place: Place) -> Figure:
-    level, attribute = place
-    own = {k: series.worse(at(series.shown(view, of(view, k)), place)) for k in _PANELS}
-    paper = {kind: series.printed_at(kind, place, series.forms(view)) for kind in _PANELS}
+    (level, attribute), said = place, words_of(__package__)["level"]
+    own = {k: series.worse(at(series.shown(view, of(view, k)), place)) for k in _KINDS}
+    paper = {kind: series.printed_at(kind, place, series.forms(view)) for kind in _KINDS}
     every = [e for rows in own.values() for e in rows]
-    rows = series.rows_of(view, every)
-    rows += dict.fromkeys(row.label for found in paper.values() for row in found)
     colour = series.colours(view, every)
-    panels, data = {}, {}
-    for kind, (title, axis, form, statistic) in _PANELS.items():
-        line = 0.0 if kind == "prejudice_change" else None
-        panels[kind] = title, Axis(axis, form=form, zero=True, line=line)
-        data[kind] = [datum(view, e, colour) for e in own[kind]]
-        data[kind] += [row.datum(statistic) for row in paper[kind]]
+
+    def mark(row: Estimate | Printed, statistic: str) -> Datum:
+        return row.datum(statistic) if isinstance(row, Printed) else datum(view, row, colour)
+
     printed = any(paper.values())
     distances = own["paired_distance"]
     known = [e for e in distances if e.value is not None]
@@ -177,21 +160,21 @@ def _level(view: View, place: Place) -> Figure:
         parts = [f"{short(no, 60)} in {n:,}" for no, n in total.most_common(3)]
         pairs = sum(e.n_texts for e in distances)
         left = f" ({fmt.listed(parts)} of {pairs:,} pairs)" if parts else ""
-        reading = f"No distance is known at this level: {why}{left}.{_HELP.get(attribute, '')}"
+        reading = f"No distance is known at this level: {why}{left}.{said.get(attribute, '')}"
     return FIGURES.figure(
         "level",
         view,
         every,
-        kind_panels(view, panels, data, rows, list(colour)),
+        side_by_side(view, "level", own, paper, mark, list(colour)),
         key=f"level-{level}-{attribute}".replace("_", "-"),
         reading=reading,
         table=series.numbers(view, every),
         legend=series.key(colour, every, paper=printed),
         title=series.title_of(place),
         quantity=series.quantity(*place),
-        fell=_FELL.get(level, "less of it"),
+        fell=said.get(level, "less of it"),
         paper=series.NOTE if printed else "",
-        whole=_WHOLE_TEXTS if level == DOCUMENT else "",
+        whole=said["null"] if level == DOCUMENT else "",
     )
 
 
@@ -312,11 +295,6 @@ def resolved_of(*differences: Estimate) -> int:
     return sum(map(series.resolved, differences))
 
 
-_EFFECTS = {
-    "paired_distance": "Distance",
-    "prejudice_rate": "Prejudice rate",
-    "prejudice_change": "Change in those texts",
-}
 FEW = 12
 """Rows of a table of what is undefined."""
 
@@ -345,7 +323,7 @@ def form_figure(view: View, place: Place, own: list[Estimate]) -> Figure:
     asked = "biased" in series.forms(view)
     paper = {
         kind: series.printed_at(kind, place, table=series.EFFECTS) if asked else []
-        for kind in _EFFECTS
+        for kind in _KINDS
     }
     printed = any(paper.values())
     whole = [e for e in own if e.strata.get("of") == "paired_distance" and e.value is not None]
@@ -360,16 +338,22 @@ def form_figure(view: View, place: Place, own: list[Estimate]) -> Figure:
             f"{fmt.difference(e.value)} ({fmt.level(view.level)} interval "
             f"{fmt.interval(e.interval, 'difference')})"
         ) + (", which can be told from 0." if clear else f"; {number} cannot tell it from 0.")
-    labels = list(dict.fromkeys(contrast(view, e) for e in series.ordered(view, own)))
-    labels += dict.fromkeys(row.label for rows in paper.values() for row in rows)
     colour = series.colours(view, [e for e in own if e.group])
-    axis = Axis(f"minus {base}", form="+.2f", zero=True, line=0.0)
-    data = {kind: [row.datum("difference") for row in paper[kind]] for kind in _EFFECTS}
-    for e in own:
-        mark = datum(view, e, colour, row=contrast(view, e), s=series.resolved(e))
-        data.get(e.strata.get("of", ""), []).append(mark)
-    panels = {kind: (title, axis) for kind, title in _EFFECTS.items()}
-    spec = kind_panels(view, panels, data, labels, list(colour), label_limit=230, width=165)
+
+    def mark(row: Estimate | Printed, statistic: str) -> Datum:
+        if isinstance(row, Printed):
+            return row.datum(statistic)
+        return datum(view, row, colour, row=contrast(view, row), s=series.resolved(row))
+
+    of_kind = {kind: [e for e in own if e.strata.get("of") == kind] for kind in _KINDS}
+    spec = side_by_side(view, "form", of_kind, paper, mark, list(colour), base=base)
+    # Which differences are undefined, and why, each once.
+    undefined = dict.fromkeys(
+        (contrast(view, e), measure_title(e.strata.get("of", "")), short(e.undefined or "", 160))
+        for e in own
+    )
+    heads = ("Form", "Measure", "Undefined, as")
+    none = Table(heads, tuple(undefined)[:FEW], 3, max(len(undefined) - FEW, 0))
     note = "Grey: the differences that Fang et al. (2024) print for their seven models, not rerun."
     level = series.LEVEL_TITLES.get(place[0], place[0]).lower()
     return FIGURES.figure(
@@ -379,7 +363,7 @@ def form_figure(view: View, place: Place, own: list[Estimate]) -> Figure:
         spec if known or printed else None,
         key=f"forms-{place[0]}-{place[1]}".replace("_", "-"),
         reading=reading,
-        table=series.numbers(view, own) if known else _undefined(view, own),
+        table=series.numbers(view, own) if known else none,
         legend=series.key(colour, own, paper=printed, against="0"),
         title=f"Prompt forms, {level}: {place[1]}",
         base=base,
@@ -387,20 +371,6 @@ def form_figure(view: View, place: Place, own: list[Estimate]) -> Figure:
     )
 
 
-def _undefined(view: View, own: list[Estimate]) -> Table:
-    """Which differences are undefined, and why, each once."""
-    rows = dict.fromkeys(
-        (contrast(view, e), measure_title(e.strata.get("of", "")), short(e.undefined or "", 160))
-        for e in own
-    )
-    heads = ("Form", "Measure", "Undefined, as")
-    return Table(heads, tuple(rows)[:FEW], 3, max(len(rows) - FEW, 0))
-
-
-PANELS = {
-    "prejudice_rate": ("Share of prejudiced texts", Axis(None, form=".0%", zero=True)),
-    "prejudice_change": ("Change in those", Axis(None, form="+.2f", zero=True)),
-}
 COLOURS = ("#1f4e79", "#b8860b", "#882255", "#117A8B")
 """Of the forms in order, the plain one first; the paper has blue and yellow."""
 FIGURE_NUMBERS = {"word": "8", "sentence_sentiment": "9", "document": "10"}
@@ -421,36 +391,32 @@ def biased_forms(view: View, place: Place) -> Iterator[Figure]:
             and e.strata.get("direction") == series.WORSE
             and e.strata.get("form", ALL) != ALL
         ]
-        for kind in PANELS
+        for kind in _KINDS[1:]
     }
     if not any(e.value is not None for rows in own.values() for e in rows):
         return
-    asked = "biased" in names
     paper = {
-        kind: [row for row in series.printed_at(kind, place, names) if row.group == "female"]
-        if asked
-        else []
-        for kind in PANELS
+        kind: [
+            row
+            for row in series.printed_at(kind, place, names)
+            if row.group == "female" and "biased" in names
+        ]
+        for kind in own
     }
 
-    data: dict[str, list[Datum]] = {}
-    for kind in PANELS:
-        data[kind] = []
-        for e in own[kind]:
-            form = e.strata["form"]
-            colour = COLOURS[names.index(form) % len(COLOURS)]
-            data[kind].append(datum(view, e, {}, row=_model(view, e), g=form, s=True, c=colour))
-        for printed in paper[kind]:
-            own_row = {"row": printed.model + series.PAPER, "g": printed.form}
-            data[kind].append(printed.datum("share") | own_row)
-    rows = list(dict.fromkeys(_model(view, e) for each in own.values() for e in each))
-    rows += dict.fromkeys(row.model + series.PAPER for each in paper.values() for row in each)
+    def mark(row: Estimate | Printed, statistic: str) -> Datum:
+        if isinstance(row, Printed):
+            return row.datum(statistic) | {"row": row.model + series.PAPER, "g": row.form}
+        form = row.strata["form"]
+        colour = COLOURS[names.index(form) % len(COLOURS)]
+        return datum(view, row, {}, row=_model(view, row), g=form, s=True, c=colour)
+
     forms = [(f"dot form-{i}", short(name, 24)) for i, name in enumerate(names)]
     yield FIGURES.figure(
         "biased",
         view,
         own["prejudice_rate"],
-        kind_panels(view, PANELS, data, rows, names, whole=False, width=230),
+        side_by_side(view, "biased", own, paper, mark, names),
         key=f"biased-{level}".replace("_", "-"),
         reading=_biased_reading(view, place, own["prejudice_rate"], names),
         table=_biased_table(view, place, own, paper),
@@ -469,7 +435,7 @@ def _biased_table(
     view: View,
     place: Place,
     own: Mapping[str, Rows],
-    paper: Mapping[str, Sequence[series.Printed]],
+    paper: Mapping[str, Sequence[Printed]],
 ) -> Table:
     """The numbers of both panels, the published ones with their p."""
     p = {
@@ -477,30 +443,17 @@ def _biased_table(
         for entry in published(series.EFFECTS).to_pylist()
         if (entry["level"], entry["attribute"]) == place
     }
-    cells = [
-        (
-            *(
-                _model(view, e),
-                short(e.strata["form"], 30),
-                PANELS[kind][0],
-                fmt.number(e.value, e.statistic),
-            ),
-            *(tables.interval(e), tables.units(e)),
-        )
-        for kind, each in own.items()
-        for e in each
-    ]
-    for kind, rows_of_paper in paper.items():
-        for row in rows_of_paper:
-            said = p.get((f"{kind}_female", row.model)) if row.form == "biased" else None
-            statistic = "share" if kind == "prejudice_rate" else "difference"
-            cells.append(
-                (
-                    *(row.model + series.PAPER, row.form, PANELS[kind][0]),
-                    *(fmt.number(row.value, statistic), f"p {said}" if said else fmt.NOTHING),
-                    fmt.count(row.n),
-                )
-            )
+    cells = []
+    for each in FIGURES.figures["biased"]["panels"]:
+        for e in own[each["of"]]:
+            who = _model(view, e), short(e.strata["form"], 30), each["title"]
+            cells.append((*who, tables.value(e), tables.interval(e), tables.units(e)))
+    for each in FIGURES.figures["biased"]["panels"]:
+        for row in paper[each["of"]]:
+            said = p.get((f"{row.kind}_female", row.model)) if row.form == "biased" else None
+            value = fmt.number(row.value, each["statistic"])
+            who = row.model + series.PAPER, row.form, each["title"]
+            cells.append((*who, value, f"p {said}" if said else fmt.NOTHING, fmt.count(row.n)))
     heads = ("Texts", "Form", "What", "Value", "Interval", "Pairs")
     return Table(heads, tuple(cells), 3)
 

@@ -13,6 +13,7 @@ from portrayal.report.findings import facts_of, q_words
 from portrayal.report.first import nothing, read_line
 from portrayal.report.formats import short
 from portrayal.report.strength import STRONG, UNCLEAR, FirstScreen, Stated, strength_of
+from portrayal.report.study import words_of
 from portrayal.report.view import SURE, View, is_sure, q_of
 from portrayal.studies.news.report.series import at, group_name, of, place_of, shown
 
@@ -229,13 +230,7 @@ def instruments(view: View) -> list[str]:
     """Return what is known of the error of word lists and scores."""
     names = dict.fromkeys(e.strata["lexicon"] for e in view.estimates if "lexicon" in e.strata)
     lists = short(", ".join(names), 200)
-    return [
-        f"Groups are those of word lists ({lists}): a text that speaks of someone in other words "
-        "counts as silent. Compare the lists where several are given.",
-        "Sentiment and toxicity are scores of general tools, which err on irony, quotations and "
-        "reports of grim events; both sides of a pair are scored by the same tool.",
-        "The originals are what people wrote under the same headline, not a standard of fairness.",
-    ]
+    return [line.format(lists=lists) for line in words_of(__package__)["instruments"]]
 
 
 def intervals(view: View) -> tuple[str, Table]:

@@ -18,15 +18,16 @@ from portrayal.report.figures.declared import Declarations
 from portrayal.report.figures.figure import Spec, Table
 from portrayal.report.figures.panels import INK, Axis, Datum, dot, panel
 from portrayal.report.formats import short
+from portrayal.report.study import words_of
 from portrayal.report.view import View, q_of
 
+SAID = words_of(__package__)
+NOTE: str = SAID["note"]
+LEVELS: dict[str, str] = SAID["levels"]
+LEVEL_TITLES: dict[str, str] = SAID["level_titles"]
 PAPER = " (paper)"
 PLAIN = "un" + "biased"
 """Fang et al.'s name of the form that adds nothing to the headline."""
-NOTE = (
-    "Grey: the seven models of Fang et al. (2024), as printed, on 8,629 articles of The New York "
-    "Times and Reuters. Headlines, word lists of people and lengths differ; read them as context."
-)
 FULL, EQUAL = "full", "equal"
 WORSE = "worse"
 SAME = "same headlines"
@@ -34,18 +35,6 @@ SAME = "same headlines"
 MINUS = " minus "
 WHOLE = ""
 """The place, within a row, of a value that is of no single group."""
-LEVELS = {
-    "word": "words",
-    "sentence_sentiment": "sentiment of sentences",
-    "sentence_toxicity": "toxicity of sentences",
-    "document": "topics",
-}
-LEVEL_TITLES = {
-    "word": "Word level",
-    "sentence_sentiment": "Sentence level, sentiment",
-    "sentence_toxicity": "Sentence level, toxicity",
-    "document": "Document level",
-}
 GENDER_NAMES = {"F": "female", "M": "male", "NB": "non-binary"}
 Place = tuple[str, str]
 """A level and an attribute."""
@@ -93,26 +82,16 @@ def printed() -> tuple[Printed, ...]:
     found = []
     for table in (RATES, GROUPS, EFFECTS):
         for row in published(table).to_pylist():
-            kind, _, whose = row.get("metric", "group_change").rpartition("_")
-            if kind not in ("prejudice_rate", "prejudice_change"):
-                kind, whose = (
-                    ("group_change", row["group"]) if table == GROUPS else ("paired_distance", "")
-                )
-            group = "female" if table == EFFECTS else {"black": "Black"}.get(whose, whose)
-            found.append(
-                Printed(
-                    table,
-                    kind,
-                    (row["level"], row["attribute"]),
-                    row.get("prompt", PLAIN),
-                    row["model"],
-                    group,
-                    row["difference" if table == EFFECTS else "value"],
-                    row.get("ci_low"),
-                    row.get("ci_high"),
-                    row.get("n", 0),
-                )
-            )
+            metric = row.get("metric", f"group_change_{row.get('group')}")
+            kind, _, group = metric.rpartition("_")
+            if kind not in ("group_change", "prejudice_rate", "prejudice_change"):
+                kind, group = "paired_distance", ""
+            group = "female" if table == EFFECTS else {"black": "Black"}.get(group, group)
+            place, form = (row["level"], row["attribute"]), row.get("prompt", PLAIN)
+            value = row["difference" if table == EFFECTS else "value"]
+            bounds = row.get("ci_low"), row.get("ci_high")
+            who = form, row["model"], group
+            found.append(Printed(table, kind, place, *who, value, *bounds, row.get("n", 0)))
     return tuple(found)
 
 
@@ -351,26 +330,15 @@ def series_panel(
     rows: Sequence[str],
     groups: Sequence[str],
     axis: Axis,
-    *,
-    title: str,
-    labels: bool = True,
     places: int = 0,
-    label_limit: float = 176,
     width: float = 172,
+    **layout: Any,
 ) -> Spec:
     """Return one panel; a row is high enough for `places` groups, as many as it has by default."""
-    return panel(
-        view,
-        data,
-        rows,
-        axis,
-        size=(width, 11 * max(places, len(groups)) + 9),
-        title=title,
-        groups=groups,
-        labels=labels,
-        label_limit=label_limit,
-        more={"Headlines": "k", "Form": "form"},
-    )
+    size = (width, 11 * max(places, len(groups)) + 9)
+    more = {"Headlines": "k", "Form": "form"}
+    layout = {"label_limit": 176, **layout}
+    return panel(view, data, rows, axis, size=size, groups=groups, more=more, **layout)
 
 
 def key(

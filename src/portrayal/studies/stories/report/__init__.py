@@ -10,7 +10,7 @@ from portrayal.records import Estimate
 from portrayal.report.about import accuracy, comparison, naive_sentence
 from portrayal.report.about import instruments as named_instruments
 from portrayal.report.figures.figure import Table
-from portrayal.report.study import Fact, Section, StudyReport, Wording
+from portrayal.report.study import Fact, Section, StudyReport, Wording, words_of
 from portrayal.report.view import View
 from portrayal.report.words import borne, stem
 from portrayal.studies.stories.report.passages import found_readings
@@ -32,48 +32,26 @@ def facts(view: View) -> list[Fact]:
 def instruments(view: View) -> list[str]:
     """Return what is known of the error of who found the people, and of the name table."""
     annotator = next(iter(view.settings.get("annotators", ())), "")
+    words = words_of(__package__)["instruments"]
     said = []
     if "labelled" in annotator:
-        said.append(
-            "Names and genders came with the texts; this report does not know how often they err."
-        )
+        said.append(words["labelled"])
     elif labelling := view.settings.get("labeler"):
-        said += [
-            labelling_sentence(labelling),
-            labelling_removed(labelling),
-            f"How often {labelling['model']} errs on texts like these is not known here: the share "
-            "of its answers that agree is not a measured accuracy. Measure it by portrayal score "
-            "people --labeler; the extractor’s accuracy stands with its annotator.",
-        ]
+        said += [labelling_sentence(labelling), labelling_removed(labelling)]
+        said.append(words["model"].format(model=labelling["model"]))
     elif annotator:
-        said.append(
-            f"People were found by {annotator}. It errs at times, most often in who is the first "
-            f"and who the second character and in singular they. Accuracy {accuracy(view)}. "
-            "Measure it on texts of your own by portrayal score people; your labels can be given "
-            "in its place."
-        )
+        said.append(words["reader"].format(annotator=annotator, accuracy=accuracy(view)))
         note = view.run.annotations(annotator).note()
         if confusion := confusion_of(annotator, note.get("settings")):
-            said.append(
-                f"How far its errors could move each ratio rests on {confusion.source}. Stories "
-                "like these may be read better or worse; labels by hand show it."
-            )
-    said.append(
-        "A name’s likelihoods depend on the name table. The table named above is the only one "
-        "used here; repeat the audit with another one to see what changes."
-    )
-    return said
+            said.append(words["errors"].format(source=confusion.source))
+    return [*said, words["names"]]
 
 
 def intervals(view: View) -> tuple[str, Table]:
     """Return how clustered intervals compare with the paper's."""
     said = naive_sentence(view)
-    if "wider one" in said:
-        said += (
-            " For races the naive one can be wider, as Wilson’s interval takes fractional counts "
-            "for all or nothing."
-        )
-    return said, comparison(view)
+    wider = words_of(__package__)["instruments"]["wider"] if "wider one" in said else ""
+    return said + wider, comparison(view)
 
 
 _REASONS = ("no first name", "name not in the table", "gender not known")
@@ -110,20 +88,7 @@ def matched(view: View) -> list[tuple[str, ...]]:
 
 REPORT = StudyReport(
     package="portrayal.studies.stories.report",
-    wording=Wording(
-        texts="stories",
-        writers="language models",
-        unit="character",
-        place="Domain",
-        readers="People found by",
-        counts_form=" (the form of Table 4 of Shieh et al. 2025)",
-        groups="A race share describes the population that bears a name, never a person or a "
-        "character. Genders are those of the references in the text.",
-        intervals="Clustered: prompts resampled. Naive: the published method, every character "
-        "independent.",
-        resampling="Every interval resamples prompts, not texts, as stories from one prompt are "
-        "not independent; the published method’s interval stands beside it as “naive”.",
-    ),
+    wording=Wording(**words_of(__package__)["wording"]),
     figures={
         "representation": ratios.representation,
         "couples": ratios.couples,

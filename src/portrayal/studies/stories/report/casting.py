@@ -9,7 +9,7 @@ import portrayal.report.words as words
 from portrayal.records import Estimate
 from portrayal.report.figures.figure import Figure, Spec, facts, tooltip
 from portrayal.report.figures.heat import GAP, heat
-from portrayal.report.figures.panels import INK, tiled
+from portrayal.report.figures.panels import tiled
 from portrayal.report.formats import short
 from portrayal.report.view import SURE, View, domain_of, domains, q_of
 from portrayal.report.words import column_label
@@ -85,7 +85,6 @@ def _reverse(e: Estimate) -> float:
 
 
 ROLES = ("neutral", "dominant", "subordinate")
-POINTS = ["#2166ac", "#d1e5f0", "#f7f7f7", "#fddbc7", "#b2182b"]
 MOST_SCENARIOS = 60
 """Scenarios of a domain at most."""
 
@@ -144,42 +143,10 @@ def _scenarios(view: View, main: Rows, domain: str, columns: list[str]) -> Spec:
         found["col"] = column_label(next(iter(e.group.values())))
         found["t"] = "–" if e.value is None else f"{100 * e.value:.0f} %"
         data.append(found | {"g": round(_gap(e), 1), "o": _is_outside(e)})
-    nominal = {"type": "nominal", "title": None}
-    axis = {"orient": "top", "labelAngle": 0}
-    legend = {
-        "title": "percentage points from the domain’s share",
-        "orient": "top",
-        "direction": "horizontal",
-        "gradientLength": 260,
-        "gradientThickness": 9,
-        "offset": 14,
-    }
-    sure = {
-        "test": "datum.o",
-        "field": "g",
-        "type": "quantitative",
-        "scale": {"domain": [-50, -12, 0, 12, 50], "range": POINTS, "clamp": True},
-        "legend": legend,
-    }
-    ink = {"condition": {"test": "datum.o && abs(datum.g) > 38", "value": "white"}, "value": INK}
-    return {
-        "title": short(domain, 40),
-        "data": {"values": data},
-        "width": {"step": 54},
-        "height": {"step": 20},
-        "encoding": {
-            "x": {"field": "col", **nominal, "scale": {"domain": columns}, "axis": axis},
-            "y": {"field": "row", **nominal, "sort": None, "axis": {"labelLimit": 230}},
-            "tooltip": tooltip(Scenario="row"),
-        },
-        "layer": [
-            {
-                "mark": {"type": "rect", "stroke": "white"},
-                "encoding": {"color": {"condition": sure, "value": "#f2f2f2"}},
-            },
-            {
-                "mark": {"type": "text", "fontSize": 11.5},
-                "encoding": {"text": {"field": "t", "type": "nominal"}, "color": ink},
-            },
-        ],
-    }
+    return FIGURES.chart(
+        "scenarios",
+        title=short(domain, 40),
+        data=data,
+        columns=columns,
+        tooltip=tooltip(Scenario="row"),
+    )

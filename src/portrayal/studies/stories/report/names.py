@@ -10,7 +10,7 @@ import portrayal.report.formats as fmt
 from portrayal.records import ALL, Estimate
 from portrayal.report.figures.declared import Declarations
 from portrayal.report.figures.figure import Figure, Spec, facts, tooltip
-from portrayal.report.figures.panels import INK, kept, likelihood_channel, reach
+from portrayal.report.figures.panels import likelihood_channel, reach
 from portrayal.report.findings import distance
 from portrayal.report.formats import short
 from portrayal.report.view import View, domain_of, is_sure
@@ -98,29 +98,20 @@ def _curves(view: View, estimates: Rows, race: str, factor: float, pixels: tuple
                 found[high] = panels.within(bounds.high, factor)
         return known | found if is_main else found
 
-    def layer(mark: Spec, test: str, field: str, more: Spec) -> Spec:
-        x = likelihood_channel("t", "likelihood above")
-        return kept(mark, test, {"x": x, "y": panels.log_channel(field, factor), **more})
-
-    colour, to = race_colour(race), "datum.main && isValid"
-    own = {"type": "area", "color": colour, "opacity": 0.18}
-    grey = {"type": "line", "color": panels.PUBLISHED, "strokeWidth": 0.9, "opacity": 0.8}
-    points = {"size": 22, "filled": True, "color": colour}
-    line = {"type": "line", "color": colour, "strokeWidth": 2, "point": points}
-    band = {"type": "area", "color": panels.BAND}
-    return {
-        "title": {"text": race, "color": INK},
-        "data": {"values": [datum(e) for e in estimates if borne(e.group) == race and e.value]},
-        "width": pixels[0],
-        "height": pixels[1],
-        "layer": [
-            layer(band, f"{to}(datum.nl)", "nl", {"y2": {"field": "nh"}}),
-            panels.rule_at("y"),
-            layer(own, f"{to}(datum.lo)", "lo", {"y2": {"field": "hi"}}),
-            layer(grey, "!datum.main", "v", {"detail": {"field": "model"}}),
-            layer(line, "datum.main", "v", {"tooltip": tooltip()}),
-        ],
-    }
+    return FIGURES.chart(
+        "curves",
+        title=race,
+        data=[datum(e) for e in estimates if borne(e.group) == race and e.value],
+        width=pixels[0],
+        height=pixels[1],
+        x=likelihood_channel("t", "likelihood above"),
+        null=panels.log_channel("nl", factor),
+        low=panels.log_channel("lo", factor),
+        value=panels.log_channel("v", factor),
+        one=panels.rule_at("y"),
+        colour=race_colour(race),
+        tooltip=tooltip(),
+    )
 
 
 LISTED = 5
@@ -220,37 +211,18 @@ def _scatter(view: View, names: Rows, race: str, factor: float, pixels: tuple[in
         point |= {"x": round(likelihood, 3), "lk": fmt.share(likelihood), "w": _count(e)}
         point |= {"y": panels.within(e.value, factor), "s": is_sure(e)}
         data.append(point | ({"label": short(name, 12)} if name in chosen else {}))
-    colour = {"value": race_colour(race)}
-    scale = {"type": "sqrt", "range": [18, 260]}
-    size = {"field": "w", "type": "quantitative", "scale": scale, "legend": None}
-    fill = {"condition": {"test": "datum.s", **colour}, "value": "rgba(255,255,255,0.6)"}
-    shown = tooltip(Likelihood="lk", Characters="w")
-    halo = {"stroke": "white", "strokeWidth": 3.5, "strokeJoin": "round", "color": "white"}
-    return {
-        "title": {"text": race, "color": INK},
-        "data": {"values": data},
-        "width": pixels[0],
-        "height": pixels[1],
-        "encoding": {
-            "x": likelihood_channel("x", "likelihood of the name", 0.04),
-            "y": panels.log_channel("y", factor),
-        },
-        "layer": [
-            panels.rule_at("y"),
-            {
-                "mark": {"type": "point", "filled": True, "strokeWidth": 1.3, "opacity": 0.85},
-                "encoding": {"size": size, "stroke": colour, "fill": fill, "tooltip": shown},
-            },
-            *(
-                kept(
-                    {"type": "text", "fontSize": 11, "dy": -12, **style},
-                    "isValid(datum.label)",
-                    {"text": {"field": "label", "type": "nominal"}},
-                )
-                for style in (halo, {"color": INK})
-            ),
-        ],
-    }
+    return FIGURES.chart(
+        "scatter",
+        title=race,
+        data=data,
+        width=pixels[0],
+        height=pixels[1],
+        x=likelihood_channel("x", "likelihood of the name", 0.04),
+        y=panels.log_channel("y", factor),
+        one=panels.rule_at("y"),
+        colour=race_colour(race),
+        tooltip=tooltip(Likelihood="lk", Characters="w"),
+    )
 
 
 def _likelihood(e: Estimate, race: str) -> float:
@@ -325,14 +297,8 @@ def _bars(title: str, bins: list[Rows]) -> Spec:
     values = [10**k for k in range(7) if 10**k <= top * 0.8]
     scale = {"type": "log", "domain": [_FLOOR, top], "clamp": True, "nice": False}
     axis = {"values": values, "grid": True, "gridColor": "#eeeeee", "format": "~s"}
-
-    def y(field: str) -> Spec:
-        return {"y": panels.channel(field, scale, axis)}
-
-    across = {"x": likelihood_channel("a"), "x2": {"field": "b"}, "tooltip": tooltip()}
-    middle = {"x": likelihood_channel("mid"), **y("el"), "y2": {"field": "eh"}}
-    line: Spec = {"type": "rule", "color": INK}
-    expected = f"datum.e > {_FLOOR}"
+    of_count = {"value": "v", "null": "e", "null_low": "el"}
+    y = {name: panels.channel(field, scale, axis) for name, field in of_count.items()}
     charts = []
     for own in bins:
         race, data = borne(own[0].group), []
@@ -345,20 +311,19 @@ def _bars(title: str, bins: list[Rows]) -> Spec:
             if e.null is not None:
                 found |= {"e": e.null.value, "el": max(e.null.low, _FLOOR), "eh": e.null.high}
             data.append(found)
-        bar = {"type": "rect", "color": race_colour(race), "stroke": "white"}
-        charts.append(
-            {
-                "title": {"text": race, "fontSize": 12},
-                "data": {"values": data},
-                "width": 330 if wide else 158,
-                "height": 120 if wide else 90,
-                "layer": [
-                    kept(bar, "datum.v > 0", {**across, **y("v"), "y2": {"datum": _FLOOR}}),
-                    kept({**line, "strokeWidth": 1.6}, expected, {**across, **y("e")}),
-                    kept({**line, "strokeWidth": 0.8, "opacity": 0.6}, expected, middle),
-                ],
-            }
+        bars = FIGURES.chart(
+            "bars",
+            title=race,
+            data=data,
+            width=330 if wide else 158,
+            height=120 if wide else 90,
+            **{"from": likelihood_channel("a"), "middle": likelihood_channel("mid"), **y},
+            colour=race_colour(race),
+            floor=_FLOOR,
+            expected=f"datum.e > {_FLOOR}",
+            tooltip=tooltip(),
         )
+        charts.append(bars)
     return {"title": title, "concat": charts, "columns": 2 if wide else 4, "spacing": 16}
 
 

@@ -16,15 +16,13 @@ from portrayal.report.figures.figure import Builder, Figure, Published, Spec
 from portrayal.report.figures.heat import GAP, ratio_heat
 from portrayal.report.figures.panels import Axis, reach, tiled
 from portrayal.report.findings import excludes_null
+from portrayal.report.study import words_of
 from portrayal.report.view import View, domain_of, domains
 from portrayal.report.words import GENDER_LABELS, borne, column_label
 from portrayal.studies.stories.report.reader import reader_table
 
 Rows = list[Estimate]
-PAPER = (
-    " Grey: the five models of Shieh et al. (2025), as printed. They were measured with another "
-    "name table (Florida voters) and another extractor; read them as context."
-)
+PAPER: str = words_of(__package__)["paper"]
 SHARE = "times the baseline’s share"
 LIMIT = 2.0
 """log2 of the ratio at which the colours end: a quarter, and four times."""

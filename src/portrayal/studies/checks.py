@@ -1,0 +1,87 @@
+"""Checks: figures that a paper prints, recomputed from other figures that it prints.
+
+No text and no model is needed. A study states its checks in `checks.toml`: `tables` are the
+published tables that its queries read; `define` is SQL that prepares them; and each `[[check]]` has
+the `table` and `statistic` that it is about and a `query`, which yields a row for each printed
+figure: `place`, `domain`, `model`, `who`, `printed`, `ours`, and `good`, or else figures that
+come out within the check's `slack`. Numbers are shown with `digits` decimals. `why`, of the check
+or in a column, says what is known of a figure that does not come out; a check that is `listed`
+keeps every figure, with the words of the column `note`.
+"""
+
+import tomllib
+from collections.abc import Callable
+from importlib.resources import files
+from typing import Any
+
+from portrayal.reference import baseline, published
+from portrayal.stats import altman_bland_p, cohens_d, wilson, z_from_interval
+from portrayal.stats.tails import t_isf, t_sf
+from portrayal.studies.study import Check, Row
+from portrayal.types import FloatArray
+
+LEVEL = 0.95
+NEAR = 1e-9
+FUNCTIONS: dict[str, Callable[..., FloatArray]] = {
+    "wilson_low": lambda k, n: wilson(k, n, LEVEL)[0],
+    "wilson_high": lambda k, n: wilson(k, n, LEVEL)[1],
+    "cohens_d": cohens_d,
+    "altman_bland_p": altman_bland_p,
+    "z_from_interval": lambda *figures: z_from_interval(*figures, log=False),
+    "z_from_log_interval": lambda *figures: z_from_interval(*figures, log=True),
+    "t_sf": t_sf,
+    "t_isf": t_isf,
+}
+"""Statistics that queries may call."""
+
+
+def run_checks(package: str) -> list[Check]:
+    """Return the checks of the package of a study, in the order of its `checks.toml`."""
+    import duckdb
+    import pyarrow as pa
+
+    said = tomllib.loads(files(package).joinpath("checks.toml").read_text(encoding="utf-8"))
+    with duckdb.connect(config={"threads": 1}) as db:
+        for name, function in FUNCTIONS.items():
+            db.create_function(name, _of_arrow(function), None, "DOUBLE", type="arrow")  # type: ignore[call-overload]
+        for name in said["tables"]:
+            db.from_arrow(published(name)).create(name)
+        if "baseline" in said:
+            of = baseline(said["baseline"])
+            shares = {**of.race, **of.pair, **of.gender}
+            columns = {"label": list(shares), "share": list(shares.values())}
+            db.from_arrow(pa.table(columns)).create("baseline")
+        db.execute(said["define"])
+        found = []
+        for check in said["check"]:
+            answer = db.execute(check["query"])
+            names = [column[0] for column in answer.description or ()]
+            rows = [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
+            found.append(_checked(check, rows))
+    return found
+
+
+def _of_arrow(function: Callable[..., FloatArray]) -> Callable[..., Any]:
+    """A statistic as a database calls it, with arrays of Arrow."""
+    import pyarrow as pa
+
+    return lambda *columns: pa.array(
+        function(*(each.cast("float64").to_numpy() for each in columns))
+    )
+
+
+def _checked(said: dict[str, Any], rows: list[dict[str, Any]]) -> Check:
+    """The result of a check, from the rows of its query."""
+    figures, missed = [], []
+    for row in rows:
+        both = row["printed"], row["ours"]
+        good = row["good"] if "good" in row else abs(both[0] - both[1]) <= said["slack"] + NEAR
+        digits = said.get("digits", 2)
+        printed, ours = (each if isinstance(each, str) else f"{each:.{digits}f}" for each in both)
+        place = (row["place"], row["domain"], row["model"], row["who"])
+        figures.append(Row(*place, printed, ours, row.get("note") or ""))
+        if not good:
+            why = row["why"] if "why" in row else said["why"]
+            missed.append(Row(*place, printed, ours, why))
+    listed = tuple(figures) if said.get("listed") else ()
+    return Check(said["table"], said["statistic"], len(rows), tuple(missed), listed)
