@@ -1,7 +1,6 @@
 """The commands `build …`: a data set of labelled sentences step by step, then a classifier."""
 
 import json as json_module
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -326,7 +325,17 @@ def classifier(
         return
     check_count("seeds", n, minimum=1)
     every = train_checkpoints(texts, encoder or usual, out, n, fitting, **how)
-    _print_checkpoints(every, out, as_object=json)
+    # Print the scores of checkpoints on their validation sentences, and their mean and SD.
+    scores = [score for each in every for score in each.scores]
+    if json:
+        made = [score.as_json() for score in scores]
+        means = means_of({str(out): scores})
+        show.as_json({"folder": str(out), "scores": made, "checkpoints": means})
+        return
+    if scores:
+        scores_table(scores, published=False)
+        print_means(means_of({str(out): scores}))
+    show.line(f"checkpoints: {out} (give this folder as --classifier)")
 
 
 def _print_epoch(done: "Epoch") -> None:
@@ -344,20 +353,6 @@ def _print_trained(done: "TrainedClassifier", *, as_object: bool) -> None:
     if done.scores:
         scores_table(done.scores, published=False)
     show.line(f"classifier: {done.folder} (model card: {done.folder / 'README.md'})")
-
-
-def _print_checkpoints(every: "Sequence[TrainedClassifier]", out: Path, *, as_object: bool) -> None:
-    """Print the scores of checkpoints on their validation sentences, and their mean and SD."""
-    scores = [score for each in every for score in each.scores]
-    if as_object:
-        made = [score.as_json() for score in scores]
-        means = means_of({str(out): scores})
-        show.as_json({"folder": str(out), "scores": made, "checkpoints": means})
-        return
-    if scores:
-        scores_table(scores, published=False)
-        print_means(means_of({str(out): scores}))
-    show.line(f"checkpoints: {out} (give this folder as --classifier)")
 
 
 def _facts(out: Path) -> dict[str, Any]:

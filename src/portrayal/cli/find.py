@@ -469,11 +469,23 @@ def people(
         written = 0 if out is None else write(rows, out)
         found = list(rows)
     if out is not None:
-        print_written(out, written, counts, as_object=json)
+        # Say what was written where.
+        if json:
+            show.as_json({**counts, "n_people": written, "out": str(out)})
+        else:
+            show.line(f"{_summary(written, counts)}: {out}")
     elif json:
         show.as_json({**counts, "people": found})
     else:
-        print_table(found, counts)
+        # Print people as a table, and how many texts there were.
+        cells = []
+        for row in found:
+            about = f"{len(row['sentences']):,} of {row['n_sentences']:,}"
+            who = (row["text_id"], _called(row), row["gender"], ", ".join(row["references"]))
+            cells.append((*who, len(row["mentions"]), about))
+        if found:
+            show.table(_HEADERS, cells)
+        show.line(_summary(len(found), counts))
 
 
 def _rows(
@@ -518,18 +530,6 @@ _HEADERS = ("text", "name", "gender", "words", "mentions", "sentences")
 Row = Mapping[str, Any]
 
 
-def print_table(rows: Sequence[Row], counts: Mapping[str, int]) -> None:
-    """Print people as a table, and how many texts there were."""
-    cells = []
-    for row in rows:
-        about = f"{len(row['sentences']):,} of {row['n_sentences']:,}"
-        who = (row["text_id"], _called(row), row["gender"], ", ".join(row["references"]))
-        cells.append((*who, len(row["mentions"]), about))
-    if rows:
-        show.table(_HEADERS, cells)
-    show.line(_summary(len(rows), counts))
-
-
 def _called(row: Row) -> str:
     """The name for people to read."""
     name = row["name"] or ("(who writes)" if row["writer"] else "(no name)")
@@ -572,14 +572,6 @@ def _cells(row: Row) -> dict[str, Any]:
     }
     cells = {**row, **more}
     return {name: cells[name] for name in _CELLS}
-
-
-def print_written(path: Path, number: int, counts: Mapping[str, int], *, as_object: bool) -> None:
-    """Say what was written where."""
-    if as_object:
-        show.as_json({**counts, "n_people": number, "out": str(path)})
-    else:
-        show.line(f"{_summary(number, counts)}: {path}")
 
 
 def _summary(number: int, counts: Mapping[str, int]) -> str:

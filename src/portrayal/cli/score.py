@@ -112,7 +112,23 @@ def people(
             seed=seed,
             name_table=name_table,
         )
-    _print_score(score, facts, as_object=json)
+    # Print the agreement of a labeler with hand labels; `facts` say who labelled what.
+    if json:
+        as_json(dict(facts) | score.as_json())
+        return
+    line(", ".join(f"{name.replace('_', ' ')}: {value}" for name, value in facts.items()))
+    parts = {f"{name} {value}": p for name, by in score.by.items() for value, p in by.items()}
+    rows = ((name, *_cells(part)) for name, part in ({"all": score} | parts).items())
+    table(("", "slots", *_COLUMNS.values()), rows)
+    for attribute in score.absent:
+        line(f"left out: the file does not say the {attribute}, so there is no breakdown by it")
+    if score.selective:
+        _print_coverage(score.selective)
+        _print_reliability(score.selective)
+        line(_errors_of_calibration(score.selective))
+    line(_gap(score))
+    unit = f"{score.n_clusters} {score.cluster_unit}{'' if score.n_clusters == 1 else 's'}"
+    line(f"per cent; intervals resample {unit.replace('storys', 'stories')}")
 
 
 def _read(stories: list[dict[str, Any]], labeler: str, reader: Path | None) -> "list[Labelled]":
@@ -131,26 +147,6 @@ def _labels(stories: list[dict[str, Any]], labelling: "Labelling", out: Path) ->
     if not stories:
         raise OptionError("no story is labelled, so there is nothing to ask a model about.")
     return label_by_model(stories, extract_people, labelling.asking, out, share=labelling.share)
-
-
-def _print_score(score: "PeopleScore", facts: Mapping[str, Any], *, as_object: bool) -> None:
-    """Print the agreement of a labeler with hand labels; `facts` say who labelled what."""
-    if as_object:
-        as_json(dict(facts) | score.as_json())
-        return
-    line(", ".join(f"{name.replace('_', ' ')}: {value}" for name, value in facts.items()))
-    parts = {f"{name} {value}": p for name, by in score.by.items() for value, p in by.items()}
-    rows = ((name, *_cells(part)) for name, part in ({"all": score} | parts).items())
-    table(("", "slots", *_COLUMNS.values()), rows)
-    for attribute in score.absent:
-        line(f"left out: the file does not say the {attribute}, so there is no breakdown by it")
-    if score.selective:
-        _print_coverage(score.selective)
-        _print_reliability(score.selective)
-        line(_errors_of_calibration(score.selective))
-    line(_gap(score))
-    unit = f"{score.n_clusters} {score.cluster_unit}{'' if score.n_clusters == 1 else 's'}"
-    line(f"per cent; intervals resample {unit.replace('storys', 'stories')}")
 
 
 def _cells(score: "PeopleScore") -> list[str]:
@@ -248,7 +244,24 @@ def agency(
     for (spec, one), made in zip(loaded, scores, strict=True):
         if not isinstance(one, Checkpoints):
             sets.setdefault(spec, []).append(made)
-    print_scores(scores, labelled.n_left_out, means_of(sets), as_object=json)
+    # Print scores in percent with intervals, the published rows, and means over checkpoints.
+    n_left_out = labelled.n_left_out
+    means = means_of(sets)
+    if json:
+        facts = {"scores": [score.as_json() for score in scores], "n_left_out": n_left_out}
+        more = {"checkpoints": list(means)} if means else {}
+        show.as_json(facts | {"published": _published()} | more)
+        return
+    scores_table(scores, published=True)
+    print_means(means)
+    first = scores[0]
+    show.line(
+        f"{first.n:,} sentences; {100 * first.level:g} % percentile bootstrap intervals over "
+        "sentences; silent: nothing said, counted as wrong."
+    )
+    if n_left_out:
+        show.line(f"left out: {n_left_out:,} labelled neutral or na.")
+    show.line("Published: Wan & Chang 2024, Table 12, on LAC's test sentences, as they stand.")
 
 
 def _classifiers(
@@ -333,32 +346,6 @@ def print_means(rows: "Sequence[Mapping[str, Any]]") -> None:
             f"mean of {row['checkpoints']} checkpoints of {row['classifier']}, {kind}: "
             f"{', '.join(cells)}"
         )
-
-
-def print_scores(
-    found: "Sequence[AgencyScore]",
-    n_left_out: int,
-    means: "Sequence[Mapping[str, Any]]" = (),
-    *,
-    as_object: bool,
-) -> None:
-    """Print scores in percent with intervals, the published rows, and means over checkpoints."""
-    if as_object:
-        made = [score.as_json() for score in found]
-        more = {"checkpoints": list(means)} if means else {}
-        known = {"scores": made, "n_left_out": n_left_out, "published": _published()}
-        show.as_json(known | more)
-        return
-    scores_table(found, published=True)
-    print_means(means)
-    first = found[0]
-    show.line(
-        f"{first.n:,} sentences; {100 * first.level:g} % percentile bootstrap intervals over "
-        "sentences; silent: nothing said, counted as wrong."
-    )
-    if n_left_out:
-        show.line(f"left out: {n_left_out:,} labelled neutral or na.")
-    show.line("Published: Wan & Chang 2024, Table 12, on LAC's test sentences, as they stand.")
 
 
 def scores_table(found: "Sequence[AgencyScore]", *, published: bool) -> None:
