@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -26,8 +26,7 @@ from portrayal.config import InputConfig, Option, ReadingConfig, ReportConfig, o
 from portrayal.errors import OptionError
 
 if TYPE_CHECKING:
-    from portrayal.collect.ask import CollectReport
-    from portrayal.run import Run
+    pass
 
 Out = Annotated[
     Path | None, Parameter(help="Run directory; default runs/STUDY.", group=PANEL["Output"])
@@ -68,7 +67,10 @@ def collect_of(study: str) -> tuple[Callable[..., None], str]:
             if run.texts.parts():
                 write_datasheet(run, run.datasheet_path)
         if json:
-            show.as_json(_report_facts(run, report))
+            names = "model done total outcomes asked tries open_batches"
+            facts = {"run": str(run.path), "cost_usd": report.cost}
+            facts |= {name: getattr(report, name) for name in names.split()}
+            show.as_json(facts | asdict(report.usage) | {"stopped": report.stopped or None})
         if report.stopped == "interrupted":
             raise KeyboardInterrupt
 
@@ -76,24 +78,6 @@ def collect_of(study: str) -> tuple[Callable[..., None], str]:
         f"Ask a model all prompts of {study}; the same command continues after anything.\n\n"
         f"Example: portrayal collect {study} --model openai:gpt-5-mini --samples 5"
     )
-
-
-def _report_facts(run: "Run", report: "CollectReport") -> dict[str, Any]:
-    """What a collection did, as plain values."""
-    return {
-        "run": str(run.path),
-        "model": report.model,
-        "done": report.done,
-        "total": report.total,
-        "outcomes": dict(report.outcomes),
-        "asked": report.asked,
-        "tries": report.tries,
-        "input_tokens": report.usage.input_tokens,
-        "output_tokens": report.usage.output_tokens,
-        "cost_usd": report.cost,
-        "stopped": report.stopped or None,
-        "open_batches": report.open_batches,
-    }
 
 
 def _options(name: str, study: Any) -> list[Option]:
