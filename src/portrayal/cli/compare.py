@@ -13,7 +13,7 @@ from portrayal.cli.options import Despite, Flag, Format, Level, Margin, Measure,
 from portrayal.errors import OptionError
 
 if TYPE_CHECKING:
-    from portrayal.comparison import Change, Comparison, Several, Summary, Timeline, Watch
+    from portrayal.comparison import Change, Comparison, Several, Summary, Watch
 
 
 def compare(
@@ -200,6 +200,8 @@ def watch(
 
 
 def _print(found: "Watch") -> None:
+    from portrayal.comparison.result import words_of
+
     rounds = [
         (number, each.when.isoformat(), each.name, ", ".join(each.models), f"{each.n_texts:,}")
         for number, each in enumerate(found.rounds, 1)
@@ -212,33 +214,22 @@ def _print(found: "Watch") -> None:
     if found.left_out:
         show.line(f"left out, as no audit was finished there: {', '.join(found.left_out)}")
     tested = [row for row in found.rows if row.p is not None]
-    if tested:
-        rows = map(_cells, sorted(tested, key=lambda row: row.p or 0.0))
+    rows = []
+    for row in sorted(tested, key=lambda row: row.p or 0.0):
+        known = [value for value in row.values if value is not None]
+        change = f"{row.change:.3g} ({row.low:.3g}–{row.high:.3g})"
+        alarm = "" if row.alarm is None else f"round {row.alarm}"
+        name = words_of(row.measure, row.strata, row.group)
+        told = (name, f"{known[0]:.3g}", f"{known[-1]:.3g}", change, str(row.start))
+        rows.append((*told, f"{row.p:.2g}", alarm))
+    if rows:
         show.table(("number", "first", "last", "change", "from", "p", "changed"), rows)
-    show.line(_verdict(found, len(tested)))
-
-
-def _cells(row: "Timeline") -> list[str]:
-    from portrayal.comparison.result import words_of
-
-    known = [value for value in row.values if value is not None]
-    return [
-        words_of(row.measure, row.strata, row.group),
-        f"{known[0]:.3g}",
-        f"{known[-1]:.3g}",
-        f"{row.change:.3g} ({row.low:.3g}–{row.high:.3g})",
-        str(row.start),
-        f"{row.p:.2g}",
-        "" if row.alarm is None else f"round {row.alarm}",
-    ]
-
-
-def _verdict(found: "Watch", tested: int) -> str:
     if len(found.rounds) < 2:
-        return "one round: a change takes two."
-    return (
-        f"{len(found.alarms)} of {tested} tested numbers changed in {len(found.rounds)} rounds. "
-        "Where nothing changes, chance says so of any number, at any look, in "
+        show.line("one round: a change takes two.")
+        return
+    show.line(
+        f"{len(found.alarms)} of {len(tested)} tested numbers changed in {len(found.rounds)} "
+        "rounds. Where nothing changes, chance says so of any number, at any look, in "
         f"{100 * (1 - found.level):.3g} % of folders at most."
     )
 

@@ -194,16 +194,11 @@ def print_mitigation(done: "Mitigation") -> None:
         f"the other way, {worse['n_texts_unlike']:,} texts are less alike than "
         f"{worse['least_similarity']}"
     )
-    line(f"stopped: {facts['stopped']}{_hint(facts)}")
+    idle = not facts["rounds"] and facts["until_noise"]
+    hint = ", so nothing was asked; --all-rounds asks all the same" if idle else ""
+    line(f"stopped: {facts['stopped']}{hint}")
     line(f"report: {done.out / 'report.html'}")
     line(f"next: portrayal audit agency --texts {done.out / 'texts.jsonl'}")
-
-
-def _hint(facts: Mapping[str, Any]) -> str:
-    """What to do where nothing was asked."""
-    if facts["rounds"] or not facts["until_noise"]:
-        return ""
-    return ", so nothing was asked; --all-rounds asks all the same"
 
 
 def _table(title: str, rows: Sequence[Mapping[str, Any]], digits: int) -> None:

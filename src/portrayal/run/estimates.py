@@ -75,17 +75,11 @@ def read_estimates(path: Path) -> list[Estimate]:
 
 
 def _estimate(row: dict[str, Any]) -> Estimate:
-    for name in _MAPS:
-        row[name] = dict(row[name])
-    row["interval"] = _revive(Interval, row["interval"])
-    row["paper_interval"] = _revive(Interval, row["paper_interval"])
-    row["null"] = _revive(Null, row["null"])
+    row |= {name: dict(row[name]) for name in _MAPS}
+    for name, kind in (("interval", Interval), ("paper_interval", Interval), ("null", Null)):
+        row[name] = None if row[name] is None else kind(**row[name])
     row["tests"] = tuple(Test(**test) for test in row["tests"])
     return Estimate(**row)
-
-
-def _revive(kind: type[Any], fields: dict[str, Any] | None) -> Any:
-    return None if fields is None else kind(**fields)
 
 
 LABELS = ("model", "domain", "race", "gender")
