@@ -15,7 +15,7 @@ from rich.text import Text
 
 import portrayal.registry as registry
 from portrayal.errors import OptionError
-from portrayal.records import ERROR_HIGH, ERROR_LOW, READER_ERROR
+from portrayal.records import ERROR_HIGH, ERROR_LOW, READER_ERROR, finite
 
 if TYPE_CHECKING:
     from portrayal.raters.people import ScoreRate
@@ -74,7 +74,7 @@ def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
 
 def json_text(value: Any) -> str:
     """Return one JSON object as `as_json` prints it."""
-    return json.dumps(_finite(value), ensure_ascii=False, indent=1) + "\n"
+    return json.dumps(finite(value), ensure_ascii=False, indent=1) + "\n"
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[object]], **how: Any) -> Table:
@@ -92,16 +92,6 @@ def text_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     stream = StringIO()
     Console(emoji=False, width=Console().width, file=stream, no_color=True).print(table)
     return "\n".join(each.rstrip() for each in stream.getvalue().splitlines()) + "\n"
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, float) and not math.isfinite(value):
-        return None if math.isnan(value) else str(value)
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(item) for item in value]
-    return value
 
 
 @contextmanager
