@@ -11,7 +11,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     import numpy as np
@@ -333,3 +333,16 @@ class Estimate:
                 f"{self.measure}: an estimate has either a value or a reason why it has none; "
                 f"got value {self.value!r} and reason {self.undefined!r}."
             )
+
+
+def finite(value: Any) -> Any:
+    """Return a value as JSON can hold it: None for NaN, "inf" and "-inf" for what is infinite.
+
+    >>> finite({"low": float("nan"), "ends": (0.5, float("inf"))})
+    {'low': None, 'ends': [0.5, 'inf']}
+    """
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    if isinstance(value, Mapping):
+        return {key: finite(item) for key, item in value.items()}
+    return [finite(item) for item in value] if isinstance(value, (list, tuple)) else value

@@ -25,7 +25,7 @@ def _start(out: Path, folder: Path, workers: int) -> subprocess.Popen[str]:
         "import sys\n"
         "import portrayal.pipeline.audit\n"
         "from portrayal.cli import main\n"
-        f"portrayal.pipeline.audit.audit.__kwdefaults__['shard_rows'] = {FEW}\n"
+        f"portrayal.pipeline.audit.SHARD_ROWS = {FEW}\n"
         "if __name__ == '__main__':\n"
         "    main()\n",
         encoding="utf-8",
@@ -51,6 +51,7 @@ def _stop_in_the_middle(
         assert time.monotonic() < until
         time.sleep(0.01)
     send(process.pid)
+    assert len(list(out.glob("texts/part-*.parquet"))) > 2  # there is a middle to stop in
     _, error = process.communicate(timeout=60)
     return process.returncode, error
 

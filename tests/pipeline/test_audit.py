@@ -2,18 +2,21 @@
 
 import dataclasses
 import json
+import re
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pandas as pd
 import pytest
+import tomli_w
 
 import portrayal
 from portrayal import registry
 from portrayal.errors import DataError, OptionError, PortrayalError, RunError, UnknownNameError
 from portrayal.measure import with_q_values
 from portrayal.pipeline.audit import _file_mark
+from portrayal.pipeline.config import AuditConfig
 from portrayal.records import Estimate, Test
 from portrayal.run import Stage, fingerprint
 from portrayal.stats import benjamini_hochberg
@@ -455,3 +458,68 @@ def test_every_option_is_part_of_the_mark(reference):
     marks = {fingerprint(options=options | {name: "other"}) for name in options}
     assert len(marks) == len(options)
     assert _file_mark("census-2020") is None
+
+
+@pytest.mark.parametrize(
+    "columns", [LABEL_COLUMNS, tuple(f"{a}={b}" for a, b in LABEL_COLUMNS.items())]
+)
+def test_the_options_that_a_run_keeps_make_an_equal_run(rows, tmp_path, columns):
+    study = registry.get("studies", "laissez-faire")
+    options = QUICK | {"level": 0.9, "measure": ("outcomes",), "columns": columns}
+    config = AuditConfig.of({**options, "unknown_prompts": "error"}, study.options, study.name)
+    first = portrayal.audit("laissez-faire", texts=rows, out=tmp_path / "a", config=config)
+    read = AuditConfig.of({}, study.options, study.name, first.settings_path)
+    assert dataclasses.replace(read, options={}) == dataclasses.replace(config, options={})
+    assert study.options(**read.options) == study.options(**config.options)
+    again = portrayal.audit(
+        "laissez-faire", texts=rows, out=tmp_path / "b", config=str(first.settings_path)
+    )
+    assert as_text(again) == as_text(first)
+    assert again.settings() == first.settings()
+    over = portrayal.audit(
+        "laissez-faire", texts=rows, out=tmp_path / "c", config=first.settings_path, level=0.8
+    )
+    assert over.settings()["options"] == first.settings()["options"] | {"level": 0.8}
+
+
+def test_how_a_model_is_asked_is_read_back():
+    study = registry.get("studies", "laissez-faire")
+    given = {
+        "model": "server:m",
+        "base_url": "http://localhost:1/v1",
+        "parameters": {"temperature": 0.5, "max_tokens": 9},
+        "prompt_options": {"forms": ("power", "neutral")},
+        "confirm": lambda _: True,
+        "labeler": "llm",
+        "labeler_model": "server:n",
+        "labeler_settings": {"base_url": "http://localhost:2/v1", "budget": "2M tokens"},
+        "workers": 7,
+    }
+    config = AuditConfig.of(given, study.options, study.name)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "audit.toml"
+        file.write_text(tomli_w.dumps({**config.tables(), "options": config.options}))
+        read = AuditConfig.of({}, study.options, study.name, file)
+    assert (read.asking.confirm, read.report.workers) == (None, 1)
+    assert read.tables() == config.tables()
+    assert read.options == config.options
+    assert read.reading.labeler_settings["budget"] == "2M tokens"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[options]\nlvel = 1", "line 2: options.lvel: unknown key"),
+        ("[options]\nlevel = 'x'", "line 2: options.level: expected a number; got 'x'"),
+        ("[inputs]", "line 1: inputs: unknown key"),
+        ("[input]\ncolumns = 3", "line 2: input.columns: expected a list of texts"),
+        ("[reading.labeler_settings]\nbudgt = 3", "reading.labeler_settings.budgt: unknown key"),
+        ("study = 'news'", "line 1: study: expected 'laissez-faire'; got 'news'"),
+        ("[options", "not TOML"),
+    ],
+)
+def test_what_is_wrong_in_a_file_of_options_is_said_with_its_line(tmp_path, text, said):
+    file = tmp_path / "mine.toml"
+    file.write_text(text)
+    with pytest.raises(DataError, match=f"mine.toml.*{re.escape(said)}"):
+        portrayal.audit("laissez-faire", texts=[], config=file)

@@ -1,12 +1,13 @@
 """The commands `collect` and `audit`: a subcommand for each study, with the study's own options."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from cyclopts import App, Parameter
+from cyclopts import Parameter
 
 import portrayal.cli.printing as show
 import portrayal.registry as registry
@@ -20,13 +21,12 @@ from portrayal.cli.asking import (
     under_way,
 )
 from portrayal.cli.options import ONE_BY_ONE, PANEL, Format, given, record
-from portrayal.cli.studies import each_study, prompt_options, split_prompt_options
+from portrayal.cli.studies import prompt_options, split_prompt_options
 from portrayal.config import InputConfig, Option, ReadingConfig, ReportConfig, options_of
 from portrayal.errors import OptionError
 
 if TYPE_CHECKING:
-    from portrayal.collect.ask import CollectReport
-    from portrayal.run import Run
+    pass
 
 Out = Annotated[
     Path | None, Parameter(help="Run directory; default runs/STUDY.", group=PANEL["Output"])
@@ -38,6 +38,12 @@ _TEXTS = Parameter(
 _SAMPLE = Parameter(help="Audit the study's sample.", group=PANEL["Texts"], show_default=False)
 _APPEND = Parameter(
     help="Add today's run to a folder that `watch` reads.", group=PANEL["Output"], metavar="DIR"
+)
+
+_CONFIG = Parameter(
+    help="Options of a file, such as a run's audit.toml; those given here count over it.",
+    group=PANEL["Output"],
+    metavar="FILE",
 )
 
 
@@ -61,7 +67,10 @@ def collect_of(study: str) -> tuple[Callable[..., None], str]:
             if run.texts.parts():
                 write_datasheet(run, run.datasheet_path)
         if json:
-            show.as_json(_report_facts(run, report))
+            names = "model done total outcomes asked tries open_batches"
+            facts = {"run": str(run.path), "cost_usd": report.cost}
+            facts |= {name: getattr(report, name) for name in names.split()}
+            show.as_json(facts | asdict(report.usage) | {"stopped": report.stopped or None})
         if report.stopped == "interrupted":
             raise KeyboardInterrupt
 
@@ -71,33 +80,10 @@ def collect_of(study: str) -> tuple[Callable[..., None], str]:
     )
 
 
-def collect(tokens: Sequence[str] | None) -> App:
-    """Return the command `collect`, with the studies that `tokens` name."""
-    words = "Ask a model all prompts of a study; the same command continues after anything."
-    return each_study(App(name="collect", help=words), "prompts", collect_of, tokens)
-
-
-def _report_facts(run: "Run", report: "CollectReport") -> dict[str, Any]:
-    """What a collection did, as plain values."""
-    return {
-        "run": str(run.path),
-        "model": report.model,
-        "done": report.done,
-        "total": report.total,
-        "outcomes": dict(report.outcomes),
-        "asked": report.asked,
-        "tries": report.tries,
-        "input_tokens": report.usage.input_tokens,
-        "output_tokens": report.usage.output_tokens,
-        "cost_usd": report.cost,
-        "stopped": report.stopped or None,
-        "open_batches": report.open_batches,
-    }
-
-
 def _options(name: str, study: Any) -> list[Option]:
     """The options of a study's audit; what says nothing for it is left out."""
     own = options_of(study.options)
+    own["seed"] = replace(own["seed"], rare=True)
     texts, reading, report = (options_of(r) for r in (InputConfig, ReadingConfig, ReportConfig))
     if study.pair_field:
         words = "File of the texts that people wrote, to compare with."
@@ -129,10 +115,11 @@ def audit_of(name: str) -> tuple[Callable[..., None], str]:
         chosen: Annotated[Any, ONE_BY_ONE] = options,
         out: Out = None,
         append: Annotated[Path | None, _APPEND] = None,
+        config: Annotated[Path | None, _CONFIG] = None,
         format: Annotated[Format, Parameter(group=PANEL["Output"])] = "table",
     ) -> None:
         from portrayal.pipeline.audit import audit as run_audit
-        from portrayal.pipeline.config import AuditConfig
+        from portrayal.pipeline.config import AuditConfig, read_options
 
         json = format == "json"
         files: dict[str, Any] = {"texts": texts, "reference": getattr(chosen, "reference", None)}
@@ -143,7 +130,8 @@ def audit_of(name: str) -> tuple[Callable[..., None], str]:
         place = out or Path("runs") / registry.called(name)
         if append is not None:  # a folder of a series is named by the day, so one day has one run
             place = append / datetime.now(tz=UTC).date().isoformat()
-        known = given(chosen)
+        known = {} if config is None else read_options(config, study.options, study.name)
+        known |= given(chosen)
         models = [known.get(each) for each in ("model", "labeler_model", "factor_model")]
         asked = any(models) or str(known.get("classifier")).startswith("llm:")
         with (
@@ -161,7 +149,7 @@ def audit_of(name: str) -> tuple[Callable[..., None], str]:
                 name,
                 **(study.sample() if sample else files),
                 out=place,
-                config=AuditConfig.of(settings, study.options, study.name),
+                config=AuditConfig.of(settings, study.options, study.name, config),
                 progress=advance,
                 say=None if json else show.line,
             )
@@ -172,12 +160,6 @@ def audit_of(name: str) -> tuple[Callable[..., None], str]:
     if study.pair_field:
         example += f" --reference articles.csv --pair-by {study.pair_field}"
     return audit, f"{study.title}. {study.question}\n\nExample: {example}"
-
-
-def audit(tokens: Sequence[str] | None) -> App:
-    """Return the command `audit`, with the studies that `tokens` name."""
-    words = "Audit texts, or a model's answers, by a study that ships or your own, by its path."
-    return each_study(App(name="audit", help=words), "studies", audit_of, tokens)
 
 
 def new(

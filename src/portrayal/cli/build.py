@@ -1,7 +1,6 @@
 """The commands `build …`: a data set of labelled sentences step by step, then a classifier."""
 
 import json as json_module
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -32,7 +31,7 @@ from portrayal.cli.score import means_of, print_means, scores_table
 from portrayal.validate import check_choice, check_count
 
 if TYPE_CHECKING:
-    from portrayal.annotate.agency.training import Epoch, TrainedClassifier
+    from portrayal.annotate.agency.training import Epoch
 
 Out = Annotated[Path, Parameter(help="Folder of the data set.")]
 Paraphrases = Annotated[
@@ -72,20 +71,10 @@ def sentences(
     done = seed_sentences(
         texts, out / "sentences.csv", columns=column or (), first=first, last=last
     )
-    _tell(
-        out,
-        "sentences",
-        {
-            "source": texts.name,
-            "left_out": f"{first} first, {last} last",
-            "texts": done.n_texts,
-            "texts_too_short": done.n_short,
-            "sentences": done.n_sentences,
-        },
-        done.path,
-        f"portrayal build paraphrases --out {out} --model SERVICE:MODEL",
-        as_object=json,
-    )
+    counts = {"texts": done.n_texts, "texts_too_short": done.n_short, "sentences": done.n_sentences}
+    facts = {"source": texts.name, "left_out": f"{first} first, {last} last", **counts}
+    after = f"portrayal build paraphrases --out {out} --model SERVICE:MODEL"
+    _tell(out, "sentences", facts, done.path, after, as_object=json)
 
 
 def paraphrases(
@@ -121,18 +110,9 @@ def paraphrases(
             out / "paraphrases.csv",
             columns=column or (),
         )
-    _tell(
-        out,
-        "paraphrases",
-        {
-            "model": how.model,
-            "sentences": dict(done.outcomes),
-            "unread": str(done.unread_path.name),
-        },
-        done.path,
-        f"portrayal build sheets --out {out}",
-        as_object=json,
-    )
+    facts = {"model": how.model, "sentences": dict(done.outcomes), "unread": done.unread_path.name}
+    after = f"portrayal build sheets --out {out}"
+    _tell(out, "paraphrases", facts, done.path, after, as_object=json)
 
 
 def sheets(
@@ -156,15 +136,9 @@ def sheets(
 
     json = format == "json"
     done = write_sheets(texts or out / "paraphrases.csv", out / "sheets", raters=raters, seed=seed)
-    names = " ".join(map(str, done.paths))
-    _tell(
-        out,
-        "sheets",
-        {"raters": raters, "rows": done.n_rows, "seed": seed},
-        done.instructions,
-        f"portrayal build labels {names} --out {out}",
-        as_object=json,
-    )
+    facts = {"raters": raters, "rows": done.n_rows, "seed": seed}
+    after = f"portrayal build labels {' '.join(map(str, done.paths))} --out {out}"
+    _tell(out, "sheets", facts, done.instructions, after, as_object=json)
 
 
 def labels(
@@ -319,45 +293,30 @@ def classifier(
         "on_epoch": None if json else _print_epoch,
         "resume": resume,
     }
-    n = seeds if seeds is not None else 3 if recipe else 1
+    n = check_count("seeds", seeds if seeds is not None else 3 if recipe else 1, minimum=1)
     if n == 1:
         done = train_agency(texts, encoder or usual, out, fitting=fitting, **how)
-        _print_trained(done, as_object=json)
+        scores, means = list(done.scores), []
+        made = f"classifier: {done.folder} (model card: {done.folder / 'README.md'})"
+    else:
+        every = train_checkpoints(texts, encoder or usual, out, n, fitting, **how)
+        scores = [score for each in every for score in each.scores]
+        means = means_of({str(out): scores})
+        made = f"checkpoints: {out} (give this folder as --classifier)"
+    if json:
+        facts = {"folder": str(out), "scores": [score.as_json() for score in scores]}
+        show.as_json(facts | ({"checkpoints": means} if n > 1 else {}))
         return
-    check_count("seeds", n, minimum=1)
-    every = train_checkpoints(texts, encoder or usual, out, n, fitting, **how)
-    _print_checkpoints(every, out, as_object=json)
+    if scores:
+        scores_table(scores, published=False)
+        print_means(means)
+    show.line(made)
 
 
 def _print_epoch(done: "Epoch") -> None:
     """Print one pass of a training."""
     held = "" if done.accuracy is None else f", validation accuracy {100 * done.accuracy:.2f} %"
     show.line(f"epoch {done.number}: loss {done.loss:.4f}{held}")
-
-
-def _print_trained(done: "TrainedClassifier", *, as_object: bool) -> None:
-    """Print where a classifier lies and how it scores on the validation sentences."""
-    if as_object:
-        scores = [score.as_json() for score in done.scores]
-        show.as_json({"folder": str(done.folder), "scores": scores})
-        return
-    if done.scores:
-        scores_table(done.scores, published=False)
-    show.line(f"classifier: {done.folder} (model card: {done.folder / 'README.md'})")
-
-
-def _print_checkpoints(every: "Sequence[TrainedClassifier]", out: Path, *, as_object: bool) -> None:
-    """Print the scores of checkpoints on their validation sentences, and their mean and SD."""
-    scores = [score for each in every for score in each.scores]
-    if as_object:
-        made = [score.as_json() for score in scores]
-        means = means_of({str(out): scores})
-        show.as_json({"folder": str(out), "scores": made, "checkpoints": means})
-        return
-    if scores:
-        scores_table(scores, published=False)
-        print_means(means_of({str(out): scores}))
-    show.line(f"checkpoints: {out} (give this folder as --classifier)")
 
 
 def _facts(out: Path) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Sequence
-from io import StringIO
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -13,7 +13,7 @@ from portrayal.cli.options import Despite, Flag, Format, Level, Margin, Measure,
 from portrayal.errors import OptionError
 
 if TYPE_CHECKING:
-    from portrayal.comparison import Change, Comparison, Several, Side, Summary, Timeline, Watch
+    from portrayal.comparison import Change, Comparison, Several, Summary, Watch
 
 
 def compare(
@@ -55,7 +55,8 @@ def compare(
         File to write in place of printing.
     """
     from portrayal.comparison import Side, compare_several, models_of
-    from portrayal.run import Run
+    from portrayal.comparison.result import ordered
+    from portrayal.run import Run, write_atomically
 
     opened = [Side(Run.open(path)) for path in runs]
     if by not in (None, "model"):
@@ -79,148 +80,76 @@ def compare(
             seed=seed,
         )
     with opened[0].run.speaking():
-        _say(found, (sides[0], sides[1]), (measure, where or []), format, out, seed, every=every)
+        # The rows of a measure, stratum and group; an unknown one is refused.
+        chosen = [
+            replace(each, rows=tuple(show.select(each.rows, measure, where or ())))
+            for each in found.comparisons
+        ]
+        if format == "html":
+            from portrayal.report.changes import write_comparison
 
-
-def _say(
-    found: "Several",
-    sides: "tuple[Side, Side]",
-    chosen: tuple[str | None, list[str]],
-    format: str,
-    out: Path | None,
-    seed: int,
-    *,
-    every: bool,
-) -> None:
-    """Print or write a comparison."""
-    from portrayal.run import write_atomically
-
-    measure, where = chosen
-    if format == "html":
-        from portrayal.report.changes import write_comparison
-
-        page = _chosen(found.comparisons[0], measure, where)
-        path = write_comparison(page, sides, out or Path("comparison.html"), seed)
-        show.line(f"comparison: {path}")
-        return
-    text = _written(found, measure, where, format, every=every)
-    if out is not None:
-        write_atomically(out, text)
+            out = write_comparison(
+                chosen[0], (sides[0], sides[1]), out or Path("comparison.html"), seed
+            )
+        else:
+            pairs = [(each, ordered(each, every=every)) for each in chosen]
+            known = [row for row in found.summaries if row.undefined is None]
+            shown = known and format == "table"
+            summaries = show.select(known, measure, where or ()) if shown else []
+            text = _written(found, pairs, summaries, format)
+            if out is None:
+                (sys.stdout.write if format == "table" else show.data)(text)
+                return
+            write_atomically(out, text)
         show.line(f"comparison: {out}")
-    else:
-        (sys.stdout.write if format == "table" else show.data)(text)
 
 
 def _written(
-    found: "Several", measure: str | None, where: list[str], kind: str, *, every: bool
+    found: "Several",
+    pairs: "Sequence[tuple[Comparison, Sequence[Change]]]",
+    summaries: "Sequence[Summary]",
+    kind: str,
 ) -> str:
-    """Return the comparisons in a format."""
-    from portrayal.comparison.result import ordered, to_markdown
-
-    chosen = [_chosen(each, measure, where) for each in found.comparisons]
-    rows = [ordered(each, every=every) for each in chosen]
-    if kind == "json":
-        return show.json_text(_facts(found, chosen, rows))
-    if kind == "csv":
-        return _csv(chosen, rows)
-    if kind == "markdown":
-        parts = [to_markdown(each, own) for each, own in zip(chosen, rows, strict=True)]
-        return "\n".join(parts)
-    parts = [_table(each, own) for each, own in zip(chosen, rows, strict=True)]
-    return "\n".join([*parts, *_summary_table(found, measure, where)])
-
-
-def _chosen(found: "Comparison", measure: str | None, where: list[str]) -> "Comparison":
-    """Keep the rows of a measure, stratum and group; an unknown one is refused."""
-    from dataclasses import replace
-
-    return replace(found, rows=tuple(show.select(found.rows, measure, where)))
-
-
-def _facts(
-    found: "Several", chosen: "Sequence[Comparison]", rows: "Sequence[Sequence[Change]]"
-) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    return {
-        "base": found.base,
-        "comparisons": [
-            {
-                "study": each.study,
-                "a": each.a,
-                "b": each.b,
-                "level": each.level,
-                "prompts": asdict(each.prompts),
-                "instruments": [asdict(one) for one in each.instruments],
-                "only_a": dict(each.only_a),
-                "only_b": dict(each.only_b),
-                "changes": [_plain(row) for row in own],
-            }
-            for each, own in zip(chosen, rows, strict=True)
-        ],
-        "summaries": [_plain(row) for row in found.summaries],
-    }
-
-
-def _plain(row: "Change | Summary") -> dict[str, Any]:
-    fields = {name: getattr(row, name) for name in row.__dataclass_fields__}
-    return fields | {"strata": dict(row.strata), "group": dict(row.group)}
-
-
-def _csv(chosen: "Sequence[Comparison]", rows: "Sequence[Sequence[Change]]") -> str:
-    from portrayal.collect.tables import write_rows
+    """Return comparisons, each with its rows, in a format; the table with those `summaries`."""
     from portrayal.comparison import flat_change
+    from portrayal.comparison.result import HEADS, about, cells, number, to_markdown, words_of
 
-    flat = [
-        {"a": each.a, "b": each.b, **flat_change(row)}
-        for each, own in zip(chosen, rows, strict=True)
-        for row in own
-    ]
-    columns = list(dict.fromkeys(name for row in flat for name in row))
-    stream = StringIO()
-    write_rows(stream, columns, flat)
-    return stream.getvalue()
+    def plain(row: "Change | Summary") -> dict[str, Any]:
+        fields = {name: getattr(row, name) for name in row.__dataclass_fields__}
+        return fields | {"strata": dict(row.strata), "group": dict(row.group)}
 
-
-def _table(found: "Comparison", rows: "Sequence[Change]") -> str:
-    from portrayal.comparison.result import HEADS, about, cells
-
-    table = show.text_table(HEADS, [cells(row, found.level) for row in rows])
-    return "\n".join([*about(found), table])
-
-
-def _summary_table(found: "Several", measure: str | None, where: list[str]) -> list[str]:
-    """Return the summary over models as a table; nothing for fewer than three."""
-    from portrayal.comparison.result import number, words_of
-
-    known = [row for row in found.summaries if row.undefined is None]
-    rows = show.select(known, measure, where) if known else []
-    if not rows:
-        return []
-    heads = (
-        "over all models",
-        "value",
-        "interval",
-        "a further model",
-        "spread",
-        "p",
-        "q",
-        "models",
-    )
-    cells = [
-        (
-            words_of(row.measure, row.strata, row.group),
-            number(row.value),
-            f"[{number(row.low)}, {number(row.high)}]",
-            f"[{number(row.least)}, {number(row.most)}]",
-            ("×" if row.scale == "ratio" else "") + number(row.spread),
-            number(row.p),
-            number(row.q),
-            str(row.n_models),
-        )
-        for row in rows
-    ]
-    return [show.text_table(heads, cells)]
+    if kind == "json":
+        facts = []
+        for each, own in pairs:
+            names = ("study", "a", "b", "level", "only_a", "only_b")
+            told: dict[str, Any] = {name: getattr(each, name) for name in names}
+            told |= {"prompts": asdict(each.prompts), "changes": [plain(row) for row in own]}
+            facts.append(told | {"instruments": [asdict(one) for one in each.instruments]})
+        every = [plain(row) for row in found.summaries]
+        return show.json_text({"base": found.base, "comparisons": facts, "summaries": every})
+    if kind == "csv":
+        flat = [{"a": c.a, "b": c.b, **flat_change(row)} for c, own in pairs for row in own]
+        return show.csv_text(list(dict.fromkeys(name for row in flat for name in row)), flat)
+    if kind == "markdown":
+        return "\n".join(to_markdown(each, own) for each, own in pairs)
+    parts = []
+    for each, own in pairs:
+        parts += [*about(each), show.text_table(HEADS, [cells(row, each.level) for row in own])]
+    if summaries:
+        heads = ("over all models", "value", "interval", "a further model", "spread", "p", "q")
+        rows = [
+            (
+                words_of(row.measure, row.strata, row.group),
+                number(row.value),
+                f"[{number(row.low)}, {number(row.high)}]",
+                f"[{number(row.least)}, {number(row.most)}]",
+                ("×" if row.scale == "ratio" else "") + number(row.spread),
+                *(number(row.p), number(row.q), str(row.n_models)),
+            )
+            for row in summaries
+        ]
+        parts.append(show.text_table((*heads, "models"), rows))
+    return "\n".join(parts)
 
 
 def watch(
@@ -271,6 +200,8 @@ def watch(
 
 
 def _print(found: "Watch") -> None:
+    from portrayal.comparison.result import words_of
+
     rounds = [
         (number, each.when.isoformat(), each.name, ", ".join(each.models), f"{each.n_texts:,}")
         for number, each in enumerate(found.rounds, 1)
@@ -283,33 +214,22 @@ def _print(found: "Watch") -> None:
     if found.left_out:
         show.line(f"left out, as no audit was finished there: {', '.join(found.left_out)}")
     tested = [row for row in found.rows if row.p is not None]
-    if tested:
-        rows = map(_cells, sorted(tested, key=lambda row: row.p or 0.0))
+    rows = []
+    for row in sorted(tested, key=lambda row: row.p or 0.0):
+        known = [value for value in row.values if value is not None]
+        change = f"{row.change:.3g} ({row.low:.3g}–{row.high:.3g})"
+        alarm = "" if row.alarm is None else f"round {row.alarm}"
+        name = words_of(row.measure, row.strata, row.group)
+        told = (name, f"{known[0]:.3g}", f"{known[-1]:.3g}", change, str(row.start))
+        rows.append((*told, f"{row.p:.2g}", alarm))
+    if rows:
         show.table(("number", "first", "last", "change", "from", "p", "changed"), rows)
-    show.line(_verdict(found, len(tested)))
-
-
-def _cells(row: "Timeline") -> list[str]:
-    from portrayal.comparison.result import words_of
-
-    known = [value for value in row.values if value is not None]
-    return [
-        words_of(row.measure, row.strata, row.group),
-        f"{known[0]:.3g}",
-        f"{known[-1]:.3g}",
-        f"{row.change:.3g} ({row.low:.3g}–{row.high:.3g})",
-        str(row.start),
-        f"{row.p:.2g}",
-        "" if row.alarm is None else f"round {row.alarm}",
-    ]
-
-
-def _verdict(found: "Watch", tested: int) -> str:
     if len(found.rounds) < 2:
-        return "one round: a change takes two."
-    return (
-        f"{len(found.alarms)} of {tested} tested numbers changed in {len(found.rounds)} rounds. "
-        "Where nothing changes, chance says so of any number, at any look, in "
+        show.line("one round: a change takes two.")
+        return
+    show.line(
+        f"{len(found.alarms)} of {len(tested)} tested numbers changed in {len(found.rounds)} "
+        "rounds. Where nothing changes, chance says so of any number, at any look, in "
         f"{100 * (1 - found.level):.3g} % of folders at most."
     )
 

@@ -5,7 +5,7 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
@@ -29,8 +29,7 @@ from portrayal.cli.options import (
 from portrayal.errors import OptionError
 
 if TYPE_CHECKING:
-    from portrayal.coding import Documents, GroupObservations, MarkedWord, WordComparison
-    from portrayal.collect.corpus import Corpus
+    from portrayal.coding import Documents, GroupObservations, WordComparison
     from portrayal.measure.cues.search import CueHits
     from portrayal.reference.locales import Locale
 
@@ -124,16 +123,24 @@ def cues(
     out
         CSV file to write every mention to, with its context.
     """
+    from portrayal.collect.corpus import file_corpus, run_corpus
+    from portrayal.collect.fields import parse_columns
+    from portrayal.collect.tables import write_table
     from portrayal.measure import Scope
     from portrayal.measure.cues.counts import cue_counts, cue_rows
     from portrayal.measure.cues.lists import cue_list, cues_of
     from portrayal.measure.cues.search import find_cues
+    from portrayal.run import Run, write_atomically
     from portrayal.validate import check_choice
 
-    json = format == "json"
     check_choice("by", by, ("nothing", "model", "domain", "role"))
     scope = Scope("coding", level=level, seed=seed)
-    corpus = corpus_of(run, texts, column)
+    either(run, texts)
+    corpus = (
+        run_corpus(Run.open(run))
+        if run is not None
+        else file_corpus(str(texts), parse_columns(column or ()))
+    )
     if by == "role" and corpus.people is None:
         raise OptionError(f"--by role needs a run with annotated people; {corpus.name} has none.")
     with show.working("searching", quiet=format == "json"):
@@ -149,64 +156,27 @@ def cues(
         "cues": rows,
     }
     if run is not None:
-        _keep(run, facts)
+        (run / "coding").mkdir(exist_ok=True)
+        text = json.dumps(facts, indent=1, ensure_ascii=False)
+        write_atomically(run / "coding" / "cues.json", text)
     if out is not None:
-        _write_passages(hits, out)
-    if json:
+        passages = []
+        for m in hits.mentions:
+            domain = hits.corpus.prompts.get(m.prompt_id, {}).get("domain", "")
+            cells = (m.text_id, m.prompt_id, m.model, domain, m.cue.group, m.cue.term, m.found)
+            place = (m.start, m.end, m.slot, m.role, m.before, m.after)
+            passages.append(dict(zip(_PASSAGE, (*cells, *place), strict=True)))
+        write_table(out, _PASSAGE, passages)
+    if format == "json":
         show.as_json(facts)
     else:
         _print_cues(hits, rows, by)
 
 
-def corpus_of(run: Path | None, texts: Path | None, column: list[str] | None) -> "Corpus":
-    """Return the texts of the run or the file that was named, whichever it was."""
-    from portrayal.collect.corpus import file_corpus, run_corpus
-    from portrayal.collect.fields import parse_columns
-    from portrayal.run import Run
-
-    either(run, texts)
-    if run is not None:
-        return run_corpus(Run.open(run))
-    return file_corpus(str(texts), parse_columns(column or ()))
-
-
-def _keep(run: Path, facts: dict[str, Any]) -> None:
-    import json
-
-    from portrayal.run.files import write_atomically
-
-    folder = run / "coding"
-    folder.mkdir(exist_ok=True)
-    write_atomically(folder / "cues.json", json.dumps(facts, indent=1, ensure_ascii=False))
-
-
 _PASSAGE = (
-    "text_id",
-    "prompt_id",
-    "model",
-    "domain",
-    "cues",
-    "cue",
-    "found",
-    "start",
-    "end",
-    "slot",
-    "role",
-    "before",
-    "after",
+    *("text_id", "prompt_id", "model", "domain", "cues", "cue", "found"),
+    *("start", "end", "slot", "role", "before", "after"),
 )
-
-
-def _write_passages(hits: "CueHits", path: Path) -> None:
-    from portrayal.collect.tables import write_table
-
-    rows = []
-    for m in hits.mentions:
-        domain = hits.corpus.prompts.get(m.prompt_id, {}).get("domain", "")
-        cells = (m.text_id, m.prompt_id, m.model, domain, m.cue.group, m.cue.term, m.found)
-        place = (m.start, m.end, m.slot, m.role, m.before, m.after)
-        rows.append(dict(zip(_PASSAGE, (*cells, *place), strict=True)))
-    write_table(path, _PASSAGE, rows)
 
 
 def _print_cues(hits: "CueHits", rows: Sequence[dict[str, Any]], by: str) -> None:
@@ -216,33 +186,24 @@ def _print_cues(hits: "CueHits", rows: Sequence[dict[str, Any]], by: str) -> Non
         f" ({unread:,} refused, empty or failed); intervals are clustered by {hits.corpus.cluster}."
     )
     heads = ("cues", "cue", by, "texts", "mentions", "share", "interval", "exact")
-    cells = [
-        (
-            row["cues"],
-            row["cue"] + _published(row["published"]),
-            *([] if by == "nothing" else [row[by]]),
-            f"{row['texts']:,} of {row['of_texts']:,}",
-            f"{row['mentions']:,}",
-            row["undefined"] or _share(row["share"]),
-            _range(row["interval"]),
-            _range(row["exact_interval"])
-            if row["upper_of_none"] is None
-            else f"below {_share(row['upper_of_none'])}",
+    cells = []
+    for row in rows:
+        # Rows are split by `by`, and pooled over everything else.
+        pooled = all(row[name] == "all" for name in ("model", "domain", "role") if name != by)
+        if not pooled or (by != "nothing" and row[by] == "all"):
+            continue
+        paper = "" if row["published"] is None else f" (paper: {row['published']:,.0f})"
+        exact = _range(row["exact_interval"])
+        if row["upper_of_none"] is not None:
+            exact = f"below {_share(row['upper_of_none'])}"
+        cells.append(
+            (
+                *(row["cues"], row["cue"] + paper, *([] if by == "nothing" else [row[by]])),
+                *(f"{row['texts']:,} of {row['of_texts']:,}", f"{row['mentions']:,}"),
+                *(row["undefined"] or _share(row["share"]), _range(row["interval"]), exact),
+            )
         )
-        for row in rows
-        if _wanted(row, by)
-    ]
     show.table([head for head in heads if head != "nothing"], cells)
-
-
-def _wanted(row: dict[str, Any], by: str) -> bool:
-    """Whether a row belongs to the table: split by `by`, pooled over everything else."""
-    pooled = [row[name] == "all" for name in ("model", "domain", "role") if name != by]
-    return all(pooled) and (by == "nothing" or row[by] != "all")
-
-
-def _published(count: float | None) -> str:
-    return "" if count is None else f" (paper: {count:,.0f})"
 
 
 def _range(interval: dict[str, Any] | None) -> str:
@@ -300,8 +261,10 @@ def words(
     out
         HTML page to write, with passages on click.
     """
-    from portrayal.coding import count_words, marked_words
+    from portrayal.coding import count_words, marked_words, read_documents, run_documents
+    from portrayal.coding.words import SOURCE
     from portrayal.measure import Scope
+    from portrayal.run import Run
     from portrayal.run.files import read_utf8
     from portrayal.validate import check_count
 
@@ -309,7 +272,14 @@ def words(
     check_count("min_count", min_count, minimum=1)
     check_count("min_texts", min_texts, minimum=1)
     check_count("top", top, minimum=1)
-    documents = _documents(run, texts, by or [], cluster, column or [])
+    either(run, texts)
+    if run is not None and (cluster or column):
+        raise OptionError("--column and --cluster go with --texts; a run has its own.")
+    documents = (
+        run_documents(Run.open(run), by or ["gender"])
+        if run is not None
+        else read_documents(str(texts), by or [], cluster=cluster, columns=column or ())
+    )
     further = read_utf8(mask_words).split() if mask_words is not None else ()
     counts = count_words(
         documents, min_count=min_count, min_texts=min_texts, mask=further, masking=masked
@@ -323,71 +293,26 @@ def words(
             unmarked=pairs("--reference-group", reference_group, "race=White"),
             prior=prior,
         )
+    n_masked = sum(counts.masked.values())
     if out is not None:
         from portrayal.report.passages import words_page
         from portrayal.run.files import write_atomically
 
         write_atomically(out, words_page(compared, documents, counts, scope, top=top))
     if json:
-        show.as_json(_facts(documents, compared, sum(counts.masked.values()), scope, prior, top))
+        facts = {"texts": documents.name, "n_texts": len(documents.texts), "source": SOURCE}
+        facts |= {"exclusions": dict(documents.exclusions), "prior": prior, "n_masked": n_masked}
+        facts["clustered_by"] = documents.clustered_by
+        facts |= {name: getattr(scope, name) for name in ("level", "seed", "permutations")}
+        names = ("group", "role", "against", "n_texts", "n_others", "n_clusters", "undefined")
+        made = []
+        for each in compared:
+            shown = [dataclasses.asdict(word) for word in each.words[:top] if word.z > 0]
+            told = {name: getattr(each, name) for name in names}
+            made.append(told | {"n_words": len(each.words), "words": shown})
+        show.as_json(facts | {"comparisons": made})
     else:
-        _print(documents, compared, len(counts.words), sum(counts.masked.values()), top)
-
-
-def _documents(
-    run: Path | None,
-    texts: Path | None,
-    groups: list[str],
-    cluster: str | None,
-    columns: list[str],
-) -> "Documents":
-    from portrayal.coding import read_documents, run_documents
-    from portrayal.run import Run
-
-    either(run, texts)
-    if run is None:
-        return read_documents(str(texts), groups, cluster=cluster, columns=columns)
-    if cluster or columns:
-        raise OptionError("--column and --cluster go with --texts; a run has its own.")
-    return run_documents(Run.open(run), groups or ["gender"])
-
-
-def _facts(
-    documents: "Documents",
-    compared: Sequence["WordComparison"],
-    masked: int,
-    scope: Any,
-    prior: float,
-    top: int,
-) -> dict[str, Any]:
-    from portrayal.coding.words import SOURCE
-
-    return {
-        "texts": documents.name,
-        "n_texts": len(documents.texts),
-        "exclusions": dict(documents.exclusions),
-        "clustered_by": documents.clustered_by,
-        "n_masked": masked,
-        "source": SOURCE,
-        "prior": prior,
-        "level": scope.level,
-        "seed": scope.seed,
-        "permutations": scope.permutations,
-        "comparisons": [
-            {
-                "group": dict(c.group),
-                "role": c.role,
-                "against": c.against,
-                "n_texts": c.n_texts,
-                "n_others": c.n_others,
-                "n_clusters": c.n_clusters,
-                "n_words": len(c.words),
-                "undefined": c.undefined,
-                "words": [dataclasses.asdict(word) for word in c.words[:top] if word.z > 0],
-            }
-            for c in compared
-        ],
-    }
+        _print(documents, compared, len(counts.words), n_masked, top)
 
 
 _WORD_HEADERS = ("word", "count", "others", "texts", "log odds", "z", "z cl.", "q", "p")
@@ -413,19 +338,15 @@ def _print(
         if c.undefined is not None:
             show.line(f"  no comparison: {c.undefined}")
             continue
-        show.table(_WORD_HEADERS, (_word_cells(w) for w in c.words[:top] if w.z > 0))
-
-
-def _word_cells(word: "MarkedWord") -> tuple[str, ...]:
-    counts = (f"{n:,}" for n in (word.count, word.count_others, word.texts))
-    bounds = "" if math.isnan(word.low) else f" ({word.low:.2f}–{word.high:.2f})"
-    numbers = ((word.z_clustered, ".1f"), (word.q, ".1g"), (word.p_shuffled, ".2g"))
-    figures = (f"{word.log_odds:.2f}{bounds}", f"{word.z:.1f}", *(_figure(*n) for n in numbers))
-    return word.word, *counts, *figures
-
-
-def _figure(value: float, form: str) -> str:
-    return "–" if math.isnan(value) else format(value, form)
+        cells = []
+        for word in (word for word in c.words[:top] if word.z > 0):
+            bounds = "" if math.isnan(word.low) else f" ({word.low:.2f}–{word.high:.2f})"
+            numbers = ((word.z_clustered, ".1f"), (word.q, ".1g"), (word.p_shuffled, ".2g"))
+            figures = ("–" if math.isnan(x) else format(x, form) for x, form in numbers)
+            told = (f"{n:,}" for n in (word.count, word.count_others, word.texts))
+            odds = f"{word.log_odds:.2f}{bounds}", f"{word.z:.1f}"
+            cells.append((word.word, *told, *odds, *figures))
+        show.table(_WORD_HEADERS, cells)
 
 
 ENDINGS = (".jsonl", ".csv")
@@ -469,11 +390,23 @@ def people(
         written = 0 if out is None else write(rows, out)
         found = list(rows)
     if out is not None:
-        print_written(out, written, counts, as_object=json)
+        # Say what was written where.
+        if json:
+            show.as_json({**counts, "n_people": written, "out": str(out)})
+        else:
+            show.line(f"{_summary(written, counts)}: {out}")
     elif json:
         show.as_json({**counts, "people": found})
     else:
-        print_table(found, counts)
+        # Print people as a table, and how many texts there were.
+        cells = []
+        for row in found:
+            about = f"{len(row['sentences']):,} of {row['n_sentences']:,}"
+            who = (row["text_id"], _called(row), row["gender"], ", ".join(row["references"]))
+            cells.append((*who, len(row["mentions"]), about))
+        if found:
+            show.table(_HEADERS, cells)
+        show.line(_summary(len(found), counts))
 
 
 def _rows(
@@ -499,35 +432,11 @@ def _rows(
 
 
 _CELLS = (
-    "text_id",
-    "name",
-    "first",
-    "last",
-    "title",
-    "gender",
-    "main",
-    "writer",
-    "n_mentions",
-    "n_sentences_about",
-    "n_sentences",
-    "sentences",
-    "references",
-    "confidence",
+    *("text_id", "name", "first", "last", "title", "gender", "main", "writer", "n_mentions"),
+    *("n_sentences_about", "n_sentences", "sentences", "references", "confidence"),
 )
 _HEADERS = ("text", "name", "gender", "words", "mentions", "sentences")
 Row = Mapping[str, Any]
-
-
-def print_table(rows: Sequence[Row], counts: Mapping[str, int]) -> None:
-    """Print people as a table, and how many texts there were."""
-    cells = []
-    for row in rows:
-        about = f"{len(row['sentences']):,} of {row['n_sentences']:,}"
-        who = (row["text_id"], _called(row), row["gender"], ", ".join(row["references"]))
-        cells.append((*who, len(row["mentions"]), about))
-    if rows:
-        show.table(_HEADERS, cells)
-    show.line(_summary(len(rows), counts))
 
 
 def _called(row: Row) -> str:
@@ -545,41 +454,19 @@ def write(rows: Iterable[Row], path: Path) -> int:
     from portrayal.collect.tables import write_rows
     from portrayal.run.files import replacing
 
+    def cells(row: Row) -> Row:
+        joined = {name: " ".join(map(str, row[name])) for name in ("sentences", "references")}
+        counted = {"n_mentions": len(row["mentions"]), "n_sentences_about": len(row["sentences"])}
+        return {**row, **counted, **joined}
+
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as part, part.open("w", encoding="utf-8", newline="") as stream:
-        return (
-            write_rows(stream, _CELLS, map(_cells, rows))
-            if path.suffix.casefold() == ".csv"
-            else _write_lines(rows, stream)
-        )
-
-
-def _write_lines(rows: Iterable[Row], stream: TextIO) -> int:
-    """Write one JSON object per row; return how many."""
-    number = 0
-    for number, row in enumerate(rows, 1):  # noqa: B007
-        stream.write(json.dumps(row, ensure_ascii=False) + "\n")
-    return number
-
-
-def _cells(row: Row) -> dict[str, Any]:
-    """A row of the CSV file."""
-    more = {
-        "n_mentions": len(row["mentions"]),
-        "n_sentences_about": len(row["sentences"]),
-        "sentences": " ".join(map(str, row["sentences"])),
-        "references": " ".join(row["references"]),
-    }
-    cells = {**row, **more}
-    return {name: cells[name] for name in _CELLS}
-
-
-def print_written(path: Path, number: int, counts: Mapping[str, int], *, as_object: bool) -> None:
-    """Say what was written where."""
-    if as_object:
-        show.as_json({**counts, "n_people": number, "out": str(path)})
-    else:
-        show.line(f"{_summary(number, counts)}: {path}")
+        if path.suffix.casefold() == ".csv":
+            return write_rows(stream, _CELLS, map(cells, rows))
+        number = 0
+        for number, row in enumerate(rows, 1):  # noqa: B007
+            stream.write(json.dumps(row, ensure_ascii=False) + "\n")
+        return number
 
 
 def _summary(number: int, counts: Mapping[str, int]) -> str:

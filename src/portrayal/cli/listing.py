@@ -4,7 +4,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -32,7 +32,10 @@ def studies(*, format: Format = "table") -> None:
 
     Example: portrayal list studies
     """
-    show.studies(as_object=format == "json")
+    names = ("name", "title", "question", "paper")
+    found = [registry.get("studies", each) for each in registry.names("studies")]
+    rows = [{name: getattr(each, name) for name in names} for each in found]
+    show.listing("studies", rows, as_object=format == "json")
 
 
 def measures(*, format: Format = "table") -> None:
@@ -40,7 +43,7 @@ def measures(*, format: Format = "table") -> None:
 
     Example: portrayal list measures --format json
     """
-    show.components("measures", as_object=format == "json")
+    _components("measures", (), format)
 
 
 def annotators(*, format: Format = "table") -> None:
@@ -48,7 +51,16 @@ def annotators(*, format: Format = "table") -> None:
 
     Example: portrayal list annotators
     """
-    show.components("annotators", as_object=format == "json")
+    _components("annotators", ("accuracy",), format)
+
+
+def _components(
+    kind: Literal["measures", "annotators"], more: tuple[str, ...], format: Format
+) -> None:
+    names = ("name", "summary", "equation", "unit", "range", "undefined_when", "source", *more)
+    found = [registry.component(kind, name) for name in registry.names(kind)]
+    rows = [{name: getattr(each, name) for name in names} for each in found]
+    show.listing(kind, rows, as_object=format == "json")
 
 
 def factors(*, format: Format = "table") -> None:
@@ -116,7 +128,7 @@ def estimates(
         show.as_json({"estimates": [show.estimate_facts(row) for row in rows]})
     elif format == "csv":
         table = flatten_estimates(rows)
-        show.as_csv(table.column_names, table.to_pylist())
+        show.data(show.csv_text(table.column_names, table.to_pylist()))
     else:
         show.estimates_table(rows)
 
@@ -139,7 +151,7 @@ def prompts_of(study: str) -> tuple[Callable[..., None], str]:
             show.as_json({"study": study, "prompts": rows})
             return
         names = dict.fromkeys(name for row in rows for name in row if name != "text")
-        show.as_csv([*names, "text"], rows)
+        show.data(show.csv_text([*names, "text"], rows))
 
     return prompts, (
         f"List the prompts of {study}, or check a prompt file of your own.\n\n"
@@ -149,8 +161,8 @@ def prompts_of(study: str) -> tuple[Callable[..., None], str]:
 
 _NAME = re.compile(r"([\w.-]+)(?:\[([\w,.-]+)\])?")
 _EXTRA = re.compile(r"""extra\s*==\s*['"]([\w.-]+)['"]""")
-_READERS = {"embedded": None, "reader": "reader", "llm": "openai"}
-_ENGINES = {
+_READERS: dict[str, str | None] = {"embedded": None, "reader": "reader", "llm": "openai"}
+_ENGINES: dict[str, str | None] = {
     "sentiment: vader": "vader",
     "sentiment: textblob": "news",
     "topics": "news",
@@ -168,68 +180,46 @@ def doctor(*, format: Format = "table") -> None:
 
     Example: portrayal doctor
     """
+    import portrayal.annotate.people.reader as reader
     from portrayal.collect.ask.clients import KEYS
 
-    extras = {name: sorted(_missing("portrayal", name)) for name in _extras()}
+    declared = {name for each in requires("portrayal") or () for name in _EXTRA.findall(each)}
+    extras = {name: sorted(_missing("portrayal", name)) for name in sorted(declared)}
+
+    def here(needed: dict[str, str | None]) -> dict[str, bool]:
+        return {name: each is None or extras.get(each) == [] for name, each in needed.items()}
+
+    def is_set(variables: Iterable[str]) -> bool:
+        return any(os.environ.get(each, "").strip() for each in variables)
+
     facts: dict[str, Any] = {
         "portrayal": __version__,
         "python": sys.version.split()[0],
         "studies": list(registry.names("studies")),
         "extras": {name: {"here": not gone, "missing": gone} for name, gone in extras.items()},
-        "readers": {name: _here(extra, extras) for name, extra in _READERS.items()},
-        "engines": {name: _here(extra, extras) for name, extra in _ENGINES.items()},
-        "browser": next(filter(None, map(shutil.which, _BROWSERS)), None) is not None,
-        "keys": {name: any(map(_is_set, known)) for name, known in KEYS.items()},
+        "readers": here(_READERS),
+        "engines": here(_ENGINES),
+        "browser": any(map(shutil.which, _BROWSERS)),
+        "keys": {name: is_set(known) for name, known in KEYS.items()},
         "variables": {name: list(known) for name, known in KEYS.items()},
     }
-    facts["readers"]["reader"] &= _weights().is_dir()
+    facts["readers"]["reader"] &= Path(reader.__file__).with_name("weights").is_dir()
     if format == "json":
         show.as_json(facts)
-    else:
-        _print(facts)
-
-
-def _print(facts: dict[str, Any]) -> None:
+        return
     show.line(f"Portrayal {facts['portrayal']}, Python {facts['python']}")
     show.line(f"studies: {', '.join(facts['studies'])}")
     rows = [
-        ("extra " + name, each["here"], _how(name, each)) for name, each in _of(facts, "extras")
+        (f"extra {name}", not gone, f'pip install ".[{name}]"' * bool(gone))
+        for name, gone in extras.items()
     ]
-    rows += [("reader " + name, here, "") for name, here in _of(facts, "readers")]
-    rows += [(name, here, "") for name, here in _of(facts, "engines")]
+    rows += [(f"reader {name}", there, "") for name, there in sorted(facts["readers"].items())]
+    rows += [(name, there, "") for name, there in sorted(facts["engines"].items())]
     rows += [("a browser (for PDF)", facts["browser"], "")]
-    for name, is_set in _of(facts, "keys"):
-        rows.append(("key " + name, is_set, "" if is_set else f"set {facts['variables'][name][0]}"))
-    cells = ((what, "yes" if here else "–", how) for what, here, how in rows)
+    for name, there in sorted(facts["keys"].items()):
+        rows.append((f"key {name}", there, "" if there else f"set {KEYS[name][0]}"))
+    cells = ((what, "yes" if there else "–", how) for what, there, how in rows)
     show.table(("what", "here", "how to get it"), cells)
-
-
-def _of(facts: dict[str, Any], name: str) -> list[tuple[str, Any]]:
-    return sorted(facts[name].items())
-
-
-def _how(name: str, each: dict[str, Any]) -> str:
-    return "" if each["here"] else f'pip install ".[{name}]"'
-
-
-def _here(extra: str | None, extras: dict[str, list[str]]) -> bool:
-    return extra is None or (extra in extras and not extras[extra])
-
-
-def _is_set(variable: str) -> bool:
-    return bool(os.environ.get(variable, "").strip())
-
-
-def _weights() -> Path:
-    import portrayal.annotate.people.reader as reader
-
-    return Path(reader.__file__).with_name("weights")
-
-
-def _extras() -> list[str]:
-    """The extras that Portrayal declares."""
-    found = {name for each in requires("portrayal") or () for name in _EXTRA.findall(each)}
-    return sorted(found)
 
 
 def _missing(package: str, extra: str) -> Iterator[str]:

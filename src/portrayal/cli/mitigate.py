@@ -167,7 +167,19 @@ def print_mitigation(done: "Mitigation") -> None:
             series = "; ".join(f"{before:.2f} → {after:.2f}" for before, after in each["runs"])
             line(f"variance of {each['attribute']} in each run: {series}")
     if facts["strata"]:
-        _strata(facts["strata"])
+        # Print the variances within strata, and which strata have no level of their own.
+        places = facts["strata"]
+        rows = [
+            {**row, "what": place["stratum"] or "all others"}
+            for place in places
+            for row in place["comparison"]["variances"]
+        ]
+        _table("variance within (pp²)", rows, 2)
+        rose = [place["stratum"] or "all others" for place in places if place["rose"]]
+        line(f"strata in which a variance rose: {', '.join(rose) or 'none'}")
+        for place in places:
+            for name, why in place["pooled"].items():
+                line(f"no level of its own, so toward the overall one: {name or 'texts'} ({why})")
     line(f"texts: {_counted(facts['texts'])}")
     if facts["method"] == "rewrite":
         edits = facts["edits"]
@@ -182,31 +194,11 @@ def print_mitigation(done: "Mitigation") -> None:
         f"the other way, {worse['n_texts_unlike']:,} texts are less alike than "
         f"{worse['least_similarity']}"
     )
-    line(f"stopped: {facts['stopped']}{_hint(facts)}")
+    idle = not facts["rounds"] and facts["until_noise"]
+    hint = ", so nothing was asked; --all-rounds asks all the same" if idle else ""
+    line(f"stopped: {facts['stopped']}{hint}")
     line(f"report: {done.out / 'report.html'}")
     line(f"next: portrayal audit agency --texts {done.out / 'texts.jsonl'}")
-
-
-def _hint(facts: Mapping[str, Any]) -> str:
-    """What to do where nothing was asked."""
-    if facts["rounds"] or not facts["until_noise"]:
-        return ""
-    return ", so nothing was asked; --all-rounds asks all the same"
-
-
-def _strata(places: Sequence[Mapping[str, Any]]) -> None:
-    """Print the variances within strata, and which strata have no level of their own."""
-    rows = [
-        {**row, "what": place["stratum"] or "all others"}
-        for place in places
-        for row in place["comparison"]["variances"]
-    ]
-    _table("variance within (pp²)", rows, 2)
-    rose = [place["stratum"] or "all others" for place in places if place["rose"]]
-    line(f"strata in which a variance rose: {', '.join(rose) or 'none'}")
-    for place in places:
-        for name, why in place["pooled"].items():
-            line(f"no level of its own, so toward the overall one: {name or 'texts'} ({why})")
 
 
 def _table(title: str, rows: Sequence[Mapping[str, Any]], digits: int) -> None:

@@ -119,7 +119,11 @@ def _plan(study: str, run: Path | None, config: PlanConfig, *, as_object: bool) 
         )
     if as_object:
         of_runs = {"equivalence": [asdict(each) for each in needed]} if config.equivalence else {}
-        as_json({"study": study, **_facts(made), **of_runs})
+        names = "n_prompts samples n_texts input_tokens output_tokens cost_unknown level power"
+        facts = {name: getattr(made, name) for name in names.split()}
+        facts |= {"cost_usd": made.cost, "models": list(made.models)}
+        detectable = [asdict(each) for each in made.detectable]
+        as_json({"study": study, **facts, "detectable": detectable, **of_runs})
         return
     with speaking_of(map(shown_of, factors)):
         _print(made, change=config.change)
@@ -151,8 +155,10 @@ def _print(made: "Plan", *, change: bool) -> None:
     for each in made.detectable:
         group = ", ".join(group_label(*one) for one in each.group.items())
         numbers = (each.null, each.below, each.reads_below, each.above, each.reads_above)
-        shown = map(_number, numbers)
-        rows.append((_statistic(each.statistic), each.domain, group, *shown, each.n_prompts))
+        shown = ("–" if number is None else f"{number:.3g}" for number in numbers)
+        name = each.statistic
+        name = name if "group" in name else name.removesuffix(" ratio")
+        rows.append((name, each.domain, group, *shown, each.n_prompts))
         if each.undefined:
             reasons.setdefault(each.undefined, []).append(f"{each.domain} {group}")
     table(heads, rows)
@@ -176,27 +182,3 @@ def _print_needed(needed: "Sequence[Needed]", margin: float) -> None:
         name = each.statistic.removesuffix(" ratio")
         rows.append((name, each.domain, group, each.n_prompts, answers, texts))
     table(("statistic", "domain", "group", "prompts", "answers", "texts"), rows)
-
-
-def _statistic(name: str) -> str:
-    return name if "group" in name else name.removesuffix(" ratio")
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3g}"
-
-
-def _facts(made: "Plan") -> dict[str, Any]:
-    return {
-        "n_prompts": made.n_prompts,
-        "samples": made.samples,
-        "models": list(made.models),
-        "n_texts": made.n_texts,
-        "input_tokens": made.input_tokens,
-        "output_tokens": made.output_tokens,
-        "cost_usd": made.cost,
-        "cost_unknown": made.cost_unknown,
-        "level": made.level,
-        "power": made.power,
-        "detectable": [asdict(each) for each in made.detectable],
-    }

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import StringIO, TextIOWrapper
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.console import Console
 from rich.table import Column, Table
@@ -15,14 +15,14 @@ from rich.text import Text
 
 import portrayal.registry as registry
 from portrayal.errors import OptionError
-from portrayal.records import ERROR_HIGH, ERROR_LOW, READER_ERROR
+from portrayal.records import ERROR_HIGH, ERROR_LOW, READER_ERROR, finite
 
 if TYPE_CHECKING:
     from portrayal.raters.people import ScoreRate
     from portrayal.records import Estimate
     from portrayal.run import Run
     from portrayal.run.estimates import EstimatePlace
-    from portrayal.studies.study import Check, Row
+    from portrayal.studies.study import Row
 
 CONTROL = {
     **dict.fromkeys((*range(9), *range(11, 32), *range(127, 160)), "\ufffd"),
@@ -63,42 +63,35 @@ def data(text: str) -> None:
     sys.stdout.write(text)
 
 
-def as_csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
-    """Print rows as CSV, in which no text takes effect as a formula."""
+def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
+    """Return rows as CSV that no spreadsheet runs."""
     from portrayal.collect.tables import write_rows
 
     stream = StringIO()
     write_rows(stream, columns, rows)
-    data(stream.getvalue())
+    return stream.getvalue()
 
 
 def json_text(value: Any) -> str:
     """Return one JSON object as `as_json` prints it."""
-    return json.dumps(_finite(value), ensure_ascii=False, indent=1) + "\n"
+    return json.dumps(finite(value), ensure_ascii=False, indent=1) + "\n"
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[object]], **how: Any) -> Table:
+    table = Table(*(Column(head, overflow="fold") for head in heads), box=None, **how)
+    for row in rows:
+        table.add_row(*(Text(str(cell).translate(CONTROL)) for cell in row))
+    return table
 
 
 def text_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Return a table as text, as wide as the terminal; 80 columns in a file or a pipe."""
+    table = _table(heads, rows, pad_edge=False, padding=(0, 1, 0, 0))
     widest = max((len(row[0]) for row in rows), default=0)
-    columns = (Column(head, overflow="fold") for head in heads)
-    table = Table(*columns, box=None, pad_edge=False, padding=(0, 1, 0, 0))
     table.columns[0].min_width = min(widest, _FIRST)
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
-    console = Console(emoji=False, width=Console().width, file=StringIO(), no_color=True)
-    console.print(table)
-    lines = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
-    return "\n".join(each.rstrip() for each in lines) + "\n"
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, float) and not math.isfinite(value):
-        return None if math.isnan(value) else str(value)
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(item) for item in value]
-    return value
+    stream = StringIO()
+    Console(emoji=False, width=Console().width, file=stream, no_color=True).print(table)
+    return "\n".join(each.rstrip() for each in stream.getvalue().splitlines()) + "\n"
 
 
 @contextmanager
@@ -135,15 +128,9 @@ def working(words: str, *, quiet: bool) -> Iterator[None]:
 def run_facts(run: "Run") -> dict[str, Any]:
     """Return what an audit made, as plain values."""
     note = run.texts.note()
-    return {
-        "run": str(run.path),
-        "report": str(run.report_path),
-        "n_texts": note["n_texts"],
-        "outcomes": note["outcomes"],
-        "left_out": note.get("left_out", {}),
-        "models": note["models"],
-        "n_estimates": len(run.records),
-    }
+    known = {name: note[name] for name in ("n_texts", "outcomes", "models")}
+    known |= {"left_out": note.get("left_out", {}), "n_estimates": len(run.records)}
+    return {"run": str(run.path), "report": str(run.report_path), **known}
 
 
 _Row = TypeVar("_Row", bound="EstimatePlace")
@@ -223,11 +210,7 @@ def span(rate: "ScoreRate", factor: float, digits: int) -> str:
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[object]], caption: str = "") -> None:
     """Print a table word for word; what is too wide for the terminal wraps, nothing is cut off."""
-    columns = (Column(head, overflow="fold") for head in heads)
-    shown = Table(*columns, box=None, caption=caption or None, caption_justify="left")
-    for row in rows:
-        shown.add_row(*(Text(str(cell).translate(CONTROL)) for cell in row))
-    Console(emoji=False).print(shown)
+    Console(emoji=False).print(_table(heads, rows, caption=caption or None, caption_justify="left"))
 
 
 def _number(value: float | None) -> str:
@@ -236,25 +219,6 @@ def _number(value: float | None) -> str:
 
 def _range(bounds: Any) -> str:
     return "–" if bounds is None else f"{_number(bounds.low)} to {_number(bounds.high)}"
-
-
-def studies(*, as_object: bool) -> None:
-    """Print the registered studies."""
-    found = [registry.get("studies", name) for name in registry.names("studies")]
-    rows = [
-        {"name": s.name, "title": s.title, "question": s.question, "paper": s.paper} for s in found
-    ]
-    listing("studies", rows, as_object=as_object)
-
-
-def components(kind: Literal["measures", "annotators"], *, as_object: bool) -> None:
-    """Print the registered measures or annotators in their own words."""
-    fields = ["name", "summary", "equation", "unit", "range", "undefined_when", "source"]
-    if kind == "annotators":
-        fields.append("accuracy")
-    found = [registry.component(kind, name) for name in registry.names(kind)]
-    rows = [{field: getattr(each, field) for field in fields} for each in found]
-    listing(kind, rows, as_object=as_object)
 
 
 def listing(kind: str, rows: list[dict[str, str]], *, as_object: bool) -> None:
@@ -274,16 +238,14 @@ def reproduction(study: str, *, list_rows: bool, as_object: bool) -> None:
     """Print how many published figures reproduce, and which do not."""
     checks = registry.get("studies", study).reproduce()
     if as_object:
-        counts = [
-            {
-                "table": check.table,
-                "statistic": check.statistic,
-                "checked": check.checked,
-                "reproduced": check.reproduced,
-            }
-            | (_listed(check) if list_rows else {})
-            for check in checks
-        ]
+        names = ("table", "statistic", "checked", "reproduced")
+        counts: list[dict[str, Any]] = []
+        for check in checks:
+            counts.append({name: getattr(check, name) for name in names})
+            # Figures that a check goes through, where it lists them, and those not reproduced.
+            for name in ("figures", "rows") if list_rows else ():
+                if name == "rows" or check.figures:
+                    counts[-1][name] = [dataclasses.asdict(row) for row in getattr(check, name)]
         as_json({"study": registry.resolve("studies", study), "checks": counts})
         return
     cells = [(each.table, each.statistic, each.reproduced, each.checked) for each in checks]
@@ -294,13 +256,6 @@ def reproduction(study: str, *, list_rows: bool, as_object: bool) -> None:
         line(f"{_place(row)}: printed {row.printed}; recomputed {row.ours}")
     for row in (row for check in checks for row in check.rows):
         line(f"{_place(row)}: printed {row.printed}, ours {row.ours}. {row.explanation}")
-
-
-def _listed(check: "Check") -> dict[str, Any]:
-    """The figures that a check goes through, where it lists them, and those not reproduced."""
-    figures = {"figures": [dataclasses.asdict(row) for row in check.figures]}
-    rows = {"rows": [dataclasses.asdict(row) for row in check.rows]}
-    return (figures if check.figures else {}) | rows
 
 
 def _place(row: "Row") -> str:

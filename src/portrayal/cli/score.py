@@ -34,15 +34,12 @@ from portrayal.config import classifier_settings
 from portrayal.errors import OptionError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from portrayal.annotate.agency import AgencyClassifier
-    from portrayal.annotate.agency.labelled import AgencyScore, Score
+    from portrayal.annotate.agency.labelled import AgencyScore
     from portrayal.annotate.agency.labelled import LabelledSentences as LabelledFile
-    from portrayal.annotate.people.labeler.stage import Labelling
-    from portrayal.collect.ask.replies import Reply
-    from portrayal.raters.people import Labelled, ModelLabels, PeopleScore, Selective
-    from portrayal.records import Prompt
+    from portrayal.raters.people import PeopleScore
 
 
 LABELLING = asking_record("model", "samples", *LIMITS, *BATCH, whose="labeler", samples=3)
@@ -86,8 +83,10 @@ def people(
     name_table
         Table of the races of names.
     """
+    from portrayal.annotate.people import extract_people
     from portrayal.annotate.people.labeler.stage import labelling_of
-    from portrayal.raters.people import read_gold, score_people
+    from portrayal.annotate.people.reader.rows import UNSURE
+    from portrayal.raters.people import label_by_model, label_by_reader, read_gold, score_people
 
     json = format == "json"
     stories = list(read_gold(hand_labels, column or ()))
@@ -98,110 +97,77 @@ def people(
     ):
         settings = settings_beside(settings_of(how, answered), "labeler", "--labeler-model")
         labelling = labelling_of(labeler, model, how.labeler_samples, route_share, settings)
-        found = None if labelling is None else _labels(stories, labelling, out)
-        own = _read(stories, labeler, reader) if found is None and labeler != "embedded" else None
+        found, seen = None, None
+        if labelling is not None and not stories:
+            raise OptionError("no story is labelled, so there is nothing to ask a model about.")
+        if labelling is not None:  # a model, alone or where the rules are least sure
+            share = labelling.share
+            found = label_by_model(stories, extract_people, labelling.asking, out, share=share)
+        elif labeler != "embedded":  # the reader, everywhere or where the rules are unsure
+            below = UNSURE if labeler == "routed" else 1.0
+            seen = label_by_reader(stories, reader, below=below)
     facts: dict[str, Any] = {"labeler": labeler, "n_stories": len(stories)}
     if found is not None:
         facts |= {"n_by_the_model": found.n_llm, "n_the_model_failed_on": found.n_failed}
     with show.working("scoring", quiet=json):
         score = score_people(
             stories,
-            people=own if found is None else found.people,
+            people=seen if found is None else found.people,
             level=level,
             draws=draws,
             seed=seed,
             name_table=name_table,
         )
-    _print_score(score, facts, as_object=json)
-
-
-def _read(stories: list[dict[str, Any]], labeler: str, reader: Path | None) -> "list[Labelled]":
-    """Return the people that the reader finds: everywhere, or where the rules are unsure."""
-    from portrayal.annotate.people.reader.rows import UNSURE
-    from portrayal.raters.people import label_by_reader
-
-    return label_by_reader(stories, reader, below=UNSURE if labeler == "routed" else 1.0)
-
-
-def _labels(stories: list[dict[str, Any]], labelling: "Labelling", out: Path) -> "ModelLabels":
-    """Return the labels of a model, alone or where the extractor is least sure."""
-    from portrayal.annotate.people import extract_people
-    from portrayal.raters.people import label_by_model
-
-    if not stories:
-        raise OptionError("no story is labelled, so there is nothing to ask a model about.")
-    return label_by_model(stories, extract_people, labelling.asking, out, share=labelling.share)
-
-
-def _print_score(score: "PeopleScore", facts: Mapping[str, Any], *, as_object: bool) -> None:
-    """Print the agreement of a labeler with hand labels; `facts` say who labelled what."""
-    if as_object:
-        as_json(dict(facts) | score.as_json())
+    if json:
+        as_json(facts | score.as_json())
         return
     line(", ".join(f"{name.replace('_', ' ')}: {value}" for name, value in facts.items()))
+    _print(score)
+
+
+def _print(score: "PeopleScore") -> None:
+    """Print the agreement of a labeler with hand labels, in per cent."""
     parts = {f"{name} {value}": p for name, by in score.by.items() for value, p in by.items()}
-    rows = ((name, *_cells(part)) for name, part in ({"all": score} | parts).items())
+    rows: list[tuple[str, ...]] = []
+    for name, part in ({"all": score} | parts).items():
+        rates = (percent(part.rates[column]) for column in _COLUMNS)
+        rows.append((name, f"{part.n_slots:,.0f}", *rates))
     table(("", "slots", *_COLUMNS.values()), rows)
     for attribute in score.absent:
         line(f"left out: the file does not say the {attribute}, so there is no breakdown by it")
-    if score.selective:
-        _print_coverage(score.selective)
-        _print_reliability(score.selective)
-        line(_errors_of_calibration(score.selective))
-    line(_gap(score))
-    unit = f"{score.n_clusters} {score.cluster_unit}{'' if score.n_clusters == 1 else 's'}"
-    line(f"per cent; intervals resample {unit.replace('storys', 'stories')}")
-
-
-def _cells(score: "PeopleScore") -> list[str]:
-    return [f"{score.n_slots:,.0f}", *(percent(score.rates[name]) for name in _COLUMNS)]
-
-
-def _print_coverage(parts: Mapping[str, "Selective"]) -> None:
-    rows = [
-        (f"{coverage:.0%} of the slots", *(percent(part.at[coverage]) for part in parts.values()))
-        for coverage in next(iter(parts.values())).at
-    ]
-    areas = (percent(part.area) for part in parts.values())
-    heads = ("most confident", *(f"{name} accuracy" for name in parts))
-    table(heads, [*rows, ("area under risk–coverage", *areas)])
-
-
-def _print_reliability(parts: Mapping[str, "Selective"]) -> None:
-    rows = [
-        (
-            f"{place.low:.1f}–{place.high:.1f}",
-            name,
-            f"{place.right.n:,.0f}",
-            f"{100 * place.confidence:.1f}",
-            percent(place.right),
-        )
-        for name, part in parts.items()
-        for place in part.bins
-    ]
-    table(("confidence", "of", "slots", "mean confidence", "accuracy"), rows)
-
-
-def _errors_of_calibration(parts: Mapping[str, "Selective"]) -> str:
-    said = (
-        f"{name} {100 * part.calibration_error:.1f}"
-        for name, part in parts.items()
-        if part.calibration_error is not None
-    )
-    return f"expected calibration error: {', '.join(said) or 'undefined, as no slot is labelled'}"
-
-
-def _gap(score: "PeopleScore") -> str:
+    if sure := score.selective:
+        rows = [
+            (
+                f"{coverage:.0%} of the slots",
+                *(percent(each.at[coverage]) for each in sure.values()),
+            )
+            for coverage in next(iter(sure.values())).at
+        ]
+        rows.append(("area under risk–coverage", *(percent(each.area) for each in sure.values())))
+        table(("most confident", *(f"{name} accuracy" for name in sure)), rows)
+        rows, errors = [], []
+        for name, each in sure.items():
+            for place in each.bins:
+                told = f"{place.low:.1f}–{place.high:.1f}", name, f"{place.right.n:,.0f}"
+                rows.append((*told, f"{100 * place.confidence:.1f}", percent(place.right)))
+            if each.calibration_error is not None:
+                errors.append(f"{name} {100 * each.calibration_error:.1f}")
+        table(("confidence", "of", "slots", "mean confidence", "accuracy"), rows)
+        said = ", ".join(errors) or "undefined, as no slot is labelled"
+        line(f"expected calibration error: {said}")
     gap = score.race_gap
     if gap is None or gap.value is None:
         why = "nothing is labelled" if gap is None else gap.undefined
-        return f"gender errors between races of names: undefined, as {why}"
-    bounds = "" if gap.low is None else f" ({gap.low:.2f}–{gap.high:.2f})"
-    left = f"; fewer than 30 slots: {', '.join(gap.left_out)}" if gap.left_out else ""
-    return (
-        f"gender errors between races of names: {gap.value:.2f} times{bounds}, {gap.highest} names "
-        f"over {gap.lowest} names; up to {gap.by_chance:.2f} by chance{left}"
-    )
+        line(f"gender errors between races of names: undefined, as {why}")
+    else:
+        bounds = "" if gap.low is None else f" ({gap.low:.2f}–{gap.high:.2f})"
+        left = f"; fewer than 30 slots: {', '.join(gap.left_out)}" if gap.left_out else ""
+        line(
+            f"gender errors between races of names: {gap.value:.2f} times{bounds}, {gap.highest} "
+            f"names over {gap.lowest} names; up to {gap.by_chance:.2f} by chance{left}"
+        )
+    unit = f"{score.n_clusters} {score.cluster_unit}{'' if score.n_clusters == 1 else 's'}"
+    line(f"per cent; intervals resample {unit.replace('storys', 'stories')}")
 
 
 _CLASSIFIERS = ("lexicon", "sentiment", "linear")
@@ -248,7 +214,24 @@ def agency(
     for (spec, one), made in zip(loaded, scores, strict=True):
         if not isinstance(one, Checkpoints):
             sets.setdefault(spec, []).append(made)
-    print_scores(scores, labelled.n_left_out, means_of(sets), as_object=json)
+    # Print scores in percent with intervals, the published rows, and means over checkpoints.
+    n_left_out = labelled.n_left_out
+    means = means_of(sets)
+    if json:
+        facts = {"scores": [score.as_json() for score in scores], "n_left_out": n_left_out}
+        more = {"checkpoints": list(means)} if means else {}
+        show.as_json(facts | {"published": _published()} | more)
+        return
+    scores_table(scores, published=True)
+    print_means(means)
+    first = scores[0]
+    show.line(
+        f"{first.n:,} sentences; {100 * first.level:g} % percentile bootstrap intervals over "
+        "sentences; silent: nothing said, counted as wrong."
+    )
+    if n_left_out:
+        show.line(f"left out: {n_left_out:,} labelled neutral or na.")
+    show.line("Published: Wan & Chang 2024, Table 12, on LAC's test sentences, as they stand.")
 
 
 def _classifiers(
@@ -288,15 +271,14 @@ def _classifiers(
         with folder.lock():
             model.ask(folder.path, (s for kind in kinds for s in shown(labelled, kind)), tell)
         replies = kept(folder.path / model.kept_in)
-        for kind in kinds:
-            asked = load_classifier(model.spec, kind, ask=partial(_same, replies))
-            loaded.append((model.spec, asked))
+        loaded += [
+            (
+                model.spec,
+                load_classifier(model.spec, kind, ask=partial(lambda known, _: known, replies)),
+            )
+            for kind in kinds
+        ]
     return loaded
-
-
-def _same(replies: "Mapping[str, Reply]", _: "Iterable[Prompt]") -> "Mapping[str, Reply]":
-    """Answer by what was asked before."""
-    return replies
 
 
 _METRICS = ("accuracy", "f1_macro", "f1_micro", "f1_weighted")
@@ -335,47 +317,18 @@ def print_means(rows: "Sequence[Mapping[str, Any]]") -> None:
         )
 
 
-def print_scores(
-    found: "Sequence[AgencyScore]",
-    n_left_out: int,
-    means: "Sequence[Mapping[str, Any]]" = (),
-    *,
-    as_object: bool,
-) -> None:
-    """Print scores in percent with intervals, the published rows, and means over checkpoints."""
-    if as_object:
-        made = [score.as_json() for score in found]
-        more = {"checkpoints": list(means)} if means else {}
-        known = {"scores": made, "n_left_out": n_left_out, "published": _published()}
-        show.as_json(known | more)
-        return
-    scores_table(found, published=True)
-    print_means(means)
-    first = found[0]
-    show.line(
-        f"{first.n:,} sentences; {100 * first.level:g} % percentile bootstrap intervals over "
-        "sentences; silent: nothing said, counted as wrong."
-    )
-    if n_left_out:
-        show.line(f"left out: {n_left_out:,} labelled neutral or na.")
-    show.line("Published: Wan & Chang 2024, Table 12, on LAC's test sentences, as they stand.")
-
-
 def scores_table(found: "Sequence[AgencyScore]", *, published: bool) -> None:
     """Print a row of metrics for each classifier and kind of sentences."""
     rows: list[tuple[str, ...]] = []
     for score in found:
-        cells = (_cell(score.metrics[name]) for name in _METRICS)
+        known = (score.metrics[name] for name in _METRICS)
+        cells = (f"{100 * x.value:.2f} [{100 * x.low:.1f}, {100 * x.high:.1f}]" for x in known)
         kind = "masked" if score.masked else "as they stand"
         rows.append((score.classifier, kind, f"{score.n_silent:,}", *cells))
     for row in _published() if published else ():
         name = f"published: {row['model']}, {row['setting']}"
         rows.append((name, "", "", *(f"{row[metric]:.2f}" for metric in _METRICS)))
     table(("classifier", "sentences", "silent", *_HEADERS), rows)
-
-
-def _cell(score: "Score") -> str:
-    return f"{100 * score.value:.2f} [{100 * score.low:.1f}, {100 * score.high:.1f}]"
 
 
 def _published() -> "list[dict[str, float]]":

@@ -211,21 +211,11 @@ def _compare(
     half = found.clustered * t_isf((1 - scope.level) / 2, np.maximum(found.word_clusters - 1, 1))
     scaled = np.abs(divide(found.z - middle, spread))
     shuffled = (1 + (top[:, np.newaxis] >= scaled - 1e-9).sum(0)) / (1 + len(top))
+    whole = (count, others, texts, found.word_clusters)
+    delta, unknown = found.delta, np.full(len(found.z), np.nan)  # q is of all comparisons
+    real = (delta, delta - half, delta + half, found.z, found.z_clustered, unknown, shuffled)
     words = tuple(
-        MarkedWord(
-            counts.words[i],
-            int(count[i]),
-            int(others[i]),
-            int(texts[i]),
-            int(found.word_clusters[i]),
-            float(found.delta[i]),
-            float(found.delta[i] - half[i]),
-            float(found.delta[i] + half[i]),
-            float(found.z[i]),
-            float(found.z_clustered[i]),
-            float("nan"),
-            float(shuffled[i]),
-        )
+        MarkedWord(counts.words[i], *(int(n[i]) for n in whole), *(float(x[i]) for x in real))
         for i in np.lexsort((np.arange(len(found.z)), -found.z))
         if texts[i] >= counts.min_texts and count[i] + others[i] >= counts.min_count
     )

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from portrayal.collect.fields import TextFields, map_columns, parse_columns
 from portrayal.collect.outcomes import outcome_of
 from portrayal.collect.sources import encoding_of, open_source
-from portrayal.collect.tables import label, story
+from portrayal.collect.tables import UNNAMED, label, story
 from portrayal.errors import DataError, OptionError
 from portrayal.records import OUTCOMES
 from portrayal.run import Run, read_chosen, read_prompts
@@ -98,7 +98,6 @@ SLOTS = ("subject", "object")
 _SCHEMA = pa.schema([(name, pa.string()) for name in COLUMNS])
 _FIELDS = TextFields(strata=("domain", "condition"), required=())
 _ROWS = 5_000
-_UNNAMED = "unnamed"
 
 Spans = Mapping[str, Sequence[tuple[int, int]]]
 """Where a text refers to its "subject" and its "object"."""
@@ -215,7 +214,7 @@ def file_corpus(path: Tabular, columns: Mapping[str, str] | None = None) -> Corp
             yield {
                 "text_id": text_id,
                 "prompt_id": prompt_id,
-                "model": cells.get("model", "").strip() or _UNNAMED,
+                "model": cells.get("model", "").strip() or UNNAMED,
                 "outcome": outcome or outcome_of(text),
                 "text": text,
             }

@@ -17,6 +17,8 @@ from portrayal.errors import DataError
 from portrayal.run.files import write_atomically
 from portrayal.types import Tabular
 
+UNNAMED = "unnamed"
+"""The model of texts that name none."""
 _MANY = (Mapping, list, tuple, set, frozenset, bytes, bytearray, memoryview)
 
 

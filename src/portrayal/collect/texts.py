@@ -13,7 +13,7 @@ import pyarrow as pa
 from portrayal.collect.fields import LABELS, TextFields, map_columns
 from portrayal.collect.outcomes import outcome_of
 from portrayal.collect.sources import Row, TextSource, open_source
-from portrayal.collect.tables import label, story
+from portrayal.collect.tables import UNNAMED, label, story
 from portrayal.errors import DataError, RunError
 from portrayal.records import ALL, OUTCOMES, Prompt
 from portrayal.run.directory import Run
@@ -24,8 +24,6 @@ from portrayal.validate import check_choice
 SHARD_ROWS = 5_000
 KEPT = "columns"
 """Where a text row holds the columns that are kept as they stand, by their names."""
-UNNAMED = "unnamed"
-"""The model of texts that name none."""
 UNKNOWN_PROMPTS = ("skip", "error")
 """What may become of texts whose prompt the study does not know."""
 _LISTED, _SHOWN, _KEPT = 5, 100, 100

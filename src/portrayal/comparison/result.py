@@ -262,7 +262,11 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         with speaking_of(self.factors):
-            return to_html(self)
+            # Return a comparison as HTML for notebooks, every word escaped.
+            rows = ordered(self)
+            said = " · ".join(about(self))
+            more = f" · {len(rows) - SHOWN} more: .to_pandas()" if len(rows) > SHOWN else ""
+            return html_table(HEADS, [cells(row, self.level) for row in rows[:SHOWN]], said + more)
 
 
 def about(found: Comparison) -> Iterator[str]:
@@ -325,11 +329,3 @@ def to_markdown(found: Comparison, rows: Sequence[Change]) -> str:
     table = [HEADS, ("---",) * len(HEADS), *(cells(row, found.level) for row in rows)]
     body = ["| " + " | ".join(c.replace("|", "\\|") for c in line) + " |" for line in table]
     return "\n".join([*lines, "", *body]) + "\n"
-
-
-def to_html(found: Comparison) -> str:
-    """Return a comparison as HTML for notebooks, every word escaped."""
-    rows = ordered(found)
-    said = " · ".join(about(found))
-    more = f" · {len(rows) - SHOWN} more: .to_pandas()" if len(rows) > SHOWN else ""
-    return html_table(HEADS, [cells(row, found.level) for row in rows[:SHOWN]], said + more)

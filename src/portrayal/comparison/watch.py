@@ -245,8 +245,16 @@ def watch(folder: str | Path, *, level: float = 0.95, despite: Collection[str] =
     """
     check_level(level)
     rounds, left_out = read_rounds(folder)
-    instruments = check_rounds(rounds, despite)
-    prompts = shared_prompts(rounds)
+    # What rounds measured with differently from the first, despite which they are watched.
+    first = rounds[0].run
+    differ: dict[tuple[str, str, str], Instrument] = {}
+    for each in rounds[1:]:
+        for one in differing(first, each.run, (first.records, each.run.records)):
+            differ.setdefault((one.name, one.first, one.second), one)
+    check_instruments(differ.values(), despite)
+    # The prompts that every round asked in the same words.
+    asked, *others = (each.prompts for each in rounds)
+    prompts = {name for name, text in asked.items() if all(o.get(name) == text for o in others)}
     if len(prompts) < min(FEWEST, len(rounds[0].prompts)):
         raise OptionError(
             f"the runs in {folder} share {len(prompts)} prompts in the same words; watching takes "
@@ -263,7 +271,7 @@ def watch(folder: str | Path, *, level: float = 0.95, despite: Collection[str] =
         tuple(rounds),
         tuple(_timelines(sides, study, rounds, prompts, level)),
         tuple(differences(rounds)),
-        tuple(instruments),
+        tuple(differ.values()),
         len(prompts),
         tuple(left_out),
         rounds[0].run.factors,
@@ -513,25 +521,6 @@ def _column(run: Run, name: str) -> Iterator[Any]:
             yield from (value for value in values if value)
 
 
-def check_rounds(rounds: list[Round], despite: Collection[str]) -> list[Instrument]:
-    """Return what rounds measured with differently, `despite` which they are watched.
-
-    Raises
-    ------
-    OptionError
-        Listing what differs and is not allowed to.
-    RunError
-        Where a run keeps no sums by prompt.
-    """
-    first = rounds[0].run
-    found: dict[tuple[str, str, str], Instrument] = {}
-    for each in rounds[1:]:
-        for one in differing(first, each.run, (first.records, each.run.records)):
-            found.setdefault((one.name, one.first, one.second), one)
-    check_instruments(found.values(), despite)
-    return list(found.values())
-
-
 def differences(rounds: list[Round]) -> list[str]:
     """Return a sentence for each round that differs from the one before in more than its texts."""
     changes, unnamed = [], ("not said",)
@@ -553,9 +542,3 @@ def differences(rounds: list[Round]) -> list[str]:
         if parts:
             changes.append(f"{new.name}: {'; '.join(parts)}.")
     return changes
-
-
-def shared_prompts(rounds: list[Round]) -> set[str]:
-    """Return the names of the prompts that every round asked in the same words."""
-    first, *others = (each.prompts for each in rounds)
-    return {name for name, text in first.items() if all(o.get(name) == text for o in others)}

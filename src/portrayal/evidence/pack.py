@@ -213,11 +213,8 @@ class _Source:
         used: dict[str, set[str]] = {}
         for e in self.judged:
             for name, value in e.instruments.items():
-                if not name.startswith("no_") and name not in (
-                    READER_ERROR,
-                    "annotator",
-                    "labeler",
-                ):
+                others = (READER_ERROR, "annotator", "labeler")
+                if not name.startswith("no_") and name not in others:
                     used.setdefault(name, set()).add(value)
         for name, values in sorted(used.items()):
             if len(values) <= 3:

@@ -1,7 +1,6 @@
 """Packs of evidence: writing one, and checking that all of it is as it was."""
 
 import json
-import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +22,7 @@ from portrayal.evidence.manifest import (
 )
 from portrayal.evidence.pack import NOT_MEASURED, NOTES, FormAnswer, Pack, Statement, pack_of
 from portrayal.pipeline.datasheet import escape
-from portrayal.records import Estimate, Interval, Null
+from portrayal.records import Estimate, Interval, Null, finite
 from portrayal.report import write_report
 from portrayal.report.strength import strength_of
 from portrayal.report.view import View, place_words, q_of
@@ -110,7 +109,7 @@ def to_json(pack: Pack) -> str:
         "models": list(pack.view.models),
         "fields": [_field(pack.view, answer) for answer in pack.answers],
     }
-    return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+    return json.dumps(finite(content), ensure_ascii=False, indent=1) + "\n"
 
 
 def _field(view: View, answer: FormAnswer) -> dict[str, Any]:
@@ -133,24 +132,16 @@ def _field(view: View, answer: FormAnswer) -> dict[str, Any]:
 def _estimate(view: View, e: Estimate) -> dict[str, Any]:
     return {
         **{"id": e.id, "measure": e.measure, "statistic": e.statistic, "unit": e.unit},
-        **{"strata": dict(e.strata), "group": dict(e.group), "value": _number(e.value)},
-        **{"interval": _range(e.interval), "null": _range(e.null), "q": _number(q_of(e))},
-        **{"n_texts": e.n_texts, "n_units": _number(e.n_units), "n_clusters": e.n_clusters},
+        **{"strata": dict(e.strata), "group": dict(e.group), "value": e.value},
+        **{"interval": _range(e.interval), "null": _range(e.null), "q": q_of(e)},
+        **{"n_texts": e.n_texts, "n_units": e.n_units, "n_clusters": e.n_clusters},
         **{"strength": strength_of(view, e), "undefined": e.undefined, "warning": e.warning},
     }
 
 
 def _range(bounds: Interval | Null | None) -> dict[str, Any] | None:
-    if bounds is None:
-        return None
-    named = {"low": _number(bounds.low), "high": _number(bounds.high), "level": bounds.level}
-    return {**named, "method": bounds.method}
-
-
-def _number(value: float | None) -> float | str | None:
-    if value is None or math.isnan(value):
-        return None
-    return str(value) if math.isinf(value) else value
+    names = ("low", "high", "level", "method")
+    return None if bounds is None else {name: getattr(bounds, name) for name in names}
 
 
 def to_markdown(pack: Pack) -> str:

@@ -8,7 +8,6 @@ from importlib.resources import files
 from pathlib import Path
 
 from portrayal.errors import OptionError, PortrayalError
-from portrayal.gating.matching import check_rule
 from portrayal.gating.policy import parse_policy
 from portrayal.records import ALL, Estimate
 from portrayal.reference.labels import attribute_label, strata_parts
@@ -60,7 +59,7 @@ def _fits(head: str, rule: str, run: Run) -> bool:
     """Whether the run has estimates that a rule of the example reads."""
     (read,) = parse_policy(f"{head}{_RULE}{rule}", str(run.path)).rules
     try:
-        check_rule(read, run.records, run.settings().get("models", []), str(run.path))
+        read.check(run.records, run.settings().get("models", []), str(run.path))
     except PortrayalError:
         return False
     return True

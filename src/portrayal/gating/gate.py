@@ -23,8 +23,7 @@ from portrayal.comparison import (
 )
 from portrayal.errors import OptionError
 from portrayal.gating.decision import decide, outcome
-from portrayal.gating.matching import check_rule, fits, reads
-from portrayal.gating.policy import Policy, Rule, read_policy
+from portrayal.gating.policy import Policy, Rule, fits, read_policy
 from portrayal.gating.ranges import is_share, place
 from portrayal.gating.verdict import Limit, RuleCheck, Verdict
 from portrayal.records import ALL, Estimate
@@ -85,7 +84,7 @@ def gate(run: Given, against: Given | None, policy: str | Path | Policy) -> Verd
         study_of((base, side))
         tested = [rule for rule in asked.rules if rule.allowed_change is not None]
         used, of_base = (
-            [e for e in each.run.records if any(reads(rule, e) for rule in tested)]
+            [e for e in each.run.records if any(rule.reads(e) for rule in tested)]
             for each in (side, base)
         )
         found = differing(base.run, side.run, (of_base, used))
@@ -129,8 +128,8 @@ def _check_rules(policy: Policy, side: Side) -> None:
     """Refuse rules that read nothing of the run, or that nothing of it could be judged by."""
     for rule in policy.rules:
         with rule.named():
-            check_rule(rule, side.run.records, side.models, str(side.run.path))
-            rows = [row for row, e in enumerate(side.run.records) if reads(rule, e)]
+            rule.check(side.run.records, side.models, str(side.run.path))
+            rows = [row for row, e in enumerate(side.run.records) if rule.reads(e)]
             kinds = sorted({side.run.records[row].statistic for row in rows})
             if rule.allowed_change is not None and "ratio" in kinds:
                 if len(kinds) > 1:
@@ -166,7 +165,7 @@ def _changes(
     closed = (rule.worse != "up", rule.worse != "down")
     for models in _pairs(rule, model_pairs(base, side)):
         index = [known(each, model) for each, model in zip((base, side), models, strict=True)]
-        rows = [(i, j) for i, j in matched(index[0], index[1]) if reads(rule, side.run.records[j])]
+        rows = [(i, j) for i, j in matched(index[0], index[1]) if rule.reads(side.run.records[j])]
         for both, change in zip(rows, changes((base, side), models, rows, choices), strict=True):
             ends, opened = (-allowed, allowed), (-math.inf, math.inf)
             if change.scale == "ratio":
@@ -207,7 +206,7 @@ def _changes(
             )
             yield _untestable(rule, judged)
         for key, row in index[1].items():
-            if key not in index[0] and reads(rule, side.run.records[row]):
+            if key not in index[0] and rule.reads(side.run.records[row]):
                 blank = _blank(rule, side.run.records[row], models[1])
                 yield _untestable(rule, replace(blank, reason=f"{base.name} has no such estimate"))
 
@@ -270,7 +269,7 @@ def _ranges(rule: Rule, policy: Policy, side: Side, known: RowsOf) -> Iterator[R
     for model, _ in _pairs(rule, [(model, model) for model in models]):
         for row in known(side, model).values():
             estimate = side.run.records[row]
-            if not reads(rule, estimate):
+            if not rule.reads(estimate):
                 continue
             blank = _blank(rule, estimate, model)
             reason = side.run.influences.reasons[row]
@@ -315,7 +314,7 @@ def _limits(policy: Policy, sides: Sequence[Side]) -> Iterator[Limit]:
                 models = [side.model] if side.model is not None else [*side.models, ALL]
                 for e in side.run.records:
                     here = e.strata.get("model", ALL) in models
-                    if here and any(reads(rule, e) for rule in policy.rules):
+                    if here and any(rule.reads(e) for rule in policy.rules):
                         lost = sum(
                             count
                             for why, count in e.exclusions.items()

@@ -2,14 +2,16 @@
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import portrayal.registry as registry
 from portrayal.errors import DataError, OptionError, UnknownNameError
+from portrayal.records import Estimate
 from portrayal.reference.datafile import DataFile, Holds, KeyName, Share, parse_toml, read_datafile
 from portrayal.validate import check_choice, check_level, check_seed
 
@@ -26,6 +28,11 @@ Patterns = Annotated[
         reads=str | tuple[str, ...],
     ),
 ]
+
+
+def fits(patterns: Iterable[str], values: Iterable[str]) -> bool:
+    """Whether any of the patterns fits any of the values."""
+    return any(fnmatchcase(value, pattern) for value in values for pattern in patterns)
 
 
 @dataclass(frozen=True)
@@ -89,6 +96,50 @@ class Rule:
                 raise OptionError("worse goes with allowed_change; a range says it by its ends.")
         check_choice("worse", self.worse, ("either", "up", "down"))
         check_choice("untestable", self.untestable, ("inconclusive", "skip"))
+
+    def reads(self, estimate: Estimate) -> bool:
+        """Whether the rule reads an estimate, its model apart."""
+        if estimate.measure != self.measure or not fnmatchcase(estimate.statistic, self.statistic):
+            return False
+        if self.group and self.group.keys() != estimate.group.keys():
+            return False
+        pairs = [(self.group[name], name, estimate.group) for name in self.group]
+        pairs += [(self.where[n], n, estimate.strata) for n in self.where if n != "model"]
+        return all(name in labels and fits(some, [labels[name]]) for some, name, labels in pairs)
+
+    def check(self, records: Iterable[Estimate], models: Sequence[str], path: str) -> None:
+        """Refuse a rule that reads no estimate of a run.
+
+        Raises
+        ------
+        OptionError
+            Saying which measure, group or stratum the run does not have, and what it has.
+        """
+        of_measure = [e for e in records if e.measure == self.measure]
+        if not of_measure:
+            known = ", ".join(sorted({e.measure for e in records}))
+            raise OptionError(f"measure {self.measure} has no estimate in {path}; it has {known}.")
+        for key, wanted, labels in (
+            ("group", self.group, [e.group for e in of_measure]),
+            ("where", self.where, [e.strata for e in of_measure]),
+        ):
+            for name, patterns in wanted.items():
+                values = list(dict.fromkeys(each[name] for each in labels if name in each))
+                if key == "where" and name == "model":
+                    values = [*models, "all"]
+                if not values:
+                    keys = ", ".join(dict.fromkeys(n for each in labels for n in each)) or "none"
+                    raise OptionError(f"{key} of {self.measure} has no {name!r}; it has {keys}.")
+                if strange := [each for each in patterns if not fits([each], values)]:
+                    raise OptionError(
+                        f"{key} {name} = {strange[0]!r} fits no estimate of {self.measure}; "
+                        f"{name} is one of {', '.join(values[:20])}."
+                    )
+        if not any(map(self.reads, of_measure)):
+            raise OptionError(
+                f"no estimate of {self.measure} has this statistic, group and where together; "
+                f"`portrayal list estimates {path} --measure {self.measure}` lists them."
+            )
 
     @contextmanager
     def named(self) -> Iterator[None]:

@@ -251,10 +251,7 @@ def _rows(sample: EvalSample, log: Log) -> Iterator[Row]:
     """One row for each answer; metadata that are words or numbers come along as columns."""
     spec = log.header.eval
     model = sample.output.model if spec.model in ("", "none", "none/none") else spec.model
-    asked = {
-        "prompt": prompt_of(sample.input),
-        "model": model,
-    }
+    asked = {"prompt": prompt_of(sample.input), "model": model}
     for number, answer in enumerate(sample_answers(sample)):
         own = {
             "text": answer.text,

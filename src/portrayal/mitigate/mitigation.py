@@ -1,7 +1,6 @@
 """A mitigation from texts to report: read, rewrite or ask again, compare, write."""
 
 import json
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -29,6 +28,7 @@ from portrayal.mitigate.rewriting import (
     rewrite,
 )
 from portrayal.mitigate.targets import TARGETS, Target
+from portrayal.records import finite
 from portrayal.run.directory import Run
 from portrayal.run.files import write_atomically
 from portrayal.types import Say, Tabular
@@ -190,7 +190,7 @@ def mitigate_agency(
             both = first_readings(passages, second), first_readings(passages, second, done.texts)
             facts["check_classifier"] = check_classifier
             facts["check"] = _compared(passages, *both, group, how).as_json()
-        _write(folder.path, passages, before, done, found, facts := _finite(facts))
+        _write(folder.path, passages, before, done, found, facts := finite(facts))
     return Mitigation(folder.path, comparison, facts)
 
 
@@ -322,15 +322,6 @@ def _counts(
         "stopped": done.stopped,
         "noise_p": dict(done.noise_p),
     }
-
-
-def _finite(value: Any) -> Any:
-    """Plain values, with None for numbers that are not finite."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {name: _finite(item) for name, item in value.items()}
-    return [_finite(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 def _write(

@@ -58,7 +58,7 @@ def audit(
     texts: Tabular | None = None,
     reference: Tabular | None = None,
     out: str | Path | None = None,
-    config: AuditConfig | None = None,
+    config: AuditConfig | str | Path | None = None,
     progress: Progress | None = None,
     say: Say | None = None,
     **options: Any,
@@ -78,7 +78,8 @@ def audit(
     out
         The run directory; a new temporary one by default. An audit that stopped continues there.
     config
-        Everything that may be chosen, in one record; in place of `options`.
+        Everything that may be chosen, in one record, in place of `options`; or a file, such as the
+        `audit.toml` of a run, over which `options` count.
     progress, say
         Called with (shards done, shards in all), and with a line about each stage.
     **options
@@ -110,8 +111,8 @@ def audit(
     [('representation.v1', 1.97)]
     """
     chosen: Study = registry.get("studies", study)
-    if config is None:
-        config = AuditConfig.of(options, chosen.options, chosen.name)
+    if not isinstance(config, AuditConfig):
+        config = AuditConfig.of(options, chosen.options, chosen.name, config)
     elif options:
         raise OptionError(f"give either config or options by name, not both: {', '.join(options)}.")
     if out is not None and _ADDRESS.match(str(out)):
@@ -137,8 +138,7 @@ def audit(
         asked = (labelling, classifying, grouping)
         work = {"workers": config.report.workers, "executor": config.report.executor}
         annotations = _annotate(run, chosen, choice, asked, {**work, "progress": progress}, tell)
-        fitted = None if chosen.fit is None else chosen.fit(run, choice, tell)
-        _measure(run, chosen, annotations, choice, fitted, tell)
+        _measure(run, chosen, annotations, choice, config, tell)
         write_datasheet(run, run.datasheet_path)
         if config.report.report:
             from portrayal.report import reader_line, write_report
@@ -288,9 +288,10 @@ def _measure(
     study: Study,
     annotations: list[Stage],
     options: Options,
-    fitted: Any,
+    config: AuditConfig,
     tell: Say,
 ) -> None:
+    fitted = None if study.fit is None else study.fit(run, options, tell)
     asked = dataclasses.asdict(options)
     measures = [*study.measures, *(MEASURES if options.factor else ())]
     added = [name for name in options.further_measures() if name not in measures]
@@ -326,6 +327,7 @@ def _measure(
         "models": run.texts.note()["models"],
         "measures": [*measures, *added],
         "options": {name: value for name, value in asked.items() if value is not None},
+        **config.tables(),
         "factors": kept_words(named_factors(options)),
         "labeler": next(filter(None, (labelling_of_run(run, name) for name in names)), None),
         "group_labels": group_labels_sentence(run, GROUPS) if options.factor else None,

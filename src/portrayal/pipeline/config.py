@@ -2,12 +2,16 @@
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, make_dataclass
+from pathlib import Path
+from types import GenericAlias
+from typing import Any, get_type_hints
 
 from portrayal.collect.ask.asking import Asking
 from portrayal.config import (
+    AskingConfig,
     InputConfig,
+    Option,
     ReadingConfig,
     ReportConfig,
     check_known,
@@ -16,6 +20,12 @@ from portrayal.config import (
     refuse_settings,
 )
 from portrayal.errors import OptionError
+from portrayal.reference.datafile import read_datafile
+
+OF_THE_MOMENT = ("executor", "workers", "replace")
+"""What no file says: it is of the machine and the moment, and no number depends on it."""
+RESULTS = "portrayal annotators source reference models measures factors labeler group_labels"
+"""What the `audit.toml` of a run says beside its options: what came of them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,8 +55,14 @@ class AuditConfig:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, given: Mapping[str, Any], study: type, whose: str) -> "AuditConfig":
-        """Return the configuration that options by name make.
+    def of(
+        cls,
+        given: Mapping[str, Any],
+        study: type,
+        whose: str,
+        file: str | Path | None = None,
+    ) -> "AuditConfig":
+        """Return the configuration that options by name make; those that are the default count not.
 
         Parameters
         ----------
@@ -56,12 +72,24 @@ class AuditConfig:
             The study's own record of options.
         whose
             The study's name, for messages.
+        file
+            A file, such as the `audit.toml` of a run, that says what `given` does not.
 
         Raises
         ------
         OptionError
             When a name is unknown (the nearest is said), or an option says nothing without another.
+        DataError
+            When a key of the file is unknown or of a wrong type, or it is of another study.
         """
+        if file is not None:
+            stated = read_options(file, study, whose)
+            both = {
+                name: {**stated[name], **value}
+                for name, value in given.items()
+                if isinstance(value, Mapping) and isinstance(stated.get(name), Mapping)
+            }
+            given = {**stated, **given, **both}
         tables = {
             "input": InputConfig,
             "asking": Asking,
@@ -69,17 +97,19 @@ class AuditConfig:
             "report": ReportConfig,
             "options": study,
         }
-        own = dataclasses.fields(study)
+        default = {each.name: each.default for each in dataclasses.fields(study)}
         table_of = {f.name: name for name, of in tables.items() for f in dataclasses.fields(of)}
         made: dict[str, dict[str, Any]] = {name: {} for name in tables}
         for key, value in given.items():
             name, _, part = key.partition(".")
-            check_known(name, table_of, whose, [each.name for each in own])
+            check_known(name, table_of, whose, default)
             into = made[table_of[name]]
             if part:
                 into.setdefault(name, {})
                 into[name] = {**into[name], part: value}
-            elif value is not None:
+            elif value is not None and (
+                type(value) is not type(default.get(name)) or value != default[name]
+            ):
                 into[name] = value
         asked, options = made["asking"], made["options"]
         model = asked.get("model")
@@ -92,7 +122,7 @@ class AuditConfig:
                 "that are there say their prompts, and who is in them, by their columns."
             )
         reading = made["reading"]
-        chosen: dict[str, Any] = {each.name: each.default for each in own} | options
+        chosen: dict[str, Any] = default | options
         reading["classifier_settings"] = classifier_settings(
             [chosen.get("classifier")], reading.get("classifier_settings", {}), asked
         )
@@ -108,3 +138,91 @@ class AuditConfig:
             report=ReportConfig(**made["report"]),
             options=options,
         )
+
+    def tables(self) -> dict[str, dict[str, Any]]:
+        """Return what a run keeps of it beside the study's options, for `of` to read again.
+
+        That is whatever is not the default; without what no file can hold, such as functions.
+        """
+        made: dict[str, dict[str, Any]] = {}
+        for name, kind in _TABLES.items():
+            record = getattr(self, name)
+            names = [each.name for each in dataclasses.fields(kind) if record is not None]
+            default = kind()
+            kept = {each: _plain(getattr(record, each)) for each in names}
+            made[name] = {
+                each: value
+                for each, value in kept.items()
+                if each not in OF_THE_MOMENT and value not in (None, _plain(getattr(default, each)))
+            }
+        return {name: kept for name, kept in made.items() if kept}
+
+
+_TABLES: dict[str, type] = {
+    "input": InputConfig,
+    "asking": AskingConfig,
+    "reading": ReadingConfig,
+    "report": ReportConfig,
+}
+
+
+def _plain(value: Any) -> Any:
+    """A value as TOML writes it; None for what it cannot write."""
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, Mapping):
+        kept = {str(name): _plain(each) for name, each in value.items()}
+        return {name: each for name, each in kept.items() if each is not None}
+    if isinstance(value, (list, tuple)):
+        return [each for each in map(_plain, value) if each is not None]
+    return value if isinstance(value, (str, bool, int, float)) else None
+
+
+def read_options(path: str | Path, study: type, whose: str) -> dict[str, Any]:
+    """Return what a file says of the options of an audit, by their names.
+
+    Parameters
+    ----------
+    path
+        A file with the tables input, asking, reading, report and options, as `audit.toml` has.
+    study, whose
+        See `AuditConfig.of`.
+
+    Raises
+    ------
+    DataError
+        When a key is unknown or of a wrong type, or it is of another study; with file and line.
+    """
+
+    def schema(kind: type, inner: type | None = None) -> type:
+        """A record of the keys of a table; all may be left out."""
+        keys: list[tuple[str, Any, Any]] = []
+        hints = get_type_hints(kind)
+        for each in dataclasses.fields(kind):
+            taken = Option.of(
+                each.name, hints[each.name], None, {"help": each.name, **each.metadata}
+            )
+            hint: Any = GenericAlias(tuple, (taken.kind, ...)) if taken.repeated else taken.kind
+            if taken.named or each.name == "prompt_options":
+                hint = inner or Mapping[str, Any]
+            elif taken.metavar == "FIELD=NAME":
+                hint = hint | Mapping[str, str]
+            if each.name not in OF_THE_MOMENT:
+                keys.append((each.name, hint, None))
+        return make_dataclass(kind.__name__, keys)
+
+    asking = schema(AskingConfig)
+    kinds = {name: schema(kind, asking) for name, kind in _TABLES.items() if name != "asking"}
+    kinds |= {"asking": asking, "options": schema(study)}
+    file = read_datafile(path)
+    if file.table.get("study", whose) != whose:
+        raise file.wrong(("study",), f"expected {whose!r}; got {file.table['study']!r}.")
+    others = [(name, Any, None) for name in ("study", *RESULTS.split())]
+    whole = make_dataclass("AuditFile", [*((n, of, None) for n, of in kinds.items()), *others])
+    stated = dataclasses.asdict(file.record(whole))
+
+    def said(table: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in table.items() if value is not None}
+
+    found = {name: value for table in kinds for name, value in said(stated[table] or {}).items()}
+    return {n: said(value) if n.endswith("_settings") else value for n, value in found.items()}

@@ -7,7 +7,7 @@ questions in seven sections. The same run gives the same file.
 import hashlib
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,20 +47,14 @@ def write_datasheet(run: "Run", path: str | Path) -> Path:
     from portrayal.run.files import write_atomically
 
     target = Path(path)
-    if not _was_changed(target):
+    held = target.read_text(encoding="utf-8") if target.exists() else ""
+    body, mark, _ = held.rpartition("<!-- written by portrayal:")
+    if not target.exists() or (
+        mark and held == f"{body}{_digest_line(body)}\n"
+    ):  # nobody has changed it
         text = datasheet(run)
         write_atomically(target, f"{text}{_digest_line(text)}\n")
     return target
-
-
-def _was_changed(path: Path) -> bool:
-    """Whether the file is there and is not what was written last."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return False
-    body, mark, _ = text.rpartition("<!-- written by portrayal:")
-    return not (mark and text == f"{body}{_digest_line(body)}\n")
 
 
 def _digest_line(text: str) -> str:
@@ -84,17 +78,12 @@ def datasheet(run: "Run") -> str:
         lines += ["", f"## {section['title']}"]
         for question in section["questions"]:
             number += 1
-            lines += ["", f"**{number}. {question['ask']}**", "", *_answer(question, facts)]
+            parts = [question["answer"].format_map(facts)] if "answer" in question else []
+            if "blank" in question:
+                parts.append(BLANK.format(question["blank"].format_map(facts)))
+            answer = " ".join(part for part in parts if part)
+            lines += ["", f"**{number}. {question['ask']}**", "", answer]
     return "\n".join(lines) + "\n"
-
-
-def _answer(question: Mapping[str, str], facts: Mapping[str, str]) -> Iterator[str]:
-    parts = []
-    if "answer" in question:
-        parts.append(question["answer"].format_map(facts))
-    if "blank" in question:
-        parts.append(BLANK.format(question["blank"].format_map(facts)))
-    yield " ".join(part for part in parts if part)
 
 
 def _facts(run: "Run") -> dict[str, str]:

@@ -63,6 +63,10 @@ class Design:
     level: float = 0.95
     replicates: int = REPLICATES
 
+    def subsets(self, *seed: int) -> FloatArray:
+        """Return which prompts change sides in the tests of a simulation."""
+        return prompt_subsets(self.prompts, np.random.default_rng(seed), _SUBSETS, _ALL_SUBSETS)
+
 
 @dataclass(frozen=True, eq=False)
 class Counting:
@@ -192,9 +196,7 @@ def change_power(
     difference of the shares is tested, as of groups without a baseline.
     """
     draws = [_Draws(design, [seed, each]) for each in range(4 if roles else 2)]
-    subsets = prompt_subsets(
-        design.prompts, np.random.default_rng([seed, 4]), _SUBSETS, _ALL_SUBSETS
-    )
+    subsets = design.subsets(seed, 4)
     units = np.full((design.prompts, design.replicates), float(design.texts))
     first = draws[0].counts(counting, 1.0)
     dominant = [each.counts(counting, 1.0) for each in draws[2:]]

@@ -240,15 +240,12 @@ class Run:
             yield
         except BaseException:
             if is_new:
-                self._remove_if_empty()
+                # Leave no directory behind for a run that kept nothing.
+                below = list(self.path.rglob("*"))
+                if all(each.is_dir() or each.name == ".lock" for each in below):
+                    for each in sorted(below, reverse=True):
+                        each.rmdir() if each.is_dir() else each.unlink()
+                    self.path.rmdir()
             raise
         finally:
             lock.release()
-
-    def _remove_if_empty(self) -> None:
-        """Leave no directory behind for a run that kept nothing."""
-        below = list(self.path.rglob("*"))
-        if all(each.is_dir() or each.name == ".lock" for each in below):
-            for each in sorted(below, reverse=True):
-                each.rmdir() if each.is_dir() else each.unlink()
-            self.path.rmdir()

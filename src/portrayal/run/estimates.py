@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from types import NoneType, UnionType
+from typing import Any, Protocol, TypeVar, get_args, get_origin, get_type_hints
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,61 +19,6 @@ ESTIMATES = "estimates.parquet"
 _MAPS = ("strata", "group", "exclusions", "details", "instruments")
 
 
-def _schema() -> pa.Schema:
-    interval = pa.struct(
-        [
-            ("low", pa.float64()),
-            ("high", pa.float64()),
-            ("level", pa.float64()),
-            ("method", pa.string()),
-            ("n_clusters", pa.int32()),
-            ("seed", pa.int64()),
-        ]
-    )
-    null = pa.struct(
-        [
-            ("value", pa.float64()),
-            ("low", pa.float64()),
-            ("high", pa.float64()),
-            ("level", pa.float64()),
-            ("method", pa.string()),
-            ("seed", pa.int64()),
-        ]
-    )
-    test = pa.struct(
-        [
-            ("p", pa.float64()),
-            ("method", pa.string()),
-            ("q", pa.float64()),
-            ("audit_q", pa.float64()),
-        ]
-    )
-    words = pa.map_(pa.string(), pa.string())
-    return pa.schema(
-        [
-            ("study", pa.string()),
-            ("measure", pa.string()),
-            ("statistic", pa.string()),
-            ("unit", pa.string()),
-            ("strata", words),
-            ("group", words),
-            ("value", pa.float64()),
-            ("interval", interval),
-            ("paper_interval", interval),
-            ("null", null),
-            ("tests", pa.list_(test)),
-            ("n_texts", pa.int64()),
-            ("n_units", pa.float64()),
-            ("n_clusters", pa.int32()),
-            ("exclusions", pa.map_(pa.string(), pa.int64())),
-            ("details", pa.map_(pa.string(), pa.float64())),
-            ("instruments", words),
-            ("undefined", pa.string()),
-            ("source", pa.string()),
-        ]
-    )
-
-
 def _plain(value: Any) -> Any:
     if isinstance(value, (Interval, Null, Test)):
         return {name: getattr(value, name) for name in value.__slots__}
@@ -83,6 +29,23 @@ def _plain(value: Any) -> Any:
     return value
 
 
+def _arrow(hint: Any, name: str = "") -> pa.DataType:
+    """The Arrow type of what a field of a record holds, from its annotation."""
+    inner = [each for each in get_args(hint) if each not in (NoneType, ...)]
+    if isinstance(hint, UnionType):
+        return _arrow(inner[0], name)
+    if get_origin(hint) is Mapping:
+        return pa.map_(_arrow(inner[0]), _arrow(inner[1]))
+    if inner:
+        return pa.list_(_arrow(inner[0]))
+    if is_dataclass(hint):
+        own = get_type_hints(hint)
+        return pa.struct([(each.name, _arrow(own[each.name], each.name)) for each in fields(hint)])
+    if name == "n_clusters":
+        return pa.int32()
+    return {float: pa.float64(), int: pa.int64(), str: pa.string()}[hint]
+
+
 def estimates_to_table(estimates: Iterable[Estimate]) -> pa.Table:
     """Return estimates as an Arrow table in the one schema, maps and structs kept.
 
@@ -90,8 +53,10 @@ def estimates_to_table(estimates: Iterable[Estimate]) -> pa.Table:
     >>> estimates_to_table([row]).column("group").to_pylist()
     [[('gender', 'F')]]
     """
-    schema = _schema()
     rows = list(estimates)
+    kept = get_type_hints(Estimate).items()
+    hints = {name: hint for name, hint in kept if name not in ("sums", "scores")}
+    schema = pa.schema([(name, _arrow(hint, name)) for name, hint in hints.items()])
     columns = {
         name: pa.array([_plain(getattr(row, name)) for row in rows], schema.field(name).type)
         for name in schema.names
@@ -111,17 +76,11 @@ def read_estimates(path: Path) -> list[Estimate]:
 
 
 def _estimate(row: dict[str, Any]) -> Estimate:
-    for name in _MAPS:
-        row[name] = dict(row[name])
-    row["interval"] = _revive(Interval, row["interval"])
-    row["paper_interval"] = _revive(Interval, row["paper_interval"])
-    row["null"] = _revive(Null, row["null"])
+    row |= {name: dict(row[name]) for name in _MAPS}
+    for name, kind in (("interval", Interval), ("paper_interval", Interval), ("null", Null)):
+        row[name] = None if row[name] is None else kind(**row[name])
     row["tests"] = tuple(Test(**test) for test in row["tests"])
     return Estimate(**row)
-
-
-def _revive(kind: type[Any], fields: dict[str, Any] | None) -> Any:
-    return None if fields is None else kind(**fields)
 
 
 LABELS = ("model", "domain", "race", "gender")

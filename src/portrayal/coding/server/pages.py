@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from portrayal.coding.project import CodingItem, ItemPerson
@@ -74,15 +73,6 @@ def _spans(text: str, people: Sequence[ItemPerson]) -> list[tuple[int, int, str]
 
 
 _DIGITS, _LETTERS = "123456789", "abcdefghijklmnopqrstuvwxyz"
-
-
-@dataclass(frozen=True, slots=True)
-class FieldChoice:
-    """One answer to a field on the page."""
-
-    value: str
-    shortcut: str
-    chosen: bool
 
 
 class Pages:
@@ -191,7 +181,10 @@ class Pages:
         found = []
         for field in self.book.fields:
             value = said.get(("field", field.key))
-            choices = [FieldChoice(word, next(digits, ""), word == value) for word in field.choices]
+            choices = [
+                {"value": word, "shortcut": next(digits, ""), "chosen": word == value}
+                for word in field.choices
+            ]
             found.append(
                 {
                     "key": field.key,

@@ -315,24 +315,12 @@ def disk_told(path: Path) -> Iterator[None]:
 
 FAILED = "part-failed-"
 
-SCHEMA = pa.schema(
-    [
-        ("text_id", pa.string()),
-        ("source_id", pa.string()),
-        ("prompt_id", pa.string()),
-        ("sample", pa.int32()),
-        ("model", pa.string()),
-        ("text", pa.string()),
-        ("outcome", pa.string()),
-        ("input_tokens", pa.int32()),
-        ("output_tokens", pa.int32()),
-        ("finish_reason", pa.string()),
-        ("answered_by", pa.string()),
-        ("asked_at", pa.string()),
-        ("attempts", pa.int32()),
-        ("reason", pa.string()),
-    ]
+_NUMBERS = ("sample", "input_tokens", "output_tokens", "attempts")
+_COLUMNS = (
+    *("text_id", "source_id", "prompt_id", "sample", "model", "text", "outcome", "input_tokens"),
+    *("output_tokens", "finish_reason", "answered_by", "asked_at", "attempts", "reason"),
 )
+SCHEMA = pa.schema([(n, pa.int32() if n in _NUMBERS else pa.string()) for n in _COLUMNS])
 """The columns of imported texts, then what only an asked text has.
 
 `source_id` is the endpoint's identifier of the answer, `answered_by` the model as the endpoint

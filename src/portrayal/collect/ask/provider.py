@@ -235,23 +235,19 @@ def provider_of(
     """
     service, model = check_model(spec)
     if base_url is not None:
-        check_address(base_url)
+        # Refuse a base URL that is none.
+        try:
+            parts = urlsplit(base_url)
+            is_url = parts.scheme in ("http", "https") and bool(parts.hostname)
+            is_url = is_url and parts.port != 0 and not re.search(r"\s", base_url)
+        except ValueError:
+            is_url = False
+        if not is_url:
+            raise OptionError(
+                f"a base URL is an address such as http://localhost:8000/v1; got {base_url!r}."
+            )
     make = cast("MakeProvider", registry.get("providers", service))
     return make(model, base_url, dict(parameters or {}))
-
-
-def check_address(url: str) -> None:
-    """Refuse a base URL that is none."""
-    try:
-        parts = urlsplit(url)
-        is_url = parts.scheme in ("http", "https") and bool(parts.hostname)
-        is_url = is_url and parts.port != 0 and not re.search(r"\s", url)
-    except ValueError:
-        is_url = False
-    if not is_url:
-        raise OptionError(
-            f"a base URL is an address such as http://localhost:8000/v1; got {url!r}."
-        )
 
 
 def check_model(spec: str) -> tuple[str, str]:

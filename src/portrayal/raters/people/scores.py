@@ -45,13 +45,12 @@ class ScoreRate:
 
     def as_json(self) -> dict[str, Any]:
         """Plain values; `undefined` only where there is no value."""
-        shape: dict[str, Any] = {
-            "value": self.value,
-            "low": self.low,
-            "high": self.high,
-            "n": round(self.n, 6),
-        }
-        return shape | ({"undefined": self.undefined} if self.undefined else {})
+        shape: dict[str, Any] = {"value": self.value, "low": self.low, "high": self.high}
+        return (
+            shape
+            | {"n": round(self.n, 6)}
+            | ({"undefined": self.undefined} if self.undefined else {})
+        )
 
 
 def cluster_sums(cluster: IntArray, n_clusters: int, values: FloatArray) -> FloatArray:
@@ -330,13 +329,8 @@ def _area(
 
 
 STATISTICS = (
-    "name_precision",
-    "name_recall",
-    "name_accuracy",
-    "gender_precision",
-    "gender_recall",
-    "gender_accuracy",
-    "joint_accuracy",
+    *("name_precision", "name_recall", "name_accuracy"),
+    *("gender_precision", "gender_recall", "gender_accuracy", "joint_accuracy"),
 )
 """What is scored; accuracies count "no name" and "Unspecified" as values that can be right."""
 

@@ -23,6 +23,7 @@ from portrayal.annotate.people import (
     gender_of_references,
     normalise_gender,
 )
+from portrayal.collect.fields import LABELS
 from portrayal.collect.tables import read_table, write_table
 from portrayal.errors import DataError, OptionError
 from portrayal.raters.labels import Label, Labels, majority
@@ -138,15 +139,6 @@ def _shared_out(n: int, sizes: Sequence[int]) -> list[int]:
 
 FACTS = ("text_id", "stratum", "stratum_size", "prompt_id", "domain", "model", "condition")
 ROLES = ("subject_role", "object_role", "characters")
-LABELS = (
-    "subject_name",
-    "subject_gender",
-    "subject_references",
-    "object_name",
-    "object_gender",
-    "object_references",
-)
-"""Cells that raters fill in."""
 COLUMNS = (*FACTS, *ROLES, "text", *LABELS, "notes", "rater")
 GUESSES = tuple(
     f"guess_{slot}_{part}" for slot in ("subject", "object") for part in ("name", "gender")

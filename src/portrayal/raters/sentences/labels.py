@@ -21,16 +21,10 @@ SHEET_COLUMNS = ("row_id", "text", "label", "notes", "rater")
 AGENTIC, NEUTRAL, COMMUNAL, NA = "agentic", "neutral", "communal", "na"
 LABELS = (AGENTIC, NEUTRAL, COMMUNAL)
 _READ = {
-    "1": AGENTIC,
-    "+1": AGENTIC,
-    "agentic": AGENTIC,
-    "0": NEUTRAL,
-    "neutral": NEUTRAL,
-    "-1": COMMUNAL,
-    "−1": COMMUNAL,
-    "communal": COMMUNAL,
-    "na": NA,
-    "n/a": NA,
+    **dict.fromkeys(("1", "+1", AGENTIC), AGENTIC),
+    **dict.fromkeys(("0", NEUTRAL), NEUTRAL),
+    **dict.fromkeys(("-1", "−1", COMMUNAL), COMMUNAL),
+    **dict.fromkeys((NA, "n/a"), NA),
 }
 
 
