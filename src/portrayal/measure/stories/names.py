@@ -17,6 +17,7 @@ from portrayal.records import Estimate, Interval, Null
 from portrayal.reference import NON_BINARY, NameTable
 from portrayal.registry import Component
 from portrayal.stats import cluster_weights, expanded_percentile, wilson
+from portrayal.stats.resampling import sums_over
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 
@@ -180,9 +181,9 @@ def _counts(
     names = np.unique([each.name for each in listed])
     counts, named = name_sums(tally.characters, stratum, role, names)
     rng = scope.rng(COMMON_NAMES.name, stratum.domain, stratum.model, ROLES[role])
-    weights = cluster_weights(len(counts), scope.draws, rng).astype(np.float64)
+    weights = cluster_weights(len(counts), scope.draws, rng)
     n_clusters = len(stratum.prompts)
-    low, high = expanded_percentile(weights @ counts, scope.level, n_clusters)
+    low, high = expanded_percentile(sums_over(weights, counts), scope.level, n_clusters)
     total = float(named.sum())
     for each in listed:
         i = int(np.searchsorted(names, each.name))
@@ -308,8 +309,8 @@ def _intervals(
     """Clustered interval of each count; where prompts do not vary, one observation each."""
     if n_clusters < 2:
         return [None] * counts.shape[1]
-    weights = cluster_weights(len(counts), scope.draws, rng).astype(np.float64)
-    low, high = expanded_percentile(weights @ counts, scope.level, n_clusters)
+    weights = cluster_weights(len(counts), scope.draws, rng)
+    low, high = expanded_percentile(sums_over(weights, counts), scope.level, n_clusters)
     share = np.clip(counts.sum(0) / n, 0, 1) * n_clusters
     flat_low, flat_high = wilson(share, n_clusters, scope.level)
     return [

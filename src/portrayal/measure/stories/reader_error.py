@@ -37,6 +37,7 @@ from portrayal.measure.stories.thresholds import MEDIAN_RACIALIZED
 from portrayal.records import ERROR_HIGH, ERROR_LOW, ERROR_VALUE, READER_ERROR, Estimate
 from portrayal.reference import PAIRS
 from portrayal.stats import divide
+from portrayal.stats.resampling import sums_over
 from portrayal.stats.tails import normal_isf
 from portrayal.types import FloatArray, IntArray
 
@@ -192,7 +193,7 @@ class ReaderErrors:
 
         def sums(each: FloatArray) -> FloatArray:
             flat = np.add.reduceat(each.reshape(n, -1), starts, axis=0)
-            return (chosen @ flat).reshape(len(chosen), *each.shape[1:])
+            return sums_over(chosen, flat).reshape(len(chosen), *each.shape[1:])
 
         return _ReadCounts(*map(sums, vars(counts).values())).with_people(noise)
 
