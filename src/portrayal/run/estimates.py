@@ -73,14 +73,8 @@ def _schema() -> pa.Schema:
     )
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, (Interval, Null, Test)):
-        return {name: getattr(value, name) for name in value.__slots__}
-    if isinstance(value, Mapping):
-        return list(value.items())
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
-    return value
+def _fields(value: Interval | Null | Test) -> dict[str, Any]:
+    return {name: getattr(value, name) for name in value.__slots__}
 
 
 def estimates_to_table(estimates: Iterable[Estimate]) -> pa.Table:
@@ -90,12 +84,17 @@ def estimates_to_table(estimates: Iterable[Estimate]) -> pa.Table:
     >>> estimates_to_table([row]).column("group").to_pylist()
     [[('gender', 'F')]]
     """
-    schema = _schema()
-    rows = list(estimates)
-    columns = {
-        name: pa.array([_plain(getattr(row, name)) for row in rows], schema.field(name).type)
-        for name in schema.names
-    }
+    schema, rows = _schema(), list(estimates)
+    columns = {}
+    for column in schema:
+        values: list[Any] = [getattr(row, column.name) for row in rows]
+        if pa.types.is_map(column.type):
+            values = [list(value.items()) for value in values]
+        elif pa.types.is_struct(column.type):
+            values = [value and _fields(value) for value in values]
+        elif pa.types.is_list(column.type):
+            values = [[_fields(item) for item in value] for value in values]
+        columns[column.name] = pa.array(values, column.type)
     return pa.table(columns, schema=schema)
 
 

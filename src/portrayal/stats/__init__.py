@@ -91,6 +91,7 @@ from portrayal.stats.resampling import (
     log_share_influence,
     permutation_range,
     shuffle_within,
+    sums_over,
     two_sided_p,
 )
 from portrayal.stats.roles import (
@@ -237,6 +238,7 @@ __all__ = [
     "specific_agreement",
     "spread_as_bearers",
     "subset_ratios",
+    "sums_over",
     "t_isf",
     "t_sf",
     "two_phase",

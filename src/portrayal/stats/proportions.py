@@ -364,7 +364,7 @@ def score_ratio_test(
     """
     k1, n1, k2, n2 = _broadcast_cells(k1, n1, k2, n2)
     pooled = divide(k1 + k2, n1 + n2)
-    variance = pooled * (1.0 - pooled) * (divide(1.0, n1) + divide(1.0, n2))
+    variance = divide(pooled * (1.0 - pooled), n1) + divide(pooled * (1.0 - pooled), n2)
     z = divide(divide(k1, n1) - divide(k2, n2), np.sqrt(variance))
     return np.asarray(2.0 * normal_sf(np.abs(np.where(variance > 0, z, np.nan))))
 

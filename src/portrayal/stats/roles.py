@@ -241,8 +241,8 @@ def role_inference(sums: RoleSums, subsets: FloatArray, level: float = 0.95) -> 
     none = np.isnan(value) | (n_prompts < fewest_prompts(level))
     low, high, p = (np.where(none, np.nan, each) for each in (low, high, p))
     null_low, null_high = (np.where(np.isnan(value), np.nan, x) for x in (null_low, null_high))
-    found = (value, low, high, p, null_low, null_high)
-    return RoleInference(*(each[at] for each in found), n_prompts[at])
+    value, low, high, p = value[at], low[at], high[at], p[at]
+    return RoleInference(value, low, high, p, null_low[at], null_high[at], n_prompts[at])
 
 
 def _distinct(sums: RoleSums) -> tuple[RoleSums, IntArray]:

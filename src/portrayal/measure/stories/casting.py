@@ -24,13 +24,14 @@ from portrayal.measure.stories.strata import (
     stratum_of,
 )
 from portrayal.measure.stories.tally import ROLES, Tally
-from portrayal.records import NO_TEST, Estimate, Null
+from portrayal.records import NO_TEST, Estimate, Interval, Null
 from portrayal.registry import Component
-from portrayal.stats import divide
+from portrayal.stats import divide, wilson
 from portrayal.stats.tails import normal_isf
 from portrayal.types import BoolArray, FloatArray
 
 _WITHIN = "Wilson within the scenario's one prompt"
+_FROM_DOMAIN = "drawn at random from all scenarios of the domain"
 
 
 def scenario_likelihood(tally: Tally, scope: Scope) -> Iterator[Estimate]:
@@ -75,19 +76,25 @@ def _of_scenario(
 ) -> Iterator[Estimate]:
     """Yield the shares of one scenario beside the mean and spread of its domain, (k,) each."""
     n_prompts, role = len(sums.clusters), stratum.labels["role"]
+    count, total = sums.upper.sum(0), sums.n_upper.sum(0)
+    low, high = wilson(np.minimum(count, total), total, scope.level)
+    # The range that the domain's share has among so many characters drawn from the domain
+    half = divide(float(normal_isf((1 - scope.level) / 2)) * domain[1], np.sqrt(total))
+    least, most = np.maximum(domain[0] - half, 0.0), np.minimum(domain[0] + half, 1.0)
 
     def own(i: int) -> dict[str, Any]:
-        k, n = float(sums.upper[:, i].sum()), float(sums.n_upper[:, i].sum())
-        if n == 0:
+        if total[i] == 0:
             reason = f"no {role} character could be assigned in this scenario"
-            return {"undefined": reason, "counts": {"count": k}}
-        naive = wilson_interval(k, n, scope)
+            return {"undefined": reason, "counts": {"count": float(count[i])}}
+        naive = Interval(float(low[i]), float(high[i]), scope.level, "Wilson")
         alone = replace(naive, method=_WITHIN, n_clusters=1)
         return {
             **({"interval": alone} if n_prompts == 1 else {}),
             "paper_interval": naive,
-            "null": _domain(float(domain[0][i]), float(domain[1][i]), n, scope),
-            "details": {"count": k},
+            "null": Null(
+                float(domain[0][i]), float(least[i]), float(most[i]), scope.level, _FROM_DOMAIN
+            ),
+            "details": {"count": float(count[i])},
         }
 
     yield from estimates_of(
@@ -104,13 +111,6 @@ def _of_scenario(
         n_clusters=n_prompts,
         exclusions=stratum.exclusions,
     )
-
-
-def _domain(overall: float, spread: float, n: float, scope: Scope) -> Null:
-    """The domain's own share, and the range it has among `n` characters drawn from the domain."""
-    half = float(normal_isf((1 - scope.level) / 2)) * spread / np.sqrt(n)
-    low, high = max(overall - half, 0.0), min(overall + half, 1.0)
-    return Null(overall, low, high, scope.level, "drawn at random from all scenarios of the domain")
 
 
 SCENARIO_LIKELIHOOD = Component(

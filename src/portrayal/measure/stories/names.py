@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from portrayal.measure.scope import Scope
 from portrayal.measure.stories.representation import drawn_count
 from portrayal.measure.stories.roles import role_sums, role_tests
 from portrayal.measure.stories.strata import GENDERS, Stratum, strata
-from portrayal.measure.stories.subordination import RatioMeasure, sum_cells
+from portrayal.measure.stories.subordination import RatioMeasure
 from portrayal.measure.stories.tally import DOMINANT, NEUTRAL, ROLES, SUBORDINATE, Characters, Tally
 from portrayal.measure.stories.thresholds import counts_above
 from portrayal.records import Estimate, Interval, Null
@@ -48,19 +49,18 @@ def _of_stratum(
     tally: Tally, stratum: Stratum, names: IntArray, scope: Scope
 ) -> Iterator[Estimate]:
     measure = RatioMeasure(NAME_SUBORDINATION, scope, smoothing=scope.smoothing)
-    lesser, n_lesser = name_sums(tally.characters, stratum, SUBORDINATE, names)
-    greater, n_greater = name_sums(tally.characters, stratum, DOMINANT, names)
-    sums = role_sums(lesser, n_lesser, greater, n_greater)
+    lesser, greater = (
+        name_sums(tally.characters, stratum, role, names) for role in (SUBORDINATE, DOMINANT)
+    )
+    sums = role_sums(*lesser, *greater)
+
+    def own(i: int) -> dict[str, Any]:
+        shares = zip(tally.races, tally.likelihood[names[i]].tolist(), strict=True)
+        return {"details": {f"share_{r}": share for r, share in shares if not np.isnan(share)}}
+
+    groups = [{"name": tally.names[name]} for name in names.tolist()]
     tests_of = role_tests(tally, sums, scope, sharp=False)
-    for i, name in enumerate(names.tolist()):
-        shares = dict(zip(tally.races, tally.likelihood[name].tolist(), strict=True))
-        yield measure.estimate(
-            stratum,
-            {"name": tally.names[name]},
-            sum_cells(lesser[:, i], n_lesser, greater[:, i], n_greater),
-            (tests_of, i),
-            details={f"share_{r}": share for r, share in shares.items() if not np.isnan(share)},
-        )
+    yield from measure.estimates(stratum, groups, sums, tests_of, own)
 
 
 def name_sums(
@@ -106,11 +106,16 @@ LISTED = 9
 
 @dataclass(frozen=True)
 class _Listed:
-    """One listed name: its code, and the race and (Table 3) gender it is listed under."""
+    """One listed name: its code, and the race and (Table 3) gender it is listed under.
+
+    `share` is that of its table's bearers who bear it, NaN where the table does not count them.
+    """
 
     name: int
     group: dict[str, str]
     likelihood: float
+    table: NameTable | None
+    share: float
 
 
 def common_names(
@@ -126,7 +131,7 @@ def common_names(
         Name table of each race, for the null of names drawn at random from it.
     """
     for model, codes in tally.model_strata():
-        listed = _listed(tally, codes)
+        listed = _listed(tally, codes, name_tables)
         if not listed:
             continue
         for laden, roles in ((False, (0,)), (True, (1, 2))):
@@ -135,10 +140,10 @@ def common_names(
                     if stratum.model != model or (pooled and len(tally.domains) == 1):
                         continue
                     for role in roles:
-                        yield from _counts(tally, stratum, role, listed, scope, name_tables)
+                        yield from _counts(tally, stratum, role, listed, scope)
 
 
-def _listed(tally: Tally, models: list[int]) -> list[_Listed]:
+def _listed(tally: Tally, models: list[int], name_tables: Mapping[str, NameTable]) -> list[_Listed]:
     """The `LISTED` most frequent names above the likelihood, by race and by race × gender."""
     characters = tally.characters
     inside = np.isin(characters.model, models) & (characters.name >= 0)
@@ -154,13 +159,18 @@ def _listed(tally: Tally, models: list[int]) -> list[_Listed]:
     for column, race in enumerate(tally.races):
         likelihood = tally.likelihood[:-1, column]
         eligible = np.flatnonzero((likelihood > LIKELIHOOD) & (total > 0))
-        for name in _largest(total, eligible)[:LISTED]:
-            found.append(_Listed(name, {tally.attribute: race}, float(likelihood[name])))
+        chosen = [(name, {tally.attribute: race}) for name in _largest(total, eligible)[:LISTED]]
         for gender, label in enumerate(GENDERS[:2]):
             of_gender = eligible[by_gender[eligible, gender] > 0]
-            for name in _largest(by_gender[:, gender], of_gender)[:1]:
-                group = {tally.attribute: race, "gender": label}
-                found.append(_Listed(name, group, float(likelihood[name])))
+            group = {tally.attribute: race, "gender": label}
+            chosen += [(name, group) for name in _largest(by_gender[:, gender], of_gender)[:1]]
+        table, shares = name_tables.get(race), [float("nan")] * len(chosen)
+        if table is not None:
+            shares = table.frequencies([tally.names[name] for name, _ in chosen]).tolist()
+        found += [
+            _Listed(name, group, float(likelihood[name]), table, share)
+            for (name, group), share in zip(chosen, shares, strict=True)
+        ]
     return found
 
 
@@ -176,7 +186,6 @@ def _counts(
     role: int,
     listed: list[_Listed],
     scope: Scope,
-    name_tables: dict[str, NameTable],
 ) -> Iterator[Estimate]:
     names = np.unique([each.name for each in listed])
     counts, named = name_sums(tally.characters, stratum, role, names)
@@ -187,11 +196,13 @@ def _counts(
     total = float(named.sum())
     for each in listed:
         i = int(np.searchsorted(names, each.name))
-        interval, table = None, name_tables.get(each.group[tally.attribute])
+        interval, null = None, None
         if has_width(low[i], high[i]):
             interval = Interval(
                 float(low[i]), float(high[i]), scope.level, BOOTSTRAP, n_clusters, scope.seed
             )
+        if each.table is not None and not np.isnan(each.share):
+            null = drawn_count(each.table, each.share, total, scope)
         yield scope.estimate(
             COMMON_NAMES,
             statistic="count",
@@ -199,20 +210,13 @@ def _counts(
             group={**each.group, "name": tally.names[each.name]},
             value=float(counts[:, i].sum()),
             interval=interval,
-            null=_drawn(table, tally.names[each.name], total, scope),
+            null=null,
             n_texts=stratum.n_texts,
             n_units=total,
             n_clusters=n_clusters,
             exclusions=stratum.exclusions,
             details={"likelihood_of_name": each.likelihood},
         )
-
-
-def _drawn(table: NameTable | None, name: str, n: float, scope: Scope) -> Null | None:
-    """How often the name would occur among `n` drawn at random from the table's bearers."""
-    if table is None or not np.isfinite(table.n_people):
-        return None
-    return drawn_count(table, float(table.frequencies([name])[0]), n, scope)
 
 
 COMMON_NAMES = Component(

@@ -1,6 +1,6 @@
 """Subordination ratio: a group's share in the lesser role over its share in the greater (Eq. 3)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from portrayal.measure.stories.representation import PAPER_P, left_out
 from portrayal.measure.stories.roles import RoleTests, ratio_details, role_sums, role_tests
 from portrayal.measure.stories.strata import UNREAD, Stratum, group_features, prompt_sums, strata
 from portrayal.measure.stories.tally import DOMINANT, SUBORDINATE, Tally
-from portrayal.records import Estimate, Interval, PromptSums, Test
+from portrayal.records import Estimate, Interval, Test
 from portrayal.registry import Component
 from portrayal.stats import (
     altman_bland_p,
@@ -21,12 +21,10 @@ from portrayal.stats import (
     score_ratio_test,
     z_from_interval,
 )
+from portrayal.stats.roles import RoleSums
 from portrayal.types import FloatArray
 
 SCORE = "score test of two shares, characters independent"
-
-Cells = tuple[float, float, float, float]
-"""Count and total in the subordinate role, then in the dominant role."""
 
 
 @dataclass(frozen=True)
@@ -37,83 +35,76 @@ class RatioMeasure:
     scope: Scope
     smoothing: float = 0.0
 
-    def estimate(
+    def estimates(
         self,
         stratum: Stratum,
-        group: Mapping[str, str],
-        cells: Cells,
-        tested: tuple[RoleTests, int],
-        *,
-        details: Mapping[str, float] | None = None,
-        exclusions: Mapping[str, int] | None = None,
-        sums: PromptSums | None = None,
-    ) -> Estimate:
-        """Return the estimate of one group; a group that is never dominant has the ratio inf.
+        groups: Iterable[Mapping[str, str]],
+        sums: RoleSums,
+        tests_of: RoleTests,
+        own: Callable[[int], Mapping[str, Any]] = lambda _: {},
+    ) -> Iterator[Estimate]:
+        """Yield the estimate of each group; one that is never dominant has the ratio inf.
 
         Parameters
         ----------
-        stratum, group
+        stratum, groups
             Where, and of whom.
-        cells
-            Counts and totals; a count of 0 is smoothed where the measure smooths.
-        tested
-            Inference of many groups, and the index of this one.
-        details, exclusions
-            Further parts of the value, and characters left out by reason.
         sums
-            What each prompt adds.
+            Counts by prompt and role; a count of 0 is smoothed where the measure smooths.
+        tests_of
+            Inference of the same groups.
+        own
+            Function of a group's index to further `details` and `exclusions`, and its `sums`.
         """
-        tests_of, i = tested
         scope = self.scope
-        used = self._smoothed(cells)
-        reason = undefined_ratio(used, group, stratum)
-        value = None if reason else float(ratio(*used))
-        low, high = (float(bound) for bound in katz_log(*used, level=scope.level))
-        method = "Katz log" if used == cells else "Katz log, Laplace-smoothed"
-        known: dict[str, Any] = {}
-        if value is not None:
-            known = {
-                "interval": tests_of.interval(i, value, scope),
-                "tests": (tests_of.test(i), *naive_ratio_tests(used)),
-                "instruments": {**scope.instruments, **tests_of.why_none(i, scope)},
-            }
-        return scope.estimate(
-            self.component,
-            statistic="ratio",
-            strata=stratum.labels,
-            group=dict(group),
-            value=value,
-            paper_interval=None if np.isnan(low) else Interval(low, high, scope.level, method),
-            null=tests_of.null(i, scope),
-            n_texts=stratum.n_texts,
-            n_units=cells[1] + cells[3],
-            n_clusters=int(tests_of.n_clusters[i]),
-            exclusions={**stratum.exclusions, **(exclusions or {})},
-            details=dict(zip(_CELLS, cells, strict=True))
-            | tests_of.effective(i)
-            | dict(details or {}),
-            undefined=reason,
-            sums=sums,
-            **known,
-        )
-
-    def _smoothed(self, cells: Cells) -> Cells:
-        if self.smoothing == 0.0 or (cells[0] > 0 and cells[2] > 0):
-            return cells
-        s = self.smoothing
-        return cells[0] + s, cells[1] + 2 * s, cells[2] + s, cells[3] + 2 * s
+        every = (sums.lesser, sums.n_lesser, sums.greater, sums.n_greater)
+        totals = np.stack([cell.sum(0) for cell in every])
+        empty = (totals[0] == 0) | (totals[2] == 0)
+        used = totals + np.outer([1, 2, 1, 2], self.smoothing * empty)
+        values = ratio(*used).tolist()
+        a, n, b, m = used
+        bounds = np.stack(katz_log(a, n, b, m, scope.level), axis=1).tolist()
+        naive = naive_ratio_tests(used)
+        for i, group in enumerate(groups):
+            cells, more, (low, high) = totals[:, i].tolist(), own(i), bounds[i]
+            reason = undefined_ratio(used[:, i].tolist(), group, stratum)
+            method = "Katz log, Laplace-smoothed" if self.smoothing and empty[i] else "Katz log"
+            known: dict[str, Any] = {}
+            if reason is None:
+                value = values[i]
+                known = {
+                    "value": value,
+                    "interval": tests_of.interval(i, value, scope),
+                    "tests": (tests_of.test(i), *naive[i]),
+                    "instruments": {**scope.instruments, **tests_of.why_none(i, scope)},
+                }
+            yield scope.estimate(
+                self.component,
+                statistic="ratio",
+                strata=stratum.labels,
+                group=dict(group),
+                paper_interval=None if np.isnan(low) else Interval(low, high, scope.level, method),
+                null=tests_of.null(i, scope),
+                n_texts=stratum.n_texts,
+                n_units=cells[1] + cells[3],
+                n_clusters=int(tests_of.n_clusters[i]),
+                exclusions={**stratum.exclusions, **more.get("exclusions", {})},
+                details=dict(zip(_CELLS, cells, strict=True))
+                | tests_of.effective(i)
+                | more.get("details", {}),
+                undefined=reason,
+                sums=more.get("sums"),
+                **({"value": None} | known),
+            )
 
 
 _CELLS = ("count_subordinate", "n_subordinate", "count_dominant", "n_dominant")
 
 
-def sum_cells(k_sub: FloatArray, n_sub: FloatArray, k_dom: FloatArray, n_dom: FloatArray) -> Cells:
-    """Return the totals over prompts of four arrays of shape (n_prompts, …)."""
-    return float(k_sub.sum()), float(n_sub.sum()), float(k_dom.sum()), float(n_dom.sum())
-
-
-def undefined_ratio(cells: Cells, group: Mapping[str, str], stratum: Stratum) -> str | None:
-    """Return why a ratio is undefined; None where it is not."""
+def undefined_ratio(
+    cells: Sequence[float], group: Mapping[str, str], stratum: Stratum
+) -> str | None:
+    """Return why a ratio of counts and totals in both roles is undefined; None where it is not."""
     k_sub, n_sub, k_dom, n_dom = cells
     name = " ".join(group.values())
     where = f"in {stratum.n_texts:,} power-laden stories"
@@ -127,14 +118,20 @@ def undefined_ratio(cells: Cells, group: Mapping[str, str], stratum: Stratum) ->
     return None
 
 
-def naive_ratio_tests(cells: Cells) -> tuple[Test, ...]:
-    """Return the score test and, where Katz's interval exists, the paper's p-value."""
-    tests = [Test(float(score_ratio_test(*cells)), SCORE)]
-    low, high = katz_log(*cells, level=0.95)
-    if not np.isnan(low):
-        z = z_from_interval(ratio(*cells), low, high, log=True)
-        tests.append(Test(float(altman_bland_p(z)), PAPER_P))
-    return tuple(tests)
+def naive_ratio_tests(cells: FloatArray) -> list[tuple[Test, ...]]:
+    """Return the score test and, where Katz's interval exists, the paper's p-value.
+
+    `cells` are count and total in the subordinate role, then in the dominant role, shape (4, k).
+    """
+    a, n, b, m = cells
+    low, high = katz_log(a, n, b, m, 0.95)
+    published = altman_bland_p(z_from_interval(ratio(a, n, b, m), low, high, log=True)).tolist()
+    return [
+        (Test(score, SCORE),) if np.isnan(bound) else (Test(score, SCORE), Test(p, PAPER_P))
+        for score, bound, p in zip(
+            score_ratio_test(a, n, b, m).tolist(), low, published, strict=True
+        )
+    ]
 
 
 def subordination(tally: Tally, scope: Scope) -> Iterator[Estimate]:
@@ -150,28 +147,26 @@ def subordination(tally: Tally, scope: Scope) -> Iterator[Estimate]:
     values = features.both
     k = len(features.groups)
 
+    measure = RatioMeasure(SUBORDINATION, scope)
     for stratum in strata(tally, laden=True):
-        measure = RatioMeasure(SUBORDINATION, scope)
         lesser = prompt_sums(characters, stratum, SUBORDINATE, values)
         greater = prompt_sums(characters, stratum, DOMINANT, values)
-        sums = role_sums(lesser[:, :k], lesser[:, k:], greater[:, :k], greater[:, k:])
-        tests_of = role_tests(tally, sums, scope, SUBORDINATION.name, stratum.domain, stratum.model)
-        names = tally.prompt_names(stratum.prompts)
         both = (lesser[:, :k], lesser[:, k:]), (greater[:, :k], greater[:, k:])
-        kept = kept_sums(names, *both, form="ratio")
+        sums = role_sums(*both[0], *both[1])
+        tests_of = role_tests(tally, sums, scope, SUBORDINATION.name, stratum.domain, stratum.model)
+        kept = kept_sums(tally.prompt_names(stratum.prompts), *both, form="ratio")
         reads = ratio_details(tally, stratum, (SUBORDINATE, DOMINANT))
         reasons = left_out(characters, stratum, (SUBORDINATE, DOMINANT), features)
-        for i, group in enumerate(features.groups):
-            cells = sum_cells(lesser[:, i], lesser[:, k + i], greater[:, i], greater[:, k + i])
-            yield measure.estimate(
-                stratum,
-                group,
-                cells,
-                (tests_of, i),
-                details=reads[i] if i < len(reads) else None,
-                exclusions=reasons(i, cells[1] + cells[3]),
-                sums=kept(i),
-            )
+        counted = (sums.n_lesser + sums.n_greater).sum(0).tolist()
+        own = [
+            {
+                "details": reads[i] if i < len(reads) else {},
+                "exclusions": reasons(i, counted[i]),
+                "sums": kept(i),
+            }
+            for i in range(k)
+        ]
+        yield from measure.estimates(stratum, features.groups, sums, tests_of, own.__getitem__)
 
 
 SUBORDINATION = Component(

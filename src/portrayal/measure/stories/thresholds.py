@@ -11,7 +11,6 @@ from portrayal.measure.stories.strata import GENDERS, UNREAD, Stratum, strata
 from portrayal.measure.stories.subordination import (
     RatioMeasure,
     naive_ratio_tests,
-    sum_cells,
 )
 from portrayal.measure.stories.tally import DOMINANT, SUBORDINATE, Characters, Tally
 from portrayal.records import Estimate, Interval, Test
@@ -87,13 +86,8 @@ def threshold_subordination(tally: Tally, scope: Scope) -> Iterator[Estimate]:
             )
             sums = role_sums(lesser, n_lesser, greater, n_greater)
             tests_of = role_tests(tally, sums, scope, sharp=False)
-            for i, step in enumerate(STEPS.tolist()):
-                yield measure.estimate(
-                    stratum,
-                    {tally.attribute: race, "threshold": f"{step:.2f}"},
-                    sum_cells(lesser[:, i], n_lesser, greater[:, i], n_greater),
-                    (tests_of, i),
-                )
+            groups = [{tally.attribute: race, "threshold": f"{step:.2f}"} for step in STEPS]
+            yield from measure.estimates(stratum, groups, sums, tests_of)
 
 
 THRESHOLD_SUBORDINATION = Component(
@@ -234,7 +228,7 @@ def _at_median(
     low, high = (float(bound) for bound in katz_log(*cells, level=scope.level))
     method = f"Katz log at the threshold {THRESHOLDS[at]:.0%} of the median"
     paper = None if np.isnan(low) else Interval(low, high, scope.level, method)
-    return at, paper, naive_ratio_tests(cells)
+    return at, paper, naive_ratio_tests(np.array(cells)[:, np.newaxis])[0]
 
 
 MEDIAN_RACIALIZED = Component(
