@@ -7,7 +7,7 @@ questions in seven sections. The same run gives the same file.
 import hashlib
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -84,17 +84,12 @@ def datasheet(run: "Run") -> str:
         lines += ["", f"## {section['title']}"]
         for question in section["questions"]:
             number += 1
-            lines += ["", f"**{number}. {question['ask']}**", "", *_answer(question, facts)]
+            parts = [question["answer"].format_map(facts)] if "answer" in question else []
+            if "blank" in question:
+                parts.append(BLANK.format(question["blank"].format_map(facts)))
+            answer = " ".join(filter(None, parts))
+            lines += ["", f"**{number}. {question['ask']}**", "", answer]
     return "\n".join(lines) + "\n"
-
-
-def _answer(question: Mapping[str, str], facts: Mapping[str, str]) -> Iterator[str]:
-    parts = []
-    if "answer" in question:
-        parts.append(question["answer"].format_map(facts))
-    if "blank" in question:
-        parts.append(BLANK.format(question["blank"].format_map(facts)))
-    yield " ".join(part for part in parts if part)
 
 
 def _facts(run: "Run") -> dict[str, str]:

@@ -495,33 +495,25 @@ def _widened(
     rarer = np.where(total > 0, sums.greater, sums.lesser)
     thin = divide_or_zero(rarer.sum(0) ** 2, (rarer**2).sum(0)) < fewest_prompts(level)
     thin &= p < 1.0 - level - 1e-12
-    odds = _coin_bound(total, scale, np.sqrt((part**2).sum(0)), p, 1.0 - level)
-    low = np.where(thin & (total > 0), np.minimum(low, odds), low)
-    return low, np.where(thin & (total < 0), np.maximum(high, 1.0 / odds), high)
-
-
-def _coin_bound(
-    total: FloatArray, scale: FloatArray, norm: FloatArray, p: FloatArray, alpha: float
-) -> FloatArray:
-    """Lower bound, above 1, of the odds that a prompt falls on the side where most weight fell.
-
-    `share` of the prompts' weight fell there. Clopper and Pearson's bound of that share is taken
-    for as many coins as would give p, or for Kish's effective number where that says more.
-    """
-    share = 0.5 * (1.0 + divide_or_zero(np.abs(total), scale))
-    share = np.clip(share, 0.5 + 1e-12, 1.0)
-    kish = np.maximum(divide_or_zero(scale, norm) ** 2, 1.0)
+    if not thin.any():
+        return low, high
+    # The odds that a prompt falls on the side where `share` of the prompts' weight fell: Clopper
+    # and Pearson's bound of that share is taken for as many coins as would give p, or for Kish's
+    # effective number where that says more.
+    share = np.clip(0.5 * (1.0 + divide_or_zero(np.abs(total), scale)), 0.5 + 1e-12, 1.0)
+    kish = np.maximum(divide_or_zero(scale, np.sqrt((part**2).sum(0))) ** 2, 1.0)
     few, many = np.zeros_like(share), np.full_like(share, _MOST_COINS)
     for _ in range(50):  # the number of coins at this share whose one-sided p is p / 2
         coins = 0.5 * (few + many)
         more = special.betainc(share * coins, coins - share * coins + 1.0, 0.5) > p / 2.0
         few, many = np.where(more, coins, few), np.where(more, many, coins)
-    bounds = []
+    odds = np.nextafter(np.ones_like(share), 2.0)
     for coins in (kish, many):
-        least = special.betaincinv(share * coins, coins - share * coins + 1.0, alpha / 2.0)
-        bounds.append(least / (1.0 - least))
-    above = np.maximum(np.maximum(*bounds), np.nextafter(1.0, 2.0))
-    return np.asarray(above, dtype=np.float64)
+        tail = (1.0 - level) / 2.0
+        least = special.betaincinv(share * coins, coins - share * coins + 1.0, tail)
+        odds = np.maximum(odds, least / (1.0 - least))
+    low = np.where(thin & (total > 0), np.minimum(low, odds), low)
+    return low, np.where(thin & (total < 0), np.maximum(high, 1.0 / odds), high)
 
 
 def _ratio_of_difference(sums: RoleSums, difference: FloatArray) -> FloatArray:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -33,6 +32,7 @@ def name_subordination(tally: Tally, scope: Scope) -> Iterator[Estimate]:
     tally, scope
         Annotated stories and the audit's settings.
     """
+    measure = RatioMeasure(NAME_SUBORDINATION, scope, smoothing=scope.smoothing)
     characters = tally.characters
     named = characters.name >= 0
     for stratum in strata(tally, laden=True, pool_domains=True):
@@ -41,26 +41,19 @@ def name_subordination(tally: Tally, scope: Scope) -> Iterator[Estimate]:
             characters.name[inside], weights=characters.count[inside], minlength=len(tally.names)
         )
         names = np.flatnonzero(totals >= scope.min_name_count)
-        if len(names):
-            yield from _of_stratum(tally, stratum, names, scope)
-
-
-def _of_stratum(
-    tally: Tally, stratum: Stratum, names: IntArray, scope: Scope
-) -> Iterator[Estimate]:
-    measure = RatioMeasure(NAME_SUBORDINATION, scope, smoothing=scope.smoothing)
-    lesser, greater = (
-        name_sums(tally.characters, stratum, role, names) for role in (SUBORDINATE, DOMINANT)
-    )
-    sums = role_sums(*lesser, *greater)
-
-    def own(i: int) -> dict[str, Any]:
-        shares = zip(tally.races, tally.likelihood[names[i]].tolist(), strict=True)
-        return {"details": {f"share_{r}": share for r, share in shares if not np.isnan(share)}}
-
-    groups = [{"name": tally.names[name]} for name in names.tolist()]
-    tests_of = role_tests(tally, sums, scope, sharp=False)
-    yield from measure.estimates(stratum, groups, sums, tests_of, own)
+        if not len(names):
+            continue
+        lesser, greater = (
+            name_sums(characters, stratum, role, names) for role in (SUBORDINATE, DOMINANT)
+        )
+        sums = role_sums(*lesser, *greater)
+        tests_of = role_tests(tally, sums, scope, sharp=False)
+        groups = [{"name": tally.names[name]} for name in names.tolist()]
+        own = []
+        for likelihoods in tally.likelihood[names].tolist():
+            shares = zip(tally.races, likelihoods, strict=True)
+            own.append({"details": {f"share_{r}": x for r, x in shares if not np.isnan(x)}})
+        yield from measure.estimates(stratum, groups, sums, tests_of, own.__getitem__)
 
 
 def name_sums(
