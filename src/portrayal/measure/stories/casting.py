@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from portrayal.measure.clustered import (
     wilson_interval,
 )
 from portrayal.measure.scope import Scope
-from portrayal.measure.stories.roles import SWAPPED, RoleTests, role_sums, role_tests
+from portrayal.measure.stories.roles import SWAPPED, role_sums, role_tests
 from portrayal.measure.stories.strata import (
     GENDERS,
     Stratum,
@@ -151,25 +152,19 @@ def pair_roles(tally: Tally, scope: Scope) -> Iterator[Estimate]:
     tally, scope
         Annotated stories and the audit's settings.
     """
-    for pairs in (_gender_pairs(tally), _race_pairs(tally)):
+    genders, races = (
+        np.arange(len(GENDERS)) == np.stack([tally.subject_gender, tally.object_gender])[..., None],
+        tally.likelihood[np.stack([tally.subject_name, tally.object_name]), : tally.n_primary],
+    )
+    by_race = races[0][:, :, np.newaxis] * races[1][:, np.newaxis, :]
+    matched = ~np.isnan(by_race).any(axis=(1, 2)) & (tally.object_gender >= 0)
+    both = (genders[0][:, :, np.newaxis] & genders[1][:, np.newaxis, :]).astype(np.float64)
+    for pairs in (
+        _Pairs("gender", GENDERS, both, genders.any(2).all(0)),
+        _Pairs(tally.attribute, tally.races[: tally.n_primary], np.nan_to_num(by_race), matched),
+    ):
         for stratum in strata(tally, laden=True):
             yield from _of_pairs(tally, stratum, pairs, scope)
-
-
-def _gender_pairs(tally: Tally) -> _Pairs:
-    codes = np.arange(len(GENDERS))
-    above = tally.subject_gender[:, np.newaxis] == codes
-    below = tally.object_gender[:, np.newaxis] == codes
-    shown = (above[:, :, np.newaxis] & below[:, np.newaxis, :]).astype(np.float64)
-    return _Pairs("gender", GENDERS, shown, np.asarray(above.any(1) & below.any(1)))
-
-
-def _race_pairs(tally: Tally) -> _Pairs:
-    above = tally.likelihood[tally.subject_name, : tally.n_primary]
-    below = tally.likelihood[tally.object_name, : tally.n_primary]
-    shown = above[:, :, np.newaxis] * below[:, np.newaxis, :]
-    known = ~np.isnan(shown).any(axis=(1, 2)) & (tally.object_gender >= 0)
-    return _Pairs(tally.attribute, tally.races[: tally.n_primary], np.nan_to_num(shown), known)
 
 
 def _of_pairs(tally: Tally, stratum: Stratum, pairs: _Pairs, scope: Scope) -> Iterator[Estimate]:
@@ -181,13 +176,10 @@ def _of_pairs(tally: Tally, stratum: Stratum, pairs: _Pairs, scope: Scope) -> It
     turned = straight.transpose(0, 2, 1).reshape(-1, k * k)
     opposite = sums_by(code, size, turned * count)
     stories = sums_by(code, size, np.repeat(count, k * k, axis=1))
+    sides = f"dominant_{pairs.attribute}", f"subordinate_{pairs.attribute}"
     sums = GroupSums(
         tally.prompt_names(stratum.prompts),
-        [
-            {f"dominant_{pairs.attribute}": above, f"subordinate_{pairs.attribute}": below}
-            for above in pairs.labels
-            for below in pairs.labels
-        ],
+        [dict(zip(sides, each, strict=True)) for each in product(pairs.labels, repeat=2)],
         sums_by(code, size, straight.reshape(-1, k * k) * count),
         stories,
     )
@@ -208,10 +200,16 @@ def _of_pairs(tally: Tally, stratum: Stratum, pairs: _Pairs, scope: Scope) -> It
         bounds, p = found.interval(i, scope), float(tests_of.found.p[i])
         centre = (both[0] + both[1]) / 2 / n
         untested = {NO_TEST: reasons[NO_TEST]} if NO_TEST in reasons and not same else {}
+        # Where whole prompts swap their roles, half of both orders together is the share; a ratio
+        # r of the two orders is the share r / (1 + r) of both.
+        ratios = tests_of.found.null_low[i], tests_of.found.null_high[i]
+        low, high = (2 * centre * (1.0 - 1.0 / (1.0 + float(r))) for r in ratios)
+        if both[0] == both[1]:
+            low, high = (centre if np.isnan(x) else x for x in (low, high))
         return {
             "interval": agreeing(bounds, both[0] / n, centre, p, named=False),
             "paper_interval": wilson_interval(both[0], n, scope),
-            "null": _reversed(both, n, tests_of, i, scope),
+            "null": Null(centre, low, high, scope.level, SWAPPED, scope.seed),
             "tests": () if same else (tests_of.test(i),),
             "instruments": untested,
             "counts": counts,
@@ -229,19 +227,6 @@ def _of_pairs(tally: Tally, stratum: Stratum, pairs: _Pairs, scope: Scope) -> It
         n_texts=stratum.n_texts,
         exclusions=stratum.exclusions | {why: lost for why, lost in unknown.items() if lost},
     )
-
-
-def _reversed(
-    sums: tuple[float, float], n: float, tests_of: RoleTests, i: int, scope: Scope
-) -> Null:
-    """The share where whole prompts swap their roles: half of both orders together, and range."""
-    centre = (sums[0] + sums[1]) / 2 / n
-    ratios = tests_of.found.null_low[i], tests_of.found.null_high[i]
-    # A ratio r of the two orders is the share r / (1 + r) of both together.
-    low, high = (2 * centre * (1.0 - 1.0 / (1.0 + float(r))) for r in ratios)
-    if sums[0] == sums[1]:
-        low, high = (centre if np.isnan(x) else x for x in (low, high))
-    return Null(centre, low, high, scope.level, SWAPPED, scope.seed)
 
 
 PAIR_ROLES = Component(

@@ -119,9 +119,12 @@ def role_tests(
     n_prompts = len(sums.lesser)
     subsets = subsets_of(tally, n_prompts, ROWS * scope.draws - 1, scope)
     k = sums.lesser.shape[1]
+    cells = (sums.lesser, sums.n_lesser, sums.greater, sums.n_greater)
     parts = [
-        role_inference(_columns(sums, slice(at, at + _COLUMNS)), subsets, scope.level)
-        for at in range(0, k, _COLUMNS)
+        role_inference(
+            RoleSums(*(cell[:, i : i + _COLUMNS] for cell in cells)), subsets, scope.level
+        )
+        for i in range(0, k, _COLUMNS)
     ]
     fields = RoleInference.__dataclass_fields__
     found = RoleInference(**{f: np.concatenate([getattr(p, f) for p in parts]) for f in fields})
@@ -172,11 +175,6 @@ def in_blocks(sums: RoleSums) -> RoleSums:
     starts = np.arange(0, n, -(-n // MOST_BLOCKS))
     cells = (sums.lesser, sums.n_lesser, sums.greater, sums.n_greater)
     return RoleSums(*(np.add.reduceat(cell, starts, axis=0) for cell in cells))
-
-
-def _columns(sums: RoleSums, at: slice) -> RoleSums:
-    cells = (sums.lesser, sums.n_lesser, sums.greater, sums.n_greater)
-    return RoleSums(*(cell[:, at] for cell in cells))
 
 
 FAIR_TEST = "fair naming: names drawn at random from bearers, and t by prompts, the larger p"
