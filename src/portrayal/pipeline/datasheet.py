@@ -97,7 +97,7 @@ def _facts(run: "Run") -> dict[str, str]:
     options = settings.get("options", {})
     tables = [options[name] for name in ("name_table", "baseline") if name in options]
     measures = [f"`{name}`" for name in settings.get("measures", ())]
-    asked = told["first"] is not None
+    asked, source = told["first"] is not None, escape(str(note.get("source", "a file")))
     return {
         "study": escape(settings.get("study", "not audited yet")),
         "portrayal": escape(settings.get("portrayal", __version__)),
@@ -111,16 +111,16 @@ def _facts(run: "Run") -> dict[str, str]:
         "labels": "People were labelled by the user before the audit."
         if note.get("labelled")
         else "No target. The audit's annotations (names and gender references) are estimates.",
-        "unread": _unread(told) + _left_out(note),
+        "unread": _unread(told, note),
         "cluster_unit": escape(note.get("cluster_unit", "prompt")),
         "errors": "Annotators err, and refused texts are found by patterns; see the documentation.",
         "instruments": _list(tables) or "what the audit will name",
-        "acquired": ("By asking the models." if asked else f"Imported from {_source(note)}.")
+        "acquired": ("By asking the models." if asked else f"Imported from {source}.")
         + (
             f" The first prompt, in order of name: “{escape(told['prompt'])}”"
             * bool(told["prompt"])
         ),
-        "procedure": _procedure(told, note),
+        "procedure": _procedure(told, note, source),
         "dates": f"From {told['first']} to {told['last']} (UTC)."
         if asked
         else BLANK.format("first and last day; the imported texts do not say"),
@@ -143,13 +143,9 @@ def _annotators(settings: Mapping[str, Any]) -> str:
     return ". ".join(filter(None, said))
 
 
-def _source(note: Mapping[str, Any]) -> str:
-    return escape(str(note.get("source", "a file")))
-
-
-def _procedure(told: Mapping[str, Any], note: Mapping[str, Any]) -> str:
+def _procedure(told: Mapping[str, Any], note: Mapping[str, Any], source: str) -> str:
     if told["first"] is None:
-        return BLANK.format(f"how the texts of {_source(note)} were obtained")
+        return BLANK.format(f"how the texts of {source} were obtained")
     lines = ["By the software interfaces of the models."]
     if told["answered_by"]:
         lines.append(f"They name themselves {_list(told['answered_by'])}.")
@@ -168,22 +164,16 @@ def _counts(told: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _unread(told: Mapping[str, Any]) -> str:
-    counts = {name: n for name, n in told["outcomes"] if name != "ok"}
-    if not counts:
-        return "No text was refused, empty or failed."
-    listed = ", ".join(f"{n:,} {name}" for name, n in counts.items())
-    return f"Yes: {listed} of {told['n_texts']:,} texts."
-
-
-def _left_out(note: Mapping[str, Any]) -> str:
-    """Texts of prompts that the study does not know, which are not in the run."""
-    left_out = note.get("left_out")
-    if not left_out:
-        return ""
-    return " " + escape(
-        f"Left out, as their prompts are not the study's: {said_left_out(left_out)}."
-    )
+def _unread(told: Mapping[str, Any], note: Mapping[str, Any]) -> str:
+    """What could not be read, and texts of prompts that the study does not know: not in the run."""
+    counts = [f"{n:,} {name}" for name, n in told["outcomes"] if name != "ok"]
+    said = "No text was refused, empty or failed."
+    if counts:
+        said = f"Yes: {', '.join(counts)} of {told['n_texts']:,} texts."
+    if not note.get("left_out"):
+        return said
+    why = f"Left out, as their prompts are not the study's: {said_left_out(note['left_out'])}."
+    return f"{said} {escape(why)}"
 
 
 _PROMPTS = "select text, map_keys(strata) from read_parquet($prompts) order by prompt_id"

@@ -99,6 +99,8 @@ class NameIndex:
 
     def find(self, name: str | None) -> int:
         """Return the row of `name`, or −1."""
+        if name and (row := self.rows.get(name)) is not None:  # a key is its own key
+            return row
         key = name_key(name) if name else ""
         if not key:
             return -1
@@ -106,7 +108,7 @@ class NameIndex:
         if row is None:
             row = self.plain_rows.get(plain_form(key))
         if row is None:
-            row = self.plain_rows.get(first_part(key), -1)
+            row = -1 if key.isalpha() else self.plain_rows.get(first_part(key), -1)
         return row
 
     def lookup(self, names: Sequence[str | None]) -> FloatArray:

@@ -98,6 +98,7 @@ from portrayal.stats.resampling import (
     log_share_influence,
     permutation_range,
     shuffle_within,
+    sums_over,
     two_sided_p,
 )
 from portrayal.stats.roles import (
@@ -240,6 +241,7 @@ __all__ = [
     "specific_agreement",
     "spread_as_bearers",
     "studentised",
+    "sums_over",
     "t_isf",
     "t_sf",
     "too_few_contrasts",

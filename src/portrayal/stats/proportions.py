@@ -362,15 +362,8 @@ def score_ratio_test(
     >>> float(score_ratio_test(30, 100, 20, 100).round(4))
     0.1025
     """
-    k1, n1, k2, n2 = _broadcast_cells(k1, n1, k2, n2)
+    k1, n1, k2, n2 = np.broadcast_arrays(*check_counts(k1, n1), *check_counts(k2, n2))
     pooled = divide(k1 + k2, n1 + n2)
-    variance = pooled * (1.0 - pooled) * (divide(1.0, n1) + divide(1.0, n2))
+    variance = divide(pooled * (1.0 - pooled), n1) + divide(pooled * (1.0 - pooled), n2)
     z = divide(divide(k1, n1) - divide(k2, n2), np.sqrt(variance))
     return np.asarray(2.0 * normal_sf(np.abs(np.where(variance > 0, z, np.nan))))
-
-
-def _broadcast_cells(
-    k1: npt.ArrayLike, n1: npt.ArrayLike, k2: npt.ArrayLike, n2: npt.ArrayLike
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    a, b, c, d = np.broadcast_arrays(*check_counts(k1, n1), *check_counts(k2, n2))
-    return a, b, c, d

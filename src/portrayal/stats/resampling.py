@@ -6,12 +6,16 @@ over clusters, or a ratio of such sums: replicates come from integer weights per
 rewrites use it; shares and ratios are inferred in `stats/clustered.py`.
 """
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
 from portrayal.stats._arguments import central_range, check_level, check_not_negative, divide
 from portrayal.stats.tails import normal_sf, t_isf
 from portrayal.types import FloatArray
+
+_UNTHREADED = 2**18  # multiplications of one product up to which OpenBLAS takes one thread
 
 
 def cluster_weights(
@@ -38,6 +42,24 @@ def cluster_weights(
             f"a bootstrap needs at least one cluster and one draw; got {n_clusters} and {n_draws}."
         )
     return rng.multinomial(n_clusters, np.full(n_clusters, 1.0 / n_clusters), size=n_draws)
+
+
+def sums_over(draws: npt.NDArray[Any], values: FloatArray) -> FloatArray:
+    """Sum `values`, shape (n_clusters, k), over each draw of clusters; shape (n_draws, k).
+
+    `draws @ values`, a slice of draws at a time: threads of BLAS, which larger products wake, wait
+    for one another longer than they work.
+
+    >>> sums_over(np.array([[1, 1], [0, 2]]), np.array([[1.0], [5.0]])).tolist()
+    [[6.0], [10.0]]
+    """
+    found = np.empty((len(draws), values.shape[1]))
+    rows = max(_UNTHREADED // max(values.size, 1), 16)
+    for at in range(0, len(draws), rows):
+        np.matmul(
+            draws[at : at + rows].astype(np.float64, copy=False), values, found[at : at + rows]
+        )
+    return found
 
 
 def expanded_percentile(

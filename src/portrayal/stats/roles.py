@@ -11,6 +11,7 @@ Finos (2020), Robust testing in generalized linear models by sign flipping score
 JRSS B 82; Phipson and Smyth (2010), Permutation p-values should never be zero.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,7 @@ import numpy as np
 from portrayal.stats._arguments import check_level
 from portrayal.stats.contrasts import TwoSides
 from portrayal.stats.p_values import agreeing_interval
+from portrayal.stats.resampling import sums_over
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 EXACT_PROMPTS = 13
@@ -119,6 +121,18 @@ def prompt_subsets(
     return np.concatenate([np.zeros((1, n_prompts)), drawn])
 
 
+def _distinct(sums: TwoSides) -> tuple[TwoSides, IntArray]:
+    """The columns that differ, and the place of each column among them.
+
+    Thresholds near one another often count the same people.
+    """
+    cells = np.stack([sums.upper, sums.n_upper, sums.lower, sums.n_lower])
+    places: dict[bytes, int] = {}
+    at = [places.setdefault(column.tobytes(), len(places)) for column in np.moveaxis(cells, 2, 0)]
+    _, first = np.unique(at, return_index=True)
+    return TwoSides(*cells[:, :, first]), np.array(at, dtype=np.int64)
+
+
 def coin_test(
     part: FloatArray, here: BoolArray, subsets: FloatArray, level: float = 0.95
 ) -> tuple[FloatArray, IntArray]:
@@ -179,16 +193,19 @@ def median_inference(
         Of one group: arrays of shape (1,).
     """
     alpha = 1.0 - level
+    sums, at = _distinct(sums)
+    times = np.bincount(at)
     cells = (sums.upper, sums.n_upper, sums.lower, sums.n_lower)
     totals = [cell.sum(0) for cell in cells]
-    moved = [subsets @ (one - other) for one, other in zip(cells[:2], cells[2:], strict=True)]
+    inside = [sums_over(subsets, cell) for cell in cells]
+    moved = [one - other for one, other in zip(inside[:2], inside[2:], strict=True)]
     swapped = (
         totals[0] - moved[0],
         totals[1] - moved[1],
         totals[2] + moved[0],
         totals[3] + moved[1],
     )
-    shuffled = _median_ratio(swapped, smoothing)
+    shuffled = _median_ratio(swapped, times, smoothing)
     value = shuffled[0]
     here = np.any(sums.upper + sums.lower > 0, axis=1)
     n_prompts = int(here.sum())
@@ -196,7 +213,7 @@ def median_inference(
         size = np.abs(np.log(shuffled))
     unknown = np.isnan(size)
     p = float(np.mean(unknown | (size >= size[0] - _TIE)))
-    alone = _median_ratio(tuple(subsets @ cell for cell in cells), smoothing)[:, np.newaxis]
+    alone = _median_ratio(inside, times, smoothing)[:, np.newaxis]
     beyond = np.isnan(alone)
     below, above = alone <= 1.0 + _TIE, alone >= 1.0 - _TIE  # ties do not hang on rounding
     rarer = min(np.mean(beyond | below), np.mean(beyond | above))
@@ -210,22 +227,28 @@ def median_inference(
     return RoleInference(ratio, low, high, tested, null_low, null_high, np.array([n_prompts]))
 
 
-def _median_ratio(cells: tuple[FloatArray, ...], smoothing: float) -> FloatArray:
-    """Median over columns of the ratio, smoothed where one count is 0; NaN where none is known."""
+def _median_ratio(cells: Sequence[FloatArray], times: IntArray, smoothing: float) -> FloatArray:
+    """Median over columns of the ratio, smoothed where one count is 0; NaN where none is known.
+
+    Column j counts `times[j]` times.
+    """
     a, n, b, m = cells
-    one = (a <= _TIE) ^ (b <= _TIE)
-    added = np.where(one, smoothing, 0.0)
+    no_a, no_b = a <= _TIE, b <= _TIE
+    added = np.where(no_a ^ no_b, smoothing, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = ((a + added) / (n + 2 * added)) / ((b + added) / (m + 2 * added))
-    neither = ((a <= _TIE) & (b <= _TIE)) | (n <= 0) | (m <= 0)
-    ratio = np.where(neither, np.nan, ratio)
-    known = ~np.isnan(ratio)
-    ordered = np.sort(ratio, axis=1)  # NaN last
-    count = known.sum(1)
-    rows = np.arange(len(ratio))
-    low = ordered[rows, np.maximum((count - 1) // 2, 0)]
-    high = ordered[rows, np.minimum(count // 2, ratio.shape[1] - 1)]
-    return np.asarray(np.where(count > 0, 0.5 * (low + high), np.nan), dtype=np.float64)
+    ratio = np.where((no_a & no_b) | (n <= 0) | (m <= 0), np.nan, ratio)
+    order = np.argsort(ratio, axis=1)  # NaN last
+    ordered = np.take_along_axis(ratio, order, axis=1)
+    reached = np.cumsum(np.where(np.isnan(ordered), 0, times[order]), axis=1)
+    count = reached[:, -1:]
+    low, high = (
+        np.take_along_axis(
+            ordered, np.minimum((reached <= rank).sum(1), len(times) - 1)[:, None], 1
+        )
+        for rank in ((count - 1) // 2, count // 2)
+    )
+    return np.asarray(np.where(count > 0, 0.5 * (low + high), np.nan)[:, 0], dtype=np.float64)
 
 
 def _partial_sums(
@@ -235,8 +258,8 @@ def _partial_sums(
 
     Also says which those are, and where the group is not in it; all of shape (n_rows, k).
     """
-    partial = subsets @ part
-    nobody = subsets @ here.astype(np.float64) < 0.5
+    partial = sums_over(subsets, part)
+    nobody = sums_over(subsets, here.astype(np.float64)) < 0.5
     tie = nobody | (np.abs(partial) <= _TIE * np.abs(part).sum(0))
     return np.asarray(np.where(tie, 0.0, partial), dtype=np.float64), tie, nobody
 
@@ -254,10 +277,13 @@ def _tails(
 
     Unknown rows count as beyond both.
     """
-    rank = max(int(np.ceil(tail * len(values) - 1e-9)), 1) - 1
-    ranks = [rank, len(values) - 1 - rank]
-    if unknown is None or not unknown.any():
-        low, high = np.partition(values, ranks, axis=0)[ranks]
-        return low, high
-    low = np.partition(np.where(unknown, 0.0, values), rank, axis=0)[rank]
-    return low, np.partition(np.where(unknown, np.inf, values), ranks[1], axis=0)[ranks[1]]
+    n, rank = len(values), max(int(np.ceil(tail * len(values) - 1e-9)), 1) - 1
+    if unknown is None:
+        unknown = np.zeros((1, values.shape[1]), dtype=bool)
+    ordered = np.sort(
+        np.where(unknown, np.inf, values).T, axis=1
+    )  # by rows, far quicker than by columns
+    below = rank - unknown.sum(0)
+    columns = np.arange(len(ordered))
+    low = np.where(below >= 0, ordered[columns, np.maximum(below, 0)], 0.0)
+    return low, ordered[:, n - 1 - rank]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -23,13 +24,14 @@ from portrayal.measure.stories.strata import (
     stratum_of,
 )
 from portrayal.measure.stories.tally import ROLES, Tally
-from portrayal.records import Estimate, Null
+from portrayal.records import Estimate, Interval, Null
 from portrayal.registry import Component
-from portrayal.stats import divide
+from portrayal.stats import divide, wilson
 from portrayal.stats.tails import normal_isf
 from portrayal.types import BoolArray, FloatArray
 
 _WITHIN = "Wilson within the scenario's one prompt"
+_FROM_DOMAIN = "drawn at random from all scenarios of the domain"
 
 
 def scenario_likelihood(tally: Tally, scope: Scope) -> Iterator[Estimate]:
@@ -74,19 +76,25 @@ def _of_scenario(
 ) -> Iterator[Estimate]:
     """Yield the shares of one scenario beside the mean and spread of its domain, (k,) each."""
     n_prompts, role = len(sums.clusters), stratum.labels["role"]
+    count, total = sums.upper.sum(0), sums.n_upper.sum(0)
+    low, high = wilson(np.minimum(count, total), total, scope.level)
+    # The range that the domain's share has among so many characters drawn from the domain
+    half = divide(float(normal_isf((1 - scope.level) / 2)) * domain[1], np.sqrt(total))
+    least, most = np.maximum(domain[0] - half, 0.0), np.minimum(domain[0] + half, 1.0)
 
     def own(i: int) -> dict[str, Any]:
-        k, n = float(sums.upper[:, i].sum()), float(sums.n_upper[:, i].sum())
-        if n == 0:
+        if total[i] == 0:
             reason = f"no {role} character could be assigned in this scenario"
-            return {"undefined": reason, "counts": {"count": k}}
-        naive = wilson_interval(k, n, scope)
+            return {"undefined": reason, "counts": {"count": float(count[i])}}
+        naive = Interval(float(low[i]), float(high[i]), scope.level, "Wilson")
         alone = replace(naive, method=_WITHIN, n_clusters=1)
         return {
             **({"interval": alone} if n_prompts == 1 else {}),
             "paper_interval": naive,
-            "null": _domain(float(domain[0][i]), float(domain[1][i]), n, scope),
-            "details": {"count": k},
+            "null": Null(
+                float(domain[0][i]), float(least[i]), float(most[i]), scope.level, _FROM_DOMAIN
+            ),
+            "details": {"count": float(count[i])},
         }
 
     yield from estimates_of(
@@ -103,13 +111,6 @@ def _of_scenario(
         n_clusters=n_prompts,
         exclusions=stratum.exclusions,
     )
-
-
-def _domain(overall: float, spread: float, n: float, scope: Scope) -> Null:
-    """The domain's own share, and the range it has among `n` characters drawn from the domain."""
-    half = float(normal_isf((1 - scope.level) / 2)) * spread / np.sqrt(n)
-    low, high = max(overall - half, 0.0), min(overall + half, 1.0)
-    return Null(overall, low, high, scope.level, "drawn at random from all scenarios of the domain")
 
 
 SCENARIO_LIKELIHOOD = Component(
@@ -150,25 +151,19 @@ def pair_roles(tally: Tally, scope: Scope) -> Iterator[Estimate]:
     tally, scope
         Annotated stories and the audit's settings.
     """
-    for pairs in (_gender_pairs(tally), _race_pairs(tally)):
+    genders, races = (
+        np.arange(len(GENDERS)) == np.stack([tally.subject_gender, tally.object_gender])[..., None],
+        tally.likelihood[np.stack([tally.subject_name, tally.object_name]), : tally.n_primary],
+    )
+    by_race = races[0][:, :, np.newaxis] * races[1][:, np.newaxis, :]
+    matched = ~np.isnan(by_race).any(axis=(1, 2)) & (tally.object_gender >= 0)
+    both = (genders[0][:, :, np.newaxis] & genders[1][:, np.newaxis, :]).astype(np.float64)
+    for pairs in (
+        _Pairs("gender", GENDERS, both, genders.any(2).all(0)),
+        _Pairs(tally.attribute, tally.races[: tally.n_primary], np.nan_to_num(by_race), matched),
+    ):
         for stratum in strata(tally, laden=True):
             yield from _of_pairs(tally, stratum, pairs, scope)
-
-
-def _gender_pairs(tally: Tally) -> _Pairs:
-    codes = np.arange(len(GENDERS))
-    above = tally.subject_gender[:, np.newaxis] == codes
-    below = tally.object_gender[:, np.newaxis] == codes
-    shown = (above[:, :, np.newaxis] & below[:, np.newaxis, :]).astype(np.float64)
-    return _Pairs("gender", GENDERS, shown, np.asarray(above.any(1) & below.any(1)))
-
-
-def _race_pairs(tally: Tally) -> _Pairs:
-    above = tally.likelihood[tally.subject_name, : tally.n_primary]
-    below = tally.likelihood[tally.object_name, : tally.n_primary]
-    shown = above[:, :, np.newaxis] * below[:, np.newaxis, :]
-    known = ~np.isnan(shown).any(axis=(1, 2)) & (tally.object_gender >= 0)
-    return _Pairs(tally.attribute, tally.races[: tally.n_primary], np.nan_to_num(shown), known)
 
 
 def _of_pairs(tally: Tally, stratum: Stratum, pairs: _Pairs, scope: Scope) -> Iterator[Estimate]:
@@ -180,13 +175,10 @@ def _of_pairs(tally: Tally, stratum: Stratum, pairs: _Pairs, scope: Scope) -> It
     turned = straight.transpose(0, 2, 1).reshape(-1, k * k)
     opposite = sums_by(code, size, turned * count)
     stories = sums_by(code, size, np.repeat(count, k * k, axis=1))
+    sides = f"dominant_{pairs.attribute}", f"subordinate_{pairs.attribute}"
     sums = GroupSums(
         tally.prompt_names(stratum.prompts),
-        [
-            {f"dominant_{pairs.attribute}": above, f"subordinate_{pairs.attribute}": below}
-            for above in pairs.labels
-            for below in pairs.labels
-        ],
+        [dict(zip(sides, each, strict=True)) for each in product(pairs.labels, repeat=2)],
         sums_by(code, size, straight.reshape(-1, k * k) * count),
         stories,
         sums_by(code, size, straight.reshape(-1, k * k) ** 2 * count),

@@ -19,6 +19,7 @@ import numpy as np
 
 from portrayal.annotate.people.confusion import GENDERS, Confusion, Prompts
 from portrayal.stats import divide
+from portrayal.stats.resampling import sums_over
 from portrayal.types import BoolArray, FloatArray
 
 N = len(GENDERS)
@@ -178,7 +179,7 @@ def _drawn(counts: _Counts, scale: float, rng: np.random.Generator, draws: int) 
 
     def sums(each: FloatArray) -> FloatArray:
         flat = each.reshape(n, -1)
-        return (weights @ flat).reshape(draws + 1, *each.shape[1:])
+        return sums_over(weights, flat).reshape(draws + 1, *each.shape[1:])
 
     def noise(*shape: int) -> FloatArray:
         drawn = rng.standard_gamma(JEFFREYS, (draws, *shape))

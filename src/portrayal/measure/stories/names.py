@@ -17,6 +17,7 @@ from portrayal.records import Estimate, Interval, Null
 from portrayal.reference import NON_BINARY, NameTable
 from portrayal.registry import Component
 from portrayal.stats import cluster_weights, expanded_percentile, wilson
+from portrayal.stats.resampling import sums_over
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 
@@ -104,11 +105,16 @@ LISTED = 9
 
 @dataclass(frozen=True)
 class _Listed:
-    """One listed name: its code, and the race and (Table 3) gender it is listed under."""
+    """One listed name: its code, and the race and (Table 3) gender it is listed under.
+
+    `share` is that of its table's bearers who bear it, NaN where the table does not count them.
+    """
 
     name: int
     group: dict[str, str]
     likelihood: float
+    table: NameTable | None
+    share: float
 
 
 def common_names(
@@ -124,7 +130,7 @@ def common_names(
         Name table of each race, for the null of names drawn at random from it.
     """
     for model, codes in tally.model_strata():
-        listed = _listed(tally, codes)
+        listed = _listed(tally, codes, name_tables)
         if not listed:
             continue
         for laden, roles in ((False, (0,)), (True, (1, 2))):
@@ -133,10 +139,10 @@ def common_names(
                     if stratum.model != model or (pooled and len(tally.domains) == 1):
                         continue
                     for role in roles:
-                        yield from _counts(tally, stratum, role, listed, scope, name_tables)
+                        yield from _counts(tally, stratum, role, listed, scope)
 
 
-def _listed(tally: Tally, models: list[int]) -> list[_Listed]:
+def _listed(tally: Tally, models: list[int], name_tables: Mapping[str, NameTable]) -> list[_Listed]:
     """The `LISTED` most frequent names above the likelihood, by race and by race × gender."""
     characters = tally.characters
     inside = np.isin(characters.model, models) & (characters.name >= 0)
@@ -152,13 +158,18 @@ def _listed(tally: Tally, models: list[int]) -> list[_Listed]:
     for column, race in enumerate(tally.races):
         likelihood = tally.likelihood[:-1, column]
         eligible = np.flatnonzero((likelihood > LIKELIHOOD) & (total > 0))
-        for name in _largest(total, eligible)[:LISTED]:
-            found.append(_Listed(name, {tally.attribute: race}, float(likelihood[name])))
+        chosen = [(name, {tally.attribute: race}) for name in _largest(total, eligible)[:LISTED]]
         for gender, label in enumerate(GENDERS[:2]):
             of_gender = eligible[by_gender[eligible, gender] > 0]
-            for name in _largest(by_gender[:, gender], of_gender)[:1]:
-                group = {tally.attribute: race, "gender": label}
-                found.append(_Listed(name, group, float(likelihood[name])))
+            group = {tally.attribute: race, "gender": label}
+            chosen += [(name, group) for name in _largest(by_gender[:, gender], of_gender)[:1]]
+        table, shares = name_tables.get(race), [float("nan")] * len(chosen)
+        if table is not None:
+            shares = table.frequencies([tally.names[name] for name, _ in chosen]).tolist()
+        found += [
+            _Listed(name, group, float(likelihood[name]), table, share)
+            for (name, group), share in zip(chosen, shares, strict=True)
+        ]
     return found
 
 
@@ -174,22 +185,23 @@ def _counts(
     role: int,
     listed: list[_Listed],
     scope: Scope,
-    name_tables: dict[str, NameTable],
 ) -> Iterator[Estimate]:
     names = np.unique([each.name for each in listed])
     counts, named = name_sums(tally.characters, stratum, role, names)
     rng = scope.rng(COMMON_NAMES.name, stratum.domain, stratum.model, ROLES[role])
-    weights = cluster_weights(len(counts), scope.draws, rng).astype(np.float64)
+    weights = cluster_weights(len(counts), scope.draws, rng)
     n_clusters = len(stratum.prompts)
-    low, high = expanded_percentile(weights @ counts, scope.level, n_clusters)
+    low, high = expanded_percentile(sums_over(weights, counts), scope.level, n_clusters)
     total = float(named.sum())
     for each in listed:
         i = int(np.searchsorted(names, each.name))
-        interval, table = None, name_tables.get(each.group[tally.attribute])
+        interval, null = None, None
         if has_width(low[i], high[i]):
             interval = Interval(
                 float(low[i]), float(high[i]), scope.level, BOOTSTRAP, n_clusters, scope.seed
             )
+        if each.table is not None and not np.isnan(each.share):
+            null = drawn_count(each.table, each.share, total, scope)
         yield scope.estimate(
             COMMON_NAMES,
             statistic="count",
@@ -197,20 +209,13 @@ def _counts(
             group={**each.group, "name": tally.names[each.name]},
             value=float(counts[:, i].sum()),
             interval=interval,
-            null=_drawn(table, tally.names[each.name], total, scope),
+            null=null,
             n_texts=stratum.n_texts,
             n_units=total,
             n_clusters=n_clusters,
             exclusions=stratum.exclusions,
             details={"likelihood_of_name": each.likelihood},
         )
-
-
-def _drawn(table: NameTable | None, name: str, n: float, scope: Scope) -> Null | None:
-    """How often the name would occur among `n` drawn at random from the table's bearers."""
-    if table is None or not np.isfinite(table.n_people):
-        return None
-    return drawn_count(table, float(table.frequencies([name])[0]), n, scope)
 
 
 COMMON_NAMES = Component(
@@ -307,8 +312,8 @@ def _intervals(
     """Clustered interval of each count; where prompts do not vary, one observation each."""
     if n_clusters < 2:
         return [None] * counts.shape[1]
-    weights = cluster_weights(len(counts), scope.draws, rng).astype(np.float64)
-    low, high = expanded_percentile(weights @ counts, scope.level, n_clusters)
+    weights = cluster_weights(len(counts), scope.draws, rng)
+    low, high = expanded_percentile(sums_over(weights, counts), scope.level, n_clusters)
     share = np.clip(counts.sum(0) / n, 0, 1) * n_clusters
     flat_low, flat_high = wilson(share, n_clusters, scope.level)
     return [

@@ -37,8 +37,9 @@ from portrayal.measure.stories.thresholds import MEDIAN_RACIALIZED
 from portrayal.records import ERROR_HIGH, ERROR_LOW, ERROR_VALUE, READER_ERROR, Estimate
 from portrayal.reference import PAIRS
 from portrayal.stats import divide
+from portrayal.stats.resampling import sums_over
 from portrayal.stats.tails import normal_isf
-from portrayal.types import FloatArray, IntArray
+from portrayal.types import FloatArray
 
 DRAWS = 400
 MOST_LOST = 0.05
@@ -192,7 +193,7 @@ class ReaderErrors:
 
         def sums(each: FloatArray) -> FloatArray:
             flat = np.add.reduceat(each.reshape(n, -1), starts, axis=0)
-            return (chosen @ flat).reshape(len(chosen), *each.shape[1:])
+            return sums_over(chosen, flat).reshape(len(chosen), *each.shape[1:])
 
         return _ReadCounts(*map(sums, vars(counts).values())).with_people(noise)
 
@@ -235,17 +236,13 @@ def _people(tally: Tally, stratum: Stratum, *, names: bool = False) -> _ReadCoun
     inside = stratum.has(tally.prompt, tally.model) & tally.readable
     two = inside & (tally.object_gender != NO_SLOT)
 
-    def coded(rows: Any) -> IntArray:
-        return np.asarray(np.searchsorted(stratum.prompts, tally.prompt[rows]))
-
-    def gender(codes: IntArray) -> IntArray:
-        return np.minimum(codes, KNOWN)
-
     one = inside & ~two
-    at = coded(one) * N + gender(tally.subject_gender[one])
+    code = np.searchsorted(stratum.prompts, tally.prompt)
+    genders = [np.minimum(each, KNOWN) for each in (tally.subject_gender, tally.object_gender)]
+    at = code[one] * N + genders[0][one]
     alone = np.bincount(at, tally.count[one].astype(np.float64), n * N).reshape(n, N)
-    pair = gender(tally.subject_gender[two]) * N + gender(tally.object_gender[two])
-    place, weight = coded(two) * N * N + pair, tally.count[two].astype(np.float64)
+    place = code[two] * N * N + genders[0][two] * N + genders[1][two]
+    weight = tally.count[two].astype(np.float64)
     size = n * N * N
     pairs = np.bincount(place, weight, size).reshape(n, N * N)
     sides = []

@@ -78,21 +78,23 @@ def role_ratios(
         high=np.where(np.isnan(value), found.high, np.maximum(found.high, value)),
     )
 
+    naive, bounds = naive_ratio_tests(np.stack([a, n, b, m])), katz_log(a, n, b, m, scope.level)
+
     def fields(i: int) -> dict[str, Any]:
-        cells = tuple(float(each[i]) for each in counts)
-        used: Cells = (float(a[i]), float(n[i]), float(b[i]), float(m[i]))
+        cells = [float(each[i]) for each in counts]
         more = dict(own(i))
         more["counts"] = dict(zip(_CELLS, cells, strict=True)) | more.get("counts", {})
         more["n_units"] = cells[1] + cells[3]
+        used = (float(a[i]), float(n[i]), float(b[i]), float(m[i]))
         reason = undefined_ratio(used, sums.groups[i], stratum)
         if reason is not None:
             return {"undefined": reason, **more}
-        low, high = (float(bound) for bound in katz_log(*used, level=scope.level))
+        low, high = (float(bound[i]) for bound in bounds)
         method = "Katz log, Laplace-smoothed" if added[i] else "Katz log"
         return {
             "paper_interval": None if np.isnan(low) else Interval(low, high, scope.level, method),
             "null": found.null(i, scope),
-            "tests": naive_ratio_tests(used),
+            "tests": naive[i],
             "scores": found.scores(i, sums.clusters) if measure.findings else None,
             **more,
         }
@@ -126,14 +128,20 @@ def undefined_ratio(cells: Cells, group: Mapping[str, str], stratum: Stratum) ->
     return None
 
 
-def naive_ratio_tests(cells: Cells) -> tuple[Test, ...]:
-    """Return the score test and, where Katz's interval exists, the paper's p-value."""
-    tests = [Test(float(score_ratio_test(*cells)), SCORE)]
-    low, high = katz_log(*cells, level=0.95)
-    if not np.isnan(low):
-        z = z_from_interval(ratio(*cells), low, high, log=True)
-        tests.append(Test(float(altman_bland_p(z)), PAPER_P))
-    return tuple(tests)
+def naive_ratio_tests(cells: FloatArray) -> list[tuple[Test, ...]]:
+    """Return the score test and, where Katz's interval exists, the paper's p-value.
+
+    `cells` are count and total in the subordinate role, then in the dominant role, shape (4, k).
+    """
+    a, n, b, m = cells
+    low, high = katz_log(a, n, b, m, 0.95)
+    published = altman_bland_p(z_from_interval(ratio(a, n, b, m), low, high, log=True)).tolist()
+    return [
+        (Test(score, SCORE),) if np.isnan(bound) else (Test(score, SCORE), Test(p, PAPER_P))
+        for score, bound, p in zip(
+            score_ratio_test(a, n, b, m).tolist(), low, published, strict=True
+        )
+    ]
 
 
 def subordination(tally: Tally, scope: Scope) -> Iterator[Estimate]:

@@ -155,7 +155,12 @@ def _estimate(tally: Tally, stratum: Stratum, race: int, gender: int, scope: Sco
     )
     if blank.undefined:
         return blank
-    by_threshold = _smoothed(totals, scope.smoothing)
+    # The ratio at each threshold; none where the group is in neither role, or nobody counts.
+    k_sub, n_sub, k_dom, n_dom = totals
+    smoothed = (k_sub == 0) ^ (k_dom == 0)
+    by_threshold = ratio(k_sub, n_sub, k_dom, n_dom, np.where(smoothed, scope.smoothing, 0.0))
+    nobody = ((k_sub == 0) & (k_dom == 0)) | (n_sub == 0) | (n_dom == 0)
+    by_threshold = np.where(nobody, np.nan, by_threshold)
     value = float(median_of_defined(by_threshold))
     sums = role_sums(lesser, n_lesser, greater, n_greater)
     # The lowest threshold holds all that the higher ones count.
@@ -173,19 +178,15 @@ def _estimate(tally: Tally, stratum: Stratum, race: int, gender: int, scope: Sco
         null=tests_of.null(0, scope),
         tests=(tests_of.test(0), *paper_tests),
         instruments={**scope.instruments, **tests_of.why_none(0, scope)},
-        details=_details(totals, by_threshold, at) | tests_of.effective(0),
+        details={
+            "n_thresholds": float(np.sum(~np.isnan(by_threshold))),
+            "n_smoothed": float(np.sum(smoothed)),
+            "threshold_of_median": float(THRESHOLDS[at]),
+            "count_subordinate": float(k_sub[at]),
+            "count_dominant": float(k_dom[at]),
+            **tests_of.effective(0),
+        },
     )
-
-
-def _details(totals: Roles, by_threshold: FloatArray, at: int) -> dict[str, float]:
-    """How many thresholds count, and the counts at the threshold `at` of the median."""
-    return {
-        "n_thresholds": float(np.sum(~np.isnan(by_threshold))),
-        "n_smoothed": float(np.sum((totals[0] == 0) ^ (totals[2] == 0))),
-        "threshold_of_median": float(THRESHOLDS[at]),
-        "count_subordinate": float(totals[0][at]),
-        "count_dominant": float(totals[2][at]),
-    }
 
 
 def _undefined(totals: Roles, group: dict[str, str], stratum: Stratum) -> str | None:
@@ -201,15 +202,6 @@ def _undefined(totals: Roles, group: dict[str, str], stratum: Stratum) -> str | 
     if not (totals[0] + totals[2]).any():
         return f"no {name} name above any threshold in {stratum.n_texts:,} power-laden stories"
     return None
-
-
-def _smoothed(cells: Roles, smoothing: float) -> FloatArray:
-    """Ratio at each threshold, shapes (..., T) and totals (..., 1); NaN where both counts are 0."""
-    k_sub, n_sub, k_dom, n_dom = cells
-    neither = (k_sub == 0) & (k_dom == 0)
-    one = ((k_sub == 0) | (k_dom == 0)) & ~neither
-    values = ratio(k_sub, n_sub, k_dom, n_dom, np.where(one, smoothing, 0.0))
-    return np.where(neither | (n_sub == 0) | (n_dom == 0), np.nan, values)
 
 
 def _at_median(
@@ -230,7 +222,7 @@ def _at_median(
     low, high = (float(bound) for bound in katz_log(*cells, level=scope.level))
     method = f"Katz log at the threshold {THRESHOLDS[at]:.0%} of the median"
     paper = None if np.isnan(low) else Interval(low, high, scope.level, method)
-    return at, paper, naive_ratio_tests(cells)
+    return at, paper, naive_ratio_tests(np.array(cells)[:, np.newaxis])[0]
 
 
 MEDIAN_RACIALIZED = Component(
