@@ -73,6 +73,7 @@ COMMANDS = {
     "label sheet": "label.sheets:sheet",
     "list annotators": "listing:annotators",
     "list estimates": "listing:estimates",
+    "list findings": "listing:findings",
     "list factors": "listing:factors",
     "list locales": "listing:locales",
     "list measures": "listing:measures",

@@ -133,6 +133,21 @@ def estimates(
         show.estimates_table(rows)
 
 
+def findings(run: RunPath, /, *, format: Format = "table") -> None:
+    """List what a run found, or what it could have found, and what comes nearest.
+
+    Example: portrayal list findings runs/first --format json
+    """
+    from portrayal.report import finding_facts, finding_lines
+    from portrayal.run import Run
+
+    if format == "json":
+        show.as_json(finding_facts(Run.open(run)))
+        return
+    for line in finding_lines(Run.open(run)):
+        show.line(line)
+
+
 def prompts_of(study: str) -> tuple[Callable[..., None], str]:
     """Return the command `list prompts` of a study, and its help."""
     options = record(prompt_options(study, ["prompts"]))

@@ -12,7 +12,6 @@ from portrayal.errors import DataError
 from portrayal.evidence.forms import Form, FormField, form
 from portrayal.pipeline.datasheet import counted
 from portrayal.records import ERROR_HIGH, ERROR_LOW, ERROR_VALUE, READER_ERROR, Estimate
-from portrayal.report.findings import leads
 from portrayal.report.first import first_screen
 from portrayal.report.strength import FirstScreen, strength_of
 from portrayal.report.study import report_of
@@ -245,8 +244,8 @@ class _Source:
     def findings(self, _: FormField) -> Iterator[Statement]:
         first = self.first
         if first.none:
-            near = leads(self.view)
-            yield Statement(first.none, "estimates.parquet", near[0].estimates if near else ())
+            near = tuple(each.estimate for each in first.lead.candidates[:1])
+            yield Statement(first.none, "estimates.parquet", near)
         for found in first.stated:
             facts = "; ".join((found.strength, *found.facts))
             yield Statement(f"{found.headline}: {facts}.", "estimates.parquet", found.estimates)

@@ -141,11 +141,13 @@ def audit(
         _measure(run, chosen, annotations, choice, config, tell)
         write_datasheet(run, run.datasheet_path)
         if config.report.report:
-            from portrayal.report import reader_line, write_report
+            from portrayal.report import finding_lines, reader_line, write_report
 
             if line := reader_line(run):
                 tell(line)
             tell(f"report: {write_report(run)}")
+            for line in finding_lines(run):
+                tell(line)
     return run
 
 

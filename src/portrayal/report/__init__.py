@@ -2,6 +2,14 @@
 
 from portrayal.report.export import Report, export_report
 from portrayal.report.findings import reader_line
+from portrayal.report.first import finding_facts, finding_lines
 from portrayal.report.page import write_report
 
-__all__ = ["Report", "export_report", "reader_line", "write_report"]
+__all__ = [
+    "Report",
+    "export_report",
+    "finding_facts",
+    "finding_lines",
+    "reader_line",
+    "write_report",
+]

@@ -292,7 +292,7 @@ class Report:
         What the report states, the strongest first; each with its `headline`, `strength`, `facts`,
         `evidence` and the estimates behind it.
     none
-        What the report leads with where it states nothing, and what came nearest; "" otherwise.
+        What the report leads with where it states nothing; "" otherwise.
     cannot
         What cannot be said, in sentences.
 
@@ -315,7 +315,7 @@ class Report:
         """Read a run with estimates."""
         with run.speaking():
             first = first_screen(View.of(run))
-        return cls(run, first.stated, f"{first.none} {first.near}".strip(), first.cannot)
+        return cls(run, first.stated, first.none, first.cannot)
 
     def _repr_html_(self) -> str:
         lines = [f"<p>{_safe(_read(self.run))}</p>"]

@@ -167,21 +167,12 @@ def reader_words(e: Estimate) -> str:
     )
 
 
-def leads(view: View) -> list[Stated]:
-    """Return up to three ratios whose interval excludes the null though they are no findings."""
-    found: list[Stated] = []
-    for measure in headline_measures(view):
-        near = [e for e in _headline(view, measure) if e.enough and excludes_null(e)]
-        for e in near:
-            inside = e.null is not None and e.null.low <= (e.value or 0.0) <= e.null.high
-            found += [_finding(view, [e])] if not beyond_chance(e) and not inside else []
-    taken = {_about(e) for f in findings(view) for e in f.estimates}
-    fresh = {(*_about(f.first), place_words(f.first)): f for f in reversed(_strongest_first(found))}
-    return _strongest_first([f for f in fresh.values() if _about(f.first) not in taken])[:3]
-
-
-def _about(e: Estimate) -> tuple[str, ...]:
-    return (base_of(e.measure), *e.group.values())
+def nearest(view: View) -> list[Stated]:
+    """Return what comes nearest to a finding, though chance explains it; the nearest first."""
+    rows = [e for measure in headline_measures(view) for e in _headline(view, measure)]
+    rows = [e for e in rows if e.tests and not math.isnan(e.tests[0].p)]
+    rows.sort(key=lambda e: (e.tests[0].p, -distance(e), e.measure))
+    return [_finding(view, [e]) for e in rows[:MOST] if strength_of(view, e) not in (STRONG, SOME)]
 
 
 def distance(estimate: Estimate) -> float:

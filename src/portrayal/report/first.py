@@ -4,47 +4,77 @@ Every report opens with it, also one of two runs beside each other. A study may 
 words (`StudyReport.first`).
 """
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
 
 import portrayal.report.about as about
 import portrayal.report.formats as fmt
-from portrayal.records import FEW_PEOPLE, FEW_PROMPTS, NO_TEST
+from portrayal.records import FEW_PEOPLE, FEW_PROMPTS
 from portrayal.report.figures.generic import glance
 from portrayal.report.findings import (
     STATISTICS,
     doubted,
     findings,
     headline_measures,
-    leads,
+    nearest,
 )
+from portrayal.report.headline import as_facts, headline
 from portrayal.report.passages import rows_of
 from portrayal.report.strength import (
     CANNOT,
     UNCLEAR,
     FirstScreen,
-    Stated,
     strength_of,
     units,
 )
 from portrayal.report.study import report_of
 from portrayal.report.view import View, no_baseline
 from portrayal.report.words import group_label
+from portrayal.run.directory import Run
 
 MOST_NAMED = 4
 """Groups that one line names."""
 
 
 def first_screen(view: View) -> FirstScreen:
-    """Return the first screen of a run, in the study's words where it has some."""
+    """Return the first screen of a run, in the study's words where it has some.
+
+    Where nothing could be seen, nothing is stated.
+    """
     own = report_of(view).first
     if own is not None:
-        return own(view)
-    found = findings(view)
-    near = leads(view)
-    none, nearest = ("", "") if found else nothing(view, n_readable(view), near)
-    chart = glance(view, [*found, *near])
-    return FirstScreen(read_line(view), tuple(found), none, cannot_lines(view), nearest, chart)
+        screen = own(view)
+    else:
+        found = findings(view)
+        chart = glance(view, [*found, *([] if found else nearest(view))])
+        screen = FirstScreen(read_line(view), tuple(found), "", cannot_lines(view), chart)
+    lead = headline(view, screen.stated)
+    if lead.kind == "not measured":
+        screen = replace(screen, stated=(), chart=None)
+    return replace(screen, none=lead.sentence, lead=lead)
+
+
+def finding_facts(run: Run) -> dict[str, Any]:
+    """Return what a run found, or could have found, JSON-like (`headline.as_facts`)."""
+    with run.speaking():
+        view = View.of(run)
+        screen = first_screen(view)
+        return as_facts(view, screen.lead, screen.stated)
+
+
+def finding_lines(run: Run) -> Iterator[str]:
+    """Yield what a terminal says of a run: headline or findings, then what comes nearest."""
+    with run.speaking():
+        screen = first_screen(View.of(run))
+    if screen.none:
+        yield screen.none
+    for rank, each in enumerate(screen.stated, start=1):
+        yield f"{rank}. {each.headline} ({each.strength}; {'; '.join(each.facts)})."
+    if screen.lead.candidates:
+        yield "nearest to a finding (value, interval, p, q, what would establish it):"
+    for each in screen.lead.candidates:
+        yield "  " + "  ".join(each.cells)
 
 
 def read_line(view: View, clusters: int | None = None) -> str:
@@ -62,64 +92,6 @@ def read_line(view: View, clusters: int | None = None) -> str:
     readable = f"{ok:,} of {total:,} {words.texts} readable" if total else f"no {words.texts}"
     noun = words.clusters.removesuffix("s")
     return " · ".join(part for part in (named, readable, fmt.plural(n, noun) if n else "") if part)
-
-
-def n_readable(view: View) -> str:
-    """Return how many texts could be read, in words ("182 stories")."""
-    ok = int(view.note.get("outcomes", {}).get("ok", 0))
-    return f"{ok:,} {report_of(view).wording.texts}"
-
-
-def nothing(view: View, counted: str, near: Sequence[Stated]) -> tuple[str, str]:
-    """Return what a report without a result leads with, and what came nearest.
-
-    Where nothing could be tested, that is what it leads with, and why.
-
-    Parameters
-    ----------
-    view
-        The report's view.
-    counted
-        What was looked at ("182 stories").
-    near
-        What came near a finding, the nearest first.
-    """
-    if not any(e.tests for e in view.estimates):
-        return f"Nothing could be tested in {counted}: {_untested(view)}.", ""
-    said = f"No clear difference found in {counted}."
-    if not near:
-        return said, ""
-    first, facts = near[0].first, near[0].facts[:2]
-    if fmt.number(first.value, first.statistic) in near[0].headline and first.interval is not None:
-        bounds = fmt.interval(first.interval, first.statistic)
-        facts = (f"{fmt.level(view.level)} interval {bounds}", *facts[1:])
-    return (
-        said,
-        f"What comes nearest, but cannot be told from chance: {near[0].headline} "
-        f"({'; '.join(facts)}).",
-    )
-
-
-def _untested(view: View) -> str:
-    """Why no number of a run has a test."""
-    compared = [e for e in view.estimates if e.statistic in STATISTICS]
-    given = (e.instruments.get(NO_TEST) or e.undefined for e in compared)
-    reasons = Counter(reason for reason in given if reason)
-    if reasons:
-        return reasons.most_common(1)[0][0]
-    if not view.note.get("outcomes", {}).get("ok"):
-        return "no text could be read"
-    known = {name: values for name, values in view.values.items() if name not in _NO_GROUPS}
-    if known and all(len(values) == 1 for values in known.values()):
-        only = [group_label({name: value}) for name, (value,) in known.items()]
-        return f"the texts are about one group only ({', '.join(only)}), and a difference takes two"
-    if any(e.statistic == "distance" for e in view.estimates):
-        return "no number of this run has a null to hold it against"
-    return "no measure of this run compares groups with each other or with a population"
-
-
-_NO_GROUPS = ("outcome", "attribute", "factor")
-"""Attributes of estimates that are no groups of people."""
 
 
 def cannot_lines(view: View) -> tuple[str, ...]:

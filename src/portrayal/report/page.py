@@ -10,11 +10,10 @@ from portrayal.report.about import methods
 from portrayal.report.charts import Charts, Script, headline_rows, packed_csv, read_template
 from portrayal.report.figures.drawing import Drawing
 from portrayal.report.figures.generic import figures
-from portrayal.report.findings import Doubted, absent_groups, cannot_say, doubted, leads
+from portrayal.report.findings import Doubted, absent_groups, cannot_say, doubted
 from portrayal.report.first import first_screen
 from portrayal.report.formats import short
 from portrayal.report.passages import random_texts
-from portrayal.report.strength import Stated
 from portrayal.report.study import Section, report_of
 from portrayal.report.view import View
 from portrayal.report.words import colour_rules
@@ -70,9 +69,8 @@ class _Filled:
 
 @dataclass(frozen=True)
 class Found:
-    """What stands behind the findings: what the reader may have made, leads, and limits."""
+    """What stands behind the findings: what the reader may have made, and limits."""
 
-    leads: list[Stated]
     doubted: Doubted | None
     absent: str
     cannot_say: str
@@ -80,7 +78,7 @@ class Found:
     @classmethod
     def of(cls, view: View) -> "Found":
         """Return what else stands out in any run."""
-        return cls(leads(view), doubted(view), absent_groups(view), cannot_say(view))
+        return cls(doubted(view), absent_groups(view), cannot_say(view))
 
 
 def _filled(view: View, section: Section | None, template: str, content: Any = None) -> _Filled:

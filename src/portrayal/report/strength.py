@@ -157,18 +157,19 @@ class FirstScreen:
         Two to five findings, the strongest first.
     none
         What the report leads with where nothing is stated; "" otherwise.
-    near
-        What came nearest then, which chance explains; "" for nothing.
     cannot
         What cannot be said, a few sentences.
     chart
         The findings, or what comes nearest, as a chart of at most five rows: `key`, `label`, `spec`
         and `legend`; None where there is nothing to draw.
+    lead
+        Which headline it is, and the candidates below it (`portrayal.report.headline.Headline`);
+        None where runs are compared.
     """
 
     read: str
     stated: tuple[Stated, ...]
     none: str
     cannot: tuple[str, ...]
-    near: str = ""
     chart: dict[str, Any] | None = None
+    lead: Any = None

@@ -290,10 +290,12 @@ def _first(
             f"{fmt.plural(len(unresolved), 'number')} cannot be told either way, which does not "
             "mean that nothing changed."
         )
-    near, nearest = _furthest(unresolved), ""
+    near, none = _furthest(unresolved), ""
+    if not said:
+        none = f"No clear change found in {fmt.plural(len(rows), 'number')}."
     if near is not None and not said:
         near_words = _headline(near, labels)
-        nearest = f"What comes nearest, but cannot be told from chance: {near_words}."
+        none += f" What comes nearest, but cannot be told from chance: {near_words}."
     texts = [_n_texts(side) for side in sides]
     read = (
         f"{labels[0]} ({texts[0]:,} texts) beside {labels[1]} ({texts[1]:,}) · "
@@ -303,9 +305,8 @@ def _first(
     return FirstScreen(
         read,
         tuple(said),
-        "" if said else f"No clear change found in {fmt.plural(len(rows), 'number')}.",
+        none,
         tuple(cannot),
-        nearest,
         _glance(shown, labels, found.level),
     )
 

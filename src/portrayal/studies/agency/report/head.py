@@ -9,7 +9,7 @@ from portrayal.report.figures.figure import Table
 from portrayal.report.figures.generic import glance
 from portrayal.report.figures.panels import LINE, Axis
 from portrayal.report.findings import q_words, units_of
-from portrayal.report.first import n_readable, nothing, read_line
+from portrayal.report.first import read_line
 from portrayal.report.formats import short
 from portrayal.report.strength import (
     CANNOT,
@@ -61,12 +61,11 @@ def agency_first(view: View) -> FirstScreen:
     near = sorted((e for e in every if e.strength == UNCLEAR), key=lambda each: each.p)
     shown = [e for e in (*found, *near) if e.first.measure.startswith("agency_gap")]
     chart = glance(view, shown, _row, Axis("percentage points", line=0.0, zero=True, form="+.0%"))
-    none, nearest = ("", "") if found else nothing(view, n_readable(view), near)
     cannot = (
         _limits(view),
         "Agentic is not better than communal: the audit asks whether groups are told apart.",
     )
-    return FirstScreen(read_line(view), tuple(found[:MOST]), none, cannot, nearest, chart)
+    return FirstScreen(read_line(view), tuple(found[:MOST]), "", cannot, chart)
 
 
 def _size(each: Stated) -> float:

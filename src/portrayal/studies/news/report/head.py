@@ -10,7 +10,7 @@ from portrayal.report.figures.figure import Table
 from portrayal.report.figures.generic import glance
 from portrayal.report.figures.panels import LINE, Axis
 from portrayal.report.findings import facts_of, q_words
-from portrayal.report.first import nothing, read_line
+from portrayal.report.first import read_line
 from portrayal.report.formats import short
 from portrayal.report.strength import STRONG, UNCLEAR, FirstScreen, Stated, strength_of
 from portrayal.report.study import words_of
@@ -48,7 +48,6 @@ def news_first(view: View) -> FirstScreen:
     own = shown(view, of(view, "paired_distance"))
     headlines = max((e.n_clusters for e in own), default=0)
     moved = [e for e in (*said, *near) if e.first.measure.startswith("group_change")]
-    none, nearest = ("", "") if said else nothing(view, fmt.plural(headlines, "headline"), near)
     known = [e for e in own if e.value is not None]
     unclear = sum(not is_sure(e) for e in known)
 
@@ -59,13 +58,12 @@ def news_first(view: View) -> FirstScreen:
     return FirstScreen(
         read_line(view, headlines),
         tuple(sorted(said, key=lambda e: e.strength != STRONG)),
-        none,
+        "",
         (
             f"{unclear} of {fmt.plural(len(known), 'distance')} cannot be told from what chance "
             "gives.",
             "An original is what people wrote, not a measure of what would be fair.",
         ),
-        nearest,
         glance(view, moved, row, Axis("change", line=0.0, zero=True)),
     )
 

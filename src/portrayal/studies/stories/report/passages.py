@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.records import ALL
-from portrayal.report.findings import findings, leads
+from portrayal.report.findings import findings, nearest
 from portrayal.report.passages import Reading, passage, rows_of
 from portrayal.report.strength import Stated
 from portrayal.report.view import View
@@ -19,7 +19,7 @@ LIKELY = 0.5
 
 def found_readings(view: View) -> list[Reading]:
     """Return passages behind what the report found, or nearly found."""
-    return readings(view, findings(view) or leads(view))
+    return readings(view, findings(view) or nearest(view))
 
 
 def readings(view: View, found: list[Stated]) -> list[Reading]:

@@ -1,0 +1,332 @@
+"""Headline: what a run found, what it could have found, or why nothing could be seen in it.
+
+A page never says "nothing" where nothing could be seen. So there are three headlines: something was
+found; nothing was, although a difference of a given size could have been; or nothing could be seen,
+with the reason and what would help.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import portrayal.report.formats as fmt
+from portrayal.records import ALL, FEW_PEOPLE, FEW_PROMPTS, NO_TEST, Estimate
+from portrayal.report.passages import rows_of
+from portrayal.report.strength import Stated, units
+from portrayal.report.study import report_of
+from portrayal.report.view import SURE, View, no_difference, place_words, q_of
+from portrayal.report.words import group_label, group_words, measure_title
+from portrayal.stats.tails import normal_isf
+
+Kind = Literal["found", "nothing found", "not measured"]
+SHOWN = 5
+"""Candidates shown."""
+POWER = 0.8
+"""Share of runs that should find a difference that counts as one that could have been found."""
+WIDEST = 10.0
+"""Ratio from which on only differences could be found that nobody expects."""
+FEWEST_TEXTS = 20
+"""Different texts below which a run is copies of a few."""
+LEAST_PEOPLE = 0.2
+"""People for each text below which texts are not about people."""
+LEAST_ENGLISH = 0.3
+"""Share of texts below which the language is another one."""
+
+_TEXTS = 300  # texts whose language is looked at
+_ENGLISH = {
+    "the",
+    "and",
+    "of",
+    "to",
+    "a",
+    "in",
+    "was",
+    "that",
+    "he",
+    "she",
+    "with",
+    "for",
+    "is",
+    "it",
+}
+_FARTHEST = 100.0  # times as many prompts beyond which no number is named
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A hypothesis that was not established, with what it would take.
+
+    Attributes
+    ----------
+    label
+        Measure, group and place, in words.
+    estimate
+        The number.
+    detectable
+        Ratio (or difference) furthest from none that would have been found in 80 % of such runs.
+    prompts
+        Prompts that would establish it, were it as large as it looks; None where too many.
+    """
+
+    label: str
+    estimate: Estimate
+    detectable: float | None
+    prompts: int | None
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """Label, value, interval, p, q and prompts needed, as a page shows them."""
+        e = self.estimate
+        times = None if self.prompts is None else self.prompts / max(e.n_clusters, 1)
+        needed = "too many" if times is None else fmt.plural(self.prompts or 0, "prompt")
+        if times is not None and e.n_texts:
+            needed += f", {fmt.count(times * e.n_texts)} texts"
+        return (
+            self.label,
+            fmt.number(e.value, e.statistic),
+            fmt.interval(e.interval, e.statistic),
+            fmt.probability(e.tests[0].p),
+            fmt.probability(q_of(e)),
+            needed,
+        )
+
+
+@dataclass(frozen=True)
+class Headline:
+    """What a run leads with.
+
+    Attributes
+    ----------
+    kind
+        Which of the three headlines it is.
+    sentence
+        What it says; "" where the findings say it.
+    detectable
+        Ratio that could have been found; None where none could, or no ratio was tested.
+    candidates
+        Hypotheses that are not established, the most probable first.
+    """
+
+    kind: Kind
+    sentence: str
+    detectable: float | None
+    candidates: tuple[Candidate, ...]
+
+
+def headline(view: View, stated: Sequence[Stated]) -> Headline:
+    """Return what a run leads with, beside its findings."""
+    words = report_of(view).wording
+    readable = int(view.note.get("outcomes", {}).get("ok", 0))
+    counted = f"{readable:,} {words.texts}"
+    tested = hypotheses(view)
+    shown = {id(e) for each in stated for e in each.estimates}
+    every = [_candidate(e, tested) for e in tested if id(e) not in shown]
+    every.sort(key=lambda each: (each.estimate.tests[0].p, each.label))
+    sizes = [each.detectable for each in every if each.detectable is not None]
+    ratios = [
+        each.detectable
+        for each in every
+        if each.detectable is not None and each.estimate.statistic == "ratio"
+    ]
+    unseen = _unreadable(view, readable)
+    if stated and not unseen:
+        return Headline("found", "", min(ratios, default=None), tuple(every[:SHOWN]))
+    if not unseen and not sizes:
+        unseen = _untested(view, readable)
+    elif not unseen and ratios and min(ratios) > WIDEST:
+        unseen = f"only ratios above {WIDEST:g} could have been found; it takes more prompts"
+    if unseen:
+        return Headline("not measured", f"Nothing could be seen in {counted}: {unseen}.", None, ())
+    best = min(
+        (each for each in every if each.detectable is not None),
+        key=lambda each: (each.estimate.statistic != "ratio", each.detectable or 0.0),
+    )
+    e, least = best.estimate, best.detectable
+    size = (
+        f"a ratio of {fmt.number(least, 'ratio')}"
+        if e.statistic == "ratio"
+        else f"a {e.statistic} of {fmt.number(least, e.statistic)}"
+    )
+    place = place_words(e, "in ")
+    who = f"{group_words(e.group)}{f' {place}' if place else ''}"
+    middle = sorted(ratios or sizes)[len(ratios or sizes) // 2]
+    half = f"half of the {len(every)} comparisons only {fmt.number(middle, e.statistic)} or more"
+    sentence = (
+        f"Nothing found in {counted}, although {size} could have been ({who}"
+        f"{f'; in {half}' if len(every) > 1 else ''})."
+    )
+    return Headline("nothing found", sentence, least if ratios else None, tuple(every[:SHOWN]))
+
+
+def hypotheses(view: View) -> list[Estimate]:
+    """Return the tests that the findings of a run are chosen from."""
+    return [
+        e
+        for e in view.only_main(view.estimates)
+        if e.value is not None and e.tests and e.tests[0].audit_q is not None
+    ]
+
+
+def _candidate(e: Estimate, tested: Sequence[Estimate]) -> Candidate:
+    """How large a difference would have been found, and what would establish this one."""
+    family = sum(other.measure == e.measure for other in tested)
+    # What a difference must be, in standard errors, to be found in this family with that power.
+    wanted = float(normal_isf(SURE / 2.0 / max(family, 1)) + normal_isf(1.0 - POWER))
+    place = place_words(e, "in ")
+    label = f"{group_label(e.group)}{f' {place}' if place else ''}: {measure_title(e.measure)}"
+    error = _standard_error(e)
+    if error is None:
+        return Candidate(label, e, None, None)
+    size = math.exp(min(wanted * error, 50.0)) if e.statistic == "ratio" else wanted * error
+    away = _away(e)
+    times = (wanted * error / away) ** 2 if away > 0 else math.inf
+    prompts = math.ceil(e.n_clusters * max(times, 1.0)) if times <= _FARTHEST else None
+    return Candidate(label, e, size, prompts)
+
+
+def _away(e: Estimate) -> float:
+    """How far a value lies from no difference: by its logarithm where it is a ratio."""
+    value, none = e.value or 0.0, no_difference(e)
+    if e.statistic != "ratio":
+        return abs(value - none)
+    if value <= 0.0 or math.isinf(value):
+        return 0.0
+    return abs(math.log(value / none))
+
+
+def _standard_error(e: Estimate) -> float | None:
+    """Half of the interval over the normal quantile, on the scale of `_away`; None without one."""
+    bounds, value = e.interval, e.value
+    if bounds is None or value is None:
+        return None
+    ends = [bounds.low, bounds.high]
+    if e.statistic == "ratio":
+        if not 0.0 < value < math.inf:
+            return None
+        value, ends = math.log(value), [math.log(x) if x > 0 else -math.inf for x in ends]
+    reach = [abs(x - value) for x in ends if math.isfinite(x)]
+    if not reach:
+        return None
+    error = sum(reach) / len(reach) / float(normal_isf((1.0 - bounds.level) / 2.0))
+    return error or None
+
+
+def _unreadable(view: View, readable: int) -> str:
+    """Why texts say nothing, whatever the numbers: none, copies, another language; "" otherwise."""
+    if not readable:
+        return "no text could be read"
+    texts = {"texts": [str(path) for path in view.run.texts.parts()]}
+    different = int(rows_of(_DIFFERENT, texts)[0]["n"])
+    if different < FEWEST_TEXTS <= readable:
+        return f"they are copies of {fmt.plural(different, 'text')}; it takes different answers"
+    if "columns" in view.options or view.options.get("locale"):
+        return ""
+    read = [str(row["text"]) for row in rows_of(_SOME, texts | {"most": _TEXTS})]
+    if sum(map(_is_english, read)) < LEAST_ENGLISH * len(read):
+        return "the texts are not in English, the language of the annotators"
+    return ""
+
+
+def _is_english(text: str) -> bool:
+    words = re.findall(r"[^\W\d_]+", text.lower())[:400]
+    return not words or sum(word in _ENGLISH for word in words) > 0.1 * len(words)
+
+
+def _untested(view: View, readable: int) -> str:
+    """Why no number of a run can be told from no difference, and what would help."""
+    compared = [e for e in view.only_main(view.estimates) if e.statistic in ("ratio", "difference")]
+    people = [e.n_units for e in compared if e.unit == "character" and "gender" in e.group]
+    if people and max(people) < LEAST_PEOPLE * readable:
+        return (
+            f"hardly anybody of known gender or name occurs in them ({fmt.count(max(people))} "
+            f"{units('character', max(people))}); the audit is of texts about people"
+        )
+    most = max((e.n_clusters for e in compared), default=0)
+    if compared and most < FEW_PROMPTS:
+        missing = FEW_PROMPTS + 1 - most
+        texts = max(math.ceil(readable / max(most, 1)), 4 * FEW_PEOPLE)
+        return (
+            f"a comparison rests on {fmt.plural(most, 'prompt')} at most, and it takes "
+            f"{FEW_PROMPTS}: about {texts} texts to each of {missing} more prompts would do"
+        )
+    if compared and not any(e.enough for e in compared):
+        return (
+            f"no group is expected {FEW_PEOPLE} times in a place where it is compared; more texts "
+            "of the same prompts would do"
+        )
+    reasons = Counter(e.instruments.get(NO_TEST) or e.undefined for e in compared)
+    reasons.pop(None, None)
+    known = {name: values for name, values in view.values.items() if name not in _NO_GROUPS}
+    if reasons:
+        why = str(reasons.most_common(1)[0][0])
+    elif known and all(len(values) == 1 for values in known.values()):
+        only = [group_label({name: value}) for name, (value,) in known.items()]
+        why = f"the texts are about one group only ({', '.join(only)}), and a difference takes two"
+    elif any(e.statistic == "distance" for e in view.estimates):
+        why = "no number of this run has a null to hold it against"
+    else:
+        why = "no measure of this run compares groups with each other or with a population"
+    return why
+
+
+_NO_GROUPS = ("outcome", "attribute", "factor")
+"""Attributes of estimates that are no groups of people."""
+_DIFFERENT = "select count(distinct text) as n from read_parquet($texts) where outcome = 'ok'"
+_SOME = (
+    "select text from read_parquet($texts) where outcome = 'ok' order by hash(text_id) limit $most"
+)
+
+
+def as_facts(view: View, found: Headline, stated: Sequence[Stated]) -> dict[str, object]:
+    """Return the headline with findings and candidates, JSON-like.
+
+    A finding has `id`, `rank`, `strength`, `population`, `sentence`, `measure`, `strata`, `group`,
+    `value`, `interval`, `null`, `p` and `q`; a candidate the same without rank and strength, and
+    `detectable` and `prompts_needed`. A page, the terminal and every export are written of these.
+    """
+
+    def facts(e: Estimate) -> dict[str, object]:
+        bounds = None if e.interval is None else [e.interval.low, e.interval.high]
+        null = None if e.null is None else {"value": e.null.value, "low": e.null.low}
+        if null is not None and e.null is not None:
+            null["high"] = e.null.high
+        return {
+            "id": e.id,
+            "measure": e.measure,
+            "strata": dict(e.strata),
+            "group": dict(e.group),
+            "value": e.value,
+            "interval": bounds,
+            "null": null,
+            "p": e.tests[0].p if e.tests else None,
+            "q": q_of(e),
+        }
+
+    return {
+        "headline": found.kind,
+        "sentence": found.sentence or (stated[0].headline + "." if stated else ""),
+        "detectable": found.detectable,
+        "models": list(view.models) or [ALL],
+        "findings": [
+            {
+                "rank": rank,
+                "strength": each.strength,
+                "population": "prompts like these",
+                "sentence": each.headline,
+                **(facts(each.first) if each.estimates else {}),
+            }
+            for rank, each in enumerate(stated, start=1)
+        ],
+        "candidates": [
+            {
+                "sentence": each.label,
+                **facts(each.estimate),
+                "detectable": each.detectable,
+                "prompts_needed": each.prompts,
+            }
+            for each in found.candidates
+        ],
+    }
