@@ -115,7 +115,7 @@ def _written(
     from portrayal.comparison.result import HEADS, about, cells, number, to_markdown, words_of
 
     def plain(row: "Change | Summary") -> dict[str, Any]:
-        fields = {name: getattr(row, name) for name in row.__dataclass_fields__}
+        fields = {name: getattr(row, name) for name in row.__dataclass_fields__ if name != "scores"}
         return fields | {"strata": dict(row.strata), "group": dict(row.group)}
 
     if kind == "json":

@@ -5,7 +5,6 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from math import nan
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +26,7 @@ from portrayal.errors import OptionError, PortrayalError
 from portrayal.measure.scope import stated_changes, with_q_values
 from portrayal.records import ALL, Estimate, Test
 from portrayal.run import Run
-from portrayal.stats import benjamini_hochberg, prompt_subsets
+from portrayal.stats import prompt_subsets
 from portrayal.types import FloatArray
 from portrayal.validate import check_level
 
@@ -153,7 +152,7 @@ def compare(
         study,
         sides[0].name,
         sides[1].name,
-        tuple(_with_q(rows, used[0], study)),
+        tuple(_with_q(rows, used, study, seed)),
         level,
         tuple(instruments),
         _prompts(sides[0].run, sides[1].run),
@@ -230,11 +229,18 @@ def changes(
             choices.level,
             margin=np.array([choices.margin_of(runs[0].records[rows[n][0]]) for n in numbers]),
             buckets=prompts.buckets,
+            part=np.array([_part(runs[0].records[rows[n][0]]) for n in numbers]),
         )
         for n, fields in zip(numbers, found, strict=True):
             known = {name: value for name, value in fields.items() if value is not None}
             made[n] = replace(made[n], **known)
     return made
+
+
+def _part(e: Estimate) -> float:
+    """Mean contribution of a unit: of names as large as the shrink of those at hand says."""
+    shrink, share = e.details.get("shrink"), e.details.get("share")
+    return 1.0 if shrink is None or share is None else shrink * (1.0 - share) + share
 
 
 @cache
@@ -244,27 +250,36 @@ def _subsets(n_prompts: int, seed: int) -> FloatArray:
 
 
 def _with_q(
-    rows: list[Change],
-    originals: list[Estimate],
-    study: str,
+    rows: list[Change], originals: Sequence[Sequence[Estimate]], study: str, seed: int
 ) -> Iterator[Change]:
-    """Add q of details and of what may be stated, as an audit's estimates get them."""
+    """Add q of details and of what may be stated, as an audit's estimates get them.
+
+    `originals` are the estimates of each side; a change is stated where both rest on enough people.
+    """
     tested = []
-    for row, estimate in zip(rows, originals, strict=True):
-        strata = {**row.strata, "model": row.model}
-        tests = () if row.p is None else (Test(row.p, row.method),)
-        value = 0.0 if row.change is None else row.change
-        tested.append(replace(estimate, strata=strata, value=value, undefined=None, tests=tests))
+    for row, estimate in zip(rows, originals[0], strict=True):
+        tested.append(
+            replace(
+                estimate,
+                strata={**row.strata, "model": row.model},
+                tests=() if row.p is None else (Test(row.p, row.method),),
+                value=0.0 if row.change is None else row.change,
+                undefined=None,
+                scores=row.scores,
+            )
+        )
     names = {e.strata["model"] for e in tested} - {ALL}
-    may_be = stated_changes(tested, names.pop() if len(names) == 1 else ALL, stated_of(study))
-    stated = [yes and row.p is not None for row, yes in zip(rows, may_be, strict=True)]
-    audit_q = benjamini_hochberg(
-        [nan if row.p is None or not yes else row.p for row, yes in zip(rows, stated, strict=True)]
-    )
-    for i, (row, estimate) in enumerate(zip(rows, with_q_values(tested), strict=True)):
-        q = estimate.tests[0].q if estimate.tests else None
-        own = None if np.isnan(audit_q[i]) else float(audit_q[i])
-        yield replace(row, q=None if q is None or np.isnan(q) else q, audit_q=own, stated=stated[i])
+    main = names.pop() if len(names) == 1 else ALL
+    may_be = stated_changes(tested, main, stated_of(study))
+    stated = [
+        yes and row.p is not None and other.enough
+        for row, yes, other in zip(rows, may_be, originals[1], strict=True)
+    ]
+    adjusted = with_q_values(tested, seed=seed, members=stated)
+    for row, e, yes in zip(rows, adjusted, stated, strict=True):
+        first = e.tests[0] if e.tests else None
+        q = None if first is None or first.q is None or np.isnan(first.q) else first.q
+        yield replace(row, q=q, audit_q=None if first is None else first.audit_q, stated=yes)
 
 
 def stated_of(study: str) -> dict[str, str]:

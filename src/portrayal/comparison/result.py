@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from portrayal.comparison.matching import Instrument
-from portrayal.records import ALL
+from portrayal.records import ALL, PromptScores
 from portrayal.reference.labels import FactorLabels, group_label, speaking_of, strata_parts
 from portrayal.run.pages import html_table
 
@@ -59,6 +59,8 @@ class Change:
         Whether a report may state it as a finding.
     undefined
         Why there is no change, or no interval and test; None where there are.
+    scores
+        What each prompt says against no change, by which changes are adjusted for each other.
     """
 
     measure: str
@@ -89,6 +91,7 @@ class Change:
     method: str = ""
     stated: bool = False
     undefined: str | None = None
+    scores: PromptScores | None = field(default=None, compare=False, repr=False)
 
     @property
     def null(self) -> float:

@@ -7,12 +7,19 @@ from typing import Any
 import numpy as np
 
 from portrayal.measure.clustered import BUCKETS, bucket, is_bucket, sums_by
-from portrayal.records import Form
+from portrayal.records import Form, PromptScores
 from portrayal.run import Run
 from portrayal.stats import divide
-from portrayal.stats.paired import clustered_changes, paired_changes, paired_ratios
+from portrayal.stats.contrasts import Contrasts
+from portrayal.stats.paired import (
+    clustered_changes,
+    paired_changes,
+    paired_ratios,
+    paired_shares,
+)
 from portrayal.types import BoolArray, FloatArray, IntArray
 
+SCORED = "weighted scores of prompts, whose sides could be changed"
 PAIRED = "whole prompts change sides by fair coins, on paired influences"
 APART = "t on clustered influences of two samples of prompts"
 ENOUGH = 0.5
@@ -200,6 +207,21 @@ def measured(sums: Sums) -> Measured:
     return Measured(finite(value), np.nan_to_num(influence), np.nan_to_num(weight), here)
 
 
+def _are_shares(sums: Sums) -> bool:
+    """Whether sums are counts of some of the units."""
+    a, n = sums.cells[:2]
+    return bool(np.all((a >= 0) & (a <= n * (1 + 1e-9))))
+
+
+def _scores_of(found: Contrasts, k: int, prompts: IntArray) -> PromptScores | None:
+    """What each prompt says against no change of an estimate; None where it has no test."""
+    if np.isnan(found.p[k]):
+        return None
+    some = found.scores[:, k] != 0.0
+    names = tuple(str(code) for code in prompts[some].tolist())
+    return PromptScores(names, found.scores[some, k], float(found.within[k]))
+
+
 def changes_against(
     sums: Sums,
     against: Sums,
@@ -208,6 +230,7 @@ def changes_against(
     *,
     margin: FloatArray | float = np.nan,
     buckets: IntArray | None = None,
+    part: FloatArray | float = 1.0,
 ) -> list[dict[str, Any]]:
     """Infer what changed between sums and those that they are compared against.
 
@@ -225,6 +248,8 @@ def changes_against(
         Confidence level, and largest change that counts as none on the scale of the comparison.
     buckets
         Bucket of each prompt by its code: more than `BUCKETS` paired prompts are joined by these.
+    part
+        Of shares, the mean contribution of a unit (`stats.paired_shares`).
 
     Returns
     -------
@@ -241,7 +266,13 @@ def changes_against(
         sides = [side.joined(buckets[both]) for side in sides]
     one, two = (measured(side) for side in sides)
     value, influence = two.value - one.value, two.influence - one.influence
-    if not paired:
+    method, scores = (PAIRED if paired else APART), None
+    shares = sums.log and sums.form == "mean" and all(_are_shares(side) for side in sides)
+    if paired and shares:
+        cells = [(side.cells[0], side.cells[1]) for side in sides]
+        found, scores = paired_shares(cells[0], cells[1], level, margin, part)
+        method = SCORED
+    elif not paired:
         found = clustered_changes(value, influence, one.weight, two.weight, level, margin)
     elif sums.log and sums.form in _CELLS:
         # Ratios of counts are compared by counts: exact, however rare the group is.
@@ -284,7 +315,8 @@ def changes_against(
                 "n_only_a": len(prompts[0]) - len(both),
                 "n_only_b": len(prompts[1]) - len(both),
                 "paired": paired,
-                "method": PAIRED if paired else APART,
+                "method": method,
+                "scores": None if scores is None else _scores_of(scores, k, sides[0].prompts),
                 "undefined": reason,
             }
         )

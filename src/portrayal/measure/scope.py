@@ -13,7 +13,6 @@ from portrayal.errors import PortrayalError
 from portrayal.records import ALL, BEYOND_MARGINS, NO_FINDING, NO_TEST, Estimate
 from portrayal.registry import Component
 from portrayal.stats import benjamini_hochberg, joint_p
-from portrayal.stats.naming import LEAST_SHRINK
 from portrayal.types import FloatArray
 from portrayal.validate import check_count, check_level, check_seed, check_smoothing
 
@@ -85,7 +84,10 @@ ANSWERED = 0.05
 
 
 def with_q_values(
-    estimates: list[Estimate], stated: Mapping[str, str] | None = None, seed: int = 0
+    estimates: list[Estimate],
+    stated: Mapping[str, str] | None = None,
+    seed: int = 0,
+    members: Sequence[bool] | None = None,
 ) -> list[Estimate]:
     """Add two Benjamini–Hochberg q-values to each estimate's first test.
 
@@ -107,6 +109,8 @@ def with_q_values(
         Strata that the report's sentences keep to, such as all domains together.
     seed
         For joint changes of sides.
+    members
+        Which estimates are hypotheses; by default those that the report may state.
     """
     families: dict[tuple[str, str, frozenset[str]], list[int]] = {}
     for i, estimate in enumerate(estimates):
@@ -116,19 +120,20 @@ def with_q_values(
             family = (estimate.measure, strata.get("model", ALL), pooled)
             families.setdefault(family, []).append(i)
     adjusted = list(estimates)
-    for members in families.values():
-        q = benjamini_hochberg([estimates[i].tests[0].p for i in members])
-        for i, value in zip(members, q.tolist(), strict=True):
+    for family_rows in families.values():
+        q = benjamini_hochberg([estimates[i].tests[0].p for i in family_rows])
+        for i, value in zip(family_rows, q.tolist(), strict=True):
             adjusted[i] = _with_first(adjusted[i], q=value)
     models = {e.strata["model"] for e in estimates if e.tests and "model" in e.strata} - {ALL}
-    for main in (ALL, *models) if len(models) == 1 else (ALL,):
+    mains = (ALL, *models) if len(models) == 1 and members is None else (ALL,)
+    for main in mains:
         questions: dict[tuple[str, bool], list[int]] = {}
         for i, e in enumerate(estimates):
-            if is_stated(e, main, stated or {}):
+            if is_stated(e, main, stated or {}) if members is None else members[i]:
                 questions.setdefault((e.measure, BEYOND_MARGINS in e.details), []).append(i)
         within = {
-            question: _within_question([estimates[i] for i in members], seed)
-            for question, members in questions.items()
+            question: _within_question([estimates[i] for i in rows], seed)
+            for question, rows in questions.items()
         }
         first = np.array([np.nanmin(p, initial=1.0) for p in within.values()])
         every = benjamini_hochberg(first)
@@ -161,13 +166,12 @@ def is_stated(estimate: Estimate, main: str, stated: Mapping[str, str]) -> bool:
 
     That is a tested ratio, difference, distance or variance of a measure with findings, for `main`
     (the only model, or all models together), in the strata that sentences keep to, of people
-    enough that a difference could be stated, whose group the instruments can tell.
+    enough that a difference could be stated, of groups that the instruments can tell.
     """
     return (
         bool(estimate.tests)
         and estimate.value is not None
         and not {NO_TEST, NO_FINDING} & estimate.instruments.keys()
-        and estimate.details.get("shrink", 1.0) >= LEAST_SHRINK
         and estimate.enough
         and estimate.statistic in STATED
         and _is_place(estimate, main, stated)
@@ -180,9 +184,9 @@ def stated_changes(
 ) -> list[bool]:
     """Return of which estimates a comparison may state a change.
 
-    That is of what a report may state, and over all strata together of shares whose measure says so
-    (`Component.changes`), unless the same share over a baseline stands beside it: its change is the
-    same.
+    That is of what a report may state, and of shares whose measure says so (`Component.changes`):
+    over all strata together where the measure pools them, unless the same share over a baseline
+    stands beside it, as its change is the same.
 
     Parameters
     ----------
@@ -193,12 +197,17 @@ def stated_changes(
     """
     said = [is_stated(e, main, stated) for e in estimates]
     ratios = {_counted(e) for e, yes in zip(estimates, said, strict=True) if yes}
+
+    def is_pooled(e: Estimate) -> bool:
+        return all(e.strata[name] == ALL for name in e.strata.keys() - {"model", "seen_by"})
+
+    pooling = {e.measure for e in estimates if is_pooled(e)}
     return [
         yes
         or (
             e.value is not None
             and _said(e.measure)[1]
-            and all(e.strata[name] == ALL for name in e.strata.keys() - {"model", "seen_by"})
+            and (is_pooled(e) or e.measure not in pooling)
             and _is_place(e, main, stated)
             and _counted(e) not in ratios
         )

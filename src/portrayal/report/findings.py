@@ -58,18 +58,21 @@ STATISTICS = ("ratio", "difference")
 
 
 def findings(view: View) -> list[Stated]:
-    """Return up to five findings, strongest and largest first, no measure crowding out others."""
-    found: list[Stated] = []
-    others: list[Stated] = []
+    """Return up to five findings: the strongest of each question first, then the others.
+
+    So a page is spread over its questions, and groups stand before their intersections.
+    """
+    ranked: list[tuple[int, Stated]] = []
     for base, groups in _established(view).items():
         limit = max(
             _limit(measure) for measure in headline_measures(view) if base_of(measure) == base
         )
         each = _strongest_first([_finding(view, group) for group in groups])
-        found += each[:limit]
-        others += each[limit:]
-    found = _strongest_first(found)[:MOST]
-    return _strongest_first(found + _strongest_first(others)[: MOST - len(found)])
+        each.sort(key=lambda f: len(f.first.group) > 1)
+        ranked += [(rank if rank < limit else MOST + rank, f) for rank, f in enumerate(each)]
+    order = {id(f): i for i, f in enumerate(_strongest_first([f for _, f in ranked]))}
+    ranked.sort(key=lambda pair: (pair[0], order[id(pair[1])]))
+    return [f for _, f in ranked[:MOST]]
 
 
 def _established(view: View) -> dict[str, list[list[Estimate]]]:

@@ -77,7 +77,12 @@ from portrayal.stats.p_values import (
     holm,
     z_from_interval,
 )
-from portrayal.stats.paired import clustered_changes, paired_changes, paired_ratios
+from portrayal.stats.paired import (
+    clustered_changes,
+    paired_changes,
+    paired_ratios,
+    paired_shares,
+)
 from portrayal.stats.proportions import (
     chance_p,
     chance_range,
@@ -215,6 +220,7 @@ __all__ = [
     "overall_lifts",
     "paired_changes",
     "paired_ratios",
+    "paired_shares",
     "pearson3_cdf",
     "pearson3_ppf",
     "pearson3_sf",

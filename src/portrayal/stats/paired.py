@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from portrayal.stats._arguments import check_level
 from portrayal.stats.clustered import Clustered, infer_influences
+from portrayal.stats.contrasts import Contrasts, TwoSides, infer_contrasts, too_few_contrasts
 from portrayal.stats.roles import fewest_prompts, no_test_reason
 from portrayal.types import BoolArray, FloatArray, IntArray
 
@@ -136,6 +137,60 @@ def paired_changes(
     spread = np.abs(u).sum(0) > _TIE * np.maximum(1.0, np.abs(v))
     size = np.abs(u).sum(0) + np.abs(v)
     return _inferred(v, changes, inside, spread, size, subsets, level, m)
+
+
+def paired_shares(
+    first: tuple[FloatArray, FloatArray],
+    second: tuple[FloatArray, FloatArray],
+    level: float,
+    margin: npt.ArrayLike = np.nan,
+    part: npt.ArrayLike = 1.0,
+) -> tuple[Changed, Contrasts]:
+    """Infer the logarithm of the ratio of two shares of the same prompts, by their scores.
+
+    Parameters
+    ----------
+    first, second
+        Counts and totals of each side, shape (n_prompts, k) each, counts at most totals.
+    level, margin
+        As in `paired_changes`; the margin is a logarithm.
+    part
+        Mean contribution of a unit that counts, weighted by itself: 1 for whole units, shape (k,)
+        or one number.
+
+    Returns
+    -------
+    Changed, Contrasts
+        On the log scale, where the value may be ±inf; and the scores of prompts.
+
+    Examples
+    --------
+    >>> n, a = np.full((8, 1), 50.0), np.array([[9.0], [12], [8], [15], [11], [9], [14], [10]])
+    >>> found, _ = paired_shares((a, n), (2 * a + 1, n), 0.95)
+    >>> [round(float(np.exp(x[0])), 2) for x in (found.value, found.low, found.high)]
+    [2.09, 1.58, 2.79]
+    """
+    (b, m), (a, n) = first, second
+    squares = np.asarray(part, dtype=np.float64) * (a + b)
+    sides = TwoSides(a, n, b, m, squares)
+    found, bound = infer_contrasts(sides, level), _margins(margin, a.shape[1])
+    with np.errstate(divide="ignore"):
+        value, low, high = (np.log(each) for each in (found.ratio, found.low, found.high))
+    ends = np.stack([-bound, bound])
+    two_sided = np.stack([infer_contrasts(sides, level, np.exp(end)).p for end in ends])
+    # At minus the margin a change that lies well above it has a small p, at plus one well below.
+    toward = np.stack([value > ends[0], value < ends[1]])
+    inside = np.where(toward, two_sided / 2.0, 1.0 - two_sided / 2.0)
+    inside = np.where(np.isnan(ends), np.nan, inside)
+    why = [
+        NO_VALUE if unknown else too_few_contrasts(int(n), level) or ""
+        for unknown, n in zip(np.isnan(value), found.n_prompts, strict=True)
+    ]
+    reason = np.array(why, dtype=np.str_)
+    none = reason != ""
+    low, high, p = (np.where(none, np.nan, each) for each in (low, high, found.p))
+    inside = np.where(none, np.nan, inside)
+    return Changed(value, low, high, p, inside, 1.0 - inside, found.n_prompts, reason), found
 
 
 def paired_ratios(
