@@ -129,6 +129,8 @@ def group_words(group: Mapping[str, str]) -> str:
     race, gender = group.get("race"), group.get("gender")
     if "pair" in group:
         return f"couples of {couple(group['pair'])}"
+    if group.keys() == {"outcome"}:
+        return f"{group['outcome']} answers"
     if race and gender:
         said = (
             f"characters with names most borne by {people_of(race)} "

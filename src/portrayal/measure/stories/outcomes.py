@@ -79,7 +79,7 @@ OUTCOME_SHARES = Component(
     equation="share = answers with the outcome / all answers",
     source="Shieh et al. 2025, Supplement E (empty answers); refusals as in Fang et al. 2024",
     run=outcomes,
-    title="Outcomes",
+    title="Share of the answers",
     changes=True,
     findings=0,
     reading="Share of the answers with that outcome.",

@@ -350,13 +350,21 @@ def _behind(row: Change, views: tuple[View, View]) -> Behind:
 
 
 def _chosen(sure: Sequence[tuple[Change, Behind]]) -> list[tuple[Change, Behind]]:
-    """The changes that are said in sentences, no measure crowding out the others."""
+    """The changes that are said in sentences, no measure crowding out the others.
+
+    Where women are more men are fewer: of the groups of one attribute in one place, one is said.
+    """
     counts: dict[str, int] = {}
+    said: set[tuple[object, ...]] = set()
     first: list[tuple[Change, Behind]] = []
     later: list[tuple[Change, Behind]] = []
     for row, behind in sure:
-        counts[row.measure] = counts.get(row.measure, 0) + 1
-        (first if counts[row.measure] <= EACH else later).append((row, behind))
+        question = (row.measure, frozenset(row.strata.items()), frozenset(row.group))
+        fresh = question not in said and counts.get(row.measure, 0) < EACH
+        if fresh:
+            said.add(question)
+            counts[row.measure] = counts.get(row.measure, 0) + 1
+        (first if fresh else later).append((row, behind))
     return (first + later)[:MOST]
 
 

@@ -35,6 +35,8 @@ def subject(measure: str, strata: Mapping[str, str], group: Mapping[str, str]) -
     if title[1:2].islower():
         title = title[:1].lower() + title[1:]
     place = strata_words(strata, group, "in ")
+    if "outcome" in group:
+        return f"share of {group_words(group)}" + (f" {place}" if place else "")
     return f"{title} of {group_words(group)}" + (f" {place}" if place else "")
 
 
