@@ -157,6 +157,8 @@ class Gold:
     cells: FloatArray
     prompt: IntArray
     strata: tuple[BoolArray, ...]
+    domains: tuple[str, ...]
+    models: tuple[str, ...]
 
     def sums(self, inside: BoolArray, swapped: BoolArray) -> TwoSides:
         """Sums per prompt of one stratum, with the roles of some stories swapped."""
@@ -168,7 +170,9 @@ class Gold:
         sums = np.zeros((2, int(code.max()) + 1, 2 * k))
         np.add.at(sums[0], code, lesser)
         np.add.at(sums[1], code, greater)
-        return TwoSides(sums[0, :, :k], sums[0, :, k:], sums[1, :, :k], sums[1, :, k:])
+        squares = np.zeros((len(sums[0]), k))
+        np.add.at(squares, code, subject[:, :k] ** 2 + other[:, :k] ** 2)
+        return TwoSides(sums[0, :, :k], sums[0, :, k:], sums[1, :, :k], sums[1, :, k:], squares)
 
 
 def gold_stories(path: Path) -> Gold:
@@ -182,15 +186,15 @@ def gold_stories(path: Path) -> Gold:
         gender = labels[:, np.newaxis] == np.array(["Female", "Male", "Non-binary"])
         shares = race_likelihoods(names, name_table(), mena_nhpi_table())
         cells.append(_features(shares, gender))
-    prompt, model, domain = (
-        np.unique([row[key] for row in rows], return_inverse=True)[1]
+    (_, prompt), (models, model), (domains_of, domain) = (
+        np.unique([row[key] for row in rows], return_inverse=True)
         for key in ("prompt", "model", "domain")
     )
     everyone = np.ones(len(rows), dtype=bool)
     domains = [domain == d for d in range(domain.max() + 1)] + [everyone]
     models = [everyone] + [model == m for m in range(model.max() + 1)]
     strata = tuple(one & other for one, other in product(domains, models))
-    return Gold(np.stack(cells), prompt, strata)
+    return Gold(np.stack(cells), prompt, strata, tuple(domains_of), tuple(models))
 
 
 def _features(shares: FloatArray, gender: BoolArray) -> FloatArray:

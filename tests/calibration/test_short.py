@@ -196,9 +196,9 @@ def test_audits_of_swapped_stories_state_nothing(tmp_path):
     found = []
     for _ in range(3):
         coins = made.random(40) < 0.5
-        p, low, high, _ = calibration.gold_audit(stories, coins[stories.prompt])
+        p, low, high, _, stated = calibration.gold_audit(stories, coins[stories.prompt], made)
         assert not np.any((p < 0.05) & (low <= 1) & (high >= 1))
-        found.append(int(np.sum(stats.benjamini_hochberg(p) < 0.05)))
+        found.append(stated)
     assert sum(count > 0 for count in found) <= 1
 
 
