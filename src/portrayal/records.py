@@ -190,6 +190,20 @@ class PromptScores:
 
 
 @dataclass(frozen=True, slots=True)
+class Fixed:
+    """What is known of these very prompts, were they fixed: chance is in their texts alone.
+
+    `low` and `high` bound the value, in its unit; `p` is two-sided and `q` its Benjamini–Hochberg q
+    among all hypotheses of the audit, None where the estimate is none.
+    """
+
+    low: float
+    high: float
+    p: float
+    q: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Count:
     """People counted among how many, and how many no difference would give; in a role, if any."""
 
@@ -241,6 +255,8 @@ class Estimate:
     sums
         What each prompt adds, by which runs are compared; None where the measure keeps no sums.
         They are stored beside the estimates, so an estimate that is read from a file has none.
+    fixed
+        What is known of these very prompts; None where it is not known.
     scores
         What each prompt says against no difference, by which tests are adjusted for each other;
         not stored.
@@ -265,6 +281,7 @@ class Estimate:
     instruments: Mapping[str, str] = field(default_factory=dict)
     undefined: str | None = None
     source: str = ""
+    fixed: Fixed | None = None
     sums: PromptSums | None = field(default=None, compare=False, repr=False)
     scores: PromptScores | None = field(default=None, compare=False, repr=False)
 

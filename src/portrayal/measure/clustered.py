@@ -21,6 +21,7 @@ from portrayal.records import (
     NO_INTERVAL,
     NO_TEST,
     Estimate,
+    Fixed,
     Form,
     Interval,
     Null,
@@ -32,6 +33,7 @@ from portrayal.registry import Component
 from portrayal.stats import (
     agreeing_interval,
     infer_differences,
+    infer_fixed_shares,
     infer_means,
     infer_ratios,
     infer_shares,
@@ -74,10 +76,20 @@ class Inference(Clustered):
         How each interval was made, shape (k,).
     tested
         How p was computed.
+    fixed
+        Bounds and p in these very prompts, (k,) each; None where they are not inferred.
     """
 
     method: npt.NDArray[np.str_]
     tested: str
+    fixed: tuple[FloatArray, FloatArray, FloatArray] | None = None
+
+    def in_these_prompts(self, i: int) -> Fixed | None:
+        """What is known of group `i` in these very prompts; None where it is not."""
+        if self.fixed is None or any(np.isnan(each[i]) for each in self.fixed):
+            return None
+        low, high, p = (float(each[i]) for each in self.fixed)
+        return Fixed(low, high, p)
 
     def interval(self, i: int, scope: Scope, cluster: str = "prompt") -> Interval | None:
         """Return the clustered interval of group `i`; None where it is undefined.
@@ -112,7 +124,7 @@ class Inference(Clustered):
         return {EFFECTIVE: float(self.carriers[i])}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Ratios(Inference):
     """Ratios of two shares, with the range of ratios that a fair coin for each prompt gives."""
 
@@ -209,6 +221,7 @@ class GroupSums:
             reason=np.array(reasons, dtype=np.str_),
             method=np.full(len(found.p), CONTRAST),
             tested=CONTRAST_TEST,
+            fixed=(found.fixed_low, found.fixed_high, found.fixed_p),
             contrasts=found,
         )
 
@@ -264,7 +277,7 @@ def estimates_of(
         Gives a group's `undefined` (why it has no value), and what it has beside value, interval
         and clustered test: `null`, `details`, `tests` (further ones), `paper_interval`,
         `exclusions`; `interval` and `test` where another method than the sums' made them, or
-        None where there is none to make.
+        None where there is none to make; `fixed` likewise.
         Its `instruments` stand beside those of the audit. None of the fields that come of a value
         is kept where there is none.
     tested
@@ -309,6 +322,7 @@ def estimates_of(
             tests=((first,) if tested and first else ()) + tuple(more.pop("tests", ())),
             details={**found.effective(i), **more.pop("details", {}), **counts},
             sums=None if of_column is None else of_column(i),
+            fixed=more.pop("fixed", found.in_these_prompts(i) if tested else None),
             **{**fields, **more, "instruments": {**missing, **instruments}},
         )
 
@@ -345,7 +359,9 @@ def share_inference(
     by, tested = np.asarray(scale, dtype=np.float64), np.asarray(null, dtype=np.float64)
     found = infer_shares(numerator, denominator, scope.level, tested * by, squares)
     parts = vars(found) | {name: getattr(found, name) / by for name in ("value", "low", "high")}
-    return inference(Clustered(**parts), SHARE, SHARE_TEST)
+    low, high, p = infer_fixed_shares(numerator, denominator, scope.level, tested * by, squares)
+    named = inference(Clustered(**parts), SHARE, SHARE_TEST)
+    return replace(named, fixed=(low / by, high / by, p))
 
 
 def ratio_inference(upper: Sums, lower: Sums, scope: Scope) -> Inference:

@@ -142,6 +142,12 @@ def with_q_values(
             q = np.maximum(least, np.minimum(1.0, p * len(within) / answered))
             for i, value in zip(questions[question], q.tolist(), strict=True):
                 adjusted[i] = _with_first(adjusted[i], audit_q=value)
+        # Of these very prompts, all hypotheses are one family.
+        every_row = [i for rows in questions.values() for i in rows]
+        fixed = {i: known for i in every_row if (known := estimates[i].fixed) is not None}
+        q = benjamini_hochberg([known.p for known in fixed.values()])
+        for (i, known), value in zip(fixed.items(), q.tolist(), strict=True):
+            adjusted[i] = replace(adjusted[i], fixed=replace(known, q=value))
     return adjusted
 
 

@@ -13,6 +13,7 @@ import re
 import shlex
 import warnings
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -29,12 +30,14 @@ from portrayal.records import (
     Estimate,
 )
 from portrayal.report.strength import (
+    HERE,
     SOME,
     STRONG,
     Stated,
     agreement,
     base_of,
     count_words,
+    holds_here,
     strength_of,
     units,
 )
@@ -53,6 +56,8 @@ from portrayal.run.directory import Run
 
 MOST, EACH = 5, 3
 """Findings at most; and of a measure that is not registered here."""
+HERE_MOST = 3
+"""Differences in these prompts alone, at most."""
 STATISTICS = ("ratio", "difference")
 """Statistics that can be findings: those with a value that says that there is no difference."""
 
@@ -168,6 +173,32 @@ def reader_words(e: Estimate) -> str:
         f"; without the reader’s errors about {fmt.number(value, e.statistic)} "
         f"({fmt.span(low, high, e.statistic)})"
     )
+
+
+def in_these_prompts(view: View, stated: Sequence[Stated]) -> list[Stated]:
+    """Return up to three differences that hold in these prompts, if not in prompts like them.
+
+    Of one attribute in one place the surest is told, and nothing that is stated already.
+    """
+    rows = [e for measure in headline_measures(view) for e in _headline(view, measure)]
+    taken = {_question(e) for each in stated for e in each.estimates}
+    found: list[Stated] = []
+    rows = [e for e in rows if e.fixed is not None and holds_here(e)]
+    for e in sorted(rows, key=lambda e: (len(e.group), e.fixed.p if e.fixed else 1.0)):
+        if _question(e) not in taken and e.fixed is not None:
+            taken.add(_question(e))
+            bounds = fmt.span(e.fixed.low, e.fixed.high, e.statistic)
+            facts = (f"{said_value(e)} ({bounds} were the prompts fixed)", *facts_of(view, e)[2:])
+            evidence = f"Chance in the texts alone; {q_words(e.fixed.q)} among all of the audit."
+            headline = headline_of(e)
+            said = headline[:1].upper() + headline[1:]
+            found.append(Stated(said, facts, evidence, HERE, (e,)))
+    return found[:HERE_MOST]
+
+
+def _question(e: Estimate) -> tuple[object, ...]:
+    """Which groups, of one attribute or crossed, a measure compares in which place."""
+    return e.measure, frozenset(e.strata.items()), frozenset(e.group)
 
 
 def nearest(view: View) -> list[Stated]:

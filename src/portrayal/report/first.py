@@ -17,6 +17,7 @@ from portrayal.report.findings import (
     doubted,
     findings,
     headline_measures,
+    in_these_prompts,
     nearest,
 )
 from portrayal.report.headline import as_facts, headline
@@ -52,7 +53,8 @@ def first_screen(view: View) -> FirstScreen:
     lead = headline(view, screen.stated)
     if lead.kind == "not measured":
         screen = replace(screen, stated=(), chart=None)
-    return replace(screen, none=lead.sentence, lead=lead)
+    here = () if lead.kind == "not measured" else in_these_prompts(view, screen.stated)
+    return replace(screen, none=lead.sentence, here=tuple(here), lead=lead)
 
 
 def finding_facts(run: Run) -> dict[str, Any]:
@@ -60,7 +62,7 @@ def finding_facts(run: Run) -> dict[str, Any]:
     with run.speaking():
         view = View.of(run)
         screen = first_screen(view)
-        return as_facts(view, screen.lead, screen.stated)
+        return as_facts(view, screen.lead, (*screen.stated, *screen.here))
 
 
 def finding_lines(run: Run) -> Iterator[str]:
@@ -71,6 +73,8 @@ def finding_lines(run: Run) -> Iterator[str]:
         yield screen.none
     for rank, each in enumerate(screen.stated, start=1):
         yield f"{rank}. {each.headline} ({each.strength}; {'; '.join(each.facts)})."
+    for each in screen.here:
+        yield f"in these prompts: {each.headline} ({'; '.join(each.facts)})."
     if screen.lead.candidates:
         yield "nearest to a finding (value, interval, p, q, what would establish it):"
     for each in screen.lead.candidates:

@@ -15,7 +15,7 @@ from typing import Literal
 import portrayal.report.formats as fmt
 from portrayal.records import ALL, FEW_PEOPLE, FEW_PROMPTS, NO_TEST, Estimate
 from portrayal.report.passages import rows_of
-from portrayal.report.strength import Stated, units
+from portrayal.report.strength import HERE, Stated, units
 from portrayal.report.study import report_of
 from portrayal.report.view import SURE, View, no_difference, place_words, q_of
 from portrayal.report.words import group_label, group_words, measure_title
@@ -314,7 +314,7 @@ def as_facts(view: View, found: Headline, stated: Sequence[Stated]) -> dict[str,
             {
                 "rank": rank,
                 "strength": each.strength,
-                "population": "prompts like these",
+                "population": "these prompts" if each.strength == HERE else "prompts like these",
                 "sentence": each.headline,
                 **(facts(each.first) if each.estimates else {}),
             }

@@ -23,9 +23,16 @@ from portrayal.report.view import (
 )
 from portrayal.report.words import described, stem
 
-Strength = Literal["strong", "some evidence", "no clear difference", "cannot be measured here"]
+Strength = Literal[
+    "strong",
+    "some evidence",
+    "in these prompts",
+    "no clear difference",
+    "cannot be measured here",
+]
 STRONG: Strength = "strong"
 SOME: Strength = "some evidence"
+HERE: Strength = "in these prompts"
 UNCLEAR: Strength = "no clear difference"
 CANNOT: Strength = "cannot be measured here"
 
@@ -49,6 +56,17 @@ def strength_of(view: View, e: Estimate) -> Strength:
     q = q_of(e)
     clear = q is not None and q < CLEAR and e.warning is None
     return STRONG if clear and agreeing >= MOST_MODELS * known else SOME
+
+
+def holds_here(e: Estimate) -> bool:
+    """Whether a hypothesis holds in these very prompts: neither texts' chance nor the reader's.
+
+    An intersection is told only beyond its margins.
+    """
+    known = e.fixed
+    if known is None or known.q is None or not known.q < SURE or reader_could(e):
+        return False
+    return e.details.get(BEYOND_MARGINS, 0.0) < SURE
 
 
 def count_words(count: Count, unit: str) -> str:
@@ -162,6 +180,8 @@ class FirstScreen:
     chart
         The findings, or what comes nearest, as a chart of at most five rows: `key`, `label`, `spec`
         and `legend`; None where there is nothing to draw.
+    here
+        What holds in these prompts, were they fixed, though not in prompts like them.
     lead
         Which headline it is, and the candidates below it (`portrayal.report.headline.Headline`);
         None where runs are compared.
@@ -172,4 +192,5 @@ class FirstScreen:
     none: str
     cannot: tuple[str, ...]
     chart: dict[str, Any] | None = None
+    here: tuple[Stated, ...] = ()
     lead: Any = None

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from portrayal.errors import OptionError
-from portrayal.records import ALL, NO_INTERVAL, NO_TEST, Estimate, Interval, Null, Test
+from portrayal.records import ALL, NO_INTERVAL, NO_TEST, Estimate, Fixed, Interval, Null, Test
 from portrayal.run.pages import html_table
 
 ESTIMATES = "estimates.parquet"
@@ -20,7 +20,7 @@ _MAPS = ("strata", "group", "exclusions", "details", "instruments")
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, (Interval, Null, Test)):
+    if isinstance(value, (Fixed, Interval, Null, Test)):
         return {name: getattr(value, name) for name in value.__slots__}
     if isinstance(value, Mapping):
         return list(value.items())
@@ -79,6 +79,7 @@ def _estimate(row: dict[str, Any]) -> Estimate:
     row |= {name: dict(row[name]) for name in _MAPS}
     for name, kind in (("interval", Interval), ("paper_interval", Interval), ("null", Null)):
         row[name] = None if row[name] is None else kind(**row[name])
+    row["fixed"] = None if row["fixed"] is None else Fixed(**row["fixed"])
     row["tests"] = tuple(Test(**test) for test in row["tests"])
     return Estimate(**row)
 

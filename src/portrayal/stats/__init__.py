@@ -25,6 +25,7 @@ from portrayal.stats.association import fisher_p, infer_lifts, lift, overall_lif
 from portrayal.stats.blocks import find_blocks, matched_differences, plain_differences
 from portrayal.stats.clustered import (
     infer_differences,
+    infer_fixed_shares,
     infer_influences,
     infer_means,
     infer_ratios,
@@ -187,6 +188,7 @@ __all__ = [
     "infer_contrasts",
     "infer_differences",
     "infer_fair_shares",
+    "infer_fixed_shares",
     "infer_influences",
     "infer_lifts",
     "infer_means",

@@ -16,9 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from portrayal.stats._arguments import divide
+from portrayal.stats._arguments import divide, divide_or_zero
 from portrayal.stats.design_effect import (
     FLAT,
+    Evidence,
     effective_number,
     evidence_interval,
     evidence_p,
@@ -150,6 +151,49 @@ def infer_shares(
         df=evidence.df,
         reason=reason,
     )
+
+
+def infer_fixed_shares(
+    count: npt.ArrayLike,
+    total: npt.ArrayLike,
+    level: float,
+    null: npt.ArrayLike = np.nan,
+    squares: npt.ArrayLike | None = None,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Bound and test shares of these very prompts: chance is in their texts alone.
+
+    The variance is that of texts within prompts, so prompts may differ as they like. Parameters as
+    in `infer_shares`.
+
+    Returns
+    -------
+    low, high, p
+        Shape (n_groups,): effective binomial (mid-p) with as many independent units as have the
+        variance within prompts; NaN without units, and p without a null inside (0, 1).
+
+    Examples
+    --------
+    >>> low, high, p = infer_fixed_shares([[9.0], [1.0]], [[10.0], [10.0]], 0.95, null=0.7)
+    >>> [round(float(x[0]), 3) for x in (low, high, p)]
+    [0.363, 0.637, 0.003]
+    """
+    a, n = _pair(count, total)
+    squared = a if squares is None else _sums("squares", squares)
+    size = n.sum(0)
+    share = divide(a.sum(0), size)
+    # Of a prompt with one text nothing is known within: it counts as the others do on average.
+    several = n > 1
+    within = np.where(several, n * divide_or_zero(squared - divide_or_zero(a**2, n), n - 1.0), 0.0)
+    part = divide(np.where(several, n, 0.0).sum(0), size)
+    variance = divide(divide(within.sum(0), part), size**2)
+    independent = share * (1.0 - share)
+    units = np.where(variance > 0, divide(independent, variance), size)
+    ones, none = np.ones_like(share), np.zeros_like(share)
+    evidence = Evidence(share, np.where(size > 0, units, np.nan), ones, none, ones, ones * 1.000001)
+    tested = np.broadcast_to(np.asarray(null, dtype=np.float64), share.shape)
+    inside = (tested > 0) & (tested < 1)
+    low, high = evidence_interval(evidence, level)
+    return low, high, evidence_p(evidence, np.where(inside, tested, np.nan))
 
 
 def infer_ratios(

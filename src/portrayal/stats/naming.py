@@ -248,6 +248,8 @@ class FairShares:
         exactly where p < 1 - level; NaN with fewer than 2 prompts.
     null_low, null_high
         Central range of the share under fair naming with as many repeated names.
+    fixed_low, fixed_high, fixed_p
+        As `low`, `high` and `p`, in these very prompts: by drawn names alone.
     """
 
     low: FloatArray
@@ -255,6 +257,9 @@ class FairShares:
     p: FloatArray
     null_low: FloatArray
     null_high: FloatArray
+    fixed_low: FloatArray
+    fixed_high: FloatArray
+    fixed_p: FloatArray
 
 
 def infer_fair_shares(
@@ -312,6 +317,11 @@ def infer_fair_shares(
         half = np.maximum(t_isf(tail, df) * by_prompt, normal_isf(tail) * drawn)
         ends = np.clip(fair.share + spread * pearson3_ppf([[tail], [1.0 - tail]], skew), 0.0, 1.0)
         low, high = np.exp(log_share - half), np.minimum(np.exp(log_share + half), 1.0)
+        reach = normal_isf(tail) * drawn
+        fixed = np.exp(log_share - reach), np.minimum(np.exp(log_share + reach), 1.0)
+        fixed_p = 2.0 * normal_sf(away / drawn)
     none = (clusters < 2) | ~np.isfinite(log_share) | ~(fair.sd > 0)
     low, high, p = (np.where(none, np.nan, each) for each in (low, high, p))
-    return FairShares(low, high, p, ends[0], ends[1])
+    unknown = ~np.isfinite(log_share) | ~(fair.sd > 0)
+    fixed_low, fixed_high, fixed_p = (np.where(unknown, np.nan, each) for each in (*fixed, fixed_p))
+    return FairShares(low, high, p, ends[0], ends[1], fixed_low, fixed_high, fixed_p)

@@ -207,6 +207,7 @@ def _of_pairs(tally: Tally, stratum: Stratum, pairs: _Pairs, scope: Scope) -> It
         high=np.where(same, found.high, high),
         n_clusters=found.n_clusters,
         reason=np.where(same, found.reason, orders.reason),
+        fixed=None,
     )
     what = "gender" if pairs.attribute == "gender" else "matched first name"
     unknown = {f"{what} of a character not known": stratum.n_texts - round(n)}

@@ -80,6 +80,10 @@ def share_ratios(
         for bound, race in ((found.low, fair.shares.low), (found.high, fair.shares.high)):
             bound[:k] = race / against.starred[:k]
         found.p[:k], found.method[:k] = fair.shares.p, FAIR
+        own_prompts = (fair.shares.fixed_low, fair.shares.fixed_high, fair.shares.fixed_p)
+        scales = (against.starred[:k], against.starred[:k], np.ones(k))
+        for bound, race, by in zip(found.fixed or (), own_prompts, scales, strict=True):
+            bound[:k] = race / by
     counts, units = sums.upper.sum(0), sums.n_upper.sum(0)
     squares = counts if sums.squares is None else sums.squares.sum(0)
 
