@@ -29,6 +29,9 @@ NO_INTERVAL, NO_TEST, NO_FINDING = "no_interval", "no_test", "no_finding"
 """Entries of `Estimate.instruments` that say why a value has no interval, no test, or is no finding
 whatever its test says."""
 
+ASKED = "question"
+"""Entry of `Estimate.instruments`: the question, asked before any text was read, that names it."""
+
 READER_ERROR = "reader_error"
 """Entry of `Estimate.instruments`: why nobody can tell how far the reader's errors move a value."""
 ERROR_VALUE, ERROR_LOW, ERROR_HIGH = "error_value", "error_low", "error_high"

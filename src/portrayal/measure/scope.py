@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 import portrayal.registry as registry
-from portrayal.errors import PortrayalError
-from portrayal.records import ALL, BEYOND_MARGINS, NO_FINDING, NO_TEST, Estimate
+from portrayal.errors import OptionError, PortrayalError
+from portrayal.records import ALL, ASKED, BEYOND_MARGINS, NO_FINDING, NO_TEST, Estimate
 from portrayal.registry import Component
-from portrayal.stats import benjamini_hochberg, joint_p
+from portrayal.stats import benjamini_hochberg, holm, joint_p
 from portrayal.types import FloatArray
 from portrayal.validate import check_count, check_level, check_seed, check_smoothing
 
@@ -83,11 +83,54 @@ ANSWERED = 0.05
 """Adjusted p from which on a question counts as answered."""
 
 
+@dataclass(frozen=True)
+class Question:
+    """A claim named before any text is read: a measure, and a place and group of it.
+
+    Attributes
+    ----------
+    text
+        As it was asked ("subordination race=Latine domain=Learning").
+    measure
+        Registered name, with its version.
+    where
+        Values of strata and of attributes of the group.
+    """
+
+    text: str
+    measure: str
+    where: Mapping[str, str]
+
+    @classmethod
+    def of(cls, text: str) -> "Question":
+        """Read a question; OptionError where it is none."""
+        name, *pairs = text.split()
+        where = dict(pair.split("=", 1) for pair in pairs if "=" in pair)
+        if not pairs or len(where) < len(pairs) or not all(where.values()):
+            raise OptionError(
+                "a question is a measure, then KEY=VALUE of its group and place, such as "
+                f"'subordination race=Latine domain=Learning'; got {text!r}."
+            )
+        return cls(text, registry.resolve("measures", name), where)
+
+    def names(self, e: Estimate, main: str) -> bool:
+        """Whether it is about an estimate: of this group and place, no part of it, all models."""
+        known = {"model": main, **self.where}
+        own = {**e.strata, **e.group}
+        return (
+            e.measure == self.measure
+            and all(own.get(key) == value for key, value in self.where.items())
+            and all(key in self.where for key in e.group)
+            and own.get("model", main) == known["model"]
+        )
+
+
 def with_q_values(
     estimates: list[Estimate],
     stated: Mapping[str, str] | None = None,
     seed: int = 0,
     members: Sequence[bool] | None = None,
+    asked: Sequence[Question] = (),
 ) -> list[Estimate]:
     """Add two Benjamini–Hochberg q-values to each estimate's first test.
 
@@ -111,6 +154,9 @@ def with_q_values(
         For joint changes of sides.
     members
         Which estimates are hypotheses; by default those that the report may state.
+    asked
+        Questions asked beforehand: a family of their own (Holm), so that one claim is not charged
+        for all others.
     """
     families: dict[tuple[str, str, frozenset[str]], list[int]] = {}
     for i, estimate in enumerate(estimates):
@@ -128,7 +174,19 @@ def with_q_values(
     mains = (ALL, *models) if len(models) == 1 and members is None else (ALL,)
     for main in mains:
         questions: dict[tuple[str, bool], list[int]] = {}
+        beforehand = {
+            i: each.text
+            for i, e in enumerate(estimates)
+            for each in asked
+            if e.tests and e.value is not None and each.names(e, main)
+        }
+        q = holm([estimates[i].tests[0].p for i in beforehand])
+        for (i, text), value in zip(beforehand.items(), q.tolist(), strict=True):
+            named = {**adjusted[i].instruments, ASKED: text}
+            adjusted[i] = replace(_with_first(adjusted[i], audit_q=value), instruments=named)
         for i, e in enumerate(estimates):
+            if i in beforehand:
+                continue
             if is_stated(e, main, stated or {}) if members is None else members[i]:
                 questions.setdefault((e.measure, BEYOND_MARGINS in e.details), []).append(i)
         within = {
@@ -143,7 +201,7 @@ def with_q_values(
             for i, value in zip(questions[question], q.tolist(), strict=True):
                 adjusted[i] = _with_first(adjusted[i], audit_q=value)
         # Of these very prompts, all hypotheses are one family.
-        every_row = [i for rows in questions.values() for i in rows]
+        every_row = [*beforehand, *(i for rows in questions.values() for i in rows)]
         fixed = {i: known for i in every_row if (known := estimates[i].fixed) is not None}
         q = benjamini_hochberg([known.p for known in fixed.values()])
         for (i, known), value in zip(fixed.items(), q.tolist(), strict=True):

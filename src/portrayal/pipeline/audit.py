@@ -23,6 +23,7 @@ from portrayal.errors import OptionError
 from portrayal.measure import check_measures, with_q_values
 from portrayal.pipeline.config import AuditConfig
 from portrayal.pipeline.datasheet import write_datasheet
+from portrayal.records import ASKED
 from portrayal.reference.labels import kept_words
 from portrayal.run import (
     Run,
@@ -314,7 +315,12 @@ def _measure(
         every = study.tables(run, options), group_tables(run, study, options, names)
         check_measures(added, every)
         own = [made for tables in every for made in tables.estimates([*measures, *added])]
-        estimates = with_q_values(own, study.stated, options.seed)
+        questions = options.questions()
+        estimates = with_q_values(own, study.stated, options.seed, asked=questions)
+        answered = {e.instruments.get(ASKED) for e in estimates}
+        for each in questions:
+            if each.text not in answered:
+                tell(f"no test answers the question {each.text!r}; see portrayal list estimates")
         write_parquet(influences_to_table(estimates), run.influences_path)
         write_parquet(estimates_to_table(estimates), run.estimates_path)
         stage.finish(mark, {"n_estimates": len(estimates)})

@@ -20,6 +20,7 @@ from itertools import groupby
 import portrayal.report.formats as fmt
 from portrayal.records import (
     ALL,
+    ASKED,
     ERROR_HIGH,
     ERROR_LOW,
     ERROR_VALUE,
@@ -347,6 +348,8 @@ def _evidence(view: View, e: Estimate) -> str:
         parts.append(f"chance is {units(e.unit, 2.0)} {null}" if drawn else f"chance is {null}")
     if q_of(e) is not None:
         parts.append(q_words(q_of(e)))
+    if ASKED in e.instruments:
+        parts.append("asked before the texts were read, and judged among such questions alone")
     reader = report_of(view).reader
     return f"{'; '.join(parts)}{reader_words(e)}.{reader(view, e) if reader else ''}"
 

@@ -14,6 +14,7 @@ from portrayal.collect.fields import TextFields
 from portrayal.config import option
 from portrayal.errors import OptionError
 from portrayal.measure import Scope, Tables
+from portrayal.measure.scope import Question
 from portrayal.records import Prompt
 from portrayal.reference.locales import load_locale
 from portrayal.run.directory import Run
@@ -70,6 +71,8 @@ class Options:
     ----------
     level, seed, draws, permutations
         See `portrayal.measure.Scope`.
+    question
+        Claims named before any text is read (`portrayal.measure.scope.Question`).
     factor
         Factors whose groups are seen in the texts beside what the study measures: names of those
         that ship, or TOML files (`portrayal.reference.load_factor`).
@@ -89,7 +92,13 @@ class Options:
 
     level: float = option(0.95, "Confidence level.", panel="Statistics")
     seed: int = option(0, "Start of every random stream.", panel="Statistics")
-    draws: int = option(2000, "Replicates of the cluster bootstrap.", panel="Statistics")
+    question: tuple[str, ...] = option(
+        (),
+        "Claim named beforehand, judged apart: 'subordination race=Latine domain=Labor'; may be "
+        "repeated.",
+        panel="Statistics",
+    )
+    draws: int = option(2000, "Replicates of the cluster bootstrap.", panel="Statistics", rare=True)
     permutations: int = option(200, "Replicates of the null.", panel="Statistics", rare=True)
     factor: tuple[str, ...] = option(
         (), "Factor to measure as well: religion, age, ..., or a TOML file; may be repeated."
@@ -110,6 +119,11 @@ class Options:
         self.scope("")
         self.locale_settings()
         self.further_measures()
+        self.questions()
+
+    def questions(self) -> tuple[Question, ...]:
+        """Return the questions that are asked beforehand."""
+        return tuple(Question.of(text) for text in self.question)
 
     def further_measures(self) -> tuple[str, ...]:
         """Return the registered names, with their versions, of the measures that are added."""

@@ -211,8 +211,7 @@ class AgencyOptions(Options):
 
     def __post_init__(self) -> None:
         """Refuse options that cannot be used, before any text is read."""
-        self.scope("")
-        self.locale_settings()
+        Options.__post_init__(self)
         check_count("min_group", self.min_group, minimum=0)
         check_count("per_stratum", self.per_stratum, minimum=0)
         engine = self.classifier.partition(":")[0]

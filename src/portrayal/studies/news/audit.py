@@ -288,8 +288,7 @@ class NewsOptions(Options):
 
     def __post_init__(self) -> None:
         """Refuse options that cannot be used, before any text is read."""
-        self.scope("")
-        self.locale_settings()
+        Options.__post_init__(self)
         self.chosen()
         self.group_words()
         self.topic_settings()

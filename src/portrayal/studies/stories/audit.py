@@ -158,6 +158,7 @@ class StoryOptions(Options):
 
     def __post_init__(self) -> None:
         """Refuse options that cannot be used, before any text is read."""
+        Options.__post_init__(self)
         if self.min_count is not None:
             check_count("min_count", self.min_count)
         self.scope("", smoothing=self.smoothing, min_name_count=self.min_name_count)
