@@ -10,6 +10,7 @@ from scipy import integrate, stats
 from portrayal.stats import clustered as intervals
 from portrayal.stats.clustered import (
     infer_differences,
+    infer_fixed_shares,
     infer_means,
     infer_ratios,
     infer_shares,
@@ -344,3 +345,30 @@ def test_effective_number_and_design_effect_of_repeated_texts():
 def shares(y, n):
     y, n = np.array(y, float)[:, None], np.array(n, float)[:, None]
     return y, n, y
+
+
+def test_these_very_prompts_vary_by_their_texts_alone():
+    """Prompts differ as they like: the variance is that within them, as by the definition."""
+    count, total = np.array([[18.0], [2.0], [9.0]]), np.full((3, 1), 20.0)
+    low, high, p = infer_fixed_shares(count, total, 0.95, null=0.6)
+    within = sum(20 * x / 20 * (1 - x / 20) * 20 / 19 for x in (18, 2, 9)) / 60**2
+    assert low[0] < 29 / 60 < high[0]
+    assert (high[0] - low[0]) / 2 == pytest.approx(1.96 * within**0.5, rel=0.03)
+    assert (p[0] < 0.05) == (not low[0] <= 0.6 <= high[0])
+    apart = infer_shares(count, total, 0.95)
+    assert apart.high[0] - apart.low[0] > 2 * (high[0] - low[0])
+
+
+def test_these_very_prompts_are_refused_at_the_level():
+    generator = np.random.default_rng(5)
+    chance = np.array([[0.1], [0.9], [0.4], [0.3]])
+    count = generator.binomial(30, np.repeat(chance, 2000, axis=1)) * 1.0
+    _, _, p = infer_fixed_shares(count, np.full(count.shape, 30.0), 0.95, null=chance.mean())
+    assert 0.03 < (p < 0.05).mean() < 0.065
+
+
+def test_a_share_in_one_text_a_prompt_has_no_variance_within():
+    low, high, p = infer_fixed_shares([[1.0], [0.0], [1.0]], [[1.0]] * 3, 0.95, null=0.5)
+    assert 0 < low[0] < 2 / 3 < high[0] < 1
+    assert p[0] > 0.5
+    assert np.isnan(infer_fixed_shares([[0.0]], [[0.0]], 0.95)[0][0])

@@ -5,7 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portrayal.stats import clustered_changes, paired_changes, paired_ratios, prompt_subsets
+from portrayal.stats import (
+    clustered_changes,
+    infer_contrasts,
+    paired_changes,
+    paired_ratios,
+    paired_shares,
+    prompt_subsets,
+)
+from portrayal.stats.contrasts import TwoSides
 from portrayal.types import FloatArray
 
 
@@ -158,3 +166,33 @@ def test_a_group_of_one_side_alone_has_a_bound():
     assert np.all(found.p < 0.05)
     neither = paired_ratios((0 * a, n), (0 * a, n), SUBSETS, 0.95)
     assert set(neither.reason) == {"no value"}
+
+
+def test_paired_shares_are_the_contrasts_of_two_sides():
+    generator = np.random.default_rng(8)
+    n = np.full((9, 5), 40.0)
+    a, b = (generator.binomial(40, 0.3, n.shape) * 1.0 for _ in range(2))
+    found, contrasts = paired_shares((b, n), (a, n), 0.95, margin=np.log(1.25))
+    plain = infer_contrasts(TwoSides(a, n, b, n))
+    assert np.allclose(found.value, np.log(plain.ratio))
+    assert np.allclose(found.p, plain.p)
+    assert np.allclose(np.exp(found.low), plain.low)
+    assert np.allclose(found.p_inside + found.p_beyond, 1.0)
+    assert np.array_equal(contrasts.scores, plain.scores)
+
+
+def test_shares_that_are_alike_are_shown_to_be():
+    n = np.full((20, 1), 400.0)
+    a = n * 0.5
+    found, _ = paired_shares((a, n), (a + 1, n), 0.95, margin=np.log(1.25))
+    assert found.p_equivalent[0] < 0.05
+    assert found.p[0] > 0.05
+
+
+def test_a_margin_is_held_against_the_right_end():
+    n, a = np.full((12, 1), 100.0), np.full((12, 1), 20.0)
+    found, _ = paired_shares((a, n), (2 * a, n), 0.95, margin=np.log(1.25))
+    below, above = found.p_inside[:, 0]
+    assert below < 0.01, "twice is well above 1 / 1.25"
+    assert above > 0.99, "and not shown to be below 1.25"
+    assert found.p_beyond[1, 0] < 0.01

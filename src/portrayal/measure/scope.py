@@ -104,7 +104,7 @@ class Question:
     @classmethod
     def of(cls, text: str) -> "Question":
         """Read a question; OptionError where it is none."""
-        name, *pairs = text.split()
+        name, *pairs = text.split() or [""]
         where = dict(pair.split("=", 1) for pair in pairs if "=" in pair)
         if not pairs or len(where) < len(pairs) or not all(where.values()):
             raise OptionError(

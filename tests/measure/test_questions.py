@@ -1,0 +1,57 @@
+"""Questions asked beforehand: how they are read, what they name, what their family costs."""
+
+import pytest
+
+from portrayal.errors import OptionError, UnknownNameError
+from portrayal.measure.scope import Question, with_q_values
+from portrayal.records import ASKED, Estimate, Test
+
+TEXT = "subordination race=Latine domain=Learning"
+
+
+def estimate(p, group, domain="Learning", model="all", measure="subordination.v1"):
+    strata = {"domain": domain, "model": model}
+    more = {"n_units": 90.0, "n_clusters": 9}
+    return Estimate(
+        "s", measure, "ratio", "character", strata, group, 2.0, tests=(Test(p, "t"),), **more
+    )
+
+
+def test_a_question_names_one_estimate_and_no_part_of_it():
+    asked = Question.of(TEXT)
+    assert asked.measure == "subordination.v1"
+    assert asked.names(estimate(0.1, {"race": "Latine"}), "all")
+    assert not asked.names(estimate(0.1, {"race": "Latine", "gender": "F"}), "all")
+    assert not asked.names(estimate(0.1, {"race": "Black"}), "all")
+    assert not asked.names(estimate(0.1, {"race": "Latine"}, domain="Love"), "all")
+    assert not asked.names(estimate(0.1, {"race": "Latine"}, model="one"), "all")
+    assert asked.names(estimate(0.1, {"race": "Latine"}, model="one"), "one")
+
+
+@pytest.mark.parametrize("text", ["", "subordination", "subordination race", "subordination race="])
+def test_what_is_no_question_says_how_one_is_asked(text):
+    with pytest.raises((OptionError, ValueError, UnknownNameError)) as refused:
+        Question.of(text)
+    assert text == "" or "KEY=VALUE" in str(refused.value)
+
+
+def test_an_unknown_measure_is_refused():
+    with pytest.raises(UnknownNameError):
+        Question.of("subordinatoin race=Latine")
+
+
+def test_one_claim_is_not_charged_for_all_others():
+    others = [estimate(0.5, {"race": str(i)}) for i in range(60)]
+    given = [estimate(0.02, {"race": "Latine"}), *others]
+    assert with_q_values(given)[0].tests[0].audit_q > 0.4
+    asked = with_q_values(given, asked=[Question.of(TEXT)])
+    assert asked[0].tests[0].audit_q == pytest.approx(0.02)
+    assert asked[0].instruments[ASKED] == TEXT
+    assert all(ASKED not in e.instruments for e in asked[1:])
+
+
+def test_two_claims_are_adjusted_for_each_other():
+    given = [estimate(0.02, {"race": "Latine"}), estimate(0.03, {"gender": "F"})]
+    asked = [Question.of(TEXT), Question.of("subordination gender=F domain=Learning")]
+    q = [e.tests[0].audit_q for e in with_q_values(given, asked=asked)]
+    assert q == pytest.approx([0.04, 0.04])
