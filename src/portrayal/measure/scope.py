@@ -1,5 +1,6 @@
 """Scope: the settings that every measure of an audit shares, and what all its estimates get."""
 
+import math
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -124,14 +125,13 @@ def with_q_values(
     for main in (ALL, *models) if len(models) == 1 else (ALL,):
         questions: dict[tuple[str, bool], list[int]] = {}
         for i, e in enumerate(estimates):
-            if is_stated(e, main, stated or {}):
+            if is_stated(e, main, stated or {}) and not math.isnan(e.tests[0].p):
                 questions.setdefault((e.measure, BEYOND_MARGINS in e.details), []).append(i)
         within = {
             question: _within_question([estimates[i] for i in members], seed)
             for question, members in questions.items()
         }
-        first = np.array([np.nanmin(p, initial=1.0) for p in within.values()])
-        every = benjamini_hochberg(first)
+        every = benjamini_hochberg([p.min() for p in within.values()])
         answered = max(int((every <= ANSWERED).sum()), 1)
         for (question, p), least in zip(within.items(), every.tolist(), strict=True):
             q = np.maximum(least, np.minimum(1.0, p * len(within) / answered))
