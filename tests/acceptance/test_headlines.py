@@ -74,4 +74,5 @@ def test_the_first_screen_counts_people_and_models(read):
         assert e.tests[0].audit_q < 0.05
         assert each.strength == "some evidence"
         assert " of 5 models with a value agree" in each.facts[-1]
-        assert " characters (" in each.facts[2]
+        counted = " characters (" if e.measure == "representation.v1" else " dominant characters"
+        assert counted in each.facts[2]

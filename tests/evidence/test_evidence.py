@@ -100,10 +100,9 @@ def test_every_number_of_a_pack_is_that_of_the_run(measured: Run) -> None:
     page = to_markdown(pack_of(measured, "model-card"))
     listed = [e for f in told["fields"] for said in f["says"] for e in said["estimates"]]
     assert len(listed) > 10
-    nearest = first_screen(View.of(measured)).lead.candidates[
-        0
-    ]  # as nothing is found in the sample
-    assert nearest.estimate.id in {row["id"] for row in listed}
+    # Nothing is found in the sample: what comes nearest stands for it.
+    nearest = first_screen(View.of(measured)).lead.candidates[0].estimate
+    assert nearest.id in {row["id"] for row in listed}
     for row in listed:
         e = by_id[row["id"]]
         assert row["value"] == (e.value if e.value != float("inf") else "inf")
@@ -111,7 +110,7 @@ def test_every_number_of_a_pack_is_that_of_the_run(measured: Run) -> None:
         assert e.id in page
         if e.interval is not None and row["interval"]["high"] != "inf":
             assert row["interval"]["high"] == e.interval.high
-    assert {len(r["group"]) for r in listed} >= {1, 2}
+    assert {name for row in listed for name in row["group"]} >= {"race", "gender"}
 
 
 def test_what_was_not_measured_is_not_filled(tmp_path: Path) -> None:
