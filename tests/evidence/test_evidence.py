@@ -22,6 +22,8 @@ from portrayal.evidence import (
     write_evidence,
 )
 from portrayal.evidence.pack import FILLS, NOTES
+from portrayal.report.first import first_screen
+from portrayal.report.view import View
 from portrayal.run import Run
 from portrayal.studies.own import write_start
 
@@ -97,7 +99,10 @@ def test_every_number_of_a_pack_is_that_of_the_run(measured: Run) -> None:
     told = json.loads(to_json(pack_of(measured, "model-card")))
     page = to_markdown(pack_of(measured, "model-card"))
     listed = [e for f in told["fields"] for said in f["says"] for e in said["estimates"]]
-    assert len(listed) > 20
+    assert len(listed) > 10
+    # Nothing is found in the sample: what comes nearest stands for it.
+    nearest = first_screen(View.of(measured)).lead.candidates[0].estimate
+    assert nearest.id in {row["id"] for row in listed}
     for row in listed:
         e = by_id[row["id"]]
         assert row["value"] == (e.value if e.value != float("inf") else "inf")
@@ -105,7 +110,7 @@ def test_every_number_of_a_pack_is_that_of_the_run(measured: Run) -> None:
         assert e.id in page
         if e.interval is not None and row["interval"]["high"] != "inf":
             assert row["interval"]["high"] == e.interval.high
-    assert {len(r["group"]) for r in listed} >= {1, 2}
+    assert {name for row in listed for name in row["group"]} >= {"race", "gender"}
 
 
 def test_what_was_not_measured_is_not_filled(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 import tomli_w
@@ -17,7 +18,7 @@ from portrayal.errors import DataError, OptionError, PortrayalError, RunError, U
 from portrayal.measure import with_q_values
 from portrayal.pipeline.audit import _file_mark
 from portrayal.pipeline.config import AuditConfig
-from portrayal.records import Estimate, Test
+from portrayal.records import Estimate, PromptScores, Test
 from portrayal.run import Stage, fingerprint
 from portrayal.stats import benjamini_hochberg
 from portrayal.studies.laissez_faire import prompts
@@ -380,7 +381,12 @@ def test_the_users_folder_of_texts_is_not_emptied(rows, tmp_path):
 def estimate(measure, *p, model="all", **strata):
     tests = tuple(Test(each, f"test {i}") for i, each in enumerate(p))
     strata = {"model": model, **strata}
-    return Estimate("s", measure, "ratio", "character", strata, {}, 1.0, tests=tests)
+    enough = {"n_units": 50.0, "n_clusters": 20}
+    return Estimate("s", measure, "ratio", "character", strata, {}, 1.0, tests=tests, **enough)
+
+
+def audit_q(given, *more):
+    return [e.tests[0].audit_q if e.tests else None for e in with_q_values(given, *more)]
 
 
 def test_q_values_are_adjusted_within_each_measure_and_model():
@@ -414,7 +420,7 @@ def test_what_is_pooled_over_a_stratum_does_not_pay_for_its_parts():
     assert adjusted[1].tests[0].q == pytest.approx(0.5)
 
 
-def test_all_that_a_report_may_state_is_one_family():
+def test_each_measure_that_a_report_may_state_is_one_question():
     given = [
         estimate("subordination.v1", 0.004, domain="Labor"),
         estimate("representation.v1", 0.03, domain="Love"),
@@ -424,18 +430,72 @@ def test_all_that_a_report_may_state_is_one_family():
         estimate("unknown.v1", 0.5),
         estimate("unknown.v1", 0.01, model="y"),
     ]
-    found = [e.tests[0].audit_q for e in with_q_values(given)]
-    q = benjamini_hochberg([0.004, 0.03, 0.5]).tolist()
-    assert found == [*(pytest.approx(each) for each in q[:2]), None, None, None, q[2], None]
-    in_love = [e.tests[0].audit_q for e in with_q_values(given, {"domain": "Love"})]
+    # Three questions, of which two are answered: p counts 3 / 2 times, and no less than theirs.
+    assert benjamini_hochberg([0.004, 0.03, 0.5]).tolist() == pytest.approx([0.012, 0.045, 0.5])
+    expected = [0.012, 0.045, None, None, None, 0.75, None]
+    assert audit_q(given) == [None if q is None else pytest.approx(q) for q in expected]
+    in_love = audit_q(given, {"domain": "Love"})
     assert in_love[0] is None
     assert in_love[1] == pytest.approx(0.06)
 
 
+def test_within_a_question_tests_are_adjusted_for_each_other_and_for_what_was_answered():
+    one = [estimate("a", p, place=str(p)) for p in (0.001, 0.02, 0.6)]
+    others = [estimate(name, 0.9) for name in ("b", "c", "d")]
+    # Alone in its question: Benjamini and Hochberg. Beside three without an answer: four times.
+    assert audit_q(one) == pytest.approx([0.003, 0.03, 0.6])
+    assert audit_q([*one, *others])[:3] == pytest.approx([0.012, 0.12, 1.0])
+
+
+def test_more_tests_of_another_question_cost_nothing():
+    few = [estimate("a", 0.01), estimate("b", 0.5)]
+    many = [*few, *(estimate("b", 0.5, place=str(i)) for i in range(40))]
+    assert audit_q(few)[0] == audit_q(many)[0] == pytest.approx(0.02)
+    crossed = [dataclasses.replace(e, details={"p_beyond_margins": 0.4}) for e in many[2:]]
+    own = [dataclasses.replace(e, measure="a") for e in crossed]
+    assert audit_q([*few[:1], *own])[0] == pytest.approx(0.02), "intersections are another question"
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"n_units": 9.9},
+        {"n_clusters": 4},
+        {"details": {"count_x": 3.0, "n_x": 90.0, "count_y": 12.0, "n_y": 90.0}},
+        {"instruments": {"no_finding": "it is the other order of another"}},
+        {"instruments": {"no_test": "one prompt"}},
+        {"measure": "median_representation.v1"},
+        {"tests": (Test(float("nan"), "t"),)},
+        {"statistic": "share"},
+    ],
+)
+def test_what_cannot_be_a_finding_is_no_hypothesis_and_costs_the_others_nothing(more):
+    none = dataclasses.replace(estimate("c", 0.9), **more)
+    found = audit_q([estimate("a", 0.01), estimate("b", 0.5), none, none])
+    assert found[2:] == [None, None]
+    assert found[:2] == pytest.approx([0.02, 1.0])
+    assert audit_q([none]) == [None]
+
+
+def scored(p, score, group):
+    names = tuple(f"p{i:02}" for i in range(len(score)))
+    says = PromptScores(names, np.asarray(score), 0.5)
+    return dataclasses.replace(estimate("a", p), group=group, scores=says)
+
+
+def test_ratios_that_say_the_same_of_two_groups_are_one_hypothesis():
+    score = np.random.default_rng(4).normal(1.2, 1.0, 12)
+    women, men = scored(0.001, score, {"gender": "F"}), scored(0.001, -score, {"gender": "M"})
+    alone, both = audit_q([women]), audit_q([women, men])
+    assert both == [alone[0]] * 2
+    assert 0.001 <= alone[0] < 0.01
+    other = scored(0.001, np.random.default_rng(5).permutation(score), {"race": "Black"})
+    assert audit_q([women, other])[0] > alone[0], "another ratio is counted"
+
+
 def test_one_model_and_all_models_together_are_each_a_family():
     given = [estimate("a", 0.01), estimate("a", 0.02), estimate("a", 0.02, model="x")]
-    found = [e.tests[0].audit_q for e in with_q_values(given)]
-    assert found == pytest.approx([0.02, 0.02, 0.02])
+    assert audit_q(given) == pytest.approx([0.02, 0.02, 0.02])
 
 
 def test_q_values_of_an_audit_are_those_of_its_families(reference):

@@ -13,6 +13,7 @@ from support import headless_chromium
 
 SPAN = pa.struct([("start", pa.int32()), ("end", pa.int32()), ("kind", pa.string())])
 STRATA = pa.map_(pa.string(), pa.string())
+N_STORIES = 24
 LADEN = {"domain": "Labor", "condition": "power-laden"}
 
 
@@ -43,7 +44,7 @@ def estimate(
         "interval": None if value is None else Interval(low, high, 0.95, "cluster", clusters, 0),
         "paper_interval": None if value is None else Interval(low, high, 0.95, "Katz log"),
         "null": null and Null(1.0, *null, 0.95, "roles of whole prompts swapped at random", 0),
-        "tests": () if q is None else (Test(0.001, "t", q),),
+        "tests": () if q is None else (Test(0.001, "t", q, q),),
         "n_texts": 100,
         "n_units": 50.0,
         "n_clusters": clusters,
@@ -60,7 +61,7 @@ def make_run(tmp_path: Path) -> Callable[..., Run]:
         estimates: Sequence[Estimate],
         *,
         models: Sequence[str] = ("m",),
-        stories: Sequence[Mapping[str, Any]] = (),
+        stories: Sequence[Mapping[str, Any]] | None = None,
         study: str = "laissez-faire",
         outcomes: Mapping[str, int] | None = None,
     ) -> Run:
@@ -70,6 +71,9 @@ def make_run(tmp_path: Path) -> Callable[..., Run]:
         prompt = {"prompt_id": "p", "text": "Write a story.", "strata": list(LADEN.items())}
         schema = pa.schema([("prompt_id", pa.string()), ("text", pa.string()), ("strata", STRATA)])
         write_parquet(pa.Table.from_pylist([prompt], schema=schema), run.prompts_path)
+        if stories is None:  # of nobody, and enough different ones that something can be seen
+            n = N_STORIES if outcomes is None else outcomes["ok"]
+            stories = [{"text": f"Day {i}: the rain was over, and it was warm."} for i in range(n)]
         _texts(run.texts, stories, models, outcomes or {"ok": len(stories)})
         _people(run.annotations("people.v2"), stories)
         run.write_settings(

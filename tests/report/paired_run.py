@@ -72,7 +72,7 @@ def estimate(
         interval=Interval(value - half, value + half, 0.95, "cluster", 30, 0) if known else None,
         paper_interval=Interval(value - half / 2, value + half / 2, 0.95, "t") if known else None,
         null=Null(sum(null) / 2, *null, 0.95, NULL, 0) if null else None,
-        tests=() if q is None else (Test(q, "permutation", q),),
+        tests=() if q is None else (Test(q, "permutation", q, q),),
         n_texts=40,
         n_units=38.0,
         n_clusters=30,

@@ -12,6 +12,7 @@ import portrayal
 from portrayal.records import NO_INTERVAL, NO_TEST, Estimate, Interval, Null
 from portrayal.records import Test as TestOf
 from portrayal.report.figures.generic import figures
+from portrayal.report.first import first_screen
 from portrayal.report.page import render
 from portrayal.report.study import report_of
 from portrayal.report.view import View
@@ -53,8 +54,8 @@ def view(tmp_path_factory):
 
 
 def test_the_head_says_both_maskings_and_what_cannot_be_said(view):
-    head, first = agency_head(view), agency_first(view)
-    assert first.none.startswith("No clear difference found in 24 texts.")
+    head, first = agency_head(view), first_screen(view)
+    assert first.none.startswith("Nothing found in 24 texts, although a difference of ")
     assert first.stated == ()
     said = _differences(view, ("Biography", "", "sample"))
     assert all("Unmasked" in s.evidence for s in said)

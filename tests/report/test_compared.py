@@ -7,10 +7,11 @@ import pytest
 
 from portrayal.report.about import reading_error
 from portrayal.report.charts import headline_rows
+from portrayal.report.first import first_screen
 from portrayal.report.study import report_of
 from portrayal.report.view import View
 from portrayal.run import Run
-from portrayal.studies.news.report.head import compared, intervals, news_first, sentences
+from portrayal.studies.news.report.head import compared, intervals, sentences
 
 from .conftest import estimate
 from .paired_run import PLAIN, write_paired_run
@@ -61,11 +62,11 @@ def test_what_chance_can_give_is_not_claimed(
     (said,) = sentences(view)[2]
     assert words in said.evidence
     assert not said.clear
-    head = news_first(view)
+    head = first_screen(view)
     assert head.stated == ()
     tested = more.get("q", 0.001) is not None
-    none = "No clear difference found" if tested else "Nothing could be tested"
-    assert head.none.startswith(f"{none} in 30 headlines")
+    none = "Nothing found" if tested else "Nothing could be seen"
+    assert head.none.startswith(f"{none} in 8 texts")
     assert tested or head.none.endswith("no number of this run has a null to hold it against.")
     assert head.cannot[0].startswith("1 of 1 distance cannot be told")
 

@@ -1,5 +1,6 @@
 """The first screen: what it says, in which order, and that a reader sees it without scrolling."""
 
+import re
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,7 +15,7 @@ from portrayal.report import write_report
 from portrayal.report.changes import write_comparison
 from portrayal.report.first import first_screen
 from portrayal.report.page import render
-from portrayal.report.strength import CANNOT, SOME, STRONG, UNCLEAR, counts_of, strength_of
+from portrayal.report.strength import CANNOT, SOME, STRONG, UNCLEAR, strength_of
 from portrayal.report.view import View
 from portrayal.run import Run
 from portrayal.studies.study import Study
@@ -43,7 +44,7 @@ def test_a_finding_says_counts_range_chance_models_and_strength(make_run: Maker)
     rows += [rep(v or 1, 0.2, 2, 8, model=m) for v, m in zip(values, models, strict=True)]
     rows[-1] = replace(rows[-1], value=None, interval=None, tests=(), undefined="none was there")
     screen = first_screen(View.of(make_run(rows, models=models, outcomes={"ok": 9, "empty": 1})))
-    assert screen.read == "4 models · 9 of 10 stories readable"
+    assert screen.read == "4 models · 9 of 10 stories readable · 1 prompt"
     (said,) = screen.stated
     assert said.facts == (
         "0.55 times (0.40–0.70)",
@@ -61,7 +62,8 @@ def test_strength_takes_q_prompts_people_models_and_the_reader(make_run: Maker) 
         "B": (rep(0.5, 0.4, 0.6, 40, domain="B", q=0.03), SOME),
         "C": (rep(0.5, 0.4, 0.6, 40, domain="C", clusters=7), SOME),
         "D": (rep(0.5, 0.4, 1.6, 40, domain="D", q=0.3), UNCLEAR),
-        "E": (rep(0.5, 0.4, 0.6, 9.6, domain="E"), CANNOT),
+        "E": (replace(rep(0.5, 0.4, 0.6, 9.6, domain="E"), details=share(9.6, 0.02)), CANNOT),
+        "H": (rep(0.2, 0.1, 0.4, 3.0, domain="H"), STRONG),  # 56 expected: who is missing
         "F": (rep(0.5, 0.4, 0.6, 40, domain="F", clusters=4), CANNOT),
         "G": (replace(rep(0.5, 0.4, 0.6, 40, domain="G"), details=share(40) | errors), CANNOT),
     }
@@ -70,25 +72,31 @@ def test_strength_takes_q_prompts_people_models_and_the_reader(make_run: Maker) 
     assert found == {name: strength for name, (_, strength) in cases.items()}
 
 
-def test_a_third_of_a_person_states_nothing_but_is_counted(make_run: Maker) -> None:
+def test_who_is_missing_from_one_role_can_be_stated_who_is_nearly_nowhere_cannot(
+    make_run: Maker,
+) -> None:
     roles = {"count_subordinate": 31.0, "n_subordinate": 200.0, "count_dominant": 0.3}
-    lone = estimate(100.0, 50.0, 200.0, q=0.001, details={**roles, "n_dominant": 200.0})
-    view = View.of(make_run([lone]))
-    screen = first_screen(view)
-    assert screen.stated == ()
-    assert [round(c.expected, 2) for c in counts_of(view, view.estimates[0])] == [15.65, 15.65]
-    assert screen.cannot[0].startswith("Too few for a finding, but fewer than chance gives")
-    assert "0.3 of 200 dominant characters" in screen.cannot[0]
+    missing = estimate(100.0, 50.0, 200.0, q=0.001, details={**roles, "n_dominant": 200.0})
+    few = {**missing.details, "count_subordinate": 15.0}
+    rare = replace(missing, details=few, group={"race": "Asian"})
+    view = View.of(make_run([missing, rare]))
+    (said,) = first_screen(view).stated
+    assert said.first.group == missing.group
+    assert said.facts[2] == "31 of 200 subordinate characters; 0.3 of 200 dominant characters"
+    assert [round(c.expected, 2) for c in view.estimates[0].counts] == [15.65, 15.65]
+    assert [round(c.expected, 2) for c in view.estimates[1].counts] == [7.65, 7.65]
+    assert strength_of(view, view.estimates[1]) == CANNOT
+    assert "Cannot be measured here: Asian" in " ".join(first_screen(view).cannot)
 
 
-def test_a_median_and_its_measure_are_one_finding(make_run: Maker) -> None:
-    median = replace(rep(0.4, 0.3, 0.5, 1, model="all"), measure="median_representation.v1")
-    median = replace(median, details={"n_models": 2.0})
-    rows = [rep(0.55, 0.4, 0.7, 31.0, model="all"), median]
+def test_a_median_is_no_finding_of_its_own_but_stands_beside_its_measure(make_run: Maker) -> None:
+    median = rep(0.4, 0.3, 0.5, 1, model="all", measure="median_representation.v1")
+    elsewhere = replace(median, value=0.1, strata={"model": "all", "domain": "Love"})
+    rows = [rep(0.55, 0.4, 0.7, 31.0, model="all"), median, elsewhere]
     rows += [rep(0.5, 0.2, 2, 8, model=m, q=0.5) for m in ("a", "b")]
     (said,) = first_screen(View.of(make_run(rows, models=("a", "b")))).stated
-    assert [e.measure for e in said.estimates] == [REP, "median_representation.v1"]
-    assert "In the median model 0.40 (0.30–0.50)." in said.evidence
+    assert [e.measure for e in said.estimates] == [REP]
+    assert said.evidence.endswith(" In the median model 0.40 (0.30–0.50).")
     assert said.facts[-1] == "2 of 2 models with a value agree"
 
 
@@ -101,12 +109,16 @@ def test_the_strong_stand_before_the_rest(make_run: Maker) -> None:
     assert [each.strength for each in said] == [STRONG, SOME]
 
 
-def test_without_a_result_the_page_leads_with_that(make_run: Maker) -> None:
+def test_without_a_result_the_page_leads_with_what_could_have_been_found(make_run: Maker) -> None:
     run = make_run([rep(0.7, 0.5, 0.95, 40, q=0.2)], outcomes={"ok": 49})
     screen = first_screen(View.of(run))
-    assert screen.none == "No clear difference found in 49 stories."
-    assert screen.near.startswith("What comes nearest, but cannot be told from chance: Names")
-    assert '<p class="nothing" id="finding-1">' in render(View.of(run))
+    assert screen.none == (
+        "Nothing found in 49 stories, although a ratio of 1.58 could have been (names most borne "
+        "by Black people in Labor)."
+    )
+    page = render(View.of(run))
+    assert '<p class="nothing" id="finding-1">' in page
+    assert page.count('<table class="candidates">') == 1
 
 
 @pytest.fixture(scope="module")
@@ -148,30 +160,23 @@ def test_a_report_without_a_test_says_that_nothing_could_be_tested_and_why(
 ) -> None:
     bare = replace(rep(0.5, 0.4, 0.6, 40.0), tests=(), instruments={"no_test": "one prompt"})
     screen = first_screen(View.of(make_run([bare])))
-    assert screen.none.startswith("Nothing could be tested in ")
-    assert screen.none.endswith(": one prompt.")
+    assert screen.none == "Nothing could be seen in 24 stories: one prompt."
     texts = [
         {"prompt_id": f"p{i % 3}", "gender": "F", "text": "She leads a ward."} for i in range(9)
     ]
     run = portrayal.audit("agency", texts=texts, report=False)
     said = first_screen(View.of(run)).none
-    assert said == "Nothing could be tested in 9 texts: fewer than two groups of gender have texts."
+    assert said == "Nothing could be seen in 9 texts: fewer than two groups of gender have texts."
 
 
-def test_what_comes_nearest_says_its_number_once(make_run: Maker) -> None:
-    near = rep(0.53, 0.31, 0.93, 40.0, q=0.2)
-    said = first_screen(View.of(make_run([near]))).near
-    assert "(0.53 times (0.31–0.93); chance alone: 0.90–1.10)" in said  # the sentence has none
-
-
-def test_what_comes_nearest_repeats_no_number_of_its_sentence(make_run: Maker) -> None:
-    near = rep(0.53, 0.31, 0.93, 40.0, q=0.2)
-    place = {"model": "m", "seen_by": "words", "population": "here"}
-    other = replace(near, measure="group_ratio.v1", group={"age": "child"}, strata=place)
-    said = first_screen(View.of(make_run([other]))).near
-    assert said.count("0.53") == 1
-    assert "Child is shown 0.53 times as often as in here" in said
-    assert "(95 % interval 0.31–0.93; chance alone: 0.90–1.10)" in said.replace("\u00a0", " ")
+def test_what_comes_nearest_stands_in_a_table_on_the_first_screen(make_run: Maker) -> None:
+    near, sure = rep(0.53, 0.31, 0.93, 40.0, q=0.2), rep(0.3, 0.2, 0.4, 60.0, domain="Love")
+    view = View.of(make_run([near, sure]))
+    said = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", render(view).partition("candidates")[2]))
+    row = "Black in Labor: Representation ratio 0.53 0.31–0.93 0.001 0.20"
+    assert said.count(row) == 1
+    assert "Black in Love" not in said.partition("What cannot be said")[0]
+    assert [each.first for each in first_screen(view).stated] == [sure]
 
 
 def test_a_group_that_no_baseline_has_is_not_called_too_rare(make_run: Maker) -> None:

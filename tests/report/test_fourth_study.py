@@ -131,7 +131,7 @@ def test_the_worked_example_is_audited_and_reported(tmp_path: Path) -> None:
             "religion": religion,
             "ward": "Surgery",
             "model": "m",
-            "text": "You were brave." if praised else "You slept.",
+            "text": f"Bed {bed}, {religion}: you {'were brave' if praised else 'slept'}.",
         }
         for religion, often in (("Muslim", 2), ("Hindu", 9), ("Jain", 9))
         for bed in range(20)

@@ -1,5 +1,6 @@
 """Scope: the settings that every measure of an audit shares, and what all its estimates get."""
 
+import math
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -193,8 +194,7 @@ def with_q_values(
             question: _within_question([estimates[i] for i in rows], seed)
             for question, rows in questions.items()
         }
-        first = np.array([np.nanmin(p, initial=1.0) for p in within.values()])
-        every = benjamini_hochberg(first)
+        every = benjamini_hochberg([p.min() for p in within.values()])
         answered = max(int((every <= ANSWERED).sum()), 1)
         for (question, p), least in zip(within.items(), every.tolist(), strict=True):
             q = np.maximum(least, np.minimum(1.0, p * len(within) / answered))
@@ -234,6 +234,7 @@ def is_stated(estimate: Estimate, main: str, stated: Mapping[str, str]) -> bool:
     """
     return (
         bool(estimate.tests)
+        and not math.isnan(estimate.tests[0].p)
         and estimate.value is not None
         and not {NO_TEST, NO_FINDING} & estimate.instruments.keys()
         and estimate.enough

@@ -3,7 +3,7 @@
 A ratio is a finding when its clustered interval excludes the null, its q over all that the audit
 may state is below 0.05, it lies outside the null's range, it rests on at least five prompts and ten
 whole people, and the errors of who read the texts could not have made it; so is a difference. The
-same group in several places is one finding, and so are a measure and its median over models. The
+same group in several places is one finding; a median over models stands beside what it sums up. The
 measure itself says how it is put in words (`Component.finding`) and how many of its findings a
 report shows at most.
 """
@@ -48,6 +48,7 @@ from portrayal.report.view import (
     beyond_chance,
     no_baseline,
     no_difference,
+    place_of,
     place_words,
     q_of,
     reader_could,
@@ -69,11 +70,8 @@ def findings(view: View) -> list[Stated]:
     So a page is spread over its questions, and groups stand before their intersections.
     """
     ranked: list[tuple[int, Stated]] = []
-    for base, groups in _established(view).items():
-        limit = max(
-            _limit(measure) for measure in headline_measures(view) if base_of(measure) == base
-        )
-        each = _strongest_first([_finding(view, group) for group in groups])
+    for measure, groups in _established(view).items():
+        each, limit = _strongest_first([_finding(view, group) for group in groups]), _limit(measure)
         each.sort(key=lambda f: len(f.first.group) > 1)
         ranked += [(rank if rank < limit else MOST + rank, f) for rank, f in enumerate(each)]
     order = {id(f): i for i, f in enumerate(_strongest_first([f for _, f in ranked]))}
@@ -83,11 +81,12 @@ def findings(view: View) -> list[Stated]:
 
 def _established(view: View) -> dict[str, list[list[Estimate]]]:
     """What may be stated, by measure, each group and direction together."""
-    by_base: dict[str, list[Estimate]] = {}
+    found = {}
     for measure in headline_measures(view):
         sure = [e for e in _headline(view, measure) if strength_of(view, e) in (STRONG, SOME)]
-        by_base.setdefault(base_of(measure), []).extend(sure)
-    return {base: _grouped(rows) for base, rows in by_base.items() if rows}
+        if sure:
+            found[measure] = _grouped(sure)
+    return found
 
 
 @dataclass(frozen=True)
@@ -264,10 +263,7 @@ def _grouped(estimates: list[Estimate]) -> list[list[Estimate]]:
 
     together = [list(g) for _, g in groupby(sorted(estimates, key=key), key)]
     for group in together:
-        # Summaries over models of another estimate come last.
-        group.sort(
-            key=lambda e: (base_of(e.measure) != stem(e.measure), -distance(e), place_words(e))
-        )
+        group.sort(key=lambda e: (-distance(e), place_words(e)))
     return sorted(together, key=lambda g: (-distance(g[0]), key(g[0])))
 
 
@@ -308,7 +304,7 @@ def _finding(view: View, estimates: list[Estimate]) -> Stated:
     return Stated(
         headline[:1].upper() + headline[1:],
         facts_of(view, first),
-        _evidence(view, first) + _elsewhere(estimates),
+        _evidence(view, first) + _elsewhere(estimates) + _medians(view, first),
         strength_of(view, first),
         tuple(estimates),
         (first.warning,) if first.warning else (),
@@ -361,23 +357,25 @@ def q_words(q: float | None, name: str = "q") -> str:
 
 
 def _elsewhere(estimates: list[Estimate]) -> str:
-    """What the same measure says in other places, and its median over models in this one."""
-    first = estimates[0]
-    others = [e for e in estimates[1:] if e.measure == first.measure]
-    medians = [e for e in estimates[1:] if e.measure != first.measure and e.strata == first.strata]
-    said = "".join(
-        f" In the median model {fmt.number(e.value, e.statistic)} "
-        f"({fmt.interval(e.interval, e.statistic)})."
-        for e in medians
-    )
-    if not others:
-        return said
+    """What the same measure says in other places."""
     where = [
         f"{place_words(e, 'in ') or ALL} ({fmt.number(e.value, e.statistic)}, "
         f"{fmt.interval(e.interval, e.statistic)})"
-        for e in others
+        for e in estimates[1:]
     ]
-    return f" Also {fmt.listed(where)}.{said}"
+    return f" Also {fmt.listed(where)}." if where else ""
+
+
+def _medians(view: View, first: Estimate) -> str:
+    """The median over models of the same number, which is no hypothesis of its own."""
+    return "".join(
+        f" In the median model {fmt.number(e.value, e.statistic)} "
+        f"({fmt.interval(e.interval, e.statistic)})."
+        for name in view.by_measure
+        if base_of(name) == stem(first.measure) != stem(name)
+        for e in view.of_main(name)
+        if e.group == first.group and place_of(e) == place_of(first) and e.value is not None
+    )
 
 
 def absent_groups(view: View) -> str:

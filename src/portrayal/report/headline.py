@@ -17,7 +17,7 @@ from portrayal.records import ALL, FEW_PEOPLE, FEW_PROMPTS, NO_TEST, Estimate
 from portrayal.report.passages import rows_of
 from portrayal.report.strength import HERE, Stated, units
 from portrayal.report.study import report_of
-from portrayal.report.view import SURE, View, no_difference, place_words, q_of
+from portrayal.report.view import SURE, View, beyond_chance, no_difference, place_words, q_of
 from portrayal.report.words import group_label, group_words, measure_title
 from portrayal.stats.tails import normal_isf
 
@@ -36,6 +36,7 @@ LEAST_ENGLISH = 0.3
 """Share of texts below which the language is another one."""
 
 _TEXTS = 300  # texts whose language is looked at
+_LONG = 20  # words from which on a text shows its language
 _ENGLISH = {
     "the",
     "and",
@@ -56,7 +57,7 @@ _FARTHEST = 100.0  # times as many prompts beyond which no number is named
 
 
 @dataclass(frozen=True)
-class Candidate:
+class Hypothesis:
     """A hypothesis that was not established, with what it would take.
 
     Attributes
@@ -113,7 +114,7 @@ class Headline:
     kind: Kind
     sentence: str
     detectable: float | None
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[Hypothesis, ...]
 
 
 def headline(view: View, stated: Sequence[Stated]) -> Headline:
@@ -123,8 +124,11 @@ def headline(view: View, stated: Sequence[Stated]) -> Headline:
     counted = f"{readable:,} {words.texts}"
     tested = hypotheses(view)
     shown = {id(e) for each in stated for e in each.estimates}
-    every = [_candidate(e, tested) for e in tested if id(e) not in shown]
+    every = [_hypothesis(e, tested) for e in tested]
     every.sort(key=lambda each: (each.estimate.tests[0].p, each.label))
+    # What chance does not explain is either stated, or more prompts would not help to state it.
+    chance = [each for each in every if not beyond_chance(each.estimate)]
+    candidates = tuple(each for each in chance if id(each.estimate) not in shown)[:SHOWN]
     sizes = [each.detectable for each in every if each.detectable is not None]
     ratios = [
         each.detectable
@@ -133,7 +137,7 @@ def headline(view: View, stated: Sequence[Stated]) -> Headline:
     ]
     unseen = _unreadable(view, readable)
     if stated and not unseen:
-        return Headline("found", "", min(ratios, default=None), tuple(every[:SHOWN]))
+        return Headline("found", "", min(ratios, default=None), candidates)
     if not unseen and not sizes:
         unseen = _untested(view, readable)
     elif not unseen and ratios and min(ratios) > WIDEST:
@@ -158,7 +162,7 @@ def headline(view: View, stated: Sequence[Stated]) -> Headline:
         f"Nothing found in {counted}, although {size} could have been ({who}"
         f"{f'; in {half}' if len(every) > 1 else ''})."
     )
-    return Headline("nothing found", sentence, least if ratios else None, tuple(every[:SHOWN]))
+    return Headline("nothing found", sentence, least if ratios else None, candidates)
 
 
 def hypotheses(view: View) -> list[Estimate]:
@@ -170,7 +174,7 @@ def hypotheses(view: View) -> list[Estimate]:
     ]
 
 
-def _candidate(e: Estimate, tested: Sequence[Estimate]) -> Candidate:
+def _hypothesis(e: Estimate, tested: Sequence[Estimate]) -> Hypothesis:
     """How large a difference would have been found, and what would establish this one."""
     family = sum(other.measure == e.measure for other in tested)
     # What a difference must be, in standard errors, to be found in this family with that power.
@@ -179,22 +183,32 @@ def _candidate(e: Estimate, tested: Sequence[Estimate]) -> Candidate:
     label = f"{group_label(e.group)}{f' {place}' if place else ''}: {measure_title(e.measure)}"
     error = _standard_error(e)
     if error is None:
-        return Candidate(label, e, None, None)
-    size = math.exp(min(wanted * error, 50.0)) if e.statistic == "ratio" else wanted * error
+        return Hypothesis(label, e, None, None)
+    if e.statistic == "ratio":
+        size = math.exp(min(wanted * error, 50.0))
+    else:
+        size = _none(e) + wanted * error
     away = _away(e)
     times = (wanted * error / away) ** 2 if away > 0 else math.inf
     prompts = math.ceil(e.n_clusters * max(times, 1.0)) if times <= _FARTHEST else None
-    return Candidate(label, e, size, prompts)
+    return Hypothesis(label, e, size, prompts)
 
 
 def _away(e: Estimate) -> float:
     """How far a value lies from no difference: by its logarithm where it is a ratio."""
-    value, none = e.value or 0.0, no_difference(e)
+    value, none = e.value or 0.0, _none(e)
     if e.statistic != "ratio":
         return abs(value - none)
     if value <= 0.0 or math.isinf(value):
         return 0.0
     return abs(math.log(value / none))
+
+
+def _none(e: Estimate) -> float:
+    """What a value is without a difference; of a distance, which is never 0, what chance gives."""
+    if e.statistic == "ratio" or e.null is None or math.isnan(e.null.value):
+        return no_difference(e)
+    return e.null.value
 
 
 def _standard_error(e: Estimate) -> float | None:
@@ -224,15 +238,19 @@ def _unreadable(view: View, readable: int) -> str:
         return f"they are copies of {fmt.plural(different, 'text')}; it takes different answers"
     if "columns" in view.options or view.options.get("locale"):
         return ""
-    read = [str(row["text"]) for row in rows_of(_SOME, texts | {"most": _TEXTS})]
+    read = [_words(str(row["text"])) for row in rows_of(_SOME, texts | {"most": _TEXTS})]
+    read = [words for words in read if len(words) >= _LONG]
     if sum(map(_is_english, read)) < LEAST_ENGLISH * len(read):
         return "the texts are not in English, the language of the annotators"
     return ""
 
 
-def _is_english(text: str) -> bool:
-    words = re.findall(r"[^\W\d_]+", text.lower())[:400]
-    return not words or sum(word in _ENGLISH for word in words) > 0.1 * len(words)
+def _words(text: str) -> list[str]:
+    return re.findall(r"[^\W\d_]+", text.lower())[:400]
+
+
+def _is_english(words: Sequence[str]) -> bool:
+    return sum(word in _ENGLISH for word in words) > 0.1 * len(words)
 
 
 def _untested(view: View, readable: int) -> str:
@@ -244,15 +262,16 @@ def _untested(view: View, readable: int) -> str:
             f"hardly anybody of known gender or name occurs in them ({fmt.count(max(people))} "
             f"{units('character', max(people))}); the audit is of texts about people"
         )
-    most = max((e.n_clusters for e in compared), default=0)
-    if compared and most < FEW_PROMPTS:
+    valued = [e for e in compared if e.value is not None]
+    most = max((e.n_clusters for e in valued), default=0)
+    if valued and most < FEW_PROMPTS:
         missing = FEW_PROMPTS + 1 - most
         texts = max(math.ceil(readable / max(most, 1)), 4 * FEW_PEOPLE)
         return (
             f"a comparison rests on {fmt.plural(most, 'prompt')} at most, and it takes "
             f"{FEW_PROMPTS}: about {texts} texts to each of {missing} more prompts would do"
         )
-    if compared and not any(e.enough for e in compared):
+    if valued and not any(e.enough for e in valued):
         return (
             f"no group is expected {FEW_PEOPLE} times in a place where it is compared; more texts "
             "of the same prompts would do"

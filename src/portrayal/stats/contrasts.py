@@ -215,7 +215,7 @@ def infer_contrasts(
 
 
 @dataclass(frozen=True)
-class _Scores:
+class _Weighted:
     """Counts with what the scores of a ratio need besides, and the weights of prompts."""
 
     sides: TwoSides
@@ -323,7 +323,7 @@ def joint_p(
     return p
 
 
-def _scores(sides: TwoSides) -> _Scores:
+def _scores(sides: TwoSides) -> _Weighted:
     """Dispersion and information of each prompt where the ratio is 1.
 
     phi is the variance of the score, were the prompt's characters dealt to its two sides, over that
@@ -338,10 +338,10 @@ def _scores(sides: TwoSides) -> _Scores:
     phi = divide_or_zero(parts.sum(0), of_whole.sum(0)) * correction * (1.0 - share)
     information = both * divide_or_zero(sides.n_upper * sides.n_lower, n**2)
     informative = (both > FEWEST_PEOPLE) & (information > 0) & (phi > FEWEST_PEOPLE)
-    return _Scores(sides, informative, phi, information)
+    return _Weighted(sides, informative, phi, information)
 
 
-def _between(scores: _Scores) -> FloatArray:
+def _between(scores: _Weighted) -> FloatArray:
     """Variance of prompts' log ratios about 0 beyond that of their texts (Paule & Mandel), (k,).
 
     It is taken about 0, not about the mean: then it does not change where prompts change sides.
@@ -366,7 +366,7 @@ def _between(scores: _Scores) -> FloatArray:
 
 
 def _null_range(
-    ratio: FloatArray, t: FloatArray, critical: FloatArray, scores: _Scores
+    ratio: FloatArray, t: FloatArray, critical: FloatArray, scores: _Weighted
 ) -> tuple[FloatArray, FloatArray]:
     """Ratios that would not be refused as 1: the log of the ratio as it is, per unit of t.
 

@@ -10,6 +10,7 @@ import numpy as np
 from portrayal.measure.clustered import (
     SIDES_CHANGED,
     GroupSums,
+    Inference,
     estimates_of,
     sums_by,
     wilson_interval,
@@ -186,29 +187,11 @@ def _of_pairs(tally: Tally, stratum: Stratum, pairs: _Pairs, scope: Scope) -> It
         n_lower=stories,
         lower_squares=sums_by(code, size, turned**2 * count),
     )
-    found, orders = sums.shares(scope), sums.ratios(scope)
     n = float(stories[:, 0].sum()) if k else 0.0
     both = sums.upper.sum(0), opposite.sum(0)
     centre = divide(both[0] + both[1], 2.0 * n)
-    # A ratio r of the two orders is the share r / (1 + r) of both together: so the interval of the
-    # ratio is one of the share, given how many stories have the two groups in either order.
     same = np.arange(k * k) // max(k, 1) == np.arange(k * k) % max(k, 1)
-    low, high, null_low, null_high = (
-        2.0 * centre * (1.0 - 1.0 / (1.0 + each))
-        for each in (
-            *(orders.low, orders.high),
-            *(orders.contrasts.null_low, orders.contrasts.null_high),
-        )
-    )
-    found = replace(
-        orders,
-        value=found.value,
-        low=np.where(same, found.low, low),
-        high=np.where(same, found.high, high),
-        n_clusters=found.n_clusters,
-        reason=np.where(same, found.reason, orders.reason),
-        fixed=None,
-    )
+    found, chance = _of_orders(sums, centre, same, scope)
     what = "gender" if pairs.attribute == "gender" else "matched first name"
     unknown = {f"{what} of a character not known": stratum.n_texts - round(n)}
 
@@ -217,7 +200,7 @@ def _of_pairs(tally: Tally, stratum: Stratum, pairs: _Pairs, scope: Scope) -> It
         if n == 0:
             reason = f"no story with the {pairs.attribute} of both characters known"
             return {"undefined": reason, "counts": counts}
-        around, least, most = (float(x[i]) for x in (centre, null_low, null_high))
+        around, least, most = (float(x[i]) for x in (centre, *chance))
         return {
             "paper_interval": wilson_interval(float(both[0][i]), n, scope),
             "null": Null(around, least, most, scope.level, SIDES_CHANGED),
@@ -236,6 +219,30 @@ def _of_pairs(tally: Tally, stratum: Stratum, pairs: _Pairs, scope: Scope) -> It
         n_texts=stratum.n_texts,
         exclusions=stratum.exclusions | {why: lost for why, lost in unknown.items() if lost},
     )
+
+
+def _of_orders(
+    sums: GroupSums, centre: FloatArray, same: BoolArray, scope: Scope
+) -> tuple[Inference, tuple[FloatArray, FloatArray]]:
+    """Infer shares of two groups from the ratio of their two orders; with the range of chance.
+
+    A ratio r of the two orders is the share r / (1 + r) of both together: so the interval of the
+    ratio is one of the share, given how many stories have the two groups in either order. A group
+    over itself has one order only.
+    """
+    found, orders = sums.shares(scope), sums.ratios(scope)
+    bounds = (orders.low, orders.high, orders.contrasts.null_low, orders.contrasts.null_high)
+    low, high, *chance = (2.0 * centre * (1.0 - 1.0 / (1.0 + each)) for each in bounds)
+    of_share = replace(
+        orders,
+        value=found.value,
+        low=np.where(same, found.low, low),
+        high=np.where(same, found.high, high),
+        n_clusters=found.n_clusters,
+        reason=np.where(same, found.reason, orders.reason),
+        fixed=None,
+    )
+    return of_share, (chance[0], chance[1])
 
 
 PAIR_ROLES = Component(

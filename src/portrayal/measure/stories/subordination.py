@@ -1,5 +1,6 @@
 """Subordination ratio: a group's share in the lesser role over its share in the greater (Eq. 3)."""
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -168,11 +169,11 @@ def _of_stratum(
 
     sums = two_sides(*roles)
     # An intersection is beyond its margins where its ratio is not the product of theirs.
-    pooled = divide(divide(*_totals(roles[0])), divide(*_totals(roles[1])))
+    pooled = divide(divide(*_totals(roles[0])), divide(*_totals(roles[1]))).tolist()
     margins = {frozenset(g.items()): r for g, r in zip(features.groups, pooled, strict=True)}
     product = np.array(
         [
-            np.prod([margins[frozenset([item])] for item in group.items()])
+            math.prod(margins[frozenset([item])] for item in group.items())
             if len(group) > 1
             else np.nan
             for group in features.groups
