@@ -10,12 +10,11 @@ does not tell a group from others well enough, the reason stands in place of the
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from portrayal.annotate.people.confusion import Confusion
+from portrayal.annotate.people.confusion import Confusion, Setting
 from portrayal.measure.scope import Scope
 from portrayal.measure.stories.corrected import CORRECTED_REPRESENTATION, CORRECTED_SUBORDINATION
 from portrayal.measure.stories.medians import MEDIAN_REPRESENTATION, MEDIAN_SUBORDINATION
@@ -36,6 +35,7 @@ from portrayal.measure.stories.tally import NO_SLOT, Tally
 from portrayal.measure.stories.thresholds import MEDIAN_RACIALIZED
 from portrayal.records import ERROR_HIGH, ERROR_LOW, ERROR_VALUE, READER_ERROR, Estimate
 from portrayal.reference import PAIRS
+from portrayal.reference.locales import HOME
 from portrayal.stats import divide
 from portrayal.stats.tails import normal_isf
 from portrayal.types import FloatArray, IntArray
@@ -50,7 +50,12 @@ _CORRECTED = {
     SUBORDINATION.name: CORRECTED_SUBORDINATION.name,
 }
 
+_OF_ROLES = {SUBORDINATION.name, MEDIAN_SUBORDINATION.name, MEDIAN_RACIALIZED.name}
+"""Measures of power-laden stories."""
+
 Key = tuple[str, tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]
+Drawn = tuple[FloatArray, FloatArray]
+"""A corrected ratio in each draw, and the factor by which the reader's errors move it."""
 Shares = Mapping[tuple[str, ...], FloatArray]
 """By the values of a group, its ratio or share in each draw, shape (n_draws,)."""
 
@@ -74,6 +79,8 @@ class ReaderErrors:
         Function of first names to shares by race.
     by_hand
         Estimates corrected by hand labels, by `key_of`: these stand in place of the confusion.
+    locale
+        Language and country of the stories.
     """
 
     tally: Tally
@@ -81,6 +88,7 @@ class ReaderErrors:
     confusion: Confusion | None
     likelihoods: Likelihoods
     by_hand: Mapping[Key, Estimate] = field(default_factory=dict)
+    locale: str = HOME
     _kept: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     def added(self, e: Estimate) -> Estimate:
@@ -97,26 +105,36 @@ class ReaderErrors:
         why = self._why_not(e)
         if why is not None:
             return replace(e, instruments={**e.instruments, READER_ERROR: why})
-        drawn = [_DRAWN[e.measure](self, e, part) for part in range(len(self.misread))]
-        lost = max(float(np.isnan(each[1:]).mean()) for each in drawn)
-        if lost > MOST_LOST or np.isnan(drawn[0][0]):
+        drawn = [_DRAWN[e.measure](self, e, part) for part in range(len(self.misread(e)))]
+        lost = max(float(np.isnan(each[1:]).mean()) for each, _ in drawn)
+        if lost > MOST_LOST or np.isnan(drawn[0][0][0]):
             why = "cannot be told: with the reader's errors taken out, too few people are left"
             return replace(e, instruments={**e.instruments, READER_ERROR: why})
         tail = (1.0 - e.interval.level) / 2.0
-        known = (each[1:][~np.isnan(each[1:])] for each in drawn)
-        at = [tail, 1.0 - tail]
-        ends = [np.quantile(each, at, method="inverted_cdf").tolist() for each in known]
-        low = min(e.interval.low, *(end[0] for end in ends))
-        high = max(e.interval.high, *(end[1] for end in ends))
-        value = float(drawn[0][0])
+
+        def ends(each: FloatArray) -> FloatArray:
+            known = each[1:][~np.isnan(each[1:])]
+            return np.quantile(known, [tail, 1.0 - tail], method="inverted_cdf")
+
+        bounds = np.array([ends(each) for each, _ in drawn])
+        low = min(e.interval.low, float(bounds[:, 0].min()))
+        high = max(e.interval.high, float(bounds[:, 1].max()))
+        # What may as well move the ratio up as down does not bring it nearer to the truth.
+        least, most = ends(drawn[0][1])
+        value = e.value if least <= 1.0 <= most else float(drawn[0][0][0])
         return _with(e, value, min(low, value), max(high, value))
 
-    @cached_property
-    def misread(self) -> list[Misreading]:
-        """Draws of each part of the confusion."""
+    def misread(self, e: Estimate) -> list[Misreading]:
+        """Draws of each part of the confusion, in the setting of an estimate."""
         assert self.confusion is not None
-        rng = self.scope.rng("reader's error")
-        return misreadings(self.confusion, self.likelihoods, rng, self.draws)
+        setting = Setting(e.strata["domain"], e.measure in _OF_ROLES)
+        if ("misread", setting) not in self._kept:
+            rng = self.scope.rng("reader's error", *map(str, setting))
+            self._kept["misread", setting] = misreadings(
+                self.confusion, self.likelihoods, rng, self.draws, setting
+            )
+        found: list[Misreading] = self._kept["misread", setting]
+        return found
 
     @property
     def draws(self) -> int:
@@ -124,17 +142,30 @@ class ReaderErrors:
         return min(self.scope.draws, DRAWS)
 
     def _why_not(self, e: Estimate) -> str | None:
+        """Why the errors cannot be told: what the reader was never measured on."""
+        assert self.confusion is not None
+        measured = self.confusion.labelled
+        if self.locale != self.confusion.locale:
+            return (
+                f"cannot be told: the reader was measured on stories of {self.confusion.locale}, "
+                f"and these are of {self.locale}"
+            )
+        setting = Setting(e.strata["domain"], e.measure in _OF_ROLES)
+        about = f"{'power-laden' if setting.laden else 'power-neutral'} stories of {setting.domain}"
+        if measured and setting not in measured:
+            known = ", ".join(at.domain for at in measured if at.laden == setting.laden)
+            return f"cannot be told: the reader was not measured on {about}, but on {known}"
         genders = [e.group["gender"]] if "gender" in e.group else []
         genders = e.group["pair"].split("-") if "pair" in e.group else genders
-        for each in dict.fromkeys(genders):
-            code = GENDERS.index(each)
-            for misread in self.misread:
+        for code in dict.fromkeys(map(GENDERS.index, genders)):
+            for part, misread in enumerate(self.misread(e)):
                 if not misread.told[code]:
                     seen, right = misread.seen[code], misread.read_right[code]
                     share = f" and reads {100 * right / seen:.0f} % so" if seen else ""
+                    where = f" in a role of {about}" if measured and part == 0 else ""
                     return (
-                        f"cannot be told: the reader was measured on {seen:.0f} {_WORDS[each]} "
-                        f"people{share}"
+                        f"cannot be told: the reader was measured on {seen:.0f} "
+                        f"{_WORDS[GENDERS[code]]} people{where}{share}"
                     )
         return None
 
@@ -148,7 +179,7 @@ class ReaderErrors:
             assert stratum is not None
             counts = self._once(("people", *key[:-1]), lambda: _people(self.tally, stratum))
             drawn = self._drawn(counts, stratum, key)
-            self._kept[key] = _shares(drawn, None), _shares(drawn, self.misread[part])
+            self._kept[key] = _shares(drawn, None), _shares(drawn, self.misread(e)[part])
         found: tuple[Shares, Shares] = self._kept[key]
         return found
 
@@ -162,7 +193,10 @@ class ReaderErrors:
             )
             drawn = self._drawn(counts, stratum, key)
             races = self.tally.races
-            self._kept[key] = _ratios(drawn, races, None), _ratios(drawn, races, self.misread[part])
+            self._kept[key] = (
+                _ratios(drawn, races, None),
+                _ratios(drawn, races, self.misread(e)[part]),
+            )
         found: tuple[Shares, Shares] = self._kept[key]
         return found
 
@@ -320,32 +354,37 @@ def _ratio(shares: list[FloatArray]) -> FloatArray:
     return divide(lesser, greater)
 
 
-def _share(errors: ReaderErrors, e: Estimate, part: int) -> FloatArray:
-    """Corrected representation ratios; of a race, the read one over the drift of its names."""
+def _share(errors: ReaderErrors, e: Estimate, part: int) -> Drawn:
+    """Of a race, the read ratio over the drift of its names; of genders, corrected counts."""
     if errors.tally.attribute in e.group:
         race = errors.tally.races.index(e.group[errors.tally.attribute])
-        return _around(errors, e) / errors.misread[part].drift[:, race]
-    return errors.neutral(e, part)[1][tuple(e.group.values())] / e.details["baseline"]
-
-
-def _median_share(errors: ReaderErrors, e: Estimate, part: int) -> FloatArray:
-    """The read median by the factor by which the share in all models changes."""
-    if errors.tally.attribute in e.group:
-        return _share(errors, e, part)
+        factor = 1.0 / errors.misread(e)[part].drift[:, race]
+        return _around(errors, e) * factor, factor
     read, right = (each[tuple(e.group.values())] for each in errors.neutral(e, part))
-    return _times(_around(errors, e), divide(right, read))
+    return right / e.details["baseline"], divide(right, read)
 
 
-def _median_ratio(errors: ReaderErrors, e: Estimate, part: int) -> FloatArray:
-    """The read median by the factor by which the same group's subordination ratio changes."""
+def _ratio_of_roles(errors: ReaderErrors, e: Estimate, part: int) -> Drawn:
     read, right = (each[tuple(e.group.values())] for each in errors.laden(e, part))
-    return _times(_around(errors, e), divide(right, read))
+    return right, divide(right, read)
 
 
-_DRAWN: dict[str, Callable[[ReaderErrors, Estimate, int], FloatArray]] = {
+def _median_share(errors: ReaderErrors, e: Estimate, part: int) -> Drawn:
+    """The read median by the factor by which the share in all models changes."""
+    _, factor = _share(errors, e, part)
+    return _times(_around(errors, e), factor), factor
+
+
+def _median_ratio(errors: ReaderErrors, e: Estimate, part: int) -> Drawn:
+    """The read median by the factor by which the same group's subordination ratio changes."""
+    _, factor = _ratio_of_roles(errors, e, part)
+    return _times(_around(errors, e), factor), factor
+
+
+_DRAWN: dict[str, Callable[[ReaderErrors, Estimate, int], Drawn]] = {
     REPRESENTATION.name: _share,
     PAIR_REPRESENTATION.name: _share,
-    SUBORDINATION.name: lambda errors, e, part: errors.laden(e, part)[1][tuple(e.group.values())],
+    SUBORDINATION.name: _ratio_of_roles,
     MEDIAN_REPRESENTATION.name: _median_share,
     MEDIAN_SUBORDINATION.name: _median_ratio,
     MEDIAN_RACIALIZED.name: _median_ratio,
