@@ -17,7 +17,7 @@ of Muliere & Secchi 1996): few of them leave the row as uncertain as settings ar
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
@@ -60,7 +60,8 @@ class Misreading:
     strayed
         Share of names that are of nobody asked for, shape (n_draws,).
     drift
-        By race, read share over true share of the measured names, shape (n_draws, n_races).
+        By race, read share over true share of the measured names, shape (n_draws, n_races); 1
+        where these are in no table.
     told
         Which genders the reader surely tells from others, shape (3,). People of the others, and
         those whose gender no word tells, are taken as read.
@@ -126,9 +127,7 @@ def misreadings(
             # More are wrong in stories of new prompts than in those that rules were written for.
             scale = (1.0 - confusion.names_right[0]) / every.names_wrong
         common = _pooled(every, list(each.values()), rng, draws)
-        own = _drawn(each[setting], scale, rng, draws, common)
-        # Labels by hand come without names, of which the marked stories have many.
-        found.insert(0, replace(own, drift=found[0].drift) if found else own)
+        found.insert(0, _drawn(each[setting], scale, rng, draws, common))
     return found
 
 
@@ -280,6 +279,7 @@ def _drawn(
     shares = sums(counts.shares)
     level = divide(shares[..., 0], shares[..., 1])
     drift = divide(level[:, 1], level[:, 0]) ** scale
+    drift = np.where(np.isnan(drift), 1.0, drift)
     return Misreading(alone, pairs, swapped, strayed, drift, told, apart, seen, right)
 
 

@@ -5,7 +5,8 @@ Every ratio that a report may state gets, as details, what it would be without t
 and of the central draws of the corrected ratio, under each part of the reader's confusion (see
 `misreading`). A draw takes a random subset of the prompts of the run, as the intervals of roles do,
 and a random confusion: Monte Carlo in the manner of Bayer, Fay & Graubard (2023). Where the reader
-does not tell a group from others well enough, the reason stands in place of the range.
+was not measured on such stories or on enough people of a group, or does not tell them from others,
+the reason stands in place of the range.
 """
 
 from collections.abc import Callable, Mapping
@@ -54,8 +55,6 @@ _OF_ROLES = {SUBORDINATION.name, MEDIAN_SUBORDINATION.name, MEDIAN_RACIALIZED.na
 """Measures of power-laden stories."""
 
 Key = tuple[str, tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]
-Drawn = tuple[FloatArray, FloatArray]
-"""A corrected ratio in each draw, and the factor by which the reader's errors move it."""
 Shares = Mapping[tuple[str, ...], FloatArray]
 """By the values of a group, its ratio or share in each draw, shape (n_draws,)."""
 
@@ -106,22 +105,19 @@ class ReaderErrors:
         if why is not None:
             return replace(e, instruments={**e.instruments, READER_ERROR: why})
         drawn = [_DRAWN[e.measure](self, e, part) for part in range(len(self.misread(e)))]
-        lost = max(float(np.isnan(each[1:]).mean()) for each, _ in drawn)
-        if lost > MOST_LOST or np.isnan(drawn[0][0][0]):
+        lost = max(float(np.isnan(each[1:]).mean()) for each in drawn)
+        if lost > MOST_LOST or np.isnan(drawn[0][0]):
             why = "cannot be told: with the reader's errors taken out, too few people are left"
             return replace(e, instruments={**e.instruments, READER_ERROR: why})
         tail = (1.0 - e.interval.level) / 2.0
-
-        def ends(each: FloatArray) -> FloatArray:
-            known = each[1:][~np.isnan(each[1:])]
-            return np.quantile(known, [tail, 1.0 - tail], method="inverted_cdf")
-
-        bounds = np.array([ends(each) for each, _ in drawn])
-        low = min(e.interval.low, float(bounds[:, 0].min()))
-        high = max(e.interval.high, float(bounds[:, 1].max()))
-        # What may as well move the ratio up as down does not bring it nearer to the truth.
-        least, most = ends(drawn[0][1])
-        value = e.value if least <= 1.0 <= most else float(drawn[0][0][0])
+        known = (each[1:][~np.isnan(each[1:])] for each in drawn)
+        at = [tail, 1.0 - tail]
+        ends = [np.quantile(each, at, method="inverted_cdf").tolist() for each in known]
+        low = min(e.interval.low, *(end[0] for end in ends))
+        high = max(e.interval.high, *(end[1] for end in ends))
+        # Where labels by hand show how the reader errs, the corrected value is no nearer to them
+        # than the read one (scripts/reader/score_errors.py), so the range alone has the errors.
+        value = e.value if self.confusion.labelled else float(drawn[0][0])
         return _with(e, value, min(low, value), max(high, value))
 
     def misread(self, e: Estimate) -> list[Misreading]:
@@ -354,37 +350,32 @@ def _ratio(shares: list[FloatArray]) -> FloatArray:
     return divide(lesser, greater)
 
 
-def _share(errors: ReaderErrors, e: Estimate, part: int) -> Drawn:
-    """Of a race, the read ratio over the drift of its names; of genders, corrected counts."""
+def _share(errors: ReaderErrors, e: Estimate, part: int) -> FloatArray:
+    """Corrected representation ratios; of a race, the read one over the drift of its names."""
     if errors.tally.attribute in e.group:
         race = errors.tally.races.index(e.group[errors.tally.attribute])
-        factor = 1.0 / errors.misread(e)[part].drift[:, race]
-        return _around(errors, e) * factor, factor
-    read, right = (each[tuple(e.group.values())] for each in errors.neutral(e, part))
-    return right / e.details["baseline"], divide(right, read)
+        return _around(errors, e) / errors.misread(e)[part].drift[:, race]
+    return errors.neutral(e, part)[1][tuple(e.group.values())] / e.details["baseline"]
 
 
-def _ratio_of_roles(errors: ReaderErrors, e: Estimate, part: int) -> Drawn:
-    read, right = (each[tuple(e.group.values())] for each in errors.laden(e, part))
-    return right, divide(right, read)
-
-
-def _median_share(errors: ReaderErrors, e: Estimate, part: int) -> Drawn:
+def _median_share(errors: ReaderErrors, e: Estimate, part: int) -> FloatArray:
     """The read median by the factor by which the share in all models changes."""
-    _, factor = _share(errors, e, part)
-    return _times(_around(errors, e), factor), factor
+    if errors.tally.attribute in e.group:
+        return _share(errors, e, part)
+    read, right = (each[tuple(e.group.values())] for each in errors.neutral(e, part))
+    return _times(_around(errors, e), divide(right, read))
 
 
-def _median_ratio(errors: ReaderErrors, e: Estimate, part: int) -> Drawn:
+def _median_ratio(errors: ReaderErrors, e: Estimate, part: int) -> FloatArray:
     """The read median by the factor by which the same group's subordination ratio changes."""
-    _, factor = _ratio_of_roles(errors, e, part)
-    return _times(_around(errors, e), factor), factor
+    read, right = (each[tuple(e.group.values())] for each in errors.laden(e, part))
+    return _times(_around(errors, e), divide(right, read))
 
 
-_DRAWN: dict[str, Callable[[ReaderErrors, Estimate, int], Drawn]] = {
+_DRAWN: dict[str, Callable[[ReaderErrors, Estimate, int], FloatArray]] = {
     REPRESENTATION.name: _share,
     PAIR_REPRESENTATION.name: _share,
-    SUBORDINATION.name: _ratio_of_roles,
+    SUBORDINATION.name: lambda errors, e, part: errors.laden(e, part)[1][tuple(e.group.values())],
     MEDIAN_REPRESENTATION.name: _median_share,
     MEDIAN_SUBORDINATION.name: _median_ratio,
     MEDIAN_RACIALIZED.name: _median_ratio,
