@@ -91,19 +91,21 @@ class ReaderErrors:
     _kept: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     def added(self, e: Estimate) -> Estimate:
-        """Return an estimate with its details; as it is where it has no value or no interval."""
-        if e.value is None or e.interval is None:
+        """Return an estimate with its details, or why there are none; as it is without a value."""
+        if e.value is None:
             return e
         own = _CORRECTED.get(e.measure)
         by_hand = None if own is None else self.by_hand.get(key_of(own, e))
         if by_hand is not None and by_hand.value is not None and by_hand.interval is not None:
             bounds = by_hand.interval
-            return _with(e, by_hand.value, bounds.low, bounds.high)
+            return e if e.interval is None else _with(e, by_hand.value, bounds.low, bounds.high)
         if self.confusion is None or e.measure not in _DRAWN:
             return e
         why = self._why_not(e)
         if why is not None:
             return replace(e, instruments={**e.instruments, READER_ERROR: why})
+        if e.interval is None:
+            return e
         drawn = [_DRAWN[e.measure](self, e, part) for part in range(len(self.misread(e)))]
         lost = max(float(np.isnan(each[1:]).mean()) for each in drawn)
         if lost > MOST_LOST or np.isnan(drawn[0][0]):
