@@ -176,6 +176,9 @@ def main() -> None:
         "stories": [[written(each) for each in prompt] for prompt in plain],
         "hard": [[written(each) for each in prompt] for prompt in hard],
     }
+    if not asked.folds:  # what score_errors.py measured stays
+        given = json.loads(RULES.read_text(encoding="utf-8"))
+        made |= {"source": given["source"], "labelled": given["labelled"]}
     confusion_from(made, str(asked.write))
     save(made, asked.write, "confusion" if asked.below >= 1.0 else "confusion_routed")
 

@@ -7,7 +7,7 @@ describes the format; `scripts/reader/measure_confusion.py` writes it.
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
@@ -17,6 +17,7 @@ from portrayal.annotate.people.reader.network import CARD
 from portrayal.annotate.people.reader.rows import READER, reader_folder
 from portrayal.annotate.people.stories.rows import PEOPLE
 from portrayal.errors import DataError
+from portrayal.reference.locales import HOME
 
 FORMAT = 1
 GENDERS = (*reference.GENDERS, "U")
@@ -39,6 +40,13 @@ Prompts = tuple[tuple[Story, ...], ...]
 """Stories by prompt: the unit that is drawn again."""
 
 
+class Setting(NamedTuple):
+    """Of what stories are: their domain, and whether one person has power over the other."""
+
+    domain: str
+    laden: bool
+
+
 @dataclass(frozen=True)
 class Confusion:
     """How a reader errs.
@@ -53,6 +61,11 @@ class Confusion:
         Stories most like those of models, by prompt.
     hard
         Other stories by prompt, on which the reader does worse: a bound. May be empty.
+    labelled
+        Stories by models with labels by hand, by setting and prompt. Where there are any, the
+        reader's errors are known in these settings alone.
+    locale
+        Language and country of the stories and their names.
     names_right
         Mean of precision and recall of names on stories by models, 0-1, of all of them and of the
         domain with the least, where they were measured: wrong names are as frequent as that, and of
@@ -64,6 +77,8 @@ class Confusion:
     stories: Prompts
     hard: Prompts = ()
     names_right: tuple[float, float] | None = None
+    labelled: Mapping[Setting, Prompts] = field(default_factory=dict)
+    locale: str = HOME
 
 
 def confusion_of(annotator: str, settings: Mapping[str, Any] | None = None) -> Confusion | None:
@@ -110,14 +125,21 @@ def confusion_from(given: Mapping[str, Any], where: str) -> Confusion:
         if given["format"] != FORMAT:
             raise ValueError(f"format {given['format']!r}, not {FORMAT}")
         names = given.get("names_right")
+        labelled: dict[Setting, Prompts] = {}
+        for each in given.get("labelled", ()):
+            counts = each["prompts"]
+            texts = [[t for t, n in prompt.items() for _ in range(n)] for prompt in counts]
+            labelled[Setting(str(each["domain"]), bool(each["laden"]))] = _prompts(texts)
         return Confusion(
             str(given["reader"]),
             str(given["source"]),
             _prompts(given["stories"]),
             _prompts(given.get("hard", ())),
             None if names is None else (float(names[0]), float(names[1])),
+            labelled,
+            str(given.get("locale", HOME)),
         )
-    except (KeyError, IndexError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
         raise DataError(f"{where} is no confusion of a reader ({error}).") from error
 
 

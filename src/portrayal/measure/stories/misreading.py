@@ -9,15 +9,22 @@ the stories: n = (1 - p) a + p a'.
 
 K is not known but measured on few stories: its prompts are weighed at random (Rubin's 1981 Bayesian
 bootstrap), and each row has the noise of Jeffreys' prior, so that what never happened may.
+
+Errors differ between domains and roles. Where stories of a setting are labelled by hand, each row
+there is drawn around that of all settings, by a Dirichlet prior that is worth the more people the
+more the settings are alike, and the setting's own people are added (the proper Bayesian bootstrap
+of Muliere & Secchi 1996): few of them leave the row as uncertain as settings are different.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
+from scipy.special import gammaln
 
-from portrayal.annotate.people.confusion import GENDERS, Confusion, Prompts
+from portrayal.annotate.people.confusion import GENDERS, Confusion, Prompts, Setting
 from portrayal.stats import divide
 from portrayal.stats.resampling import sums_over
 from portrayal.types import BoolArray, FloatArray
@@ -28,6 +35,8 @@ KNOWN = N - 1
 STEPS = 60
 """Steps of expectation maximisation; rows that a reader reads right half the time need some 30."""
 JEFFREYS = 0.5
+STRENGTHS = np.geomspace(1.0, 300.0, 40)
+"""People that the errors in all settings may be worth in one."""
 LEAN = 2.0
 """Stories by which a pair of genders leans on the errors of its two genders apart."""
 LEAST_SEEN, LEAST_APART = 10, 0.1
@@ -52,14 +61,16 @@ class Misreading:
     strayed
         Share of names that are of nobody asked for, shape (n_draws,).
     drift
-        By race, read share over true share of the measured names, shape (n_draws, n_races).
+        By race, read share over true share of the measured names, shape (n_draws, n_races); 1
+        where these are in no table.
     told
         Which genders the reader surely tells from others, shape (3,). People of the others, and
         those whose gender no word tells, are taken as read.
     apart
         How much oftener people of a gender are read so than others are, shape (n_draws, 3).
     seen, read_right
-        Marked people of each gender, and those of them read so, shape (3,).
+        Marked people of each gender, and those of them read so, shape (3,); of a setting, in the
+        role with the fewest.
     """
 
     alone: FloatArray
@@ -79,9 +90,16 @@ class Misreading:
 
 
 def misreadings(
-    confusion: Confusion, likelihoods: Likelihoods, rng: np.random.Generator, draws: int
+    confusion: Confusion,
+    likelihoods: Likelihoods,
+    rng: np.random.Generator,
+    draws: int,
+    setting: Setting | None = None,
 ) -> list[Misreading]:
-    """Return the draws of each part of a confusion: as on stories by models, and as on hard ones.
+    """Return the draws of each part of a confusion.
+
+    First as in stories of the setting that are labelled by hand, where there are any; then as on
+    marked stories in the manner of models, and as on hard ones.
 
     Parameters
     ----------
@@ -91,6 +109,8 @@ def misreadings(
         Function of first names to shares by race, NaN where they are in no table.
     rng, draws
         Source and number of random weights.
+    setting
+        Of what the stories are; None leaves labelled ones out.
     """
     found = []
     for at, prompts in enumerate((confusion.stories, confusion.hard)):
@@ -100,7 +120,41 @@ def misreadings(
             if confusion.names_right is not None and counts.names_wrong > 0:
                 scale = min(1.0, (1.0 - confusion.names_right[at]) / counts.names_wrong)
             found.append(_drawn(counts, scale, rng, draws))
+    if setting is not None and setting in confusion.labelled:
+        each = {at: _counted(prompts, likelihoods) for at, prompts in confusion.labelled.items()}
+        every = _counted(tuple(chain(*confusion.labelled.values())), likelihoods)
+        scale = 1.0
+        if confusion.names_right is not None and every.names_wrong > 0:
+            # More are wrong in stories of new prompts than in those that rules were written for.
+            scale = (1.0 - confusion.names_right[0]) / every.names_wrong
+        common = _pooled(every, list(each.values()), rng, draws)
+        found.insert(0, _drawn(each[setting], scale, rng, draws, common))
     return found
+
+
+def _pooled(
+    every: "_Counts", settings: Sequence["_Counts"], rng: np.random.Generator, draws: int
+) -> FloatArray:
+    """Draw what all settings are worth in one: people by true and read gender, (n_draws, 2, 4, 4).
+
+    A row of a role in a setting has counts of a Dirichlet-multinomial around the row of all; the
+    number of people that it is worth is the one with the highest likelihood, gender by gender.
+    """
+    total = every.slots.sum((0, 1))
+    mean = (total + JEFFREYS) / (total + JEFFREYS).sum(1, keepdims=True)
+    rows = np.concatenate([each.slots.sum(0) for each in settings])
+    alpha = STRENGTHS[:, np.newaxis, np.newaxis] * mean
+    n, a = rows.sum(-1), alpha.sum(-1)
+    likelihood = (gammaln(a) - gammaln(a + n[:, np.newaxis])).sum(0)
+    likelihood += (gammaln(alpha + rows[:, np.newaxis]) - gammaln(alpha)).sum((0, -1))
+    worth = STRENGTHS[likelihood.argmax(0)]
+    weights = rng.standard_exponential((draws, len(every.slots)))
+    drawn = np.tensordot(weights, every.slots.sum(1), 1)
+    drawn += rng.standard_gamma(JEFFREYS, drawn.shape)
+    row = worth[:, np.newaxis] * _rows(drawn)[:, np.newaxis]
+    around = rng.standard_gamma(np.broadcast_to(row, (draws, 2, N, N)))
+    first = np.broadcast_to(worth[:, np.newaxis] * mean, (1, 2, N, N))
+    return np.concatenate([first, around])
 
 
 @dataclass(frozen=True)
@@ -172,8 +226,18 @@ def _swapped(true: Sequence[str], said: Sequence[str]) -> bool:
     return any(crossed) and not any(straight)
 
 
-def _drawn(counts: _Counts, scale: float, rng: np.random.Generator, draws: int) -> Misreading:
-    """Draw confusions; wrong names are `scale` times as frequent as counted."""
+def _drawn(
+    counts: _Counts,
+    scale: float,
+    rng: np.random.Generator,
+    draws: int,
+    common: FloatArray | None = None,
+) -> Misreading:
+    """Draw confusions; wrong names are `scale` times as frequent as counted.
+
+    With what other settings are worth (`common`), either role has errors of its own, and people
+    whose gender no word tells have, too. Without it the roles are alike.
+    """
     n = len(counts.alone)
     weights = np.vstack([np.ones(n), rng.standard_exponential((draws, n))])
 
@@ -185,20 +249,29 @@ def _drawn(counts: _Counts, scale: float, rng: np.random.Generator, draws: int) 
         drawn = rng.standard_gamma(JEFFREYS, (draws, *shape))
         return np.concatenate([np.zeros((1, *shape)), drawn])
 
-    by_slot = sums(counts.slots) + noise(2, N, N)
-    slot = _rows(by_slot)
-    either = _rows(by_slot.sum(1))
-    raw = counts.slots.sum((0, 1))
-    seen, apart = raw.sum(1)[:KNOWN], _apart(either)
+    by_slot = sums(counts.slots) + (noise(2, N, N) if common is None else common)
+    slot, either = _rows(by_slot), _rows(by_slot.sum(1))
+    raw = counts.slots.sum(0)
+    if common is None:
+        raw, both = raw.sum(0, keepdims=True), _exchanged(counts.pairs) / 2.0
+        people = raw.sum(2)[:, :KNOWN]
+        apart = _apart(either, people[0] >= LEAST_SEEN)
+    else:
+        used = np.flatnonzero(raw.any((1, 2)))
+        raw, either, both = raw[used], slot[:, 0], np.zeros_like(counts.pairs)
+        people = raw.sum(2)[:, :KNOWN]
+        known = people.min(0) >= LEAST_SEEN
+        apart = np.min([_apart(slot[:, i], known) for i in used], axis=0)
+    seen, right = people.min(0), np.diagonal(raw, axis1=1, axis2=2)[people.argmin(0), range(KNOWN)]
     told = (seen >= LEAST_SEEN) & (np.quantile(apart[1:], 0.025, axis=0) >= LEAST_APART)
-    untold = np.append(~told, True)
+    untold = np.append(~told, common is None)
     alone = _rows(sums(counts.alone) + LEAN * either)
     alone = np.where(untold[:, np.newaxis], np.eye(N), alone)
-    pairs = _rows(
-        sums(counts.pairs + _exchanged(counts.pairs) / 2.0) + LEAN * _both(slot[:, 0], slot[:, 1])
-    )
+    pairs = _rows(sums(counts.pairs + both) + LEAN * _both(slot[:, 0], slot[:, 1]))
     either_untold = (untold[:, np.newaxis] | untold).reshape(-1, 1)
-    pairs = np.where(either_untold, _both(alone, alone), pairs)
+    apart_read = [np.where(untold[:, np.newaxis], np.eye(N), slot[:, i]) for i in range(2)]
+    taken = _both(alone, alone) if common is None else _both(*apart_read)
+    pairs = np.where(either_untold, taken, pairs)
     roles = sums(counts.roles) + noise(4)
     swapped, strayed = (
         np.minimum(scale * divide(roles[:, a], np.maximum(roles[:, b], 1e-9)), 1.0)
@@ -207,16 +280,15 @@ def _drawn(counts: _Counts, scale: float, rng: np.random.Generator, draws: int) 
     shares = sums(counts.shares)
     level = divide(shares[..., 0], shares[..., 1])
     drift = divide(level[:, 1], level[:, 0]) ** scale
-    return Misreading(
-        alone, pairs, swapped, strayed, drift, told, apart, seen, np.diagonal(raw)[:KNOWN]
-    )
+    drift = np.where(np.isnan(drift), 1.0, drift)
+    return Misreading(alone, pairs, swapped, strayed, drift, told, apart, seen, right)
 
 
-def _apart(matrix: FloatArray) -> FloatArray:
-    """How much oftener people of each known gender are read so than others, shape (n, 3)."""
-    known = matrix[:, :KNOWN, :KNOWN]
-    own = np.diagonal(known, axis1=1, axis2=2)
-    others = np.where(np.eye(KNOWN, dtype=bool), -np.inf, known).max(axis=1)
+def _apart(matrix: FloatArray, known: BoolArray) -> FloatArray:
+    """How much oftener people of each gender are read so than others that are known, (n, 3)."""
+    rows = matrix[:, :KNOWN, :KNOWN]
+    own = np.diagonal(rows, axis1=1, axis2=2)
+    others = np.where(~known[:, np.newaxis] | np.eye(KNOWN, dtype=bool), 0.0, rows).max(axis=1)
     return np.asarray(own - others)
 
 

@@ -5,17 +5,17 @@ Every ratio that a report may state gets, as details, what it would be without t
 and of the central draws of the corrected ratio, under each part of the reader's confusion (see
 `misreading`). A draw takes a random subset of the prompts of the run, as the intervals of roles do,
 and a random confusion: Monte Carlo in the manner of Bayer, Fay & Graubard (2023). Where the reader
-does not tell a group from others well enough, the reason stands in place of the range.
+was not measured on such stories or on enough people of a group, or does not tell them from others,
+the reason stands in place of the range.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from portrayal.annotate.people.confusion import Confusion
+from portrayal.annotate.people.confusion import Confusion, Setting
 from portrayal.measure.scope import Scope
 from portrayal.measure.stories.corrected import CORRECTED_REPRESENTATION, CORRECTED_SUBORDINATION
 from portrayal.measure.stories.medians import MEDIAN_REPRESENTATION, MEDIAN_SUBORDINATION
@@ -36,6 +36,7 @@ from portrayal.measure.stories.tally import NO_SLOT, Tally
 from portrayal.measure.stories.thresholds import MEDIAN_RACIALIZED
 from portrayal.records import ERROR_HIGH, ERROR_LOW, ERROR_VALUE, READER_ERROR, Estimate
 from portrayal.reference import PAIRS
+from portrayal.reference.locales import HOME
 from portrayal.stats import divide
 from portrayal.stats.resampling import sums_over
 from portrayal.stats.tails import normal_isf
@@ -50,6 +51,9 @@ _CORRECTED = {
     REPRESENTATION.name: CORRECTED_REPRESENTATION.name,
     SUBORDINATION.name: CORRECTED_SUBORDINATION.name,
 }
+
+_OF_ROLES = {SUBORDINATION.name, MEDIAN_SUBORDINATION.name, MEDIAN_RACIALIZED.name}
+"""Measures of power-laden stories."""
 
 Key = tuple[str, tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]
 Shares = Mapping[tuple[str, ...], FloatArray]
@@ -75,6 +79,8 @@ class ReaderErrors:
         Function of first names to shares by race.
     by_hand
         Estimates corrected by hand labels, by `key_of`: these stand in place of the confusion.
+    locale
+        Language and country of the stories.
     """
 
     tally: Tally
@@ -82,23 +88,26 @@ class ReaderErrors:
     confusion: Confusion | None
     likelihoods: Likelihoods
     by_hand: Mapping[Key, Estimate] = field(default_factory=dict)
+    locale: str = HOME
     _kept: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     def added(self, e: Estimate) -> Estimate:
-        """Return an estimate with its details; as it is where it has no value or no interval."""
-        if e.value is None or e.interval is None:
+        """Return an estimate with its details, or why there are none; as it is without a value."""
+        if e.value is None:
             return e
         own = _CORRECTED.get(e.measure)
         by_hand = None if own is None else self.by_hand.get(key_of(own, e))
         if by_hand is not None and by_hand.value is not None and by_hand.interval is not None:
             bounds = by_hand.interval
-            return _with(e, by_hand.value, bounds.low, bounds.high)
+            return e if e.interval is None else _with(e, by_hand.value, bounds.low, bounds.high)
         if self.confusion is None or e.measure not in _DRAWN:
             return e
         why = self._why_not(e)
         if why is not None:
             return replace(e, instruments={**e.instruments, READER_ERROR: why})
-        drawn = [_DRAWN[e.measure](self, e, part) for part in range(len(self.misread))]
+        if e.interval is None:
+            return e
+        drawn = [_DRAWN[e.measure](self, e, part) for part in range(len(self.misread(e)))]
         lost = max(float(np.isnan(each[1:]).mean()) for each in drawn)
         if lost > MOST_LOST or np.isnan(drawn[0][0]):
             why = "cannot be told: with the reader's errors taken out, too few people are left"
@@ -109,15 +118,22 @@ class ReaderErrors:
         ends = [np.quantile(each, at, method="inverted_cdf").tolist() for each in known]
         low = min(e.interval.low, *(end[0] for end in ends))
         high = max(e.interval.high, *(end[1] for end in ends))
-        value = float(drawn[0][0])
+        # Where labels by hand show how the reader errs, the corrected value is no nearer to them
+        # than the read one (scripts/reader/score_errors.py), so the range alone has the errors.
+        value = e.value if self.confusion.labelled else float(drawn[0][0])
         return _with(e, value, min(low, value), max(high, value))
 
-    @cached_property
-    def misread(self) -> list[Misreading]:
-        """Draws of each part of the confusion."""
+    def misread(self, e: Estimate) -> list[Misreading]:
+        """Draws of each part of the confusion, in the setting of an estimate."""
         assert self.confusion is not None
-        rng = self.scope.rng("reader's error")
-        return misreadings(self.confusion, self.likelihoods, rng, self.draws)
+        setting = Setting(e.strata["domain"], e.measure in _OF_ROLES)
+        if ("misread", setting) not in self._kept:
+            rng = self.scope.rng("reader's error", *map(str, setting))
+            self._kept["misread", setting] = misreadings(
+                self.confusion, self.likelihoods, rng, self.draws, setting
+            )
+        found: list[Misreading] = self._kept["misread", setting]
+        return found
 
     @property
     def draws(self) -> int:
@@ -125,17 +141,30 @@ class ReaderErrors:
         return min(self.scope.draws, DRAWS)
 
     def _why_not(self, e: Estimate) -> str | None:
+        """Why the errors cannot be told: what the reader was never measured on."""
+        assert self.confusion is not None
+        measured = self.confusion.labelled
+        if self.locale != self.confusion.locale:
+            return (
+                f"cannot be told: the reader was measured on stories of {self.confusion.locale}, "
+                f"and these are of {self.locale}"
+            )
+        setting = Setting(e.strata["domain"], e.measure in _OF_ROLES)
+        about = f"{'power-laden' if setting.laden else 'power-neutral'} stories of {setting.domain}"
+        if measured and setting not in measured:
+            known = ", ".join(at.domain for at in measured if at.laden == setting.laden)
+            return f"cannot be told: the reader was not measured on {about}, but on {known}"
         genders = [e.group["gender"]] if "gender" in e.group else []
         genders = e.group["pair"].split("-") if "pair" in e.group else genders
-        for each in dict.fromkeys(genders):
-            code = GENDERS.index(each)
-            for misread in self.misread:
+        for code in dict.fromkeys(map(GENDERS.index, genders)):
+            for part, misread in enumerate(self.misread(e)):
                 if not misread.told[code]:
                     seen, right = misread.seen[code], misread.read_right[code]
                     share = f" and reads {100 * right / seen:.0f} % so" if seen else ""
+                    where = f" in a role of {about}" if measured and part == 0 else ""
                     return (
-                        f"cannot be told: the reader was measured on {seen:.0f} {_WORDS[each]} "
-                        f"people{share}"
+                        f"cannot be told: the reader was measured on {seen:.0f} "
+                        f"{_WORDS[GENDERS[code]]} people{where}{share}"
                     )
         return None
 
@@ -149,7 +178,7 @@ class ReaderErrors:
             assert stratum is not None
             counts = self._once(("people", *key[:-1]), lambda: _people(self.tally, stratum))
             drawn = self._drawn(counts, stratum, key)
-            self._kept[key] = _shares(drawn, None), _shares(drawn, self.misread[part])
+            self._kept[key] = _shares(drawn, None), _shares(drawn, self.misread(e)[part])
         found: tuple[Shares, Shares] = self._kept[key]
         return found
 
@@ -163,7 +192,10 @@ class ReaderErrors:
             )
             drawn = self._drawn(counts, stratum, key)
             races = self.tally.races
-            self._kept[key] = _ratios(drawn, races, None), _ratios(drawn, races, self.misread[part])
+            self._kept[key] = (
+                _ratios(drawn, races, None),
+                _ratios(drawn, races, self.misread(e)[part]),
+            )
         found: tuple[Shares, Shares] = self._kept[key]
         return found
 
@@ -321,7 +353,7 @@ def _share(errors: ReaderErrors, e: Estimate, part: int) -> FloatArray:
     """Corrected representation ratios; of a race, the read one over the drift of its names."""
     if errors.tally.attribute in e.group:
         race = errors.tally.races.index(e.group[errors.tally.attribute])
-        return _around(errors, e) / errors.misread[part].drift[:, race]
+        return _around(errors, e) / errors.misread(e)[part].drift[:, race]
     return errors.neutral(e, part)[1][tuple(e.group.values())] / e.details["baseline"]
 
 

@@ -28,7 +28,7 @@ from portrayal.reference import (
     race_likelihoods,
 )
 from portrayal.reference.factors import Factor, NameSource, load_factor
-from portrayal.reference.locales import load_locale
+from portrayal.reference.locales import HOME, load_locale
 from portrayal.run.directory import Run
 from portrayal.studies.study import Options, said_of
 from portrayal.types import FloatArray
@@ -385,7 +385,9 @@ class Stories:
         def with_reader_errors(made: list[Estimate]) -> Iterator[Estimate]:
             by_hand = {key_of(e.measure, e): e for e in made if e.measure in CORRECTED}
             confusion = confusion_of(people.name, people.settings)
-            errors = ReaderErrors(tally(), scope, confusion, names.likelihoods, by_hand)
+            local = load_locale(options.locale or HOME)
+            told = (tally(), scope, confusion, names.likelihoods, by_hand)
+            errors = ReaderErrors(*told, f"{local.language}-{local.country}")
             return map(errors.added, made)
 
         return Tables(scope, offered, with_reader_errors)
