@@ -46,6 +46,8 @@ NO_NULL = "no null value, or one that no share can take"
 FEWEST_CARRIERS = 4.0
 """Effective number of prompts that must carry a group before its ratio is tested."""
 
+_LEAST_WITHIN = 0.01  # part of the variance of independent units below which texts are copies
+
 
 @dataclass(frozen=True)
 class Clustered:
@@ -187,7 +189,9 @@ def infer_fixed_shares(
     part = divide(np.where(several, n, 0.0).sum(0), size)
     variance = divide(divide(within.sum(0), part), size**2)
     independent = share * (1.0 - share)
-    units = np.where(variance > 0, divide(independent, variance), size)
+    # Where texts of a prompt hardly differ, as copies do, each counts as a text of its own.
+    some = variance > _LEAST_WITHIN * divide(independent, size)
+    units = np.where(some, divide(independent, np.where(some, variance, 1.0)), size)
     ones, none = np.ones_like(share), np.zeros_like(share)
     evidence = Evidence(share, np.where(size > 0, units, np.nan), ones, none, ones, ones * 1.000001)
     tested = np.broadcast_to(np.asarray(null, dtype=np.float64), share.shape)

@@ -168,7 +168,7 @@ def paired_shares(
     >>> n, a = np.full((8, 1), 50.0), np.array([[9.0], [12], [8], [15], [11], [9], [14], [10]])
     >>> found, _ = paired_shares((a, n), (2 * a + 1, n), 0.95)
     >>> [round(float(np.exp(x[0])), 2) for x in (found.value, found.low, found.high)]
-    [2.09, 1.58, 2.79]
+    [2.09, 1.61, 2.72]
     """
     (b, m), (a, n) = first, second
     squares = np.asarray(part, dtype=np.float64) * (a + b)
