@@ -84,7 +84,8 @@ def role_ratios(
     def fields(i: int) -> dict[str, Any]:
         cells = [float(each[i]) for each in counts]
         more = dict(own(i))
-        more["counts"] = dict(zip(_CELLS, cells, strict=True)) | more.get("counts", {})
+        own_counts = dict(zip(_CELLS, cells, strict=True)) | found.effective(i)
+        more["counts"] = own_counts | more.get("counts", {})
         more["n_units"] = cells[1] + cells[3]
         used = (float(a[i]), float(n[i]), float(b[i]), float(m[i]))
         reason = undefined_ratio(used, sums.groups[i], stratum)
