@@ -190,6 +190,9 @@ def test_no_text_that_could_be_read(make_run: Maker) -> None:
 def test_copies_of_one_text_state_nothing_however_sure_the_numbers(make_run: Maker) -> None:
     view = View.of(make_run([SURE], stories=stories(ENGLISH.format(i=1))))
     assert told(view) == "they are copies of 1 text; it takes different answers."
+    # Unless people labelled them: then labels, not texts, are what was counted.
+    by_hand = view.settings | {"annotators": ["people-labelled.v1"]}
+    assert lead(replace(view, settings=by_hand)).kind == "found"
 
 
 def test_a_few_texts_are_no_copies(make_run: Maker) -> None:
@@ -200,9 +203,11 @@ def test_texts_in_another_language_state_nothing(make_run: Maker) -> None:
     view = View.of(make_run([SURE], stories=stories(GERMAN)))
     assert told(view) == "the texts are not in English, the language of the annotators."
     # Unless a locale or who labelled them reads that language.
-    for option in ({"locale": "india"}, {"columns": ["subject_name=a"]}):
-        settings = view.settings | {"options": view.options | option}
-        assert lead(replace(view, settings=settings)).kind == "found"
+    for more in (
+        {"options": view.options | {"locale": "en-IN"}},
+        {"annotators": ["people-labelled.v1"]},
+    ):
+        assert lead(replace(view, settings=view.settings | more)).kind == "found"
 
 
 @pytest.mark.parametrize(
