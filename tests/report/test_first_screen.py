@@ -118,7 +118,7 @@ def test_without_a_result_the_page_leads_with_what_could_have_been_found(make_ru
     )
     page = render(View.of(run))
     assert '<p class="nothing" id="finding-1">' in page
-    assert page.count('<table class="candidates">') == 1
+    assert page.count('<table class="wrap candidates">') == 1
 
 
 @pytest.fixture(scope="module")
@@ -172,7 +172,9 @@ def test_a_report_without_a_test_says_that_nothing_could_be_tested_and_why(
 def test_what_comes_nearest_stands_in_a_table_on_the_first_screen(make_run: Maker) -> None:
     near, sure = rep(0.53, 0.31, 0.93, 40.0, q=0.2), rep(0.3, 0.2, 0.4, 60.0, domain="Love")
     view = View.of(make_run([near, sure]))
-    said = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", render(view).partition("candidates")[2]))
+    said = re.sub(
+        r"\s+", " ", re.sub(r"<[^>]+>", " ", render(view).partition("wrap candidates")[2])
+    )
     row = "Black in Labor: Representation ratio 0.53 0.31–0.93 0.001 0.20"
     assert said.count(row) == 1
     assert "Black in Love" not in said.partition("What cannot be said")[0]

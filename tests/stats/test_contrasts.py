@@ -1,15 +1,20 @@
 """Ratios of two sides by prompt: naive definitions, agreement, level and coverage."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats as distributions
 
+from portrayal.stats import contrasts
 from portrayal.stats.contrasts import (
+    JOINT_DRAWS,
     TwoSides,
     fewest_contrasts,
     infer_contrasts,
+    joint_p,
     too_few_contrasts,
 )
 
@@ -181,3 +186,86 @@ def test_wrong_input_is_refused():
         one([-1], [1], [1], [1])
     with pytest.raises(ValueError, match="level"):
         infer_contrasts(one([1], [1], [1], [1]), 95)
+
+
+def draw(generator, prompts, k, true=1.0, texts=40, share=0.3):
+    """Sides of k groups that vary between prompts; `true` is the ratio of the first."""
+    n = np.full((prompts, k), float(texts))
+    size = 12.0
+    ratio = np.ones(k)
+    ratio[0] = true
+    lower = generator.beta(share * size, (1 - share) * size, n.shape)
+    upper = generator.beta(share * size, (1 - share) * size, n.shape) * ratio
+    a, b = (generator.binomial(texts, np.minimum(x, 1.0)) * 1.0 for x in (upper, lower))
+    return TwoSides(a, n, b, n)
+
+
+def jointly(found, seed=0):
+    return joint_p(found.scores, found.within, found.n_prompts * 1.0, np.random.default_rng(seed))
+
+
+def test_of_one_ratio_the_joint_p_is_that_of_all_changes_of_sides():
+    """Every one of 2^9 changes of sides, by loops."""
+    found = infer_contrasts(draw(np.random.default_rng(1), 9, 1, 1.4))
+    x, within, n = found.scores[:, 0].tolist(), float(found.within[0]), 9
+
+    def t(scores):
+        total = sum(scores)
+        between = n / (n - 1) * (sum(s**2 for s in scores) - total**2 / n)
+        return abs(total) / max(between, within) ** 0.5
+
+    coins = product((1, -1), repeat=n)
+    every = [t([s * c for s, c in zip(x, signs, strict=True)]) for signs in coins]
+    p = sum(each >= t(x) - 1e-9 for each in every) / len(every)
+    assert 0.01 < p < 0.3
+    assert jointly(found)[0] == pytest.approx(p, abs=4 * (p / JOINT_DRAWS) ** 0.5)
+
+
+def test_of_one_ratio_over_many_prompts_the_joint_p_is_that_of_t():
+    for seed, true in ((0, 1.0), (1, 1.1), (2, 1.15), (3, 1.2)):
+        found = infer_contrasts(draw(np.random.default_rng(seed), 60, 1, true))
+        assert jointly(found)[0] == pytest.approx(found.p[0], rel=0.2, abs=0.003)
+
+
+def test_women_and_men_count_once_and_two_other_groups_twice():
+    generator = np.random.default_rng(7)
+    women = draw(generator, 30, 1, 1.5)
+    n, m = women.n_upper, women.n_lower
+    men = TwoSides(n - women.upper, n, m - women.lower, m)
+    other = draw(generator, 30, 1)
+
+    def both(second):
+        cells = zip(vars(women).values(), vars(second).values(), strict=True)
+        joined = [np.hstack(pair) for pair in cells if pair[0] is not None]
+        return jointly(infer_contrasts(TwoSides(*joined)))[0]
+
+    alone = jointly(infer_contrasts(women))[0]
+    assert 0.002 < alone < 0.05
+    assert both(men) == pytest.approx(alone, rel=0.05)
+    assert both(other) > 1.6 * alone
+
+
+def test_joint_p_is_no_smaller_than_alone_and_follows_the_order_of_t():
+    found = infer_contrasts(draw(np.random.default_rng(8), 15, 8, 1.6))
+    together = jointly(found)
+    alone = [
+        joint_p(x[:, None], w[None], np.array([15.0]), np.random.default_rng(0))[0]
+        for x, w in zip(found.scores.T, found.within, strict=True)
+    ]
+    assert (together >= np.array(alone) - 0.02).all()
+    assert np.argsort(together, kind="stable")[0] == np.argmin(found.p)
+    assert (together[np.argsort(found.p)] == np.sort(together)).all()
+
+
+@pytest.mark.parametrize("true", [1.0, 8.0])
+def test_any_false_finding_is_as_rare_as_the_level(true, monkeypatch):
+    """Whether none or one of six ratios differs; bounds leave room for the noise of 400 worlds."""
+    monkeypatch.setattr(contrasts, "JOINT_DRAWS", 499)
+    generator, worlds, wrong, right = np.random.default_rng(9), 400, 0, 0
+    for _ in range(worlds):
+        p = jointly(infer_contrasts(draw(generator, 10, 6, true, share=0.1)))
+        null = p if true == 1.0 else p[1:]
+        wrong += bool((null < 0.05).any())
+        right += bool(p[0] < 0.05)
+    assert 0.015 < wrong / worlds < 0.085
+    assert (right / worlds > 0.7) == (true > 1.0)

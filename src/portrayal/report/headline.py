@@ -35,6 +35,7 @@ LEAST_PEOPLE = 0.2
 LEAST_ENGLISH = 0.3
 """Share of texts below which the language is another one."""
 
+_LABELLED = "people-labelled."  # people told who is in a text, not our rules for English
 _TEXTS = 300  # texts whose language is looked at
 _LONG = 20  # words from which on a text shows its language
 _ENGLISH = {
@@ -233,10 +234,12 @@ def _unreadable(view: View, readable: int) -> str:
     if not readable:
         return "no text could be read"
     texts = {"texts": [str(path) for path in view.run.texts.parts()]}
+    if any(name.startswith(_LABELLED) for name in view.settings.get("annotators", ())):
+        return ""
     different = int(rows_of(_DIFFERENT, texts)[0]["n"])
     if different < FEWEST_TEXTS <= readable:
         return f"they are copies of {fmt.plural(different, 'text')}; it takes different answers"
-    if "columns" in view.options or view.options.get("locale"):
+    if view.options.get("locale"):
         return ""
     read = [_words(str(row["text"])) for row in rows_of(_SOME, texts | {"most": _TEXTS})]
     read = [words for words in read if len(words) >= _LONG]

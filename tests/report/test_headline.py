@@ -1,0 +1,343 @@
+"""The three headlines: something was found, nothing was although it could have been, or why not."""
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from scipy.stats import norm
+
+import portrayal
+from portrayal.records import NO_TEST, Estimate, Interval, Null, finite
+from portrayal.report.first import finding_facts, finding_lines, first_screen
+from portrayal.report.headline import POWER, SHOWN, Headline
+from portrayal.report.page import render
+from portrayal.report.view import View
+from portrayal.run import Run
+from portrayal.studies.laissez_faire import prompts
+
+from .conftest import N_STORIES, estimate
+
+Maker = Callable[..., Run]
+GERMAN = (
+    "Maria war an diesem Tag {i} eine fleißige Schülerin. Sie half ihrem Freund Juan mit den "
+    "Hausaufgaben, und er dankte ihr am nächsten Morgen mit einem kleinen Kuchen."
+)
+ENGLISH = (
+    "Maria was a star student on day {i}. She helped her friend Juan with the homework, and he "
+    "thanked her in the morning of the next day with a small cake."
+)
+
+
+def lead(view: View) -> Headline:
+    found = first_screen(view).lead
+    assert isinstance(found, Headline)
+    return found
+
+
+def near(value: float = 0.7, low: float = 0.5, high: float = 0.95, **more: Any) -> Estimate:
+    return estimate(value, low, high, **({"q": 0.2} | more))
+
+
+def test_what_was_found_leads_and_what_was_not_stands_below(make_run: Maker) -> None:
+    sure = estimate(3.0, 2.0, 4.0, q=0.001, domain="Love")
+    found = lead(View.of(make_run([near(), sure])))
+    assert (found.kind, found.sentence) == ("found", "")
+    assert [each.estimate for each in found.candidates] == [near()]
+
+
+def test_what_is_established_is_never_called_not_established(make_run: Maker) -> None:
+    races = ("White", "Latine", "Black", "Asian", "AI/AN", "MENA", "NH/PI")
+    share = {"q": 0.001, "measure": "representation.v1"}
+    many = [
+        estimate(0.01 * (i + 1), 0.001, 0.5, group={"race": race}, **share)
+        for i, race in enumerate(races)
+    ]
+    errors = {"error_value": 1.2, "error_low": 0.8, "error_high": 20.0}
+    doubted = estimate(9.0, 5.0, 20.0, q=0.001, domain="Love", details=errors)
+    screen = first_screen(View.of(make_run([*many, doubted, near()])))
+    assert len(screen.stated) == 5, "there is room for five of seven"
+    assert [each.estimate for each in screen.lead.candidates] == [near()]
+
+
+def test_nothing_found_says_what_could_have_been(make_run: Maker) -> None:
+    wide = near(1.5, 0.6, 4.0, domain="Love", group={"race": "Asian"})
+    found = lead(View.of(make_run([wide, near()])))
+    least, other = detectable(near(), 2), detectable(wide, 2)
+    assert found.kind == "nothing found"
+    assert found.detectable == pytest.approx(least)
+    assert 1.6 < least < 2 < other
+    assert found.sentence == (
+        f"Nothing found in 24 stories, although a ratio of {least:.2f} could have been "
+        "(characters with names most borne by Latine people and masculine references in Labor; "
+        f"in half of the 2 comparisons only {other:.1f} or more)."
+    )
+
+
+def detectable(e: Estimate, family: int) -> float:
+    """The ratio that a two-sided test at 5 %, shared among `family`, finds with a power of 80 %."""
+    assert e.interval is not None
+    assert e.value is not None
+    half = (math.log(e.interval.high / e.value) + math.log(e.value / e.interval.low)) / 2
+    error = half / norm.isf(0.025)
+    ratio = math.exp(error * (norm.isf(0.025 / family) + norm.isf(0.2)))
+    assert norm.sf(norm.isf(0.025 / family) - math.log(ratio) / error) == pytest.approx(POWER)
+    return ratio
+
+
+@pytest.mark.parametrize("family", [1, 2, 6])
+def test_what_could_be_found_and_what_it_takes_follow_from_the_interval(
+    make_run: Maker, family: int
+) -> None:
+    rows = [near(domain=f"D{i}", clusters=20) for i in range(family)]
+    other = near(measure="representation.v1", group={"race": "Black"})
+    found = lead(View.of(make_run([*rows, other])))
+    mine = [each for each in found.candidates if each.estimate.measure == "subordination.v1"]
+    size = detectable(rows[0], family)
+    needed = math.ceil(20 * (math.log(size) / math.log(0.7)) ** 2)
+    assert mine
+    assert [each.detectable for each in mine] == pytest.approx([size] * len(mine))
+    assert {each.prompts for each in mine} == {needed}
+    assert mine[0].cells[1:5] == ("0.70", "0.50–0.95", "0.001", "0.20")
+    assert mine[0].cells[5] == f"{needed} prompts, {needed * 100 // 20} texts"
+
+
+def test_candidates_are_five_the_most_probable_first(make_run: Maker) -> None:
+    ps = (0.04, 0.5, 0.01, 0.2, 0.3, 0.06, 0.9)
+    rows = []
+    for i, p in enumerate(ps):
+        row = near(domain=f"D{i}")
+        rows.append(replace(row, tests=(replace(row.tests[0], p=p),)))
+    found = lead(View.of(make_run(rows)))
+    assert len(found.candidates) == SHOWN
+    assert [each.estimate.tests[0].p for each in found.candidates] == sorted(ps)[:SHOWN]
+
+
+def test_what_shows_no_difference_takes_too_many_prompts(make_run: Maker) -> None:
+    (only,) = lead(View.of(make_run([near(1.001, 0.8, 1.25)]))).candidates
+    assert only.prompts is None
+    assert only.cells[5] == "too many"
+
+
+def test_what_is_infinite_bounds_nothing_and_is_listed(make_run: Maker) -> None:
+    endless = near(math.inf, 0.9, math.inf, domain="Love")
+    found = lead(View.of(make_run([endless, near()])))
+    by_domain = {each.estimate.strata["domain"]: each for each in found.candidates}
+    assert (by_domain["Love"].detectable, by_domain["Love"].prompts) == (None, None)
+    assert found.detectable == by_domain["Labor"].detectable
+
+
+def test_a_difference_is_told_in_its_own_unit_and_a_distance_from_what_chance_gives(
+    make_run: Maker,
+) -> None:
+    gap = near(0.1, -0.1, 0.3, statistic="difference", measure="gap.v1", null=(-0.2, 0.2))
+    gap = replace(gap, null=Null(0.0, -0.2, 0.2, 0.95, "shuffled"))
+    found = lead(View.of(make_run([gap])))
+    size = 0.2 / norm.isf(0.025) * (norm.isf(0.025) + norm.isf(0.2))
+    assert found.detectable is None, "no ratio was tested"
+    assert found.candidates[0].detectable == pytest.approx(size)
+    assert "although a difference of +0.286 could have been" in found.sentence
+
+
+def test_a_distance_is_held_against_what_chance_gives(make_run: Maker) -> None:
+    far = near(0.3, 0.2, 0.4, statistic="distance", measure="gap.v1")
+    far = replace(far, null=Null(0.25, 0.2, 0.31, 0.95, "shuffled"))
+    (only,) = lead(View.of(make_run([far]))).candidates
+    size = 0.1 / norm.isf(0.025) * (norm.isf(0.025) + norm.isf(0.2))
+    assert only.detectable == pytest.approx(0.25 + size)
+    assert only.prompts == math.ceil(10 * (size / 0.05) ** 2)
+
+
+def test_only_ratios_that_nobody_expects_are_nothing_seen(make_run: Maker) -> None:
+    view = View.of(make_run([near(1.5, 0.1, 22.0)]))
+    assert lead(view).kind == "not measured"
+    assert lead(view).sentence == (
+        "Nothing could be seen in 24 stories: only ratios above 10 could have been found; it takes "
+        "more prompts."
+    )
+
+
+# Where nothing could be seen: made by hand.
+
+
+def told(view: View) -> str:
+    """What the page says where nothing could be seen, with neither findings nor candidates."""
+    screen = first_screen(view)
+    assert screen.lead.kind == "not measured"
+    assert screen.lead.detectable is None
+    assert (screen.stated, screen.lead.candidates, screen.chart) == ((), (), None)
+    n = view.note["outcomes"]["ok"]
+    lead, _, why = screen.none.partition(": ")
+    assert lead == f"Nothing could be seen in {n} stories"
+    assert f'<p class="nothing" id="finding-1"><bdi>{lead}' in render(view)
+    return why
+
+
+SURE = estimate(3.0, 2.0, 4.0, q=0.001)
+
+
+def stories(text: str, n: int = N_STORIES) -> list[dict[str, str]]:
+    return [{"text": text.format(i=i)} for i in range(n)]
+
+
+def test_no_text_that_could_be_read(make_run: Maker) -> None:
+    view = View.of(make_run([SURE], stories=(), outcomes={"ok": 0, "refused": 10}))
+    assert told(view) == "no text could be read."
+
+
+def test_copies_of_one_text_state_nothing_however_sure_the_numbers(make_run: Maker) -> None:
+    view = View.of(make_run([SURE], stories=stories(ENGLISH.format(i=1))))
+    assert told(view) == "they are copies of 1 text; it takes different answers."
+    # Unless people labelled them: then labels, not texts, are what was counted.
+    by_hand = view.settings | {"annotators": ["people-labelled.v1"]}
+    assert lead(replace(view, settings=by_hand)).kind == "found"
+
+
+def test_a_few_texts_are_no_copies(make_run: Maker) -> None:
+    assert lead(View.of(make_run([SURE], stories=stories(ENGLISH, 7)))).kind == "found"
+
+
+def test_texts_in_another_language_state_nothing(make_run: Maker) -> None:
+    view = View.of(make_run([SURE], stories=stories(GERMAN)))
+    assert told(view) == "the texts are not in English, the language of the annotators."
+    # Unless a locale or who labelled them reads that language.
+    for more in (
+        {"options": view.options | {"locale": "en-IN"}},
+        {"annotators": ["people-labelled.v1"]},
+    ):
+        assert lead(replace(view, settings=view.settings | more)).kind == "found"
+
+
+@pytest.mark.parametrize(
+    ("german", "kind"), [(5, "found"), (15, "found"), (18, "not measured"), (24, "not measured")]
+)
+def test_some_texts_in_another_language_do_no_harm(make_run: Maker, german: int, kind: str) -> None:
+    mixed = [*stories(GERMAN, german), *stories(ENGLISH, N_STORIES - german)]
+    assert lead(View.of(make_run([SURE], stories=mixed))).kind == kind
+
+
+def test_answers_of_a_few_words_show_no_language(make_run: Maker) -> None:
+    assert lead(View.of(make_run([SURE], stories=stories("Answer {i}: yes")))).kind == "found"
+
+
+def bare(value: float | None = 1.2, **more: Any) -> Estimate:
+    return estimate(value, q=None, **({"group": {"gender": "F"}} | more))
+
+
+def test_texts_about_nobody(make_run: Maker) -> None:
+    view = View.of(make_run([bare(None, n_units=3.0), bare(None, n_units=0.0, domain="Love")]))
+    assert told(view) == (
+        "hardly anybody of known gender or name occurs in them (3 characters); the audit is of "
+        "texts about people."
+    )
+
+
+def test_too_few_prompts_and_how_many_more(make_run: Maker) -> None:
+    view = View.of(make_run([bare(clusters=3), bare(clusters=2, domain="Love")]))
+    assert told(view) == (
+        "a comparison rests on 3 prompts at most, and it takes 5: about 40 texts to each of 3 more "
+        "prompts would do."
+    )
+
+
+def test_too_few_people(make_run: Maker) -> None:
+    view = View.of(make_run([bare(n_units=9.0)]))
+    assert told(view) == (
+        "no group is expected 10 times in a place where it is compared; more texts of the same "
+        "prompts would do."
+    )
+
+
+def test_the_reason_of_most_numbers(make_run: Maker) -> None:
+    why = "the group can be compared in 4 prompts, and it takes 5 to reach p < 0.05"
+    rows = [bare(instruments={NO_TEST: why}, domain=d) for d in "ABC"]
+    assert told(View.of(make_run([*rows, bare(None)]))) == f"{why}."
+
+
+def test_one_group_only(make_run: Maker) -> None:
+    share = bare(0.4, statistic="share")
+    assert told(View.of(make_run([share]))) == (
+        "the texts are about one group only (Feminized characters), and a difference takes two."
+    )
+
+
+# From texts to the headline.
+
+
+def audited(text: str, n_prompts: int = 24, n: int = 3) -> Run:
+    laden = [each for each in prompts() if each.strata["condition"] == "power-laden"]
+    rows = [
+        {"text": text.format(i=f"{k} of prompt {i}"), "prompt": prompt.text, "model": "m"}
+        for i, prompt in enumerate(laden[:n_prompts])
+        for k in range(n)
+    ]
+    return portrayal.audit("laissez-faire", texts=rows, draws=100, permutations=20, report=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "n_prompts", "n", "why"),
+    [
+        (GERMAN, 24, 3, "the texts are not in English"),
+        (ENGLISH.replace("{i}", "one"), 24, 3, "they are copies of 1 text"),
+        ("The clock on the wall was late on day {i}, and it rained.", 24, 3, "hardly anybody of"),
+        (ENGLISH, 3, 20, "a comparison rests on 3 prompts at most, and it takes 5"),
+    ],
+)
+def test_an_audit_says_why_nothing_could_be_seen(
+    text: str, n_prompts: int, n: int, why: str
+) -> None:
+    run = audited(text, n_prompts, n)
+    facts = finding_facts(run)
+    assert (facts["headline"], facts["findings"], facts["candidates"]) == ("not measured", [], [])
+    assert facts["detectable"] is None
+    assert facts["sentence"].startswith(f"Nothing could be seen in {n_prompts * n} stories: {why}")
+    assert list(finding_lines(run)) == [facts["sentence"]]
+
+
+def test_facts_are_those_of_the_page_and_can_be_written_as_json(make_run: Maker) -> None:
+    endless = near(math.inf, 0.9, math.inf, domain="Love")
+    sure = estimate(3.0, 2.0, 4.0, q=0.001, domain="Learning")
+    run = make_run([near(), endless, sure])
+    facts = finding_facts(run)
+    screen = first_screen(View.of(run))
+    assert json.loads(json.dumps(finite(facts), allow_nan=False))["headline"] == "found"
+    (found,) = facts["findings"]
+    assert facts["sentence"] == f"{screen.stated[0].headline}."
+    assert (found["rank"], found["strength"], found["population"]) == (
+        1,
+        "strong",
+        "prompts like these",
+    )
+    assert found["sentence"] == screen.stated[0].headline
+    assert {key: found[key] for key in ("id", "measure", "value", "interval", "p", "q")} == {
+        "id": sure.id,
+        "measure": sure.measure,
+        "value": 3.0,
+        "interval": [2.0, 4.0],
+        "p": 0.001,
+        "q": 0.001,
+    }
+    assert found["null"] == {"value": 1.0, "low": 0.8, "high": 1.25}
+    told = {each["strata"]["domain"]: each for each in facts["candidates"]}
+    assert told.keys() == {"Labor", "Love"}
+    assert told["Labor"]["prompts_needed"] == lead(View.of(run)).candidates[0].prompts
+    assert told["Labor"]["detectable"] == lead(View.of(run)).candidates[0].detectable
+    assert told["Love"]["detectable"] is None
+    assert not {"rank", "strength"} & told["Love"].keys()
+
+
+def test_a_terminal_says_what_the_page_says(make_run: Maker) -> None:
+    sure = estimate(3.0, 2.0, 4.0, q=0.001, domain="Learning")
+    run = make_run([near(), sure])
+    screen = first_screen(View.of(run))
+    first, head, *rows = finding_lines(run)
+    assert first.startswith(f"1. {screen.stated[0].headline} (strong; 3.0 times (2.0–4.0); ")
+    assert head.startswith("nearest to a finding")
+    assert rows == ["  " + "  ".join(each.cells) for each in screen.lead.candidates]
+
+
+def test_an_interval_without_width_bounds_nothing(make_run: Maker) -> None:
+    flat = replace(near(), interval=Interval(0.7, 0.7, 0.95, "none"))
+    assert lead(View.of(make_run([flat]))).kind == "not measured"
