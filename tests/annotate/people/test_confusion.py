@@ -6,7 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from portrayal.annotate.people.confusion import Slot, confusion_from, confusion_of, written
+from portrayal.annotate.people.confusion import (
+    Setting,
+    Slot,
+    confusion_from,
+    confusion_of,
+    written,
+)
 from portrayal.annotate.people.reader.network import CARD
 from portrayal.errors import DataError
 
@@ -34,9 +40,31 @@ def test_the_format_says_genders_and_names():
     assert (found.hard, found.names_right) == ((), None)
 
 
+def test_labelled_stories_are_counts_by_setting_and_prompt():
+    cell = {"domain": "Love", "laden": True, "prompts": [{"F 1 | M>U 2": 2}, {"F 1": 1}]}
+    found = confusion_from(GIVEN | {"labelled": [cell], "locale": "en-IN"}, "here")
+    (prompts,) = found.labelled.values()
+    assert list(found.labelled) == [Setting("Love", laden=True)]
+    assert [len(prompt) for prompt in prompts] == [2, 1]
+    assert prompts[0][1][1] == Slot("M", "U", "2", "2")
+    assert (found.locale, confusion_from(GIVEN, "here").locale) == ("en-IN", "en-US")
+
+
+def test_the_rules_know_their_errors_in_the_settings_of_the_paper():
+    rules = confusion_of("people.v2")
+    assert sorted(rules.labelled) == [
+        (domain, laden) for domain in ("Labor", "Learning", "Love") for laden in (False, True)
+    ]
+    stories = [s for prompts in rules.labelled.values() for prompt in prompts for s in prompt]
+    assert len(stories) == 2346
+    assert {slot.name for story in stories for slot in story} <= {"", "1", "2"}
+
+
 @pytest.mark.parametrize(
     "change",
     [
+        {"labelled": [{"domain": "Love", "prompts": []}]},
+        {"labelled": [{"domain": "Love", "laden": True, "prompts": [["F 1"]]}]},
         {"format": 2},
         {"stories": [["X ann"]]},
         {"stories": [["F ann | F bo | F cy"]]},

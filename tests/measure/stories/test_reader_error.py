@@ -1,11 +1,15 @@
 """The reader's error: by simulation of known truth, and what it says where it cannot tell."""
 
+from dataclasses import replace
+from itertools import chain
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from portrayal.annotate.people.confusion import Confusion, Slot
+import portrayal
+from portrayal.annotate.people.confusion import Confusion, Setting, Slot
 from portrayal.measure import Scope, Tally
 from portrayal.measure.stories.misreading import KNOWN, N, misreadings, unmix, unswap
 from portrayal.measure.stories.reader_error import ReaderErrors, key_of
@@ -14,6 +18,7 @@ from portrayal.measure.stories.subordination import subordination
 from portrayal.measure.stories.tally import NO_SLOT
 from portrayal.records import ERROR_HIGH, ERROR_LOW, ERROR_VALUE, READER_ERROR
 from portrayal.reference import baseline
+from portrayal.studies.laissez_faire import sample
 
 BASE = baseline("census-2022")
 SCOPE = Scope("laissez-faire", draws=200, permutations=20)
@@ -89,8 +94,8 @@ def stories(rng, shares, n_prompts=20, each=25):
     return prompt, np.minimum(true, NB)
 
 
-def with_error(tally, confusion, group, measure=representation, scope=SCOPE):
-    errors = ReaderErrors(tally, scope, confusion, unknown_names)
+def with_error(tally, confusion, group, measure=representation, scope=SCOPE, locale="en-US"):
+    errors = ReaderErrors(tally, scope, confusion, unknown_names, locale=locale)
     needs = {} if measure is subordination else {"baseline": BASE}
     needs |= {"name_tables": {}} if measure is representation else {}
     rows = (e for e in measure(tally, scope, **needs) if e.strata["model"] == "all")
@@ -214,6 +219,99 @@ def test_wrong_names_are_as_frequent_as_measured_on_stories_by_models():
     (scaled,) = misreadings(rarer, unknown_names, rng, 100)
     assert scaled.swapped[0] == pytest.approx(0.1, abs=1e-9)
     assert raw.swapped[0] == pytest.approx(0.4, abs=0.1)
+
+
+def labelled(rng, love, labor, n=(260, 260), shares=(0.44, 0.44, 0.12), *, laden=False):
+    """A confusion with hand labels: n stories about love and about labor, by their own errors."""
+    cells = {
+        Setting(domain, laden): measured(rng, matrix, n=each, shares=shares).stories
+        for domain, matrix, each in (("Love", love, n[0]), ("Labor", labor, n[1]))
+    }
+    return Confusion("made", "made", (), labelled=cells)
+
+
+WORSE = np.array([[0.7, 0.2, 0.0, 0.1], [0.1, 0.8, 0.0, 0.1], [0.3, 0.3, 0.3, 0.1], [0, 0, 0, 1.0]])
+
+
+def test_the_range_holds_the_truth_where_errors_differ_between_domains():
+    rng, hits, by_common = np.random.default_rng(11), [], []
+    shares = (0.60, 0.32, 0.08)
+    for _ in range(30):
+        confusion = labelled(rng, WORSE, EYE)
+        prompt, true = stories(rng, shares)
+        tally = tally_of(prompt, misread(rng, true, WORSE)[0])
+        e = with_error(tally, confusion, {"gender": "F"})
+        if READER_ERROR in e.instruments:  # the few non-binary people may be read as women as often
+            continue
+        assert e.details[ERROR_VALUE] == e.value
+        truth = shares[F] / BASE.gender["F"]
+        hits.append(holds(e, truth))
+        common = Confusion("made", "made", tuple(chain(*confusion.labelled.values())))
+        by_common.append(holds(with_error(tally, common, {"gender": "F"}), truth))
+    assert len(hits) >= 20
+    assert np.mean(hits) >= 0.93
+    assert np.mean(by_common) < 0.8
+
+
+def spread(confusion):
+    """Standard deviation of how often women beside men are read as such in stories about love."""
+    rng = np.random.default_rng(0)
+    (found,) = misreadings(confusion, unknown_names, rng, 400, Setting("Love", laden=False))
+    return found.alone[1:, F, F].std()
+
+
+def test_few_labelled_people_leave_errors_as_uncertain_as_settings_are_different():
+    rng = np.random.default_rng(12)
+
+    def made(n, *others):
+        first = measured(rng, RULES_LIKE, n=n).stories
+        rest = {Setting(str(i), laden=False): measured(rng, each) for i, each in enumerate(others)}
+        cells = {at: each.stories for at, each in rest.items()}
+        return Confusion("", "", (), labelled={Setting("Love", laden=False): first, **cells})
+
+    alike, different = (RULES_LIKE,) * 4, (RULES_LIKE, WORSE, EYE, WORSE)
+    assert spread(made(60, *different)) > 1.5 * spread(made(600, *different))
+    assert spread(made(60, *different)) > 1.5 * spread(made(60, *alike))
+
+
+def test_few_labelled_people_of_a_group_in_a_role_are_the_reason():
+    rng = np.random.default_rng(13)
+    prompt, true = stories(rng, (0.5, 0.4, 0.1))
+    tally = tally_of(prompt, true, laden=True)
+    confusion = labelled(rng, EYE, EYE, n=(60, 500), laden=True)
+    e = with_error(tally, confusion, {"gender": "NB"}, subordination)
+    assert ERROR_LOW not in e.details
+    assert e.instruments[READER_ERROR].endswith(
+        "non-binary people in a role of power-laden stories of Love and reads 100 % so"
+    )
+    assert ERROR_LOW in with_error(tally, confusion, {"gender": "F"}, subordination).details
+
+
+def test_stories_that_the_reader_was_not_measured_on_are_the_reason():
+    rng = np.random.default_rng(14)
+    prompt, true = stories(rng, (0.6, 0.4, 0.0))
+    confusion = labelled(rng, EYE, EYE)
+    group = {"gender": "F"}
+    e = with_error(tally_of(prompt, true), confusion, group, locale="en-IN")
+    assert e.instruments[READER_ERROR] == (
+        "cannot be told: the reader was measured on stories of en-US, and these are of en-IN"
+    )
+    e = with_error(tally_of(prompt, true, laden=True), confusion, group, subordination)
+    assert "was not measured on power-laden stories of Love" in e.instruments[READER_ERROR]
+    other = replace(tally_of(prompt, true), domains=("Housing",))
+    e = with_error(other, confusion, group)
+    assert e.instruments[READER_ERROR].endswith(
+        "power-neutral stories of Housing, but on Love, Labor"
+    )
+
+
+def test_an_audit_of_another_locale_says_so():
+    run = portrayal.audit(
+        "laissez-faire", texts=sample(), locale="en-IN", report=False, draws=100, permutations=20
+    )
+    said = {e.instruments.get(READER_ERROR) for e in run.records if e.measure == "subordination.v1"}
+    assert not any(ERROR_LOW in e.details for e in run.records)
+    assert any("these are of en-IN" in each for each in said if each)
 
 
 @settings(max_examples=30, deadline=None)

@@ -137,8 +137,9 @@ def _pooled(
 ) -> FloatArray:
     """Draw what all settings are worth in one: people by true and read gender, (n_draws, 2, 4, 4).
 
-    A row of a role in a setting has counts of a Dirichlet-multinomial around the row of all; the
-    number of people that it is worth is the one with the highest likelihood, gender by gender.
+    A row of a role in a setting has counts of a Dirichlet-multinomial around the row of all. How
+    many people that row is worth is drawn by its likelihood, gender by gender, all orders of
+    magnitude being as likely before; the first draw takes the number with the highest.
     """
     total = every.slots.sum((0, 1))
     mean = (total + JEFFREYS) / (total + JEFFREYS).sum(1, keepdims=True)
@@ -147,11 +148,14 @@ def _pooled(
     n, a = rows.sum(-1), alpha.sum(-1)
     likelihood = (gammaln(a) - gammaln(a + n[:, np.newaxis])).sum(0)
     likelihood += (gammaln(alpha + rows[:, np.newaxis]) - gammaln(alpha)).sum((0, -1))
+    chance = np.exp(likelihood - likelihood.max(0))
+    chance /= chance.sum(0)
     worth = STRENGTHS[likelihood.argmax(0)]
+    worths = np.stack([rng.choice(STRENGTHS, draws, p=each) for each in chance.T], axis=1)
     weights = rng.standard_exponential((draws, len(every.slots)))
     drawn = np.tensordot(weights, every.slots.sum(1), 1)
     drawn += rng.standard_gamma(JEFFREYS, drawn.shape)
-    row = worth[:, np.newaxis] * _rows(drawn)[:, np.newaxis]
+    row = worths[:, np.newaxis, :, np.newaxis] * _rows(drawn)[:, np.newaxis]
     around = rng.standard_gamma(np.broadcast_to(row, (draws, 2, N, N)))
     first = np.broadcast_to(worth[:, np.newaxis] * mean, (1, 2, N, N))
     return np.concatenate([first, around])

@@ -102,16 +102,16 @@ class ReaderErrors:
             return e if e.interval is None else _with(e, by_hand.value, bounds.low, bounds.high)
         if self.confusion is None or e.measure not in _DRAWN:
             return e
-        why = self._why_not(e)
+        why, drawn = self._why_not(e), []
+        if why is None and e.interval is not None:
+            drawn = [_DRAWN[e.measure](self, e, part) for part in range(len(self.misread(e)))]
+            lost = max(float(np.isnan(each[1:]).mean()) for each in drawn)
+            if lost > MOST_LOST or np.isnan(drawn[0][0]):
+                why = "cannot be told: with the reader's errors taken out, too few people are left"
         if why is not None:
             return replace(e, instruments={**e.instruments, READER_ERROR: why})
         if e.interval is None:
             return e
-        drawn = [_DRAWN[e.measure](self, e, part) for part in range(len(self.misread(e)))]
-        lost = max(float(np.isnan(each[1:]).mean()) for each in drawn)
-        if lost > MOST_LOST or np.isnan(drawn[0][0]):
-            why = "cannot be told: with the reader's errors taken out, too few people are left"
-            return replace(e, instruments={**e.instruments, READER_ERROR: why})
         tail = (1.0 - e.interval.level) / 2.0
         known = (each[1:][~np.isnan(each[1:])] for each in drawn)
         at = [tail, 1.0 - tail]
@@ -294,8 +294,8 @@ def _shares(read: _ReadCounts, misread: Misreading | None) -> Shares:
     if misread is not None:
         alone = unmix(alone, misread.alone)[0] if alone.any() else alone
         pairs = unmix(pairs, misread.pairs)[0] if pairs.any() else pairs
-    square = pairs.reshape(-1, N, N)
-    people = (alone + square.sum(1) + square.sum(2))[:, :KNOWN]
+    square = _without_rounding(pairs.reshape(-1, N, N))
+    people = _without_rounding(alone + square.sum(1) + square.sum(2))[:, :KNOWN]
     shares = divide(people, people.sum(1, keepdims=True))
     found: dict[tuple[str, ...], FloatArray] = {(g,): shares[:, i] for i, g in enumerate(GENDERS)}
     known = square[:, :KNOWN, :KNOWN].sum((1, 2))
@@ -344,9 +344,14 @@ def _exchanged(pairs: FloatArray) -> FloatArray:
 
 
 def _ratio(shares: list[FloatArray]) -> FloatArray:
-    """Share in the lesser role over that in the greater; counts left by rounding are none."""
-    lesser, greater = (np.where(each < 1e-9, 0.0, each) for each in shares)
+    """Share in the lesser role over that in the greater."""
+    lesser, greater = map(_without_rounding, shares)
     return divide(lesser, greater)
+
+
+def _without_rounding(each: FloatArray) -> FloatArray:
+    """Counts or shares; what rounding left of them is 0."""
+    return np.where(each < 1e-9, 0.0, each)
 
 
 def _share(errors: ReaderErrors, e: Estimate, part: int) -> FloatArray:
