@@ -98,8 +98,8 @@ def misreadings(
 ) -> list[Misreading]:
     """Return the draws of each part of a confusion.
 
-    First as in stories of the setting that are labelled by hand, where there are any; then as on
-    marked stories in the manner of models, and as on hard ones.
+    First as in stories of the setting that are labelled by hand, or of all settings where it has
+    none; then as on marked stories in the manner of models, and as on hard ones.
 
     Parameters
     ----------
@@ -120,15 +120,18 @@ def misreadings(
             if confusion.names_right is not None and counts.names_wrong > 0:
                 scale = min(1.0, (1.0 - confusion.names_right[at]) / counts.names_wrong)
             found.append(_drawn(counts, scale, rng, draws))
-    if setting is not None and setting in confusion.labelled:
+    if setting is not None and confusion.labelled:
         each = {at: _counted(prompts, likelihoods) for at, prompts in confusion.labelled.items()}
         every = _counted(tuple(chain(*confusion.labelled.values())), likelihoods)
         scale = 1.0
         if confusion.names_right is not None and every.names_wrong > 0:
             # More are wrong in stories of new prompts than in those that rules were written for.
             scale = (1.0 - confusion.names_right[0]) / every.names_wrong
-        common = _pooled(every, list(each.values()), rng, draws)
-        found.insert(0, _drawn(each[setting], scale, rng, draws, common))
+        if setting in each:
+            common = _pooled(every, list(each.values()), rng, draws)
+            found.insert(0, _drawn(each[setting], scale, rng, draws, common))
+        else:
+            found.insert(0, _drawn(every, scale, rng, draws))
     return found
 
 

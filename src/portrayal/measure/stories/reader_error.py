@@ -151,9 +151,6 @@ class ReaderErrors:
             )
         setting = Setting(e.strata["domain"], e.measure in _OF_ROLES)
         about = f"{'power-laden' if setting.laden else 'power-neutral'} stories of {setting.domain}"
-        if measured and setting not in measured:
-            known = ", ".join(at.domain for at in measured if at.laden == setting.laden)
-            return f"cannot be told: the reader was not measured on {about}, but on {known}"
         genders = [e.group["gender"]] if "gender" in e.group else []
         genders = e.group["pair"].split("-") if "pair" in e.group else genders
         for code in dict.fromkeys(map(GENDERS.index, genders)):
@@ -161,7 +158,7 @@ class ReaderErrors:
                 if not misread.told[code]:
                     seen, right = misread.seen[code], misread.read_right[code]
                     share = f" and reads {100 * right / seen:.0f} % so" if seen else ""
-                    where = f" in a role of {about}" if measured and part == 0 else ""
+                    where = f" in a role of {about}" if setting in measured and part == 0 else ""
                     return (
                         f"cannot be told: the reader was measured on {seen:.0f} "
                         f"{_WORDS[GENDERS[code]]} people{where}{share}"
