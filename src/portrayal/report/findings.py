@@ -170,7 +170,8 @@ def reader_words(e: Estimate) -> str:
         return ""
     value, low, high = (e.details[name] for name in (ERROR_VALUE, ERROR_LOW, ERROR_HIGH))
     if value == e.value:
-        return f"; with chance, the reader’s errors could move it to {fmt.span(low, high, e.statistic)}"
+        reach = fmt.span(low, high, e.statistic)
+        return f"; with chance, the reader’s errors could move it to {reach}"
     return (
         f"; without the reader’s errors about {fmt.number(value, e.statistic)} "
         f"({fmt.span(low, high, e.statistic)})"
