@@ -168,10 +168,49 @@ class Watch:
         return tuple(sorted(found, key=lambda row: (row.alarm or 0, row.q or 0.0)))
 
     @property
+    def has_changed(self) -> bool:
+        """Whether the texts are written otherwise, or an estimate changed."""
+        return self.writing.alarm is not None or bool(self.alarms)
+
+    @property
     def findable(self) -> float | None:
-        """Factor of the change that would be seen by now in half of the tested ratios."""
-        known = [row.findable for row in self.rows if row.scale == "ratio" and row.p is not None]
-        return float(np.median([x for x in known if x is not None])) if known else None
+        """Factor by which half of the tested ratios without a change would be seen to change."""
+        quiet = [row for row in self.rows if row.scale == "ratio" and row.alarm is None]
+        known = [row.findable for row in quiet if row.findable is not None]
+        return float(np.median(known)) if known else None
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """What was seen: how texts are written, which numbers changed, and what could be seen."""
+        rounds, tested = len(self.rounds), sum(row.p is not None for row in self.rows)
+        if rounds < 2:
+            return ("There is one round so far: a change takes two.",)
+        if self.writing.alarm is None:
+            how = self.writing.undefined or f"p {self.writing.p or 1.0:.2g}, for all looks together"
+            first = f"Texts are not shown to be written otherwise in any round ({how})."
+        else:
+            when = self.rounds[(self.writing.start or 1) - 1].when.isoformat()
+            how = "; ".join(f"{x} {a:.3g} → {b:.3g}" for x, a, b in self.writing.moved)
+            first = (
+                f"Texts are written otherwise from round {self.writing.start} ({when}) on, as seen "
+                f"at round {self.writing.alarm}{': ' * bool(how)}{how}."
+            )
+        level = f"{100 * (1 - self.level):.3g} %"
+        second = (
+            f"{len(self.alarms)} of {tested} tested numbers changed in {rounds} rounds. Where "
+            f"nothing changes, chance says so of any, at any look, in {level} of folders at most; "
+            f"else, of those called changed at a look, {level} at most are expected to be false."
+        )
+        if self.findable is None or tested == len(self.alarms):
+            return first, second
+        if np.isfinite(self.findable):
+            third = (
+                f"A change by a factor of {self.findable:.2g} in the middle of these rounds would "
+                f"have been seen by now, in half of the {tested} tested numbers."
+            )
+        else:
+            third = f"No change of any size would have been seen by now in {tested} tested numbers."
+        return first, second, third
 
     def to_pandas(self) -> Any:
         """Return a DataFrame, one row for each estimate and round."""

@@ -87,7 +87,10 @@ def writing_of(runs: Sequence[Run], prompts: Sequence[str], alpha: float) -> Wri
     common = [word for word, _ in sorted(counts.items(), key=lambda x: (-x[1], x[0]))[:WORDS]]
     parts = np.array(
         [
-            [np.mean([_features(text, common) for text in own[prompt]], axis=0) for prompt in shared]
+            [
+                np.mean([_features(text, common) for text in own[prompt]], axis=0)
+                for prompt in shared
+            ]
             for own in words
         ]
     )
