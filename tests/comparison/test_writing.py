@@ -11,7 +11,6 @@ import pytest
 from portrayal.comparison import Writing, watch
 from portrayal.comparison.writing import writing_of
 from portrayal.run import Run
-from support import shared_data
 
 from .rounds import audit
 
@@ -68,36 +67,28 @@ def test_what_cannot_be_asked_is_said(tmp_path):
     assert writing_of([one, few], PROMPTS, 0.05).undefined == "3 prompts have texts in every round"
 
 
-@pytest.fixture(scope="module")
-def answers() -> dict[tuple[str, str], list[str]]:
-    found: dict[tuple[str, str], list[str]] = {}
+def test_a_model_that_is_exchanged_at_round_4_is_seen_by_round_5(shared_data, tmp_path):
+    """Three answers of each round to 47 prompts; before the exchange nothing is seen."""
+    answers: dict[tuple[str, str], list[str]] = {}
     path = shared_data("laissez_faire/gold_stories_dev.jsonl")
     for line in path.read_text("utf-8").splitlines():
         row = json.loads(line)
-        found.setdefault((row["model"], row["prompt"]), []).append(row["text"] or "")
-    return found
-
-
-@pytest.mark.parametrize("new", ["Llama2(7B)", "ChatGPT4"])
-def test_a_model_that_is_exchanged_at_round_4_is_seen_by_round_5(answers, tmp_path, new):
-    """Ten answers to each of 47 prompts in three rounds of three; the same model is no change."""
+        answers.setdefault((row["model"], row["prompt"]), []).append(row["text"] or "")
     prompts = sorted({prompt for _, prompt in answers})
-    for t in range(6):
-        model, part = ("ChatGPT4" if t < 3 else new), (t % 3) * 3
-        # Rounds of the same model twice: its answers of rounds 1 to 3 in another order.
-        part = part if model != new or new != "ChatGPT4" else 7 - part
+    for t in range(5):
+        part = t % 3 * 3
         rows = [
             {"prompt": prompt, "text": text, "model": "writer"}
             for prompt in prompts
-            for text in answers[model, prompt][part : part + 3]
+            for text in answers["ChatGPT4" if t < 3 else "Llama2(7B)", prompt][part : part + 3]
         ]
         audit(tmp_path / "rounds" / f"2026-0{t + 1}-01", rows)
+        if t == 2:
+            before = watch(tmp_path / "rounds")
+            assert not before.has_changed
+            assert "would have been seen by now" in before.said[-1]
     found = watch(tmp_path / "rounds")
-    if new == "ChatGPT4":
-        assert not found.has_changed
-        assert found.findable is not None
-    else:
-        assert found.writing.start == 4
-        assert found.writing.alarm in (4, 5)
-        assert found.writing.moved[0][0] == "words per text"
-        assert "Texts are written otherwise from round 4" in found.said[0]
+    assert found.writing.start == 4
+    assert found.writing.alarm in (4, 5)
+    assert "words per text" in [name for name, _, _ in found.writing.moved]
+    assert "Texts are written otherwise from round 4" in found.said[0]

@@ -45,7 +45,7 @@ class Writing:
     start
         Number of the first round of the change of that which changed most.
     moved
-        What changed most: its name, and its mean before and since; at most three, most first.
+        What changed: its name, and its mean before and since; at most three, lengths first.
     undefined
         Why there is no test; None where there is one.
     """
@@ -103,35 +103,34 @@ def writing_of(runs: Sequence[Run], prompts: Sequence[str], alpha: float) -> Wri
     alarm = next((t + 1 for t, value in enumerate(e) if value >= 1.0 / alpha), None)
     if alarm is None:
         return Writing(tuple(e))
-    # Where it changed at the alarm, and by what; what counts later are the same rounds.
-    order = np.argsort(-best.e, kind="stable")
-    start = int(best.start[order[0]])
+    # Since when, by what changed most, and what else did: lengths first, as they are easily seen.
+    start = int(best.start[np.argmax(best.e)])
+    order = np.lexsort((-best.e, np.arange(len(best.e)) > 1))
     level = np.array([own.mean(0) for own in parts])
-    level[:, 0] = np.expm1(level[:, 0])
+    level[:, 0] = np.exp(level[:, 0])
     names = (LENGTH, LETTERS, *(f"“{word}”, share of words" for word in common))
     before = np.average(level[:start], axis=0, weights=size[:start])
     since = np.average(level[start:], axis=0, weights=size[start:])
-    moved = [
-        (names[k], float(before[k]), float(since[k])) for k in order[:3] if best.e[k] >= 1.0 / alpha
-    ]
-    return Writing(tuple(e), alarm, start + 1, tuple(moved))
+    changed = [k for k in order if best.e[k] >= 1.0 / alpha][:3]
+    moved = tuple((names[k], float(before[k]), float(since[k])) for k in changed)
+    return Writing(tuple(e), alarm, start + 1, moved)
 
 
 def _words_of(run: Run, prompts: Sequence[str]) -> dict[str, list[list[str]]]:
-    """Words of the first texts of each of these prompts."""
+    """Words of the first texts of each of these prompts, in small letters."""
     found: dict[str, list[list[str]]] = defaultdict(list)
     wanted, each = set(prompts), max(1, MOST // max(len(prompts), 1))
     for (table,) in read_shards(run.texts, ["prompt_id", "text"]):
         columns = (table[name].to_pylist() for name in ("prompt_id", "text"))
         for prompt, text in zip(*columns, strict=True):
             if prompt in wanted and len(found[prompt]) < each:
-                found[prompt].append(_WORD.findall((text or "").lower()))
+                # An empty text is an outcome, which the audit counts, and no way of writing.
+                found[prompt] += [words] if (words := _WORD.findall((text or "").lower())) else []
     return {prompt: texts for prompt, texts in found.items() if texts}
 
 
 def _features(words: Sequence[str], common: Sequence[str]) -> FloatArray:
     """How a text is written: the logarithm of its length, letters per word, share of each word."""
-    n = max(len(words), 1)
-    counts = Counter(words)
+    n, counts = len(words), Counter(words)
     letters = sum(map(len, words)) / n
-    return np.array([np.log1p(len(words)), letters, *(counts[word] / n for word in common)])
+    return np.array([np.log(n), letters, *(counts[word] / n for word in common)])
