@@ -1,108 +1,210 @@
 """Simulate repeated audits: alarms without change over many looks, and changes that are seen.
 
-    python -m benchmarks.watch [--reps N] [--seed N]
+    python -m benchmarks.watch [--reps N] [--seed N] [--stories FILE]
 
-Prompts have shares of their own, rounds answer the same prompts anew; ten estimates are watched
-together, five shares against a baseline and five ratios of two shares. Prints two Markdown tables.
+Prompts have shares of their own, rounds answer the same prompts anew. A wobble moves the logit of
+all prompts of a round together by a normal number. Prints Markdown tables: alarms of ten watched
+estimates without change; changes that are seen in families of the size that audits have; and, with
+a file of stories (`prompt`, `model`, `text`), whether a model that is exchanged is seen.
 """
 
 import argparse
+import json
+import tempfile
+from collections import defaultdict
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from scipy.special import expit, logit
 
 from portrayal.comparison import Sums
-from portrayal.comparison.watch import looks
+from portrayal.comparison.watch import Looks, looks
+from portrayal.comparison.writing import Writing, writing_of
+from portrayal.run import Run
 from portrayal.types import FloatArray
 
 SHARES = np.array([0.5, 0.3, 0.1, 0.05, 0.02])
 WORLDS = ((15, 20), (15, 100), (60, 10))
 LOOKS = 100
-RATIO = 1.5
-WITHIN = 3
+WOBBLES = (0.0, 0.15, 0.3)
+RATIO = 1.6
+FAMILIES = (10, 96, 264)
+ALPHA = 0.05
 
 
 def counts(
-    rng: np.random.Generator, world: tuple[int, int], shares: FloatArray, rounds: tuple[int, int]
+    rng: np.random.Generator,
+    world: tuple[int, int],
+    shares: FloatArray,
+    rounds: tuple[int, int],
+    wobble: float,
 ) -> FloatArray:
     """Counts of each group by round and prompt; the first share is RATIO times as high later."""
     prompts, texts = world
     own = rng.beta(20 * shares, 20 * (1 - shares), size=(prompts, len(shares)))
-    later = own * np.where(np.arange(len(shares)) == 0, RATIO, 1.0)
-    before = rng.binomial(texts, own, size=(rounds[0], *own.shape))
-    after = rng.binomial(texts, np.minimum(later, 1.0), size=(rounds[1], *own.shape))
-    return np.concatenate([before, after]).astype(float)
+    later = np.minimum(own * np.where(np.arange(len(shares)) == 0, RATIO, 1.0), 1.0 - 1e-9)
+    share = np.concatenate(
+        [np.repeat(x[np.newaxis], n, 0) for x, n in zip((own, later), rounds, strict=True)]
+    )
+    moved = logit(np.clip(share, 1e-9, 1 - 1e-9)) + rng.normal(0, wobble, (len(share), 1, 1))
+    return rng.binomial(texts, expit(moved)).astype(float)
 
 
-def estimates(a: FloatArray, b: FloatArray, texts: int) -> Iterator[list[Sums]]:
+def estimates(a: FloatArray, b: FloatArray, texts: int) -> Iterator[Looks]:
     """Sums of each share, and of its ratio to the same share of others who never change."""
-    for k in range(a.shape[2]):
+    n_rounds, prompts, k = a.shape
+    for group in range(k):
         for other in (None, b):
-            yield [
+            every, none = np.full((prompts, 1), float(texts)), np.full((prompts, 1), np.nan)
+            sums = [
                 Sums(
                     "mean" if other is None else "ratio",
                     True,
-                    tuple(
-                        np.full((a.shape[1], 1), np.nan) if x is None else x
-                        for x in (
-                            a[t, :, [k]].T,
-                            np.full((a.shape[1], 1), float(texts)),
-                            None if other is None else other[t, :, [k]].T,
-                            None if other is None else np.full((a.shape[1], 1), float(texts)),
-                        )
+                    (
+                        a[t, :, [group]].T,
+                        every,
+                        none if other is None else other[t, :, [group]].T,
+                        none if other is None else every,
                     ),
                     np.ones(1),
                     np.ones(1),
-                    np.arange(a.shape[1]),
+                    np.arange(prompts),
                 )
-                for t in range(len(a))
+                for t in range(n_rounds)
             ]
+            yield Looks(sums, np.full(n_rounds, float(prompts * texts)), range(n_rounds))
 
 
-def alarms(rng: np.random.Generator, world: tuple[int, int]) -> list[int | None]:
-    """The first alarm of each estimate in LOOKS looks without change."""
-    a, b = (counts(rng, world, SHARES, (LOOKS + 1, 0)) for _ in range(2))
-    size = np.full(len(a), float(world[0] * world[1]))
-    return [looks(s, size, 0.95, 2 * len(SHARES)).get("alarm") for s in estimates(a, b, world[1])]
+def alarms(rng: np.random.Generator, world: tuple[int, int], wobble: float) -> bool:
+    """Whether any of ten estimates is called changed in LOOKS looks without change."""
+    a, b = (counts(rng, world, SHARES, (LOOKS + 1, 0), wobble) for _ in range(2))
+    found = looks(list(estimates(a, b, world[1])), LOOKS + 1, ALPHA)
+    return any(each.get("alarm") for each in found)
 
 
 def seen(
-    rng: np.random.Generator, world: tuple[int, int], share: float, before: int
-) -> tuple[bool, bool]:
-    """Whether a change of one share is seen within WITHIN rounds: the share, and its ratio."""
-    shares = np.array([share])
-    a = counts(rng, world, shares, (before, WITHIN))
-    b = counts(rng, world, shares, (before + WITHIN, 0))
-    size = np.full(len(a), float(world[0] * world[1]))
-    family = 2 * len(SHARES)
-    found = [looks(s, size, 0.95, family).get("alarm") for s in estimates(a, b, world[1])]
-    return found[0] is not None, found[1] is not None
+    rng: np.random.Generator, world: tuple[int, int], share: float, rounds: tuple[int, int]
+) -> tuple[list[bool], float]:
+    """Whether a change of one share is seen beside none, in each family; what could be in 96."""
+    n = sum(rounds)
+    moved = counts(rng, world, np.array([share]), rounds, WOBBLES[0])
+    still = counts(rng, world, np.array([share]), (n, 0), WOBBLES[0])
+    one, same = (next(estimates(a, a, world[1])) for a in (moved, still))
+    found = [looks([one], n, ALPHA / k)[0]["alarm"] is not None for k in FAMILIES]
+    return found, looks([same], n, ALPHA / FAMILIES[1])[0]["findable"]
 
 
-def main() -> None:
-    """Print both tables."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--reps", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=0)
-    given = parser.parse_args()
-    rng = np.random.default_rng(given.seed)
-    print(f"Any alarm of ten estimates in {LOOKS} looks without change, {given.reps} folders:\n")
-    print("| prompts × texts | any alarm |\n|---|---:|")
+def read_stories(path: Path) -> dict[tuple[str, str], list[str]]:
+    """Stories of each model and prompt."""
+    found: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for line in path.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        if row["text"]:
+            found[row["model"], row["prompt"]].append(row["text"])
+    return found
+
+
+def written(rounds: list[dict[str, list[str]]]) -> Writing:
+    """Whether rounds of texts by prompt are written alike."""
+    with tempfile.TemporaryDirectory() as folder:
+        runs = []
+        for number, texts in enumerate(rounds):
+            run = Run(Path(folder) / f"{number:03}")
+            run.texts.folder.mkdir(parents=True)
+            rows = [{"prompt_id": p, "text": text} for p, own in texts.items() for text in own]
+            pq.write_table(pa.Table.from_pylist(rows), run.texts.folder / "part-00000.parquet")
+            runs.append(run)
+        return writing_of(runs, sorted(rounds[0]), ALPHA)
+
+
+def drawn(
+    rng: np.random.Generator, stories: dict[str, list[str]], n: int, wobble: float = 0.0
+) -> dict[str, list[str]]:
+    """A round of stories drawn anew; longer ones oftener, by a wobble of SDs of their length."""
+    tilt, made = rng.normal(0, wobble), {}
+    for prompt, own in stories.items():
+        size = np.array([len(text) for text in own], dtype=float)
+        weight = np.exp(tilt * (size - size.mean()) / max(size.std(), 1.0))
+        made[prompt] = [own[i] for i in rng.choice(len(own), n, p=weight / weight.sum())]
+    return made
+
+
+def exchanged(rng: np.random.Generator, path: Path, reps: int) -> None:
+    """Print when a model that is exchanged at round 4 of 6 is seen, and alarms where none is."""
+    stories = read_stories(path)
+    models = sorted({model for model, _ in stories})
+    prompts = [p for p in {p for _, p in stories} if all(len(stories[m, p]) >= 9 for m in models)]
+    print(f"\nA model exchanged at round 4 of 6, {len(prompts)} prompts, 3 stories a round:\n")
+    print("| before → since | seen by round 4 | by round 5 | by round 6 |\n|---|---:|---:|---:|")
+    for old in models:
+        for new in [model for model in models if model != old]:
+            first = []
+            for _ in range(max(1, reps // 5)):
+                order = {
+                    (m, p): rng.permutation(len(stories[m, p])) for m in (old, new) for p in prompts
+                }
+                rounds = [
+                    {p: [stories[m, p][i] for i in order[m, p][at : at + 3]] for p in prompts}
+                    for m in (old, new)
+                    for at in (0, 3, 6)
+                ]
+                first.append(written(rounds).alarm or 99)
+            shown = " | ".join(f"{np.mean(np.array(first) <= t):.2f}" for t in (4, 5, 6))
+            print(f"| {old} → {new} | {shown} |", flush=True)
+    print("\nTexts called written otherwise in 50 looks without change, 5 stories a prompt:\n")
+    print("| wobble of length, SD of a text | alarms |\n|---:|---:|")
+    own = {p: stories[models[0], p] for p in prompts}
+    for wobble in (0.0, 0.15):
+        hits = [
+            written([drawn(rng, own, 5, wobble) for _ in range(51)]).alarm is not None
+            for _ in range(max(1, reps // 5))
+        ]
+        print(f"| {wobble} | {np.mean(hits):.3f} |", flush=True)
+
+
+def level(rng: np.random.Generator, reps: int) -> None:
+    """Print alarms without change."""
+    print(f"Any alarm of ten estimates in {LOOKS} looks without change, {reps} folders:\n")
+    print("| prompts × texts | " + " | ".join(f"wobble {w}" for w in WOBBLES) + " |")
+    print("|---|" + "---:|" * len(WOBBLES))
     for world in WORLDS:
-        hits = sum(any(alarms(rng, world)) for _ in range(given.reps))
-        print(f"| {world[0]} × {world[1]} | {hits / given.reps:.3f} |", flush=True)
-    print(f"\nA share that becomes {RATIO} times as high, seen within {WITHIN} rounds:\n")
-    print("| prompts × texts | share | rounds before | seen, share | seen, ratio |")
+        hits = [np.mean([alarms(rng, world, w) for _ in range(reps)]) for w in WOBBLES]
+        shown = " | ".join(f"{x:.3f}" for x in hits)
+        print(f"| {world[0]} × {world[1]} | {shown} |", flush=True)
+
+
+def power(rng: np.random.Generator, reps: int) -> None:
+    """Print how often a change is seen, and what would be in rounds without one."""
+    print(f"\nA share that becomes {RATIO} times as high, seen among {FAMILIES} numbers:\n")
+    print("| prompts × texts | share | rounds before + since | seen | of 96, could be seen |")
     print("|---|---:|---:|---:|---:|")
     for world in WORLDS:
         for share in (0.3, 0.1):
-            for before in (1, 3, 12):
-                hits = np.mean([seen(rng, world, share, before) for _ in range(given.reps)], axis=0)
+            for rounds in ((3, 3), (6, 3), (12, 3), (12, 12)):
+                got = [seen(rng, world, share, rounds) for _ in range(reps)]
+                shown = "; ".join(f"{x:.2f}" for x in np.mean([yes for yes, _ in got], axis=0))
                 print(
-                    f"| {world[0]} × {world[1]} | {share} | {before} | {hits[0]:.2f} | "
-                    f"{hits[1]:.2f} |",
+                    f"| {world[0]} × {world[1]} | {share} | {rounds[0]} + {rounds[1]} | {shown} | "
+                    f"×{np.median([x for _, x in got]):.2f} |",
                     flush=True,
                 )
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--reps", type=int, default=60)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--stories", type=Path)
+    given = parser.parse_args()
+    if given.stories:
+        exchanged(np.random.default_rng(given.seed), given.stories, given.reps)
+        return
+    level(np.random.default_rng(given.seed), given.reps)
+    power(np.random.default_rng(given.seed + 1), given.reps)
 
 
 if __name__ == "__main__":

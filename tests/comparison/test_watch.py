@@ -32,10 +32,11 @@ def test_a_change_is_seen_with_its_round_and_size(watched):
     assert row.start == 4
     assert row.alarm in (4, 5)
     assert row.p < 0.05
-    assert row.low < 1.5 < row.high
+    assert row.q < 0.05
+    assert row.low < 2.3 < row.high
     assert row.low > 1
     assert row.is_still_changed
-    assert row.change == pytest.approx(1.5, abs=0.15)
+    assert row.change == pytest.approx(2.3, abs=0.3)
     assert found.alarms[0].alarm in (4, 5)
     assert [each.when for each in found.rounds] == [date(2026, n, 1) for n in range(1, 6)]
     assert found.n_prompts == 15
@@ -47,6 +48,8 @@ def test_nothing_is_seen_before_it(series, tmp_path):
     row = women(found)
     assert row.low <= 1 <= row.high
     assert row.p > 0.05
+    assert found.findable > 2
+    assert "would have been seen by now" in found.said[-1]
 
 
 def test_values_are_those_of_the_audits(series, watched):

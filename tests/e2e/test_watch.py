@@ -16,7 +16,7 @@ from guards.tree import ROOT
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("made") / "rounds"
-    for month, share in ((1, 0.35), (2, 0.35), (3, 0.75)):
+    for month, share in ((1, 0.15), (2, 0.15), (3, 0.95)):
         audit(folder / f"2026-0{month}-01", stories(share, month))
     return folder
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import portrayal
-from portrayal.comparison import Round, Side, Timeline, Watch, watch
+from portrayal.comparison import Round, Side, Timeline, Watch, Writing, watch
 from portrayal.report.changes import write_comparison, write_watch
 from portrayal.report.changes.dumbbells import dumbbells
 from portrayal.report.changes.watched import timelines
@@ -39,7 +39,7 @@ def stories(share: float, model: str) -> Iterator[dict[str, str]]:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three rounds; the third differs. Models have hostile names."""
     path = tmp_path_factory.mktemp("series")
-    for month, share in ((1, 0.35), (2, 0.36), (3, 0.75)):
+    for month, share in ((1, 0.15), (2, 0.16), (3, 0.9)):
         portrayal.audit(
             "laissez-faire",
             texts=list(stories(share, f"{HOSTILE} {month // 3}")),
@@ -113,7 +113,7 @@ def test_one_round_and_hostile_words_have_a_page(tmp_path: Path) -> None:
     one = Round(Run(tmp_path), date(2026, 1, 1))
     facts = {"name": HOSTILE, "models": (HOSTILE,), "answered_by": (HOSTILE,), "n_texts": 3}
     one.__dict__.update(facts)
-    found = Watch(HOSTILE, HOSTILE, 0.95, (one,), (row,), (HOSTILE,), (), 5, (HOSTILE,))
+    found = Watch(HOSTILE, HOSTILE, 0.95, (one,), Writing(), (row,), (HOSTILE,), (), 5, (HOSTILE,))
     said = write_watch(found, tmp_path / "page.html").read_text(encoding="utf-8")
     assert "a change takes two" in said
     assert "<script>window.hit" not in said

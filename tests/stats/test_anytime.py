@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portrayal.stats import latest_change
+from portrayal.stats import e_bh, latest_change
+from portrayal.stats.anytime import EXPECTED, WOBBLE
 
 
 def world(seed: int, n_rounds: int, n_prompts: int, k: int = 1) -> np.ndarray:
@@ -17,89 +18,146 @@ def world(seed: int, n_rounds: int, n_prompts: int, k: int = 1) -> np.ndarray:
 worlds = st.builds(world, st.integers(0, 9999), st.integers(2, 9), st.integers(5, 20), st.just(2))
 
 
-def naive(parts: np.ndarray, size: np.ndarray) -> tuple[float, int, float]:
-    """The largest weighted e-value of one estimate by loops, its start and its change."""
-    n_rounds, n_prompts = parts.shape
-    m = size / size.mean()
-    mean = sum(m[t] * parts[t] for t in range(n_rounds)) / m.sum()
-    squares = sum(
-        m[t] * (parts[t, g] - mean[g]) ** 2 for t in range(n_rounds) for g in range(n_prompts)
-    )
-    variance = squares / (n_prompts * (n_rounds - 1))
-    best = (-np.inf, 0, 0.0)
-    for tau in range(1, n_rounds):
-        old, new = m[:tau].sum(), m[tau:].sum()
-        after = sum(m[t] * parts[t].mean() for t in range(tau, n_rounds)) / new
-        before = sum(m[t] * parts[t].mean() for t in range(tau)) / old
-        w = n_prompts / (1 / old + 1 / new)
-        r2 = 2 * 9 / n_prompts
-        b = r2 * w / (1 + r2 * w)
-        e = np.sqrt(1 - b) * np.exp(b * w * (after - before) ** 2 / variance / 2)
-        if e / (tau * (tau + 1)) > best[0]:
-            best = (e / (tau * (tau + 1)), tau, after - before)
+def likelihood(
+    y: np.ndarray, n: np.ndarray, omega2: float, start: int | None = None, r: float = 0.0
+) -> float:
+    """Log likelihood of what is invariant, by matrices: the density of all differences of rounds.
+
+    Prompt means and the unit are integrated out under their invariant priors.
+    """
+    n_rounds, n_prompts = y.shape
+    cov = np.kron(np.diag(n_prompts / n), np.eye(n_prompts))
+    shared = np.eye(n_rounds) * omega2
+    if start is not None:
+        step = (np.arange(n_rounds) >= start).astype(float)
+        shared = shared + r**2 * np.outer(step, step)
+    cov = cov + np.kron(shared, np.ones((n_prompts, n_prompts)))
+    design = np.kron(np.ones((n_rounds, 1)), np.eye(n_prompts))
+    inverse = np.linalg.inv(cov)
+    inner = design.T @ inverse @ design
+    projected = inverse - inverse @ design @ np.linalg.solve(inner, design.T @ inverse)
+    q = y.ravel() @ projected @ y.ravel()
+    power = n_prompts * (n_rounds - 1)
+    logdet = np.linalg.slogdet(cov)[1] + np.linalg.slogdet(inner)[1]
+    return float(-0.5 * logdet - 0.5 * power * np.log(q))
+
+
+def naive(y: np.ndarray, n: np.ndarray) -> tuple[float, int]:
+    """The largest weighted e-value of one estimate, and its start, by matrices."""
+    omegas = [0.0, *(WOBBLE**2 * np.geomspace(min(0.1 / WOBBLE**2 / n.mean(), 0.5), 1.0, 12))]
+    null = max(likelihood(y, n, omega2) for omega2 in omegas)
+    best = (-np.inf, 0)
+    for tau in range(1, len(n)):
+        e = 0.0
+        for i, omega2 in enumerate(omegas):
+            for r in EXPECTED:
+                weight = (0.5 if i == 0 else 0.5 / 12) / len(EXPECTED)
+                e += weight * np.exp(likelihood(y, n, omega2, tau, r) - null)
+        best = max(best, (e / (tau * (tau + 1)), tau))
     return best
 
 
 @given(worlds, st.integers(0, 9999))
 def test_it_is_its_definition(parts, seed):
-    size = np.random.default_rng(seed).integers(1, 5, len(parts)).astype(float)
-    found = latest_change(parts, size, 0.95, family=3)
+    parts = parts[:5, :7]
+    size = np.random.default_rng(seed).integers(20, 90, len(parts)).astype(float)
+    found = latest_change(parts, size)
     for k in range(parts.shape[2]):
-        e, start, change = naive(parts[:, :, k], size)
+        e, start = naive(parts[:, :, k], size)
         assert found.start[k] == start
-        assert found.change[k] == pytest.approx(change)
-        assert found.p[k] == pytest.approx(min(1.0, 3 / e))
+        assert found.e[k] == pytest.approx(e, rel=1e-6)
 
 
-@given(worlds, st.floats(0.0, 3.0), st.sampled_from([0.8, 0.95, 0.99]), st.sampled_from([1, 20]))
-def test_p_and_interval_say_the_same(parts, shift, level, family):
+@given(worlds, st.floats(0.0, 3.0), st.sampled_from([5.0, 20.0, 2000.0]))
+def test_e_and_interval_say_the_same(parts, shift, need):
     parts = parts.copy()
     parts[-1] += shift
-    found = latest_change(parts, np.ones(len(parts)), level, family)
+    found = latest_change(parts, np.full(len(parts), 200.0), need)
     outside = (found.low > 0) | (found.high < 0)
-    assert np.array_equal(outside, found.p <= 1 - level)
+    assert np.array_equal(outside, found.e >= need)
     assert np.all(found.low <= found.change)
     assert np.all(found.change <= found.high)
+    assert np.all(found.findable > 0)
 
 
 @given(worlds, st.floats(0.1, 10.0))
 def test_units_and_what_prompts_are_like_do_not_matter(parts, factor):
-    size = np.ones(len(parts))
+    size = np.full(len(parts), 50.0)
     prompt = np.random.default_rng(1).normal(scale=5.0, size=parts.shape[1:])
-    one, two = latest_change(parts, size, 0.95), latest_change(factor * parts + prompt, size, 0.95)
-    assert np.allclose(one.p, two.p)
+    one, two = (latest_change(x, size, 20.0) for x in (parts, factor * parts + prompt))
+    assert np.allclose(one.e, two.e, rtol=1e-5)
     assert np.allclose(one.change * factor, two.change)
-    assert np.allclose(latest_change(-parts, size, 0.95).low, -one.high)
+    assert np.allclose(latest_change(-parts, size, 20.0).low, -one.high, rtol=1e-5)
 
 
 def test_few_prompts_cannot_say_much_at_the_second_round():
-    """Five prompts that all move the same way have an e-value of e^(2.25) / √10 at most."""
+    """Five prompts that all move the same way: two of 2⁵ arrangements, less the start's weight."""
     parts = np.concatenate([np.zeros((1, 5, 1)), np.ones((1, 5, 1))])
-    found = latest_change(parts, np.ones(2), 0.95)
-    assert found.p[0] == pytest.approx(2 * np.sqrt(10) / np.exp(0.9 * 5 / 2))
-    assert np.isinf(found.high[0])
+    assert latest_change(parts, np.full(2, 500.0)).e[0] == pytest.approx(2**5 / 2 / 2)
 
 
 def test_rounds_that_are_the_same_have_no_evidence():
-    found = latest_change(np.ones((4, 6, 1)), np.ones(4), 0.95)
-    assert found.p[0] == 1.0
+    found = latest_change(np.ones((4, 6, 1)), np.full(4, 60.0), 20.0)
+    assert found.e[0] == 0.0
     assert np.isinf(found.high[0])
+    assert np.isinf(found.findable[0])
 
 
-def test_an_alarm_is_rare_over_many_looks_and_a_change_is_found():
-    """Coins of twelve prompts, 60 looks: any alarm of four estimates; then a share of 1.5 times."""
-    rng = np.random.default_rng(0)
-    alarms = found = 0
-    n = 150
+def normal_rounds(
+    rng, n_rounds: int, texts: float, wobble: float, change: float = 0.0, at: int = 0
+):
+    """Rounds of twelve prompts, four estimates; wobble and change in SDs of a text."""
+    own = rng.normal(size=(1, 12, 4)) + wobble * rng.normal(size=(n_rounds, 1, 4))
+    step = change * (np.arange(n_rounds) >= at)[:, np.newaxis, np.newaxis]
+    return own + step + rng.normal(scale=np.sqrt(12 / texts), size=(n_rounds, 12, 4))
+
+
+@pytest.mark.parametrize("wobble", [0.0, 0.075, 0.2])
+def test_an_alarm_is_rare_over_many_looks_however_rounds_wobble(wobble):
+    rng, n, alarms = np.random.default_rng(0), 100, 0
     for _ in range(n):
-        share = rng.uniform(0.2, 0.5, size=(12, 4))
-        still = rng.binomial(25, share, size=(60, 12, 4)) / 25
-        looks = [latest_change(still[:t], np.ones(t), 0.95, 4).p.min() for t in range(2, 61, 2)]
-        alarms += min(looks) <= 0.05
-        moved = np.concatenate([still[:4], rng.binomial(25, 1.5 * share, size=(3, 12, 4)) / 25])
-        found += latest_change(moved, np.ones(7), 0.95, 4).p.min() <= 0.05
-    assert alarms <= 10  # 5 % of 150 are 7.5
-    assert found >= 0.9 * n
+        parts = normal_rounds(rng, 40, 1500.0, wobble)
+        size = np.full(40, 1500.0)
+        alarms += any(
+            e_bh(latest_change(parts[:t], size[:t]).e).min() <= 0.05 for t in range(2, 41, 2)
+        )
+    assert alarms <= 5
+
+
+def test_a_change_is_found_and_what_could_be_is_said():
+    """A change as large as what is said to be findable is found about every other time."""
+    rng, n = np.random.default_rng(1), 60
+    size = np.full(10, 600.0)
+    said = np.median(
+        [latest_change(normal_rounds(rng, 10, 600.0, 0.05), size, 20.0).findable for _ in range(n)]
+    )
+    seen = {
+        factor: np.mean(
+            [
+                latest_change(normal_rounds(rng, 10, 600.0, 0.05, factor * said, 5), size).e >= 20
+                for _ in range(n)
+            ]
+        )
+        for factor in (0.5, 1.0, 2.0)
+    }
+    assert seen[0.5] < 0.2
+    assert 0.3 < seen[1.0] < 0.8
+    assert seen[2.0] > 0.9
+
+
+def test_e_bh_is_its_definition():
+    """With R the largest number of e-values of k / (α R) or more, those are rejected."""
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        e = np.exp(rng.normal(1.0, 3.0, size=9))
+        adjusted = e_bh(e)
+        for alpha in (0.01, 0.05, 0.3):
+            counts = [r for r in range(1, 10) if np.sum(e >= 9 / (alpha * r)) >= r]
+            most = max(counts, default=0)
+            expected = e >= 9 / (alpha * most) if most else np.zeros(9, dtype=bool)
+            assert np.array_equal(adjusted <= alpha, expected)
+    with pytest.raises(ValueError, match="0 or more"):
+        e_bh([-1.0])
 
 
 @pytest.mark.parametrize(
@@ -114,4 +172,4 @@ def test_an_alarm_is_rare_over_many_looks_and_a_change_is_found():
 )
 def test_what_cannot_be_is_refused(parts, size):
     with pytest.raises(ValueError, match=r"must be|need the shape"):
-        latest_change(parts, size, 0.95)
+        latest_change(parts, size)

@@ -164,7 +164,8 @@ def watch(
 ) -> None:
     """Test whether a repeated audit has changed since its first round, however often you look.
 
-    The level holds for all looks together.
+    First whether its texts are still written alike, then which numbers changed. The level holds for
+    all looks together, and for rounds that wobble.
 
     Example: portrayal watch runs/weekly --fail
 
@@ -195,11 +196,12 @@ def watch(
             _print(found)
         if out is not None:
             show.line(f"page: {out}")
-    if fail and found.alarms:
+    if fail and found.has_changed:
         raise SystemExit(1)
 
 
 def _print(found: "Watch") -> None:
+    from portrayal.comparison.result import number as plain
     from portrayal.comparison.result import words_of
 
     rounds = [
@@ -215,23 +217,21 @@ def _print(found: "Watch") -> None:
         show.line(f"left out, as no audit was finished there: {', '.join(found.left_out)}")
     tested = [row for row in found.rows if row.p is not None]
     rows = []
-    for row in sorted(tested, key=lambda row: row.p or 0.0):
+    for row in sorted(tested, key=lambda row: (row.q or 0.0, row.p or 0.0)):
         known = [value for value in row.values if value is not None]
         change = f"{row.change:.3g} ({row.low:.3g}–{row.high:.3g})"
         alarm = "" if row.alarm is None else f"round {row.alarm}"
         name = words_of(row.measure, row.strata, row.group)
         told = (name, f"{known[0]:.3g}", f"{known[-1]:.3g}", change, str(row.start))
-        rows.append((*told, f"{row.p:.2g}", alarm))
+        rows.append((*told, plain(row.findable), f"{row.q:.2g}", alarm))
     if rows:
-        show.table(("number", "first", "last", "change", "from", "p", "changed"), rows)
+        heads = ("number", "first", "last", "change", "from", "would be seen", "q", "changed")
+        show.table(heads, rows)
     if len(found.rounds) < 2:
         show.line("one round: a change takes two.")
         return
-    show.line(
-        f"{len(found.alarms)} of {len(tested)} tested numbers changed in {len(found.rounds)} "
-        "rounds. Where nothing changes, chance says so of any number, at any look, in "
-        f"{100 * (1 - found.level):.3g} % of folders at most."
-    )
+    for text in found.said:
+        show.line(text)
 
 
 def gate(

@@ -21,6 +21,7 @@ from portrayal.comparison.result import Change, Comparison, Prompts, flat_change
 from portrayal.comparison.several import Several, Summary, compare_several, models_of
 from portrayal.comparison.sums import Numbering, Sums, changes_against, measured, sums_of
 from portrayal.comparison.watch import Round, Timeline, Watch, flat_rounds, watch, watch_values
+from portrayal.comparison.writing import Writing
 
 __all__ = [
     "MARGIN",
@@ -39,6 +40,7 @@ __all__ = [
     "Sums",
     "Timeline",
     "Watch",
+    "Writing",
     "changes",
     "changes_against",
     "check_instruments",

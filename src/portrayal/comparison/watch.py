@@ -1,6 +1,8 @@
-"""Watch the same audit over time: every headline estimate by round, and whether it changed.
+"""Watch the same audit over time: whether the texts are still written alike, and what changed.
 
-A *round* is one run of a repeated audit; rounds are the runs of a folder, by date.
+A *round* is one run of a repeated audit; rounds are the runs of a folder, by date. At each look one
+question comes first, whether the texts are still written alike (`Writing`), then every headline
+estimate.
 """
 
 import re
@@ -26,12 +28,13 @@ from portrayal.comparison.matching import (
 )
 from portrayal.comparison.result import Change
 from portrayal.comparison.sums import Numbering, Sums, measured, why_not
+from portrayal.comparison.writing import Writing, writing_of
 from portrayal.errors import OptionError, RunError
 from portrayal.measure.scope import stated_changes
 from portrayal.records import ALL
 from portrayal.reference.labels import FactorLabels
 from portrayal.run import Run
-from portrayal.stats import latest_change
+from portrayal.stats import e_bh, latest_change
 from portrayal.types import FloatArray
 from portrayal.validate import check_level
 
@@ -87,18 +90,22 @@ class Round:
 class Timeline(Change):
     """One headline estimate over the rounds, and its latest change.
 
-    p is of no change in any round so far, valid however often one looks and for all watched
-    estimates together; the interval holds for all looks, starts and estimates together. The change
-    is from the mean of the rounds before (a) to that of the rounds since (b).
+    p is of no change in any round so far, valid however often one looks; q is p adjusted by e-BH
+    for all watched estimates, the smallest so far. The interval holds for all looks, and for all
+    estimates that are called changed. The change is from the mean of the rounds before (a) to that
+    of the rounds since (b).
 
     Attributes
     ----------
     values, lows, highs
         The audits' own values and intervals, one for each round; None where there is none.
     alarm
-        Number of the first round at which p was 1 − level or less; None where it never was.
+        Number of the first round at which q was 1 − level or less; None where it never was.
     start
         Number of the first round of the change that has most evidence at the last look.
+    findable
+        Change in the middle of the rounds, on `scale`, that would be called one by now at even
+        odds; infinite where none would be.
     """
 
     values: tuple[float | None, ...]
@@ -106,6 +113,7 @@ class Timeline(Change):
     highs: tuple[float | None, ...]
     alarm: int | None = None
     start: int | None = None
+    findable: float | None = None
 
     @property
     def is_still_changed(self) -> bool:
@@ -125,6 +133,8 @@ class Watch:
         What was audited, where the runs are, and the level of all tests and looks together.
     rounds
         The rounds by date.
+    writing
+        Whether the texts are written alike in all rounds.
     rows
         Every estimate that the audits' reports may state.
     differences
@@ -143,6 +153,7 @@ class Watch:
     folder: str
     level: float
     rounds: tuple[Round, ...]
+    writing: Writing
     rows: tuple[Timeline, ...]
     differences: tuple[str, ...]
     instruments: tuple[Instrument, ...]
@@ -154,7 +165,52 @@ class Watch:
     def alarms(self) -> tuple[Timeline, ...]:
         """The estimates that changed, the first ones first."""
         found = [row for row in self.rows if row.alarm is not None]
-        return tuple(sorted(found, key=lambda row: (row.alarm or 0, row.p or 0.0)))
+        return tuple(sorted(found, key=lambda row: (row.alarm or 0, row.q or 0.0)))
+
+    @property
+    def has_changed(self) -> bool:
+        """Whether the texts are written otherwise, or an estimate changed."""
+        return self.writing.alarm is not None or bool(self.alarms)
+
+    @property
+    def findable(self) -> float | None:
+        """Factor by which half of the tested ratios without a change would be seen to change."""
+        quiet = [row for row in self.rows if row.scale == "ratio" and row.alarm is None]
+        known = [row.findable for row in quiet if row.findable is not None]
+        return float(np.median(known)) if known else None
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """What was seen: how texts are written, which numbers changed, and what could be seen."""
+        rounds, tested = len(self.rounds), sum(row.p is not None for row in self.rows)
+        if rounds < 2:
+            return ("There is one round so far: a change takes two.",)
+        if self.writing.alarm is None:
+            how = self.writing.undefined or f"p {self.writing.p or 1.0:.2g}, for all looks together"
+            first = f"Texts are not shown to be written otherwise in any round ({how})."
+        else:
+            when = self.rounds[(self.writing.start or 1) - 1].when.isoformat()
+            how = "; ".join(f"{x} {a:.3g} → {b:.3g}" for x, a, b in self.writing.moved)
+            first = (
+                f"Texts are written otherwise from round {self.writing.start} ({when}) on, as seen "
+                f"at round {self.writing.alarm}{': ' * bool(how)}{how}."
+            )
+        level = f"{100 * (1 - self.level):.3g} %"
+        second = (
+            f"{len(self.alarms)} of {tested} tested numbers changed in {rounds} rounds. Where "
+            f"nothing changes, chance says so of any, at any look, in {level} of folders at most; "
+            f"else, of those called changed at a look, {level} at most are expected to be false."
+        )
+        if self.findable is None or tested == len(self.alarms):
+            return first, second
+        if np.isfinite(self.findable):
+            third = (
+                f"A change by a factor of {self.findable:.2g} in the middle of these rounds would "
+                f"have been seen by now, in half of the {tested} tested numbers."
+            )
+        else:
+            third = f"No change of any size would have been seen by now in {tested} tested numbers."
+        return first, second, third
 
     def to_pandas(self) -> Any:
         """Return a DataFrame, one row for each estimate and round."""
@@ -163,7 +219,10 @@ class Watch:
         return pd.DataFrame(flat_rounds(self))
 
 
-_TESTED = ("p", "alarm", "start", "change", "low", "high", "n_prompts", "undefined")
+_TESTED = (
+    *("p", "q", "alarm", "start", "change", "low", "high", "findable"),
+    *("n_prompts", "undefined"),
+)
 
 
 def flat_rounds(found: Watch) -> list[dict[str, Any]]:
@@ -204,6 +263,8 @@ def watch_values(found: Watch) -> dict[str, Any]:
             }
             for each in found.rounds
         ],
+        "writing": asdict(found.writing),
+        "findable": found.findable,
         "rows": [{name: getattr(row, name) for name in names + _TESTED} for row in found.rows],
         "instruments": [str(each) for each in found.instruments],
         "factors": [asdict(factor) for factor in found.factors],
@@ -218,8 +279,10 @@ def watch(folder: str | Path, *, level: float = 0.95, despite: Collection[str] =
     folder
         A folder of runs of one study, such as `portrayal audit … --append FOLDER` makes.
     level
-        Confidence level of all estimates and all looks together: with probability `level`, nothing
-        that never changes is ever called changed.
+        Confidence level of all looks together: where nothing ever changes but for a stationary
+        wobble of rounds (`portrayal.stats.anytime`), the texts are ever called written otherwise,
+        or any estimate changed, with a probability of 1 − level at most each; of the estimates
+        called changed at a look, at most 1 − level are expected not to be.
     despite
         Names of instruments that may differ; "all" for any.
 
@@ -269,6 +332,7 @@ def watch(folder: str | Path, *, level: float = 0.95, despite: Collection[str] =
         str(folder),
         level,
         tuple(rounds),
+        writing_of([each.run for each in rounds], sorted(prompts), 1.0 - level),
         tuple(_timelines(sides, study, rounds, prompts, level)),
         tuple(differences(rounds)),
         tuple(differ.values()),
@@ -305,13 +369,15 @@ def _timelines(
             tested[number] = rows, sums
         else:
             made[number] = replace(made[number], undefined=why)
-    for number, (rows, sums) in tested.items():
+    given = []
+    for rows, sums in tested.values():
         size = []
-        for t, (each, row) in enumerate(zip(rounds, rows, strict=True)):
-            if t in sums and row is not None:
-                n_texts = each.run.records[row].n_texts or each.run.texts.note().get("n_texts", 1)
-                size.append(max(float(n_texts), 1.0))
-        found = looks(list(sums.values()), np.array(size), level, len(tested), list(sums))
+        for t in sums:
+            n_texts = rounds[t].run.records[rows[t] or 0].n_texts
+            n_texts = n_texts or rounds[t].run.texts.note().get("n_texts", 1)
+            size.append(max(float(n_texts), 1.0))
+        given.append(Looks(list(sums.values()), np.array(size), list(sums)))
+    for number, found in zip(tested, looks(given, len(rounds), 1.0 - level), strict=True):
         made[number] = replace(made[number], **found)
     return made
 
@@ -368,64 +434,96 @@ def _shared_sums(
     return {number: own.at(shared) for number, own in sums.items()}, None
 
 
-def looks(
-    sums: Sequence[Sums],
-    size: FloatArray,
-    level: float,
-    family: int,
-    numbers: Sequence[int] | None = None,
-) -> dict[str, Any]:
-    """Look after each round, with nothing but what was there by then.
+@dataclass(frozen=True)
+class Looks:
+    """What the looks at one estimate rest on.
+
+    Attributes
+    ----------
+    sums
+        Sums by prompt in each round that has it, of the same prompts in the same order.
+    size
+        Texts of each, shape (n,).
+    numbers
+        Number of each round, from 0.
+    """
+
+    sums: Sequence[Sums]
+    size: FloatArray
+    numbers: Sequence[int]
+
+
+def looks(given: Sequence[Looks], n_rounds: int, alpha: float) -> list[dict[str, Any]]:
+    """Look at all estimates after each round, with nothing but what was there by then.
+
+    At each look e-BH says which have changed by then. An estimate that a round lacks keeps its
+    e-value there.
 
     Parameters
     ----------
-    sums
-        Sums by prompt of one estimate in each round, of the same prompts in the same order.
-    size
-        Texts of each round, shape (n_rounds,).
-    level, family
-        As in `portrayal.stats.latest_change`.
-    numbers
-        Number of each round, from 0, where some are left out.
+    given
+        What to look at, of every estimate that is tested.
+    n_rounds
+        Rounds of the folder.
+    alpha
+        1 less the level.
 
     Returns
     -------
-    dict
-        Fields of `Timeline` of its test.
+    list of dict
+        Fields of `Timeline` of the test of each.
     """
-    numbers = range(len(sums)) if numbers is None else numbers
-    smallest, alarm, found = 1.0, None, {}
-    n_prompts = len(sums[0].prompts)
-    for n in range(2, len(sums) + 1):
-        parts, scale = _contrasts(sums[:n], size[:n])
+    e = np.zeros((n_rounds, len(given)))
+    for k, each in enumerate(given):
+        for n in range(2, len(each.sums) + 1):
+            parts, _ = _contrasts(each.sums[:n], each.size[:n])
+            if parts is not None:
+                look = latest_change(parts[:, :, np.newaxis], each.size[:n])
+                e[each.numbers[n - 1] :, k] = look.e[0]
+    q = np.array([e_bh(at) for at in e])
+    # What is called changed has an interval at the part of alpha that e-BH gives it, all others as
+    # if they were the only ones.
+    needed = len(given) / (alpha * max(int((q[-1] <= alpha).sum()), 1)) if given else 1.0
+    made: list[dict[str, Any]] = []
+    for k, each in enumerate(given):
+        fields: dict[str, Any] = {"n_prompts": len(each.sums[0].prompts)}
+        parts, scale = _contrasts(each.sums, each.size)
         if parts is None:
+            made.append({**fields, "undefined": "not one of the group in any round"})
             continue
-        look = latest_change(parts[:, :, np.newaxis], size[:n], level, family)
-        smallest = min(smallest, float(look.p[0]))
-        if alarm is None and smallest <= 1.0 - level:
-            alarm = numbers[n - 1] + 1
-        tau = int(look.start[0])
-        since = float(size[tau:n].sum() / size[:n].sum())
-
-        def shown(x: FloatArray, scale: str = scale, since: float = since) -> float:
-            if scale == "log":
-                return float(np.exp(np.clip(x[0], -700.0, 700.0)))
-            if scale == "linear":
-                return float(x[0])
-            # Relative to the mean of all rounds, x = (after - before) / all makes after / before
-            # (1 + (1 - w) x) / (1 - w x), with a part w of all after the change.
-            above, below = max(1.0 + (1.0 - since) * x[0], 0.0), max(1.0 - since * x[0], 0.0)
-            return float(above / below) if below > 0.0 and np.isfinite(above) else np.inf
-
-        found = {
-            "change": shown(look.change),
-            "low": shown(look.low),
-            "high": shown(look.high),
-            "start": numbers[tau] + 1,
+        look = latest_change(parts[:, :, np.newaxis], each.size, needed)
+        alarms = np.flatnonzero(q[:, k] <= alpha)
+        n, tau = len(each.sums), int(look.start[0])
+        ends = {
+            name: _shown(float(x[0]), scale, float(each.size[first:].sum() / each.size.sum()))
+            for name, x, first in (
+                ("change", look.change, tau),
+                ("low", look.low, tau),
+                ("high", look.high, tau),
+                ("findable", look.findable, n // 2),
+            )
         }
-    if not found:
-        return {"undefined": "not one of the group in any round", "n_prompts": n_prompts}
-    return {**found, "p": smallest, "alarm": alarm, "n_prompts": n_prompts}
+        fields |= {
+            **ends,
+            "start": each.numbers[tau] + 1,
+            "p": float(1.0 / max(e[:, k].max(), 1.0)),
+            "q": float(q[:, k].min()),
+            "alarm": int(alarms[0]) + 1 if len(alarms) else None,
+        }
+        made.append(fields)
+    return made
+
+
+def _shown(x: float, scale: str, since: float) -> float:
+    """A change of contrasts as a factor or a difference; `since` is the part of texts after it."""
+    if scale == "log":
+        return float(np.exp(np.clip(x, -700.0, 700.0)))
+    if scale == "linear":
+        return x
+    # Relative to the mean of all rounds, x = (after - before) / all makes after / before
+    # (1 + (1 - w) x) / (1 - w x), with a part w of all after the change.
+    above, below = max(1.0 + (1.0 - since) * x, 0.0), max(1.0 - since * x, 0.0)
+    return above / below if below > 0.0 and np.isfinite(above) else np.inf
 
 
 def _contrasts(sums: Sequence[Sums], size: FloatArray) -> tuple[FloatArray | None, str]:

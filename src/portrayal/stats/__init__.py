@@ -20,7 +20,7 @@ from portrayal.stats.agreement import (
     prevalence_index,
     specific_agreement,
 )
-from portrayal.stats.anytime import latest_change
+from portrayal.stats.anytime import e_bh, latest_change
 from portrayal.stats.association import fisher_p, infer_lifts, lift, overall_lifts, within_lifts
 from portrayal.stats.blocks import find_blocks, matched_differences, plain_differences
 from portrayal.stats.clustered import (
@@ -166,6 +166,7 @@ __all__ = [
     "design_effect",
     "divide",
     "drawn_shares",
+    "e_bh",
     "effect_density",
     "effective_number",
     "evidence_interval",

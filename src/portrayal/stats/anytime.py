@@ -1,44 +1,46 @@
-"""Changes over rounds of the same audit, by a test that holds however often one looks.
+"""Changes over rounds of the same audit, by e-processes that hold however often one looks.
 
-Each round answers the same prompts again. A first round is as noisy as any other, so a running mean
-of differences from it never comes to 0, and a test that takes it for the truth raises an alarm in
-the end whatever happens. Here every possible first round of a change, τ, is compared by itself: the
-mean of the rounds since τ less the mean of those before. Both means are free, what is peculiar to a
-prompt cancels, and the spread is that of the prompts over rounds, so nothing but the change is
-unknown.
+Each round answers the same prompts again, and rounds differ by more than their texts: a wobble of
+all answers of a day is no change of the model. So a round has a variance of its own,
 
-With W the precision of that difference S, in units of the variance of one prompt and round, and
-σ̂² the mean square of prompts around their own mean over rounds, Z² = W S² / σ̂², and
+    y_tp = μ_p + a_t + δ 1{t ≥ τ} + ε_tp,   a_t ~ N(0, ω² σ²),   ε_tp ~ N(0, σ² P / n_t),
 
-    E_τ = √(1 − b) exp(b Z² / 2),   b = r² W / (1 + r² W),
+for P prompts and n_t texts, σ being the standard deviation of a text within its prompt. What is
+peculiar to a prompt, μ_p, and the unit σ are removed by invariance (Lai 1976; Wang & Ramdas 2025):
+with the mean y_t of a round, v_t = 1 / n_t + ω², the sum of squares Q_ω of y_t / √v_t around their
+mean and S of what is left within rounds, the likelihood of what is invariant is
 
-is the normal mixture of Robbins over changes of r σ. At the second round its expectation is at most
-1 for any data whose rounds can be exchanged within prompts (the mixture of de la Peña, which needs
-symmetry alone; σ̂² is then the mean square of the paired differences); later it is for many
-prompts and rounds, as of an asymptotic confidence sequence. Starts τ = 1, 2, … share the error by
-π_τ = 1 / (τ (τ + 1)), which adds up to 1 over all of time: so with probability 1 − α no π_τ E_τ
-ever reaches 1 / α at any look, and the changes that do not make one reach it are an interval that
-holds for all looks and starts together.
+    M_ω = Π v_t^-½ (Σ 1 / v_t)^-½ (S + Q_ω)^-N/2,   N = P (T - 1).
 
-Sources: Robbins (1970), Statistical methods related to the law of the iterated logarithm, AMS 41;
-de la Peña (1999), A general class of exponential inequalities for martingales and ratios, Annals of
-Probability 27; Howard, Ramdas, McAuliffe and Sekhon (2021), Time-uniform, nonparametric,
-nonasymptotic confidence sequences, Annals of Statistics 49; Waudby-Smith, Arbour, Sinha, Kennedy
-and Ramdas (2024), Time-uniform central limit theory and asymptotic confidence sequences, Annals of
-Statistics 52; Shin, Ramdas and Rinaldo (2024), E-detectors, New England Journal of Statistics in
-Data Science 2.
+A change of δ ~ N(0, r² σ²) from round τ on multiplies it by (1 + r² W)^-½ and lessens Q_ω by
+r² W² d² / (1 + r² W), d being the mean since τ less the mean before, and W its precision. With a
+mixture over ω and r in the numerator, and the *largest* M_ω of an unchanged world below, E_τ is an
+e-process for every ω in [0, `WOBBLE`] (universal inference: Wasserman, Ramdas & Balakrishnan 2020).
+So where rounds are stable this is learnt from them, and a stationary wobble is no evidence, however
+many texts there are. Starts share the error by π_τ = 1 / (τ (τ + 1)), which adds up to 1.
+
+Many numbers are tested by e-BH (Wang & Ramdas 2022), which holds under any dependence.
+
+Sources: Lai (1976), On confidence sequences, Annals of Statistics 4; Wang & Ramdas (2025), Anytime-
+valid t-tests and confidence sequences for Gaussian means with unknown variance, Sequential Analysis
+44; Wasserman, Ramdas & Balakrishnan (2020), Universal inference, PNAS 117; Wang & Ramdas (2022),
+False discovery rate control with e-values, JRSS B 84; Shin, Ramdas & Rinaldo (2024), E-detectors,
+New England Journal of Statistics in Data Science 2; Cohen (1988) for what a small effect is.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import gammaln, logsumexp
 
-from portrayal.stats._arguments import check_level
-from portrayal.types import FloatArray, IntArray
+from portrayal.types import BoolArray, FloatArray, IntArray
 
-EXPECTED = 3.0
-"""Change that the mixture expects, in standard errors of a comparison of two rounds."""
+WOBBLE = 0.2
+"""Largest SD of rounds that is no change, in SDs of a text: a small effect (Cohen 1988)."""
+EXPECTED = (0.25, 1.0)
+"""Changes that the mixture expects, in SDs of a text."""
+_STEPS = 12
 _NONE = 1e-18
 """Sum of squares below which rounds are the same."""
 
@@ -51,23 +53,26 @@ class Look:
     ----------
     start
         First round, from 0, of the change that has most evidence.
-    change, low, high
-        The mean since `start` less the mean before, and bounds that hold for all looks and starts
-        together; infinite where too little is known.
-    p
-        Anytime-valid p-value of no change, for the whole family: the smallest over looks so far is
-        valid too. It is 1 - level or less exactly where the bounds leave out 0.
+    change
+        The mean since `start` less the mean before.
+    e
+        e-value of no change in any of these rounds: 1 / e is a p-value at any look.
+    low, high
+        Bounds of `change`: what e-values below `need` leave; infinite where none was given.
+    findable
+        Change in the middle of these rounds whose e-value would be `need`; infinite likewise.
     """
 
     start: IntArray
     change: FloatArray
+    e: FloatArray
     low: FloatArray
     high: FloatArray
-    p: FloatArray
+    findable: FloatArray
 
 
-def latest_change(parts: npt.ArrayLike, size: npt.ArrayLike, level: float, family: int = 1) -> Look:
-    """Look for a change in the rounds so far, by a test that holds at every look.
+def latest_change(parts: npt.ArrayLike, size: npt.ArrayLike, need: float | None = None) -> Look:
+    """Look for a change in the rounds so far, by e-values that hold at every look.
 
     Parameters
     ----------
@@ -75,57 +80,158 @@ def latest_change(parts: npt.ArrayLike, size: npt.ArrayLike, level: float, famil
         What each prompt says in each round, shape (n_rounds, n_prompts, k), with at least two
         rounds; the mean over prompts is the value of the round.
     size
-        How much each round rests on, such as its number of texts, shape (n_rounds,): the variance
-        of a part is taken as inverse to it.
-    level
-        Confidence level of all looks, starts and the whole family together.
-    family
-        Number of estimates that are watched together; each has its part of the error (Bonferroni).
+        Texts of each round, shape (n_rounds,).
+    need
+        e-value from which on a change counts, such as 20 for one number at level .95: for bounds
+        and what could be found.
 
     Raises
     ------
     ValueError
-        For parts that are not finite or do not fit, sizes of 0 or less, or a level outside (0, 1).
+        For parts that are not finite or do not fit, or sizes of 0 or less.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> prompt, noise = rng.normal(size=(1, 20, 1)), rng.normal(scale=0.1, size=(5, 20, 1))
-    >>> moved = np.array([0.0, 0, 0, 1, 1]).reshape(5, 1, 1)
-    >>> looks = [latest_change((prompt + moved + noise)[:n], np.ones(n), 0.95) for n in (3, 4, 5)]
-    >>> [bool(look.p[0] <= 0.05) for look in looks], int(looks[-1].start[0])
+    >>> prompt, noise = rng.normal(size=(1, 20, 1)), rng.normal(scale=0.1, size=(6, 20, 1))
+    >>> moved = np.array([0.0, 0, 0, 0.5, 0.5, 0.5]).reshape(6, 1, 1)
+    >>> looks = [latest_change((prompt + moved + noise)[:n], np.full(n, 200)) for n in (3, 4, 6)]
+    >>> [bool(look.e[0] >= 20) for look in looks], int(looks[-1].start[0])
     ([False, True, True], 3)
     """
-    y, m = np.asarray(parts, dtype=np.float64), np.asarray(size, dtype=np.float64)
-    if y.ndim != 3 or len(y) < 2 or not y.shape[1] or m.shape != y.shape[:1]:
+    y, n = np.asarray(parts, dtype=np.float64), np.asarray(size, dtype=np.float64)
+    if y.ndim != 3 or len(y) < 2 or not y.shape[1] or n.shape != y.shape[:1]:
         raise ValueError(
             "parts need the shape (n_rounds, n_prompts, k) with two rounds or more, sizes "
-            f"(n_rounds,); got {y.shape} and {m.shape}."
+            f"(n_rounds,); got {y.shape} and {n.shape}."
         )
-    if not np.isfinite(y).all() or not np.all(m > 0):
+    if not np.isfinite(y).all() or not np.all(n > 0):
         raise ValueError("parts must be finite, and sizes above 0.")
-    alpha = (1.0 - check_level(level)) / family
-    m = m / m.mean()
-    y = y - np.einsum("t,tgk->gk", m, y) / len(m)
-    squares = np.einsum("t,tgk->k", m, y**2)
-    tau, sums, so_far = np.arange(1, len(m)), np.cumsum(m[:, None] * y.mean(1), 0), np.cumsum(m)
-    old, new = so_far[:-1], so_far[-1] - so_far[:-1]
-    weight = y.shape[1] * old * new / (old + new)
-    change = (sums[-1] - sums[:-1]) / new[:, None] - sums[:-1] / old[:, None]
-    r2 = EXPECTED**2 * 2.0 / y.shape[1]
-    b = r2 * weight / (1.0 + r2 * weight)
-    prior = 0.5 * np.log1p(-b) - np.log(tau * (tau + 1.0))
-    degrees = float(y.shape[1] * (len(m) - 1))
-    explained = weight[:, None] * change**2
-    z2 = degrees * explained / np.where(squares > _NONE, squares, np.inf)
-    log_e = prior[:, None] + 0.5 * b[:, None] * z2
+    n_rounds, n_prompts, k = y.shape
+    y = y - np.einsum("t,tgk->gk", n, y) / n.sum()
+    rounds = y.mean(1)
+    within = np.einsum("t,tgk->k", n / n_prompts, (y - rounds[:, np.newaxis]) ** 2)
+    log_e, change = _evidence(rounds, within, n, n_prompts)
     best = np.argmax(log_e, axis=0)
-    at = best, np.arange(y.shape[2])
-    most = (2.0 * (-np.log(alpha) - prior) / b)[best]
-    room = degrees - most
-    left = np.maximum(squares - explained[at], 0.0)
-    some = (room > 0) & (squares > _NONE)
-    half = np.sqrt(most * left / (weight[best] * np.where(some, room, 1.0)))
-    half = np.where(some, half, np.inf)
-    p = np.minimum(1.0, family * np.exp(-np.maximum(log_e[at], -700.0)))
-    return Look(tau[best], change[at], change[at] - half, change[at] + half, p)
+    at = best, np.arange(k)
+    moves = within + np.einsum("t,tk->k", n, rounds**2) > _NONE
+    endless = np.full(k, np.inf)
+    low, high, findable = -endless, endless, endless
+    if need is not None:
+        # A change in the middle, of data as they scatter without the change they seem to have.
+        findable = _half(rounds, within, n, n_prompts, np.full(k, n_rounds // 2 - 1), need)[1]
+        centre, half = _half(rounds, within, n, n_prompts, best, need)
+        low, high = np.where(moves, centre - half, low), np.where(moves, centre + half, high)
+        findable = np.where(moves, findable, np.inf)
+    e = np.where(moves, np.exp(np.minimum(log_e[at], 700.0)), 0.0)
+    return Look(best + 1, change[at], e, low, high, findable)
+
+
+def _evidence(
+    rounds: FloatArray, within: FloatArray, n: FloatArray, n_prompts: int
+) -> tuple[FloatArray, FloatArray]:
+    """Logarithm of π E of every start, and its change by texts: both (n_rounds - 1, k)."""
+    n_rounds = len(n)
+    share = WOBBLE**2 * np.geomspace(min(0.1 / (WOBBLE**2 * n.mean()), 0.5), 1.0, _STEPS)
+    variance = 1.0 / n + np.concatenate([[0.0], share])[:, np.newaxis]
+    # Half of the numerator expects rounds that vary by their texts alone.
+    prior = np.log(np.concatenate([[0.5], np.full(_STEPS, 0.5 / _STEPS)]))[:, np.newaxis]
+    w = 1.0 / variance
+    every = w.sum(1)
+    sums = np.cumsum(w[:, :, np.newaxis] * rounds, axis=1)
+    q = np.einsum("gt,tk->gk", w, rounds**2) - sums[:, -1] ** 2 / every[:, np.newaxis]
+    # Relative to the sum of squares of texts alone, so that powers stay in range.
+    total = np.maximum(within + np.maximum(q[0], 0.0), _NONE)
+    scaled = -0.5 * np.log(variance).sum(1) - 0.5 * np.log(every)
+    power = 0.5 * n_prompts * (n_rounds - 1)
+    left = within + np.maximum(q, 0.0)
+    null = scaled[:, np.newaxis] - power * np.log(np.maximum(left, 1e-300) / total)
+    old = np.cumsum(w, axis=1)[:, :-1]
+    new = every[:, np.newaxis] - old
+    precision = old * new / every[:, np.newaxis]
+    change = (sums[:, -1:] - sums[:, :-1]) / new[:, :, None] - sums[:, :-1] / old[:, :, None]
+    explained = precision[:, :, None] * change**2
+    tau = np.arange(1.0, n_rounds)[:, np.newaxis]
+    mixed = []
+    for r in EXPECTED:
+        grown = 1.0 + r**2 * precision
+        rest = left[:, np.newaxis] - ((grown - 1.0) / grown)[:, :, None] * explained
+        free = -0.5 * np.log(grown)[:, :, None] - power * np.log(np.maximum(rest, 1e-300) / total)
+        mixed.append(free + (scaled[:, np.newaxis] + prior)[:, :, None] - np.log(len(EXPECTED)))
+    log_e = logsumexp(np.concatenate(mixed), axis=0) - null.max(0)
+    # Rounds that are exchanged within prompts by chance never say more than their arrangements.
+    ways = gammaln(n_rounds + 1) - gammaln(tau + 1) - gammaln(n_rounds - tau + 1)
+    log_e = np.minimum(log_e, n_prompts * ways - np.log(2.0))
+    return log_e - np.log(tau * (tau + 1.0)), change[0]
+
+
+def _half(
+    rounds: FloatArray,
+    within: FloatArray,
+    n: FloatArray,
+    n_prompts: int,
+    start: IntArray,
+    need: float,
+) -> tuple[FloatArray, FloatArray]:
+    """Change from `start` (0 for the second round) on, and how far from it e-values are `need`."""
+    since = np.arange(len(n))[:, np.newaxis] > start
+    columns = np.arange(rounds.shape[1])
+    centre = _evidence(rounds, within, n, n_prompts)[1][start, columns]
+    weight = n[:, np.newaxis] * since
+    spread = np.sqrt(np.maximum(within, _NONE) / (n_prompts * max(len(n) - 1, 1)))
+    residual = rounds - since * centre
+
+    def enough(half: FloatArray) -> BoolArray:
+        moved = residual + since * half
+        moved = moved - np.einsum("t,tk->k", n, moved) / n.sum()
+        log_e = _evidence(moved, within, n, n_prompts)[0][start, columns]
+        return np.asarray(log_e >= np.log(need))
+
+    if not weight.any():
+        return centre, np.full(len(centre), np.inf)
+    low, high = np.zeros(len(centre)), spread * WOBBLE
+    for _ in range(20):
+        high = np.where(enough(high), high, 2.0 * high)
+    endless = ~enough(high)
+    for _ in range(30):
+        middle = (low + high) / 2.0
+        yes = enough(middle)
+        low, high = np.where(yes, low, middle), np.where(yes, middle, high)
+    return centre, np.where(endless, np.inf, high)
+
+
+def e_bh(e: npt.ArrayLike) -> FloatArray:
+    """Adjust e-values for many numbers by e-BH, under any dependence: reject where this is ≤ α.
+
+    Sources: Wang & Ramdas (2022), equation 3.
+
+    Parameters
+    ----------
+    e
+        e-values, shape (k,), 0 or more.
+
+    Returns
+    -------
+    Array of shape (k,)
+        Smallest false discovery rate at which e-BH rejects each.
+
+    Raises
+    ------
+    ValueError
+        For e-values below 0 or missing.
+
+    Examples
+    --------
+    >>> e_bh([100.0, 5.0, 40.0]).round(3)
+    array([0.03 , 0.2  , 0.038])
+    """
+    values = np.asarray(e, dtype=np.float64)
+    if values.ndim != 1 or not np.all(values >= 0):
+        raise ValueError("e-values must be a list of numbers of 0 or more.")
+    order = np.argsort(-values, kind="stable")
+    ranks = np.arange(1, len(values) + 1)
+    with np.errstate(divide="ignore"):
+        needed = np.minimum(1.0, len(values) / (ranks * values[order]))
+    adjusted = np.empty(len(values))
+    adjusted[order] = np.minimum.accumulate(needed[::-1])[::-1]
+    return adjusted

@@ -106,7 +106,7 @@ CHANGES = Declarations(
             f"{change_words(row.change, row.scale)} ({span_words(row.low, row.high, row.scale)})"
         ),
         "margin": lambda _, row: f"{'×' if row.scale == 'ratio' else '±'} {row.margin:g}",
-        "p": lambda _, row: fmt.probability(row.p),
+        "findable": lambda _, row: change_words(row.findable, row.scale),
         "p equivalent": lambda _, row: fmt.probability(row.p_equivalent),
         "audit q": lambda _, row: fmt.probability(row.audit_q),
         "q of": lambda _, row: fmt.probability(row.q if row.audit_q is None else row.audit_q),

@@ -148,13 +148,13 @@ def _write(found: Watch, path: str | Path) -> Path:
         "warnings": [short(text, 600) for text in found.differences]
         + [f"Rounds measured with different instruments: {each}." for each in found.instruments],
         "rounds": sheet.CHANGES.table("round-list", None, list(enumerate(found.rounds, 1))),
-        "summary": _summary(found, len(tested)),
+        "summary": " ".join(found.said),
         "first": _first(found, len(tested)),
         "same": sheet.CHANGES.table("quiet", None, quiet),
         "quiet": fmt.plural(len(quiet), "number"),
         "level": fmt.level(found.level),
         "untested": _untested(found),
-        "sure_only": "p below 0.05 only",
+        "sure_only": "q below 0.05 only",
         "table_label": "Watched numbers",
     }
 
@@ -185,17 +185,6 @@ def _facts(found: Watch, n_tested: int) -> list[tuple[str, str]]:
     return [(name, value) for name, value in rows if value]
 
 
-def _summary(found: Watch, n_tested: int) -> str:
-    if len(found.rounds) < 2:
-        return "There is one round so far: a change takes two."
-    said = f"{len(found.alarms)} of {fmt.plural(n_tested, 'tested number')} changed"
-    return (
-        f"{said} in {len(found.rounds)} rounds. Where nothing ever changes, chance alone makes any "
-        f"number of this page say so, in any of all its rounds, with a probability of "
-        f"{fmt.level(round(1 - found.level, 10))} at most."
-    )
-
-
 def _first(found: Watch, n_tested: int) -> FirstScreen:
     """What changed, in sentences."""
     first, last = found.rounds[0], found.rounds[-1]
@@ -203,13 +192,31 @@ def _first(found: Watch, n_tested: int) -> FirstScreen:
         f"{fmt.plural(len(found.rounds), 'round')} · {first.when.isoformat()} to "
         f"{last.when.isoformat()} · {fmt.plural(found.n_prompts, 'prompt')} of all rounds"
     )
+    one = len(found.rounds) < 2
     none = f"No change found in {fmt.plural(n_tested, 'number')} over {len(found.rounds)} rounds."
-    if len(found.rounds) < 2:
-        none = "There is one round so far: a change takes two."
-    said = tuple(_sentence(found, row) for row in found.alarms[:MOST])
+    said = [_sentence(found, row) for row in found.alarms[:MOST]]
+    way = found.writing
+    if way.alarm is not None:
+        since, seen = (found.rounds[(n or 1) - 1] for n in (way.start, way.alarm))
+        headline = (
+            f"The texts are written otherwise from round {way.start} ({since.when.isoformat()}) on"
+        )
+        facts = (
+            *(f"{name}: {before:.3g}, then {after:.3g}" for name, before, after in way.moved),
+            f"seen at round {way.alarm} ({seen.when.isoformat()})",
+        )
+        evidence = (
+            f"By how long texts are and how often common words occur; {q_words(way.p, 'p')}, for "
+            "all looks together. Ask whether it is the same model."
+        )
+        said.insert(0, Stated(headline, facts, evidence, STRONG))
     rest = len(found.alarms) - MOST
-    more = (f"{fmt.plural(rest, 'more change')} in the table below.",) if rest > 0 else ()
-    return FirstScreen(read, said, "" if said else none, more)
+    more = [f"{fmt.plural(rest, 'more change')} in the table below."] if rest > 0 else []
+    if not found.alarms and not one:
+        more += [none] * bool(said) + list(found.said[2:])
+    return FirstScreen(
+        read, tuple(said), "" if said else found.said[0] if one else none, tuple(more)
+    )
 
 
 def _sentence(found: Watch, row: Timeline) -> Stated:
@@ -226,10 +233,10 @@ def _sentence(found: Watch, row: Timeline) -> Stated:
         f"seen at round {row.alarm} ({seen.when.isoformat()})",
         fmt.plural(row.n_prompts, "prompt"),
     )
-    evidence = f"{fmt.level(found.level)} interval, for all looks together; {q_words(row.p, 'p')}."
+    evidence = f"{fmt.level(found.level)} interval, for all looks together; {q_words(row.q)}."
     if not row.is_still_changed:
         evidence += " The interval at the last round holds no change again."
-    strong = row.p is not None and row.p < CLEAR and row.is_still_changed
+    strong = row.q is not None and row.q < CLEAR and row.is_still_changed
     return Stated(headline, facts, evidence, STRONG if strong else SOME)
 
 
