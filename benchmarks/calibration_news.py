@@ -16,6 +16,7 @@ from portrayal.annotate.topics.fit import chunk_for, fit_lda
 from portrayal.measure import Scope
 from portrayal.measure.pairs.changes import GROUP_CHANGE, PAIRED_DISTANCE, PREJUDICE_RATE
 from portrayal.measure.pairs.documents import NULL, document_levels, topics_of
+from portrayal.measure.pairs.estimates import ONE_EACH
 from portrayal.measure.pairs.table import FULL, Paired, Texts
 from portrayal.run import Run
 from portrayal.types import FloatArray, IntArray
@@ -120,7 +121,7 @@ def estimates(rng: Rng, news: News, draws: int) -> dict[tuple[str, str], tuple[f
     for measure in MEASURES:
         for e in measure.run(paired.with_levels(levels), scope):
             key = measure.name, e.strata["length"]
-            tests = [test.p for test in e.tests if test.method == NULL]
+            tests = [test.p for test in e.tests if test.method in (NULL, ONE_EACH)]
             if key not in found and e.value is not None and e.null is not None and tests:
                 found[key] = e.value, e.null.value, tests[0]
     return found

@@ -8,6 +8,7 @@ from portrayal.measure.pairs.dealing import (
     deal_slots,
     deal_words,
     draw_words,
+    gap_beyond_pairs,
     null_p,
     pools_of,
     slots_of,
@@ -98,3 +99,31 @@ def test_the_level_holds_with_many_texts_of_an_original() -> None:
         draws = np.array([_change(a, b, pool) for a, b in dealt])
         rejected += null_p(_change(ours, theirs, pool), draws) < 0.05
     assert rejected <= stats.binom.ppf(0.995, reps, 0.05)
+
+
+def test_the_gap_beyond_pairs_is_that_of_loops() -> None:
+    rng = np.random.default_rng(8)
+    ours, theirs = rng.dirichlet([0.4, 0.2, 0.9], 9), rng.dirichlet([0.4, 0.6, 0.3], 9)
+    ours[3], theirs[5] = theirs[2], np.nan
+    known = [i for i in range(9) if i != 5]
+    between = [
+        np.abs(ours[i] - theirs[j]).sum() / 2
+        - np.abs(ours[i] - ours[j]).sum() / 4
+        - np.abs(theirs[i] - theirs[j]).sum() / 4
+        for i in known
+        for j in known
+        if i != j
+    ]
+    assert gap_beyond_pairs(ours, theirs) == pytest.approx(np.mean(between))
+    assert np.isnan(gap_beyond_pairs(ours[:6], theirs[:6]))
+
+
+def test_the_gap_is_0_on_average_where_pairs_could_be_exchanged() -> None:
+    """However unlike the pairs are."""
+    rng, found = np.random.default_rng(9), []
+    for _ in range(400):
+        level = rng.beta(0.3, 0.3, 12)
+        share = rng.beta(8 * level + 0.1, 8 * (1 - level) + 0.1, (2, 12))
+        both = np.stack([share, 1 - share], axis=2)
+        found.append(gap_beyond_pairs(*both))
+    assert abs(np.mean(found)) < 3 * np.std(found) / 20

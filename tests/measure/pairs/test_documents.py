@@ -12,7 +12,7 @@ from portrayal.errors import RunError
 from portrayal.measure import Scope
 from portrayal.measure.pairs.changes import PAIRED_DISTANCE, PREJUDICE_RATE
 from portrayal.measure.pairs.documents import NULL, Topics, couples_of, document_levels, read_topics
-from portrayal.measure.pairs.estimates import SYMMETRIC
+from portrayal.measure.pairs.estimates import FEW_TO_EXCHANGE, ONE_EACH
 from portrayal.measure.pairs.reading import pair_texts
 from portrayal.measure.pairs.table import EQUAL, FULL, Level, Paired
 from portrayal.measure.pairs.topic_use import topic_use
@@ -173,12 +173,45 @@ def test_the_null_exchanges_whole_texts(fitted: Fitted, levels: dict[str, Level]
         assert both.null is not None
         assert [test.method for test in both.tests] == [NULL]
         alone = found["a", length]
-        assert (alone.null, alone.tests) == (None, ())
-        assert alone.instruments["no_test"] == SYMMETRIC
+        assert [test.method for test in alone.tests] == [ONE_EACH]
+        assert alone.null is not None
+        assert alone.null.high < alone.value
+        assert found["b", length].tests[0].p > 0.05  # texts like their originals
     for e in PREJUDICE_RATE.run(paired, scope):
         if e.value is not None and e.strata["model"] == "a":
             assert e.null is not None
             assert e.tests[0].p < 0.05
+
+
+def test_both_texts_of_a_pair_are_read_alike(fitted: Fitted, levels: dict[str, Level]) -> None:
+    """First as the text of the row, then as an original; one of each is what is compared."""
+    for level in levels.values():
+        (block,) = level.blocks
+        assert block.readings is not None
+        n_samples = block.readings.shape[1]
+        np.testing.assert_array_equal(block.readings[0, :, :, 0], block.generated[:n_samples])
+        np.testing.assert_array_equal(block.readings[1, :, :, 1], block.reference[:n_samples])
+
+
+def test_few_pairs_with_one_text_each_have_no_test(
+    fitted: Fitted, levels: dict[str, Level]
+) -> None:
+    """Five originals, whatever else, cannot be exchanged so that fewer than 5 % are as far out."""
+    paired = dataclasses.replace(
+        fitted[1], domains=("few", "many"), domain=(fitted[1].pair >= 5).astype(np.int64)
+    ).with_levels(levels.values())
+    scope = Scope("news", draws=100, permutations=99)
+    found = {
+        e.strata["domain"]: e
+        for e in PAIRED_DISTANCE.run(paired, scope)
+        if (e.strata["model"], e.strata["length"]) == ("a", FULL)
+    }
+    few = found["few"]
+    assert (few.null, few.tests, few.instruments["no_test"]) == (None, (), FEW_TO_EXCHANGE)
+    assert few.interval is not None
+    for domain in ("all", "many"):
+        assert found[domain].tests[0].p < 0.05
+        assert "no_test" not in found[domain].instruments
 
 
 def test_one_text_and_its_original_change_places_by_a_coin(

@@ -161,7 +161,9 @@ def exchanged_block(
 
         return deal
 
-    return Block(rows, observed[0], observed[1], dealer)
+    as_text = values[corpus, :, :, np.arange(n)].transpose(1, 2, 0, 3)
+    readings = np.stack([as_text, values[-1]], axis=3)
+    return Block(rows, observed[0], observed[1], dealer, readings)
 
 
 def _readings(couples: Couples, mine: IntArray, theirs: IntArray) -> tuple[IntArray, IntArray]:

@@ -20,8 +20,16 @@ from portrayal.measure.clustered import (
     normal_interval,
     sums_by,
 )
-from portrayal.measure.pairs.dealing import null_p
-from portrayal.measure.pairs.folding import BOTH, GENERATED, ORIGINAL, Folded, Values, fold
+from portrayal.measure.pairs.dealing import FEWEST_TO_EXCHANGE, null_p
+from portrayal.measure.pairs.folding import (
+    BOTH,
+    GENERATED,
+    ORIGINAL,
+    Folded,
+    Values,
+    exchanged_gaps,
+    fold,
+)
 from portrayal.measure.pairs.table import (
     DOCUMENT,
     NO_TEXT,
@@ -40,10 +48,23 @@ from portrayal.types import FloatArray, IntArray
 
 ROUNDING = 1e-9
 """Changes smaller than this are none: sums taken in another order differ by rounding."""
-SYMMETRIC = (
-    "with one text per original: a distance is the same whichever of the two texts is the original"
+ONE_EACH = (
+    "gap between texts and originals of other pairs, as originals are exchanged at random with "
+    "their texts; topics and their groups as fitted"
 )
-"""Why distances have no null where whole texts are exchanged."""
+"""The null of distances where whole texts are exchanged and an original has one text.
+
+The distance of a pair is the same whichever of the two is the original. What tells texts from
+originals there is that they lie further apart than either lie among themselves, over all other
+pairs of the place. By so much at least differences raise the distance within pairs, since a
+distance between distributions is convex: that of the mixtures is at most the mean of the pairs'.
+The null's centre is the distance without that gap, and its draws add those of the exchanges.
+"""
+FEW_TO_EXCHANGE = (
+    f"with one text per original and fewer than {FEWEST_TO_EXCHANGE} pairs, no exchange of "
+    "originals with their texts could be rarer than 5 %"
+)
+"""Why a distance has no null where whole texts are exchanged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +131,11 @@ def paired_means(quantity: Quantity, paired: Paired, scope: Scope) -> Iterator[E
         _Made(level, quantity.columns(level), fold(quantity.values, level, paired, where, null))
         for level in paired.levels
     ]
+    for each in made:
+        alone = [i for i, place in enumerate(where) if _one_each(quantity, each.level, place)]
+        if alone:
+            gaps = exchanged_gaps(each.level, paired, [where[i] for i in alone], null)
+            each.folded.draws[:, alone, 0] = gaps[1:] - gaps[0]
     for number, place in enumerate(where):
         there = [each for each in made if place.has(each.level)]
         if there:
@@ -172,15 +198,15 @@ def _at(
         null, p = _null(quantity, each, place, number, k, value, scope)
         if null is not None and not quantity.tested:
             bounds = agreeing(bounds, value, null.value, p)
-        if _cannot_tell(quantity, level, place):
-            instruments[NO_TEST] = SYMMETRIC
+        if null is None and _one_each(quantity, level, place):
+            instruments[NO_TEST] = FEW_TO_EXCHANGE
         return {
             **common,
             "instruments": instruments,
             "interval": bounds,
             "paper_interval": normal_interval(known, scope.level) if quantity.printed else None,
             "null": null,
-            "tests": () if null is None else (Test(p, level.null_method),),
+            "tests": () if null is None else (Test(p, null.method),),
             "details": {**quantity.details(known), **_between_samples(each, here)},
         }
 
@@ -218,9 +244,9 @@ def _between_samples(each: _Made, here: _Here) -> dict[str, float]:
     return {"sentence_draws": float(len(means)), "sd_between_draws": spread}
 
 
-def _cannot_tell(quantity: Quantity, level: Level, place: PairStratum) -> bool:
+def _one_each(quantity: Quantity, level: Level, place: PairStratum) -> bool:
     """Whether exchanging whole texts leaves most distances as they are: one text per original."""
-    if not (level.whole_texts and quantity.greater):
+    if not (level.whole_texts and quantity.greater and place.has(level)):
         return False
     texts = np.bincount(place.paired.pair[place.rows])
     return bool((texts > 1).sum() < (texts == 1).sum())
@@ -236,14 +262,15 @@ def _null(
     scope: Scope,
 ) -> tuple[Null | None, float]:
     """The null of one column, and p of `value` against it."""
-    draws = each.folded.draws[:, number, k]
+    draws, method = each.folded.draws[:, number, k], each.level.null_method
+    if _one_each(quantity, each.level, place):
+        draws, method = np.maximum(value + draws, 0.0), ONE_EACH
     known = draws[~np.isnan(draws)]
-    if len(known) == 0 or _cannot_tell(quantity, each.level, place):
+    if len(known) == 0:
         return None, np.nan
     centre = float(known.mean())
     low, high = (float(bound) for bound in permutation_range(known, scope.level))
     p = null_p(value, draws, greater=quantity.greater)
-    method = each.level.null_method
     return Null(centre, low, high, scope.level, method, scope.seed), p
 
 

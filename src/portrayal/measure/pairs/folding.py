@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from portrayal.measure.pairs.dealing import gap_beyond_pairs
 from portrayal.measure.pairs.table import Block, Level, Paired, PairStratum
 from portrayal.measure.scope import Scope
 from portrayal.records import ALL
@@ -93,6 +94,46 @@ def fold(
     total, count, lacking = (np.concatenate(part) for part in parts.values())
     k = total.shape[1]
     return Folded(total, count, lacking, samples.means(k), dealt.means(k))
+
+
+def exchanged_gaps(
+    level: Level, paired: Paired, where: Sequence[PairStratum], null: tuple[Scope, str]
+) -> FloatArray:
+    """Return `gap_beyond_pairs` at each place, observed and with texts and originals exchanged.
+
+    Both texts of a pair are read alike, first as a text and then as an original, so that each says
+    the same in either place; the mean of both gaps is taken.
+
+    Parameters
+    ----------
+    level, paired, where, null
+        As for `fold`; the level has readings. Of several texts of an original the first counts.
+
+    Returns
+    -------
+    array
+        Shape (1 + n_draws, n_places): the mean over samples, then each draw in one sample. NaN
+        where too few pairs count.
+    """
+    readings = np.concatenate([b.readings for b in level.blocks if b.readings is not None], axis=2)
+    gaps = np.full((1 + null[0].permutations, len(where)), np.nan)
+    for number, place in enumerate(where):
+        rows = np.flatnonzero(place.rows)
+        here = readings[:, :, rows[np.unique(paired.pair[rows], return_index=True)[1]]]
+        rng = null[0].rng(null[1], "gaps", *level.labels.values(), *place.labels.values())
+        gaps[0, number] = np.mean([_gap(*both) for both in zip(*here, strict=True)])
+        for draw in range(1, len(gaps)):
+            ours, theirs = here[:, draw % here.shape[1]]
+            moved = rng.random((len(ours), 1, 1)) < 0.5
+            gaps[draw, number] = _gap(
+                *(np.where(moved, *o) for o in ((theirs, ours), (ours, theirs)))
+            )
+    return gaps
+
+
+def _gap(ours: FloatArray, theirs: FloatArray) -> float:
+    """Mean gap of both readings, shapes (n, 2, M)."""
+    return float(np.mean([gap_beyond_pairs(ours[:, i], theirs[:, i]) for i in (0, 1)]))
 
 
 class _StratumCells:

@@ -54,12 +54,16 @@ class Block:
         Function of the pools of these rows to a function of a random stream and the number of a
         draw. That one returns both values, shape (n, M), after what each original and its texts
         hold was dealt to them again, in one of the samples; None where there is no null.
+    readings
+        Where whole texts are exchanged: values of the generated texts and of their originals in
+        some samples, each read as the text of its row and as an original, (2, S, n, 2, M).
     """
 
     rows: slice
     generated: FloatArray
     reference: FloatArray
     deal: Dealer | None = None
+    readings: FloatArray | None = None
 
 
 @dataclass(frozen=True, eq=False)
