@@ -102,7 +102,7 @@ def share_evidence(count: FloatArray, total: FloatArray, squares: FloatArray) ->
     df = np.where(df > 0, np.minimum(df, np.maximum(carriers - 1.0, 0.5)), 0.0)
     independent = np.where(unit > 0, share * (1 - share) / np.where(unit > 0, unit, 1.0), size)
     found = _evidence(share, independent, effect, df, effective_number(total))
-    return replace(found, tilt=np.where(whole, 2.0, 4.0))
+    return replace(found, tilt=np.where(whole, 1.0, 4.0))
 
 
 def ratio_evidence(
@@ -257,7 +257,7 @@ def effect_density(evidence: Evidence) -> tuple[FloatArray, FloatArray]:
 
     On the scale x = log D the density is exp(-df / 2 (x + F exp(-x)) + tilt x): the inverse
     chi-square density of F df / chi2(df), cut to the possible range, with a tilt min(1, 4 / (1 +
-    df)), 2 for shares of whole units, that guards against variances that few prompts
+    df)), 1 for shares of whole units, that guards against variances that few prompts
     underestimate. Gauss–Legendre nodes.
     """
     half = evidence.df / 2.0
