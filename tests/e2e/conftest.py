@@ -17,7 +17,7 @@ import pytest
 from portrayal.cli import main
 from servers.openai_server import OpenAIServer
 
-QUICK = ("--draws", "100", "--set", "permutations=20")
+QUICK = ("--set", "draws=100", "--set", "permutations=20")
 LABELS = ("subject_name=a", "subject_gender=b", "object_name=c", "object_gender=d")
 LABELLED = ("--column", ",".join(LABELS))
 

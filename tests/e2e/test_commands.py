@@ -143,8 +143,10 @@ def test_labelled_people_with_several_columns(
     assert set(women["group"]) == {"race", "gender"}
     assert women["value"] == pytest.approx((30 / 40) / (10 / 40))
     assert women["details"]["n_dominant"] == 40
-    assert women["interval"] is None  # swapping one prompt or two cannot refuse anything
-    assert "needs 6" in women["instruments"]["no_test"]
+    # Five prompts that all point one way: p is the chance that five coins fall alike, or more.
+    assert women["n_clusters"] == 5
+    assert 0.5**5 <= women["tests"][0]["p"] < 0.05
+    assert 1 < women["interval"]["low"] < women["value"] < women["interval"]["high"]
     assert women["paper_interval"]["method"] == "Katz log"
     assert women["null"]["value"] == 1.0
     nobody = only(rows, domain="Labor", model="m", race=None, gender="NB")

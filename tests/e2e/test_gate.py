@@ -29,7 +29,7 @@ def _runs(folder: Path) -> Path:
     for name, share, seed in (("base", 0.7, 1), ("candidate", 0.7, 2), ("fewer", 0.35, 3)):
         write_lines(folder / f"{name}.jsonl", stories(share, seed, "m"))
         command = ["audit", "laissez-faire", "--texts", f"{name}.jsonl", "--out", f"runs/{name}"]
-        quick = ["--draws", "100", "--set", "permutations=20"]
+        quick = ["--set", "draws=100", "--set", "permutations=20"]
         subprocess.run(
             [sys.executable, "-m", "portrayal", *command, *quick],
             cwd=folder,

@@ -93,7 +93,7 @@ def test_what_make_dist_built_works_with_nothing_else(kind: str, tmp_path: Path)
     trial = "import portrayal.registry\n" + TRIAL
     subprocess.run([python, "-I", "-W", "error", "-c", trial], cwd=tmp_path, check=True)
     told = [tmp_path / "empty" / "bin" / "portrayal", "audit", "laissez-faire", "--sample"]
-    subprocess.run([*told, "--out", "again", "--draws", "100"], cwd=tmp_path, check=True)
+    subprocess.run([*told, "--out", "again", "--set", "draws=100"], cwd=tmp_path, check=True)
 
 
 @pytest.mark.skipif("PORTRAYAL_DIST" not in os.environ, reason="`make dist` tries what it built")

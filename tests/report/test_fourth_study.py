@@ -140,7 +140,16 @@ def test_the_worked_example_is_audited_and_reported(tmp_path: Path) -> None:
     answers = tmp_path / "answers.jsonl"
     answers.write_text("\n".join(map(json.dumps, texts)), encoding="utf-8")
     run = tmp_path / "run"
-    command = ["audit", "hospital", "--texts", str(answers), "--out", str(run), "--draws", "200"]
+    command = [
+        "audit",
+        "hospital",
+        "--texts",
+        str(answers),
+        "--out",
+        str(run),
+        "--set",
+        "draws=200",
+    ]
     done = subprocess.run(
         [sys.executable, "-W", "error::UserWarning", "-m", "portrayal", *command],
         capture_output=True,

@@ -287,8 +287,8 @@ def test_the_command_line_takes_groups_by_repeating_them(tmp_path):
     more = [
         "--out",
         str(tmp_path / "r"),
-        "--draws",
-        "100",
+        "--set",
+        "draws=100",
         "--set",
         "permutations=20",
         "--workers",

@@ -72,7 +72,7 @@ def test_names_say_nothing():
 
 
 def test_an_audit_needs_no_folder(tmp_path):
-    out = ["--out", str(tmp_path / "run"), "--draws", "100", "--set", "permutations=100"]
+    out = ["--out", str(tmp_path / "run"), "--set", "draws=100", "--set", "permutations=100"]
     done = invoke("audit", "laissez-faire", "--sample", "--labeler", "routed", *out)
     assert done.exit_code == 0, done.output
     assert "people-reader.v1" in done.output
