@@ -136,7 +136,9 @@ def exchanged(rng: np.random.Generator, path: Path, reps: int) -> None:
     """Print when a model that is exchanged at round 4 of 6 is seen, and alarms where none is."""
     stories = read_stories(path)
     models = sorted({model for model, _ in stories})
-    prompts = [p for p in {p for _, p in stories} if all(len(stories[m, p]) >= 9 for m in models)]
+    prompts = [
+        p for p in sorted({p for _, p in stories}) if all(len(stories[m, p]) >= 9 for m in models)
+    ]
     print(f"\nA model exchanged at round 4 of 6, {len(prompts)} prompts, 3 stories a round:\n")
     print("| before → since | seen by round 4 | by round 5 | by round 6 |\n|---|---:|---:|---:|")
     for old in models:

@@ -184,7 +184,7 @@ def test_a_plan_says_how_far_a_share_must_lie_from_a_baseline_or_move(
 def test_rounds_of_a_factor_are_watched_by_its_names(
     village: Path, portrayal: Portrayal, tmp_path: Path
 ) -> None:
-    for number, name in enumerate(("before", "before", "before", "after", "after"), 1):
+    for number, name in enumerate(("before",) * 5 + ("after",) * 4, 1):
         shutil.copytree(village / name, tmp_path / "rounds" / f"2026-0{number}-01")
     assert "Moon" in portrayal("watch", "rounds", "--out", "watch.html").ok().out
     found = portrayal("watch", "rounds", "--format", "json").json()

@@ -12,6 +12,7 @@ from datetime import UTC, date, datetime
 from functools import cached_property, reduce
 from itertools import pairwise
 from pathlib import Path
+from statistics import median_high
 from typing import Any
 
 import numpy as np
@@ -177,7 +178,7 @@ class Watch:
         """Factor by which half of the tested ratios without a change would be seen to change."""
         quiet = [row for row in self.rows if row.scale == "ratio" and row.alarm is None]
         known = [row.findable for row in quiet if row.findable is not None]
-        return float(np.median(known)) if known else None
+        return median_high(known) if known else None
 
     @property
     def said(self) -> tuple[str, ...]:
