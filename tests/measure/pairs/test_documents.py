@@ -260,6 +260,25 @@ def test_topics_of_one_group_have_no_shares() -> None:
     assert np.isnan(pertinent_shares(shares, np.array([2, -1, 2]), 2)).all()
 
 
+def test_where_topics_of_a_corpus_go_with_one_group_the_reason_says_so(fitted: Fitted) -> None:
+    run, paired, settings, topics = fitted
+    tables = list(topics.tables)
+    tables[1] = dataclasses.replace(tables[1], association=np.array([0, -1]))
+    one = dataclasses.replace(topics, tables=tuple(tables))
+    levels = document_levels(run, paired, settings, 0, one)
+    scope = Scope("news", draws=100, permutations=20)
+    found = {
+        e.strata["model"]: e for e in PAIRED_DISTANCE.run(paired.with_levels(levels[:1]), scope)
+    }
+    assert found["b"].undefined == (
+        "topics in texts of b, plain go with F only, and shares take topics of two groups"
+    )
+    assert found["a"].value is not None
+    assert found["all"].value is not None
+    none = dataclasses.replace(tables[2], association=np.array([2, -1]))
+    assert "in the originals go with no group" in str(none.without_shares)
+
+
 def test_topics_whose_people_are_of_one_group_are_flagged(fitted: Fitted) -> None:
     table = fitted[3].tables[0]
     assert table.one_group_only.tolist() == [True, True]

@@ -284,7 +284,8 @@ def _differences(
         common = {"strata": {**where, **columns[k].strata}, "n_texts": n, "n_units": float(n)}
         if len(first) == 0 or len(second) == 0:
             lacking = contrast.form if len(first) == 0 else contrast.base
-            return {**common, "undefined": f"under the form {lacking}: {made.quantity.undefined}"}
+            why = made.level.undefined(contrast.model, lacking) or made.quantity.undefined
+            return {**common, "undefined": f"under the form {lacking}: {why}"}
         test = found.test(k, "pair")
         naive: tuple[Test, ...] = ()
         if made.quantity.printed and min(len(first), len(second)) > 1 and not np.isnan(test.p):

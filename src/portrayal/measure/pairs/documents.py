@@ -7,7 +7,7 @@ text in another's place is read by the topics and groups of that place's corpus.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -309,6 +309,7 @@ def document_levels(
                 each.lexicon, length, blocks, name=LEVEL, kind=SHARE, worse=-1, null_method=NULL
             ),
             whole_texts=True,
+            without_shares={(t.model, t.form): t.without_shares for t in each.tables},
         )
         for (each, length), blocks in made.items()
     ]
@@ -442,12 +443,15 @@ class _Groups:
         Which corpus each row is of, shape (n_rows,).
     association
         Group of each topic in each corpus, shape (n_corpora, K); the reference comes last.
+    tables
+        The tables of these corpora.
     """
 
     lexicon: LexiconColumns
     least: float
     corpus: IntArray
     association: IntArray
+    tables: Sequence[TopicTable]
 
     @classmethod
     def of(
@@ -462,6 +466,7 @@ class _Groups:
             least=settings.min_share,
             corpus=np.array([codes[pair] for pair in pairs], dtype=np.int64),
             association=np.stack([table.association for table in tables]),
+            tables=tables,
         )
 
     def own(self, found: FloatArray, rows: slice) -> FloatArray:

@@ -193,7 +193,8 @@ def _at(
             "exclusions": _left_out(quantity, each, rows, here.values),
         }
         if len(known) == 0:
-            return {**common, "instruments": instruments, "undefined": quantity.undefined}
+            why = level.undefined(place.model, place.form) or quantity.undefined
+            return {**common, "instruments": instruments, "undefined": why}
         value, bounds = float(found.value[i]), found.interval(i, scope, "pair")
         null, p = _null(quantity, each, place, number, k, value, scope)
         if null is not None and not quantity.tested:

@@ -94,6 +94,8 @@ class Level:
         What dealing does, in words.
     whole_texts
         Whether the null exchanges whole texts, which leaves the distance of two texts as it is.
+    without_shares
+        Why no text of a corpus has shares, or None, for each (model, form) and the originals.
     """
 
     name: str
@@ -107,6 +109,14 @@ class Level:
     n_samples: int = 1
     null_method: str = "dealt again at random to each original and its texts"
     whole_texts: bool = False
+    without_shares: Mapping[tuple[str, str], str | None] = field(default_factory=dict)
+
+    def undefined(self, model: str, form: str) -> str | None:
+        """Why no pair of a model, or of all, has shares in a form; None where some may have."""
+        corpora = self.without_shares.items()
+        own = [why for (m, f), why in corpora if f == form and model in (ALL, m)]
+        originals = self.without_shares.get((REFERENCE, ALL))
+        return originals or next(iter(own), None) if originals or all(own) else None
 
     @property
     def labels(self) -> dict[str, str]:

@@ -9,6 +9,8 @@ from scipy.special import chdtrc
 
 from portrayal.annotate.topics import Bags, TopicModel, TopicTexts
 from portrayal.measure.pairs.levels import Sides, runs
+from portrayal.measure.pairs.table import REFERENCE
+from portrayal.records import ALL
 from portrayal.run.files import Kept, Shelf
 from portrayal.stats import divide
 from portrayal.types import BoolArray, FloatArray, IntArray
@@ -193,6 +195,17 @@ class TopicTable:
         alone = (self.observed[:, :-1] > 0).sum(axis=1) == 1
         of = self.association
         return np.asarray(alone & (of >= 0) & (of < len(self.groups)))
+
+    @property
+    def without_shares(self) -> str | None:
+        """Why its texts have no shares: fewer than two groups have topics; None where two have."""
+        known = [group for code, group in enumerate(self.groups) if code in self.association]
+        if len(known) > 1:
+            return None
+        whose = "the originals" if self.model == REFERENCE else f"texts of {self.model}"
+        whose = whose if self.form == ALL else f"{whose}, {self.form}"
+        with_whom = f"{known[0]} only" if known else "no group"
+        return f"topics in {whose} go with {with_whom}, and shares take topics of two groups"
 
 
 def contingency(topic: IntArray, group: IntArray, shape: tuple[int, int]) -> IntArray:
