@@ -26,8 +26,10 @@ _NO_CODE = (
     tokenize.ENDMARKER,
 )
 MODULES = modules()
-CEILING = 50_750
-"""Lines of code that the package may have; who raises it says here for what, and it goes down."""
+CEILING = 51_400
+"""Lines of code that the package may have; who raises it says here for what, and it goes down.
+Above 50,750 for headlines, questions asked beforehand, these prompts, and rounds that vary.
+"""
 
 
 def _functions(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
