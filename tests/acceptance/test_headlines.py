@@ -69,10 +69,9 @@ def test_the_first_screen_counts_people_and_models(read):
     screen = first_screen(read)
     assert screen.read == "5 models · 2,230 of 2,346 stories readable · 47 prompts"
     for each in screen.stated:
-        e = each.first  # every domain has fewer than ten prompts here, so none of them is strong
-        assert e.warning is not None
+        e = each.first  # what rests on fewer than ten prompts is not strong
         assert e.tests[0].audit_q < 0.05
-        assert each.strength == "some evidence"
+        assert each.strength == ("strong" if e.warning is None else "some evidence")
         assert " of 5 models with a value agree" in each.facts[-1]
         counted = " characters (" if e.measure == "representation.v1" else " dominant characters"
         assert counted in each.facts[2]

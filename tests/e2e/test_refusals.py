@@ -95,7 +95,7 @@ def test_arguments(
     [
         ("level", "2", ["level", "0.95"]),
         ("seed", "-1", ["seed"]),
-        ("draws", "5", ["draws", "100"]),
+        ("set", "draws=5", ["draws", "100"]),
         ("set", "permutations=1", ["permutations", "20"]),
         ("permutations", "20", ["--set permutations="]),
         ("set", "smoothing=-1", ["smoothing must"]),

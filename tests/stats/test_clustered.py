@@ -136,7 +136,7 @@ def test_small_parts_of_many_units_do_not_hide_that_few_prompts_carry_the_group(
 def test_the_p_value_is_an_integral_over_design_effects():
     evidence = share_evidence(*shares([2, 9, 4, 0, 5], LOPSIDED))
     d, half = evidence, evidence.df[0] / 2
-    tilt = min(1.0, 2 / (1 + d.df[0]))
+    tilt = min(1.0, 1 / (1 + d.df[0]))
 
     def density(x):
         return np.exp(-half * (x + d.effect[0] * np.exp(-x) - 1 - np.log(d.effect[0])) + tilt * x)

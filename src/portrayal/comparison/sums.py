@@ -12,6 +12,7 @@ from portrayal.run import Run
 from portrayal.stats import divide
 from portrayal.stats.contrasts import Contrasts
 from portrayal.stats.paired import (
+    Changed,
     clustered_changes,
     paired_changes,
     paired_ratios,
@@ -222,6 +223,34 @@ def _scores_of(found: Contrasts, k: int, prompts: IntArray) -> PromptScores | No
     return PromptScores(names, found.scores[some, k], float(found.within[k]))
 
 
+def _inferred(
+    sides: Sequence[Sums],
+    measured_sides: tuple[Measured, Measured],
+    paired: bool,
+    subsets: Callable[[int], FloatArray],
+    level: float,
+    margin: FloatArray | float,
+    part: FloatArray | float,
+) -> tuple[Changed, Contrasts | None]:
+    """Infer the changes between two sides by the sharpest method that their sums allow."""
+    one, two = measured_sides
+    value, influence = two.value - one.value, two.influence - one.influence
+    sums = sides[0]
+    if not paired:
+        changed = clustered_changes(value, influence, one.weight, two.weight, level, margin)
+        return changed, None
+    if sums.log and sums.form == "mean" and all(_are_shares(side) for side in sides):
+        (b, m), (a, n) = ((side.cells[0], side.cells[1]) for side in sides)
+        return paired_shares((b, m), (a, n), level, margin, part)
+    drawn = subsets(len(influence))
+    if sums.log and sums.form in _CELLS:
+        # Ratios of counts are compared by counts: exact, however rare the group is.
+        first, second = (side.cells[: _CELLS[sums.form]] for side in sides)
+        return paired_ratios(first, second, drawn, level, margin), None
+    weight, here = (one.weight + two.weight) / 2.0, one.here | two.here
+    return paired_changes(value, influence, weight, here, drawn, level, margin), None
+
+
 def changes_against(
     sums: Sums,
     against: Sums,
@@ -265,23 +294,8 @@ def changes_against(
     if paired and buckets is not None and len(both) > BUCKETS:
         sides = [side.joined(buckets[both]) for side in sides]
     one, two = (measured(side) for side in sides)
-    value, influence = two.value - one.value, two.influence - one.influence
-    method, scores = (PAIRED if paired else APART), None
-    shares = sums.log and sums.form == "mean" and all(_are_shares(side) for side in sides)
-    if paired and shares:
-        cells = [(side.cells[0], side.cells[1]) for side in sides]
-        found, scores = paired_shares(cells[0], cells[1], level, margin, part)
-        method = SCORED
-    elif not paired:
-        found = clustered_changes(value, influence, one.weight, two.weight, level, margin)
-    elif sums.log and sums.form in _CELLS:
-        # Ratios of counts are compared by counts: exact, however rare the group is.
-        first, second = (side.cells[: _CELLS[sums.form]] for side in sides)
-        found = paired_ratios(first, second, subsets(len(influence)), level, margin)
-    else:
-        weight, here = (one.weight + two.weight) / 2.0, one.here | two.here
-        drawn = subsets(len(influence))
-        found = paired_changes(value, influence, weight, here, drawn, level, margin)
+    found, scores = _inferred(sides, (one, two), paired, subsets, level, margin, part)
+    method = APART if not paired else PAIRED if scores is None else SCORED
 
     def known(x: float) -> float | None:
         return None if np.isnan(x) else float(x)

@@ -126,7 +126,7 @@ def infer_shares(
     --------
     >>> found = infer_shares([[3.0], [5.0], [2.0], [6.0]], [[10.0]] * 4, 0.95, null=0.2)
     >>> [round(float(x[0]), 3) for x in (found.value, found.low, found.high, found.p)]
-    [0.4, 0.157, 0.69, 0.1]
+    [0.4, 0.17, 0.671, 0.082]
     """
     a, n = _pair(count, total)
     squared = a if squares is None else _sums("squares", squares)

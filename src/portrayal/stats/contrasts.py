@@ -92,7 +92,8 @@ class Contrasts:
     p
         Two-sided p of ratio 1 in prompts like these; NaN as above.
     null_low, null_high
-        Ratios that p would not refuse as 1. A ratio with p < 1 - level lies outside.
+        Ratios that t would not refuse as 1. A ratio with p < 1 - level lies outside. NaN with fewer
+        than three prompts.
     fixed_low, fixed_high, fixed_p
         Bounds and p of the ratio in these prompts.
     n_prompts
@@ -195,9 +196,9 @@ def infer_contrasts(
     fixed_low, fixed_high = (scores.solve(sign * quantile, fixed=True) for sign in (1.0, -1.0))
     nobody = np.isnan(ratio) | (n_prompts == 0)
     fixed = (fixed_low, fixed_high, 2.0 * normal_sf(np.abs(z)))
-    low, high, p, null_low, null_high = (
-        np.where(none, np.nan, x) for x in (low, high, p, null_low, null_high)
-    )
+    low, high, p = (np.where(none, np.nan, x) for x in (low, high, p))
+    unknown = np.isnan(ratio) | (n_prompts < 3)  # of three prompts on, t has a degree of freedom
+    null_low, null_high = (np.where(unknown, np.nan, x) for x in (null_low, null_high))
     fixed_low, fixed_high, fixed_p = (np.where(nobody, np.nan, x) for x in fixed)
     return Contrasts(
         ratio,

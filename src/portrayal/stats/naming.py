@@ -24,7 +24,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from portrayal.stats._arguments import divide_or_zero
-from portrayal.stats.tails import normal_isf, normal_sf, pearson3_ppf, t_isf, t_sf
+from portrayal.stats.tails import (
+    normal_isf,
+    normal_sf,
+    pearson3_cdf,
+    pearson3_ppf,
+    pearson3_sf,
+    t_isf,
+    t_sf,
+)
 from portrayal.types import BoolArray, FloatArray
 
 LEAST_SHRINK = 0.1
@@ -272,8 +280,9 @@ def infer_fair_shares(
     """Test and bound shares of races beside fair naming, on the log scale.
 
     A log share varies as prompts do (t, prompts less 1 degrees of freedom), and at least as much
-    as that of n / deff names drawn at random from the bearers would (normal). The interval is the
-    wider of the two, p the larger.
+    as that of n / deff names drawn at random from the bearers would: Pearson's type III p, and an
+    interval that is based on it (Miettinen 1976). The interval is the wider of the two, p the
+    larger.
 
     Parameters
     ----------
@@ -310,9 +319,14 @@ def infer_fair_shares(
     by_prompt = np.sqrt(clusters / df * (influence**2).sum(0))
     tail = (1.0 - level) / 2.0
     with np.errstate(divide="ignore", invalid="ignore"):
-        drawn = spread / fair.share
-        log_share = np.log(count.sum(0) / total)
+        share = count.sum(0) / total
+        log_share = np.log(share)
         away = np.abs(log_share - np.log(fair.share))
+        # The error of a log share under fair naming: that which gives Pearson's type III p.
+        above = pearson3_sf((share - fair.share) / spread, skew)
+        below = pearson3_cdf((share - fair.share) / spread, skew)
+        z = normal_isf(np.clip(np.minimum(above, below), 1e-300, 0.5))
+        drawn = np.where((z > 1e-3) & (away > 0), away / z, spread / fair.share)
         p = 2.0 * np.maximum(t_sf(away / by_prompt, df), normal_sf(away / drawn))
         half = np.maximum(t_isf(tail, df) * by_prompt, normal_isf(tail) * drawn)
         ends = np.clip(fair.share + spread * pearson3_ppf([[tail], [1.0 - tail]], skew), 0.0, 1.0)

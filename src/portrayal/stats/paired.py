@@ -182,13 +182,16 @@ def paired_shares(
     toward = np.stack([value > ends[0], value < ends[1]])
     inside = np.where(toward, two_sided / 2.0, 1.0 - two_sided / 2.0)
     inside = np.where(np.isnan(ends), np.nan, inside)
+    # Sides that are the same, as of one set of texts, are no evidence that models are alike.
+    same = np.all((a == b) & (n == m), axis=0)
     why = [
-        NO_VALUE if unknown else too_few_contrasts(int(n), level) or ""
-        for unknown, n in zip(np.isnan(value), found.n_prompts, strict=True)
+        NO_VALUE if unknown else too_few_contrasts(int(k), level) or (SAME if alike else "")
+        for unknown, k, alike in zip(np.isnan(value), found.n_prompts, same, strict=True)
     ]
     reason = np.array(why, dtype=np.str_)
     none = reason != ""
-    low, high, p = (np.where(none, np.nan, each) for each in (low, high, found.p))
+    low, high = (np.where(none, np.nan, each) for each in (low, high))
+    p = np.where(none & (reason != SAME), np.nan, found.p)
     inside = np.where(none, np.nan, inside)
     return Changed(value, low, high, p, inside, 1.0 - inside, found.n_prompts, reason), found
 
