@@ -147,8 +147,9 @@ def test_killed_it_continues_and_asks_nothing_twice(
             given = ["score", "agency", "--hand-labels", str(gold), "--out", "r", *asked]
         if command == "mitigate":
             given[:2] = ["mitigate", "agency"]
-            at = given.index("permutations=20")
-            given[at - 1 : at + 1] = ["--permutations", "20"]
+            for rare in [word for word in given if word.startswith(("permutations=", "draws="))]:
+                at, (name, value) = given.index(rare), rare.split("=")
+                given[at - 1 : at + 1] = [f"--{name}", value]
             given += ["--model", "server:test-model", "--base-url", server.base_url]
             given += ["--rounds", "1"]
         killed_after(12, server, given, tmp_path)
