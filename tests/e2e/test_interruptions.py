@@ -22,7 +22,9 @@ def _start(out: Path, folder: Path, workers: int) -> subprocess.Popen[str]:
     """Audit the sample in a process group of its own, in many shards."""
     script = folder / "start.py"
     script.write_text(
-        "import sys\n"
+        # A shell that starts the tests in the background has its children ignore Ctrl-C.
+        "import signal\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "import portrayal.pipeline.audit\n"
         "from portrayal.cli import main\n"
         f"portrayal.pipeline.audit.SHARD_ROWS = {FEW}\n"
