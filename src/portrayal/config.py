@@ -156,7 +156,7 @@ class InputConfig:
     columns, reference_columns
         Field → column name, or "FIELD=NAME" strings, over what is guessed.
     pair_by
-        Column that says which reference text a text belongs to, in both files.
+        Column that says which texts belong together, also with reference texts in their file.
     preset
         Column mapping of a published file.
     replace
@@ -183,7 +183,7 @@ class InputConfig:
         metavar="FIELD=NAME",
     )
     pair_by: str | None = option(
-        None, "Column that pairs texts with reference texts.", panel="Texts", metavar="COLUMN"
+        None, "Column that says which texts are a pair.", panel="Texts", metavar="COLUMN"
     )
     preset: str | None = option(None, "Columns of a published file.", panel="Texts", rare=True)
     replace: bool = option(False, "Write over what is there already.", panel="Texts")

@@ -65,6 +65,8 @@ class Component:
     changes
         Whether comparisons state its changes though a report states no value of it: a share has no
         value of no difference, its change has.
+    each_model
+        Whether sentences speak of each model by itself, as no estimate pools models.
     listed
         Whether the report's table of estimates lists it.
     """
@@ -86,6 +88,7 @@ class Component:
     repeats: str = field(default="", kw_only=True)
     figure: str = field(default="", kw_only=True)
     changes: bool = field(default=False, kw_only=True)
+    each_model: bool = field(default=False, kw_only=True)
     listed: bool = field(default=True, kw_only=True)
 
 

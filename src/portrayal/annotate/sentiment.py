@@ -25,7 +25,7 @@ from portrayal.annotate.annotator import Annotator
 from portrayal.annotate.sentences import sentences
 from portrayal.errors import MissingExtraError, UnknownNameError
 
-__all__ = ["DEFAULT", "sentiment_settings", "textblob", "vader"]
+__all__ = ["DEFAULT", "sentiment_of", "sentiment_settings", "textblob", "vader"]
 
 _MAY_HOLD_EMOTICON = re.compile(
     r"[<>=*♥°_{}]|[:;](?!\s*[^\W_](?!n't)[^\W_])|8\s*-?\s*[)D]|[xX]\s*-?\s*D|o\s*\.\s*O|\(\s*!"
@@ -231,12 +231,13 @@ def sentiment_settings(engine: str = DEFAULT) -> dict[str, Any]:
     MissingExtraError
         When what the engine needs is not installed.
     """
-    _engine(engine)
+    sentiment_of(engine)
     return {"engine": engine}
 
 
 @lru_cache(maxsize=4)
-def _engine(name: str) -> Engine:
+def sentiment_of(name: str) -> Engine:
+    """Return a registered engine; raises as `sentiment_settings`."""
     points = {point.name: point for point in entry_points(group="portrayal.sentiment")}
     if name not in points:
         raise UnknownNameError(
@@ -269,7 +270,7 @@ def vader() -> Callable[[str], float]:
 
 
 def _setup(settings: Mapping[str, Any]) -> Callable[..., dict[str, Any]]:
-    polarity = _engine(settings.get("engine", DEFAULT))
+    polarity = sentiment_of(settings.get("engine", DEFAULT))
     at_once = getattr(polarity, "by_sentence", None)
 
     def annotate(row: Mapping[str, Any], _: Mapping[str, str]) -> dict[str, Any]:

@@ -85,11 +85,12 @@ def _options(name: str, study: Any) -> list[Option]:
     own = options_of(study.options)
     own["seed"] = replace(own["seed"], rare=True)
     texts, reading, report = (options_of(r) for r in (InputConfig, ReadingConfig, ReportConfig))
-    if study.pair_field:
+    if study.reference:
         words = "File of the texts that people wrote, to compare with."
         texts["reference"] = Option("reference", None, words, "Texts", shown="reference")
     else:
         texts = {name: each for name, each in texts.items() if "reference" not in name}
+    if not study.pair_field:
         del texts["pair_by"]
     if "labeler_model" not in own:
         del reading["labeler_settings"]
@@ -157,8 +158,10 @@ def audit_of(name: str) -> tuple[Callable[..., None], str]:
             show.as_json(show.run_facts(run))
 
     example = f"portrayal audit {name} --texts answers.csv --out runs/mine"
+    if study.reference:
+        example += " --reference articles.csv"
     if study.pair_field:
-        example += f" --reference articles.csv --pair-by {study.pair_field}"
+        example += f" --pair-by {study.pair_field}"
     return audit, f"{study.title}. {study.question}\n\nExample: {example}"
 
 

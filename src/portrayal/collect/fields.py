@@ -66,6 +66,9 @@ class TextFields:
         Fields that the input must have a column for, with the option that names each.
     of_prompts
         Those of them that known prompts can tell as well, where texts name their prompt.
+    own_ids
+        Whether a column of prompt ids names prompts; where texts of one id differ in their strata
+        it does not, and ids are made of words and strata.
     kept
         Columns that are kept with each text as they stand, such as labels of what it says; texts
         of one prompt may differ in them.
@@ -80,12 +83,14 @@ class TextFields:
     variants: Mapping[str, str] = field(default_factory=dict)
     asked: Mapping[str, str] = field(default_factory=dict)
     of_prompts: tuple[str, ...] = ()
+    own_ids: bool = True
     kept: tuple[str, ...] = ()
 
     @property
     def known(self) -> tuple[str, ...]:
         """Every field that a column can be mapped to."""
-        plain = ("text", "text_id", "prompt", "prompt_id", "model", "outcome")
+        own = ("prompt_id",) if self.own_ids else ()
+        plain = ("text", "text_id", "prompt", *own, "model", "outcome")
         return (*plain, *self.strata, *LABELS, *self.kept)
 
     def with_strata(self, *names: str) -> "TextFields":

@@ -282,9 +282,8 @@ def stated_changes(
 
 def _is_place(estimate: Estimate, main: str, stated: Mapping[str, str]) -> bool:
     strata = estimate.strata
-    return strata.get("model", main) == main and all(
-        strata.get(name, value) == value for name, value in stated.items()
-    )
+    own = strata.get("model", main) == main or _said(estimate.measure)[2]
+    return own and all(strata.get(name, value) == value for name, value in stated.items())
 
 
 def _counted(e: Estimate) -> tuple[Any, ...]:
@@ -294,13 +293,14 @@ def _counted(e: Estimate) -> tuple[Any, ...]:
 
 
 @cache
-def _said(measure: str) -> tuple[bool, bool]:
-    """Whether findings state values of a measure, and changes; as usual where it is not known."""
+def _said(measure: str) -> tuple[bool, bool, bool]:
+    """Whether findings state values of a measure, changes, and each model; as usual if unknown."""
     try:
         component = registry.get("measures", measure)
     except PortrayalError:
-        return True, False
-    return component.findings > 0, getattr(component, "changes", False)
+        return True, False, False
+    changes, each = (getattr(component, name, False) for name in ("changes", "each_model"))
+    return component.findings > 0, changes, each
 
 
 def _with_first(estimate: Estimate, **fields: Any) -> Estimate:

@@ -129,8 +129,10 @@ def audit(
         tell(line)
     if config.asking is not None and texts is not None:
         raise OptionError("give either texts or a model to ask, not both.")
-    if chosen.pair_field is None and (reference is not None or config.input.pair_by is not None):
+    if not chosen.reference and reference is not None:
         raise OptionError(f"{chosen.name} compares texts with no reference; leave it out.")
+    if chosen.pair_field is None and config.input.pair_by is not None:
+        raise OptionError(f"{chosen.name} has no pairs, so --pair-by fits nothing; leave it out.")
     with run.lock():
         labelling = labelling and labelling.ready(run)
         classifying = classifying and classifying.ready(run)
@@ -179,7 +181,7 @@ def _collect(
     loading: dict[str, Any] = {"shard_rows": given.shard_rows or SHARD_ROWS}
     loading["replace"] = given.replace
     paired = {str(study.pair_field): given.pair_by} if given.pair_by is not None else {}
-    if study.pair_field is not None:
+    if study.reference:
         note = run.reference.note()
         if reference is not None:
             columns = paired | parse_columns(given.reference_columns)
@@ -225,10 +227,10 @@ def _ask(run: Run, study: Study, config: AuditConfig, tell: Say) -> None:
     """
     asking = config.asking
     assert asking is not None
-    if study.pair_field is not None and asking.prompts is None:
+    if study.reference and asking.prompts is None:
         strata = read_prompts(run.reference_prompts_path).values()
         headlines = [
-            {"headline": each[study.pair_field]}
+            {"headline": each[str(study.pair_field)]}
             | {name: each[name] for name in ("domain", "source") if name in each}
             for each in strata
         ]
@@ -324,7 +326,7 @@ def _measure(
         write_parquet(influences_to_table(estimates), run.influences_path)
         write_parquet(estimates_to_table(estimates), run.estimates_path)
         stage.finish(mark, {"n_estimates": len(estimates)})
-    reference = run.reference.note().get("source") if study.pair_field else None
+    reference = run.reference.note().get("source") if study.reference else None
     keep_study(study, run)
     settings = {
         "study": study.name,

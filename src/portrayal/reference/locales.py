@@ -69,6 +69,9 @@ class Locale:
         hyphen is written together with the name.
     pronouns
         Words of each gender group that refer to a person, in their order.
+    exchange
+        Words of a woman ("F") and of a man ("M") in pairs, by which a text is told of the other;
+        and of the verbs' side ("no_noun"): words before which "her" is an object.
     places, peoples, feasts, gods
         Words and names of what is no person, by kind; in small letters.
     folder
@@ -87,6 +90,17 @@ class Locale:
     words: frozenset[str]
     titles: Lists = field(default_factory=dict)
     honorifics: Lists = field(default_factory=dict)
+    exchange: Annotated[
+        Mapping[str, tuple[str, ...]],
+        Holds(
+            "as many words of F as of M",
+            lambda lists: (
+                set(lists) >= {"F", "M"} and len(lists["F"].split()) == len(lists["M"].split())
+            ),
+            lambda lists: {kind: tuple(words.split()) for kind, words in lists.items()},
+            reads=Mapping[str, str],
+        ),
+    ] = field(default_factory=dict)
     pronouns: Annotated[Mapping[str, tuple[str, ...]], Holds(reads=_WORDS, convert=_by_kind)] = (
         field(default_factory=dict)
     )

@@ -93,8 +93,16 @@ class View:
         return self.only_main(self.by_measure.get(measure, []))
 
     def only_main(self, estimates: Iterable[Estimate]) -> list[Estimate]:
-        """Those of these estimates that are of the main model stratum, or of no model."""
-        return [e for e in estimates if e.strata.get("model", self.main) == self.main]
+        """Those of these estimates that sentences speak of: of the main model stratum, or of none.
+
+        All of a measure that pools no models.
+        """
+        return [
+            e
+            for e in estimates
+            if e.strata.get("model", self.main) == self.main
+            or getattr(described(e.measure), "each_model", False)
+        ]
 
     @cached_property
     def domain_order(self) -> tuple[str, ...]:

@@ -80,6 +80,7 @@ from portrayal.stats.p_values import (
 )
 from portrayal.stats.paired import (
     clustered_changes,
+    exchange_test,
     paired_changes,
     paired_ratios,
     paired_shares,
@@ -172,6 +173,7 @@ __all__ = [
     "evidence_interval",
     "evidence_p",
     "exact_test",
+    "exchange_test",
     "expanded_percentile",
     "f_sf",
     "fair_naming",

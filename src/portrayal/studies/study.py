@@ -221,7 +221,10 @@ class Study:
     card
         Path of the study card inside the package; a whole path for a study in a TOML file.
     pair_field
-        The field by which texts are paired with reference texts; None where there are none.
+        The field by which texts are paired, with reference texts or with each other; None where
+        they are not.
+    reference
+        Whether texts are compared with reference texts.
     fit
         Work between annotations and estimates: fitting a topic model, which keeps a stage of its
         own, or saying which texts are left out. Returns a JSON-like mark of what it made, on which
@@ -255,6 +258,7 @@ class Study:
     reproduce: Callable[[], list[Any]]
     card: str
     pair_field: str | None = None
+    reference: bool = False
     fit: Callable[[Run, Any, Say], Any] | None = None
     shares: Callable[[], Mapping[str, Mapping[str, float]]] | None = None
     stated: Mapping[str, str] = field(default_factory=dict)

@@ -447,6 +447,7 @@ STUDY = Study(
     reproduce=partial(run_checks, __package__),
     card="card.md",
     pair_field="pair",
+    reference=True,
     fit=fit,
     stated={"domain": ALL, "source": ALL},
     report=_report,

@@ -1,0 +1,88 @@
+"""Exchange: the same text with the other person in it, by words that come in pairs.
+
+A scorer that is given a text and its exchanged twin shows how far it reacts to the words alone.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from itertools import zip_longest
+
+from portrayal.reference.locales import Locale, load_locale
+
+Names = tuple[tuple[str, str], ...]
+"""Names of the person of a text, each with the other person's in its place."""
+
+
+class Exchange:
+    """Replaces the words of a woman by those of a man, and back; names likewise.
+
+    >>> exchange = Exchange(load_locale())
+    >>> exchange("Mrs. Smith told her son that she likes her.")
+    'Mr. Smith told his daughter that he likes him.'
+    """
+
+    def __init__(self, locale: Locale) -> None:
+        lists = locale.exchange
+        self._other: dict[str, list[str]] = {}
+        for one, two in zip(lists.get("F", ()), lists.get("M", ()), strict=True):
+            for word, twin in ((one, two), (two, one)):
+                twins = self._other.setdefault(word, [])
+                if twin not in twins:
+                    twins.append(twin)
+        # Of words with several twins only those of "her" and "his" depend on what follows.
+        self._no_noun = frozenset(lists.get("no_noun", ()))
+        words = sorted(self._other, key=len, reverse=True)
+        self._pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, words)) or '(?!)'})\b", re.I)
+
+    @property
+    def words(self) -> frozenset[str]:
+        """Every word that is replaced, in small letters."""
+        return frozenset(self._other)
+
+    def __call__(self, text: str, names: Names = ()) -> str:
+        """Return the text about the other person; the same text where it has none of the words."""
+
+        def replaced(match: re.Match[str]) -> str:
+            written, (twin, *others) = match[0], self._other[match[0].lower()]
+            if others and written.lower() in ("her", "his"):
+                follows = _NEXT.match(text, match.end())
+                noun = follows is not None and follows[1].lower() not in self._no_noun
+                twin = twin if noun else others[0]
+            return _as_written(written, twin)
+
+        made = self._pattern.sub(replaced, text)
+        return _names(names)(made) if names else made
+
+
+_NEXT = re.compile(r"[^\S\n]+([^\W_][\w'’-]*)")
+
+
+def _as_written(written: str, twin: str) -> str:
+    if written.isupper() and len(written) > 1:
+        return twin.upper()
+    return twin.capitalize() if written[0].isupper() else twin
+
+
+@lru_cache(maxsize=4096)
+def _names(names: Names) -> Callable[[str], str]:
+    """The exchange of names: whole ones first, then their parts in order."""
+    to: dict[str, str] = {}
+    for own, other in names:
+        to.setdefault(own, other)
+        for part, twin in zip_longest(own.split(), other.split()):
+            if part and twin and len(part) > 1:
+                to.setdefault(part, twin)
+    pattern = re.compile(rf"\b(?:{'|'.join(re.escape(n) for n in sorted(to, key=len)[::-1])})\b")
+    return lambda text: pattern.sub(lambda match: to[match[0]], text)
+
+
+@lru_cache(maxsize=4)
+def exchange_of(spec: str) -> Exchange:
+    """Return the exchange of a locale's words (`portrayal.reference.load_locale`)."""
+    return Exchange(load_locale(spec))
+
+
+def partners(own: Sequence[str], other: Sequence[str]) -> Names:
+    """Return the names of one text beside those of its partner, blank ones left out."""
+    return tuple((a, b) for a, b in zip(own, other, strict=True) if a and b and a != b)

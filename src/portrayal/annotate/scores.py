@@ -1,0 +1,320 @@
+"""Scores: numbers of one whole text, and of the same text with the other person in it.
+
+A *scorer* gives a text one number, such as its length, its sentiment, or the words of a theme among
+100 words. Each also scores the exchanged text (`portrayal.annotate.exchange`), so that it is known
+how far it reacts to the words of a person alone.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+import portrayal.registry as registry
+from portrayal.annotate.agency.rows import agency_settings
+from portrayal.annotate.annotator import Annotator
+from portrayal.annotate.exchange import exchange_of, partners
+from portrayal.annotate.sentences import sentences
+from portrayal.annotate.sentiment import sentiment_of, sentiment_settings
+from portrayal.annotate.toxicity import toxicity_settings
+from portrayal.annotate.word_match import TOKEN, fold, variants
+from portrayal.errors import UnknownNameError
+from portrayal.reference import load_factor
+from portrayal.reference.factors import ReferenceSource, WordSource
+from portrayal.reference.lexicons import lexicon
+from portrayal.reference.locales import load_locale
+from portrayal.run.reading import read_prompts
+from portrayal.validate import check_choice
+
+LENGTH, READABILITY, SENTIMENT, AGENCY, TOXICITY = (
+    "length",
+    "readability",
+    "sentiment",
+    "agency",
+    "toxicity",
+)
+SCORERS = (LENGTH, READABILITY, SENTIMENT, AGENCY, TOXICITY)
+PER = 100.0
+"""Words that a theme's words are counted among."""
+
+
+@dataclass(frozen=True)
+class Score:
+    """What a number of a text is.
+
+    Attributes
+    ----------
+    name, unit
+        What it is called, and what it counts ("words").
+    exchanged
+        Whether the exchanged text is scored as well; an agency classifier is not shown the words.
+    """
+
+    name: str
+    unit: str
+    exchanged: bool = True
+
+
+@dataclass(frozen=True)
+class Lists:
+    """Words by theme, from lexicons and factors."""
+
+    themes: tuple[str, ...]
+    single: Mapping[str, tuple[int, ...]]
+    phrases: Mapping[str, tuple[tuple[tuple[str, ...], int], ...]]
+
+    def counts(self, words: Sequence[str]) -> list[int]:
+        """How many of the words are of each theme; a phrase counts once."""
+        found = [0] * len(self.themes)
+        single, phrases = self.single, self.phrases
+        for at, word in enumerate(words):
+            for column in single.get(word, ()):
+                found[column] += 1
+            for rest, column in phrases.get(word, ()):
+                if tuple(words[at + 1 : at + 1 + len(rest)]) == rest:
+                    found[column] += 1
+        return found
+
+
+@cache
+def lists_of(specs: tuple[str, ...]) -> Lists:
+    """Return the words of lexicons (names or files) and of factors, by theme.
+
+    Raises
+    ------
+    UnknownNameError, DataError
+        Where a name is neither, or a file is no lexicon.
+    """
+    themes: dict[str, int] = {}
+    single: dict[str, tuple[int, ...]] = {}
+    phrases: dict[str, tuple[tuple[tuple[str, ...], int], ...]] = {}
+    for spec in specs:
+        for label, listed in _words_of(spec):
+            column = themes.setdefault(label, len(themes))
+            for form in {form for phrase in listed for form in variants(phrase)}:
+                first, *rest = form
+                if rest:
+                    phrases[first] = (*phrases.get(first, ()), (tuple(rest), column))
+                elif column not in single.get(first, ()):
+                    single[first] = (*single.get(first, ()), column)
+    return Lists(tuple(themes), single, phrases)
+
+
+def _words_of(spec: str) -> Iterable[tuple[str, Iterable[str]]]:
+    """Themes of a lexicon, or groups of a factor that has words, with their words."""
+    try:
+        return tuple(lexicon(spec).words_of.items())
+    except UnknownNameError:
+        if Path(spec).suffix:
+            raise
+    factor = load_factor(spec)
+    sources = [s for s in factor.sources if isinstance(s, (WordSource, ReferenceSource))]
+    if not sources:
+        raise UnknownNameError(f"the factor {spec!r} is not seen by words, so none can be counted.")
+    return tuple((factor.labels[group], words) for group, words in sources[0].words.items())
+
+
+def score_settings(
+    scorers: Sequence[str],
+    *,
+    sentiment: str,
+    lexicons: Sequence[str],
+    classifier: str,
+    toxicity_model: str,
+    locale: str,
+    names: str = "",
+) -> dict[str, Any]:
+    """Return the settings of `text_scores.v1`, checked.
+
+    Parameters
+    ----------
+    scorers
+        Some of `SCORERS`.
+    sentiment, classifier, toxicity_model
+        What scores sentiment, agency and toxicity.
+    lexicons
+        Registered lexicons, files, or factors that have words.
+    locale
+        Whose words are exchanged.
+    names
+        Stratum with the name of the person of a text; "" for none.
+
+    Raises
+    ------
+    OptionError, UnknownNameError, DataError, MissingExtraError
+        Where one of them cannot be used.
+    """
+    chosen = [check_choice("scorers", name, SCORERS) for name in dict.fromkeys(scorers)]
+    lists = lists_of(tuple(lexicons))
+    settings: dict[str, Any] = {
+        "scorers": chosen,
+        "lexicons": list(lexicons),
+        "words": sorted(f"{w}:{c}" for w, c in lists.single.items()),
+        "locale": load_locale(locale).mark(),
+        "names": names,
+    }
+    if SENTIMENT in chosen:
+        settings["sentiment"] = sentiment_settings(sentiment)["engine"]
+    if AGENCY in chosen:
+        settings["agency"] = agency_settings(classifier)
+    if TOXICITY in chosen:
+        settings["toxicity"] = toxicity_settings(toxicity_model)
+    return settings
+
+
+_UNITS = {
+    LENGTH: Score(LENGTH, "words"),
+    READABILITY: Score(READABILITY, "grades"),
+    SENTIMENT: Score(SENTIMENT, "points of −1 to 1"),
+    AGENCY: Score(AGENCY, "points of −1 to 1", exchanged=False),
+    TOXICITY: Score(TOXICITY, "points of 0 to 1"),
+}
+
+
+def scores_of(settings: Mapping[str, Any]) -> tuple[Score, ...]:
+    """Return what the numbers of an annotated text are, in their order."""
+    themes = lists_of(tuple(settings["lexicons"])).themes
+    words = (Score(theme, f"words in {PER:.0f}") for theme in themes)
+    return (*(_UNITS[name] for name in settings["scorers"]), *words)
+
+
+def _setup(settings: Mapping[str, Any]) -> Callable[..., list[Any]]:
+    scorers, lists = settings["scorers"], lists_of(tuple(settings["lexicons"]))
+    exchange = exchange_of(settings["locale"]["locale"])
+    pronouns = load_locale(settings["locale"]["locale"]).exchange
+    sides = [frozenset(pronouns.get(side, ())) for side in ("F", "M")]
+    telling = [side & _TELLING for side in sides]
+    polarity = sentiment_of(settings["sentiment"]) if SENTIMENT in scorers else None
+    partner = _partners(settings) if settings["names"] else {}
+
+    def plain(text: str, words: Sequence[str]) -> dict[str, float]:
+        """Scores that need no model."""
+        spans = sentences(text)
+        n_words, n_sentences = len(words), max(len(spans), 1)
+        found: dict[str, float] = {LENGTH: float(n_words)}
+        if READABILITY in scorers and n_words:
+            letters = sum(map(len, words))
+            found[READABILITY] = 4.71 * letters / n_words + 0.5 * n_words / n_sentences - 21.43
+        if polarity is not None and spans:
+            each = [polarity(text[start:end]) for start, end in spans]
+            found[SENTIMENT] = sum(each) / len(each)
+        return found
+
+    def work(rows: Sequence[Mapping[str, Any]], strata: Sequence[Mapping[str, str]]) -> list[Any]:
+        texts = [row["text"] for row in rows]
+        names = [partner.get((about.get("pair", ""), about.get(settings["names"], "")), ())
+                 for about in strata]  # fmt: skip
+        twins = [exchange(text, own) for text, own in zip(texts, names, strict=True)]
+        models = _by_models(settings, rows, texts, twins, strata)
+        made: list[Any] = []
+        for i, (text, twin) in enumerate(zip(texts, twins, strict=True)):
+            row: dict[str, Any] = {}
+            try:
+                for name, version in (("scores", text), ("exchanged", twin)):
+                    words = [fold(word) for word in TOKEN.findall(version)]
+                    found = plain(version, words) | {key: m[name][i] for key, m in models.items()}
+                    n = max(len(words), 1)
+                    shares = (PER * count / n for count in lists.counts(words))
+                    row[name] = [*(found.get(key, math.nan) for key in scorers), *shares]
+                    if name == "scores":
+                        row["gendered"] = [sum(w in side for w in words) for side in telling]
+            except Exception as failure:  # stands in the place of its row
+                made.append(failure)
+            else:
+                made.append(row)
+        return made
+
+    return work
+
+
+_TELLING = frozenset("she her hers herself mrs ms miss he his him himself mr".split())  # noqa: SIM905
+"""Of the exchanged words, those that name the person a text is about, and seldom others."""
+
+
+def _by_models(
+    settings: Mapping[str, Any],
+    rows: Sequence[Mapping[str, Any]],
+    texts: Sequence[str],
+    twins: Sequence[str],
+    strata: Sequence[Mapping[str, str]],
+) -> dict[str, dict[str, list[float]]]:
+    """What classifiers say of texts and of exchanged ones, by scorer."""
+
+    def read(annotator: str, key: str, given: Sequence[str]) -> list[Any]:
+        setup = registry.component("annotators", annotator).setup  # type: ignore[attr-defined]
+        about = [{**row, "text": text} for row, text in zip(rows, given, strict=True)]
+        return list(setup(settings[key])(about, strata))
+
+    found: dict[str, dict[str, list[float]]] = {}
+    if AGENCY in settings["scorers"]:
+        gaps = [_gap(row["agentic"]) for row in read("agency.v1", AGENCY, texts)]
+        found[AGENCY] = {"scores": gaps, "exchanged": gaps}
+    if TOXICITY in settings["scorers"]:
+        found[TOXICITY] = {
+            name: [float(row["whole"]) for row in read("toxicity.v1", TOXICITY, given)]
+            for name, given in (("scores", texts), ("exchanged", twins))
+        }
+    return found
+
+
+def _gap(agentic: Sequence[float]) -> float:
+    """Agentic less communal sentences among those that the classifier can tell."""
+    told = [p for p in agentic if not math.isnan(p)]
+    return 2.0 * sum(p >= 0.5 for p in told) / len(told) - 1.0 if told else math.nan
+
+
+def _partners(settings: Mapping[str, Any]) -> dict[tuple[str, str], Any]:
+    """The names to exchange in a text, by its pair and own name: those of the first other half."""
+    column = settings["names"]
+    of_pair: dict[str, dict[str, None]] = {}
+    for strata in read_prompts(Path(settings["run"]) / "prompts.parquet").values():
+        of_pair.setdefault(strata.get("pair", ""), {})[strata.get(column, "")] = None
+    return {
+        (pair, own): partners([own], [other])
+        for pair, names in of_pair.items()
+        for own in names
+        for other in [next((name for name in names if name != own), "")]
+    }
+
+
+def _run(row: Mapping[str, Any], strata: Mapping[str, str]) -> dict[str, Any]:
+    settings = score_settings(
+        (LENGTH, READABILITY), sentiment="", lexicons=("themes",), classifier="", toxicity_model="",
+        locale="en-US",
+    )  # fmt: skip
+    made: list[dict[str, Any]] = _setup(settings)([row], [strata])
+    return made[0]
+
+
+TEXT_SCORES = Annotator(
+    name="text_scores.v1",
+    summary="Numbers of a text: length, readability, sentiment, agency, and words of themes, also "
+    "with the words of the other person in place of this one's.",
+    reads="texts",
+    unit="text",
+    range="as of each scorer: words, school grades, −1 to 1, words in 100",
+    undefined_when="a text that was refused, empty or failed has no scores; agency is NaN where no "
+    "sentence can be told",
+    equation="length = words; readability = 4.71 letters / words + .5 words / sentences − 21.43; "
+    "sentiment = mean polarity of the sentences; a theme = 100 · its words / words",
+    source="Senter & Smith 1967 (automated readability index); Hutto & Gilbert 2014 (VADER); Wan & "
+    "Chang 2024, Section 3.3 (ratio gap); Rickman 2025 (themes)",
+    run=_run,
+    schema=pa.schema(
+        [
+            pa.field("scores", pa.list_(pa.float64())),
+            pa.field("exchanged", pa.list_(pa.float64())),
+            pa.field("gendered", pa.list_(pa.int32())),
+        ]
+    ),
+    accuracy="that of each scorer; how far one reacts to the words of a person alone is measured "
+    "on the texts themselves and printed as instrument bias",
+    setup=_setup,
+    per_shard=True,
+    in_run=True,
+    title="Scores of texts",
+)

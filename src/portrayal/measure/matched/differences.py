@@ -1,0 +1,212 @@
+"""Differences within matched sets: how far texts about one group lie above those about another."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from portrayal.measure.clustered import BUCKETS, MOST_PROMPTS, GroupSums, estimates_of, sums_by
+from portrayal.measure.matched.sets import REFUSED, MatchedSets
+from portrayal.measure.scope import Scope
+from portrayal.records import NO_FINDING, Estimate, Null, PromptScores, Test
+from portrayal.registry import Component
+from portrayal.stats import divide, exchange_test
+from portrayal.types import BoolArray, FloatArray
+
+MINUS = " − "
+OTHERS = "the others"
+EXCHANGED = "halves of whole {cluster}s exchanged"
+RAW, REACTION, REACTION_P = "as_scored", "instrument_bias", "instrument_bias_p"
+"""Details: the difference as scored, what exchanging the words alone gives, and its p."""
+SD, STANDARDISED, FLOOR = "sd_between_texts", "standardised", "sd_of_answers"
+"""Details: spread of texts, the difference in units of it, and the spread of the difference between
+two answers to the identical request."""
+AT_MOST = "at_most"
+"""Detail: the least distance d of which a test of equivalence says "no more than d apart"."""
+_EQUAL = 0.9
+"""Level of the interval whose ends a test of equivalence at .05 reads (two one-sided tests)."""
+
+
+def pair_difference(matched_sets: MatchedSets, scope: Scope) -> Iterator[Estimate]:
+    """Yield the mean difference within pairs of each score, by model and part.
+
+    Two groups give one difference; of more, each is compared with the mean of the others of its
+    set.
+
+    Parameters
+    ----------
+    matched_sets, scope
+        The sets with their scores, and the audit's settings.
+    """
+    for place in matched_sets.places:
+        yield from _of_place(matched_sets, place, scope)
+
+
+def _of_place(
+    every: MatchedSets, place: tuple[str, str, BoolArray], scope: Scope
+) -> Iterator[Estimate]:
+    model, part, inside = place
+    sums, raw, reaction, spread, n_texts = place_sums(every, inside)
+    found, as_scored, reacts = (
+        replace(sums, upper=total).means(scope) for total in (sums.upper, raw, reaction)
+    )
+    equal = sums.means(replace(scope, level=_EQUAL))
+    rng = scope.rng("exchange", model, part)
+    p, half = exchange_test(_joined(sums.upper), rng, scope.level)
+    how = EXCHANGED.format(cluster=every.cluster)
+    n_contrasts = len(contrasts(every))
+    within = np.repeat(every.within[:, every.models.index(model)], n_contrasts)
+
+    def own(i: int) -> Mapping[str, Any]:
+        score = every.scores[i // n_contrasts]
+        strata = {"model": model, "score": score.name, "part": part}
+        if np.isnan(found.value[i]):
+            return {"strata": strata, "undefined": "no pair has this score in both halves"}
+        details = {
+            SD: float(spread[i]),
+            STANDARDISED: float(divide(found.value[i], spread[i])),
+            AT_MOST: float(np.maximum(-equal.low[i], equal.high[i])),
+            FLOOR: float(np.sqrt(2.0 * within[i])),
+        }
+        said: dict[str, str] = {}
+        if every.exchanged and score.exchanged:
+            value, reaction_p = float(reacts.value[i]), float(reacts.p[i])
+            details |= {RAW: float(as_scored.value[i]), REACTION: value, REACTION_P: reaction_p}
+            # A reaction that is the same in every source has no spread, and so no p.
+            sure = reaction_p < 1.0 - scope.level or np.isnan(reaction_p)
+            if sure and 0.0 < abs(value) >= abs(found.value[i]):
+                said[NO_FINDING] = (
+                    f"the scorer reacts to the exchanged words alone by {value:.3g}, which is as "
+                    "much as the difference"
+                )
+        reach = float(half[i] / sums.n_upper[:, i].sum())
+        return {
+            "strata": strata,
+            "n_texts": int(n_texts[i]),
+            "null": Null(0.0, -reach, reach, scope.level, how, scope.seed),
+            "tests": (Test(float(p[i]), how),),
+            "details": {name: x for name, x in details.items() if not np.isnan(x)},
+            "instruments": said,
+        }
+
+    shared: dict[str, Any] = {"statistic": "difference", "strata": {}}
+    shared["exclusions"] = every.left_out.get(model, {})
+    for e in estimates_of(PAIR_DIFFERENCE, sums, found, scope, own, **shared):
+        if e.sums is None or not e.tests:
+            yield e
+            continue
+        some = e.sums.upper != 0.0
+        names = (name for name, said in zip(e.sums.prompts, some, strict=True) if said)
+        yield replace(e, scores=PromptScores(tuple(names), e.sums.upper[some], 0.0))
+
+
+def _joined(total: FloatArray) -> FloatArray:
+    """Sums of sources, joined into `BUCKETS` where they are very many: those change sides whole."""
+    if len(total) <= MOST_PROMPTS:
+        return total
+    return sums_by(np.arange(len(total)) % BUCKETS, BUCKETS, total)
+
+
+def contrasts(every: MatchedSets) -> list[tuple[str, FloatArray]]:
+    """Each comparison of groups: its name, and what each group counts in it, shape (n_groups,)."""
+    n = len(every.groups)
+    if n == 2:
+        return [(MINUS.join(every.groups), np.array([1.0, -1.0]))]
+    eye = np.eye(n)
+    return [(f"{name}{MINUS}{OTHERS}", eye[i]) for i, name in enumerate(every.groups)]
+
+
+def within_sets(value: FloatArray, weight: FloatArray) -> FloatArray:
+    """Difference of each set, shape (n_sets,), of halves (n_sets, n_groups); NaN where one lacks.
+
+    A group that stands against the others is compared with the mean of those the set has.
+    """
+    at = int(np.argmax(weight))
+    rest = np.delete(value, at, axis=1)
+    known = ~np.isnan(rest)
+    return np.asarray(value[:, at] - divide(np.where(known, rest, 0.0).sum(1), known.sum(1)))
+
+
+def place_sums(
+    every: MatchedSets, inside: BoolArray
+) -> tuple[GroupSums, FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Sum the differences of each source, columns (score, contrast).
+
+    Returns
+    -------
+    sums, raw, reaction, spread, n_texts
+        Sums of the differences without the scorer's reaction; those as scored, and of the reaction,
+        shape (n_sources, k) each; standard deviation and number of the texts, shape (k,).
+    """
+    code, source = np.unique(every.source[inside], return_inverse=True)
+    compared = contrasts(every)
+    columns: list[list[FloatArray]] = [[], [], [], []]
+    groups, spread, n_texts = [], [], []
+    for value, neutral, score in zip(every.value, every.neutral, every.scores, strict=True):
+        here = value[inside]
+        adjusted = neutral[inside] if every.exchanged and score.exchanged else here
+        for name, weight in compared:
+            d, raw = within_sets(adjusted, weight), within_sets(here, weight)
+            known = ~np.isnan(d) & ~np.isnan(raw)
+            whole = (np.where(known, x, 0.0) for x in (d, raw, raw - d))
+            for into, x in zip(columns, (*whole, known.astype(np.float64)), strict=True):
+                into.append(x)
+            groups.append({every.attribute: name})
+            texts = here[known]
+            spread.append(float(np.nanstd(texts, ddof=1)) if known.sum() > 1 else np.nan)
+            n_texts.append(float(every.n_answers[inside][known].sum()))
+    upper, raw_sums, reaction, n = (
+        sums_by(source, len(code), np.stack(each, axis=1)) for each in columns
+    )
+    names = [every.sources[i] for i in code.tolist()]
+    sums = GroupSums(names, groups, upper, n, cluster=every.cluster)
+    return sums, raw_sums, reaction, np.array(spread), np.array(n_texts)
+
+
+def sentence(e: Estimate) -> str:
+    """Return a difference as a finding."""
+    (pair,) = e.group.values()
+    first, second = pair.split(MINUS)
+    value = e.value or 0.0
+    if value < 0:
+        first, second = second, first
+    score, where = e.strata["score"], e.strata["part"]
+    place = "" if where == "all" else f" ({where})"
+    writer = "" if e.strata["model"] == "unnamed" else f"{e.strata['model']}{place}: "
+    size = f"{abs(value):.2g}"
+    unit = _SAID.get(score, "{size} more words in 100 of the theme {score}")
+    said = unit.format(size=size, score=score)
+    return (
+        f"{writer}answers about {first} have {said} than answers to the same request about {second}"
+    )
+
+
+_SAID = {
+    "length": "{size} more words",
+    "readability": "a reading level {size} grades higher",
+    "sentiment": "a sentiment {size} points more positive",
+    "agency": "a ratio gap {size} points more agentic",
+    "toxicity": "a toxicity {size} points higher",
+    REFUSED: "a share of refusals {size} higher",
+}
+
+PAIR_DIFFERENCE = Component(
+    name="pair_difference.v1",
+    summary="How far texts about one group lie above texts about another that answer the same "
+    "request: in length, readability, sentiment, agency, words of themes, and refusals.",
+    reads="scores of texts, also with the words of the other person; pair, group and source",
+    unit="pair",
+    range="any number; 0 is no difference",
+    undefined_when="no pair has the score in both halves",
+    equation="mean over pairs of score(first) − score(second), each score averaged over the text "
+    "as it is and with the words of the other person in it",
+    source="Rickman 2025; exchange of pairs as in Fisher 1935, section 21",
+    run=pair_difference,
+    title="Differences within pairs",
+    reading="Above 0: texts about the first group have more of it than texts about the second.",
+    finding=sentence,
+    findings=5,
+    brief="within pairs",
+    each_model=True,
+)

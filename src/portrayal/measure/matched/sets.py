@@ -1,0 +1,348 @@
+"""Matched sets: the texts of each set with their scores, and what was left out of them."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from portrayal.annotate.scores import Score
+from portrayal.errors import DataError, OptionError
+from portrayal.records import ALL
+from portrayal.reference import load_factor
+from portrayal.reference.factors import spelling_key
+from portrayal.run.directory import Run
+from portrayal.run.reading import read_prompts, read_shards
+from portrayal.run.stages import Stage
+from portrayal.stats import divide
+from portrayal.types import BoolArray, FloatArray, IntArray
+
+PAIR, SOURCE = "pair", "source"
+MOST_GROUPS = 50
+"""Values of a column from which on it names no groups."""
+REFUSED = "refused"
+"""The score that is 1 for an answer that refuses, 0 for one that does not."""
+REQUEST, TWICE, OTHER, HALF = (
+    "equal to its request",
+    "stands twice",
+    "names the other person's gender",
+    "the other half of its pair is missing",
+)
+_MOST_OTHER = 3.0
+"""Times as many words of the other gender as of its own make a text one about another person."""
+
+
+@dataclass(frozen=True, eq=False)
+class MatchedSets:
+    """The matched sets of an audit.
+
+    Attributes
+    ----------
+    attribute, groups
+        The column in which texts of a set differ, and its values.
+    models, sources
+        Labels of the codes below; sources are what sets were made from: the clusters.
+    cluster
+        What a source is: "source", or "pair" where sets have none.
+    columns
+        Labels of further columns by which sets are split.
+    scores
+        What each number of a text is; the last one is `REFUSED`.
+    model, source
+        Codes of each set, shape (n_sets,).
+    split
+        Codes of each set by further column, shape (n_sets,) each; -1 where it has no value.
+    value
+        Mean score over the answers of a half, shape (n_scores, n_sets, n_groups); NaN where none.
+    neutral
+        The same with the text's own words and with the other person's, averaged; NaN where the
+        exchanged text was not scored.
+    n_answers
+        Answers of each half, shape (n_sets, n_groups).
+    within
+        Variance between answers to the identical request, pooled, shape (n_scores, n_models); NaN
+        where no half has two answers.
+    left_out
+        Texts by model and reason.
+    ids
+        A text of each half, shape (n_sets, n_groups), to read; "" where there is none.
+    exchanged
+        Whether the words of the groups could be exchanged.
+    """
+
+    attribute: str
+    groups: tuple[str, ...]
+    models: tuple[str, ...]
+    sources: tuple[str, ...]
+    cluster: str
+    columns: Mapping[str, tuple[str, ...]]
+    scores: tuple[Score, ...]
+    model: IntArray
+    source: IntArray
+    split: Mapping[str, IntArray]
+    value: FloatArray
+    neutral: FloatArray
+    n_answers: IntArray
+    within: FloatArray
+    left_out: Mapping[str, Mapping[str, int]]
+    ids: Any
+    exchanged: bool
+    names: tuple[str, ...] = ()
+    cache: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def places(self) -> tuple[tuple[str, str, BoolArray], ...]:
+        """Model, part ("all" or "column = value") and its sets, shape (n_sets,), of each place."""
+        found = []
+        for code, model in enumerate(self.models):
+            inside = self.model == code
+            found.append((model, ALL, inside))
+            for column, labels in self.columns.items():
+                there = [(i, label) for i, label in enumerate(labels)]
+                parts = [(label, inside & (self.split[column] == i)) for i, label in there]
+                parts = [(label, part) for label, part in parts if part.any()]
+                if len(parts) > 1:
+                    found += [(model, f"{column} = {label}", part) for label, part in parts]
+        return tuple(found)
+
+
+def matched_sets(
+    run: Run,
+    annotated: Stage,
+    scores: Sequence[Score],
+    *,
+    group: str,
+    source: str = SOURCE,
+    columns: Sequence[str] = (),
+    pronouns: bool = True,
+) -> MatchedSets:
+    """Read a run with scores of its texts.
+
+    Parameters
+    ----------
+    run, annotated
+        A run with texts, and their annotation by `text_scores.v1`.
+    scores
+        What its numbers are.
+    group
+        Stratum in which the texts of a set differ.
+    source
+        Stratum of what sets were made from.
+    columns
+        Further strata by which sets are split.
+    pronouns
+        Whether texts about a person of the other gender are left out.
+
+    Raises
+    ------
+    OptionError
+        Where the column has one value, or more than `MOST_GROUPS`.
+    DataError
+        Where no set has two groups.
+    """
+    prompts = read_prompts(run.prompts_path, words="+prompt")
+    values = sorted({about[group] for about in prompts.values() if about.get(group)})
+    if len(values) < 2:
+        said = f"only {values[0]!r}" if values else "no value"
+        raise OptionError(
+            f"--group {group}: the texts have {said} there; a pair needs two. Name the column in "
+            "which the two halves differ."
+        )
+    if len(values) > MOST_GROUPS:
+        raise OptionError(
+            f"--group {group} has {len(values):,} values, which are no groups (at most "
+            f"{MOST_GROUPS}). Name the column that says which person stands in a request."
+        )
+    rows = _Rows(prompts, group, {value: i for i, value in enumerate(values)}, len(scores))
+    gendered = gender_sides(values) if pronouns else {}
+    wanted = ["text_id", "prompt_id", "model", "outcome", "text"]
+    read = read_shards(run.texts, wanted, (annotated, ["scores", "exchanged", "gendered"]))
+    for texts, made in read:
+        rows.add(texts, made, gendered)
+    return rows.sets(values, tuple(scores), columns, source, exchanged=bool(gender_sides(values)))
+
+
+def gender_sides(values: Sequence[str]) -> dict[int, int]:
+    """Which side of the exchanged words each group is of: 0 for "F", 1 for "M", by group's code.
+
+    >>> gender_sides(["female", "male"]), gender_sides(["young", "old"])
+    ({0: 0, 1: 1}, {})
+    """
+    factor = load_factor("gender")
+    spelled = {
+        spelling_key(word): each.key
+        for each in factor.groups
+        for word in (each.key, each.label, *each.also, *_MORE.get(each.key, ()))
+    }
+    keys = [spelled.get(spelling_key(value), "") for value in values]
+    sides = {i: ("F", "M").index(key) for i, key in enumerate(keys) if key in ("F", "M")}
+    return sides if {*sides.values()} == {0, 1} else {}
+
+
+_MORE = {"F": ("she", "her", "mrs", "ms", "lady"), "M": ("he", "him", "mr", "gentleman")}
+
+
+class _Rows:
+    """Texts of a run as they are read: codes and scores of each, and why some are left out."""
+
+    def __init__(
+        self, prompts: Mapping[str, Mapping[str, str]], group: str, code: Mapping[str, int], k: int
+    ) -> None:
+        self.prompts, self.group, self.code, self.k = prompts, group, code, k
+        self.set_of: dict[tuple[str, str], int] = {}
+        self.about: list[Mapping[str, str]] = []
+        self.left_out: dict[str, Counter[str]] = {}
+        self.seen: set[bytes] = set()
+        self.parts: list[tuple[IntArray, IntArray, FloatArray, FloatArray, list[str]]] = []
+
+    def add(self, texts: pa.Table, made: pa.Table, gendered: Mapping[int, int]) -> None:
+        """Read a shard of texts."""
+        sets, groups, ids, places = [], [], [], []
+        refused = []
+        columns = [texts[name].to_pylist() for name in ("text_id", "prompt_id", "model", "outcome")]
+        words, counts = texts["text"], made["gendered"].to_pylist()
+        scored = [_matrix(made[name], self.k) for name in ("scores", "exchanged")]
+        for i, (text_id, prompt_id, model, outcome) in enumerate(zip(*columns, strict=True)):
+            about = self.prompts[prompt_id]
+            left = self.left_out.setdefault(model, Counter())
+            pair, value = about.get(PAIR, ""), about.get(self.group, "")
+            if not pair or not value:
+                left[f"no value in {self.group if pair else PAIR}"] += 1
+                continue
+            code, reason = self.code[value], ""
+            if outcome == "refused":
+                left["refused"] += 1
+            elif outcome != "ok" or counts[i] is None:
+                reason = outcome if outcome != "ok" else "failed"
+            else:
+                reason = self._reason(words[i].as_py(), (model, pair, value), about, counts[i])
+                if not reason and code in gendered:
+                    own, other = counts[i][gendered[code]], counts[i][1 - gendered[code]]
+                    reason = OTHER if other > _MOST_OTHER * own else ""
+            if reason:
+                left[reason] += 1
+                continue
+            number = self.set_of.setdefault((model, pair), len(self.set_of))
+            if number == len(self.about):
+                self.about.append({**about, "model": model})
+            sets.append(number)
+            groups.append(code)
+            ids.append(text_id)
+            places.append(i)
+            refused.append(outcome == "refused")
+        no = np.array(refused, dtype=np.float64)[:, None]
+        own, twin = (np.concatenate([each[places], no], axis=1) for each in scored)
+        self.parts.append((np.array(sets, np.int64), np.array(groups, np.int64), own, twin, ids))
+
+    def _reason(
+        self, text: str, key: tuple[str, ...], about: Mapping[str, str], _: Sequence[int]
+    ) -> str:
+        """Why a readable text is left out; "" where it is not."""
+        plain = " ".join(text.split())
+        if plain == " ".join(about.get("+prompt", "").split()):
+            return REQUEST
+        mark = blake2b("\x1f".join((*key, plain)).encode("utf-8", "replace"), digest_size=12)
+        if mark.digest() in self.seen:
+            return TWICE
+        self.seen.add(mark.digest())
+        return ""
+
+    def sets(
+        self,
+        values: Sequence[str],
+        scores: tuple[Score, ...],
+        columns: Sequence[str],
+        source: str,
+        *,
+        exchanged: bool,
+    ) -> MatchedSets:
+        """Return the sets of which two groups or more have answers."""
+        at, group, own, twin = (np.concatenate([p[i] for p in self.parts]) for i in range(4))
+        ids = np.array([name for part in self.parts for name in part[4]], dtype=object)
+        n, k = len(self.about), len(values)
+        slot = at * k + group
+        n_answers = np.bincount(slot, minlength=n * k).reshape(n, k)
+        if not ((n_answers > 0).sum(1) > 1).any():
+            raise DataError(
+                f"no pair has texts of two values of {self.group!r}: the halves of a pair must "
+                "have one value in the column of pairs. Name it with --pair-by."
+            )
+        apart = [i for i, score in enumerate(scores) if not score.exchanged] + [len(scores)]
+        neutral_text = (own + twin) / 2.0
+        neutral_text[:, apart] = own[:, apart]
+        value, within, neutral = [], [], []
+        model_of = {name: i for i, name in enumerate(sorted({a["model"] for a in self.about}))}
+        model = np.array([model_of[about["model"]] for about in self.about], dtype=np.int64)
+        for column in range(own.shape[1]):
+            means = []
+            for each in (own[:, column], neutral_text[:, column]):
+                known = ~np.isnan(each)
+                count = np.bincount(slot[known], minlength=n * k)
+                means.append(divide(np.bincount(slot[known], each[known], n * k), count))
+            known = ~np.isnan(own[:, column])
+            off = (own[known, column] - means[0][slot[known]]) ** 2
+            spare = np.maximum(np.bincount(slot[known], minlength=n * k).reshape(n, k) - 1, 0)
+            of_model = (np.bincount(slot[known], off, n * k).reshape(n, k).sum(1), spare.sum(1))
+            squares, free = (np.bincount(model, x, len(model_of)) for x in of_model)
+            within.append(divide(squares, free))
+            value.append(means[0].reshape(n, k))
+            neutral.append(means[1].reshape(n, k))
+        first = np.full(n * k, "", dtype=object)
+        first[slot[::-1]] = ids[::-1]
+        bare = (n_answers > 0).sum(1) < 2
+        for i in np.flatnonzero(bare).tolist():
+            self.left_out[self.about[i]["model"]][HALF] += int(n_answers[i].sum())
+        kept = np.flatnonzero(~bare)
+        by_source = any(about.get(source) for about in self.about)
+        named = [about.get(source) or about[PAIR] for about in self.about]
+        sources = sorted({named[i] for i in kept.tolist()})
+        code_of = {name: i for i, name in enumerate(sources)}
+        labels, split = {}, {}
+        for column_name in columns:
+            own_values = [about.get(column_name, "") for about in self.about]
+            labels[column_name] = tuple(sorted(set(own_values) - {""}, key=_natural))
+            codes = {label: i for i, label in enumerate(labels[column_name])}
+            every = [codes.get(label, -1) for label in own_values]
+            split[column_name] = np.array(every, dtype=np.int64)[kept]
+        return MatchedSets(
+            attribute=self.group,
+            groups=tuple(values),
+            models=tuple(model_of),
+            sources=tuple(sources),
+            cluster=SOURCE if by_source else PAIR,
+            columns=labels,
+            scores=(*scores, Score(REFUSED, "share of answers", exchanged=False)),
+            model=model[kept],
+            source=np.array([code_of[named[i]] for i in kept.tolist()], dtype=np.int64),
+            split=split,
+            value=np.stack(value)[:, kept],
+            neutral=np.stack(neutral)[:, kept],
+            n_answers=n_answers[kept],
+            within=np.stack(within),
+            left_out={name: dict(found) for name, found in self.left_out.items()},
+            ids=first.reshape(n, k)[kept],
+            exchanged=exchanged,
+            names=tuple(self.about[i][PAIR] for i in kept.tolist()),
+        )
+
+
+def _natural(label: str) -> tuple[bool, float, str]:
+    """Numbers by size, before words."""
+    try:
+        return False, float(label), label
+    except ValueError:
+        return True, 0.0, label
+
+
+def _matrix(column: pa.ChunkedArray, k: int) -> FloatArray:
+    """A column of lists as an array, shape (n, k); NaN where a row has none."""
+    lists = column.combine_chunks()
+    found = np.full((len(lists), k), np.nan)
+    there = np.asarray(lists.is_valid())
+    flat = lists.flatten().to_numpy(zero_copy_only=False).astype(np.float64)
+    found[there] = flat.reshape(-1, k)
+    return found

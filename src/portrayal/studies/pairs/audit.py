@@ -1,0 +1,200 @@
+"""The audit of pairs: how files name their pairs, what is scored, and its stages."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from portrayal.annotate import Annotation
+from portrayal.annotate.scores import (
+    AGENCY,
+    LENGTH,
+    READABILITY,
+    SCORERS,
+    SENTIMENT,
+    TEXT_SCORES,
+    score_settings,
+    scores_of,
+)
+from portrayal.annotate.toxicity import DEFAULT as TOXIC
+from portrayal.collect.fields import TextFields
+from portrayal.config import option
+from portrayal.errors import MissingExtraError, OptionError
+from portrayal.measure import Tables
+from portrayal.measure.matched import matched_sets
+from portrayal.measure.matched.sets import PAIR, SOURCE
+from portrayal.records import ALL
+from portrayal.reference.locales import HOME
+from portrayal.run.directory import Run
+from portrayal.run.reading import read_prompts
+from portrayal.studies.study import Options, Study, said_of
+from portrayal.types import Say
+
+if TYPE_CHECKING:
+    from portrayal.report.study import StudyReport
+
+GROUPS = ("gender", "group", "race", "persona", "person", "variant")
+"""Columns that say which person stands in a request where none is named; the first there is."""
+
+FIELDS = TextFields(
+    strata=(PAIR, SOURCE, "name"),
+    required=(PAIR,),
+    own_ids=False,
+    aliases={
+        PAIR: (
+            "pair_id",
+            "prompt_id",
+            "case",
+            "case_id",
+            "item",
+            "item_id",
+            "set",
+            "template_id",
+            "vignette",
+        ),
+        SOURCE: ("source_id", "note", "note_id", "document", "document_id", "scenario"),
+        "name": ("person_name", "first_name", "patient_name", "candidate_name"),
+    },
+)
+DEFAULT_SCORERS = (LENGTH, READABILITY, SENTIMENT, AGENCY)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairOptions(Options):
+    """What a user may choose.
+
+    Attributes
+    ----------
+    group, source
+        Columns that say which person a text is about, and what pairs were made from (clusters).
+    by
+        Further columns by which differences are split.
+    scorers, lexicons, sentiment, classifier, toxicity_model
+        See `portrayal.annotate.scores.score_settings`.
+    """
+
+    group: str = option("", "Column in which the texts of a pair differ; default gender, …")
+    source: str | None = option(
+        None, "Column of what pairs were made from: the independent units.", panel="Texts"
+    )
+    by: tuple[str, ...] = option((), "Column whose values are shown apart; repeatable.")
+    scorers: tuple[str, ...] = option(DEFAULT_SCORERS, f"Scores, of {', '.join(SCORERS)}.")
+    lexicons: tuple[str, ...] = option(
+        ("themes",), "Word lists of themes: registered ones, files, or factors."
+    )
+    sentiment: str = option("vader", "Engine that scores sentiment.")
+    classifier: str = option("linear", "Classifier of agency, as in the study agency.", rare=True)
+    toxicity_model: str = option(TOXIC, "Classifier of toxicity: directory or hub.", rare=True)
+    keep_others: bool = option(
+        False, "Keep texts that name a person of the other gender.", rare=True
+    )
+
+    def __post_init__(self) -> None:
+        """Refuse options that cannot be used, before any text is read."""
+        Options.__post_init__(self)
+        self.settings()
+
+    def text_fields(self, fields: TextFields) -> TextFields:
+        """Return the study's fields and the columns that are named."""
+        asked = {self.group: "--group"} if self.group else {}
+        asked |= dict.fromkeys((each for each in self.by if each != "model"), "--by")
+        asked |= {self.source: "--source"} if self.source else {}
+        return fields.with_strata(*GROUPS).asking(asked)
+
+    def missing(self) -> dict[str, str]:
+        """Return the scorers that cannot be used here, with the reason."""
+        if SENTIMENT not in self.scorers or self.scorers is not DEFAULT_SCORERS:
+            return {}
+        from portrayal.annotate.sentiment import sentiment_of
+
+        try:
+            sentiment_of(self.sentiment)
+        except MissingExtraError as error:
+            return {SENTIMENT: str(error)}
+        return {}
+
+    def settings(self) -> dict[str, Any]:
+        """Return the settings of `text_scores.v1`; a default scorer that is missing is left out."""
+        return score_settings(
+            [name for name in self.scorers if name not in self.missing()],
+            sentiment=self.sentiment,
+            lexicons=self.lexicons,
+            classifier=self.classifier,
+            toxicity_model=self.toxicity_model,
+            locale=self.locale or HOME,
+            names="name",
+        )
+
+
+def annotations(_run: Run, options: PairOptions) -> tuple[Annotation, ...]:
+    """Return the scores of the texts."""
+    return (Annotation(TEXT_SCORES.name, options.settings()),)
+
+
+def fit(_run: Run, options: PairOptions, say: Say) -> None:
+    """Say what is left out."""
+    for name, reason in options.missing().items():
+        say(f"left out: {name}: {reason}")
+
+
+def group_column(run: Run, options: PairOptions) -> str:
+    """Return the column in which the texts of a pair differ."""
+    known = {name for about in read_prompts(run.prompts_path).values() for name in about}
+    for name in (options.group,) if options.group else GROUPS:
+        if name in known:
+            return name
+    raise OptionError(
+        "which person a text is about stands in no column of a usual name "
+        f"({', '.join(GROUPS)}). Name it with --group COLUMN."
+    )
+
+
+def tables(run: Run, options: PairOptions) -> Tables:
+    """Return what measures of matched sets read, from a run with scores."""
+    settings = options.settings()
+    instruments = {"lexicons": ", ".join(Path(name).name for name in options.lexicons)}
+    if SENTIMENT in settings["scorers"]:
+        instruments["sentiment"] = options.sentiment
+    if AGENCY in settings["scorers"]:
+        instruments["classifier"] = options.classifier
+
+    def made() -> Any:
+        return matched_sets(
+            run,
+            run.annotations(TEXT_SCORES.name),
+            scores_of(settings),
+            group=group_column(run, options),
+            source=options.source or SOURCE,
+            columns=[name for name in options.by if name != "model"],
+            pronouns=not options.keep_others,
+        )
+
+    return Tables(options.scope("pairs", instruments=instruments), {"matched_sets": made})
+
+
+def sample() -> dict[str, Path]:
+    """Return the texts that ship with the study."""
+    return {"texts": Path(__file__).with_name("sample.jsonl")}
+
+
+def _report() -> "StudyReport":
+    from portrayal.studies.pairs.report import REPORT
+
+    return REPORT
+
+
+STUDY = Study(
+    name="pairs",
+    **said_of(__package__),
+    fields=FIELDS,
+    prompts=lambda: (),
+    options=PairOptions,
+    annotations=annotations,
+    tables=tables,
+    sample=sample,
+    reproduce=lambda: [],
+    card="card.md",
+    pair_field=PAIR,
+    fit=fit,
+    stated={"part": ALL},
+    report=_report,
+)
