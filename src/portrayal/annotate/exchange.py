@@ -36,9 +36,21 @@ class Exchange:
         self._pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, words)) or '(?!)'})\b", re.I)
 
     @property
-    def words(self) -> frozenset[str]:
-        """Every word that is replaced, in small letters."""
-        return frozenset(self._other)
+    def function_words(self) -> frozenset[str]:
+        """Words that say nothing by themselves: those that open no noun, and those exchanged."""
+        return self._no_noun | {*self.neutral.values()}
+
+    @property
+    def neutral(self) -> dict[str, str]:
+        """Each word, in small letters, to what stands for it and its twins ("he/she")."""
+        joined: dict[str, str] = {}
+        for word in self._other:
+            if word not in joined:
+                twins, more = {word}, {word}
+                while more := {twin for each in more for twin in self._other[each]} - twins:
+                    twins |= more
+                joined |= dict.fromkeys(twins, f"{self._other[word][0]}/{word}")
+        return joined
 
     def __call__(self, text: str, names: Names = ()) -> str:
         """Return the text about the other person; the same text where it has none of the words."""

@@ -249,7 +249,7 @@ def two_sides(upper: GroupSums, lower: GroupSums) -> GroupSums:
     return replace(upper, lower=lower.upper, n_lower=lower.n_upper, lower_squares=lower.squares)
 
 
-_WHERE = {"strata", "n_texts", "n_units", "n_clusters"}
+_WHERE = {"statistic", "strata", "n_texts", "n_units", "n_clusters"}
 """Fields that an estimate has whether it has a value or not."""
 Own = Callable[[int], Mapping[str, Any]]
 """Function of a group's index to the fields of its estimate that no other estimate shares."""

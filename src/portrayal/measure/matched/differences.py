@@ -1,15 +1,16 @@
 """Differences within matched sets: how far texts about one group lie above those about another."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from portrayal.collect.tables import UNNAMED
 from portrayal.measure.clustered import BUCKETS, MOST_PROMPTS, GroupSums, estimates_of, sums_by
 from portrayal.measure.matched.sets import REFUSED, MatchedSets
 from portrayal.measure.scope import Scope
-from portrayal.records import NO_FINDING, Estimate, Null, PromptScores, Test
+from portrayal.records import ALL, NO_FINDING, Estimate, Null, PromptScores, Test
 from portrayal.registry import Component
 from portrayal.stats import divide, exchange_test
 from portrayal.types import BoolArray, FloatArray
@@ -92,7 +93,12 @@ def _of_place(
 
     shared: dict[str, Any] = {"statistic": "difference", "strata": {}}
     shared["exclusions"] = every.left_out.get(model, {})
-    for e in estimates_of(PAIR_DIFFERENCE, sums, found, scope, own, **shared):
+    yield from with_scores(estimates_of(PAIR_DIFFERENCE, sums, found, scope, own, **shared))
+
+
+def with_scores(estimates: Iterable[Estimate]) -> Iterator[Estimate]:
+    """Add what each source says against no difference, by which tests are adjusted jointly."""
+    for e in estimates:
         if e.sums is None or not e.tests:
             yield e
             continue
@@ -172,8 +178,8 @@ def sentence(e: Estimate) -> str:
     if value < 0:
         first, second = second, first
     score, where = e.strata["score"], e.strata["part"]
-    place = "" if where == "all" else f" ({where})"
-    writer = "" if e.strata["model"] == "unnamed" else f"{e.strata['model']}{place}: "
+    place = "" if where == ALL else f" ({where})"
+    writer = "" if e.strata["model"] == UNNAMED else f"{e.strata['model']}{place}: "
     size = f"{abs(value):.2g}"
     unit = _SAID.get(score, "{size} more words in 100 of the theme {score}")
     said = unit.format(size=size, score=score)

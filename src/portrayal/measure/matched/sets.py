@@ -68,8 +68,9 @@ class MatchedSets:
         where no half has two answers.
     left_out
         Texts by model and reason.
-    ids
-        A text of each half, shape (n_sets, n_groups), to read; "" where there is none.
+    answers
+        Columns `text_id`, `set` (index of the set) and `half` (code of the group) of every text
+        that counts.
     exchanged
         Whether the words of the groups could be exchanged.
     """
@@ -89,7 +90,7 @@ class MatchedSets:
     n_answers: IntArray
     within: FloatArray
     left_out: Mapping[str, Mapping[str, int]]
-    ids: Any
+    answers: pa.Table
     exchanged: bool
     names: tuple[str, ...] = ()
     cache: dict[Any, Any] = field(default_factory=dict, repr=False)
@@ -291,12 +292,12 @@ class _Rows:
             within.append(divide(squares, free))
             value.append(means[0].reshape(n, k))
             neutral.append(means[1].reshape(n, k))
-        first = np.full(n * k, "", dtype=object)
-        first[slot[::-1]] = ids[::-1]
         bare = (n_answers > 0).sum(1) < 2
         for i in np.flatnonzero(bare).tolist():
             self.left_out[self.about[i]["model"]][HALF] += int(n_answers[i].sum())
         kept = np.flatnonzero(~bare)
+        place = (np.cumsum(~bare) - 1)[at]
+        counted = ~bare[at]
         by_source = any(about.get(source) for about in self.about)
         named = [about.get(source) or about[PAIR] for about in self.about]
         sources = sorted({named[i] for i in kept.tolist()})
@@ -324,7 +325,9 @@ class _Rows:
             n_answers=n_answers[kept],
             within=np.stack(within),
             left_out={name: dict(found) for name, found in self.left_out.items()},
-            ids=first.reshape(n, k)[kept],
+            answers=pa.table(
+                {"text_id": ids[counted].tolist(), "set": place[counted], "half": group[counted]}
+            ),
             exchanged=exchanged,
             names=tuple(self.about[i][PAIR] for i in kept.tolist()),
         )
