@@ -1,5 +1,6 @@
 """The audit of pairs: how files name their pairs, what is scored, and its stages."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -170,7 +171,7 @@ def tables(run: Run, options: PairOptions) -> Tables:
         )
 
     sets = cache(made)
-    offered = {
+    offered: dict[str, Callable[[], Any]] = {
         "matched_sets": sets,
         "matched_texts": lambda: MatchedTexts(sets(), run, options.locale or HOME),
     }
