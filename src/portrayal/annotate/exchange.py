@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import zip_longest
 
+from portrayal.reference.groups import FEMININE, MASCULINE
 from portrayal.reference.locales import Locale, load_locale
 
 Names = tuple[tuple[str, str], ...]
@@ -17,6 +18,11 @@ Names = tuple[tuple[str, str], ...]
 class Exchange:
     """Replaces the words of a woman by those of a man, and back; names likewise.
 
+    Attributes
+    ----------
+    telling
+        Of the words of either side, those that name whom a text is about, and seldom others.
+
     >>> exchange = Exchange(load_locale())
     >>> exchange("Mrs. Smith told her son that she likes her.")
     'Mr. Smith told his daughter that he likes him.'
@@ -25,12 +31,15 @@ class Exchange:
     def __init__(self, locale: Locale) -> None:
         lists = locale.exchange
         self._other: dict[str, list[str]] = {}
-        for one, two in zip(lists.get("F", ()), lists.get("M", ()), strict=True):
+        sides = [lists.get(side, ()) for side in (FEMININE, MASCULINE)]
+        for one, two in zip(*sides, strict=True):
             for word, twin in ((one, two), (two, one)):
                 twins = self._other.setdefault(word, [])
                 if twin not in twins:
                     twins.append(twin)
         # Of words with several twins only those of "her" and "his" depend on what follows.
+        naming = frozenset(lists.get("naming", ()))
+        self.telling = tuple(naming.intersection(side) for side in sides)
         self._no_noun = frozenset(lists.get("no_noun", ()))
         words = sorted(self._other, key=len, reverse=True)
         self._pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, words)) or '(?!)'})\b", re.I)

@@ -43,7 +43,7 @@ PER = 100.0
 
 
 @dataclass(frozen=True)
-class Score:
+class TextScore:
     """What a number of a text is.
 
     Attributes
@@ -167,27 +167,25 @@ def score_settings(
 
 
 _UNITS = {
-    LENGTH: Score(LENGTH, "words"),
-    READABILITY: Score(READABILITY, "grades"),
-    SENTIMENT: Score(SENTIMENT, "points of −1 to 1"),
-    AGENCY: Score(AGENCY, "points of −1 to 1", exchanged=False),
-    TOXICITY: Score(TOXICITY, "points of 0 to 1"),
+    LENGTH: TextScore(LENGTH, "words"),
+    READABILITY: TextScore(READABILITY, "grades"),
+    SENTIMENT: TextScore(SENTIMENT, "points of −1 to 1"),
+    AGENCY: TextScore(AGENCY, "points of −1 to 1", exchanged=False),
+    TOXICITY: TextScore(TOXICITY, "points of 0 to 1"),
 }
 
 
-def scores_of(settings: Mapping[str, Any]) -> tuple[Score, ...]:
+def scores_of(settings: Mapping[str, Any]) -> tuple[TextScore, ...]:
     """Return what the numbers of an annotated text are, in their order."""
     themes = lists_of(tuple(settings["lexicons"])).themes
-    words = (Score(theme, f"words in {PER:.0f}") for theme in themes)
+    words = (TextScore(theme, f"words in {PER:.0f}") for theme in themes)
     return (*(_UNITS[name] for name in settings["scorers"]), *words)
 
 
 def _setup(settings: Mapping[str, Any]) -> Callable[..., list[Any]]:
     scorers, lists = settings["scorers"], lists_of(tuple(settings["lexicons"]))
     exchange = exchange_of(settings["locale"]["locale"])
-    pronouns = load_locale(settings["locale"]["locale"]).exchange
-    sides = [frozenset(pronouns.get(side, ())) for side in ("F", "M")]
-    telling = [side & _TELLING for side in sides]
+    telling = exchange.telling
     polarity = sentiment_of(settings["sentiment"]) if SENTIMENT in scorers else None
     partner = _partners(settings) if settings["names"] else {}
 
@@ -242,10 +240,6 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., list[Any]]:
         return made
 
     return work
-
-
-_TELLING = frozenset("she her hers herself mrs ms miss he his him himself mr".split())  # noqa: SIM905
-"""Of the exchanged words, those that name the person a text is about, and seldom others."""
 
 
 def _by_models(

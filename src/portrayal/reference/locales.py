@@ -71,7 +71,8 @@ class Locale:
         Words of each gender group that refer to a person, in their order.
     exchange
         Words of a woman ("F") and of a man ("M") in pairs, by which a text is told of the other;
-        and of the verbs' side ("no_noun"): words before which "her" is an object.
+        those of them that name whom a text is about ("naming"), and words before which "her" is an
+        object ("no_noun").
     places, peoples, feasts, gods
         Words and names of what is no person, by kind; in small letters.
     folder

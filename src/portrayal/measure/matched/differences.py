@@ -172,29 +172,28 @@ def place_sums(
 
 def sentence(e: Estimate) -> str:
     """Return a difference as a finding."""
+    writer, first, second = halves_of(e)
+    part = "" if e.strata["part"] == ALL else f" ({e.strata['part']})"
+    said = _SAID.get(e.strata["score"], "{size} more words in 100 of the theme {score}")
+    size = said.format(size=f"{abs(e.value or 0.0):.2g}", score=e.strata["score"])
+    return f"{writer}the {first} half is answered with {size} than the {second} half{part}"
+
+
+def halves_of(e: Estimate) -> tuple[str, str, str]:
+    """Return who writes, "" or with a colon, and the two groups, the one with more first."""
     (pair,) = e.group.values()
     first, second = pair.split(MINUS)
-    value = e.value or 0.0
-    if value < 0:
-        first, second = second, first
-    score, where = e.strata["score"], e.strata["part"]
-    place = "" if where == ALL else f" ({where})"
-    writer = "" if e.strata["model"] == UNNAMED else f"{e.strata['model']}{place}: "
-    size = f"{abs(value):.2g}"
-    unit = _SAID.get(score, "{size} more words in 100 of the theme {score}")
-    said = unit.format(size=size, score=score)
-    return (
-        f"{writer}answers about {first} have {said} than answers to the same request about {second}"
-    )
+    writer = "" if e.strata["model"] == UNNAMED else f"{e.strata['model']}: "
+    return (writer, first, second) if (e.value or 0.0) >= 0 else (writer, second, first)
 
 
 _SAID = {
     "length": "{size} more words",
-    "readability": "a reading level {size} grades higher",
+    "readability": "a text {size} grades harder to read",
     "sentiment": "a sentiment {size} points more positive",
     "agency": "a ratio gap {size} points more agentic",
     "toxicity": "a toxicity {size} points higher",
-    REFUSED: "a share of refusals {size} higher",
+    REFUSED: "a share of refusals that is {size} larger",
 }
 
 PAIR_DIFFERENCE = Component(
@@ -214,5 +213,6 @@ PAIR_DIFFERENCE = Component(
     finding=sentence,
     findings=5,
     brief="within pairs",
+    figure="dots",
     each_model=True,
 )

@@ -16,9 +16,13 @@ import numpy as np
 
 from portrayal.annotate.exchange import exchange_of
 from portrayal.annotate.word_match import TOKEN, fold
-from portrayal.collect.tables import UNNAMED
 from portrayal.measure.clustered import GroupSums, estimates_of, sums_by
-from portrayal.measure.matched.differences import MINUS, contrasts, with_scores, within_sets
+from portrayal.measure.matched.differences import (
+    contrasts,
+    halves_of,
+    with_scores,
+    within_sets,
+)
 from portrayal.measure.matched.sets import MatchedSets
 from portrayal.measure.scope import Scope
 from portrayal.records import ALL, Estimate
@@ -34,7 +38,10 @@ FEWEST, LEAST = 6, 2.0
 """Pairs that must differ in a word, and how far from chance, for it to be proposed."""
 OPENING = "^"
 """Stands before the first words of a text."""
+NAME = "[name]"
+"""Stands for the names of the person a text is about."""
 _OPENINGS = (3, 4, 5)  # words of an opening
+_ALIKE = 0.25  # part by which sums of one and the same thing said differ
 
 Halves = dict[int, list[frozenset[str]]]
 """The words and phrases of each answer, by half."""
@@ -95,7 +102,7 @@ def features(text: str, neutral: Mapping[str, str], name: str = "") -> frozenset
     own = {fold(part) for part in TOKEN.findall(name)}
     words = [neutral.get(word, word) for word in map(fold, TOKEN.findall(text))]
     if own:
-        words = ["[name]" if word in own else word for word in words]
+        words = [NAME if word in own else word for word in words]
     two = [f"{a} {b}" for a, b in pairwise(words)]
     three = [f"{a} {b}" for a, b in zip(two, words[2:], strict=False)]
     opened = (f"{OPENING} {' '.join(words[:n])}" for n in _OPENINGS if len(words) >= n)
@@ -165,20 +172,23 @@ def _proposed(texts: MatchedTexts, chosen: Sequence[int]) -> list[tuple[str, int
     ranked = []
     for i, (total, square) in enumerate(_discordant(texts, chosen)):
         for word, n in square.items():
-            z = abs(total[word]) / math.sqrt(n) if n >= FEWEST else 0.0
-            if z >= LEAST:
-                ranked.append((-z, word, i))
+            z = total[word] / math.sqrt(n) if n >= FEWEST else 0.0
+            if abs(z) >= LEAST:
+                ranked.append((-abs(z), word, i, float(total[word])))
     ranked.sort()
+    idle = exchange_of(texts.locale).function_words | {NAME}
     kept: list[tuple[str, int]] = []
-    idle = exchange_of(texts.locale).function_words
-    for _, word, i in ranked:
-        # What is part of a word that stands already, or holds it, says the same again.
-        bare = f" {word.removeprefix(OPENING).strip()} "
-        if not set(bare.split()) - idle:
-            continue
-        held = (f" {each.removeprefix(OPENING).strip()} " for each, j in kept if j == i)
-        if len(kept) < PROPOSED and not any(bare in each or each in bare for each in held):
+    telling: list[tuple[set[str], int, float]] = []
+    for _, word, i, d in ranked:
+        own = set(word.removeprefix(OPENING).split()) - idle
+        # One that shares a word with a better one, and differs about as often, says the same.
+        same = (j == i and own & held and abs(d - other) < _ALIKE * abs(other)
+                for held, j, other in telling)  # fmt: skip
+        if own and not any(same):
             kept.append((word, i))
+            telling.append((own, i, d))
+        if len(kept) == PROPOSED:
+            break
     return kept
 
 
@@ -281,21 +291,17 @@ def _jaccard(one: frozenset[str], two: frozenset[str]) -> float:
 
 def sentence(e: Estimate) -> str:
     """Return a difference in a word as a finding."""
-    (pair,) = e.group.values()
-    first, second = pair.split(MINUS)
-    if (e.value or 0.0) < 0:
-        first, second = second, first
-    writer = "" if e.strata["model"] == UNNAMED else f"{e.strata['model']}: "
-    what = {"opening": "open with", "phrase": "say", "word": "have the word"}[e.strata["kind"]]
+    writer, first, second = halves_of(e)
+    what = {"opening": "opens with", "phrase": "says", "word": "has the word"}[e.strata["kind"]]
     return (
-        f"{writer}answers about {first} {what} “{e.strata['word']}” more often than answers to the "
-        f"same request about {second}, by {100 * abs(e.value or 0.0):.1f} points"
+        f"{writer}the answer to the {first} half {what} “{e.strata['word']}” more often than that "
+        f"to the {second} half, by {100 * abs(e.value or 0.0):.1f} points"
     )
 
 
 def unlike(e: Estimate) -> str:
     """Return a difference in similarity as a finding."""
-    writer = "" if e.strata["model"] == UNNAMED else f"{e.strata['model']}: "
+    writer, _, _ = halves_of(e)
     less = "less" if (e.value or 0.0) < 0 else "more"
     return (
         f"{writer}answers to the two halves of a pair are {less} alike than two answers to one "
@@ -320,6 +326,7 @@ PAIR_WORDS = Component(
     finding=sentence,
     findings=3,
     brief="words within pairs",
+    figure="table",
     each_model=True,
 )
 
@@ -340,5 +347,6 @@ PAIR_SIMILARITY = Component(
     finding=unlike,
     findings=1,
     brief="similarity",
+    figure="table",
     each_model=True,
 )
