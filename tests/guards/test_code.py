@@ -138,7 +138,7 @@ def _leaves(node: ast.expr) -> list[ast.expr]:
 
 @pytest.mark.parametrize("stage", NAME_NO_STUDY)
 def test_a_stage_names_no_study(stage: str) -> None:
-    studies = set(registry.names("studies"))
+    studies = set(registry.names("studies")) - {"pairs"}  # a word of its own, too
     templates = [p for p in (PACKAGE / stage).rglob("templates/*") if p.is_file()]
     for path in [*modules(stage), *templates]:
         bad = studies_named(path, studies)
