@@ -200,23 +200,28 @@ class GroupSums:
             self.upper, self.n_upper, scope, scale=scale, null=null, squares=self.squares
         )
 
-    def ratios(self, scope: Scope, null: FloatArray | float = 1.0) -> "Ratios":
-        """Infer the ratio of each group's two shares, tested against `null`."""
+    @property
+    def sides(self) -> TwoSides:
+        """The two shares of a ratio."""
         assert self.lower is not None
         assert self.n_lower is not None
         squares = None
         if self.squares is not None and self.lower_squares is not None:
             squares = self.squares + self.lower_squares
-        sides = TwoSides(self.upper, self.n_upper, self.lower, self.n_lower, squares)
-        found = infer_contrasts(sides, scope.level, null)
+        return TwoSides(self.upper, self.n_upper, self.lower, self.n_lower, squares)
+
+    def ratios(self, scope: Scope) -> "Ratios":
+        """Infer the ratio of each group's two shares, tested against 1."""
+        sides = self.sides
+        found = infer_contrasts(sides, scope.level)
         reasons = [too_few_contrasts(n, scope.level) or "" for n in found.n_prompts.tolist()]
         return Ratios(
             value=found.ratio,
             low=found.low,
             high=found.high,
             p=found.p,
-            n_clusters=((self.n_upper > 0) & (self.n_lower > 0)).sum(0),
-            carriers=effective_number(self.upper + self.lower),
+            n_clusters=((sides.n_upper > 0) & (sides.n_lower > 0)).sum(0),
+            carriers=effective_number(sides.upper + sides.lower),
             df=np.maximum(found.n_prompts - 2.0, 0.0),
             reason=np.array(reasons, dtype=np.str_),
             method=np.full(len(found.p), CONTRAST),

@@ -32,6 +32,7 @@ from portrayal.stats.clustered import (
     infer_shares,
 )
 from portrayal.stats.contrasts import (
+    contrast_p,
     fewest_contrasts,
     infer_contrasts,
     joint_p,
@@ -162,6 +163,7 @@ __all__ = [
     "cohens_d",
     "cohens_kappa",
     "coin_test",
+    "contrast_p",
     "count_by_chance",
     "design_effect",
     "divide",

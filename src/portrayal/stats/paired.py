@@ -24,7 +24,13 @@ import numpy.typing as npt
 
 from portrayal.stats._arguments import check_level
 from portrayal.stats.clustered import Clustered, infer_influences
-from portrayal.stats.contrasts import Contrasts, TwoSides, infer_contrasts, too_few_contrasts
+from portrayal.stats.contrasts import (
+    Contrasts,
+    TwoSides,
+    contrast_p,
+    infer_contrasts,
+    too_few_contrasts,
+)
 from portrayal.stats.roles import fewest_prompts, no_test_reason
 from portrayal.types import BoolArray, FloatArray, IntArray
 
@@ -177,11 +183,10 @@ def paired_shares(
     with np.errstate(divide="ignore"):
         value, low, high = (np.log(each) for each in (found.ratio, found.low, found.high))
     ends = np.stack([-bound, bound])
-    two_sided = np.stack([infer_contrasts(sides, level, np.exp(end)).p for end in ends])
+    two_sided = np.stack([contrast_p(sides, found, np.exp(end), level) for end in ends])
     # At minus the margin a change that lies well above it has a small p, at plus one well below.
     toward = np.stack([value > ends[0], value < ends[1]])
     inside = np.where(toward, two_sided / 2.0, 1.0 - two_sided / 2.0)
-    inside = np.where(np.isnan(ends), np.nan, inside)
     # Sides that are the same, as of one set of texts, are no evidence that models are alike.
     same = np.all((a == b) & (n == m), axis=0)
     why = [
