@@ -364,8 +364,10 @@ def share_inference(
     by, tested = np.asarray(scale, dtype=np.float64), np.asarray(null, dtype=np.float64)
     found = infer_shares(numerator, denominator, scope.level, tested * by, squares)
     parts = vars(found) | {name: getattr(found, name) / by for name in ("value", "low", "high")}
-    low, high, p = infer_fixed_shares(numerator, denominator, scope.level, tested * by, squares)
     named = inference(Clustered(**parts), SHARE, SHARE_TEST)
+    if np.isnan(tested).all():  # these very prompts are told of only where something is tested
+        return named
+    low, high, p = infer_fixed_shares(numerator, denominator, scope.level, tested * by, squares)
     return replace(named, fixed=(low / by, high / by, p))
 
 
