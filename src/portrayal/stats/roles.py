@@ -16,8 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from portrayal.stats._arguments import check_level
-from portrayal.stats.contrasts import TwoSides
+from portrayal.stats.contrasts import TwoSides, fewest_contrasts
 from portrayal.stats.p_values import agreeing_interval
 from portrayal.stats.resampling import sums_over
 from portrayal.types import BoolArray, FloatArray, IntArray
@@ -68,8 +67,7 @@ def fewest_prompts(level: float) -> int:
     >>> fewest_prompts(0.95)
     6
     """
-    check_level(level)
-    return int(np.floor(1.0 - np.log2(1.0 - level) + 1e-9)) + 1
+    return fewest_contrasts(level) + 1  # two tails need a prompt more than one
 
 
 def no_test_reason(n_prompts: int, level: float) -> str | None:
