@@ -311,10 +311,8 @@ def as_facts(view: View, found: Headline, stated: Sequence[Stated]) -> dict[str,
     """
 
     def facts(e: Estimate) -> dict[str, object]:
-        bounds = None if e.interval is None else [e.interval.low, e.interval.high]
-        null = None if e.null is None else {"value": e.null.value, "low": e.null.low}
-        if null is not None and e.null is not None:
-            null["high"] = e.null.high
+        bounds = e.interval and [e.interval.low, e.interval.high]
+        null = e.null and {"value": e.null.value, "low": e.null.low, "high": e.null.high}
         return {
             "id": e.id,
             "measure": e.measure,
