@@ -31,7 +31,6 @@ from portrayal.records import (
 )
 from portrayal.registry import Component
 from portrayal.stats import (
-    agreeing_interval,
     infer_differences,
     infer_fixed_shares,
     infer_means,
@@ -393,25 +392,6 @@ def difference_inference(upper: Sums, lower: Sums, scope: Scope) -> Inference:
     `upper` and `lower` are (a, n) and (b, m), each of shape (n_pairs, k).
     """
     return inference(infer_differences(upper, lower, scope.level), MEAN, MEAN_TEST)
-
-
-def agreeing(
-    bounds: Interval | None, value: float, null: float, p: float, *, named: bool = True
-) -> Interval | None:
-    """Make an interval agree with the test of `null` by another method, whose p-value is `p`.
-
-    Its method says so where it is `named`.
-    """
-    if bounds is None or np.isnan(p):
-        return bounds
-    if (p < 1.0 - bounds.level) != (bounds.low <= null <= bounds.high):
-        return bounds
-    ends, at, around, chance = (np.array([x]) for x in (0.0, null, value, p))
-    low, high = agreeing_interval(
-        ends + bounds.low, ends + bounds.high, chance, around, at, bounds.level
-    )
-    method = f"{bounds.method}, made to agree with the test" if named else bounds.method
-    return replace(bounds, low=float(low[0]), high=float(high[0]), method=method)
 
 
 def normal_interval(values: FloatArray, level: float) -> Interval | None:

@@ -72,11 +72,11 @@ from portrayal.stats.naming import (
     repetition_of,
 )
 from portrayal.stats.p_values import (
-    agreeing_interval,
     altman_bland_p,
     benjamini_hochberg,
     benjamini_yekutieli,
     holm,
+    inverted_toward_null,
     z_from_interval,
 )
 from portrayal.stats.paired import (
@@ -103,6 +103,7 @@ from portrayal.stats.resampling import (
     cluster_weights,
     expanded_percentile,
     log_share_influence,
+    not_refused,
     permutation_range,
     shuffle_within,
     sums_over,
@@ -142,7 +143,6 @@ from portrayal.stats.two_phase import infer_two_phase, infer_two_phase_ratio, tw
 from portrayal.stats.variance import infer_variance, variance_bounds
 
 __all__ = [
-    "agreeing_interval",
     "altman_bland_p",
     "benjamini_hochberg",
     "benjamini_yekutieli",
@@ -202,6 +202,7 @@ __all__ = [
     "infer_two_phase_ratio",
     "infer_variance",
     "informative_prior",
+    "inverted_toward_null",
     "joint_p",
     "kappa_without_bias",
     "katz_log",
@@ -222,6 +223,7 @@ __all__ = [
     "no_test_reason",
     "normal_isf",
     "normal_sf",
+    "not_refused",
     "overall_lifts",
     "paired_changes",
     "paired_ratios",
