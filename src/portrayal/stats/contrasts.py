@@ -193,19 +193,9 @@ def infer_contrasts(sides: TwoSides, level: float = 0.95) -> Contrasts:
     unknown = np.isnan(ratio) | (n_prompts < 3)  # of three prompts on, t has a degree of freedom
     null_low, null_high = (np.where(unknown, np.nan, x) for x in (null_low, null_high))
     fixed_low, fixed_high, fixed_p = (np.where(nobody, np.nan, x) for x in fixed)
-    return Contrasts(
-        ratio,
-        low,
-        high,
-        p,
-        null_low,
-        null_high,
-        fixed_low,
-        fixed_high,
-        fixed_p,
-        n_prompts,
-        *weighted.scores(one),
-    )
+    others = ratio, low, high, p, null_low, null_high
+    here = fixed_low, fixed_high, fixed_p
+    return Contrasts(*others, *here, n_prompts, *weighted.scores(one))
 
 
 def contrast_p(

@@ -41,7 +41,7 @@ from portrayal.measure.pairs.table import (
     places,
 )
 from portrayal.measure.scope import Scope
-from portrayal.records import ALL, NO_TEST, Estimate, Interval, Null, Test
+from portrayal.records import ALL, NO_TEST, Estimate, Null, Test
 from portrayal.stats import inverted_toward_null, not_refused, permutation_range
 from portrayal.types import FloatArray, IntArray
 
@@ -59,6 +59,8 @@ pairs of the place. By so much at least differences raise the distance within pa
 distance between distributions is convex: that of the mixtures is at most the mean of the pairs'.
 The null's centre is the distance without that gap, and its draws add those of the exchanges.
 """
+INVERTED = "; toward the null the test inverted"
+"""What the method of an interval says where it and the test differed."""
 FEW_TO_EXCHANGE = (
     f"with one text per original and fewer than {FEWEST_TO_EXCHANGE} pairs, no exchange of "
     "originals with their texts could be rarer than 5 %"
@@ -196,9 +198,14 @@ def _at(
             return {**common, "instruments": instruments, "undefined": why}
         value, bounds = float(found.value[i]), found.interval(i, scope, "pair")
         null, p, inverted = _null(quantity, each, place, number, k, value, scope)
-        refusable = null is not None and not (quantity.greater and value < null.value)
-        if bounds is not None and null is not None and refusable and not quantity.tested:
-            bounds = _toward_null(bounds, inverted, p, value, null.value)
+        # Below its null a distance is never refused, and the test has no bound on that side.
+        one_sided = quantity.greater and null is not None and value < null.value
+        if bounds and null and not (quantity.tested or one_sided):
+            own = bounds.low, bounds.high
+            ends = inverted_toward_null(own, inverted, p, value, null.value, scope.level)
+            low, high = map(float, ends)
+            if (low, high) != own:
+                bounds = replace(bounds, low=low, high=high, method=bounds.method + INVERTED)
         if null is None and _one_each(quantity, level, place):
             instruments[NO_TEST] = FEW_TO_EXCHANGE
         return {
@@ -280,18 +287,6 @@ def _null(
     floor, top = (0.0, 1.0) if quantity.statistic == "share" else (-top, top)
     inverted = max(value - (most - centre), floor), min(value + (centre - least), top)
     return Null(centre, low, high, scope.level, method, scope.seed), p, inverted
-
-
-def _toward_null(
-    bounds: Interval, inverted: tuple[float, float], p: float, value: float, null: float
-) -> Interval:
-    """The interval, with the end toward the null from the test's inversion where the two differ."""
-    own = bounds.low, bounds.high
-    low, high = map(float, inverted_toward_null(own, inverted, p, value, null, bounds.level))
-    if (low, high) == own:
-        return bounds
-    method = f"{bounds.method}; toward the null the test inverted"
-    return replace(bounds, low=low, high=high, method=method)
 
 
 def unpaired(paired: Paired, place: PairStratum) -> dict[str, int]:
