@@ -198,9 +198,7 @@ def _at(
             return {**common, "instruments": instruments, "undefined": why}
         value, bounds = float(found.value[i]), found.interval(i, scope, "pair")
         null, p, inverted = _null(quantity, each, place, number, k, value, scope)
-        # Below its null a distance is never refused, and the test has no bound on that side.
-        one_sided = quantity.greater and null is not None and value < null.value
-        if bounds and null and not (quantity.tested or one_sided):
+        if bounds and null and inverted:
             own = bounds.low, bounds.high
             ends = inverted_toward_null(own, inverted, p, value, null.value, scope.level)
             low, high = map(float, ends)
@@ -268,20 +266,23 @@ def _null(
     k: int,
     value: float,
     scope: Scope,
-) -> tuple[Null | None, float, tuple[float, float]]:
+) -> tuple[Null | None, float, tuple[float, float] | None]:
     """The null of one column, p of `value` against it, and the test's inversion.
 
-    That is all nulls with draws as far around them that would allow the value.
+    That is all nulls with draws as far around them that would allow the value. There is none where
+    another test is the first, or the value lies on the side that a test of one side never refuses.
     """
     draws, method = each.folded.draws[:, number, k], each.level.null_method
     if _one_each(quantity, each.level, place):
         draws, method = np.maximum(value + draws, 0.0), ONE_EACH
     known = draws[~np.isnan(draws)]
     if len(known) == 0:
-        return None, np.nan, (np.nan, np.nan)
+        return None, np.nan, None
     centre = float(known.mean())
     low, high = (float(bound) for bound in permutation_range(known, scope.level))
     p = null_p(value, draws, greater=quantity.greater)
+    if quantity.tested or (quantity.greater and value < centre):
+        return Null(centre, low, high, scope.level, method, scope.seed), p, None
     least, most = not_refused(draws, scope.level, greater=quantity.greater)
     top = 2.0 if each.level.kind == SCORE else 1.0  # as far apart as two scores or shares can be
     floor, top = (0.0, 1.0) if quantity.statistic == "share" else (-top, top)

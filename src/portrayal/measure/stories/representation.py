@@ -78,15 +78,13 @@ def share_ratios(
         # A race is bounded and tested beside drawn names, which vary however alike prompts are.
         shares, starred = fair.shares, against.starred[:k]
         races = (shares.low / starred, shares.high / starred, shares.p)
-        here = (shares.fixed_low / starred, shares.fixed_high / starred, shares.fixed_p)
+        prompts = (shares.fixed_low / starred, shares.fixed_high / starred, shares.fixed_p)
         others = (found.low, found.high, found.p)
-        # Where every group is a race, nothing else is tested, and there is nothing of the others.
-        low, high, p, fixed_low, fixed_high, fixed_p = (
+        low, high, p, *here = (
             np.concatenate([race, other[k:]])
-            for race, other in zip(races + here, others + (found.fixed or others), strict=True)
+            for race, other in zip(races + prompts, others + (found.fixed or others), strict=True)
         )
-        method = np.where(is_race, FAIR, found.method)
-        fixed = fixed_low, fixed_high, fixed_p
+        method, fixed = np.where(is_race, FAIR, found.method), (here[0], here[1], here[2])
         found = replace(found, low=low, high=high, p=p, method=method, fixed=fixed)
     counts, units = sums.upper.sum(0), sums.n_upper.sum(0)
     squares = counts if sums.squares is None else sums.squares.sum(0)
