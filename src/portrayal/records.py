@@ -40,6 +40,10 @@ ERROR_VALUE, ERROR_LOW, ERROR_HIGH = "error_value", "error_low", "error_high"
 BEYOND_MARGINS = "p_beyond_margins"
 """Detail of an intersection: p of what its groups alone would give, their ratios multiplied."""
 
+UNITS = "units_"
+"""Start of details: how many of each kind of unit an estimate rests on that has two ("units_name",
+"units_department"), of the smallest group."""
+
 EFFECTIVE = "effective_prompts"
 """Detail: how many equal prompts would carry the group as well, (Σ c)² / Σ c² of its counts c."""
 FEW_PEOPLE, FEW_PROMPTS = 10, 5

@@ -37,6 +37,7 @@ from portrayal.report.strength import (
     Stated,
     agreement,
     base_of,
+    clusters_of,
     count_words,
     holds_here,
     strength_of,
@@ -340,7 +341,7 @@ def said_value(e: Estimate) -> str:
 
 def _evidence(view: View, e: Estimate) -> str:
     """Prompts, null, q and the reader's error of an estimate."""
-    parts = [f"{fmt.level(view.level)} interval over {fmt.plural(e.n_clusters, 'prompt')}"]
+    parts = [f"{fmt.level(view.level)} interval over {clusters_of(e)}"]
     if e.null is not None and not math.isnan(e.null.low):
         null = e.null.method or "what no difference gives"
         drawn = null.startswith("drawn at random")

@@ -15,7 +15,7 @@ from typing import Literal
 import portrayal.report.formats as fmt
 from portrayal.records import ALL, FEW_PEOPLE, FEW_PROMPTS, NO_TEST, Estimate
 from portrayal.report.passages import rows_of
-from portrayal.report.strength import HERE, Stated, units
+from portrayal.report.strength import HERE, Stated, clusters_of, units
 from portrayal.report.study import report_of
 from portrayal.report.view import SURE, View, beyond_chance, no_difference, place_words, q_of
 from portrayal.report.words import group_label, group_words, measure_title
@@ -83,7 +83,7 @@ class Hypothesis:
         """Label, value, interval, p, q and prompts needed, as a page shows them."""
         e = self.estimate
         times = None if self.prompts is None else self.prompts / max(e.n_clusters, 1)
-        needed = "too many" if times is None else fmt.plural(self.prompts or 0, "prompt")
+        needed = "too many" if times is None else clusters_of(e, times)
         if times is not None and e.n_texts:
             needed += f", {fmt.count(times * e.n_texts)} texts"
         return (

@@ -22,14 +22,22 @@ from portrayal.stats.agreement import (
 )
 from portrayal.stats.anytime import e_bh, latest_change
 from portrayal.stats.association import fisher_p, infer_lifts, lift, overall_lifts, within_lifts
-from portrayal.stats.blocks import find_blocks, matched_differences, plain_differences
+from portrayal.stats.blocks import (
+    crossed_differences,
+    find_blocks,
+    matched_differences,
+    plain_differences,
+)
 from portrayal.stats.clustered import (
+    infer_crossed,
     infer_differences,
     infer_fixed_shares,
     infer_influences,
     infer_means,
     infer_ratios,
     infer_shares,
+    sums_by,
+    two_way_variance,
 )
 from portrayal.stats.contrasts import (
     fewest_contrasts,
@@ -163,6 +171,7 @@ __all__ = [
     "cohens_kappa",
     "coin_test",
     "count_by_chance",
+    "crossed_differences",
     "design_effect",
     "divide",
     "drawn_shares",
@@ -187,6 +196,7 @@ __all__ = [
     "holm",
     "hypergeometric_pmf",
     "infer_contrasts",
+    "infer_crossed",
     "infer_differences",
     "infer_fair_shares",
     "infer_fixed_shares",
@@ -250,12 +260,14 @@ __all__ = [
     "specific_agreement",
     "spread_as_bearers",
     "studentised",
+    "sums_by",
     "sums_over",
     "t_isf",
     "t_sf",
     "too_few_contrasts",
     "two_phase",
     "two_sided_p",
+    "two_way_variance",
     "upper_of_none",
     "variance_bounds",
     "wilson",
