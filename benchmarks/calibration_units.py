@@ -12,9 +12,7 @@ from itertools import product
 import numpy as np
 
 from benchmarks.calibration_worlds import Rng
-from portrayal.stats.blocks import crossed_differences, matched_differences, plain_differences
-from portrayal.stats.variance import infer_variance
-from portrayal.types import FloatArray
+from portrayal import stats
 
 METHODS = ("prompts", "topics", "names", "names × topics")
 
@@ -49,15 +47,13 @@ def p_values(rng: Rng, world: Crossed, difference: float, groups: int = 2) -> li
     total = one * y[:, np.newaxis]
     pairs, found = [[0, 1]], []
 
-    def by(code: FloatArray, values: FloatArray) -> FloatArray:
-        return np.stack([np.bincount(code, column) for column in values.T], axis=1)
-
-    found.append(plain_differences(total, one, pairs, 0.95))
-    found.append(matched_differences(by(topic, total), by(topic, one), pairs, 0.95))
-    found.append(plain_differences(by(name, total), by(name, one), pairs, 0.95))
-    found.append(crossed_differences(total, one, pairs, 0.95, (name, topic)))
+    found.append(stats.plain_differences(total, one, pairs, 0.95))
+    for compare, code in ((stats.matched_differences, topic), (stats.plain_differences, name)):
+        sums = (stats.sums_by(code, int(code.max()) + 1, each) for each in (total, one))
+        found.append(compare(*sums, pairs, 0.95))
+    found.append(stats.crossed_differences(total, one, pairs, 0.95, (name, topic)))
     cells = np.eye(groups)
-    variance = infer_variance(total, one, [cells], 0.95, (name, topic))
+    variance = stats.infer_variance(total, one, [cells], 0.95, (name, topic))
     return [float(each.p[0]) for each in found] + [variance.p]
 
 
