@@ -457,14 +457,14 @@ def test_equal_checkpoints_give_what_one_gives(tmp_path):
 @pytest.fixture(scope="module")
 def professors():
     """Reviews of six names of each gender in seven departments, that differ by name alone."""
-    rng = np.random.default_rng(1)
+    rng, (acts, cares) = np.random.default_rng(1), [row["text"] for row in of_two_kinds()[:2]]
     rows = [
         {
             "prompt": f"Review {gender}{i} in {job}.",
             "name": f"{gender}{i}",
             "gender": gender,
             "department": f"job {job}",
-            "text": ACTS if rng.random() < 0.2 + 0.1 * i else CARES,
+            "text": acts if rng.random() < 0.2 + 0.1 * i else cares,
         }
         for gender in "fm"
         for i in range(6)
