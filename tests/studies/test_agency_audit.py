@@ -457,7 +457,8 @@ def test_equal_checkpoints_give_what_one_gives(tmp_path):
 @pytest.fixture(scope="module")
 def professors():
     """Reviews of six names of each gender in seven departments, that differ by name alone."""
-    rng, (acts, cares) = np.random.default_rng(1), [row["text"] for row in of_two_kinds()[:2]]
+    acts, cares = sorted({row["text"] for row in of_two_kinds()})
+    rng = np.random.default_rng(1)
     rows = [
         {
             "prompt": f"Review {gender}{i} in {job}.",
