@@ -28,6 +28,7 @@ from portrayal.records import (
     NO_FINDING,
     NO_TEST,
     READER_ERROR,
+    THESE,
     Estimate,
 )
 from portrayal.report.strength import (
@@ -305,6 +306,8 @@ def headline_of(e: Estimate) -> str:
 def _finding(view: View, estimates: list[Estimate]) -> Stated:
     first = estimates[0]
     headline = headline_of(first)
+    if first.population == THESE:
+        headline = f"in these prompts: {headline[:1].upper()}{headline[1:]}"
     return Stated(
         headline[:1].upper() + headline[1:],
         facts_of(view, first),
@@ -342,6 +345,8 @@ def said_value(e: Estimate) -> str:
 def _evidence(view: View, e: Estimate) -> str:
     """Prompts, null, q and the reader's error of an estimate."""
     parts = [f"{fmt.level(view.level)} interval over {clusters_of(e)}"]
+    if e.population == THESE:
+        parts[0] += " of these prompts"
     if e.null is not None and not math.isnan(e.null.low):
         null = e.null.method or "what no difference gives"
         drawn = null.startswith("drawn at random")

@@ -11,7 +11,16 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import portrayal.report.formats as fmt
-from portrayal.records import ALL, BEYOND_MARGINS, FEW_PEOPLE, READER_ERROR, UNITS, Count, Estimate
+from portrayal.records import (
+    ALL,
+    BEYOND_MARGINS,
+    FEW_PEOPLE,
+    READER_ERROR,
+    THESE,
+    UNITS,
+    Count,
+    Estimate,
+)
 from portrayal.report.view import (
     SURE,
     View,
@@ -121,7 +130,7 @@ def clusters_of(e: Estimate, times: float = 1.0) -> str:
     Where there are two kinds of them both are named ("5 names and 15 departments").
     """
     ways = {k.removeprefix(UNITS): n for k, n in e.details.items() if k.startswith(UNITS)}
-    known = ways or {"prompt": float(e.n_clusters)}
+    known = ways or {"text" if e.population == THESE else "prompt": float(e.n_clusters)}
     return fmt.listed([fmt.plural(math.ceil(n * times), one) for one, n in known.items()])
 
 
