@@ -29,7 +29,9 @@ NO_INTERVAL, NO_TEST, NO_FINDING = "no_interval", "no_test", "no_finding"
 """Entries of `Estimate.instruments` that say why a value has no interval, no test, or is no finding
 whatever its test says."""
 
-LIKE_THESE, THESE = "prompts-like-these", "these-prompts"
+Population = Literal["prompts-like-these", "these-prompts"]
+LIKE_THESE: Population = "prompts-like-these"
+THESE: Population = "these-prompts"
 """Populations: the prompts are a sample of others like them, or they are fixed and chance is in
 their texts alone."""
 TEXTS_ALONE = "chance in the texts alone, prompts fixed"
@@ -306,7 +308,7 @@ class Estimate:
         return f"e-{hashlib.blake2b(text.encode('utf-8', 'replace'), digest_size=5).hexdigest()}"
 
     @property
-    def population(self) -> str:
+    def population(self) -> Population:
         """What its interval and first test are of: `LIKE_THESE` or `THESE`."""
         return THESE if self.tests and self.tests[0].method == TEXTS_ALONE else LIKE_THESE
 

@@ -38,6 +38,7 @@ from portrayal.stats.clustered import (
     infer_shares,
     sums_by,
     two_way_variance,
+    within_variance,
 )
 from portrayal.stats.contrasts import (
     fewest_contrasts,
@@ -88,6 +89,7 @@ from portrayal.stats.p_values import (
 )
 from portrayal.stats.paired import (
     clustered_changes,
+    fixed_changes,
     paired_changes,
     paired_ratios,
     paired_shares,
@@ -190,6 +192,7 @@ __all__ = [
     "fisher_p",
     "fit_mixture",
     "fit_shares",
+    "fixed_changes",
     "fleiss_kappa",
     "fleiss_parts",
     "hold_untold",
@@ -272,5 +275,6 @@ __all__ = [
     "variance_bounds",
     "wilson",
     "within_lifts",
+    "within_variance",
     "z_from_interval",
 ]

@@ -181,24 +181,34 @@ def infer_fixed_shares(
     [0.363, 0.637, 0.003]
     """
     a, n = _pair(count, total)
+    size, share = n.sum(0), divide(a.sum(0), n.sum(0))
     squared = a if squares is None else _sums("squares", squares)
-    size = n.sum(0)
-    share = divide(a.sum(0), size)
-    # Of a prompt with one text nothing is known within: it counts as the others do on average.
-    several = n > 1
-    within = np.where(several, n * divide_or_zero(squared - divide_or_zero(a**2, n), n - 1.0), 0.0)
-    part = divide(np.where(several, n, 0.0).sum(0), size)
-    variance = divide(divide(within.sum(0), part), size**2)
-    independent = share * (1.0 - share)
-    # Where texts of a prompt hardly differ, as copies do, each counts as a text of its own.
-    some = variance > _LEAST_WITHIN * divide(independent, size)
-    units = np.where(some, divide(independent, np.where(some, variance, 1.0)), size)
+    units = divide(share * (1.0 - share), within_variance(a, n, squared))
+    units = np.where(np.isfinite(units), units, size)
     ones, none = np.ones_like(share), np.zeros_like(share)
     evidence = Evidence(share, np.where(size > 0, units, np.nan), ones, none, ones, ones * 1.000001)
     tested = np.broadcast_to(np.asarray(null, dtype=np.float64), share.shape)
     inside = (tested > 0) & (tested < 1)
     low, high = evidence_interval(evidence, level)
     return low, high, evidence_p(evidence, np.where(inside, tested, np.nan))
+
+
+def within_variance(count: FloatArray, total: FloatArray, squares: FloatArray) -> FloatArray:
+    """Variance of shares of these very prompts, shape (n_groups,), from texts within prompts.
+
+    Parameters as in `infer_shares`. Where texts of a prompt hardly differ, as copies do, each
+    counts as a text of its own.
+    """
+    size = total.sum(0)
+    share = divide(count.sum(0), size)
+    # Of a prompt with one text nothing is known within: it counts as the others do on average.
+    several = total > 1
+    spread = squares - divide_or_zero(count**2, total)
+    within = np.where(several, total * divide_or_zero(spread, total - 1.0), 0.0)
+    part = divide(np.where(several, total, 0.0).sum(0), size)
+    variance = divide(divide(within.sum(0), part), size**2)
+    independent = divide(share * (1.0 - share), size)
+    return np.where(variance > _LEAST_WITHIN * independent, variance, independent)
 
 
 def infer_ratios(

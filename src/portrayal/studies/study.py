@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, get_args
 
 import portrayal.registry as registry
 from portrayal.annotate import Annotation
@@ -15,7 +15,7 @@ from portrayal.config import option
 from portrayal.errors import OptionError
 from portrayal.measure import Scope, Tables
 from portrayal.measure.scope import Question
-from portrayal.records import LIKE_THESE, THESE, Prompt
+from portrayal.records import LIKE_THESE, Population, Prompt
 from portrayal.reference.locales import load_locale
 from portrayal.run.directory import Run
 from portrayal.types import Say
@@ -102,8 +102,8 @@ class Options:
         "repeated.",
         panel="Statistics",
     )
-    population: Literal["prompts-like-these", "these-prompts"] = option(
-        "prompts-like-these",
+    population: Population = option(  # noqa: RUF009
+        LIKE_THESE,
         "What findings are about: prompts like these, or these very prompts, asked again.",
         panel="Statistics",
     )
@@ -126,7 +126,7 @@ class Options:
     def __post_init__(self) -> None:
         """Refuse options that cannot be used, before any text is read."""
         self.scope("")
-        check_choice("population", self.population, (LIKE_THESE, THESE))
+        check_choice("population", self.population, get_args(Population))
         self.locale_settings()
         self.further_measures()
         self.questions()
