@@ -308,9 +308,6 @@ def agency_texts(
     unit, clusters = _clusters(cluster, rows["prompt_id"] if by_prompt else None, about)
     coarse = numbered(list(zip(named_tasks, conditions, split, strict=True)))
     within = {} if cluster in (None, EACH, PROMPT) else {WITHIN: clusters}
-    people = None
-    if cluster is None and NAME not in group and any(NAME in own for own in about):
-        people = _clusters(NAME, None, about)[1]
     moved = (*group, NAME, *((cluster,) if cluster else ()))
     alike = sorted({name for own in about for name in own} - set(moved)) if by_prompt else []
     cell = list(zip(*columns, strict=True))
@@ -344,9 +341,18 @@ def agency_texts(
         checkpoints={n: found[0] for n, found in counts.items() if len(found[0]) > 1},
         cluster_names=_unit_names(rows, about, unit, cluster, clusters),
         column_labels={name: labels for name, (_, labels) in coded.items()},
-        names=people,
-        name_labels=() if people is None else _unit_names(rows, about, NAME, NAME, people),
+        **_people(rows, about, here=cluster is None and NAME not in group),
     )
+
+
+def _people(
+    rows: Mapping[str, list[Any]], about: Sequence[Mapping[str, str]], *, here: bool
+) -> dict[str, Any]:
+    """Names and their labels, where some text has one and names count `here`."""
+    if not here or not any(NAME in own for own in about):
+        return {}
+    code = _clusters(NAME, None, about)[1]
+    return {"names": code, "name_labels": _unit_names(rows, about, NAME, NAME, code)}
 
 
 def _unit_names(
