@@ -40,10 +40,11 @@ from portrayal.stats import (
     wilson,
 )
 from portrayal.stats.clustered import Clustered
+from portrayal.stats.clustered import sums_by as sums_by  # noqa: PLC0414 (its door here)
 from portrayal.stats.contrasts import Contrasts, TwoSides, infer_contrasts
 from portrayal.stats.design_effect import effective_number
 from portrayal.stats.tails import normal_isf
-from portrayal.types import BoolArray, FloatArray, IntArray
+from portrayal.types import BoolArray, FloatArray
 
 BOOTSTRAP = "cluster bootstrap over prompts (expanded percentile)"
 PER_PROMPT = "score interval with one observation per prompt (no variation between prompts)"
@@ -418,13 +419,6 @@ def overall_null(share: float, n: float, scope: Scope, method: str) -> Null:
     """Return the null that `n` units have the overall share, with the range of chance around it."""
     low, high = (float(bound) for bound in wilson(share * n, n, scope.level))
     return Null(share, low, high, scope.level, method)
-
-
-def sums_by(code: IntArray, n_codes: int, values: FloatArray) -> FloatArray:
-    """Sum the rows of `values`, shape (n, k), by their code: shape (n_codes, k)."""
-    return np.stack(
-        [np.bincount(code, weights=column, minlength=n_codes) for column in values.T], axis=1
-    )
 
 
 MOST_PROMPTS = 4096

@@ -28,6 +28,7 @@ from portrayal.records import (
     NO_FINDING,
     NO_TEST,
     READER_ERROR,
+    THESE,
     Estimate,
 )
 from portrayal.report.strength import (
@@ -37,6 +38,7 @@ from portrayal.report.strength import (
     Stated,
     agreement,
     base_of,
+    clusters_of,
     count_words,
     holds_here,
     strength_of,
@@ -308,8 +310,11 @@ def headline_of(e: Estimate) -> str:
 
 def _finding(view: View, estimates: list[Estimate]) -> Stated:
     first = estimates[0]
+    headline = capital(headline_of(first))
+    if first.population == THESE:
+        headline = f"In these prompts: {headline}"
     return Stated(
-        capital(headline_of(first)),
+        headline,
         facts_of(view, first),
         _evidence(view, first) + _elsewhere(estimates) + _medians(view, first),
         strength_of(view, first),
@@ -344,7 +349,9 @@ def said_value(e: Estimate) -> str:
 
 def _evidence(view: View, e: Estimate) -> str:
     """Prompts, null, q and the reader's error of an estimate."""
-    parts = [f"{fmt.level(view.level)} interval over {fmt.plural(e.n_clusters, 'prompt')}"]
+    parts = [f"{fmt.level(view.level)} interval over {clusters_of(e)}"]
+    if e.population == THESE:
+        parts[0] += " of these prompts"
     if e.null is not None and not math.isnan(e.null.low):
         null = e.null.method or "what no difference gives"
         drawn = null.startswith("drawn at random")

@@ -22,14 +22,23 @@ from portrayal.stats.agreement import (
 )
 from portrayal.stats.anytime import e_bh, latest_change
 from portrayal.stats.association import fisher_p, infer_lifts, lift, overall_lifts, within_lifts
-from portrayal.stats.blocks import find_blocks, matched_differences, plain_differences
+from portrayal.stats.blocks import (
+    crossed_differences,
+    find_blocks,
+    matched_differences,
+    plain_differences,
+)
 from portrayal.stats.clustered import (
+    infer_crossed,
     infer_differences,
     infer_fixed_shares,
     infer_influences,
     infer_means,
     infer_ratios,
     infer_shares,
+    sums_by,
+    two_way_variance,
+    within_variance,
 )
 from portrayal.stats.contrasts import (
     contrast_p,
@@ -81,6 +90,7 @@ from portrayal.stats.p_values import (
 )
 from portrayal.stats.paired import (
     clustered_changes,
+    fixed_changes,
     paired_changes,
     paired_ratios,
     paired_shares,
@@ -165,6 +175,7 @@ __all__ = [
     "coin_test",
     "contrast_p",
     "count_by_chance",
+    "crossed_differences",
     "design_effect",
     "divide",
     "drawn_shares",
@@ -183,12 +194,14 @@ __all__ = [
     "fisher_p",
     "fit_mixture",
     "fit_shares",
+    "fixed_changes",
     "fleiss_kappa",
     "fleiss_parts",
     "hold_untold",
     "holm",
     "hypergeometric_pmf",
     "infer_contrasts",
+    "infer_crossed",
     "infer_differences",
     "infer_fair_shares",
     "infer_fixed_shares",
@@ -254,15 +267,18 @@ __all__ = [
     "specific_agreement",
     "spread_as_bearers",
     "studentised",
+    "sums_by",
     "sums_over",
     "t_isf",
     "t_sf",
     "too_few_contrasts",
     "two_phase",
     "two_sided_p",
+    "two_way_variance",
     "upper_of_none",
     "variance_bounds",
     "wilson",
     "within_lifts",
+    "within_variance",
     "z_from_interval",
 ]
