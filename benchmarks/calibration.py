@@ -3,8 +3,8 @@
     python -m benchmarks.calibration [SECTION ...] [--reps N] [--seed N] [--gold FILE] [--json FILE]
 
 Sections: shares, ratios, roles, means, naming, mixture, measures, corrected, medians, models, gold,
-plan, news; all but gold without arguments. Prompts are drawn first and texts within them: truth is
-that of all prompts.
+plan, news, units; all but gold without arguments. Prompts are drawn first and texts within them:
+truth is that of all prompts.
 """
 
 import argparse
@@ -20,6 +20,7 @@ from scipy import stats as distributions
 
 from benchmarks import calibration_models as of_models
 from benchmarks import calibration_stories as stories
+from benchmarks import calibration_units as of_units
 from benchmarks import calibration_worlds as worlds
 from benchmarks.calibration_news import NEWS_MEASURES, News, rejections
 from benchmarks.calibration_worlds import Bearers, Cell, Rng
@@ -574,11 +575,18 @@ def _beside(found: FloatArray | None) -> str:
     return "–" if found is None else f"{found[1]:.3f}, {found[2]:.3f}"
 
 
+def units(options: argparse.Namespace) -> None:
+    """Level and power of differences between groups of names over topics."""
+    reps = options.reps or 2_000
+    title = f"Rejections of no difference at .05, power at 1 SD of a text, {reps} audits a row"
+    show(title, of_units.HEAD, of_units.rejections(options.seed, reps))
+
+
 SECTIONS = {
     f.__name__: f
     for f in (
         *(shares, ratios, roles, means, naming, mixture, measures, corrected),
-        *(medians, models, plan, news),
+        *(medians, models, plan, news, units),
     )
 }
 

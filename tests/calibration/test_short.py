@@ -17,6 +17,7 @@ from benchmarks import (
     calibration_models,
     calibration_news,
     calibration_stories,
+    calibration_units,
     calibration_worlds,
 )
 from benchmarks.calibration_worlds import Cell
@@ -213,3 +214,13 @@ def test_topics_beside_originals_keep_their_level_and_have_power(texts):
     some = calibration_news.rejections(rng(10), calibration_news.News(texts=texts, bias=1.2), 8, 59)
     assert some["group_change.v1", "full"][0] > 0.5
     assert texts > 1 or some["paired_distance.v1", "full"][0] > 0.5
+
+
+def test_names_over_topics_are_both_units():
+    """With an effect of names and of groups in topics, only both ways keep the level."""
+    world = calibration_units.Crossed(5, 15, name=1.0, group=0.5)
+    draws = rng(9)
+    p = np.array([calibration_units.p_values(draws, world, 0.0) for _ in range(400)])
+    prompts, topics, _, both, variance = (p < 0.05).mean(0)
+    assert max(both, variance) <= 0.05 + 0.033
+    assert min(prompts, topics) > 0.2

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import portrayal.report.formats as fmt
-from portrayal.records import ALL, FEW_PEOPLE, FEW_PROMPTS, NO_TEST, Estimate
+from portrayal.records import ALL, FEW_PEOPLE, FEW_PROMPTS, NO_TEST, THESE, Estimate
 from portrayal.report.passages import rows_of
-from portrayal.report.strength import HERE, Stated, units
+from portrayal.report.strength import HERE, Stated, clusters_of, units
 from portrayal.report.study import report_of
 from portrayal.report.view import SURE, View, beyond_chance, no_difference, place_words, q_of
 from portrayal.report.words import group_label, group_words, measure_title
@@ -83,8 +83,8 @@ class Hypothesis:
         """Label, value, interval, p, q and prompts needed, as a page shows them."""
         e = self.estimate
         times = None if self.prompts is None else self.prompts / max(e.n_clusters, 1)
-        needed = "too many" if times is None else fmt.plural(self.prompts or 0, "prompt")
-        if times is not None and e.n_texts:
+        needed = "too many" if times is None else clusters_of(e, times)
+        if times is not None and e.n_texts and e.population != THESE:
             needed += f", {fmt.count(times * e.n_texts)} texts"
         return (
             self.label,
@@ -122,7 +122,8 @@ def headline(view: View, stated: Sequence[Stated]) -> Headline:
     """Return what a run leads with, beside its findings."""
     words = report_of(view).wording
     readable = int(view.note.get("outcomes", {}).get("ok", 0))
-    counted = f"{readable:,} {words.texts}"
+    fixed = any(e.population == THESE for e in view.estimates)
+    counted = f"{readable:,} {words.texts}{' to these prompts' * fixed}"
     tested = hypotheses(view)
     shown = {id(e) for each in stated for e in each.estimates}
     every = [_hypothesis(e, tested) for e in tested]
@@ -294,6 +295,12 @@ def _untested(view: View, readable: int) -> str:
     return why
 
 
+def _population(each: Stated) -> str:
+    """What a finding is about."""
+    here = each.strength == HERE or (each.estimates and each.first.population == THESE)
+    return "these prompts" if here else "prompts like these"
+
+
 _NO_GROUPS = ("outcome", "attribute", "factor")
 """Attributes of estimates that are no groups of people."""
 _DIFFERENT = "select count(distinct text) as n from read_parquet($texts) where outcome = 'ok'"
@@ -311,10 +318,8 @@ def as_facts(view: View, found: Headline, stated: Sequence[Stated]) -> dict[str,
     """
 
     def facts(e: Estimate) -> dict[str, object]:
-        bounds = None if e.interval is None else [e.interval.low, e.interval.high]
-        null = None if e.null is None else {"value": e.null.value, "low": e.null.low}
-        if null is not None and e.null is not None:
-            null["high"] = e.null.high
+        bounds = e.interval and [e.interval.low, e.interval.high]
+        null = e.null and {"value": e.null.value, "low": e.null.low, "high": e.null.high}
         return {
             "id": e.id,
             "measure": e.measure,
@@ -336,7 +341,7 @@ def as_facts(view: View, found: Headline, stated: Sequence[Stated]) -> dict[str,
             {
                 "rank": rank,
                 "strength": each.strength,
-                "population": "these prompts" if each.strength == HERE else "prompts like these",
+                "population": _population(each),
                 "sentence": each.headline,
                 **(facts(each.first) if each.estimates else {}),
             }
@@ -347,7 +352,7 @@ def as_facts(view: View, found: Headline, stated: Sequence[Stated]) -> dict[str,
                 "sentence": each.label,
                 **facts(each.estimate),
                 "detectable": each.detectable,
-                "prompts_needed": each.prompts,
+                "prompts_needed": None if each.estimate.population == THESE else each.prompts,
             }
             for each in found.candidates
         ],

@@ -24,6 +24,7 @@ from portrayal.records import BEYOND_MARGINS, Estimate, Form, Interval, Test
 from portrayal.registry import Component
 from portrayal.stats import (
     altman_bland_p,
+    contrast_p,
     divide,
     katz_log,
     ratio,
@@ -48,6 +49,7 @@ def role_ratios(
     *,
     smoothing: float = 0.0,
     kept: Form | None = None,
+    margins: FloatArray | None = None,
 ) -> Iterator[Estimate]:
     """Yield the ratio of each group's share in the subordinate role to that in the dominant one.
 
@@ -62,13 +64,18 @@ def role_ratios(
         As in `estimates_of`.
     smoothing
         Added to a count (twice to its total) where one of the two counts is 0.
+    margins
+        Ratios that the margins of an intersection let expect, shape (k,): what lies beyond them is
+        tested too (`BEYOND_MARGINS`). NaN for groups that are no intersection.
     """
-    assert sums.lower is not None
-    assert sums.n_lower is not None
-    counts = [each.sum(0) for each in (sums.upper, sums.n_upper, sums.lower, sums.n_lower)]
+    sides = sums.sides
+    counts = [each.sum(0) for each in (sides.upper, sides.n_upper, sides.lower, sides.n_lower)]
     added = np.where((counts[0] > 0) & (counts[2] > 0), 0.0, smoothing)
     a, n, b, m = (x + times * added for x, times in zip(counts, (1, 2, 1, 2), strict=True))
     found = sums.ratios(scope)
+    beyond = np.full(a.shape, np.nan)
+    if margins is not None:
+        beyond = contrast_p(sides, found.contrasts, margins, scope.level)
     with np.errstate(divide="ignore", invalid="ignore"):
         value = np.where(added > 0, (a / n) / (b / m), found.value)
     # A smoothed ratio of a count of 0 lies within the interval, or next to its end.
@@ -87,6 +94,8 @@ def role_ratios(
         own_counts = dict(zip(_CELLS, cells, strict=True)) | found.effective(i)
         more["counts"] = own_counts | more.get("counts", {})
         more["n_units"] = cells[1] + cells[3]
+        if not np.isnan(beyond[i]):
+            more["details"] = {**more.get("details", {}), BEYOND_MARGINS: float(beyond[i])}
         used = (float(a[i]), float(n[i]), float(b[i]), float(m[i]))
         reason = undefined_ratio(used, sums.groups[i], stratum)
         if reason is not None:
@@ -180,17 +189,15 @@ def _of_stratum(
             for group in features.groups
         ]
     )
-    known = np.isfinite(product) & (product > 0)
-    beyond = np.where(known, sums.ratios(scope, np.where(known, product, 1.0)).p, np.nan)
+    product = np.where(np.isfinite(product) & (product > 0), product, np.nan)
 
     def own(i: int) -> dict[str, Any]:
         return {
             "counts": reads[i] if i < len(reads) else {},
-            "details": {BEYOND_MARGINS: float(beyond[i])} if not np.isnan(beyond[i]) else {},
             "exclusions": reasons(i, float(units[i])),
         }
 
-    yield from role_ratios(SUBORDINATION, sums, stratum, scope, own, kept="ratio")
+    yield from role_ratios(SUBORDINATION, sums, stratum, scope, own, kept="ratio", margins=product)
 
 
 def _totals(sums: GroupSums) -> tuple[FloatArray, FloatArray]:
