@@ -9,6 +9,7 @@ from portrayal.comparison import measured, sums_of
 from portrayal.records import LIKE_THESE, THESE, Population
 from portrayal.run import Run
 from portrayal.stats import (
+    contrast_p,
     infer_contrasts,
     infer_differences,
     infer_fixed_shares,
@@ -134,12 +135,14 @@ def inference(
 
         return mean, (0.0, scale) if counts else _ANY
     if form == "ratio" and counts and bool(np.all((b >= 0) & (b <= m + 1e-9))):
+        sides = TwoSides(a, n, b, m)
+        own = infer_contrasts(sides, level)
 
         def ratio(null: float) -> Clustered:
             found = infer_ratios((a, n), (b, m), level, null)
             if fixed:
-                own = infer_contrasts(TwoSides(a, n, b, m), level, null)
-                found = _fixed(found, (own.fixed_low, own.fixed_high, own.fixed_p))
+                p = contrast_p(sides, own, np.array([null]), level, fixed=True)
+                found = _fixed(found, (own.fixed_low, own.fixed_high, p))
             return found
 
         return ratio, (0.0, np.inf)

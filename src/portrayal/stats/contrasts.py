@@ -199,12 +199,17 @@ def infer_contrasts(sides: TwoSides, level: float = 0.95) -> Contrasts:
 
 
 def contrast_p(
-    sides: TwoSides, found: Contrasts, null: FloatArray, level: float = 0.95
+    sides: TwoSides,
+    found: Contrasts,
+    null: FloatArray,
+    level: float = 0.95,
+    *,
+    fixed: bool = False,
 ) -> FloatArray:
     """Return p of other ratios than 1, `null` of shape (k,), above 0 or NaN for no test.
 
     `found` is what `infer_contrasts` returned for the same sides and level; p agrees with its
-    interval, and is NaN where there is none.
+    interval, and is NaN where there is none. With `fixed` it is that of these very prompts.
 
     >>> n, a, b = np.full((8, 1), 20.0), np.full((8, 1), 6.0), np.full((8, 1), 3.0)
     >>> sides = TwoSides(a, n, b, n)
@@ -213,6 +218,9 @@ def contrast_p(
     1.0
     """
     scores = _scores(sides)
+    if fixed:
+        z = scores.t(np.log(null), fixed=True)
+        return np.where(np.isnan(found.fixed_low), np.nan, 2.0 * normal_sf(np.abs(z)))
     weighted = replace(scores, tau=_between(scores))
     return _p(weighted, np.log(null), (found.low, found.high), level)
 
