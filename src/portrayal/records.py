@@ -29,6 +29,9 @@ NO_INTERVAL, NO_TEST, NO_FINDING = "no_interval", "no_test", "no_finding"
 """Entries of `Estimate.instruments` that say why a value has no interval, no test, or is no finding
 whatever its test says."""
 
+SYSTEM = "system"
+"""Stratum of a prompt: the system prompt that it is asked with, beside that of the whole run."""
+
 ASKED = "question"
 """Entry of `Estimate.instruments`: the question, asked before any text was read, that names it."""
 
@@ -66,6 +69,12 @@ class Prompt:
     prompt_id: str
     text: str
     strata: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """What a provider takes: the text, then the system prompt where the prompt has its own."""
+        system = self.strata.get(SYSTEM)
+        return (self.text, system) if system else (self.text,)
 
 
 @dataclass(frozen=True, slots=True)
