@@ -175,6 +175,11 @@ class PromptMaker:
     make: Callable[..., tuple[Prompt, ...]]
     repeated: str = ""
 
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Names of the study's own options of prompts."""
+        return tuple(signature(self.make).parameters)
+
     def __call__(self, **options: Any) -> tuple[Prompt, ...]:
         """Return the prompts.
 
@@ -186,7 +191,7 @@ class PromptMaker:
         known = signature(self.make).parameters
         needed = [name for name, p in known.items() if p.default is p.empty]
         missing = [name for name in needed if name not in options]
-        unknown = [name for name in options if name not in known]
+        unknown = [name for name in options if name not in self.options]
         if missing or unknown:
             wrong = f"needs --{missing[0]}" if missing else f"takes no option {unknown[0]!r}"
             raise OptionError(f"this study {wrong}; options: {', '.join(known) or 'none'}.")
