@@ -39,7 +39,7 @@ def test_every_case_in_every_wording_with_every_person(tmp_path: Path) -> None:
         table = "cases.csv"
         [[template]]
         text = ["{Note}. {Pronoun.subject} is a {age}-year-old; write to {title} {name}.",
-                "Describe {pronoun.object} and {pronoun.possessive} case as {\\"score\\": 1}: {note}"]
+                "Describe {pronoun.object} and {pronoun.possessive} case as {\\"x\\": 1}: {note}"]
         system = "You help {name}."
         introduction = "I am {name}; I see {pronoun.reflexive}."
         """
@@ -61,7 +61,7 @@ def test_every_case_in_every_wording_with_every_person(tmp_path: Path) -> None:
     assert "He is an 18-year-old; write to Mr. Greg." in second.text
     assert found[3].text.startswith("I am Todd")
     assert "an 82-year-old" in found[3].text
-    assert found[4].text.endswith('Describe her and her case as {"score": 1}: fell, {name} at home')
+    assert found[4].text.endswith('Describe her and her case as {"x": 1}: fell, {name} at home')
     assert {p.strata["wording"] for p in found} == {"1", "2"}
     assert {p.strata["source"] for p in found} == {"n1", "n2"}
     pairs = {p.strata["pair"] for p in found}

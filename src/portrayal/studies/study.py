@@ -272,6 +272,11 @@ class Study:
     file: str = ""
 
     @property
+    def matched(self) -> bool:
+        """Whether texts are paired with each other, not with reference texts."""
+        return self.pair_field is not None and not self.reference
+
+    @property
     def key(self) -> str:
         """How the registry looks it up: its name, or its file."""
         return self.file or self.name
