@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from portrayal.reference.groups import RACES
 from portrayal.reference.matching import NameIndex, NameInText, build_index, name_key, names_in_text
 from portrayal.reference.shipped import read_toml, shipped_table
 from portrayal.types import ArrowTable, FloatArray
-from portrayal.validate import check_count
+from portrayal.validate import check_choice, check_count
 
 DEFAULT_MIN_COUNT = 30
 """Bearers a name needs, where the user's own table gives counts and nothing else is asked for."""
@@ -273,7 +272,7 @@ def names_of(
     group: str = "",
     *,
     factor: str | Path = "race",
-    gender: Literal["", "F", "M"] = "",
+    gender: str = "",
     n: int = 5,
     least: float = 0.8,
 ) -> tuple[str, ...]:
@@ -319,10 +318,10 @@ def names_of(
         shares.append(table.likelihoods(table.listed[0])[:, table.races.index(key)])
     names, bearers = table.listed
     if gender:
-        file = str(_registry()[GENDERED]["file"])
-        counted = shipped_table(file, ["name", _OF_GENDER[gender]]).to_pydict()
-        keys = map(name_key, counted["name"])
-        of = dict(zip(keys, counted[_OF_GENDER[gender]], strict=True))
+        card = read_toml("name_tables.toml")[GENDERED]
+        column = card["genders"][check_choice("gender", gender, card["genders"])]
+        counted = shipped_table(card["file"], ["name", column]).to_pydict()
+        of = dict(zip(map(name_key, counted["name"]), counted[column], strict=True))
         shares.append(np.array([of.get(name, np.nan) for name in names]))
     known_by = " and ".join(filter(None, (group, gender))) or "anyone"
     fits = np.array([len(name) > 1 for name in names])
@@ -335,9 +334,6 @@ def names_of(
             f"{n}. Ask for fewer (n), or take a smaller share (least)."
         )
     return tuple(names[i].title() for i in order[:n])
-
-
-_OF_GENDER = {"F": "share_female", "M": "share_male"}
 
 
 @lru_cache(maxsize=1)

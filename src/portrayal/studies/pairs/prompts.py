@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from portrayal.collect.promptfile import (
     PromptEntry,
@@ -48,7 +48,7 @@ class _NamesWanted:
     n: int
     factor: str = "race"
     group: str = ""
-    gender: Literal["", "F", "M"] = ""
+    gender: str = ""
     least: Share = 0.8
 
 
