@@ -10,7 +10,7 @@ from cyclopts import Parameter
 import portrayal.registry as registry
 from portrayal.cli.options import ONE_BY_ONE, Format, given, record
 from portrayal.cli.printing import as_json, line, table
-from portrayal.cli.studies import prompt_options, split_prompt_options
+from portrayal.cli.studies import prompt_options, split_prompt_options, with_prompts
 from portrayal.config import option, options_of
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def plan_of(study: str) -> tuple[Callable[..., None], str]:
 
     return plan, (
         f"Plan a collection of {study}: texts, tokens, cost.\n\n"
-        f"Example: portrayal plan {study} --samples 20 --model openai:gpt-5-mini"
+        f"Example: portrayal plan {with_prompts(study)} --samples 20 --model openai:gpt-5-mini"
     )
 
 
