@@ -162,7 +162,11 @@ def measured(sets: MatchedSets, design: PairDesign, source: str) -> PairDesign:
     if correlations:
         correlation = float(min(np.median(correlations), 0.99))
         design = replace(design, correlation=correlation, source=source)
-    return replace(design, icc=max(float(np.median(iccs)), 0.0)) if iccs else design
+    if iccs:
+        return replace(design, icc=max(float(np.median(iccs)), 0.0))
+    return (
+        replace(design, source=f"{design.source}, the first by default") if correlations else design
+    )
 
 
 def icc_of(value: FloatArray, source: IntArray) -> float:
