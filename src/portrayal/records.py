@@ -37,6 +37,9 @@ their texts alone."""
 TEXTS_ALONE = "chance in the texts alone, prompts fixed"
 """Method of intervals and tests of `THESE`."""
 
+SYSTEM = "system"
+"""Stratum of a prompt: the system prompt that it is asked with, beside that of the whole run."""
+
 ASKED = "question"
 """Entry of `Estimate.instruments`: the question, asked before any text was read, that names it."""
 
@@ -78,6 +81,12 @@ class Prompt:
     prompt_id: str
     text: str
     strata: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """What a provider takes: the text, then the system prompt where the prompt has its own."""
+        system = self.strata.get(SYSTEM)
+        return (self.text, system) if system else (self.text,)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
 
-from portrayal.reference.datafile import Catalogue, DataFile, Holds
+from portrayal.reference.datafile import Catalogue, DataFile, Holds, Word
 from portrayal.reference.matching import name_key
 from portrayal.reference.shipped import data_file
 
@@ -47,6 +47,16 @@ class _LocaleNames:
     words: Annotated[frozenset[str], _KEYS_OF_NAMES] = frozenset()
 
 
+@dataclass(frozen=True)
+class PronounForms:
+    """The pronouns that refer to one person."""
+
+    subject: Word
+    object: Word
+    possessive: Word
+    reflexive: Word
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Locale:
     """A language and country.
@@ -69,6 +79,9 @@ class Locale:
         hyphen is written together with the name.
     pronouns
         Words of each gender group that refer to a person, in their order.
+    forms
+        Pronouns of each gender group as requests write them: `subject`, `object`, `possessive` and
+        `reflexive`.
     exchange
         Words of a woman ("F") and of a man ("M") in pairs, by which a text is told of the other;
         those of them that name whom a text is about ("naming"), and words before which "her" is an
@@ -103,6 +116,7 @@ class Locale:
     pronouns: Annotated[Mapping[str, tuple[str, ...]], Holds(reads=_WORDS, convert=_by_kind)] = (
         field(default_factory=dict)
     )
+    forms: Mapping[str, PronounForms] = field(default_factory=dict)
     places: Lists = field(default_factory=dict)
     peoples: Lists = field(default_factory=dict)
     feasts: Lists = field(default_factory=dict)

@@ -185,6 +185,17 @@ class PromptMaker:
     make: Callable[..., tuple[Prompt, ...]]
     repeated: str = ""
 
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Names of the study's own options of prompts."""
+        return tuple(signature(self.make).parameters)
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """Those of them that have no default: files of the user's own."""
+        known = signature(self.make).parameters.values()
+        return tuple(each.name for each in known if each.default is each.empty)
+
     def __call__(self, **options: Any) -> tuple[Prompt, ...]:
         """Return the prompts.
 
@@ -193,13 +204,11 @@ class PromptMaker:
         OptionError
             When an option is missing or unknown, naming those there are.
         """
-        known = signature(self.make).parameters
-        needed = [name for name, p in known.items() if p.default is p.empty]
-        missing = [name for name in needed if name not in options]
-        unknown = [name for name in options if name not in known]
+        missing = [name for name in self.needed if name not in options]
+        unknown = [name for name in options if name not in self.options]
         if missing or unknown:
             wrong = f"needs --{missing[0]}" if missing else f"takes no option {unknown[0]!r}"
-            raise OptionError(f"this study {wrong}; options: {', '.join(known) or 'none'}.")
+            raise OptionError(f"this study {wrong}; options: {', '.join(self.options) or 'none'}.")
         return self.make(**options)
 
 
@@ -275,6 +284,11 @@ class Study:
     report: Callable[[], "StudyReport"] | None = None
     group_by: tuple[str, ...] | None = None
     file: str = ""
+
+    @property
+    def matched(self) -> bool:
+        """Whether texts are paired with each other, not with reference texts."""
+        return self.pair_field is not None and not self.reference
 
     @property
     def key(self) -> str:
