@@ -37,6 +37,7 @@ from portrayal.stats.contrasts import (
     joint_p,
     studentised,
     too_few_contrasts,
+    without_interaction,
 )
 from portrayal.stats.design_effect import (
     design_effect,
@@ -260,5 +261,6 @@ __all__ = [
     "variance_bounds",
     "wilson",
     "within_lifts",
+    "without_interaction",
     "z_from_interval",
 ]

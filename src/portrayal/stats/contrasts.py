@@ -37,6 +37,7 @@ JOINT_DRAWS = 9_999
 
 _WIDEST = 25.0  # log ratio beyond which a bound is 0 or infinite
 _HALVINGS = 60
+_FITS = 200
 
 
 @dataclass(frozen=True)
@@ -322,6 +323,36 @@ def joint_p(
     p = np.empty(len(order))
     p[order] = np.maximum.accumulate((1.0 + hits) / (1.0 + rows))
     return p
+
+
+def without_interaction(counts: FloatArray) -> FloatArray:
+    """Fit three-way tables by their two-way margins: what each pair of factors tells, no more.
+
+    Parameters
+    ----------
+    counts
+        0 or more, shape (a, b, c, k): k tables.
+
+    References
+    ----------
+    Deming & Stephan (1940), iterative proportional fitting; Birch (1963), Maximum likelihood in
+    three-way contingency tables.
+
+    Examples
+    --------
+    >>> odds = np.array([[[4.0, 1.0], [2.0, 3.0]], [[8.0, 2.0], [2.0, 3.0]]])[..., np.newaxis]
+    >>> bool(np.allclose(without_interaction(odds), odds))
+    True
+    """
+    fitted = np.ones_like(counts)
+    for _ in range(_FITS):
+        before = fitted
+        for axis in range(3):
+            wanted, has = (x.sum(axis=axis, keepdims=True) for x in (counts, fitted))
+            fitted = fitted * divide_or_zero(wanted, has)
+        if np.allclose(fitted, before, rtol=1e-9, atol=0.0):
+            break
+    return fitted
 
 
 def _scores(sides: TwoSides) -> _Weighted:

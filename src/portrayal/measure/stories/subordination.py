@@ -1,7 +1,6 @@
 """Subordination ratio: a group's share in the lesser role over its share in the greater (Eq. 3)."""
 
-import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +11,7 @@ from portrayal.measure.scope import Scope
 from portrayal.measure.stories.representation import PAPER_P, left_out
 from portrayal.measure.stories.roles import ratio_details
 from portrayal.measure.stories.strata import (
+    GENDERS,
     UNREAD,
     Features,
     Stratum,
@@ -28,6 +28,7 @@ from portrayal.stats import (
     katz_log,
     ratio,
     score_ratio_test,
+    without_interaction,
     z_from_interval,
 )
 from portrayal.types import FloatArray
@@ -169,19 +170,13 @@ def _of_stratum(
     reasons = left_out(tally.characters, stratum, (SUBORDINATE, DOMINANT), features)
 
     sums = two_sides(*roles)
-    # An intersection is beyond its margins where its ratio is not the product of theirs.
-    pooled = divide(divide(*_totals(roles[0])), divide(*_totals(roles[1]))).tolist()
-    margins = {frozenset(g.items()): r for g, r in zip(features.groups, pooled, strict=True)}
-    product = np.array(
-        [
-            math.prod(margins[frozenset([item])] for item in group.items())
-            if len(group) > 1
-            else np.nan
-            for group in features.groups
-        ]
-    )
-    known = np.isfinite(product) & (product > 0)
-    beyond = np.where(known, sums.ratios(scope, np.where(known, product, 1.0)).p, np.nan)
+    beyond = np.full(len(features.groups), np.nan)
+    crossed = len(tally.races) + len(GENDERS)
+    null = _without_interaction(tally, stratum, features, roles)
+    known = np.isfinite(null) & (null > 0)
+    # A gender that is in one role alone explains a ratio of 0 or inf by itself.
+    found = sums.ratios(scope, np.concatenate([np.ones(crossed), np.where(known, null, 1.0)]))
+    beyond[crossed:] = np.where(known | np.isnan(null), found.p[crossed:], 1.0)
 
     def own(i: int) -> dict[str, Any]:
         return {
@@ -193,8 +188,26 @@ def _of_stratum(
     yield from role_ratios(SUBORDINATION, sums, stratum, scope, own, kept="ratio")
 
 
-def _totals(sums: GroupSums) -> tuple[FloatArray, FloatArray]:
-    return sums.upper.sum(0), sums.n_upper.sum(0)
+def _without_interaction(
+    tally: Tally, stratum: Stratum, features: Features, roles: Sequence[GroupSums]
+) -> FloatArray:
+    """The ratio of each race and gender together if each alone told of roles, shape (k,).
+
+    That is the log-linear model of race or not x gender x role without their interaction. (The
+    product of both ratios would be another one wherever names of women are more often of a race.)
+    """
+    k, n_races, table = len(GENDERS), len(tally.races), []
+    c = tally.characters
+    for role, sums in zip((SUBORDINATE, DOMINANT), roles, strict=True):
+        inside = stratum.has(c.prompt, c.model) & (c.role == role)
+        gender = features.numerator[inside, n_races : n_races + k] * c.count[inside, np.newaxis]
+        total = gender.T @ features.denominator[inside, :n_races]  # matched people of each gender
+        of_race = sums.upper.sum(0)[n_races + k :].reshape(k, n_races)
+        table.append(np.stack([of_race, np.maximum(total - of_race, 0.0)]))
+    fitted = without_interaction(np.stack(table))  # role, race or not, gender, race
+    share = divide(fitted[:, 0], fitted.sum(axis=(1, 2))[:, np.newaxis])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(share[0] / share[1]).ravel()
 
 
 SUBORDINATION = Component(
