@@ -2,9 +2,9 @@
 
     python -m benchmarks.calibration [SECTION ...] [--reps N] [--seed N] [--gold FILE] [--json FILE]
 
-Sections: shares, ratios, roles, means, naming, mixture, measures, corrected, medians, models, gold,
-plan, news; all but gold without arguments. Prompts are drawn first and texts within them: truth is
-that of all prompts.
+Sections: shares, ratios, roles, means, naming, mixture, measures, corrected, medians, models,
+effects, plan, news; with --gold also gold and nothing. Prompts are drawn first and texts within
+them: truth is that of all prompts.
 """
 
 import argparse
@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from scipy import stats as distributions
 
+from benchmarks import calibration_audits as audits
 from benchmarks import calibration_models as of_models
 from benchmarks import calibration_stories as stories
 from benchmarks import calibration_worlds as worlds
@@ -485,12 +486,12 @@ def gold(options: argparse.Namespace) -> None:
     """False findings in audits of hand-labelled stories whose roles were dealt by coins."""
     if options.gold is None:
         raise SystemExit("section gold needs --gold FILE, stories with columns of hand labels")
-    stories, audits = worlds.gold_stories(options.gold), options.reps or 40
+    stories, n_audits = worlds.gold_stories(options.gold), options.reps or 40
 
     def rows() -> Iterable[Row]:
         for number, by in enumerate(("stories", "prompts")):
             rng, out = np.random.default_rng([options.seed, 8, number]), []
-            for _ in range(audits):
+            for _ in range(n_audits):
                 coins = rng.random(len(stories.prompt)) < 0.5
                 if by == "prompts":
                     coins = coins[: stories.prompt.max() + 1][stories.prompt]
@@ -507,8 +508,34 @@ def gold(options: argparse.Namespace) -> None:
 
     head = ("coins by", "rows with a test", "p < .05", "audits with anything stated")
     head += ("p < .05 beside an interval with 1", "log t: p < .05", "log t: any q < .05")
-    title = f"{audits} audits of {len(stories.prompt)} stories, {len(stories.strata)} strata"
+    title = f"{n_audits} audits of {len(stories.prompt)} stories, {len(stories.strata)} strata"
     show(f"{title} × 31 groups", head, rows())
+
+
+def effects(options: argparse.Namespace) -> None:
+    """Whole audits with one effect: is it stated, and is a main effect told as an intersection?"""
+    people, reps = worlds.bearers(), options.reps or 200
+    head = ("domains × prompts × texts", "share of women, dominant and subordinate", "Latine among")
+    head += ("an intersection leads", "is stated", "is told of these prompts", "gender is stated")
+    title = f"A gender effect alone, {reps} audits a row"
+    show(title, head, audits.alone_rows(people, reps, options.seed))
+    head = ("domains × prompts × texts", "ICC", "share, dominant and subordinate")
+    title = f"One true effect in a whole audit, {reps} audits a row"
+    show(
+        title,
+        (*head, "stated", "roles elsewhere", "neutral stories"),
+        audits.separate_rows(people, reps, options.seed),
+    )
+
+
+def nothing(options: argparse.Namespace) -> None:
+    """Whole audits of hand-labelled stories in which nothing differs any more."""
+    if options.gold is None:
+        raise SystemExit("section nothing needs --gold FILE, stories with columns of hand labels")
+    people, reps = worlds.bearers(), options.reps or 200
+    head = ("stories", "prompts like these: anything stated", "these prompts: anything stated")
+    title = f"Audits in which nothing differs, {reps} a row"
+    show(title, head, audits.null_rows(options.gold, people, reps, options.seed))
 
 
 def plan(options: argparse.Namespace) -> None:
@@ -578,7 +605,7 @@ SECTIONS = {
     f.__name__: f
     for f in (
         *(shares, ratios, roles, means, naming, mixture, measures, corrected),
-        *(medians, models, plan, news),
+        *(medians, models, effects, plan, news),
     )
 }
 
@@ -594,8 +621,9 @@ def main() -> None:
     parser.add_argument("--gold", type=Path, help="stories with columns of hand labels")
     parser.add_argument("--json", type=Path, help="file in which to replace these tables")
     options = parser.parse_args()
-    known = SECTIONS | {"gold": gold}
-    every = [*SECTIONS, *(["gold"] if options.gold else [])]
+    of_gold = {"gold": gold, "nothing": nothing}
+    known = SECTIONS | of_gold
+    every = [*SECTIONS, *(of_gold if options.gold else [])]
     for name in options.sections or every:
         if name not in known:
             parser.error(f"there is no section {name!r}; sections are {', '.join(known)}.")
