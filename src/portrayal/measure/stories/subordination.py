@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.measure.clustered import GroupSums, Own, estimates_of, two_sides
+from portrayal.measure.clustered import GroupSums, Own, estimates_of, sums_by, two_sides
 from portrayal.measure.scope import Scope
 from portrayal.measure.stories.representation import PAPER_P, left_out
 from portrayal.measure.stories.roles import ratio_details
@@ -170,6 +170,7 @@ def _of_stratum(
     reasons = left_out(tally.characters, stratum, (SUBORDINATE, DOMINANT), features)
 
     sums = two_sides(*roles)
+    sums = replace(sums, covariance=_covariance(tally, stratum, features, sums))
     beyond = np.full(len(features.groups), np.nan)
     crossed = len(tally.races) + len(GENDERS)
     null = _without_interaction(tally, stratum, features, roles)
@@ -186,6 +187,19 @@ def _of_stratum(
         }
 
     yield from role_ratios(SUBORDINATION, sums, stratum, scope, own, kept="ratio")
+
+
+def _covariance(tally: Tally, stratum: Stratum, features: Features, sums: GroupSums) -> FloatArray:
+    """How the two people of one story go together, by prompt and group (`TwoSides.covariance`)."""
+    assert sums.lower is not None
+    assert sums.n_lower is not None
+    c, pairs = tally.characters, tally.pairs
+    one, two = pairs[:, stratum.has(c.prompt[pairs[0]], c.model[pairs[0]])]
+    code = np.searchsorted(stratum.prompts, c.prompt[one])
+    share = np.nan_to_num(divide(sums.upper + sums.lower, sums.n_upper + sums.n_lower))[code]
+    away = [(features.numerator[i] - share) * features.denominator[i] for i in (one, two)]
+    weighted = away[0] * away[1] * c.count[one, np.newaxis]
+    return sums_by(code, len(stratum.prompts), weighted)
 
 
 def _without_interaction(
