@@ -2,9 +2,9 @@
 
     python -m benchmarks.calibration [SECTION ...] [--reps N] [--seed N] [--gold FILE] [--json FILE]
 
-Sections: shares, ratios, roles, means, naming, mixture, measures, corrected, medians, models,
-effects, plan, news; with --gold also gold and nothing. Prompts are drawn first and texts within
-them: truth is that of all prompts.
+Sections: shares, widths, ratios, roles, means, naming, mixture, measures, corrected, medians,
+models, effects, plan, news; with --gold also gold and nothing. Prompts are drawn first and texts
+within them: truth is that of all prompts.
 """
 
 import argparse
@@ -21,6 +21,7 @@ from scipy import stats as distributions
 from benchmarks import calibration_audits as audits
 from benchmarks import calibration_models as of_models
 from benchmarks import calibration_stories as stories
+from benchmarks import calibration_widths as of_widths
 from benchmarks import calibration_worlds as worlds
 from benchmarks.calibration_news import NEWS_MEASURES, News, rejections
 from benchmarks.calibration_worlds import Bearers, Cell, Rng
@@ -146,6 +147,15 @@ def fractional(seed: int, reps: int) -> Iterable[Row]:
             found = stats.infer_shares(count, total, 0.95, squares=squares)
             row.append(_covers(found.low, found.high, truth))
         yield texts, icc, truth, *row
+
+
+def widths(options: argparse.Namespace) -> None:
+    """Coverage and width of other intervals of a share with five prompts."""
+    reps = options.reps or 600
+    head = [f"{what}, ICC {icc}" for icc in (0, 0.05, 0.2) for what in ("coverage", "width")]
+    title = f"Shares, 5 prompts × 20 texts, share .1, {reps} audits a cell"
+    last = "lowest coverage: 20 or 100 texts, share .1 to .5, ICC 0 to .2"
+    show(title, ("method", *head, last), of_widths.rows(reps, options.seed))
 
 
 # ---------------------------------------------------------------------------- two roles
@@ -312,6 +322,24 @@ def naming(options: argparse.Namespace) -> None:
     head = ("prompts", "texts", "ICC", "White", "Latine", "Black", "Asian", "MENA")
     head += ("Black against p*", "Asian against p*", "p < .05 inside its null or interval")
     show(f"Type I error of fair naming, {reps} audits a cell", head, rows())
+    title = f"Type I error of fair naming where prompts deal races, {reps} audits a cell"
+    head = ("prompts × 60 texts", "ICC of races", "White", "Latine", "Black", "Asian")
+    show(title, head, dealt_errors(people, reps, options.seed))
+
+
+def dealt_errors(people: Bearers, reps: int, seed: int) -> Iterable[Row]:
+    """Type I error against fair naming where each prompt has races of its own, no names."""
+    shares, fair = people.with_others(), stats.fair_naming(people.weight, people.likelihood)
+    race, weights = people.weight @ shares, people.weight[:, np.newaxis] * shares
+    for number, (prompts, icc) in enumerate(product((8, 25), (0.05, 0.2))):
+        rng, p = np.random.default_rng([seed, 18, number]), np.empty((reps, 4))
+        for i in range(reps):
+            names = worlds.names_of_races(rng, race, weights, prompts, 60, icc)
+            values = people.likelihood[names]
+            units, same = (~np.isnan(values)).sum(1), stats.repetition(worlds.by_name(names)[1])
+            found = stats.infer_fair_shares(np.nansum(values, axis=1), units + 0.0, fair, same)
+            p[i] = found.p[:4]
+        yield prompts, icc, *np.mean(p < 0.05, axis=0).tolist()
 
 
 def mixture_cell(
@@ -604,7 +632,7 @@ def _beside(found: FloatArray | None) -> str:
 SECTIONS = {
     f.__name__: f
     for f in (
-        *(shares, ratios, roles, means, naming, mixture, measures, corrected),
+        *(shares, widths, ratios, roles, means, naming, mixture, measures, corrected),
         *(medians, models, effects, plan, news),
     )
 }
