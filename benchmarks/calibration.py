@@ -154,8 +154,8 @@ def widths(options: argparse.Namespace) -> None:
     reps = options.reps or 600
     head = [f"{what}, ICC {icc}" for icc in (0, 0.05, 0.2) for what in ("coverage", "width")]
     title = f"Shares, 5 prompts × 20 texts, share .1, {reps} audits a cell"
-    last = "lowest coverage: 20 or 100 texts, share .1 to .5, ICC 0 to .2"
-    show(title, ("method", *head, last), of_widths.rows(reps, options.seed))
+    last = ("lowest coverage to ICC .2, share .1 to .5, 20 or 100 texts", "the same at ICC .5")
+    show(title, ("method", *head, *last), of_widths.rows(reps, options.seed))
 
 
 # ---------------------------------------------------------------------------- two roles

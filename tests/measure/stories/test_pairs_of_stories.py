@@ -2,7 +2,6 @@
 
 import pytest
 
-from portrayal.measure.clustered import two_sides
 from portrayal.measure.stories.strata import GENDERS, group_features, group_sums, strata
 from portrayal.measure.stories.subordination import _covariance
 from portrayal.measure.stories.tally import DOMINANT, NO_SLOT, SUBORDINATE
@@ -16,7 +15,7 @@ def test_how_two_people_of_a_story_go_together_is_that_of_naive_loops(tallied, g
     some = 0
     for stratum in strata(tallied, laden=True):
         roles = [group_sums(tallied, stratum, role, features) for role in (SUBORDINATE, DOMINANT)]
-        found = _covariance(tallied, stratum, features, two_sides(*roles))[:, column]
+        found = _covariance(tallied, stratum, features, roles)[:, column]
         for at, prompt in enumerate(stratum.prompts):
             pairs, people = [], []
             for i, count in enumerate(tallied.count):

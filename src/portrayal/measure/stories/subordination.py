@@ -169,8 +169,8 @@ def _of_stratum(
     reads = ratio_details(tally, stratum, (SUBORDINATE, DOMINANT))
     reasons = left_out(tally.characters, stratum, (SUBORDINATE, DOMINANT), features)
 
-    sums = two_sides(*roles)
-    sums = replace(sums, covariance=_covariance(tally, stratum, features, sums))
+    together = _covariance(tally, stratum, features, roles)
+    sums = replace(two_sides(*roles), covariance=together)
     beyond = np.full(len(features.groups), np.nan)
     crossed = len(tally.races) + len(GENDERS)
     null = _without_interaction(tally, stratum, features, roles)
@@ -189,14 +189,15 @@ def _of_stratum(
     yield from role_ratios(SUBORDINATION, sums, stratum, scope, own, kept="ratio")
 
 
-def _covariance(tally: Tally, stratum: Stratum, features: Features, sums: GroupSums) -> FloatArray:
+def _covariance(
+    tally: Tally, stratum: Stratum, features: Features, roles: Sequence[GroupSums]
+) -> FloatArray:
     """How the two people of one story go together, by prompt and group (`TwoSides.covariance`)."""
-    assert sums.lower is not None
-    assert sums.n_lower is not None
     c, pairs = tally.characters, tally.pairs
     one, two = pairs[:, stratum.has(c.prompt[pairs[0]], c.model[pairs[0]])]
     code = np.searchsorted(stratum.prompts, c.prompt[one])
-    share = np.nan_to_num(divide(sums.upper + sums.lower, sums.n_upper + sums.n_lower))[code]
+    both, n = roles[0].upper + roles[1].upper, roles[0].n_upper + roles[1].n_upper
+    share = np.nan_to_num(divide(both, n))[code]
     away = [(features.numerator[i] - share) * features.denominator[i] for i in (one, two)]
     weighted = away[0] * away[1] * c.count[one, np.newaxis]
     return sums_by(code, len(stratum.prompts), weighted)
