@@ -166,6 +166,8 @@ class GroupSums:
         Those of the second mean of a difference, or second share of a ratio, shape (n, k).
     lower_squares
         As `squares`.
+    covariance
+        Of the two sides within texts, shape (n, k); see `stats.contrasts.TwoSides`.
     cluster
         What a cluster is: "prompt" or "pair".
     """
@@ -178,6 +180,7 @@ class GroupSums:
     lower: FloatArray | None = None
     n_lower: FloatArray | None = None
     lower_squares: FloatArray | None = None
+    covariance: FloatArray | None = None
     cluster: str = "prompt"
 
     def of_clusters(self, which: BoolArray) -> "GroupSums":
@@ -208,7 +211,8 @@ class GroupSums:
         squares = None
         if self.squares is not None and self.lower_squares is not None:
             squares = self.squares + self.lower_squares
-        return TwoSides(self.upper, self.n_upper, self.lower, self.n_lower, squares)
+        totals = self.upper, self.n_upper, self.lower, self.n_lower
+        return TwoSides(*totals, squares, self.covariance)
 
     def ratios(self, scope: Scope) -> "Ratios":
         """Infer the ratio of each group's two shares, tested against 1."""

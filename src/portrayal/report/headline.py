@@ -38,22 +38,8 @@ LEAST_ENGLISH = 0.3
 _LABELLED = "people-labelled."  # people told who is in a text, not our rules for English
 _TEXTS = 300  # texts whose language is looked at
 _LONG = 20  # words from which on a text shows its language
-_ENGLISH = {
-    "the",
-    "and",
-    "of",
-    "to",
-    "a",
-    "in",
-    "was",
-    "that",
-    "he",
-    "she",
-    "with",
-    "for",
-    "is",
-    "it",
-}
+_ENGLISH = {"the", "and", "of", "to", "a", "in", "was"}
+_ENGLISH |= {"that", "he", "she", "with", "for", "is", "it"}
 _FARTHEST = 100.0  # times as many prompts beyond which no number is named
 
 

@@ -47,6 +47,7 @@ from portrayal.stats.contrasts import (
     joint_p,
     studentised,
     too_few_contrasts,
+    without_interaction,
 )
 from portrayal.stats.design_effect import (
     design_effect,
@@ -282,5 +283,6 @@ __all__ = [
     "wilson",
     "within_lifts",
     "within_variance",
+    "without_interaction",
     "z_from_interval",
 ]

@@ -37,6 +37,8 @@ JOINT_DRAWS = 9_999
 
 _WIDEST = 25.0  # log ratio beyond which a bound is 0 or infinite
 _HALVINGS = 60
+_FITS = 200
+_LEAST = 0.05  # part of the variance of independent people below which it is not estimated
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,10 @@ class TwoSides:
         The same in the other.
     squares
         Sums of squared contributions of both sides; the counts themselves for whole characters.
+    covariance
+        Sums over texts with a character on each side of the product of what both contribute, each
+        less the prompt's share; 0 where sides are different texts, below 0 where a text with one of
+        the group on one side seldom has another on the other.
     """
 
     upper: FloatArray
@@ -59,6 +65,7 @@ class TwoSides:
     lower: FloatArray
     n_lower: FloatArray
     squares: FloatArray | None = None
+    covariance: FloatArray | None = None
 
     def __post_init__(self) -> None:
         """Refuse arrays that do not fit together."""
@@ -353,19 +360,53 @@ def joint_p(
     return p
 
 
+def without_interaction(counts: FloatArray) -> FloatArray:
+    """Fit three-way tables by their two-way margins: what each pair of factors tells, no more.
+
+    Parameters
+    ----------
+    counts
+        0 or more, shape (a, b, c, k): k tables.
+
+    References
+    ----------
+    Deming & Stephan (1940), iterative proportional fitting; Birch (1963), Maximum likelihood in
+    three-way contingency tables.
+
+    Examples
+    --------
+    >>> odds = np.array([[[4.0, 1.0], [2.0, 3.0]], [[8.0, 2.0], [2.0, 3.0]]])[..., np.newaxis]
+    >>> bool(np.allclose(without_interaction(odds), odds))
+    True
+    """
+    fitted = np.ones_like(counts)
+    for _ in range(_FITS):
+        before = fitted
+        for axis in range(3):
+            wanted, has = (x.sum(axis=axis, keepdims=True) for x in (counts, fitted))
+            fitted = fitted * divide_or_zero(wanted, has)
+        if np.allclose(fitted, before, rtol=1e-9, atol=0.0):
+            break
+    return fitted
+
+
 def _scores(sides: TwoSides) -> _Weighted:
     """Dispersion and information of each prompt where the ratio is 1.
 
     phi is the variance of the score, were the prompt's characters dealt to its two sides, over that
     of whole characters that are rare: below 1 where the group is common or counts in small parts.
-    How small the parts are is taken from all prompts together, as single ones hold few characters.
+    How small the parts are is taken from all prompts together, as single ones hold few characters;
+    so is how much oftener than by chance the two of one text are both of the group.
     """
     both, n = sides.upper + sides.lower, sides.n_upper + sides.n_lower
     squares = both if sides.squares is None else sides.squares
     share, correction = divide_or_zero(both, n), divide_or_zero(n, n - 1.0)
     of_whole = correction * both * (1.0 - share)
     parts = correction * np.maximum(squares - both * share, 0.0)
-    phi = divide_or_zero(parts.sum(0), of_whole.sum(0)) * correction * (1.0 - share)
+    dealt = parts.sum(0)
+    if sides.covariance is not None:
+        dealt = np.maximum(dealt - 2.0 * sides.covariance.sum(0), _LEAST * dealt)
+    phi = divide_or_zero(dealt, of_whole.sum(0)) * correction * (1.0 - share)
     information = both * divide_or_zero(sides.n_upper * sides.n_lower, n**2)
     informative = (both > FEWEST_PEOPLE) & (information > 0) & (phi > FEWEST_PEOPLE)
     return _Weighted(sides, informative, phi, information)
