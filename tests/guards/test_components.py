@@ -212,10 +212,11 @@ CASES = {
         "difference", {"model", "score", "part"}, {"gender"}, lambda _: True, 0.0, study="pairs"
     ),
     "pair_words.v1": Case(
-        "difference", {"model", "word", "kind", "part"}, {"gender"}, lambda v: abs(v) <= 1.0, 0.0, study="pairs"
+        *("difference", {"model", "word", "kind", "part"}, {"gender"}),
+        *(lambda v: abs(v) <= 1.0, 0.0, "pairs"),
     ),
     "pair_similarity.v1": Case(
-        "mean", {"model", "of", "part"}, {"gender"}, _share, study="pairs"
+        "mean difference", {"model", "of", "part"}, {"gender"}, _share, study="pairs"
     ),
     "topic_use.v1": Case("chi2", PAIRED, set(), _ratio, study="news"),
 }

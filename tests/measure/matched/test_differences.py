@@ -1,4 +1,4 @@
-"""Differences within pairs beside their definition, written as naive loops."""
+"""`pair_difference.v1` beside its definition, written as naive loops."""
 
 import math
 from collections import defaultdict

@@ -1,11 +1,12 @@
 """Differences within matched sets: how far texts about one group lie above those about another."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from portrayal.annotate.scores import AGENCY, LENGTH, READABILITY, SENTIMENT, TOXICITY
 from portrayal.collect.tables import UNNAMED
 from portrayal.measure.clustered import BUCKETS, MOST_PROMPTS, GroupSums, estimates_of, sums_by
 from portrayal.measure.matched.sets import REFUSED, MatchedSets
@@ -53,9 +54,7 @@ def _of_place(
         replace(sums, upper=total).means(scope) for total in (sums.upper, raw, reaction)
     )
     equal = sums.means(replace(scope, level=_EQUAL))
-    rng = scope.rng("exchange", model, part)
-    p, half = exchange_test(_joined(sums.upper), rng, scope.level)
-    how = EXCHANGED.format(cluster=every.cluster)
+    exchanged = exchange_fields(sums, scope, model, part)
     n_contrasts = len(contrasts(every))
     within = np.repeat(every.within[:, every.models.index(model)], n_contrasts)
 
@@ -81,12 +80,10 @@ def _of_place(
                     f"the scorer reacts to the exchanged words alone by {value:.3g}, which is as "
                     "much as the difference"
                 )
-        reach = float(half[i] / sums.n_upper[:, i].sum())
         return {
             "strata": strata,
             "n_texts": int(n_texts[i]),
-            "null": Null(0.0, -reach, reach, scope.level, how, scope.seed),
-            "tests": (Test(float(p[i]), how),),
+            **exchanged(i),
             "details": {name: x for name, x in details.items() if not np.isnan(x)},
             "instruments": said,
         }
@@ -107,11 +104,20 @@ def with_scores(estimates: Iterable[Estimate]) -> Iterator[Estimate]:
         yield replace(e, scores=PromptScores(tuple(names), e.sums.upper[some], 0.0))
 
 
-def _joined(total: FloatArray) -> FloatArray:
-    """Sums of sources, joined into `BUCKETS` where they are very many: those change sides whole."""
-    if len(total) <= MOST_PROMPTS:
-        return total
-    return sums_by(np.arange(len(total)) % BUCKETS, BUCKETS, total)
+def exchange_fields(sums: GroupSums, scope: Scope, *labels: str) -> Callable[[int], dict[str, Any]]:
+    """Return the function of a column to its null and test by exchange of the halves of sources."""
+    total = sums.upper
+    if len(total) > MOST_PROMPTS:  # very many sources change sides in buckets
+        total = sums_by(np.arange(len(total)) % BUCKETS, BUCKETS, total)
+    p, half = exchange_test(total, scope.rng("exchange", *labels), scope.level)
+    how = EXCHANGED.format(cluster=sums.cluster)
+
+    def fields(i: int) -> dict[str, Any]:
+        reach = float(half[i] / sums.n_upper[:, i].sum())
+        null = Null(0.0, -reach, reach, scope.level, how, scope.seed)
+        return {"null": null, "tests": (Test(float(p[i]), how),)}
+
+    return fields
 
 
 def contrasts(every: MatchedSets) -> list[tuple[str, FloatArray]]:
@@ -188,11 +194,11 @@ def halves_of(e: Estimate) -> tuple[str, str, str]:
 
 
 _SAID = {
-    "length": "{size} more words",
-    "readability": "a text {size} grades harder to read",
-    "sentiment": "a sentiment {size} points more positive",
-    "agency": "a ratio gap {size} points more agentic",
-    "toxicity": "a toxicity {size} points higher",
+    LENGTH: "{size} more words",
+    READABILITY: "a text {size} grades harder to read",
+    SENTIMENT: "a sentiment {size} points more positive",
+    AGENCY: "a ratio gap {size} points more agentic",
+    TOXICITY: "a toxicity {size} points higher",
     REFUSED: "a share of refusals that is {size} larger",
 }
 

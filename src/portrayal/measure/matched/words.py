@@ -19,6 +19,7 @@ from portrayal.annotate.word_match import TOKEN, fold
 from portrayal.measure.clustered import GroupSums, estimates_of, sums_by
 from portrayal.measure.matched.differences import (
     contrasts,
+    exchange_fields,
     halves_of,
     with_scores,
     within_sets,
@@ -224,12 +225,15 @@ def _tested(
     ends = [(int(np.argmax(compared[i][1])), place[word]) for word, i in proposed]
     counts = [(np.nansum(share[w, :, at]), np.nansum(np.delete(share[w], at, 1))) for at, w in ends]
 
+    exchanged = exchange_fields(sums, scope, "words", model)
+
     def own(i: int) -> Mapping[str, Any]:
         word = proposed[i][0]
         kind = "opening" if word.startswith(OPENING) else "phrase" if " " in word else "word"
         strata = {"model": model, "word": word.removeprefix(OPENING).strip(), "kind": kind}
         first, second = counts[i]
         return {
+            **exchanged(i),
             "strata": strata | {"part": ALL},
             "details": {"with_first": float(first), "with_second": float(second)},
         }
