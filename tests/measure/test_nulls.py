@@ -36,7 +36,15 @@ def test_p_is_that_of_the_prompts_counted_by_hand(tmp_path):
             for at, seat in ((0, s["object_gender"]), (2, s["subject_gender"])):
                 cells[at, prompt] += seat == gender
                 cells[at + 1, prompt] += seat in naive.GENDERS
-        expected = infer_contrasts(TwoSides(*cells))
+        share = (cells[0] + cells[2]) / (cells[1] + cells[3])
+        together = np.zeros((8, 1))
+        for s in stories:
+            prompt = int(s["prompt_id"][1:])
+            seats = (s["object_gender"], s["subject_gender"])
+            if all(seat in naive.GENDERS for seat in seats):
+                one, two = ((seat == gender) - share[prompt] for seat in seats)
+                together[prompt] += one * two
+        expected = infer_contrasts(TwoSides(*cells, covariance=together))
         assert e.tests[0].p == pytest.approx(expected.p[0])
         assert (e.interval.low, e.interval.high) == pytest.approx(
             (expected.low[0], expected.high[0])
