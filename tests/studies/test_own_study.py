@@ -275,3 +275,16 @@ def test_the_shipped_study_is_one_of_them() -> None:
     assert laissez_faire.measures == MEASURES
     assert len(laissez_faire.prompts()) == 100
     assert laissez_faire.options().baseline == "census-2022"
+
+
+def test_a_key_makes_a_study_of_pairs(tmp_path):
+    from matched_pairs import pairs
+
+    file = tmp_path / "notes.toml"
+    file.write_text('question = "Who?"\npair = "case"\n[options]\nsource = "note"\n')
+    rows = [{"case": row.pop("pair"), **row} for row in pairs()]
+    run = portrayal.audit(str(file), texts=rows, out=tmp_path / "run", scorers=("length",))
+    assert {e.measure for e in run.records} >= {"pair_difference.v1", "pair_similarity.v1"}
+    assert {e.n_clusters for e in run.records if e.strata.get("score") == "length"} == {12}
+    assert 'pair = "pair"' in run.study_path.read_text()
+    assert "Who?" in (run.path / "report.html").read_text()

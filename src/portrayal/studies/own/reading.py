@@ -4,7 +4,7 @@ import json
 import re
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, make_dataclass
+from dataclasses import dataclass, field, fields, make_dataclass, replace
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import portrayal.registry as registry
 from portrayal.errors import OptionError, PortrayalError
+from portrayal.records import Prompt
 from portrayal.reference import Baseline
 from portrayal.reference.datafile import DataFile, Holds, Line, Name, Word, read_datafile
 from portrayal.run.directory import Run
 from portrayal.run.files import write_atomically
 from portrayal.studies.own.prompts import read_own_prompts
 from portrayal.studies.stories import LADEN, MEASURES, Stories, StoryOptions, story_fields
-from portrayal.studies.study import PromptMaker, Study
+from portrayal.studies.study import Options, PromptMaker, Study
 
 if TYPE_CHECKING:
     from portrayal.report.study import StudyReport
@@ -60,6 +61,7 @@ class _StudyFile:
     paper: str = ""
     card: str = "card.md"
     sample: str = ""
+    pair: Line = ""
     prompts: str | tuple[Word, ...] = ()
     prompt: tuple[Mapping[str, Any], ...] = ()
     template: tuple[Mapping[str, Any], ...] = ()
@@ -97,6 +99,8 @@ def read_study(path: Path) -> Study:
     """
     file = read_datafile(path)
     stated = file.record(_StudyFile)
+    if stated.pair:
+        return _of_pairs(file, stated)
     stories = _stories(file, stated)
     prompts = read_own_prompts(file, path.parent)
     strata = dict.fromkeys(key for prompt in prompts for key in prompt.strata)
@@ -105,16 +109,9 @@ def read_study(path: Path) -> Study:
             raise file.wrong(
                 ("strata", i), f"no prompt has the stratum {name!r}; there are {', '.join(strata)}."
             )
-    options = _options(file, stated, tuple(stories.baselines))
-    card = path.parent / stated.card
-    if "card" in file.table and not card.is_file():
-        raise file.wrong(("card",), f"there is no file {card}.")
-    sample = path.parent / stated.sample if stated.sample else None
+    options = _options(file, stated, StoryOptions, tuple(stories.baselines))
     return Study(
-        name=stories.name,
-        title=stated.title or stories.name,
-        paper=stated.paper,
-        question=stated.question,
+        **_said(file, stated),
         fields=story_fields(
             laden=any(prompt.strata.get("condition") == LADEN for prompt in prompts),
             read=stories.read == "texts",
@@ -127,14 +124,52 @@ def read_study(path: Path) -> Study:
         annotations=stories.annotations,
         measures=stories.measures,
         tables=stories.tables,
-        sample=partial(_sample, sample, stories.name),
-        reproduce=partial(_no_tables, stories.name),
-        card=str(card) if card.is_file() else "",
         report=_report if stories.measures else None,
         group_by=stated.strata or None,
         shares=lambda: {} if stories.read == "none" else stories.shares(options()),
-        file=str(path),
     )
+
+
+def _of_pairs(file: DataFile, stated: _StudyFile) -> Study:
+    """A study of texts that differ in the person: that of pairs, with the file's own column."""
+    base: Study = registry.get("studies", "pairs")
+    aliases = {**base.fields.aliases, str(base.pair_field): (stated.pair,)}
+    made: tuple[Prompt, ...] = ()
+    if isinstance(stated.prompts, str) and stated.prompts and file.path is not None:
+        named = file.path.parent / file.beside(("prompts",), stated.prompts)
+        made = registry.get("prompts", base.name)(prompts=named)
+    return replace(
+        base,
+        **_said(file, stated),
+        fields=replace(base.fields, aliases=aliases, presets=stated.columns),
+        prompts=lambda: made,
+        options=_options(file, stated, base.options),
+    )
+
+
+def _said(file: DataFile, stated: _StudyFile) -> dict[str, Any]:
+    """What a study says of itself: name, words, card and sample."""
+    assert file.path is not None
+    here = file.path.absolute()
+    stem = here.parent.name if here.stem == "study" else here.stem
+    name = stated.name or re.sub(r"[^a-z0-9_-]+", "-", stem.casefold()).strip("-_") or "study"
+    shipped = Path(__file__).parent.parent / name.replace("-", "_")
+    if name in registry.names("studies") and here.resolve().parent != shipped.resolve():
+        raise file.wrong(("name",), f"{name!r} is a study that ships; call yours something else.")
+    card = file.path.parent / stated.card
+    if "card" in file.table and not card.is_file():
+        raise file.wrong(("card",), f"there is no file {card}.")
+    sample = file.path.parent / stated.sample if stated.sample else None
+    return {
+        "name": name,
+        "title": stated.title or name,
+        "paper": stated.paper,
+        "question": stated.question,
+        "sample": partial(_sample, sample, name),
+        "reproduce": partial(_no_tables, name),
+        "card": str(card) if card.is_file() else "",
+        "file": str(file.path),
+    }
 
 
 def _report() -> "StudyReport":
@@ -156,14 +191,7 @@ def prompts_of_file(path: Path) -> PromptMaker:
 
 
 def _stories(file: DataFile, stated: _StudyFile) -> Stories:
-    """What a file says of its stories: name, measures, people, cues, baselines and roles."""
-    assert file.path is not None
-    here = file.path.absolute()
-    stem = here.parent.name if here.stem == "study" else here.stem
-    name = stated.name or re.sub(r"[^a-z0-9_-]+", "-", stem.casefold()).strip("-_") or "study"
-    shipped = Path(__file__).parent.parent / name.replace("-", "_")
-    if name in registry.names("studies") and here.resolve().parent != shipped.resolve():
-        raise file.wrong(("name",), f"{name!r} is a study that ships; call yours something else.")
+    """What a file says of its stories: measures, people, cues, baselines and roles."""
     read: Literal["texts", "labels", "none"] = "texts"
     if stated.people.read in ("labels", "none"):
         read = stated.people.read
@@ -188,7 +216,7 @@ def _stories(file: DataFile, stated: _StudyFile) -> Stories:
         else file.beside(("cues",), stated.cues, or_name=True)
     )
     return Stories(
-        name=name,
+        name=_said(file, stated)["name"],
         measures=() if read == "none" else tuple(dict.fromkeys(measures)) or MEASURES,
         read=read,
         cues=cues,
@@ -226,10 +254,13 @@ def _baselines(file: DataFile, stated: _StudyFile) -> dict[str, Baseline]:
     return found
 
 
-def _options(file: DataFile, stated: _StudyFile, baselines: tuple[str, ...]) -> type[StoryOptions]:
-    """The options of the study: those of stories, with the file's own values as defaults."""
-    values = file.values(StoryOptions, ("options",)) if stated.options else {}
-    values.setdefault("labeler", _LABELERS[stated.people.read])
+def _options(
+    file: DataFile, stated: _StudyFile, kind: type[Options], baselines: tuple[str, ...] = ()
+) -> type[Any]:
+    """The options of the study: those of its kind, with the file's own values as defaults."""
+    values = file.values(kind, ("options",)) if stated.options else {}
+    if kind is StoryOptions:
+        values.setdefault("labeler", _LABELERS[stated.people.read])
     if stated.locale:
         values["locale"] = file.beside(("locale",), stated.locale, or_name=True)
     if stated.people.names:
@@ -243,15 +274,15 @@ def _options(file: DataFile, stated: _StudyFile, baselines: tuple[str, ...]) -> 
         values["name_column"] = stated.people.name_columns
     if baselines:
         values.setdefault("baseline", baselines[0])
-    hints = get_type_hints(StoryOptions)
-    words = {each.name: each.metadata for each in fields(StoryOptions)}
+    hints = get_type_hints(kind)
+    words = {each.name: each.metadata for each in fields(kind)}
     made = [
         (name, hints[name], field(default=value, metadata=words[name]))
         for name, value in values.items()
     ]
-    space = {"known_baselines": baselines}
+    space = {"known_baselines": baselines} if kind is StoryOptions else {}
     return make_dataclass(
-        "OwnOptions", made, bases=(StoryOptions,), namespace=space, frozen=True, kw_only=True
+        "OwnOptions", made, bases=(kind,), namespace=space, frozen=True, kw_only=True
     )
 
 
@@ -307,12 +338,16 @@ def keep_study(study: Study, run: Run) -> None:
     facts = {"name": study.name, "title": study.title, "question": study.question}
     if study.paper:
         facts["paper"] = study.paper
+    if study.pair_field:
+        facts["pair"] = study.pair_field
     lines = [f"{key} = {_toml(value)}" for key, value in facts.items()]
-    if study.measures:
+    if study.pair_field:
+        pass  # its measures are those of pairs, and its prompts stand with the texts
+    elif study.measures:
         lines.append(f"measures = [{', '.join(map(_toml, study.measures))}]")
     else:
         lines += ["factors = []", "[people]", 'read = "none"']
-    for prompt in study.prompts():
+    for prompt in () if study.pair_field else study.prompts():
         entry = {"id": prompt.prompt_id, "text": prompt.text, **prompt.strata}
         lines += ["", "[[prompt]]", *(f"{_toml(key)} = {_toml(v)}" for key, v in entry.items())]
     run.study_path.parent.mkdir(exist_ok=True)
