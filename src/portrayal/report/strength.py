@@ -80,9 +80,10 @@ def count_words(count: Count, unit: str) -> str:
 def agreement(view: View, e: Estimate) -> tuple[int, int]:
     """Return how many models point the same way, and how many have a value; (0, 0) for one model.
 
-    A median over models agrees with the single models of the measure that it sums up.
+    So it is where each model is a question of its own, which another one cannot answer. A median
+    over models agrees with the single models of the measure that it sums up.
     """
-    if len(view.models) < 2:
+    if len(view.models) < 2 or getattr(described(e.measure), "each_model", False):
         return 0, 0
     own = base_of(e.measure)
     values = [
