@@ -72,19 +72,22 @@ class Hypothesis:
         Ratio (or difference) furthest from none that would have been found in 80 % of such runs.
     prompts
         Prompts that would establish it, were it as large as it looks; None where too many.
+    cluster
+        What the study calls a prompt, or what stands for one.
     """
 
     label: str
     estimate: Estimate
     detectable: float | None
     prompts: int | None
+    cluster: str = "prompt"
 
     @property
     def cells(self) -> tuple[str, ...]:
         """Label, value, interval, p, q and prompts needed, as a page shows them."""
         e = self.estimate
         times = None if self.prompts is None else self.prompts / max(e.n_clusters, 1)
-        needed = "too many" if times is None else fmt.plural(self.prompts or 0, "prompt")
+        needed = "too many" if times is None else fmt.plural(self.prompts or 0, self.cluster)
         if times is not None and e.n_texts:
             needed += f", {fmt.count(times * e.n_texts)} texts"
         return (
@@ -196,7 +199,8 @@ def _hypothesis(view: View, e: Estimate, tested: Sequence[Estimate]) -> Hypothes
     away = _away(e)
     times = (wanted * error / away) ** 2 if away > 0 else math.inf
     prompts = math.ceil(e.n_clusters * max(times, 1.0)) if times <= _FARTHEST else None
-    return Hypothesis(label, e, size, prompts)
+    cluster = report_of(view).wording.clusters.removesuffix("s")
+    return Hypothesis(label, e, size, prompts, cluster)
 
 
 def _seen(each: Hypothesis) -> float:

@@ -177,9 +177,9 @@ def sentence(e: Estimate) -> str:
     size = f"{abs(value):.2g}"
     unit = _SAID.get(score, "{size} more words in 100 of the theme {score}")
     said = unit.format(size=size, score=score)
-    return (
-        f"{writer}answers about {first} have {said} than answers to the same request about {second}"
-    )
+    than = f"{second} version" if second != OTHERS else "other versions"
+    version = f"{first} version" if first != OTHERS else "other versions"
+    return f"{writer}answers to the {version} of a request have {said} than those to the {than}"
 
 
 _SAID = {

@@ -59,7 +59,7 @@ def _by_score(view: View, every: list[Estimate], named: dict[str, Any]) -> Figur
     rows = list(dict.fromkeys(e.strata["score"] for e in known))
     places = list(dict.fromkeys((contrast(e), e.strata["model"]) for e in known))
     columns = min(len(places), 4)
-    width = {1: 440, 2: 230, 3: 150}.get(columns, 112)
+    width = {1: 440, 2: 280, 3: 190}.get(columns, 145)
     panels = []
     for i, (pair, model) in enumerate(places):
         here = [e for e in known if (contrast(e), e.strata["model"]) == (pair, model)]
@@ -68,7 +68,8 @@ def _by_score(view: View, every: list[Estimate], named: dict[str, Any]) -> Figur
         own = panel(view, data, rows, STANDARD, size=(width, 22), labels=i % columns == 0)
         panels.append(_titled(own, title, width))
     sure = sorted(filter(is_sure, known), key=size, reverse=True)
-    said = "; ".join(called(e) for e in sure[:4]) + ("; …" if sure[4:] else "")
+    said = "; ".join(called(e) for e in sure[:4])
+    said += f"; and {len(sure) - 4} more" if sure[4:] else ""
     return FIGURES.figure(
         "differences",
         view,
@@ -92,7 +93,7 @@ def _one_title(spec: Spec) -> Spec:
             for layer in each["layer"]:
                 x = layer.get("encoding", {}).get("x")
                 if isinstance(x, dict) and x.get("title"):
-                    x["title"] = "SD"
+                    x["title"], x["axis"] = "SD", x["axis"] | {"tickCount": 3}
     return spec
 
 
@@ -116,8 +117,8 @@ def _by_part(view: View, first: list[Estimate], named: dict[str, Any]) -> Figure
         same += sum((other.value or 0.0) * (e.value or 0.0) > 0 for other in others)
         data = [datum(view, other, _part(other.strata["part"])) for other in beside]
         rows = [_part(part) for part in parts]
-        own = panel(view, data, rows, STANDARD, size=(150, 20), labels=i % ACROSS == 0)
-        panels.append(_titled(own, called(e), 150))
+        own = panel(view, data, rows, STANDARD, size=(190, 20), labels=i % ACROSS == 0)
+        panels.append(_titled(own, called(e), 190))
     return FIGURES.figure(
         "parts",
         view,
@@ -179,9 +180,9 @@ def _means(view: View, every: MatchedSets, known: list[Estimate]) -> Figure:
                     data.append(found | {"hi": max(there), "group": group, "value": said})
         i = len(panels)
         y = chart(OWN, "rows", rows=rows, labels=i % ACROSS == 0, limit=150, padding=8)
-        title = in_lines(f"{short(name, 40)} ({unit})", 170)
-        x = {"field": "lo", "type": "quantitative", "title": None}
-        width = 420 if len(known) == 1 else 160
+        title = {"text": short(name, 26), "fontSize": 13, "subtitle": unit, "subtitleFontSize": 12}
+        x = {"field": "lo", "type": "quantitative", "title": None, "axis": {"tickCount": 3}}
+        width = 420 if len(known) == 1 else 190
         panels.append(
             FIGURES.chart(
                 "means", data=data, title=title, width=width, y=y, low=x, tooltip=tooltip()
@@ -241,8 +242,8 @@ def _distribution(every: MatchedSets, first: list[Estimate], named: dict[str, An
             FIGURES.chart(
                 "histogram",
                 data=data,
-                title=in_lines(called(e), 170),
-                width=160,
+                title={"text": in_lines(called(e), 190), "fontSize": 13},
+                width=190,
                 unit=unit,
                 mean=float(own.mean()),
                 none=rule_at("x", 0),

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import portrayal.report.formats as fmt
-from portrayal.measure.matched.differences import AT_MOST, FLOOR, SD, STANDARDISED
+from portrayal.measure.matched.differences import AT_MOST, FLOOR, REACTION, SD, STANDARDISED
 from portrayal.records import Estimate
 from portrayal.report.figures.figure import Table
 from portrayal.report.figures.panels import panel
 from portrayal.report.findings import headline_of, q_words
-from portrayal.report.first import cannot_lines, read_line
+from portrayal.report.first import read_line
 from portrayal.report.formats import short
 from portrayal.report.strength import FirstScreen, Stated, strength_of
 from portrayal.report.study import words_of
@@ -47,11 +47,18 @@ def pairs_first(view: View) -> FirstScreen:
     """Return the first screen: a finding for each model and score that differ between halves."""
     every = established(view)
     stated = tuple(_finding(view, e) for e in every[:MOST])
-    more = [called(e) for e in every[MOST:]]
-    cannot = [f"Not listed above: {fmt.listed(more)}."] if more else []
+    more = [f"{called(e)} ({deviations(e.details.get(STANDARDISED))})" for e in every[MOST:]]
+    cannot = [f"Established too, and not listed above: {fmt.listed(more)}."] if more else []
     cannot += _hidden(view, every)
-    cannot += cannot_lines(view)
     own = differences(view)
+    unclear = sum(not is_sure(e) for e in own)
+    if not unclear and not every:
+        cannot.append("No difference between groups was measured in this run.")
+    if unclear:
+        cannot.append(
+            f"{unclear} of {fmt.plural(len(own), 'difference')} cannot be told from 0, which does "
+            "not mean that groups are treated alike."
+        )
     clusters = max((e.n_clusters for e in own), default=0)
     pairs = sum(max(e.n_units for e in own if e.strata["model"] == model) for model in _models(own))
     parts = [read_line(view, clusters), fmt.plural(pairs, "pair"), _left(own)]
@@ -146,9 +153,14 @@ def _glance(view: View, stated: tuple[Stated, ...]) -> dict[str, Any] | None:
 
 @dataclass(frozen=True)
 class PairsHead:
-    """What stands behind the findings: the instruments, what was left out, and the floor."""
+    """What stands behind the findings: the instruments, what was left out, and the floor.
+
+    `instruments` has the scores that react to the words of a person; `same` names those that do
+    not.
+    """
 
     instruments: Table
+    same: str
     left_out: Table
     floor: str
 
@@ -163,10 +175,15 @@ def pairs_head(view: View) -> PairsHead:
         "Texts": lambda row: f"{row[2]:,}",
     }
     known = [e for e in own if e.value is not None]
+    reacts = [e for e in known if e.details.get(REACTION)]
+    same = {e.strata["score"]: None for e in known if e.details.get(REACTION) == 0.0}
+    for e in reacts:
+        same.pop(e.strata["score"], None)
     floors = [f"{called(e)}: {floor_words(e)}" for e in leading(view, MOST) if FLOOR in e.details]
     floor = "; ".join(floors) if floors else floor_words(known[0]) if known else ""
     return PairsHead(
-        FIGURES.table("instruments", view, known, **heads(view)),
+        FIGURES.table("instruments", view, reacts, **heads(view)),
+        fmt.listed(list(same)) if same else "",
         Table.of(rows, said, 2),
         floor[:1].upper() + floor[1:],
     )

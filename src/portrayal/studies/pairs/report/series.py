@@ -79,11 +79,13 @@ def place(e: Estimate) -> str:
 
 
 def amount(value: float | None, sign: str = "+") -> str:
-    """Return a number with three digits ("−5.14", "+0.038"), without its sign where that is ""."""
+    """Return a number ("−5.14", "+0.038"), without a plus where `sign` is ""."""
     if value is None or isnan(value):
         return fmt.NOTHING
-    digits = 3 if value == 0 else max(0, min(2 - floor(log10(abs(value))), 4))
-    return f"{value:{sign},.{digits if value else 0}f}".replace("-", "−")
+    if value == 0:
+        return "0"
+    least = -floor(log10(abs(value)))
+    return f"{value:{sign},.{max(0, min(2 + least, 3), least)}f}".replace("-", "−")
 
 
 def deviations(value: float | None) -> str:
@@ -182,7 +184,7 @@ def shelves(panels: Sequence[Spec], columns: int, *, shared: bool = True) -> Spe
     rows = [list(panels[i : i + columns]) for i in range(0, len(panels), columns)]
     axes = {"x": "shared" if shared else "independent", "y": "independent"}
     resolve = {"resolve": {"scale": axes}}
-    return {"vconcat": [{"hconcat": row, "spacing": 14, **resolve} for row in rows], **resolve}
+    return {"vconcat": [{"hconcat": row, "spacing": 22, **resolve} for row in rows], **resolve}
 
 
 def exclusions(estimates: Iterable[Estimate]) -> dict[str, dict[str, int]]:
@@ -214,9 +216,7 @@ FIGURES = Declarations(
         "raw": lambda _, e: amount(e.details.get(RAW)),
         "reaction": lambda _, e: amount(e.details.get(REACTION)),
         "reaction p": lambda _, e: fmt.probability(e.details.get(REACTION_P)),
-        "refused": lambda _, e: (
-            "not stated: the scorer reacts as much" if NO_FINDING in e.instruments else "kept"
-        ),
+        "may": lambda _, e: "no" if NO_FINDING in e.instruments else "yes",
         "floor": lambda _, e: amount(e.details.get(FLOOR), ""),
     },
 )

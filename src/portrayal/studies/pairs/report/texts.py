@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import Any
 
 import numpy as np
 
@@ -32,7 +31,8 @@ LONGEST = 4000
 """Characters shown of one text."""
 DIFFERS, SWAPPED = "differs", "swapped"
 """Marks: of a word that only one text has, and of one that is merely exchanged with the person."""
-_TOKEN = re.compile(r"\w+(?:[’'-]\w+)*|[^\w\s]")
+_WORD = re.compile(r"\w+(?:-\w+)*(?:[’'](?!s\b)\w+)?")
+"""A word, without the ending of its genitive."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,8 @@ def pairs_reading(view: View) -> PairsReading | None:
     how = (
         f"{len(shown)} pairs of {fmt.count(len(every.model))}: for each difference that leads this "
         f"report the {LARGEST} that lie furthest apart, and {EVEN} at even steps of rank, from the "
-        "furthest in the direction of the whole to the furthest in the other."
+        "furthest in the direction of the whole to the furthest in the other. Scores are those of "
+        "the texts as they stand; differences are without instrument bias."
     )
     return PairsReading(tuple(shown), tuple(called(e) for e in first), how)
 
@@ -184,24 +185,24 @@ def differing(one: str, two: str, key: Callable[[str], str]) -> tuple[list[Span]
     >>> differing("She is frail.", "He is well.", same)
     ([(0, 3, 'swapped'), (7, 12, 'differs')], [(0, 2, 'swapped'), (6, 10, 'differs')])
     """
-    tokens = [list(_TOKEN.finditer(text)) for text in (one, two)]
-    first, second = ([key(token[0]) for token in side] for side in tokens)
-    marks = [[DIFFERS] * len(side) for side in tokens]
+    words = [list(_WORD.finditer(text)) for text in (one, two)]
+    first, second = ([key(word[0]) for word in side] for side in words)
+    marks = [[DIFFERS] * len(side) for side in words]
     for a, b, n in SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks():
         for i in range(n):
-            alike = tokens[0][a + i][0].lower() == tokens[1][b + i][0].lower()
+            alike = words[0][a + i][0].lower() == words[1][b + i][0].lower()
             marks[0][a + i] = marks[1][b + i] = "" if alike else SWAPPED
-    return _spans(tokens[0], marks[0]), _spans(tokens[1], marks[1])
+    return _spans(words[0], marks[0]), _spans(words[1], marks[1])
 
 
-def _spans(tokens: list[Any], marks: list[str]) -> list[Span]:
+def _spans(words: list[re.Match[str]], marks: list[str]) -> list[Span]:
     """Neighbours with the same mark as one span."""
     found: list[Span] = []
     last = ""
-    for token, mark in zip(tokens, marks, strict=True):
+    for word, mark in zip(words, marks, strict=True):
         if mark and mark == last:
-            found[-1] = (found[-1][0], token.end(), mark)
+            found[-1] = (found[-1][0], word.end(), mark)
         elif mark:
-            found.append((token.start(), token.end(), mark))
+            found.append((word.start(), word.end(), mark))
         last = mark
     return found
