@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import portrayal.report.formats as fmt
+from portrayal.measure.scope import of_each_model
 from portrayal.records import ALL, BEYOND_MARGINS, FEW_PEOPLE, READER_ERROR, Count, Estimate
 from portrayal.report.view import (
     SURE,
@@ -83,7 +84,7 @@ def agreement(view: View, e: Estimate) -> tuple[int, int]:
     So it is where each model is a question of its own, which another one cannot answer. A median
     over models agrees with the single models of the measure that it sums up.
     """
-    if len(view.models) < 2 or getattr(described(e.measure), "each_model", False):
+    if len(view.models) < 2 or of_each_model(e.measure):
         return 0, 0
     own = base_of(e.measure)
     values = [
