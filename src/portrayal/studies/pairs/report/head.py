@@ -13,7 +13,7 @@ from portrayal.report.findings import headline_of, q_words
 from portrayal.report.first import read_line
 from portrayal.report.formats import short
 from portrayal.report.strength import FirstScreen, Stated, strength_of
-from portrayal.report.study import words_of
+from portrayal.report.study import Fact, words_of
 from portrayal.report.view import View, is_sure, place_of
 from portrayal.studies.pairs.report.series import (
     FIGURES,
@@ -191,13 +191,20 @@ def pairs_head(view: View) -> PairsHead:
 
 def instruments(view: View) -> tuple[str, ...]:
     """Return what is known of the error of what the numbers rest on."""
-    used: dict[str, str] = {}
-    for e in differences(view)[:1]:
-        used = {name: short(str(value), 80) for name, value in e.instruments.items()}
-    named = [
-        f"{name}: {used[name]}" for name in ("lexicons", "sentiment", "classifier") if name in used
+    named = "; ".join(f"{what.lower()}: {value}" for what, value in facts(view)[1:])
+    scored = (f"Scored by {named}.",) if named else ()
+    return (*scored, *words_of(__package__)["instruments"])
+
+
+def facts(view: View) -> list[Fact]:
+    """Return the groups and the instruments of the audit."""
+    own = differences(view)[:1]
+    used = {name: str(value) for e in own for name, value in e.instruments.items()}
+    names = ("lexicons", "sentiment", "classifier")
+    return [
+        (
+            "Groups",
+            fmt.listed(list(dict.fromkeys(map(contrast, differences(view))))) if own else "",
+        ),
+        *((name.capitalize(), short(used[name], 80)) for name in names if name in used),
     ]
-    return (
-        *(f"Scored by {'; '.join(named)}." for _ in named[:1]),
-        *words_of(__package__)["instruments"],
-    )

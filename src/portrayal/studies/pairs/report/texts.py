@@ -31,7 +31,7 @@ LONGEST = 4000
 """Characters shown of one text."""
 DIFFERS, SWAPPED = "differs", "swapped"
 """Marks: of a word that only one text has, and of one that is merely exchanged with the person."""
-_WORD = re.compile(r"\w+(?:-\w+)*(?:[’'](?!s\b)\w+)?")
+_WORD = re.compile(r"(?<!\w[’'])\b\w+(?:-\w+)*(?:[’'](?!s\b)\w+)?")
 """A word, without the ending of its genitive."""
 
 
