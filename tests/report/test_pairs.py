@@ -4,7 +4,6 @@ import dataclasses
 import itertools
 import re
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -163,7 +162,7 @@ def test_pairs_to_read_are_sorted_and_hold_the_largest(view: View) -> None:
 
 
 def test_words_that_are_merely_exchanged_are_faint() -> None:
-    words = exchanged_words_of("en-US")
+    words = exchanged_words("en-US")
     one, two = "Mrs. Ann Day's sister, who helps her, is frail.", "Mr Bob Day's brother helps him."
     spans = differing(one, two, same_word(words, "Ann Day", "Bob Day"))
     assert [(one[a:b], mark) for a, b, mark in spans[0]] == [
@@ -174,10 +173,6 @@ def test_words_that_are_merely_exchanged_are_faint() -> None:
         ("is frail", "differs"),
     ]
     assert [mark for *_, mark in spans[1]] == ["swapped"] * 3
-
-
-def exchanged_words_of(locale: str) -> Any:
-    return exchanged_words(SimpleNamespace(options={"locale": locale}))  # type: ignore[arg-type]
 
 
 def test_two_answers_to_a_request_give_the_floor(tmp_path: Path) -> None:

@@ -12,12 +12,12 @@ from difflib import SequenceMatcher
 import numpy as np
 
 import portrayal.report.formats as fmt
-from portrayal.annotate.exchange import partners
+from portrayal.annotate.exchange import exchange_of, partners
 from portrayal.annotate.scores import TEXT_SCORES
 from portrayal.measure.matched import MatchedSets
 from portrayal.measure.matched.differences import contrasts
 from portrayal.records import Estimate
-from portrayal.reference.locales import HOME, load_locale
+from portrayal.reference.locales import HOME
 from portrayal.report.formats import short
 from portrayal.report.passages import Piece, Span, marked, texts_by_id
 from portrayal.report.view import View
@@ -79,7 +79,8 @@ def pairs_reading(view: View) -> PairsReading | None:
     scores = texts_by_id(view.run.annotations(TEXT_SCORES.name), ids, "scores")
     about = read_prompts(view.run.prompts_path, only=("name",))
     place = {score.name: at for at, score in enumerate(every.scores)}
-    words = exchanged_words(view) if every.exchanged else {}
+    locale = view.options.get("locale") or HOME
+    words = exchanged_words(locale) if every.exchanged else {}
     shown = []
     for code, i, d in chosen:
         e, sides = first[code], []
@@ -137,17 +138,23 @@ def _halves(every: MatchedSets, e: Estimate, i: int) -> tuple[int, int]:
     return one, others[0]
 
 
-def exchanged_words(view: View) -> Mapping[str, str]:
-    """Return the word that stands for each gendered one and its twins, in small letters.
+def exchanged_words(locale: str) -> Mapping[str, str]:
+    """Return the word that stands for each exchanged one and its twins, in small letters.
 
     "her", "his", "him" and "hers" have one, as which of them twins which depends on what follows.
+
+    >>> words = exchanged_words("en-US")
+    >>> words["she"] == words["he"], words["her"] == words["his"] == words["him"]
+    (True, True)
     """
-    lists = load_locale(view.options.get("locale") or HOME).exchange
+    exchange = exchange_of(locale)
     found: dict[str, str] = {}
-    for one, two in zip(lists.get("F", ()), lists.get("M", ()), strict=True):
-        known = found.get(one) or found.get(two) or one
-        found.setdefault(one, known)
-        found.setdefault(two, known)
+    for word in sorted(exchange.words):
+        # Alone, and before a noun.
+        alike = (word, exchange(word), exchange(f"{word} home").removesuffix(" home"))
+        known = next((found[each] for each in alike if each in found), word)
+        for each in alike:
+            found.setdefault(each, known)
     return found
 
 
