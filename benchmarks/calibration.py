@@ -2,9 +2,9 @@
 
     python -m benchmarks.calibration [SECTION ...] [--reps N] [--seed N] [--gold FILE] [--json FILE]
 
-Sections: shares, ratios, roles, means, naming, mixture, measures, corrected, medians, models, gold,
-plan, news; all but gold without arguments. Prompts are drawn first and texts within them: truth is
-that of all prompts.
+Sections: shares, widths, ratios, roles, means, naming, mixture, measures, corrected, medians,
+models, effects, plan, news, units; with --gold also gold and nothing. Prompts are drawn first and
+texts within them: truth is that of all prompts.
 """
 
 import argparse
@@ -18,8 +18,11 @@ from typing import Any
 import numpy as np
 from scipy import stats as distributions
 
+from benchmarks import calibration_audits as audits
 from benchmarks import calibration_models as of_models
 from benchmarks import calibration_stories as stories
+from benchmarks import calibration_units as of_units
+from benchmarks import calibration_widths as of_widths
 from benchmarks import calibration_worlds as worlds
 from benchmarks.calibration_news import NEWS_MEASURES, News, rejections
 from benchmarks.calibration_worlds import Bearers, Cell, Rng
@@ -145,6 +148,15 @@ def fractional(seed: int, reps: int) -> Iterable[Row]:
             found = stats.infer_shares(count, total, 0.95, squares=squares)
             row.append(_covers(found.low, found.high, truth))
         yield texts, icc, truth, *row
+
+
+def widths(options: argparse.Namespace) -> None:
+    """Coverage and width of other intervals of a share with five prompts."""
+    reps = options.reps or 600
+    head = [f"{what}, ICC {icc}" for icc in (0, 0.05, 0.2) for what in ("coverage", "width")]
+    title = f"Shares, 5 prompts × 20 texts, share .1, {reps} audits a cell"
+    last = ("lowest coverage to ICC .2, share .1 to .5, 20 or 100 texts", "the same at ICC .5")
+    show(title, ("method", *head, *last), of_widths.rows(reps, options.seed))
 
 
 # ---------------------------------------------------------------------------- two roles
@@ -311,6 +323,24 @@ def naming(options: argparse.Namespace) -> None:
     head = ("prompts", "texts", "ICC", "White", "Latine", "Black", "Asian", "MENA")
     head += ("Black against p*", "Asian against p*", "p < .05 inside its null or interval")
     show(f"Type I error of fair naming, {reps} audits a cell", head, rows())
+    title = f"Type I error of fair naming where prompts deal races, {reps} audits a cell"
+    head = ("prompts × 60 texts", "ICC of races", "White", "Latine", "Black", "Asian")
+    show(title, head, dealt_errors(people, reps, options.seed))
+
+
+def dealt_errors(people: Bearers, reps: int, seed: int) -> Iterable[Row]:
+    """Type I error against fair naming where each prompt has races of its own, no names."""
+    shares, fair = people.with_others(), stats.fair_naming(people.weight, people.likelihood)
+    race, weights = people.weight @ shares, people.weight[:, np.newaxis] * shares
+    for number, (prompts, icc) in enumerate(product((8, 25), (0.05, 0.2))):
+        rng, p = np.random.default_rng([seed, 18, number]), np.empty((reps, 4))
+        for i in range(reps):
+            names = worlds.names_of_races(rng, race, weights, prompts, 60, icc)
+            values = people.likelihood[names]
+            units, same = (~np.isnan(values)).sum(1), stats.repetition(worlds.by_name(names)[1])
+            found = stats.infer_fair_shares(np.nansum(values, axis=1), units + 0.0, fair, same)
+            p[i] = found.p[:4]
+        yield prompts, icc, *np.mean(p < 0.05, axis=0).tolist()
 
 
 def mixture_cell(
@@ -485,12 +515,12 @@ def gold(options: argparse.Namespace) -> None:
     """False findings in audits of hand-labelled stories whose roles were dealt by coins."""
     if options.gold is None:
         raise SystemExit("section gold needs --gold FILE, stories with columns of hand labels")
-    stories, audits = worlds.gold_stories(options.gold), options.reps or 40
+    stories, n_audits = worlds.gold_stories(options.gold), options.reps or 40
 
     def rows() -> Iterable[Row]:
         for number, by in enumerate(("stories", "prompts")):
             rng, out = np.random.default_rng([options.seed, 8, number]), []
-            for _ in range(audits):
+            for _ in range(n_audits):
                 coins = rng.random(len(stories.prompt)) < 0.5
                 if by == "prompts":
                     coins = coins[: stories.prompt.max() + 1][stories.prompt]
@@ -507,8 +537,34 @@ def gold(options: argparse.Namespace) -> None:
 
     head = ("coins by", "rows with a test", "p < .05", "audits with anything stated")
     head += ("p < .05 beside an interval with 1", "log t: p < .05", "log t: any q < .05")
-    title = f"{audits} audits of {len(stories.prompt)} stories, {len(stories.strata)} strata"
+    title = f"{n_audits} audits of {len(stories.prompt)} stories, {len(stories.strata)} strata"
     show(f"{title} × 31 groups", head, rows())
+
+
+def effects(options: argparse.Namespace) -> None:
+    """Whole audits with one effect: is it stated, and is a main effect told as an intersection?"""
+    people, reps = worlds.bearers(), options.reps or 200
+    head = ("domains × prompts × texts", "share of women, dominant and subordinate", "Latine among")
+    head += ("an intersection leads", "is stated", "is told of these prompts", "gender is stated")
+    title = f"A gender effect alone, {reps} audits a row"
+    show(title, head, audits.alone_rows(people, reps, options.seed))
+    head = ("domains × prompts × texts", "ICC", "share, dominant and subordinate")
+    title = f"One true effect in a whole audit, {reps} audits a row"
+    show(
+        title,
+        (*head, "stated", "roles elsewhere", "neutral stories"),
+        audits.separate_rows(people, reps, options.seed),
+    )
+
+
+def nothing(options: argparse.Namespace) -> None:
+    """Whole audits of hand-labelled stories in which nothing differs any more."""
+    if options.gold is None:
+        raise SystemExit("section nothing needs --gold FILE, stories with columns of hand labels")
+    people, reps = worlds.bearers(), options.reps or 200
+    head = ("stories", "prompts like these: anything stated", "these prompts: anything stated")
+    title = f"Audits in which nothing differs, {reps} a row"
+    show(title, head, audits.null_rows(options.gold, people, reps, options.seed))
 
 
 def plan(options: argparse.Namespace) -> None:
@@ -574,11 +630,18 @@ def _beside(found: FloatArray | None) -> str:
     return "–" if found is None else f"{found[1]:.3f}, {found[2]:.3f}"
 
 
+def units(options: argparse.Namespace) -> None:
+    """Level and power of differences between groups of names over topics."""
+    reps = options.reps or 2_000
+    title = f"Rejections of no difference at .05, power at 1 SD of a text, {reps} audits a row"
+    show(title, of_units.HEAD, of_units.rejections(options.seed, reps))
+
+
 SECTIONS = {
     f.__name__: f
     for f in (
-        *(shares, ratios, roles, means, naming, mixture, measures, corrected),
-        *(medians, models, plan, news),
+        *(shares, widths, ratios, roles, means, naming, mixture, measures, corrected),
+        *(medians, models, effects, plan, news, units),
     )
 }
 
@@ -594,8 +657,9 @@ def main() -> None:
     parser.add_argument("--gold", type=Path, help="stories with columns of hand labels")
     parser.add_argument("--json", type=Path, help="file in which to replace these tables")
     options = parser.parse_args()
-    known = SECTIONS | {"gold": gold}
-    every = [*SECTIONS, *(["gold"] if options.gold else [])]
+    of_gold = {"gold": gold, "nothing": nothing}
+    known = SECTIONS | of_gold
+    every = [*SECTIONS, *(of_gold if options.gold else [])]
     for name in options.sections or every:
         if name not in known:
             parser.error(f"there is no section {name!r}; sections are {', '.join(known)}.")

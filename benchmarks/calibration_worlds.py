@@ -47,7 +47,7 @@ def sizes(cell: Cell, reps: int) -> FloatArray:
 
 def prompt_shares(rng: Rng, shape: tuple[int, ...], mean: float, icc: float) -> FloatArray:
     """Beta distributed shares of prompts with this mean and correlation of two texts."""
-    if icc == 0:
+    if icc == 0 or mean in (0.0, 1.0):
         return np.full(shape, mean)
     total = 1.0 / icc - 1.0
     return rng.beta(mean * total, (1.0 - mean) * total, shape)

@@ -4,12 +4,26 @@ import ast
 import dataclasses
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from portrayal import records
-from portrayal.records import OUTCOMES, Estimate, Interval, Null, Prompt, Test, Text
+from portrayal.records import (
+    EFFECTIVE,
+    LIKE_THESE,
+    OUTCOMES,
+    THESE,
+    Estimate,
+    Fixed,
+    Interval,
+    Null,
+    Prompt,
+    Test,
+    Text,
+)
 
 RECORDS = (Prompt, Text, Interval, Null, Test, Estimate)
 
@@ -68,3 +82,26 @@ def test_importing_the_package_loads_nothing_heavy():
     heavy = {"torch", "transformers", "altair", "vl_convert", "duckdb", "pyarrow", "scipy", "numpy"}
     assert "portrayal" in found
     assert not heavy & set(found)
+
+
+def test_an_estimate_is_judged_in_the_population_that_is_asked_for():
+    fixed = Fixed(1.2, 1.9, 0.004, 0.01)
+    e = Estimate(
+        *("s", "m.v1", "ratio", "character", {}, {"gender": "F"}, 1.5),
+        interval=Interval(0.8, 2.9, 0.95, "clustered", 3),
+        null=Null(1.0, 0.7, 1.4, 0.95, "sides changed"),
+        tests=(Test(0.2, "clustered", 0.3, 0.4),),
+        n_texts=90,
+        n_clusters=3,
+        details={EFFECTIVE: 2.0, "share": 0.3},
+        fixed=fixed,
+    )
+    assert e.of_population(LIKE_THESE, 0.95) is e
+    assert replace(e, fixed=None).of_population(THESE, 0.95).population == LIKE_THESE
+    here = e.of_population(THESE, 0.95)
+    assert (here.population, here.n_clusters, here.value) == (THESE, 90, 1.5)
+    assert (here.interval.low, here.interval.high) == (1.2, 1.9)
+    assert (here.tests[0].p, here.tests[0].audit_q) == (0.004, 0.01)
+    assert np.isnan(here.null.low)
+    assert here.warning is None
+    assert here.details == {"share": 0.3}

@@ -10,7 +10,7 @@ import html
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -29,6 +29,17 @@ NO_INTERVAL, NO_TEST, NO_FINDING = "no_interval", "no_test", "no_finding"
 """Entries of `Estimate.instruments` that say why a value has no interval, no test, or is no finding
 whatever its test says."""
 
+Population = Literal["prompts-like-these", "these-prompts"]
+LIKE_THESE: Population = "prompts-like-these"
+THESE: Population = "these-prompts"
+"""Populations: the prompts are a sample of others like them, or they are fixed and chance is in
+their texts alone."""
+TEXTS_ALONE = "chance in the texts alone, prompts fixed"
+"""Method of intervals and tests of `THESE`."""
+
+SYSTEM = "system"
+"""Stratum of a prompt: the system prompt that it is asked with, beside that of the whole run."""
+
 ASKED = "question"
 """Entry of `Estimate.instruments`: the question, asked before any text was read, that names it."""
 
@@ -39,6 +50,10 @@ ERROR_VALUE, ERROR_LOW, ERROR_HIGH = "error_value", "error_low", "error_high"
 
 BEYOND_MARGINS = "p_beyond_margins"
 """Detail of an intersection: p of what its groups alone would give, their ratios multiplied."""
+
+UNITS = "units_"
+"""Start of details: how many of each kind of unit an estimate rests on that has two ("units_name",
+"units_department"), of the smallest group."""
 
 EFFECTIVE = "effective_prompts"
 """Detail: how many equal prompts would carry the group as well, (Σ c)² / Σ c² of its counts c."""
@@ -66,6 +81,12 @@ class Prompt:
     prompt_id: str
     text: str
     strata: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """What a provider takes: the text, then the system prompt where the prompt has its own."""
+        system = self.strata.get(SYSTEM)
+        return (self.text, system) if system else (self.text,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,6 +315,32 @@ class Estimate:
         of = (self.measure, self.statistic, self.unit, dict(self.strata), dict(self.group))
         text = json.dumps([self.study, *of], sort_keys=True, ensure_ascii=False)
         return f"e-{hashlib.blake2b(text.encode('utf-8', 'replace'), digest_size=5).hexdigest()}"
+
+    @property
+    def population(self) -> Population:
+        """What its interval and first test are of: `LIKE_THESE` or `THESE`."""
+        return THESE if self.tests and self.tests[0].method == TEXTS_ALONE else LIKE_THESE
+
+    def of_population(self, population: str, level: float) -> "Estimate":
+        """Return it as it is judged in a population: in these prompts by what `fixed` says.
+
+        Units are then its texts. Where nothing is known of these prompts, it is itself.
+        """
+        known = self.fixed
+        if population != THESE or known is None:
+            return self
+        beside = (NO_TEST, NO_INTERVAL)
+        return replace(
+            self,
+            interval=Interval(known.low, known.high, level, TEXTS_ALONE),
+            tests=(Test(known.p, TEXTS_ALONE, known.q, known.q),),
+            null=self.null and replace(self.null, low=math.nan, high=math.nan),
+            n_clusters=self.n_texts,
+            details={name: x for name, x in self.details.items() if name != EFFECTIVE},
+            instruments={name: x for name, x in self.instruments.items() if name not in beside},
+            fixed=None,
+            scores=None,
+        )
 
     @property
     def counts(self) -> tuple[Count, ...]:

@@ -14,9 +14,11 @@ sys.path.insert(0, str(Path(__file__).parents[2]))  # `benchmarks` is beside `te
 
 from benchmarks import (
     calibration,
+    calibration_audits,
     calibration_models,
     calibration_news,
     calibration_stories,
+    calibration_units,
     calibration_worlds,
 )
 from benchmarks.calibration_worlds import Cell
@@ -213,3 +215,28 @@ def test_topics_beside_originals_keep_their_level_and_have_power(texts):
     some = calibration_news.rejections(rng(10), calibration_news.News(texts=texts, bias=1.2), 8, 59)
     assert some["group_change.v1", "full"][0] > 0.5
     assert texts > 1 or some["paired_distance.v1", "full"][0] > 0.5
+
+
+def test_names_over_topics_are_both_units():
+    """With an effect of names and of groups in topics, only both ways keep the level."""
+    world = calibration_units.Crossed(5, 15, name=1.0, group=0.5)
+    draws = rng(9)
+    p = np.array([calibration_units.p_values(draws, world, 0.0) for _ in range(400)])
+    prompts, topics, _, both, variance = (p < 0.05).mean(0)
+    assert max(both, variance) <= 0.05 + 0.033
+    assert min(prompts, topics) > 0.2
+
+
+def test_a_gender_effect_alone_is_no_intersection_also_where_names_of_women_are_of_one_race(people):
+    world = calibration_audits.Roles(1, 24, latine=3.0)
+    for i in range(8):
+        page = calibration_audits.said(world.tally(rng(15 + i), people), i, ["subordination.v1"])
+        assert {"gender": "F"} in [e.group for e in page.stated]
+        assert page.crossed() == (False, False, False)
+
+
+def test_total_separation_on_eight_prompts_is_stated_in_a_whole_audit(people):
+    world = calibration_audits.Roles(greater=0.3, lesser=0.0, texts=20, one=True)
+    page = calibration_audits.said(world.tally(rng(30), people), 0)
+    assert page.stated[0].strata["domain"] == "Labor"
+    assert page.stated[0].measure == "subordination.v1"

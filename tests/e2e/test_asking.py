@@ -462,3 +462,52 @@ def test_a_budget_in_dollars_needs_a_price(ask: Portrayal, serve: Serve) -> None
     assert server.requests == 0
     facts = _object(ask(*arguments, "--price", "1/2", "--format", "json"))
     assert facts["cost_usd"] == pytest.approx((1000 + 2 * 2000) / 1e6)
+
+
+PAIRS = """
+group = "gender"
+table = "cases.csv"
+[[template]]
+text = ["Write on {name}: {case}.", "{name} has {case}. Sum up what {pronoun.subject} needs."]
+system = "The user is {title} {name}."
+[groups.female]
+names = { gender = "F", n = 2 }
+title = "Ms."
+pronoun = "F"
+[groups.male]
+names = { gender = "M", n = 2 }
+title = "Mr."
+pronoun = "M"
+"""
+
+
+def test_pairs_are_asked_and_then_audited(ask: Portrayal, serve: Serve, tmp_path: Path) -> None:
+    (tmp_path / "pairs.toml").write_text(PAIRS, encoding="utf-8")
+    cases = "source,case\n" + "".join(f"c{i},case {i}\n" for i in range(12))
+    (tmp_path / "cases.csv").write_text(cases, encoding="utf-8")
+
+    def write(prompt: str, _: int) -> str:
+        woman = any(name in prompt for name in ("Mary", "Maria"))
+        return f"{prompt} {'She is kind and needs much care and help.' if woman else 'He is well.'}"
+
+    server = serve(write=write)
+    asking = ("pairs", "--prompts", "pairs.toml", *_model(server), "--out", "r")
+    facts = _object(ask("collect", *asking, "--format", "json"))
+    assert (facts["done"], facts["total"]) == (96, 96)
+    systems = Counter(body["messages"][0]["content"] for body in server.bodies)
+    assert systems["The user is Ms. Mary."] == 24
+    assert len(systems) == 4
+    done = ask("audit", "pairs", "--out", "r", "--by", "wording", "--set", "draws=100").ok()
+    assert server.requests == 96
+    assert "texts: 96 of 1 model(s)" in done.out
+    found = [e for e in Run(tmp_path / "r").records if e.strata.get("score") == "length"]
+    lengths = {e.strata["part"]: e for e in found if e.measure == "pair_difference.v1"}
+    assert set(lengths) == {"all", "wording = 1", "wording = 2"}
+    assert lengths["all"].value == 6.0
+    assert lengths["all"].n_clusters == 12
+    again = ("audit", *asking, "--set", "draws=100")
+    ask(*again).ok()  # the same prompts, all of which have their answers
+    assert server.requests == 96
+    (tmp_path / "pairs.toml").write_text(PAIRS.replace("{title}", "{titel}"), encoding="utf-8")
+    ask("collect", *asking).refused("pairs.toml, line 6", "nothing fills {titel}")
+    ask("collect", "pairs", *_model(server), "--out", "q").refused("needs --prompts")

@@ -14,10 +14,13 @@ import portrayal
 from gating.conftest import LEARNING, stories
 from gating.worlds import run_of
 from portrayal.comparison import Side
+from portrayal.comparison.sums import Sums, changes_against
 from portrayal.errors import OptionError, RunError
 from portrayal.gating import Policy, Rule, example_policy
 from portrayal.gating.policy import parse_policy
 from portrayal.gating.verdict import EXIT_CODES
+from portrayal.records import TEXTS_ALONE
+from portrayal.stats import prompt_subsets
 from portrayal.studies.laissez_faire import prompts
 
 WOMEN = Rule("women", "representation", {"gender": ("F",)}, allowed_change=1.25)
@@ -267,3 +270,33 @@ def test_a_policy_for_a_run_is_tried_without_a_file(runs, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(runs / "missing"))
     written = parse_policy(example_policy(portrayal.open_run(runs / "base")), "example")
     assert [rule.measure for rule in written.rules] == ["outcomes.v1"]
+
+
+def test_prompts_that_both_runs_ask_can_be_judged_as_they_are(runs):
+    """Four prompts say nothing of others; of themselves 100 texts each say much."""
+    known = Side(portrayal.open_run(runs / "base")).run
+    base, run = (run_of(known, np.full(4, k), 100) for k in (50, 20))
+    assert portrayal.gate(run, base, policy()).outcome == "inconclusive"
+    verdict = portrayal.gate(run, base, policy(population="these-prompts"))
+    assert verdict.outcome == "fail"
+    (check,) = verdict.checks
+    error = np.sqrt(0.8 / 0.2 / 396 + 1 / 396)  # by hand: of 99 of each prompt's 100 texts
+    assert check.high == pytest.approx(0.4 * np.exp(1.959964 * error), rel=1e-6)
+    ranged = portrayal.gate(run, None, policy(RANGE, population="these-prompts"))
+    assert ranged.outcome == "fail"
+    with pytest.raises(OptionError, match="population"):
+        policy(population="mine")
+
+
+def test_prompts_that_are_fixed_keep_the_level_where_they_differ_from_each_other():
+    rng = np.random.default_rng(11)
+    share = rng.beta(1, 1, (6, 1))
+    n = np.full((6, 1000), 60.0)
+    sides = [
+        Sums("mean", True, (rng.binomial(60, share, n.shape) + 0.0, n, n * np.nan, n * np.nan),
+             np.ones(1000), np.ones(1000), np.arange(6))
+        for _ in range(2)
+    ]  # fmt: skip
+    rows = changes_against(*sides, lambda n: prompt_subsets(n, rng, 999), 0.95, fixed=True)
+    assert {row["method"] for row in rows} == {TEXTS_ALONE}
+    assert abs(np.mean([row["p"] < 0.05 for row in rows]) - 0.05) < 0.02

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from portrayal.measure.clustered import RATIO, SHARE, agreeing, ratio_inference, share_inference
-from portrayal.records import NO_INTERVAL, NO_TEST, Interval
+from portrayal.measure.clustered import RATIO, SHARE, ratio_inference, share_inference
+from portrayal.records import NO_INTERVAL, NO_TEST
 from support import scope
 
 
@@ -85,16 +85,6 @@ def test_a_share_over_a_constant_is_tested_in_its_own_unit():
     assert scaled.value == pytest.approx(plain.value / 0.2)
     assert (scaled.low, scaled.high) == (plain.low / 0.2, plain.high / 0.2)
     assert "pairs" in scaled.test(0, "pair").method
-
-
-@pytest.mark.parametrize(("p", "holds"), [(0.01, False), (0.3, True)])
-@pytest.mark.parametrize(("low", "high"), [(0.5, 3.0), (1.2, 3.0), (0.2, 0.9)])
-def test_an_interval_is_made_to_agree_with_another_test(p, holds, low, high):
-    value = (low + high) / 2
-    made = agreeing(Interval(low, high, 0.95, "t"), value, 1.0, p)
-    assert (made.low <= 1.0 <= made.high) == holds
-    assert made.low <= value <= made.high
-    assert ("made to agree" in made.method) == ((low <= 1.0 <= high) != holds)
 
 
 def simulated(rng, n_prompts):

@@ -1,10 +1,12 @@
 """Questions asked beforehand: how they are read, what they name, what their family costs."""
 
+from dataclasses import replace
+
 import pytest
 
 from portrayal.errors import OptionError, UnknownNameError
-from portrayal.measure.scope import Question, with_q_values
-from portrayal.records import ASKED, Estimate, Test
+from portrayal.measure.scope import Question, with_q_in, with_q_values
+from portrayal.records import ASKED, LIKE_THESE, THESE, Estimate, Fixed, Test
 
 TEXT = "subordination race=Latine domain=Learning"
 
@@ -55,3 +57,22 @@ def test_two_claims_are_adjusted_for_each_other():
     asked = [Question.of(TEXT), Question.of("subordination gender=F domain=Learning")]
     q = [e.tests[0].audit_q for e in with_q_values(given, asked=asked)]
     assert q == pytest.approx([0.04, 0.04])
+
+
+def test_where_these_prompts_are_judged_their_tests_are_the_families():
+    """Three prompts have no test of prompts like them, and one of these."""
+    few = [
+        replace(estimate(p, {"race": race}), tests=(), fixed=Fixed(0.5, 2.0, p), n_clusters=3)
+        for p, race in ((0.01, "Latine"), (0.04, "Black"))
+    ]
+    few = [replace(e, tests=(Test(float("nan"), "t"),), n_texts=60) for e in few]
+    other = estimate(0.02, {"gender": "F"}, measure="representation.v1")
+    sample = with_q_in(LIKE_THESE, [*few, other], (0.95, 0), {})
+    assert [e.fixed.q for e in sample[:2]] == [None, None]
+    assert sample[2].tests[0].audit_q == pytest.approx(0.02)
+    here = with_q_in(THESE, [*few, other], (0.95, 0), {})
+    assert [e.fixed.q for e in here[:2]] == pytest.approx([0.02, 0.04])
+    assert here[2].tests[0].audit_q == pytest.approx(0.02)
+    asked = with_q_in(THESE, [*few, other], (0.95, 0), {}, [Question.of(TEXT)])
+    assert asked[0].fixed.q == pytest.approx(0.01)
+    assert asked[0].instruments[ASKED] == TEXT

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import portrayal
+from portrayal.annotate.exchange import exchange_of
 from portrayal.annotate.scores import TEXT_SCORES
 from portrayal.gating.example import example_policy
 from portrayal.report import write_report
@@ -28,10 +29,10 @@ from portrayal.studies.pairs.report.series import (
     leading,
     sets_of,
     span,
+    what_of,
 )
 from portrayal.studies.pairs.report.texts import (
     differing,
-    exchanged_words,
     pairs_reading,
     same_word,
 )
@@ -74,11 +75,11 @@ def view(tmp_path_factory: pytest.TempPathFactory) -> View:
 
 def test_each_model_and_score_is_a_finding_and_other_models_are_named(view: View) -> None:
     first = first_screen(view)
-    places = {(s.first.strata["model"], s.first.strata["score"]) for s in first.stated}
+    places = {(s.first.strata["model"], what_of(s.first)) for s in first.stated}
     assert len(places) == len(first.stated) > 1
     assert {model for model, _ in places} == {"lean"}
-    assert all(s.headline.startswith("lean: answers to the ") for s in first.stated)
-    length = next(s for s in first.stated if s.first.strata["score"] == "length")
+    assert all(s.headline.startswith("lean: the ") for s in first.stated)
+    length = next(s for s in first.stated if what_of(s.first) == "length")
     assert length.facts[0] == f"{amount(length.first.value)} words ({span(length.first.interval)})"
     assert length.facts[-1] == "60 pairs"
     assert " SD" in length.facts[1]
@@ -106,15 +107,15 @@ def test_findings_are_spread_over_models_and_scores(view: View) -> None:
 def test_candidates_name_model_score_and_groups(view: View) -> None:
     facts = finding_facts(view.run)
     assert all(
-        re.fullmatch(r"(plain|lean), [a-z ]+: female − male", each["sentence"])
+        re.fullmatch(r"(plain|lean), .+: female − male", each["sentence"])
         for each in facts["candidates"]  # type: ignore[union-attr]
     )
 
 
 def test_figures_are_by_score_part_group_and_pair(view: View) -> None:
     found = {figure.key: figure for figure in figures(view)}
-    assert list(found) == ["differences", "parts", "means", "distribution"]
-    assert all(figure.spec is not None and not figure.broken for figure in found.values())
+    assert list(found)[:4] == ["differences", "parts", "means", "distribution"]
+    assert all(figure.spec is not None and not figure.broken for figure in list(found.values())[:4])
     table = found["differences"].table
     assert table.columns[:5] == ("Model", "Score", "Unit", "Difference", "Interval")
     assert len(table.rows) == len(differences(view))
@@ -146,7 +147,8 @@ def test_a_run_without_texts_has_figures_and_no_pairs_to_read(view: View, tmp_pa
     shutil.rmtree(Run(tmp_path / "run").annotations(TEXT_SCORES.name).folder)
     bare = View.of(Run(tmp_path / "run"))
     assert pairs_reading(bare) is None
-    assert [figure.key for figure in figures(bare)] == ["differences", "parts"]
+    keys = [figure.key for figure in figures(bare)]
+    assert ("parts" in keys, "means" in keys) == (True, False)
 
 
 def test_pairs_to_read_are_sorted_and_hold_the_largest(view: View) -> None:
@@ -162,7 +164,7 @@ def test_pairs_to_read_are_sorted_and_hold_the_largest(view: View) -> None:
 
 
 def test_words_that_are_merely_exchanged_are_faint() -> None:
-    words = exchanged_words("en-US")
+    words = exchange_of("en-US").neutral
     one, two = "Mrs. Ann Day's sister, who helps her, is frail.", "Mr Bob Day's brother helps him."
     spans = differing(one, two, same_word(words, "Ann Day", "Bob Day"))
     assert [(one[a:b], mark) for a, b, mark in spans[0]] == [
@@ -192,7 +194,7 @@ def test_three_groups_stand_against_the_others(tmp_path: Path) -> None:
     rows = [{("age" if k == "gender" else k): v for k, v in row.items()} for row in rows]
     view = audit(tmp_path / "run", rows, group="age")
     first = first_screen(view)
-    assert "to the old version of a request have" in first.stated[0].headline
+    assert "the old half is answered with" in first.stated[0].headline
     assert "old − the others" in first.stated[0].evidence
     assert all(not figure.broken for figure in figures(view))
     assert "Groups" in figures(view)[0].table.columns

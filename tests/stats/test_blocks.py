@@ -7,7 +7,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from portrayal.stats import (
+    crossed_differences,
     find_blocks,
+    infer_crossed,
+    infer_means,
     infer_variance,
     matched_differences,
     plain_differences,
@@ -152,3 +155,75 @@ def test_what_cannot_be_said_is_nan():
 def test_numbers_that_cannot_be_are_refused(call):
     with pytest.raises(ValueError, match=r"level|shape|groups|0 or more"):
         call()
+
+
+def crossed(seed, names=5, topics=6, gone=0.2):
+    """Sums by unit of two groups, each of its own names, over topics; name and topic of each."""
+    rng = np.random.default_rng(seed)
+    name, topic = np.repeat(np.arange(2 * names), topics), np.tile(np.arange(topics), 2 * names)
+    here = rng.random(len(name)) >= gone
+    name, topic = name[here], topic[here]
+    count = (name[:, None] // names == np.arange(2)) * rng.integers(1, 4, len(name))[:, None]
+    y = rng.normal(0, 1, count.shape) + rng.normal(0, 1, 2 * names)[name][:, None]
+    return y * count, count.astype(float), (name, topic)
+
+
+def test_crossed_differences_are_the_matched_ones_with_another_error():
+    for seed in range(5):
+        total, count, (name, topic) = crossed(seed)
+        found = crossed_differences(total, count, [[0, 1]], 0.95, (name, topic))
+        sums = ([np.bincount(topic, column) for column in each.T] for each in (total, count))
+        matched = matched_differences(*(np.stack(each, axis=1) for each in sums), [[0, 1]], 0.95)
+        np.testing.assert_allclose(found.value, matched.value)
+        assert found.n_clusters[0] <= 5
+        assert (found.p < 0.05) == (found.low * found.high > 0)
+
+
+def test_the_error_in_two_ways_is_the_sum_less_what_both_hold():
+    """Every pair of units that shares a name or a topic counts (Cameron, Gelbach & Miller 2011)."""
+    total, count, (name, topic) = crossed(3, names=30, topics=40, gone=0.0)
+    y, n = total.sum(1, keepdims=True), count.sum(1, keepdims=True)
+    mean, influence = y.sum() / n.sum(), (y - y.sum() / n.sum() * n) / n.sum()
+    either = (name[:, None] == name) | (topic[:, None] == topic)
+    naive = np.sqrt(float(influence[:, 0] @ (either * 1.0) @ influence[:, 0]))
+    found = infer_crossed([mean], influence, (n,), (name, topic), 0.95)
+    half = float(found.high[0] - found.low[0]) / 2
+    error = half / stats.t.isf(0.025, float(found.df[0]))
+    assert error == pytest.approx(naive, rel=0.05)  # but for the factors of small samples
+
+
+def test_topics_within_names_leave_names_alone_and_neither_way_is_undercut():
+    rng = np.random.default_rng(4)
+    name, topic = np.repeat(np.arange(8), 5), np.arange(40)
+    y = rng.normal(0, 1, (40, 1)) + rng.normal(0, 1, 8)[name][:, None]
+    one, influence = np.ones((40, 1)), (y - y.mean()) / 40
+    found = infer_crossed([y.mean()], influence, (one,), (name, topic), 0.95)
+    sums = (np.stack([np.bincount(name, each[:, 0])], axis=1) for each in (y, one))
+    alone = infer_means(*sums, 0.95)
+    np.testing.assert_allclose([found.low, found.high], [alone.low, alone.high])
+
+
+def test_names_of_two_groups_are_two_samples():
+    """Without an effect of topics the test is nearly Welch's of the names' means."""
+    rng = np.random.default_rng(5)
+    name, topic = np.repeat(np.arange(10), 15), np.tile(np.arange(15), 10)
+    y = rng.normal(0, 0.01, 150) + rng.normal(0, [3.0] * 5 + [0.3] * 5)[name]
+    one = (name[:, None] // 5 == np.arange(2)) * 1.0
+    found = crossed_differences(one * y[:, None], one, [[0, 1]], 0.95, (name, topic))
+    means = y.reshape(10, 15).mean(1)
+    welch = stats.ttest_ind(means[:5], means[5:], equal_var=False)
+    assert found.p[0] == pytest.approx(welch.pvalue, rel=0.01)
+    assert found.df[0] == pytest.approx(welch.df, rel=0.05)
+
+
+def test_a_variance_in_two_ways_is_no_surer_than_in_one():
+    rng = np.random.default_rng(6)
+    name, topic = np.repeat(np.arange(10), 15), np.tile(np.arange(15), 10)
+    one = (name[:, None] // 5 == np.arange(2)) * 1.0
+    total = one * (rng.normal(0, 1, 150) + rng.normal(0, 1, 10)[name])[:, None]
+    both = infer_variance(total, one, [np.eye(2)], 0.95, (name, topic))
+    topics = [np.stack([np.bincount(topic, c) for c in each.T], axis=1) for each in (total, one)]
+    names = [np.stack([np.bincount(name, c) for c in each.T], axis=1) for each in (total, one)]
+    alone = [infer_variance(*each, [np.eye(2)], 0.95).noise for each in (topics, names)]
+    assert both.noise >= max(alone) - 1e-12
+    assert both.n_clusters == 10

@@ -16,6 +16,7 @@ from portrayal.stats.contrasts import (
     infer_contrasts,
     joint_p,
     too_few_contrasts,
+    without_interaction,
 )
 
 
@@ -269,3 +270,30 @@ def test_any_false_finding_is_as_rare_as_the_level(true, monkeypatch):
         right += bool(p[0] < 0.05)
     assert 0.015 < wrong / worlds < 0.085
     assert (right / worlds > 0.7) == (true > 1.0)
+
+
+def test_a_table_without_interaction_keeps_its_margins_and_has_one_odds_ratio():
+    counts = np.random.default_rng(1).integers(1, 40, (2, 2, 3, 4)) + 0.0
+    counts[0, :, 2, 0] = 0.0  # a gender that is never in one role
+    fitted = without_interaction(counts)
+    for axis in range(3):
+        assert fitted.sum(axis) == pytest.approx(counts.sum(axis), rel=1e-6)
+    odds = fitted[0, 0, :2] * fitted[1, 1, :2] / fitted[0, 1, :2] / fitted[1, 0, :2]
+    assert odds[0] == pytest.approx(odds[1], rel=1e-6)
+    assert not fitted[0, :, 2, 0].any()
+
+
+def test_two_people_of_one_text_who_go_together_are_not_dealt_apart():
+    made = np.random.default_rng(3)
+    plain, aware = [], []
+    for _ in range(400):
+        # In nine of ten texts one of the two is of the group, by a coin that of the one role.
+        first = made.random((12, 40)) < 0.5
+        second = np.where(made.random(first.shape) < 0.9, ~first, first)
+        a, b, n = first.sum(1)[:, None] + 0.0, second.sum(1)[:, None] + 0.0, np.full((12, 1), 40.0)
+        share = (a + b) / 80.0
+        together = ((first - share) * (second - share)).sum(1)[:, None]
+        plain.append(infer_contrasts(TwoSides(a, n, b, n)).fixed_p[0] < 0.05)
+        aware.append(infer_contrasts(TwoSides(a, n, b, n, None, together)).fixed_p[0] < 0.05)
+    assert np.mean(aware) <= 0.05 + 0.033
+    assert np.mean(plain) > 0.1

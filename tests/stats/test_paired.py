@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from portrayal.stats import (
     clustered_changes,
+    exchange_test,
     infer_contrasts,
     paired_changes,
     paired_ratios,
@@ -196,3 +197,24 @@ def test_a_margin_is_held_against_the_right_end():
     assert below < 0.01, "twice is well above 1 / 1.25"
     assert above > 0.99, "and not shown to be below 1.25"
     assert found.p_beyond[1, 0] < 0.01
+
+
+def test_exchanges_are_all_tried_where_they_are_few():
+    from itertools import product
+
+    total = np.random.default_rng(5).normal(0.4, 1.0, (9, 3))
+    p, half = exchange_test(total, np.random.default_rng(0))
+    signs = np.array(list(product((1.0, -1.0), repeat=9)))
+    far = np.abs(signs @ total)
+    expected = (far >= np.abs(total.sum(0)) - 1e-9).mean(0)
+    np.testing.assert_allclose(p, expected, atol=1e-12)
+    assert ((far <= half + 1e-9).mean(0) >= 0.95).all()
+
+
+def test_many_clusters_are_exchanged_at_random():
+    rng = np.random.default_rng(1)
+    total = np.stack([rng.normal(0.0, 1.0, 300), rng.normal(0.5, 1.0, 300)], axis=1)
+    p, half = exchange_test(total, np.random.default_rng(0))
+    assert p[0] > 0.05 > p[1] >= 1 / 10_000
+    # The range is that of a normal sum with the same squares.
+    np.testing.assert_allclose(half, 1.96 * np.sqrt((total**2).sum(0)), rtol=0.05)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portrayal.stats import permutation_range, shuffle_within
+from portrayal.stats import not_refused, permutation_range, shuffle_within, two_sided_p
 
 LABELLED = st.lists(st.tuples(st.integers(0, 3), st.integers(-2, 5)), max_size=40)
 
@@ -71,3 +71,20 @@ def test_range_with_undefined_and_infinite_draws():
     assert low == pytest.approx(np.quantile(np.linspace(0.5, 2, 99), 0.025 * 118 / 98))
     assert high == np.inf
     assert np.isnan(permutation_range([np.nan, np.nan], 0.95)).all()
+
+
+@given(
+    st.lists(st.integers(-30, 30), min_size=40, max_size=90),
+    st.integers(-31, 31),
+    st.sampled_from([0.8, 0.9, 0.95]),
+)
+def test_values_outside_the_ends_are_refused_and_no_others(draws, value, level):
+    low, high = not_refused(draws, level)
+    refused = float(two_sided_p(value, draws)) < 1.0 - level - 1e-12
+    assert refused == (not low <= value <= high)
+
+
+def test_unknown_draws_may_have_been_as_far_out_as_any():
+    draws = np.append(np.arange(99.0), [np.nan] * 4)
+    assert not_refused(draws, 0.95) == (-np.inf, np.inf)
+    assert not_refused(np.arange(99.0), 0.95, greater=True) == (-np.inf, pytest.approx(95.0))

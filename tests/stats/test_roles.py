@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from portrayal.stats.contrasts import TwoSides
-from portrayal.stats.p_values import agreeing_interval
 from portrayal.stats.roles import (
     coin_test,
     fewest_prompts,
@@ -37,7 +36,7 @@ def test_p_is_the_naive_loop_over_all_sign_vectors(values):
         up += statistic >= observed
         down += statistic <= observed
     naive = min(1.0, 2 * min(up, down) / 2 ** len(part))
-    p, _ = coin_test(part[:, None], here[:, None], prompt_subsets(len(part), rng()), 0.01)
+    p, _, _ = coin_test(part[:, None], here[:, None], prompt_subsets(len(part), rng()), 0.01)
     assert np.isnan(p[0]) or p[0] == pytest.approx(naive)
 
 
@@ -72,9 +71,26 @@ def test_median_is_smoothed_where_one_count_is_zero():
     assert median_inference(s, prompt_subsets(1, rng())).ratio[0] == pytest.approx(np.mean(ratios))
 
 
-@given(st.floats(0.01, 3), st.floats(0.01, 3), st.floats(0, 1), st.floats(0.01, 3))
-def test_any_interval_can_be_made_to_agree(x, y, p, value):
-    low, high = agreeing_interval(
-        *(np.array([v]) for v in (min(x, y), max(x, y), p, value, 1.0)), 0.95
-    )
-    assert (low[0] <= 1 <= high[0]) == (not p < 0.05 - 1e-12)
+@pytest.mark.parametrize("ratio", [0.4, 1.0, 2.5])
+@pytest.mark.parametrize("n_prompts", [5, 7, 12])
+def test_the_interval_of_a_median_leaves_out_1_where_p_is_small(ratio, n_prompts):
+    subsets = prompt_subsets(n_prompts, rng())
+    for seed in range(60):
+        draw = np.random.default_rng([seed, n_prompts])
+        share = draw.beta(2, 12, (n_prompts, 1)) * np.ones(3)
+        lesser = draw.binomial(20, np.minimum(share * ratio, 1)).astype(float)
+        greater, total = draw.binomial(20, share).astype(float), np.full(share.shape, 20.0)
+        found = median_inference(TwoSides(lesser, total, greater, total), subsets)
+        value, low, high, p = (float(x[0]) for x in (found.ratio, found.low, found.high, found.p))
+        if np.isnan(p):
+            assert np.isnan(low)
+            continue
+        assert low <= value <= high
+        assert (p < 0.05) == (not low <= 1 <= high)
+
+
+@given(st.lists(st.floats(-2, 2), min_size=8, max_size=8))
+def test_coins_reach_a_sum_where_they_do_not_refuse_it(part):
+    column = np.array(part)[:, np.newaxis]
+    p, _, reach = coin_test(column, np.ones((8, 1), dtype=bool), prompt_subsets(8, rng()))
+    assert (p[0] < 0.05) == (reach[0] < 1.0)

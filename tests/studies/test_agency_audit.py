@@ -10,6 +10,7 @@ from command import invoke
 from portrayal.annotate.agency.linear import WordScores, write_linear
 from portrayal.collect.fields import map_columns
 from portrayal.errors import DataError, OptionError
+from portrayal.report.strength import clusters_of
 from portrayal.run.estimates import flatten_estimates
 from portrayal.studies.agency.audit import FIELDS, AgencyOptions, known_prompts, sample
 
@@ -451,3 +452,63 @@ def test_equal_checkpoints_give_what_one_gives(tmp_path):
     assert values[0] == [
         (pytest.approx(v, nan_ok=True), n, low and pytest.approx(low)) for v, n, low in values[1]
     ]
+
+
+@pytest.fixture(scope="module")
+def professors():
+    """Reviews of six names of each gender in seven departments, that differ by name alone."""
+    acts, cares = sorted({row["text"] for row in of_two_kinds()})
+    rng = np.random.default_rng(1)
+    rows = [
+        {
+            "prompt": f"Review {gender}{i} in {job}.",
+            "name": f"{gender}{i}",
+            "gender": gender,
+            "department": f"job {job}",
+            "text": acts if rng.random() < 0.2 + 0.1 * i else cares,
+        }
+        for gender in "fm"
+        for i in range(6)
+        for job in range(7)
+    ]
+    return {"texts": rows, "columns": {"prompt_id": "prompt"}} | FAST
+
+
+def overall(run):
+    gaps = (e for e in run.records if e.measure == "agency_gap.v1" and masked(e))
+    return next(e for e in gaps if e.strata["stratum"] == "all")
+
+
+def test_names_and_departments_are_both_units(professors, tmp_path):
+    run = portrayal.audit("agency", out=tmp_path / "r", **professors)
+    e = overall(run)
+    units = {name: n for name, n in e.details.items() if name.startswith("units_")}
+    assert units == {"units_name": 6.0, "units_department": 7.0}
+    assert e.n_clusters == 6
+    assert "over names and departments (in two ways at once; prompts alike in" in e.interval.method
+    assert clusters_of(e) == "6 names and 7 departments"
+    assert e.null.method.endswith("names as wholes")
+    assert "over names and departments" in next(
+        e.interval.method for e in run.records if e.measure == "agency_variance.v1" and e.interval
+    )
+
+
+@pytest.mark.parametrize(("cluster", "n"), [("name", 6), ("prompt", 7)])
+def test_one_of_the_two_units_can_be_chosen(professors, cluster, n, tmp_path):
+    e = overall(portrayal.audit("agency", out=tmp_path / "r", cluster=cluster, **professors))
+    assert e.n_clusters == n
+    assert not any(name.startswith("units_") for name in e.details)
+
+
+def test_names_alone_are_units_where_prompts_make_no_blocks(professors, tmp_path):
+    rows = [row for row in professors["texts"] if row["department"] < "job 3"]
+    run = portrayal.audit("agency", out=tmp_path / "r", **professors | {"texts": rows})
+    e = overall(run)
+    assert e.n_clusters == 6
+    assert "over values of name" in e.interval.method
+
+
+def test_one_name_for_a_group_leaves_prompts_as_units(professors, tmp_path):
+    rows = [row for row in professors["texts"] if row["name"][1:] == "0"]
+    run = portrayal.audit("agency", out=tmp_path / "r", **professors | {"texts": rows})
+    assert overall(run).n_clusters == 7

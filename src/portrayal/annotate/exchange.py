@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import zip_longest
 
+from portrayal.reference.groups import FEMININE, MASCULINE
 from portrayal.reference.locales import Locale, load_locale
 
 Names = tuple[tuple[str, str], ...]
@@ -17,6 +18,11 @@ Names = tuple[tuple[str, str], ...]
 class Exchange:
     """Replaces the words of a woman by those of a man, and back; names likewise.
 
+    Attributes
+    ----------
+    telling
+        Of the words of either side, those that name whom a text is about, and seldom others.
+
     >>> exchange = Exchange(load_locale())
     >>> exchange("Mrs. Smith told her son that she likes her.")
     'Mr. Smith told his daughter that he likes him.'
@@ -25,20 +31,35 @@ class Exchange:
     def __init__(self, locale: Locale) -> None:
         lists = locale.exchange
         self._other: dict[str, list[str]] = {}
-        for one, two in zip(lists.get("F", ()), lists.get("M", ()), strict=True):
+        sides = [lists.get(side, ()) for side in (FEMININE, MASCULINE)]
+        for one, two in zip(*sides, strict=True):
             for word, twin in ((one, two), (two, one)):
                 twins = self._other.setdefault(word, [])
                 if twin not in twins:
                     twins.append(twin)
         # Of words with several twins only those of "her" and "his" depend on what follows.
+        naming = frozenset(lists.get("naming", ()))
+        self.telling = tuple(naming.intersection(side) for side in sides)
         self._no_noun = frozenset(lists.get("no_noun", ()))
         words = sorted(self._other, key=len, reverse=True)
         self._pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, words)) or '(?!)'})\b", re.I)
 
     @property
-    def words(self) -> frozenset[str]:
-        """Every word that is replaced, in small letters."""
-        return frozenset(self._other)
+    def function_words(self) -> frozenset[str]:
+        """Words that say nothing by themselves: those that open no noun, and those exchanged."""
+        return self._no_noun | {*self.neutral.values()}
+
+    @property
+    def neutral(self) -> dict[str, str]:
+        """Each word, in small letters, to what stands for it and its twins ("he/she")."""
+        joined: dict[str, str] = {}
+        for word in self._other:
+            if word not in joined:
+                twins, more = {word}, {word}
+                while more := {twin for each in more for twin in self._other[each]} - twins:
+                    twins |= more
+                joined |= dict.fromkeys(twins, f"{self._other[word][0]}/{word}")
+        return joined
 
     def __call__(self, text: str, names: Names = ()) -> str:
         """Return the text about the other person; the same text where it has none of the words."""

@@ -43,7 +43,7 @@ PER = 100.0
 
 
 @dataclass(frozen=True)
-class Score:
+class TextScore:
     """What a number of a text is.
 
     Attributes
@@ -167,97 +167,104 @@ def score_settings(
 
 
 _UNITS = {
-    LENGTH: Score(LENGTH, "words"),
-    READABILITY: Score(READABILITY, "grades"),
-    SENTIMENT: Score(SENTIMENT, "points of −1 to 1"),
-    AGENCY: Score(AGENCY, "points of −1 to 1", exchanged=False),
-    TOXICITY: Score(TOXICITY, "points of 0 to 1"),
+    LENGTH: TextScore(LENGTH, "words"),
+    READABILITY: TextScore(READABILITY, "grades"),
+    SENTIMENT: TextScore(SENTIMENT, "points of −1 to 1"),
+    AGENCY: TextScore(AGENCY, "points of −1 to 1", exchanged=False),
+    TOXICITY: TextScore(TOXICITY, "points of 0 to 1"),
 }
 
 
-def scores_of(settings: Mapping[str, Any]) -> tuple[Score, ...]:
+def scores_of(settings: Mapping[str, Any]) -> tuple[TextScore, ...]:
     """Return what the numbers of an annotated text are, in their order."""
     themes = lists_of(tuple(settings["lexicons"])).themes
-    words = (Score(theme, f"words in {PER:.0f}") for theme in themes)
+    words = (TextScore(theme, f"words in {PER:.0f}") for theme in themes)
     return (*(_UNITS[name] for name in settings["scorers"]), *words)
 
 
 def _setup(settings: Mapping[str, Any]) -> Callable[..., list[Any]]:
     scorers, lists = settings["scorers"], lists_of(tuple(settings["lexicons"]))
     exchange = exchange_of(settings["locale"]["locale"])
-    pronouns = load_locale(settings["locale"]["locale"]).exchange
-    sides = [frozenset(pronouns.get(side, ())) for side in ("F", "M")]
-    telling = [side & _TELLING for side in sides]
+    telling = exchange.telling
     polarity = sentiment_of(settings["sentiment"]) if SENTIMENT in scorers else None
     partner = _partners(settings) if settings["names"] else {}
 
-    def plain(text: str, words: Sequence[str]) -> dict[str, float]:
-        """Scores that need no model."""
-        spans = sentences(text)
-        n_words, n_sentences = len(words), max(len(spans), 1)
-        found: dict[str, float] = {LENGTH: float(n_words)}
-        if READABILITY in scorers and n_words:
-            letters = sum(map(len, words))
-            found[READABILITY] = 4.71 * letters / n_words + 0.5 * n_words / n_sentences - 21.43
-        if polarity is not None and spans:
-            each = [polarity(text[start:end]) for start, end in spans]
-            found[SENTIMENT] = sum(each) / len(each)
-        return found
+    def of_sentence(sentence: str) -> list[float]:
+        """Words, letters, polarity, gendered words of both sides, and words of each theme."""
+        written = TOKEN.findall(sentence)
+        words = [w.lower() for w in written] if sentence.isascii() else [fold(w) for w in written]
+        sides = [sum(word in side for word in words) for side in telling]
+        heard = 0.0 if polarity is None else polarity(sentence)
+        return [len(words), sum(map(len, words)), heard, *sides, *lists.counts(words)]
+
+    def numbers(each: Sequence[Sequence[float]], models: Mapping[str, float]) -> list[float]:
+        """The scores of a text from those of its sentences."""
+        words, letters, polarities, _, _, *counts = map(sum, zip(*each, strict=True))
+        found: dict[str, float] = {
+            LENGTH: float(words),
+            SENTIMENT: polarities / len(each),
+            **models,
+        }
+        if words:
+            grade = 4.71 * letters / words + 0.5 * words / len(each) - 21.43
+            found[READABILITY] = grade
+        shares = (PER * count / max(words, 1) for count in counts)
+        return [*(found.get(name, math.nan) for name in scorers), *shares]
 
     def work(rows: Sequence[Mapping[str, Any]], strata: Sequence[Mapping[str, str]]) -> list[Any]:
-        texts = [row["text"] for row in rows]
-        names = [partner.get((about.get("pair", ""), about.get(settings["names"], "")), ())
-                 for about in strata]  # fmt: skip
-        twins = [exchange(text, own) for text, own in zip(texts, names, strict=True)]
-        models = _by_models(settings, rows, texts, twins, strata)
         made: list[Any] = []
-        for i, (text, twin) in enumerate(zip(texts, twins, strict=True)):
-            row: dict[str, Any] = {}
+        read = []
+        for row, about in zip(rows, strata, strict=True):
+            names = partner.get((about.get("pair", ""), about.get(settings["names"], "")), ())
+            text = row["text"]
+            pieces = [text[start:end] for start, end in sentences(text)] or [text]
+            read.append((pieces, [exchange(piece, names) for piece in pieces]))
+        models = _by_models(settings, rows, [" ".join(twins) for _, twins in read], strata)
+        for i, (pieces, twins) in enumerate(read):
             try:
-                for name, version in (("scores", text), ("exchanged", twin)):
-                    words = [fold(word) for word in TOKEN.findall(version)]
-                    found = plain(version, words) | {key: m[name][i] for key, m in models.items()}
-                    n = max(len(words), 1)
-                    shares = (PER * count / n for count in lists.counts(words))
-                    row[name] = [*(found.get(key, math.nan) for key in scorers), *shares]
-                    if name == "scores":
-                        row["gendered"] = [sum(w in side for w in words) for side in telling]
+                own = [of_sentence(piece) for piece in pieces]
+                # A sentence without words of a person is its own twin.
+                other = [
+                    known if twin == piece else of_sentence(twin)
+                    for piece, twin, known in zip(pieces, twins, own, strict=True)
+                ]
+                scores, exchanged = (
+                    numbers(each, {name: found[side][i] for name, found in models.items()})
+                    for side, each in enumerate((own, other))
+                )
+                gendered = [int(sum(each[3 + side] for each in own)) for side in (0, 1)]
             except Exception as failure:  # stands in the place of its row
                 made.append(failure)
             else:
-                made.append(row)
+                made.append({"scores": scores, "exchanged": exchanged, "gendered": gendered})
         return made
 
     return work
 
 
-_TELLING = frozenset("she her hers herself mrs ms miss he his him himself mr".split())  # noqa: SIM905
-"""Of the exchanged words, those that name the person a text is about, and seldom others."""
-
-
 def _by_models(
     settings: Mapping[str, Any],
     rows: Sequence[Mapping[str, Any]],
-    texts: Sequence[str],
     twins: Sequence[str],
     strata: Sequence[Mapping[str, str]],
-) -> dict[str, dict[str, list[float]]]:
+) -> dict[str, tuple[list[float], list[float]]]:
     """What classifiers say of texts and of exchanged ones, by scorer."""
 
-    def read(annotator: str, key: str, given: Sequence[str]) -> list[Any]:
+    def read(annotator: str, key: str, given: Sequence[Mapping[str, Any]]) -> list[Any]:
         setup = registry.component("annotators", annotator).setup  # type: ignore[attr-defined]
-        about = [{**row, "text": text} for row, text in zip(rows, given, strict=True)]
-        return list(setup(settings[key])(about, strata))
+        return list(setup(settings[key])(given, strata))
 
-    found: dict[str, dict[str, list[float]]] = {}
+    found: dict[str, tuple[list[float], list[float]]] = {}
     if AGENCY in settings["scorers"]:
-        gaps = [_gap(row["agentic"]) for row in read("agency.v1", AGENCY, texts)]
-        found[AGENCY] = {"scores": gaps, "exchanged": gaps}
+        gaps = [_gap(row["agentic"]) for row in read("agency.v1", AGENCY, rows)]
+        found[AGENCY] = gaps, gaps
     if TOXICITY in settings["scorers"]:
-        found[TOXICITY] = {
-            name: [float(row["whole"]) for row in read("toxicity.v1", TOXICITY, given)]
-            for name, given in (("scores", texts), ("exchanged", twins))
-        }
+        other = [{**row, "text": twin} for row, twin in zip(rows, twins, strict=True)]
+        own, exchanged = (
+            [float(row["whole"]) for row in read("toxicity.v1", TOXICITY, given)]
+            for given in (rows, other)
+        )
+        found[TOXICITY] = own, exchanged
     return found
 
 

@@ -13,6 +13,7 @@ TextBlob's own; a test compares both on many sentences.
 """
 
 import re
+import string
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib.metadata import entry_points
@@ -263,7 +264,16 @@ def vader() -> Callable[[str], float]:
         ) from error
     analyser = SentimentIntensityAnalyzer()
 
+    lexicon = analyser.lexicon
+
     def polarity(text: str) -> float:
+        # Nothing is heard in a sentence without a word or emoticon of the lexicon.
+        if text.isascii():
+            words = text.lower().split()
+            if lexicon.keys().isdisjoint(words) and lexicon.keys().isdisjoint(
+                word.strip(string.punctuation) for word in words
+            ):
+                return 0.0
         return float(analyser.polarity_scores(text)["compound"])
 
     return polarity

@@ -21,7 +21,7 @@ from portrayal.cli.asking import (
     under_way,
 )
 from portrayal.cli.options import ONE_BY_ONE, PANEL, Format, given, record
-from portrayal.cli.studies import prompt_options, split_prompt_options
+from portrayal.cli.studies import prompt_options, split_prompt_options, with_prompts
 from portrayal.config import InputConfig, Option, ReadingConfig, ReportConfig, options_of
 from portrayal.errors import OptionError
 
@@ -76,7 +76,7 @@ def collect_of(study: str) -> tuple[Callable[..., None], str]:
 
     return collect, (
         f"Ask a model all prompts of {study}; the same command continues after anything.\n\n"
-        f"Example: portrayal collect {study} --model openai:gpt-5-mini --samples 5"
+        f"Example: portrayal collect {with_prompts(study)} --model openai:gpt-5-mini --samples 5"
     )
 
 

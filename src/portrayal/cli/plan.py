@@ -1,7 +1,7 @@
 """The command `plan`, and what it prints."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,7 +10,7 @@ from cyclopts import Parameter
 import portrayal.registry as registry
 from portrayal.cli.options import ONE_BY_ONE, Format, given, record
 from portrayal.cli.printing import as_json, line, table
-from portrayal.cli.studies import prompt_options, split_prompt_options
+from portrayal.cli.studies import prompt_options, split_prompt_options, with_prompts
 from portrayal.config import option, options_of
 
 if TYPE_CHECKING:
@@ -48,11 +48,44 @@ class PlanConfig:
     alike: float = option(
         1.0, "Part of the prompts' own spread that both runs share.", panel=_STATISTICS
     )
+    difference: tuple[float, ...] = option(
+        (),
+        "Mean difference within pairs to find, in standard deviations, default .05, .1, .2, .5; "
+        "repeatable.",
+        panel=_STATISTICS,
+    )
+    share: float | None = option(
+        None,
+        "Share of answers, such as refusals: differences are then of shares.",
+        panel=_STATISTICS,
+    )
+    pairs: int | None = option(
+        None,
+        "Pairs of each source (names, wordings), default 1 or as the prompts have.",
+        panel=_STATISTICS,
+    )
+    correlation: float | None = option(
+        None, "Correlation of the halves of a pair, default .5 or the run's.", panel=_STATISTICS
+    )
+    tests: int = option(
+        14, "Scores that are tested side by side, which share the level.", panel=_STATISTICS
+    )
+
+
+_OF_PAIRS = ("difference", "share", "pairs", "correlation", "tests")
+_NOT_OF_PAIRS = ("factor", "change", "equivalence", "margin", "alike")
+_ICC = "Correlation of the differences of one source, default .1 or the run's."
 
 
 def plan_of(study: str) -> tuple[Callable[..., None], str]:
     """Return the command `plan` of a study, and its help."""
     own = options_of(PlanConfig)
+    matched = study in registry.names("studies") and registry.get("studies", study).matched
+    for name in _NOT_OF_PAIRS if matched else _OF_PAIRS:
+        del own[name]
+    if matched:  # each half of a pair is asked once, unless the user says otherwise
+        own["samples"] = replace(own["samples"], default=1)
+        own["icc"] = replace(own["icc"], help=_ICC)
     options = record([*own.values(), *prompt_options(study, own)])
 
     def plan(
@@ -64,12 +97,13 @@ def plan_of(study: str) -> tuple[Callable[..., None], str]:
         chosen: Annotated[Any, ONE_BY_ONE] = options,
         format: Format = "table",
     ) -> None:
-        config = PlanConfig(**split_prompt_options(given(chosen), study))
-        _plan(study, run, config, as_object=format == "json")
+        asked = {"samples": own["samples"].default} | given(chosen)
+        config = PlanConfig(**split_prompt_options(asked, study))
+        (_plan_pairs if matched else _plan)(study, run, config, as_object=format == "json")
 
     return plan, (
         f"Plan a collection of {study}: texts, tokens, cost.\n\n"
-        f"Example: portrayal plan {study} --samples 20 --model openai:gpt-5-mini"
+        f"Example: portrayal plan {with_prompts(study)} --samples 20 --model openai:gpt-5-mini"
     )
 
 
@@ -119,11 +153,8 @@ def _plan(study: str, run: Path | None, config: PlanConfig, *, as_object: bool) 
         )
     if as_object:
         of_runs = {"equivalence": [asdict(each) for each in needed]} if config.equivalence else {}
-        names = "n_prompts samples n_texts input_tokens output_tokens cost_unknown level power"
-        facts = {name: getattr(made, name) for name in names.split()}
-        facts |= {"cost_usd": made.cost, "models": list(made.models)}
         detectable = [asdict(each) for each in made.detectable]
-        as_json({"study": study, **facts, "detectable": detectable, **of_runs})
+        as_json({"study": study, **_facts(made), "detectable": detectable, **of_runs})
         return
     with speaking_of(map(shown_of, factors)):
         _print(made, change=config.change)
@@ -132,10 +163,75 @@ def _plan(study: str, run: Path | None, config: PlanConfig, *, as_object: bool) 
     _print_needed(needed, config.margin)
 
 
-def _print(made: "Plan", *, change: bool) -> None:
-    """Print texts, tokens, cost, and the smallest effects that a plan could find."""
-    from portrayal.reference.labels import group_label
+def _plan_pairs(study: str, run: Path | None, config: PlanConfig, *, as_object: bool) -> None:
+    """Say what pairs cost, and how many sources find a difference within them."""
+    from portrayal.collect.ask import Price
+    from portrayal.collect.ask.asking import prompts_of
+    from portrayal.measure.matched.sets import PAIR, SOURCE
+    from portrayal.pipeline.config import AuditConfig
+    from portrayal.planning import PairDesign, measured, of_share
+    from portrayal.planning import plan as make_plan
+    from portrayal.run import Run
 
+    design = PairDesign(power=config.power, level=config.level, tests=config.tests)
+    if run is not None:
+        audit, done = registry.get("studies", study), Run.open(run)
+        chosen = AuditConfig.of({}, audit.options, audit.name, done.settings_path).options
+        sets = audit.tables(done, audit.options(**chosen)).offered["matched_sets"]()
+        design = measured(sets, design, f"of the run {run}")
+    stated: dict[str, Any] = {"icc": config.icc, "correlation": config.correlation}
+    stated["pairs"] = config.pairs
+    made, facts, sources, halves = None, dict[str, Any](), 0, 2
+    if config.prompts or config.prompt_options:
+        asked = prompts_of(study, config.prompts, config.prompt_options)
+        price = None if config.price is None else Price.parse(config.price)
+        made = make_plan(
+            asked, config.samples, config.model, shares={}, compare="", price=price,
+            answer_tokens=config.answer_tokens,
+        )  # fmt: skip
+        facts = _facts(made)
+        sources = len({each.strata.get(SOURCE, each.strata[PAIR]) for each in asked})
+        n_pairs = len({each.strata[PAIR] for each in asked})
+        halves = round(len(asked) / n_pairs)
+        stated["pairs"] = config.pairs or max(round(n_pairs / sources), 1)
+    design = replace(design, **{name: value for name, value in stated.items() if value is not None})
+    if config.share is not None:
+        design = of_share(config.share, design)
+    found = [(d, design.sources(d)) for d in config.difference or (0.05, 0.1, 0.2, 0.5)]
+    finds = design.detectable(sources) if sources >= design.fewest else None
+    if as_object:
+        needed = [{"difference": d, "sources": n} for d, n in found]
+        facts |= {**asdict(design), "sources": sources or None, "finds": finds, "needed": needed}
+        as_json({"study": study, **facts})
+        return
+    if made is not None:
+        _print_cost(made)
+        least = f"find a difference of {finds:.3g}" if finds else (
+            f"find none, whatever its size: give {design.fewest} or more"
+        )  # fmt: skip
+        line(f"sources: {sources:,}, each of {design.pairs:,} pair(s): {least}")
+    line(
+        f"found with {design.power:.0%} power at level {design.level:.0%} among {design.tests:,} "
+        f"tests; taken for granted: differences of one source correlate by {design.icc:.2g}, the "
+        f"halves of a pair by {design.correlation:.2g} ({design.source})"
+    )
+    unit = "in standard deviations" if config.share is None else f"of a share of {config.share:g}"
+    rows = [
+        (f"{d:g}", f"{n:,}", f"{n * design.pairs:,}", f"{n * design.pairs * halves:,}")
+        for d, n in found
+    ]
+    table((f"difference {unit}", "sources", "pairs", "prompts"), rows)
+
+
+def _facts(made: "Plan") -> dict[str, Any]:
+    """What a plan takes, as JSON says it."""
+    names = "n_prompts samples n_texts input_tokens output_tokens cost_unknown level power"
+    facts = {name: getattr(made, name) for name in names.split()}
+    return {**facts, "cost_usd": made.cost, "models": list(made.models)}
+
+
+def _print_cost(made: "Plan") -> None:
+    """Print the texts, tokens and cost of a plan."""
     answered = "unknown" if made.output_tokens is None else f"{made.output_tokens:,}"
     cost = f"unknown: {made.cost_unknown}" if made.cost is None else f"{made.cost:,.2f} USD"
     line(
@@ -144,6 +240,13 @@ def _print(made: "Plan", *, change: bool) -> None:
     )
     line(f"tokens: {made.input_tokens:,} in, {answered} out")
     line(f"cost: {cost}")
+
+
+def _print(made: "Plan", *, change: bool) -> None:
+    """Print texts, tokens, cost, and the smallest effects that a plan could find."""
+    from portrayal.reference.labels import group_label
+
+    _print_cost(made)
     whose = "between two models" if change else "for each model alone"
     line(
         f"found with {made.power:.0%} power at level {made.level:.0%}, one test at a time, "

@@ -47,6 +47,14 @@ def prompt_options(study: str, taken: Collection[str] = ()) -> list[Option]:
     return made
 
 
+def with_prompts(study: str) -> str:
+    """Return a study's name as an example gives it, with the files that its prompts need."""
+    if study not in registry.names("prompts"):
+        return study
+    needed = registry.get("prompts", study).needed
+    return " ".join([study, *(f"--{name} FILE" for name in needed)])
+
+
 def split_prompt_options(given: dict[str, Any], study: str) -> dict[str, Any]:
     """Return what was given, with the options of the study's prompts under `prompt_options`."""
     names = {each.name for each in prompt_options(study)} & given.keys()

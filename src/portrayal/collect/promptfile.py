@@ -5,6 +5,7 @@ TOML it has one `[[prompt]]` table per entry; as CSV, JSON lines, Parquet or Exc
 column for each.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -109,7 +110,8 @@ def distinct(prompts: Iterable[tuple[Prompt, PromptEntry]]) -> tuple[Prompt, ...
     made: list[Prompt] = []
     places: dict[tuple[str, str], str] = {}
     for prompt, entry in prompts:
-        for kind, value in (("id", prompt.prompt_id), ("text", " ".join(prompt.text.split()))):
+        words = " ".join(" ".join(prompt.asked).split())
+        for kind, value in (("id", prompt.prompt_id), ("text", words)):
             if (kind, value) in places:
                 raise entry.wrong(
                     kind,
@@ -123,6 +125,41 @@ def distinct(prompts: Iterable[tuple[Prompt, PromptEntry]]) -> tuple[Prompt, ...
     return tuple(made)
 
 
+_SLOT = re.compile(r"(\b[Aa] )?\{\s*(\w[\w .-]*?)\s*\}")
+_AN = re.compile(r"[aeiou]|8|1[18](?!\d)", re.I)
+
+
+def slots_of(template: str) -> tuple[str, ...]:
+    """Return the slots of a template, each once; other words in braces are text.
+
+    >>> slots_of('A {job} helps {a friend}. Answer as {"score": 1}.')
+    ('job', 'a friend')
+    """
+    return tuple(dict.fromkeys(slot for _, slot in _SLOT.findall(template)))
+
+
+def fill(template: str, values: Mapping[str, str]) -> str:
+    """Return a template with its slots filled; a slot without a value stays.
+
+    Where the slot opens with a capital, so does the value. As read aloud, "a" stands before
+    consonants only; templates say "a {job}" for both.
+
+    >>> fill("{Pronoun} is a {job}.", {"pronoun": "she", "job": "engineer"})
+    'She is an engineer.'
+    """
+
+    def filled(slot: re.Match[str]) -> str:
+        article, name = slot[1] or "", slot[2]
+        value = values.get(name, values.get(name[0].lower() + name[1:]))
+        if value is None:
+            return slot[0]
+        if name not in values:
+            value = value[:1].upper() + value[1:]
+        return (f"{article[0]}n " if article and _AN.match(value) else article) + value
+
+    return _SLOT.sub(filled, template)
+
+
 @dataclass(frozen=True)
 class _PromptFile:
     prompt: tuple[Mapping[str, Any], ...] = ()
@@ -134,7 +171,12 @@ def _entries(path: Tabular, name: str) -> Iterator[PromptEntry]:
         for i, table in enumerate(file.record(_PromptFile).prompt):
             yield PromptEntry(table, f"line {file.line(('prompt', i))}", file, ("prompt", i))
         return
-    for number, row in enumerate(open_source(path).rows(), 1):
+    yield from rows_of(path, name)
+
+
+def rows_of(table: Tabular, name: str) -> Iterator[PromptEntry]:
+    """Yield the rows of a table that `open_source` reads; messages call it `name`."""
+    for number, row in enumerate(open_source(table).rows(), 1):
         cells = {k: restored(v) if isinstance(v, str) else v for k, v in row.items()}
         yield PromptEntry(cells, f"row {number}", name)
 

@@ -24,7 +24,7 @@ from portrayal.comparison.result import Change, Comparison, Prompts
 from portrayal.comparison.sums import Numbering, changes_against, why_not
 from portrayal.errors import OptionError, PortrayalError
 from portrayal.measure.scope import stated_changes, with_q_values
-from portrayal.records import ALL, Estimate, Test
+from portrayal.records import ALL, LIKE_THESE, THESE, Estimate, Test
 from portrayal.run import Run
 from portrayal.stats import prompt_subsets
 from portrayal.types import FloatArray
@@ -39,12 +39,13 @@ DRAWS = 9_999
 
 @dataclass(frozen=True)
 class Choices:
-    """How sure, what counts as the same, and where random subsets of prompts start."""
+    """How sure, what counts as the same, where random subsets start, and of which prompts."""
 
     level: float = 0.95
     margin: float = MARGIN
     difference_margin: float | None = None
     seed: int = 0
+    population: str = LIKE_THESE
 
     def __post_init__(self) -> None:
         """Refuse choices that cannot be used."""
@@ -230,6 +231,7 @@ def changes(
             margin=np.array([choices.margin_of(runs[0].records[rows[n][0]]) for n in numbers]),
             buckets=prompts.buckets,
             part=np.array([_part(runs[0].records[rows[n][0]]) for n in numbers]),
+            fixed=choices.population == THESE,
         )
         for n, fields in zip(numbers, found, strict=True):
             known = {name: value for name, value in fields.items() if value is not None}

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from portrayal.measure.clustered import BUCKETS, bucket, is_bucket, sums_by
-from portrayal.records import Form, PromptScores
+from portrayal.records import FEW_PEOPLE, TEXTS_ALONE, Form, PromptScores
 from portrayal.run import Run
-from portrayal.stats import divide
+from portrayal.stats import divide, fixed_changes, within_variance
 from portrayal.stats.contrasts import Contrasts
 from portrayal.stats.paired import (
     Changed,
@@ -251,6 +251,28 @@ def _inferred(
     return paired_changes(value, influence, weight, here, drawn, level, margin), None
 
 
+def _within(sides: Sequence[Sums]) -> FloatArray:
+    """Variance of changes between sides of the same prompts that texts alone give, shape (k,).
+
+    NaN where values are no shares or ratios of them, and where one counts fewer than `FEW_PEOPLE`.
+    """
+    form, log = sides[0].form, sides[0].log
+    n_cells = _CELLS.get(form, 0)
+    total = np.zeros(sides[0].cells[0].shape[1])
+    if form not in _CELLS:
+        return total * np.nan
+    for side in sides:
+        for a, n in zip(
+            side.cells[: _CELLS[form] : 2], side.cells[1 : _CELLS[form] : 2], strict=True
+        ):
+            share, rest = divide(a.sum(0), n.sum(0)), (n - a).sum(0)
+            known = np.all((a >= 0) & (a <= n * (1 + 1e-9)), axis=0)
+            known &= np.minimum(a.sum(0), rest) >= FEW_PEOPLE
+            part = within_variance(a, n, a) * (divide(1.0, share) if log else side.scale) ** 2
+            total = total + np.where(known, part, np.nan)
+    return total if n_cells else total * np.nan
+
+
 def changes_against(
     sums: Sums,
     against: Sums,
@@ -260,6 +282,7 @@ def changes_against(
     margin: FloatArray | float = np.nan,
     buckets: IntArray | None = None,
     part: FloatArray | float = 1.0,
+    fixed: bool = False,
 ) -> list[dict[str, Any]]:
     """Infer what changed between sums and those that they are compared against.
 
@@ -279,6 +302,9 @@ def changes_against(
         Bucket of each prompt by its code: more than `BUCKETS` paired prompts are joined by these.
     part
         Of shares, the mean contribution of a unit (`stats.paired_shares`).
+    fixed
+        Whether paired prompts are fixed, so that chance is in their texts alone; where that is not
+        known of an estimate, its prompts stay a sample.
 
     Returns
     -------
@@ -296,6 +322,10 @@ def changes_against(
     one, two = (measured(side) for side in sides)
     found, scores = _inferred(sides, (one, two), paired, subsets, level, margin, part)
     method = APART if not paired else PAIRED if scores is None else SCORED
+    variance = np.full(len(found.value), np.nan)
+    if fixed and paired:
+        variance = _within(sides)
+        found = fixed_changes(found, variance, level, margin)
 
     def known(x: float) -> float | None:
         return None if np.isnan(x) else float(x)
@@ -329,7 +359,7 @@ def changes_against(
                 "n_only_a": len(prompts[0]) - len(both),
                 "n_only_b": len(prompts[1]) - len(both),
                 "paired": paired,
-                "method": method,
+                "method": method if np.isnan(variance[k]) else TEXTS_ALONE,
                 "scores": None if scores is None else _scores_of(scores, k, sides[0].prompts),
                 "undefined": reason,
             }

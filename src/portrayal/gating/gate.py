@@ -161,7 +161,7 @@ def _changes(
 ) -> Iterator[RuleCheck]:
     """Judge the changes that a rule reads, of every model."""
     allowed = rule.allowed_change or 0.0
-    choices = Choices(policy.level, max(allowed, 1.0), allowed, policy.seed)
+    choices = Choices(policy.level, max(allowed, 1.0), allowed, policy.seed, policy.population)
     closed = (rule.worse != "up", rule.worse != "down")
     for models in _pairs(rule, model_pairs(base, side)):
         index = [known(each, model) for each, model in zip((base, side), models, strict=True)]
@@ -173,7 +173,7 @@ def _changes(
             low, high = (e if c else o for e, c, o in zip(ends, closed, opened, strict=True))
             # p that the change lies within what is allowed, and that it does not.
             p_beyond, p_within = None, None
-            bounds = _bounds(rule, change, (base, side), both, policy.level)
+            bounds = _bounds(rule, change, (base, side), both, policy)
             if bounds is not None:
                 p_beyond, p_within = 1.0, bounds
             elif change.undefined == SAME:
@@ -212,7 +212,7 @@ def _changes(
 
 
 def _bounds(
-    rule: Rule, change: Change, sides: tuple[Side, Side], rows: tuple[int, int], level: float
+    rule: Rule, change: Change, sides: tuple[Side, Side], rows: tuple[int, int], policy: Policy
 ) -> float | None:
     """Return p that the change is larger than allowed, for shares too rare for a paired test.
 
@@ -229,7 +229,9 @@ def _bounds(
         if counts:
             if not is_share(side.run, row):
                 return None
-            found.append(place(side.run, row, level, (0.0, margin)).p_within)
+            found.append(
+                place(side.run, row, policy.level, (0.0, margin), policy.population).p_within
+            )
     known = [p for p in found if p is not None]
     return max(known) if len(known) == len(found) else None
 
@@ -276,7 +278,7 @@ def _ranges(rule: Rule, policy: Policy, side: Side, known: RowsOf) -> Iterator[R
             if reason is not None:
                 yield _untestable(rule, replace(blank, reason=reason))
                 continue
-            found = place(side.run, row, policy.level, ends)
+            found = place(side.run, row, policy.level, ends, policy.population)
             yield _untestable(
                 rule,
                 replace(

@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import portrayal.registry as registry
 from portrayal.errors import DataError, OptionError, UnknownNameError
-from portrayal.records import Estimate
+from portrayal.records import LIKE_THESE, Estimate, Population
 from portrayal.reference.datafile import DataFile, Holds, KeyName, Share, parse_toml, read_datafile
 from portrayal.validate import check_choice, check_level, check_seed
 
@@ -192,6 +192,9 @@ class Policy:
         which a run is still judged.
     seed
         Start of the random subsets of prompts.
+    population
+        "prompts-like-these", of which the run's are a sample, or "these-prompts", of which both
+        runs hold answers: chance is then in the texts alone, where that is known of an estimate.
     """
 
     rules: Annotated[tuple[Rule, ...], KeyName("rule")]
@@ -204,6 +207,7 @@ class Policy:
         default_factory=dict
     )
     seed: int = 0
+    population: Population = LIKE_THESE
 
     def __post_init__(self) -> None:
         """Refuse a policy that cannot be used."""
@@ -216,6 +220,7 @@ class Policy:
         check_seed(self.seed)
         if not 0.0 < self.power < 1.0:
             raise OptionError(f"power is a fraction between 0 and 1; got {self.power!r}.")
+        check_choice("population", self.population, get_args(Population))
         check_choice("passes", self.passes, ("shown_within", "no_excess_shown"))
         check_choice("inconclusive", self.inconclusive, ("inconclusive", "fail", "pass"))
         for name, share in self.unreadable.items():

@@ -6,15 +6,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from portrayal.comparison import measured, sums_of
+from portrayal.records import LIKE_THESE, THESE, Population
 from portrayal.run import Run
 from portrayal.stats import (
+    contrast_p,
+    infer_contrasts,
     infer_differences,
+    infer_fixed_shares,
     infer_influences,
     infer_means,
     infer_ratios,
     infer_shares,
 )
 from portrayal.stats.clustered import Clustered
+from portrayal.stats.contrasts import TwoSides
+from portrayal.types import FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +51,13 @@ class RangeTest:
     reason: str | None
 
 
-def place(run: Run, row: int, level: float, ends: tuple[float, float]) -> RangeTest:
+def place(
+    run: Run,
+    row: int,
+    level: float,
+    ends: tuple[float, float],
+    population: Population = LIKE_THESE,
+) -> RangeTest:
     """Test an estimate of a run, from the sums that it keeps, against the ends of a range.
 
     Shares and ratios of counts are inferred by the effective binomial, all else by Student's t.
@@ -59,8 +71,10 @@ def place(run: Run, row: int, level: float, ends: tuple[float, float]) -> RangeT
     ends
         Lowest and highest value allowed; one that the value cannot pass, such as 0 or infinity,
         is never exceeded.
+    population
+        Of which prompts; where nothing is known of these very prompts, of prompts like them.
     """
-    infer, possible = inference(run, row, level)
+    infer, possible = inference(run, row, level, fixed=population == THESE)
     open_ends = [end <= possible[0] or end >= possible[1] for end in ends]
     closed = [end for end, is_open in zip(ends, open_ends, strict=True) if not is_open]
     tested = [infer(end) for end in closed]
@@ -99,7 +113,9 @@ def is_share(run: Run, row: int) -> bool:
 Infer = Callable[[float], Clustered]
 
 
-def inference(run: Run, row: int, level: float) -> tuple[Infer, tuple[float, float]]:
+def inference(
+    run: Run, row: int, level: float, *, fixed: bool = False
+) -> tuple[Infer, tuple[float, float]]:
     """Return the test of an estimate as a function of the null value, and what the value may be."""
     kept = run.influences
     at = slice(kept.starts[row], kept.starts[row + 1])
@@ -111,13 +127,25 @@ def inference(run: Run, row: int, level: float) -> tuple[Infer, tuple[float, flo
 
         def mean(null: float) -> Clustered:
             found = infer(a, n, level, null / scale)
+            if fixed and counts:
+                found = _fixed(found, infer_fixed_shares(a, n, level, null / scale))
             return replace(
                 found, value=found.value * scale, low=found.low * scale, high=found.high * scale
             )
 
         return mean, (0.0, scale) if counts else _ANY
     if form == "ratio" and counts and bool(np.all((b >= 0) & (b <= m + 1e-9))):
-        return lambda null: infer_ratios((a, n), (b, m), level, null), (0.0, np.inf)
+        sides = TwoSides(a, n, b, m)
+        own = infer_contrasts(sides, level)
+
+        def ratio(null: float) -> Clustered:
+            found = infer_ratios((a, n), (b, m), level, null)
+            if fixed:
+                p = contrast_p(sides, own, np.array([null]), level, fixed=True)
+                found = _fixed(found, (own.fixed_low, own.fixed_high, p))
+            return found
+
+        return ratio, (0.0, np.inf)
     if form == "difference":
         return lambda null: infer_differences((a, n), (b, m), level, null), _ANY
     log = run.records[row].statistic == "ratio"
@@ -134,6 +162,13 @@ def inference(run: Run, row: int, level: float) -> tuple[Infer, tuple[float, flo
         )
 
     return influences, (0.0, np.inf) if log else _ANY
+
+
+def _fixed(found: Clustered, known: tuple[FloatArray, FloatArray, FloatArray]) -> Clustered:
+    """Bounds and p of these very prompts in place of those of prompts like them."""
+    low, high, p = known
+    reason = np.where(np.isnan(p), found.reason, "")
+    return replace(found, low=low, high=high, p=p, reason=reason)
 
 
 _ANY = (-np.inf, np.inf)

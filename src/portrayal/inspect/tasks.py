@@ -7,6 +7,7 @@ from typing import Any
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser
 from inspect_ai.scorer import Scorer
 from inspect_ai.solver import generate
 
@@ -115,8 +116,14 @@ def select(prompts: Iterable[Prompt], where: Mapping[str, Choice]) -> list[Promp
 
 def to_samples(prompts: Iterable[Prompt]) -> list[Sample]:
     """Return prompts as samples: the id is the prompt's, the metadata are its strata."""
+
+    def input_of(prompt: Prompt) -> str | list[ChatMessage]:
+        text, *system = prompt.asked
+        before = [ChatMessageSystem(content=words) for words in system]
+        return [*before, ChatMessageUser(content=text)] if before else text
+
     return [
-        Sample(input=p.text, id=p.prompt_id, metadata={"prompt_id": p.prompt_id, **p.strata})
+        Sample(input=input_of(p), id=p.prompt_id, metadata={"prompt_id": p.prompt_id, **p.strata})
         for p in prompts
     ]
 

@@ -9,7 +9,7 @@ measure is a function and a `Component` in one of these folders, a line in pypro
 test.
 """
 
-from portrayal.measure.scope import Scope, with_q_values
+from portrayal.measure.scope import Scope, with_q_in, with_q_values
 from portrayal.measure.stories.corrected import HandSample, hand_sample
 from portrayal.measure.stories.tally import ROLES, Characters, Tally, tally_stories
 from portrayal.measure.tables import Tables, check_measures
@@ -24,5 +24,6 @@ __all__ = [
     "check_measures",
     "hand_sample",
     "tally_stories",
+    "with_q_in",
     "with_q_values",
 ]

@@ -31,7 +31,6 @@ from portrayal.records import (
 )
 from portrayal.registry import Component
 from portrayal.stats import (
-    agreeing_interval,
     infer_differences,
     infer_fixed_shares,
     infer_means,
@@ -41,10 +40,11 @@ from portrayal.stats import (
     wilson,
 )
 from portrayal.stats.clustered import Clustered
+from portrayal.stats.clustered import sums_by as sums_by  # noqa: PLC0414 (its door here)
 from portrayal.stats.contrasts import Contrasts, TwoSides, infer_contrasts
 from portrayal.stats.design_effect import effective_number
 from portrayal.stats.tails import normal_isf
-from portrayal.types import BoolArray, FloatArray, IntArray
+from portrayal.types import BoolArray, FloatArray
 
 BOOTSTRAP = "cluster bootstrap over prompts (expanded percentile)"
 PER_PROMPT = "score interval with one observation per prompt (no variation between prompts)"
@@ -166,6 +166,8 @@ class GroupSums:
         Those of the second mean of a difference, or second share of a ratio, shape (n, k).
     lower_squares
         As `squares`.
+    covariance
+        Of the two sides within texts, shape (n, k); see `stats.contrasts.TwoSides`.
     cluster
         What a cluster is: "prompt" or "pair".
     """
@@ -178,6 +180,7 @@ class GroupSums:
     lower: FloatArray | None = None
     n_lower: FloatArray | None = None
     lower_squares: FloatArray | None = None
+    covariance: FloatArray | None = None
     cluster: str = "prompt"
 
     def of_clusters(self, which: BoolArray) -> "GroupSums":
@@ -200,23 +203,29 @@ class GroupSums:
             self.upper, self.n_upper, scope, scale=scale, null=null, squares=self.squares
         )
 
-    def ratios(self, scope: Scope, null: FloatArray | float = 1.0) -> "Ratios":
-        """Infer the ratio of each group's two shares, tested against `null`."""
+    @property
+    def sides(self) -> TwoSides:
+        """The two shares of a ratio."""
         assert self.lower is not None
         assert self.n_lower is not None
         squares = None
         if self.squares is not None and self.lower_squares is not None:
             squares = self.squares + self.lower_squares
-        sides = TwoSides(self.upper, self.n_upper, self.lower, self.n_lower, squares)
-        found = infer_contrasts(sides, scope.level, null)
+        totals = self.upper, self.n_upper, self.lower, self.n_lower
+        return TwoSides(*totals, squares, self.covariance)
+
+    def ratios(self, scope: Scope) -> "Ratios":
+        """Infer the ratio of each group's two shares, tested against 1."""
+        sides = self.sides
+        found = infer_contrasts(sides, scope.level)
         reasons = [too_few_contrasts(n, scope.level) or "" for n in found.n_prompts.tolist()]
         return Ratios(
             value=found.ratio,
             low=found.low,
             high=found.high,
             p=found.p,
-            n_clusters=((self.n_upper > 0) & (self.n_lower > 0)).sum(0),
-            carriers=effective_number(self.upper + self.lower),
+            n_clusters=((sides.n_upper > 0) & (sides.n_lower > 0)).sum(0),
+            carriers=effective_number(sides.upper + sides.lower),
             df=np.maximum(found.n_prompts - 2.0, 0.0),
             reason=np.array(reasons, dtype=np.str_),
             method=np.full(len(found.p), CONTRAST),
@@ -249,7 +258,7 @@ def two_sides(upper: GroupSums, lower: GroupSums) -> GroupSums:
     return replace(upper, lower=lower.upper, n_lower=lower.n_upper, lower_squares=lower.squares)
 
 
-_WHERE = {"strata", "n_texts", "n_units", "n_clusters"}
+_WHERE = {"statistic", "strata", "n_texts", "n_units", "n_clusters"}
 """Fields that an estimate has whether it has a value or not."""
 Own = Callable[[int], Mapping[str, Any]]
 """Function of a group's index to the fields of its estimate that no other estimate shares."""
@@ -359,8 +368,10 @@ def share_inference(
     by, tested = np.asarray(scale, dtype=np.float64), np.asarray(null, dtype=np.float64)
     found = infer_shares(numerator, denominator, scope.level, tested * by, squares)
     parts = vars(found) | {name: getattr(found, name) / by for name in ("value", "low", "high")}
-    low, high, p = infer_fixed_shares(numerator, denominator, scope.level, tested * by, squares)
     named = inference(Clustered(**parts), SHARE, SHARE_TEST)
+    if np.isnan(tested).all():  # these very prompts are told of only where something is tested
+        return named
+    low, high, p = infer_fixed_shares(numerator, denominator, scope.level, tested * by, squares)
     return replace(named, fixed=(low / by, high / by, p))
 
 
@@ -388,25 +399,6 @@ def difference_inference(upper: Sums, lower: Sums, scope: Scope) -> Inference:
     return inference(infer_differences(upper, lower, scope.level), MEAN, MEAN_TEST)
 
 
-def agreeing(
-    bounds: Interval | None, value: float, null: float, p: float, *, named: bool = True
-) -> Interval | None:
-    """Make an interval agree with the test of `null` by another method, whose p-value is `p`.
-
-    Its method says so where it is `named`.
-    """
-    if bounds is None or np.isnan(p):
-        return bounds
-    if (p < 1.0 - bounds.level) != (bounds.low <= null <= bounds.high):
-        return bounds
-    ends, at, around, chance = (np.array([x]) for x in (0.0, null, value, p))
-    low, high = agreeing_interval(
-        ends + bounds.low, ends + bounds.high, chance, around, at, bounds.level
-    )
-    method = f"{bounds.method}, made to agree with the test" if named else bounds.method
-    return replace(bounds, low=float(low[0]), high=float(high[0]), method=method)
-
-
 def normal_interval(values: FloatArray, level: float) -> Interval | None:
     """Return the paper's interval of a mean, shape (n,); None with fewer than two values."""
     if len(values) < 2:
@@ -431,13 +423,6 @@ def overall_null(share: float, n: float, scope: Scope, method: str) -> Null:
     """Return the null that `n` units have the overall share, with the range of chance around it."""
     low, high = (float(bound) for bound in wilson(share * n, n, scope.level))
     return Null(share, low, high, scope.level, method)
-
-
-def sums_by(code: IntArray, n_codes: int, values: FloatArray) -> FloatArray:
-    """Sum the rows of `values`, shape (n, k), by their code: shape (n_codes, k)."""
-    return np.stack(
-        [np.bincount(code, weights=column, minlength=n_codes) for column in values.T], axis=1
-    )
 
 
 MOST_PROMPTS = 4096

@@ -11,7 +11,7 @@ import numpy as np
 
 import portrayal.registry as registry
 from portrayal.errors import OptionError, PortrayalError
-from portrayal.records import ALL, ASKED, BEYOND_MARGINS, NO_FINDING, NO_TEST, Estimate
+from portrayal.records import ALL, ASKED, BEYOND_MARGINS, NO_FINDING, NO_TEST, THESE, Estimate
 from portrayal.registry import Component
 from portrayal.stats import benjamini_hochberg, holm, joint_p
 from portrayal.types import FloatArray
@@ -207,6 +207,36 @@ def with_q_values(
         for (i, known), value in zip(fixed.items(), q.tolist(), strict=True):
             adjusted[i] = replace(adjusted[i], fixed=replace(known, q=value))
     return adjusted
+
+
+def with_q_in(
+    population: str,
+    estimates: list[Estimate],
+    options: tuple[float, int],
+    stated: Mapping[str, str],
+    asked: Sequence[Question] = (),
+) -> list[Estimate]:
+    """Add q-values as `with_q_values`; what is known of `population` makes the families.
+
+    `options` are level and seed. Where these very prompts are judged, `Fixed.q` is the q of
+    findings, in families of such tests and of those that know of no other population.
+    """
+    level, seed = options
+    adjusted = with_q_values(estimates, stated, seed, asked=asked)
+    if population != THESE:
+        return adjusted
+    judged = [e.of_population(THESE, level) for e in estimates]
+    judged = with_q_values(judged, stated, seed, asked=asked)
+    return [
+        here
+        if e.fixed is None
+        else replace(
+            e,
+            instruments={**e.instruments, **here.instruments},
+            fixed=replace(e.fixed, q=here.tests[0].audit_q),
+        )
+        for e, here in zip(adjusted, judged, strict=True)
+    ]
 
 
 def _within_question(estimates: Sequence[Estimate], seed: int) -> FloatArray:

@@ -20,7 +20,7 @@ from portrayal.collect.fields import parse_columns
 from portrayal.collect.tables import keep_table
 from portrayal.collect.texts import SHARD_ROWS, said_left_out
 from portrayal.errors import OptionError
-from portrayal.measure import check_measures, with_q_values
+from portrayal.measure import check_measures, with_q_in
 from portrayal.pipeline.config import AuditConfig
 from portrayal.pipeline.datasheet import write_datasheet
 from portrayal.records import ASKED
@@ -318,7 +318,8 @@ def _measure(
         check_measures(added, every)
         own = [made for tables in every for made in tables.estimates([*measures, *added])]
         questions = options.questions()
-        estimates = with_q_values(own, study.stated, options.seed, asked=questions)
+        chosen = options.level, options.seed
+        estimates = with_q_in(options.population, own, chosen, study.stated, questions)
         answered = {e.instruments.get(ASKED) for e in estimates}
         for each in questions:
             if each.text not in answered:

@@ -8,6 +8,7 @@ from portrayal.planning.assumptions import DEFAULTS, Assumption, assumptions_fro
 from portrayal.planning.effects import REFERENCE, Detectable, detectable_difference
 from portrayal.planning.equivalence import Needed, equivalence, equivalence_power
 from portrayal.planning.groups import EVERY
+from portrayal.planning.pairs import TESTS, PairDesign, measured, of_share
 from portrayal.planning.plan import Plan, TokenEstimate, output_tokens, plan, tokens_of
 from portrayal.planning.power import (
     Counting,
@@ -24,11 +25,13 @@ __all__ = [
     "DEFAULTS",
     "EVERY",
     "REFERENCE",
+    "TESTS",
     "Assumption",
     "Counting",
     "Design",
     "Detectable",
     "Needed",
+    "PairDesign",
     "Plan",
     "TokenEstimate",
     "assumptions_from",
@@ -38,6 +41,8 @@ __all__ = [
     "detectable_difference",
     "equivalence",
     "equivalence_power",
+    "measured",
+    "of_share",
     "output_tokens",
     "plan",
     "representation_power",

@@ -161,6 +161,8 @@ class Effects:
 
     def rows(self, prompts: Sequence[Prompt], compare: str | None) -> Iterator[Detectable]:
         """Yield what can be found in each domain, and in prompts of one and of two roles."""
+        if compare == "":
+            return
         if compare is None and all("gender" in prompt.strata for prompt in prompts):
             compare = "gender"
         if compare is None:

@@ -196,7 +196,8 @@ def plan(
         Factors whose groups are planned for beside (`portrayal.reference.load_factor`).
     compare
         Stratum of the prompts whose groups' mean scores are compared ("gender"), or "reference" for
-        each text against its own reference. By default "gender" where the prompts state one.
+        each text against its own reference; "" for none, as within pairs (`PairDesign`). By default
+        "gender" where the prompts state one.
     change
         Plan for ratios of stories of two models, one beside the other (`portrayal.compare`), each
         asked `samples` times; not for a model's own.
@@ -249,7 +250,7 @@ def plan(
         n_prompts=len(prompts),
         samples=samples,
         models=models,
-        input=tokens_of((prompt.text for prompt in prompts), tokenizer),
+        input=tokens_of(("\n\n".join(prompt.asked) for prompt in prompts), tokenizer),
         output=given or output_tokens(prompts),
         prices={name: price or price_of(name) for name in models},
         detectable=(

@@ -26,6 +26,7 @@ from portrayal.reference.names import (
     name_bearers,
     name_table,
     name_tables,
+    names_of,
     race_likelihoods,
 )
 from portrayal.reference.shipped import published, published_tables
@@ -50,6 +51,7 @@ __all__ = [
     "name_bearers",
     "name_table",
     "name_tables",
+    "names_of",
     "published",
     "published_tables",
     "race_likelihoods",

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
 
-from portrayal.reference.datafile import Catalogue, DataFile, Holds
+from portrayal.reference.datafile import Catalogue, DataFile, Holds, Word
 from portrayal.reference.matching import name_key
 from portrayal.reference.shipped import data_file
 
@@ -47,6 +47,16 @@ class _LocaleNames:
     words: Annotated[frozenset[str], _KEYS_OF_NAMES] = frozenset()
 
 
+@dataclass(frozen=True)
+class PronounForms:
+    """The pronouns that refer to one person."""
+
+    subject: Word
+    object: Word
+    possessive: Word
+    reflexive: Word
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Locale:
     """A language and country.
@@ -69,9 +79,13 @@ class Locale:
         hyphen is written together with the name.
     pronouns
         Words of each gender group that refer to a person, in their order.
+    forms
+        Pronouns of each gender group as requests write them: `subject`, `object`, `possessive` and
+        `reflexive`.
     exchange
         Words of a woman ("F") and of a man ("M") in pairs, by which a text is told of the other;
-        and of the verbs' side ("no_noun"): words before which "her" is an object.
+        those of them that name whom a text is about ("naming"), and words before which "her" is an
+        object ("no_noun").
     places, peoples, feasts, gods
         Words and names of what is no person, by kind; in small letters.
     folder
@@ -93,10 +107,8 @@ class Locale:
     exchange: Annotated[
         Mapping[str, tuple[str, ...]],
         Holds(
-            "as many words of F as of M",
-            lambda lists: (
-                set(lists) >= {"F", "M"} and len(lists["F"].split()) == len(lists["M"].split())
-            ),
+            "as many words of one gender as of the other",
+            lambda lists: len({len(w.split()) for kind, w in lists.items() if kind.isupper()}) == 1,
             lambda lists: {kind: tuple(words.split()) for kind, words in lists.items()},
             reads=Mapping[str, str],
         ),
@@ -104,6 +116,7 @@ class Locale:
     pronouns: Annotated[Mapping[str, tuple[str, ...]], Holds(reads=_WORDS, convert=_by_kind)] = (
         field(default_factory=dict)
     )
+    forms: Mapping[str, PronounForms] = field(default_factory=dict)
     places: Lists = field(default_factory=dict)
     peoples: Lists = field(default_factory=dict)
     feasts: Lists = field(default_factory=dict)

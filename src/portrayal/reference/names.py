@@ -15,12 +15,13 @@ import numpy as np
 
 from portrayal.errors import OptionError, UnknownNameError
 from portrayal.reference.columns import NameColumns
+from portrayal.reference.factors import NameSource, load_factor
 from portrayal.reference.formats import RawTable, read_shipped, read_table
 from portrayal.reference.groups import RACES
-from portrayal.reference.matching import NameIndex, NameInText, build_index, names_in_text
-from portrayal.reference.shipped import read_toml
+from portrayal.reference.matching import NameIndex, NameInText, build_index, name_key, names_in_text
+from portrayal.reference.shipped import read_toml, shipped_table
 from portrayal.types import ArrowTable, FloatArray
-from portrayal.validate import check_count
+from portrayal.validate import check_choice, check_count
 
 DEFAULT_MIN_COUNT = 30
 """Bearers a name needs, where the user's own table gives counts and nothing else is asked for."""
@@ -261,6 +262,78 @@ def name_bearers(primary: NameTable, secondary: NameTable) -> tuple[FloatArray, 
         likelihood = race_likelihoods(names, primary, secondary)
     likelihood.setflags(write=False)  # every caller has the same
     return bearers, likelihood
+
+
+GENDERED = "census-2020"
+"""The shipped table that says how many bearers of a first name are women and men."""
+
+
+def names_of(
+    group: str = "",
+    *,
+    factor: str | Path = "race",
+    gender: str = "",
+    n: int = 5,
+    least: float = 0.8,
+) -> tuple[str, ...]:
+    """Return the most frequent first names most of whose bearers are of a group.
+
+    Parameters
+    ----------
+    group
+        A group of the factor, in any of its spellings; "" for any.
+    factor
+        A factor whose groups names tell: the first of its name tables that lists the group.
+    gender
+        Whether most bearers are women ("F") or men ("M"), by the census; "" for any.
+    n
+        How many.
+    least
+        Share of the bearers who are of the group, and of the gender, at least.
+
+    Raises
+    ------
+    OptionError, UnknownNameError
+        Where no table lists the group, or there are fewer such names; says how many.
+
+    Examples
+    --------
+    >>> names_of("Black", gender="F", n=3)
+    ('Latoya', 'Ebony', 'Latasha')
+    """
+    check_count("n", n, minimum=1)
+    table, shares = name_table(GENDERED), list[FloatArray]()
+    if group:
+        known = load_factor(factor)
+        key = known.group(known.find(group) or group).key
+        sources = [each for each in known.sources if isinstance(each, NameSource) and each.table]
+        tables = (
+            name_table(each.table, columns=[f"{name}={value}" for name, value in each.by.items()])
+            for each in sources
+        )
+        found = next((each for each in tables if key in each.races), None)
+        if found is None:
+            raise OptionError(f"no table of names of the factor {known.name} lists {key}.")
+        table = found
+        shares.append(table.likelihoods(table.listed[0])[:, table.races.index(key)])
+    names, bearers = table.listed
+    if gender:
+        card = read_toml("name_tables.toml")[GENDERED]
+        column = card["genders"][check_choice("gender", gender, card["genders"])]
+        counted = shipped_table(card["file"], ["name", column]).to_pydict()
+        of = dict(zip(map(name_key, counted["name"]), counted[column], strict=True))
+        shares.append(np.array([of.get(name, np.nan) for name in names]))
+    known_by = " and ".join(filter(None, (group, gender))) or "anyone"
+    fits = np.array([len(name) > 1 for name in names])
+    for share in shares:
+        fits &= share >= least
+    order = np.flatnonzero(fits)[np.argsort(-bearers[fits], kind="stable")]
+    if len(order) < n:
+        raise OptionError(
+            f"{len(order)} first names have {least:.0%} of bearers who are {known_by}; expected "
+            f"{n}. Ask for fewer (n), or take a smaller share (least)."
+        )
+    return tuple(names[i].title() for i in order[:n])
 
 
 @lru_cache(maxsize=1)

@@ -2,16 +2,13 @@
 
 import csv
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from importlib.resources import as_file, files
 from importlib.resources.abc import Traversable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from portrayal.errors import UnknownNameError
-from portrayal.types import FloatArray
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -50,11 +47,6 @@ def published(table: str) -> "pa.Table":
     one_thread = csv.ReadOptions(use_threads=False)
     with as_file(data_file(f"published/{table}.csv")) as path:
         return csv.read_csv(path, read_options=one_thread)
-
-
-def columns_of(rows: Sequence[Mapping[str, Any]], *names: str) -> list[FloatArray]:
-    """Return columns of printed rows as arrays, shape (n_rows,); NaN where nothing is printed."""
-    return [np.array([row[name] for row in rows], dtype=np.float64) for name in names]
 
 
 def shipped_table(name: str, columns: Sequence[str] | None = None) -> "pa.Table":

@@ -28,6 +28,7 @@ from portrayal.records import (
     NO_FINDING,
     NO_TEST,
     READER_ERROR,
+    THESE,
     Estimate,
 )
 from portrayal.report.strength import (
@@ -37,6 +38,7 @@ from portrayal.report.strength import (
     Stated,
     agreement,
     base_of,
+    clusters_of,
     count_words,
     holds_here,
     strength_of,
@@ -53,7 +55,14 @@ from portrayal.report.view import (
     q_of,
     reader_could,
 )
-from portrayal.report.words import described, group_words, measure_title, stem, template_fields
+from portrayal.report.words import (
+    capital,
+    described,
+    group_words,
+    measure_title,
+    stem,
+    template_fields,
+)
 from portrayal.run.directory import Run
 
 MOST, EACH = 5, 3
@@ -117,7 +126,7 @@ def doubted(view: View) -> Doubted | None:
     for e in every[:MOST]:
         who, place = group_words(e.group), place_words(e, "in ")
         lines.append(
-            f"{who[:1].upper()}{who[1:]}{f' {place}' if place else ''}, "
+            f"{capital(who)}{f' {place}' if place else ''}, "
             f"{measure_title(e.measure).lower()}: {fmt.number(e.value, e.statistic)} as read"
             f"{reader_words(e)}"
         )
@@ -183,19 +192,16 @@ def in_these_prompts(view: View, stated: Sequence[Stated]) -> list[Stated]:
 
     Of one attribute in one place the surest is told, and nothing that is stated already.
     """
-    rows = [e for measure in headline_measures(view) for e in _headline(view, measure)]
     taken = {_question(e) for each in stated for e in each.estimates}
     found: list[Stated] = []
-    rows = [e for e in rows if e.fixed is not None and holds_here(e)]
-    for e in sorted(rows, key=lambda e: (len(e.group), e.fixed.p if e.fixed else 1.0)):
-        if _question(e) not in taken and e.fixed is not None:
+    rows = [(e, e.fixed) for e in _every_headline(view) if e.fixed is not None and holds_here(e)]
+    for e, fixed in sorted(rows, key=lambda row: (len(row[0].group), row[1].p)):
+        if _question(e) not in taken:
             taken.add(_question(e))
-            bounds = fmt.span(e.fixed.low, e.fixed.high, e.statistic)
+            bounds = fmt.span(fixed.low, fixed.high, e.statistic)
             facts = (f"{said_value(e)} ({bounds} were the prompts fixed)", *facts_of(view, e)[2:])
-            evidence = f"Chance in the texts alone; {q_words(e.fixed.q)} among all of the audit."
-            headline = headline_of(e)
-            said = headline[:1].upper() + headline[1:]
-            found.append(Stated(said, facts, evidence, HERE, (e,)))
+            evidence = f"Chance in the texts alone; {q_words(fixed.q)} among all of the audit."
+            found.append(Stated(capital(headline_of(e)), facts, evidence, HERE, (e,)))
     return found[:HERE_MOST]
 
 
@@ -206,8 +212,7 @@ def _question(e: Estimate) -> tuple[object, ...]:
 
 def nearest(view: View) -> list[Stated]:
     """Return what comes nearest to a finding, though chance explains it; the nearest first."""
-    rows = [e for measure in headline_measures(view) for e in _headline(view, measure)]
-    rows = [e for e in rows if e.tests and not math.isnan(e.tests[0].p)]
+    rows = [e for e in _every_headline(view) if e.tests and not math.isnan(e.tests[0].p)]
     rows.sort(key=lambda e: (e.tests[0].p, -distance(e), e.measure))
     return [_finding(view, [e]) for e in rows[:MOST] if strength_of(view, e) not in (STRONG, SOME)]
 
@@ -251,6 +256,10 @@ def _headline(view: View, measure: str) -> list[Estimate]:
     return [e for e in known if not e.tests or e.tests[0].audit_q is not None]
 
 
+def _every_headline(view: View) -> list[Estimate]:
+    return [e for measure in headline_measures(view) for e in _headline(view, measure)]
+
+
 def excludes_null(estimate: Estimate) -> bool:
     """Whether the clustered interval leaves out no difference; of a ratio above 0."""
     bounds, none = estimate.interval, no_difference(estimate)
@@ -290,9 +299,7 @@ def headline_of(e: Estimate) -> str:
         except Exception as error:
             text = f"the sentence of a finding of {e.measure} failed: {error!r}"
             warnings.warn(text, stacklevel=2)
-    title = measure_title(e.measure)
-    if title[1:2].islower():
-        title = title[:1].lower() + title[1:]
+    title = measure_title(e.measure, inside=True)
     place = place_words(e, "in ")
     where = f" {place}" if place else ""
     none = f"{no_difference(e):g} would be no difference"
@@ -303,9 +310,11 @@ def headline_of(e: Estimate) -> str:
 
 def _finding(view: View, estimates: list[Estimate]) -> Stated:
     first = estimates[0]
-    headline = headline_of(first)
+    headline = capital(headline_of(first))
+    if first.population == THESE:
+        headline = f"In these prompts: {headline}"
     return Stated(
-        headline[:1].upper() + headline[1:],
+        headline,
         facts_of(view, first),
         _evidence(view, first) + _elsewhere(estimates) + _medians(view, first),
         strength_of(view, first),
@@ -340,7 +349,9 @@ def said_value(e: Estimate) -> str:
 
 def _evidence(view: View, e: Estimate) -> str:
     """Prompts, null, q and the reader's error of an estimate."""
-    parts = [f"{fmt.level(view.level)} interval over {fmt.plural(e.n_clusters, 'prompt')}"]
+    parts = [f"{fmt.level(view.level)} interval over {clusters_of(e)}"]
+    if e.population == THESE:
+        parts[0] += " of these prompts"
     if e.null is not None and not math.isnan(e.null.low):
         null = e.null.method or "what no difference gives"
         drawn = null.startswith("drawn at random")

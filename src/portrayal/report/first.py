@@ -52,9 +52,9 @@ def first_screen(view: View) -> FirstScreen:
         screen = FirstScreen(read_line(view), tuple(found), "", cannot_lines(view), chart)
     lead = headline(view, screen.stated)
     if lead.kind == "not measured":
-        screen = replace(screen, stated=(), chart=None)
-    here = () if lead.kind == "not measured" else in_these_prompts(view, screen.stated)
-    return replace(screen, none=lead.sentence, here=tuple(here), lead=lead)
+        return replace(screen, none=lead.sentence, lead=lead, stated=(), here=(), chart=None)
+    here = tuple(in_these_prompts(view, screen.stated))
+    return replace(screen, none=lead.sentence, lead=lead, here=here)
 
 
 def finding_facts(run: Run) -> dict[str, Any]:

@@ -14,9 +14,9 @@ from typing import Literal
 
 import portrayal.report.formats as fmt
 from portrayal.measure.matched.differences import SD
-from portrayal.records import ALL, FEW_PEOPLE, FEW_PROMPTS, NO_TEST, Estimate
+from portrayal.records import ALL, FEW_PEOPLE, FEW_PROMPTS, NO_TEST, THESE, Estimate
 from portrayal.report.passages import rows_of
-from portrayal.report.strength import HERE, Stated, units
+from portrayal.report.strength import HERE, Stated, clusters_of, units
 from portrayal.report.study import report_of
 from portrayal.report.view import SURE, View, beyond_chance, no_difference, place_words, q_of
 from portrayal.report.words import group_label, group_words, measure_title
@@ -39,22 +39,8 @@ LEAST_ENGLISH = 0.3
 _LABELLED = "people-labelled."  # people told who is in a text, not our rules for English
 _TEXTS = 300  # texts whose language is looked at
 _LONG = 20  # words from which on a text shows its language
-_ENGLISH = {
-    "the",
-    "and",
-    "of",
-    "to",
-    "a",
-    "in",
-    "was",
-    "that",
-    "he",
-    "she",
-    "with",
-    "for",
-    "is",
-    "it",
-}
+_ENGLISH = {"the", "and", "of", "to", "a", "in", "was"}
+_ENGLISH |= {"that", "he", "she", "with", "for", "is", "it"}
 _FARTHEST = 100.0  # times as many prompts beyond which no number is named
 
 
@@ -72,23 +58,20 @@ class Hypothesis:
         Ratio (or difference) furthest from none that would have been found in 80 % of such runs.
     prompts
         Prompts that would establish it, were it as large as it looks; None where too many.
-    cluster
-        What the study calls a prompt, or what stands for one.
     """
 
     label: str
     estimate: Estimate
     detectable: float | None
     prompts: int | None
-    cluster: str = "prompt"
 
     @property
     def cells(self) -> tuple[str, ...]:
         """Label, value, interval, p, q and prompts needed, as a page shows them."""
         e = self.estimate
         times = None if self.prompts is None else self.prompts / max(e.n_clusters, 1)
-        needed = "too many" if times is None else fmt.plural(self.prompts or 0, self.cluster)
-        if times is not None and e.n_texts:
+        needed = "too many" if times is None else clusters_of(e, times)
+        if times is not None and e.n_texts and e.population != THESE:
             needed += f", {fmt.count(times * e.n_texts)} texts"
         return (
             self.label,
@@ -126,7 +109,8 @@ def headline(view: View, stated: Sequence[Stated]) -> Headline:
     """Return what a run leads with, beside its findings."""
     words = report_of(view).wording
     readable = int(view.note.get("outcomes", {}).get("ok", 0))
-    counted = f"{readable:,} {words.texts}"
+    fixed = any(e.population == THESE for e in view.estimates)
+    counted = f"{readable:,} {words.texts}{' to these prompts' * fixed}"
     tested = hypotheses(view)
     shown = {id(e) for each in stated for e in each.estimates}
     every = [_hypothesis(view, e, tested) for e in tested]
@@ -134,7 +118,10 @@ def headline(view: View, stated: Sequence[Stated]) -> Headline:
     # What chance does not explain is either stated, or more prompts would not help to state it.
     chance = [each for each in every if not beyond_chance(each.estimate)]
     candidates = tuple(each for each in chance if id(each.estimate) not in shown)[:SHOWN]
-    sizes = [_seen(each) for each in every if each.detectable is not None]
+    known = [each for each in every if each.detectable is not None]
+    # Differences in several units are compared in standard deviations, others with none of these.
+    sizes = [_seen(each) for each in known if SD in each.estimate.details]
+    sizes = sizes or [_seen(each) for each in known]
     ratios = [
         each.detectable
         for each in every
@@ -151,7 +138,11 @@ def headline(view: View, stated: Sequence[Stated]) -> Headline:
         return Headline("not measured", f"Nothing could be seen in {counted}: {unseen}.", None, ())
     best = min(
         (each for each in every if each.detectable is not None),
-        key=lambda each: (each.estimate.statistic != "ratio", _seen(each)),
+        key=lambda each: (
+            each.estimate.statistic != "ratio",
+            SD not in each.estimate.details,
+            _seen(each),
+        ),
     )
     e, least = best.estimate, _seen(best)
     unit = " standard deviations" if SD in e.details else ""
@@ -199,8 +190,7 @@ def _hypothesis(view: View, e: Estimate, tested: Sequence[Estimate]) -> Hypothes
     away = _away(e)
     times = (wanted * error / away) ** 2 if away > 0 else math.inf
     prompts = math.ceil(e.n_clusters * max(times, 1.0)) if times <= _FARTHEST else None
-    cluster = report_of(view).wording.clusters.removesuffix("s")
-    return Hypothesis(label, e, size, prompts, cluster)
+    return Hypothesis(label, e, size, prompts)
 
 
 def _seen(each: Hypothesis) -> float:
@@ -307,6 +297,12 @@ def _untested(view: View, readable: int) -> str:
     return why
 
 
+def _population(each: Stated) -> str:
+    """What a finding is about."""
+    here = each.strength == HERE or (each.estimates and each.first.population == THESE)
+    return "these prompts" if here else "prompts like these"
+
+
 _NO_GROUPS = ("outcome", "attribute", "factor")
 """Attributes of estimates that are no groups of people."""
 _DIFFERENT = "select count(distinct text) as n from read_parquet($texts) where outcome = 'ok'"
@@ -324,10 +320,8 @@ def as_facts(view: View, found: Headline, stated: Sequence[Stated]) -> dict[str,
     """
 
     def facts(e: Estimate) -> dict[str, object]:
-        bounds = None if e.interval is None else [e.interval.low, e.interval.high]
-        null = None if e.null is None else {"value": e.null.value, "low": e.null.low}
-        if null is not None and e.null is not None:
-            null["high"] = e.null.high
+        bounds = e.interval and [e.interval.low, e.interval.high]
+        null = e.null and {"value": e.null.value, "low": e.null.low, "high": e.null.high}
         return {
             "id": e.id,
             "measure": e.measure,
@@ -349,7 +343,7 @@ def as_facts(view: View, found: Headline, stated: Sequence[Stated]) -> dict[str,
             {
                 "rank": rank,
                 "strength": each.strength,
-                "population": "these prompts" if each.strength == HERE else "prompts like these",
+                "population": _population(each),
                 "sentence": each.headline,
                 **(facts(each.first) if each.estimates else {}),
             }
@@ -360,7 +354,7 @@ def as_facts(view: View, found: Headline, stated: Sequence[Stated]) -> dict[str,
                 "sentence": each.label,
                 **facts(each.estimate),
                 "detectable": each.detectable,
-                "prompts_needed": each.prompts,
+                "prompts_needed": None if each.estimate.population == THESE else each.prompts,
             }
             for each in found.candidates
         ],

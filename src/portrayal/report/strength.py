@@ -6,12 +6,22 @@ the audit below 0.05, at least ten whole people, and a reader of the texts whose
 not have made it.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import portrayal.report.formats as fmt
 from portrayal.measure.scope import of_each_model
-from portrayal.records import ALL, BEYOND_MARGINS, FEW_PEOPLE, READER_ERROR, Count, Estimate
+from portrayal.records import (
+    ALL,
+    BEYOND_MARGINS,
+    FEW_PEOPLE,
+    READER_ERROR,
+    THESE,
+    UNITS,
+    Count,
+    Estimate,
+)
 from portrayal.report.view import (
     SURE,
     View,
@@ -114,6 +124,16 @@ def base_of(measure: str) -> str:
 def units(unit: str, n: float) -> str:
     """Return what is counted, as many ("characters", "stories")."""
     return unit if n == 1 else "stories" if unit == "story" else f"{unit}s"
+
+
+def clusters_of(e: Estimate, times: float = 1.0) -> str:
+    """Return over how many independent units an estimate is, or over `times` as many, in words.
+
+    Where there are two kinds of them both are named ("5 names and 15 departments").
+    """
+    ways = {k.removeprefix(UNITS): n for k, n in e.details.items() if k.startswith(UNITS)}
+    known = ways or {"text" if e.population == THESE else "prompt": float(e.n_clusters)}
+    return fmt.listed([fmt.plural(math.ceil(n * times), one) for one, n in known.items()])
 
 
 def _whole(n: float) -> float:

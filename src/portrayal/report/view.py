@@ -13,7 +13,7 @@ from typing import Any
 import portrayal.registry as registry
 from portrayal.errors import PortrayalError
 from portrayal.measure.scope import of_each_model
-from portrayal.records import ALL, ERROR_HIGH, ERROR_LOW, READER_ERROR, Estimate
+from portrayal.records import ALL, ERROR_HIGH, ERROR_LOW, LIKE_THESE, READER_ERROR, Estimate
 from portrayal.reference.labels import strata_words
 from portrayal.registry import Component
 from portrayal.report.words import described
@@ -36,7 +36,7 @@ class View:
     models
         Models by name.
     estimates
-        Every estimate, each once.
+        Every estimate, each once, as it is judged in the population that the audit is about.
     """
 
     run: Run
@@ -51,7 +51,9 @@ class View:
         """Read a run."""
         settings, note = run.settings(), run.texts.note()
         models = tuple(settings.get("models") or note.get("models") or ())
-        estimates = run.records
+        options = settings.get("options") or {}
+        population, level = options.get("population", LIKE_THESE), options.get("level", 0.95)
+        estimates = [e.of_population(population, level) for e in run.records]
         if len(models) == 1:
             estimates = [e for e in estimates if e.strata.get("model") != ALL]
         return cls(run, settings, note, study_named(run.study), models, tuple(estimates))

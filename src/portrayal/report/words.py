@@ -39,11 +39,24 @@ def column_label(value: str) -> str:
     return GENDER_SHORT.get(value, value)
 
 
-def measure_title(measure: str) -> str:
-    """Return a measure's own title; one made from its name where it has none."""
+def measure_title(measure: str, *, inside: bool = False) -> str:
+    """Return a measure's own title; one made from its name where it has none.
+
+    `inside` a sentence it begins with a small letter, but where that is an abbreviation's.
+    """
     component = described(measure)
     known = component.title if component is not None else ""
-    return known or stem(measure).replace("_", " ").capitalize()
+    title = known or stem(measure).replace("_", " ").capitalize()
+    return title[:1].lower() + title[1:] if inside and title[1:2].islower() else title
+
+
+def capital(text: str) -> str:
+    """Return text with a capital first letter.
+
+    >>> capital("women in Labor")
+    'Women in Labor'
+    """
+    return text[:1].upper() + text[1:]
 
 
 def described(name: str, kind: Literal["measures", "annotators"] = "measures") -> Component | None:

@@ -22,21 +22,32 @@ from portrayal.stats.agreement import (
 )
 from portrayal.stats.anytime import e_bh, latest_change
 from portrayal.stats.association import fisher_p, infer_lifts, lift, overall_lifts, within_lifts
-from portrayal.stats.blocks import find_blocks, matched_differences, plain_differences
+from portrayal.stats.blocks import (
+    crossed_differences,
+    find_blocks,
+    matched_differences,
+    plain_differences,
+)
 from portrayal.stats.clustered import (
+    infer_crossed,
     infer_differences,
     infer_fixed_shares,
     infer_influences,
     infer_means,
     infer_ratios,
     infer_shares,
+    sums_by,
+    two_way_variance,
+    within_variance,
 )
 from portrayal.stats.contrasts import (
+    contrast_p,
     fewest_contrasts,
     infer_contrasts,
     joint_p,
     studentised,
     too_few_contrasts,
+    without_interaction,
 )
 from portrayal.stats.design_effect import (
     design_effect,
@@ -71,16 +82,17 @@ from portrayal.stats.naming import (
     repetition_of,
 )
 from portrayal.stats.p_values import (
-    agreeing_interval,
     altman_bland_p,
     benjamini_hochberg,
     benjamini_yekutieli,
     holm,
+    inverted_toward_null,
     z_from_interval,
 )
 from portrayal.stats.paired import (
     clustered_changes,
     exchange_test,
+    fixed_changes,
     paired_changes,
     paired_ratios,
     paired_shares,
@@ -103,6 +115,7 @@ from portrayal.stats.resampling import (
     cluster_weights,
     expanded_percentile,
     log_share_influence,
+    not_refused,
     permutation_range,
     shuffle_within,
     sums_over,
@@ -142,7 +155,6 @@ from portrayal.stats.two_phase import infer_two_phase, infer_two_phase_ratio, tw
 from portrayal.stats.variance import infer_variance, variance_bounds
 
 __all__ = [
-    "agreeing_interval",
     "altman_bland_p",
     "benjamini_hochberg",
     "benjamini_yekutieli",
@@ -163,7 +175,9 @@ __all__ = [
     "cohens_d",
     "cohens_kappa",
     "coin_test",
+    "contrast_p",
     "count_by_chance",
+    "crossed_differences",
     "design_effect",
     "divide",
     "drawn_shares",
@@ -183,12 +197,14 @@ __all__ = [
     "fisher_p",
     "fit_mixture",
     "fit_shares",
+    "fixed_changes",
     "fleiss_kappa",
     "fleiss_parts",
     "hold_untold",
     "holm",
     "hypergeometric_pmf",
     "infer_contrasts",
+    "infer_crossed",
     "infer_differences",
     "infer_fair_shares",
     "infer_fixed_shares",
@@ -202,6 +218,7 @@ __all__ = [
     "infer_two_phase_ratio",
     "infer_variance",
     "informative_prior",
+    "inverted_toward_null",
     "joint_p",
     "kappa_without_bias",
     "katz_log",
@@ -222,6 +239,7 @@ __all__ = [
     "no_test_reason",
     "normal_isf",
     "normal_sf",
+    "not_refused",
     "overall_lifts",
     "paired_changes",
     "paired_ratios",
@@ -252,15 +270,19 @@ __all__ = [
     "specific_agreement",
     "spread_as_bearers",
     "studentised",
+    "sums_by",
     "sums_over",
     "t_isf",
     "t_sf",
     "too_few_contrasts",
     "two_phase",
     "two_sided_p",
+    "two_way_variance",
     "upper_of_none",
     "variance_bounds",
     "wilson",
     "within_lifts",
+    "within_variance",
+    "without_interaction",
     "z_from_interval",
 ]

@@ -55,7 +55,7 @@ from portrayal.stats.design_effect import (
     evidence_p,
     ratio_evidence,
 )
-from portrayal.stats.p_values import agreeing_interval
+from portrayal.stats.p_values import inverted_toward_null
 from portrayal.stats.proportions import chance_p, count_by_chance
 from portrayal.stats.tails import pearson3_sf
 from portrayal.types import BoolArray, FloatArray
@@ -239,16 +239,19 @@ def within_lifts(counts: PairCounts, level: float) -> Lifts:
     p = np.where(known, np.fmax(evidence_p(texts, null), prompts.p), np.nan)
     log_value, apart = np.log(np.where(some, value, 1.0)), np.abs(value - 1.0) > _NOTHING
     scale = np.where(apart, divide(log_value, np.where(apart, value - 1.0, 1.0)), 1.0)
-    error = (prompts.high - prompts.low) / 2.0 * divide(n_prompts, expected) * scale
+    linear = (prompts.high - prompts.low) / 2.0 * divide(n_prompts, expected)
+    error = linear * scale
     moved = divide(x, np.where(some, both, 1.0)) - divide(e, expected)
     logs = infer_influences(log_value, np.where(known & some, moved, 0.0), (e,), level)
     above = value > 1.0
     near_low = np.exp(np.where(above, log_value - error, logs.low))
     near_high = np.exp(np.where(above, logs.high, log_value + error))
     low, high = (divide(bound, null) for bound in evidence_interval(texts, level))
+    # Without a text with both there is no logarithm: the end toward 1 is test-based as it is.
+    near_high = np.where(some, near_high, linear)
     low = np.where(some, np.fmin(low, near_low), low)
-    high = np.where(some, np.fmax(high, near_high), high)
-    low, high = agreeing_interval(low, high, p, value, one, level)
+    high = np.fmax(high, near_high)
+    low, high = (np.where(np.isnan(p), np.nan, bound) for bound in (low, high))
     half = normal_quantile(level) * divide(np.sqrt(variance), expected)
     reason = _reason(counts, [(~known, ONE_PROMPT), (np.isnan(p), NO_SPREAD)])
     return Lifts(
@@ -296,12 +299,9 @@ def overall_lifts(counts: PairCounts, level: float) -> Lifts:
     known = (n_prompts > 1) & np.isfinite(value)
     low, high = (np.where(known, bound, np.nan) for bound in (low, high))
     tail = (1.0 - level) / 2.0
-    held = (p < 1.0 - level) & (low <= 1.0) & (high >= 1.0)
-    low = np.where(held & (value > 1.0), _bound(above, tail, value, 0.0 * value), low)
     end = divide(total, np.where(group > 0, group, np.nan))
-    high = np.where(held & (value < 1.0), _bound(above, 1.0 - tail, value, end), high)
-    agreed = agreeing_interval(low, high, p, value, np.ones_like(p), level)
-    low, high = (np.where(np.isnan(p), a, b) for a, b in zip((low, high), agreed, strict=True))
+    inverted = _bound(above, tail, value, 0.0 * value), _bound(above, 1.0 - tail, value, end)
+    low, high = inverted_toward_null((low, high), inverted, p, value, np.ones_like(p), level)
     half = normal_quantile(level) * divide(deviation, group * divide(attribute, total))
     return Lifts(
         value=value,

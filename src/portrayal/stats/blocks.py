@@ -11,7 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from portrayal.stats.clustered import Clustered, infer_differences, infer_means
+from portrayal.stats._arguments import divide, divide_or_zero
+from portrayal.stats.clustered import (
+    Clustered,
+    infer_crossed,
+    infer_differences,
+    infer_means,
+    sums_by,
+)
 from portrayal.types import FloatArray, IntArray
 
 SHARED = 0.5
@@ -171,6 +178,53 @@ def matched_differences(
     weight = np.where(both, a * b / np.where(both, a + b, 1.0), 0.0)
     gap = y[:, first] / np.where(both, a, 1.0) - y[:, second] / np.where(both, b, 1.0)
     return infer_means(np.where(both, weight * gap, 0.0), weight, level)
+
+
+def crossed_differences(
+    total: npt.ArrayLike,
+    count: npt.ArrayLike,
+    pairs: npt.ArrayLike,
+    level: float,
+    ways: Sequence[IntArray],
+) -> Clustered:
+    """Differences within blocks, as `matched_differences`, whose texts are also clustered by name.
+
+    Parameters
+    ----------
+    total, count, pairs, level
+        As `plain_differences`, by unit: the prompts of one name in one block.
+    ways
+        Name and block of each unit, shape (n_units,) each.
+
+    Returns
+    -------
+    Clustered
+        By `infer_crossed`: what is peculiar to a name and what is peculiar to a block in one group
+        both count as chance.
+
+    Examples
+    --------
+    >>> name, block = np.repeat(range(6), 4), np.tile(range(4), 6)
+    >>> one = (np.arange(24)[:, np.newaxis] < 12) == [True, False]
+    >>> y = one * np.sin(np.arange(24.0))[:, np.newaxis]
+    >>> found = crossed_differences(y, one, [[0, 1]], 0.95, (name, block))
+    >>> [round(float(x[0]), 2) for x in (found.value, found.low, found.high)], found.n_clusters
+    ([-0.01, -0.99, 0.96], array([3]))
+    """
+    y, n, first, second = _sides(total, count, pairs)
+    blocks, code = np.unique(ways[1], return_inverse=True)
+    sides = [(y[:, side], n[:, side]) for side in (first, second)]
+    (x, a), (z, b) = ([sums_by(code, len(blocks), each) for each in side] for side in sides)
+    both = (a > 0) & (b > 0)
+    weight = np.where(both, a * b / np.where(both, a + b, 1.0), 0.0)
+    part, other = (weight / np.where(both, size, 1.0) for size in (a, b))
+    value = divide((part * x - other * z).sum(0), weight.sum(0))
+    # Residuals of least squares with an effect of each block, and what each adds to the value.
+    level_of = divide_or_zero(x - value * a + z, a + b)[code]
+    (x, a), (z, b) = sides
+    totals = part[code] * a, other[code] * b
+    moved = part[code] * (x - (level_of + value) * a) - other[code] * (z - level_of * b)
+    return infer_crossed(value, divide(moved, weight.sum(0)), totals, ways, level)
 
 
 def _crossed(code: IntArray, cell: IntArray) -> float:

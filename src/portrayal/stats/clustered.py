@@ -11,6 +11,7 @@ with the clustered variance of the log ratio, and its bounds become bounds of th
 of 0 gives a one-sided interval, and swapping the roles gives the reciprocal.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -180,24 +181,34 @@ def infer_fixed_shares(
     [0.363, 0.637, 0.003]
     """
     a, n = _pair(count, total)
+    size, share = n.sum(0), divide(a.sum(0), n.sum(0))
     squared = a if squares is None else _sums("squares", squares)
-    size = n.sum(0)
-    share = divide(a.sum(0), size)
-    # Of a prompt with one text nothing is known within: it counts as the others do on average.
-    several = n > 1
-    within = np.where(several, n * divide_or_zero(squared - divide_or_zero(a**2, n), n - 1.0), 0.0)
-    part = divide(np.where(several, n, 0.0).sum(0), size)
-    variance = divide(divide(within.sum(0), part), size**2)
-    independent = share * (1.0 - share)
-    # Where texts of a prompt hardly differ, as copies do, each counts as a text of its own.
-    some = variance > _LEAST_WITHIN * divide(independent, size)
-    units = np.where(some, divide(independent, np.where(some, variance, 1.0)), size)
+    units = divide(share * (1.0 - share), within_variance(a, n, squared))
+    units = np.where(np.isfinite(units), units, size)
     ones, none = np.ones_like(share), np.zeros_like(share)
     evidence = Evidence(share, np.where(size > 0, units, np.nan), ones, none, ones, ones * 1.000001)
     tested = np.broadcast_to(np.asarray(null, dtype=np.float64), share.shape)
     inside = (tested > 0) & (tested < 1)
     low, high = evidence_interval(evidence, level)
     return low, high, evidence_p(evidence, np.where(inside, tested, np.nan))
+
+
+def within_variance(count: FloatArray, total: FloatArray, squares: FloatArray) -> FloatArray:
+    """Variance of shares of these very prompts, shape (n_groups,), from texts within prompts.
+
+    Parameters as in `infer_shares`. Where texts of a prompt hardly differ, as copies do, each
+    counts as a text of its own.
+    """
+    size = total.sum(0)
+    share = divide(count.sum(0), size)
+    # Of a prompt with one text nothing is known within: it counts as the others do on average.
+    several = total > 1
+    spread = squares - divide_or_zero(count**2, total)
+    within = np.where(several, total * divide_or_zero(spread, total - 1.0), 0.0)
+    part = divide(np.where(several, total, 0.0).sum(0), size)
+    variance = divide(divide(within.sum(0), part), size**2)
+    independent = divide(share * (1.0 - share), size)
+    return np.where(variance > _LEAST_WITHIN * independent, variance, independent)
 
 
 def infer_ratios(
@@ -381,6 +392,92 @@ def infer_influences(
     return _t_result(v, u, samples, clusters, level, null)
 
 
+def sums_by(code: IntArray, n_codes: int, values: FloatArray) -> FloatArray:
+    """Sum the rows of `values`, shape (n, k), by their code: shape (n_codes, k)."""
+    return np.stack(
+        [np.bincount(code, weights=column, minlength=n_codes) for column in values.T], axis=1
+    )
+
+
+def infer_crossed(
+    value: npt.ArrayLike,
+    influence: npt.ArrayLike,
+    totals: tuple[npt.ArrayLike, ...],
+    ways: Sequence[npt.ArrayLike],
+    level: float,
+    null: npt.ArrayLike = 0.0,
+) -> Clustered:
+    """Infer estimates whose units are clustered in two ways at once, such as by name and by topic.
+
+    The variance is that of the first way plus that of the second less that of the clusters of both,
+    and at least that of either way alone. Where no cluster of a way holds both samples of a
+    difference, its variance is that of two independent samples (Welch).
+
+    Parameters
+    ----------
+    value, influence, totals, level, null
+        As `infer_influences`, by unit.
+    ways
+        Cluster of each unit, shape (n_units,), in each of the two ways.
+
+    Returns
+    -------
+    Clustered
+        `n_clusters` is that of the way and sample that has fewest.
+
+    References
+    ----------
+    Cameron, Gelbach & Miller (2011), Robust inference with multiway clustering, section 2.
+    Satterthwaite (1946), An approximate distribution of estimates of variance components.
+
+    Examples
+    --------
+    >>> name, topic = np.repeat(range(4), 3), np.tile(range(3), 4)
+    >>> y = np.array([[1.0, 2, 3, 2, 4, 3, 0, 1, 1, 5, 5, 6]]).T
+    >>> one = np.ones((12, 1))
+    >>> found = infer_crossed(y.mean(0), (y - y.mean()) / 12, (one,), (name, topic), 0.95)
+    >>> [round(float(x[0]), 2) for x in (found.value, found.low, found.high)], found.n_clusters
+    ([2.75, -0.45, 5.95], array([3]))
+    """
+    v, u = np.asarray(value, dtype=np.float64), np.asarray(influence, dtype=np.float64)
+    samples = [_sums("totals", each) for each in totals]
+    pairs = np.stack([np.asarray(way, dtype=np.int64) for way in ways], axis=1)
+    both = np.unique(pairs, axis=0, return_inverse=True)[1].reshape(-1)
+    errors, freedoms, clusters = [], [], []
+    for way in (*pairs.T, both):
+        names, code = np.unique(way, return_inverse=True)
+        moved, *sizes = (sums_by(code, len(names), each) for each in (u, *samples))
+        clusters.append(np.min([(size > 0).sum(0) for size in sizes], axis=0))
+        apart = np.sum([size > 0 for size in sizes], axis=0).max(0) < 2
+        joint, joint_df = _squared_error(moved, sizes)
+        parts = [_squared_error(np.where(size > 0, moved, 0.0), [size]) for size in sizes]
+        alone = np.sum([error for error, _ in parts], axis=0)
+        welch = divide(alone**2, np.sum([divide(e**2, df) for e, df in parts], axis=0))
+        errors.append(np.where(apart, alone, joint))
+        freedoms.append(np.where(apart, welch, joint_df))
+    found = two_way_variance(errors, freedoms)
+    return _t_of(v, *found, np.min(clusters[:2], axis=0), samples, level, null)
+
+
+def two_way_variance(
+    errors: Sequence[FloatArray], freedoms: Sequence[FloatArray]
+) -> tuple[FloatArray, FloatArray]:
+    """Variance by two ways of clustering, and its degrees of freedom, at least the fewer of both.
+
+    `errors` are the variances by the first way, by the second and by both; `freedoms` their degrees
+    of freedom.
+
+    >>> two, one, half, four = (np.array([x]) for x in (2.0, 1.0, 0.5, 4.0))
+    >>> variance, df = two_way_variance([two, one, half], [four, four])
+    >>> variance.tolist(), df.tolist()
+    ([2.5], [5.0])
+    """
+    first, second, both = errors
+    variance = np.maximum(first + second - both, np.maximum(first, second))
+    df = divide(variance**2, divide(first**2, freedoms[0]) + divide(second**2, freedoms[1]))
+    return variance, np.maximum(df, np.minimum(freedoms[0], freedoms[1]))
+
+
 def _agree(
     low: FloatArray, high: FloatArray, null: FloatArray, p: FloatArray, level: float
 ) -> tuple[FloatArray, FloatArray]:
@@ -401,14 +498,35 @@ def _t_result(
     null: npt.ArrayLike,
 ) -> Clustered:
     """Student's t on the clustered standard error; `influence` is (n_prompts, n_groups)."""
-    if not 0.0 < level < 1.0:
-        raise ValueError(f"level must be a fraction between 0 and 1, such as 0.95; got {level!r}.")
+    squared, df = _squared_error(influence, totals)
+    return _t_of(value, squared, df, clusters, totals, level, null)
+
+
+def _squared_error(
+    influence: FloatArray, totals: list[FloatArray]
+) -> tuple[FloatArray, FloatArray]:
+    """Clustered variance of estimates, and its degrees of freedom, shape (n_groups,) each."""
     apart = np.stack([divide(1.0, total.sum(0)) for total in totals])
     kish = np.mean([divide((t**2).sum(0), t.sum(0)) for t in totals], axis=0)
     within = np.where(kish > 1, 0.1, 0.0)
     factor, df = satterthwaite(totals, np.where(np.isfinite(apart), apart, np.nan), within)
+    return divide((influence**2).sum(0), factor), df
+
+
+def _t_of(
+    value: FloatArray,
+    squared: FloatArray,
+    df: FloatArray,
+    clusters: IntArray,
+    totals: list[FloatArray],
+    level: float,
+    null: npt.ArrayLike,
+) -> Clustered:
+    """Student's t on a standard error, whose square is given with its degrees of freedom."""
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"level must be a fraction between 0 and 1, such as 0.95; got {level!r}.")
     with np.errstate(invalid="ignore"):
-        error = np.sqrt(divide((influence**2).sum(0), factor))
+        error = np.sqrt(squared)
     known = (clusters > 1) & (error > FLAT * np.maximum(1.0, np.abs(value))) & np.isfinite(error)
     error, freedom = np.where(known, error, np.nan), np.where(known, np.maximum(df, 1e-3), np.nan)
     half = t_isf((1.0 - level) / 2.0, freedom) * error

@@ -37,6 +37,8 @@ JOINT_DRAWS = 9_999
 
 _WIDEST = 25.0  # log ratio beyond which a bound is 0 or infinite
 _HALVINGS = 60
+_FITS = 200
+_LEAST = 0.05  # part of the variance of independent people below which it is not estimated
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,10 @@ class TwoSides:
         The same in the other.
     squares
         Sums of squared contributions of both sides; the counts themselves for whole characters.
+    covariance
+        Sums over texts with a character on each side of the product of what both contribute, each
+        less the prompt's share; 0 where sides are different texts, below 0 where a text with one of
+        the group on one side seldom has another on the other.
     """
 
     upper: FloatArray
@@ -59,6 +65,7 @@ class TwoSides:
     lower: FloatArray
     n_lower: FloatArray
     squares: FloatArray | None = None
+    covariance: FloatArray | None = None
 
     def __post_init__(self) -> None:
         """Refuse arrays that do not fit together."""
@@ -142,9 +149,7 @@ def too_few_contrasts(n_prompts: int, level: float) -> str | None:
     return f"the group can be compared in {prompts}, and it takes {needed} to reach p < {alpha}"
 
 
-def infer_contrasts(
-    sides: TwoSides, level: float = 0.95, null: FloatArray | float = 1.0
-) -> Contrasts:
+def infer_contrasts(sides: TwoSides, level: float = 0.95) -> Contrasts:
     """Test and bound the ratio of two shares of many groups.
 
     Parameters
@@ -153,14 +158,12 @@ def infer_contrasts(
         Counts of k groups by prompt.
     level
         Of intervals and null ranges, a fraction.
-    null
-        Ratios that are tested, above 0, shape (k,) or one number.
 
     Returns
     -------
     Contrasts
-        With a null of 1, p < 1 - level exactly where [low, high] leaves out 1, and where the ratio
-        lies outside [null_low, null_high]; so for `fixed_p`.
+        p < 1 - level exactly where [low, high] leaves out 1, and where the ratio lies outside
+        [null_low, null_high]; so for `fixed_p`.
 
     Raises
     ------
@@ -175,44 +178,72 @@ def infer_contrasts(
     (0.000977, 21.3, inf)
     """
     check_level(level)
-    alpha, ratio = 1.0 - level, sides.ratio
+    tail, ratio = (1.0 - level) / 2.0, sides.ratio
     scores = _scores(sides)
     n_prompts = scores.informative.sum(0)
     weighted = replace(scores, tau=_between(scores))
-    df = np.maximum(n_prompts - 2.0, 1e-3)
-    tested = np.log(np.broadcast_to(np.asarray(null, dtype=np.float64), ratio.shape))
-    t = weighted.t(tested, fixed=False)
-    p = np.maximum(2.0 * t_sf(np.abs(t), df), 0.5**n_prompts)
-    critical = t_isf(np.full(df.shape, alpha / 2.0), df)
+    one = np.zeros_like(ratio)
+    critical = t_isf(np.full(ratio.shape, tail), weighted.df)
     low, high = (weighted.solve(sign * critical, fixed=False) for sign in (1.0, -1.0))
     # Where prompts weigh so unlike their texts that the pooled ratio is no ratio they allow, the
-    # interval reaches it; where it then holds 1, nothing is refused.
+    # interval reaches it.
     low, high = np.fmin(low, ratio), np.fmax(high, ratio)
-    p = np.where((low <= null) & (high >= null), np.maximum(p, alpha), p)
     none = np.isnan(ratio) | (n_prompts < fewest_contrasts(level))
-    null_low, null_high = _null_range(ratio, t, critical, weighted)
-    z = scores.t(tested, fixed=True)
-    quantile = np.full(ratio.shape, float(normal_isf(alpha / 2.0)))
+    low, high = (np.where(none, np.nan, x) for x in (low, high))
+    p = _p(weighted, one, (low, high), level)
+    null_low, null_high = _null_range(ratio, weighted.t(one, fixed=False), critical, weighted)
+    z = scores.t(one, fixed=True)
+    quantile = np.full(ratio.shape, float(normal_isf(tail)))
     fixed_low, fixed_high = (scores.solve(sign * quantile, fixed=True) for sign in (1.0, -1.0))
     nobody = np.isnan(ratio) | (n_prompts == 0)
     fixed = (fixed_low, fixed_high, 2.0 * normal_sf(np.abs(z)))
-    low, high, p = (np.where(none, np.nan, x) for x in (low, high, p))
     unknown = np.isnan(ratio) | (n_prompts < 3)  # of three prompts on, t has a degree of freedom
     null_low, null_high = (np.where(unknown, np.nan, x) for x in (null_low, null_high))
     fixed_low, fixed_high, fixed_p = (np.where(nobody, np.nan, x) for x in fixed)
-    return Contrasts(
-        ratio,
-        low,
-        high,
-        p,
-        null_low,
-        null_high,
-        fixed_low,
-        fixed_high,
-        fixed_p,
-        n_prompts,
-        *weighted.scores(np.zeros_like(ratio)),
-    )
+    others = ratio, low, high, p, null_low, null_high
+    here = fixed_low, fixed_high, fixed_p
+    return Contrasts(*others, *here, n_prompts, *weighted.scores(one))
+
+
+def contrast_p(
+    sides: TwoSides,
+    found: Contrasts,
+    null: FloatArray,
+    level: float = 0.95,
+    *,
+    fixed: bool = False,
+) -> FloatArray:
+    """Return p of other ratios than 1, `null` of shape (k,), above 0 or NaN for no test.
+
+    `found` is what `infer_contrasts` returned for the same sides and level; p agrees with its
+    interval, and is NaN where there is none. With `fixed` it is that of these very prompts.
+
+    >>> n, a, b = np.full((8, 1), 20.0), np.full((8, 1), 6.0), np.full((8, 1), 3.0)
+    >>> sides = TwoSides(a, n, b, n)
+    >>> p = contrast_p(sides, infer_contrasts(sides), np.array([2.0]))
+    >>> round(float(p[0]), 6)
+    1.0
+    """
+    scores = _scores(sides)
+    if fixed:
+        z = scores.t(np.log(null), fixed=True)
+        return np.where(np.isnan(found.fixed_low), np.nan, 2.0 * normal_sf(np.abs(z)))
+    weighted = replace(scores, tau=_between(scores))
+    return _p(weighted, np.log(null), (found.low, found.high), level)
+
+
+def _p(
+    weighted: "_Weighted",
+    log_ratio: FloatArray,
+    bounds: tuple[FloatArray, FloatArray],
+    level: float,
+) -> FloatArray:
+    """Two-sided p of ratios; of those that the interval holds nothing is refused."""
+    t, n_prompts = weighted.t(log_ratio, fixed=False), weighted.informative.sum(0)
+    p = np.maximum(2.0 * t_sf(np.abs(t), weighted.df), 0.5**n_prompts)
+    null, (low, high) = np.exp(log_ratio), bounds
+    p = np.where((low <= null) & (high >= null), np.maximum(p, 1.0 - level), p)
+    return np.where(np.isnan(low) | np.isnan(null), np.nan, p)
 
 
 @dataclass(frozen=True)
@@ -224,6 +255,11 @@ class _Weighted:
     phi: FloatArray
     information: FloatArray  # of ratio 1
     tau: FloatArray | None = None
+
+    @property
+    def df(self) -> FloatArray:
+        """Degrees of freedom of t: one is given up for the mean, one for the weights."""
+        return np.asarray(np.maximum(self.informative.sum(0) - 2.0, 1e-3))
 
     def t(self, log_ratio: FloatArray, *, fixed: bool) -> FloatArray:
         """The studentised sum of scores under each group's ratio, shape (k,)."""
@@ -324,19 +360,53 @@ def joint_p(
     return p
 
 
+def without_interaction(counts: FloatArray) -> FloatArray:
+    """Fit three-way tables by their two-way margins: what each pair of factors tells, no more.
+
+    Parameters
+    ----------
+    counts
+        0 or more, shape (a, b, c, k): k tables.
+
+    References
+    ----------
+    Deming & Stephan (1940), iterative proportional fitting; Birch (1963), Maximum likelihood in
+    three-way contingency tables.
+
+    Examples
+    --------
+    >>> odds = np.array([[[4.0, 1.0], [2.0, 3.0]], [[8.0, 2.0], [2.0, 3.0]]])[..., np.newaxis]
+    >>> bool(np.allclose(without_interaction(odds), odds))
+    True
+    """
+    fitted = np.ones_like(counts)
+    for _ in range(_FITS):
+        before = fitted
+        for axis in range(3):
+            wanted, has = (x.sum(axis=axis, keepdims=True) for x in (counts, fitted))
+            fitted = fitted * divide_or_zero(wanted, has)
+        if np.allclose(fitted, before, rtol=1e-9, atol=0.0):
+            break
+    return fitted
+
+
 def _scores(sides: TwoSides) -> _Weighted:
     """Dispersion and information of each prompt where the ratio is 1.
 
     phi is the variance of the score, were the prompt's characters dealt to its two sides, over that
     of whole characters that are rare: below 1 where the group is common or counts in small parts.
-    How small the parts are is taken from all prompts together, as single ones hold few characters.
+    How small the parts are is taken from all prompts together, as single ones hold few characters;
+    so is how much oftener than by chance the two of one text are both of the group.
     """
     both, n = sides.upper + sides.lower, sides.n_upper + sides.n_lower
     squares = both if sides.squares is None else sides.squares
     share, correction = divide_or_zero(both, n), divide_or_zero(n, n - 1.0)
     of_whole = correction * both * (1.0 - share)
     parts = correction * np.maximum(squares - both * share, 0.0)
-    phi = divide_or_zero(parts.sum(0), of_whole.sum(0)) * correction * (1.0 - share)
+    dealt = parts.sum(0)
+    if sides.covariance is not None:
+        dealt = np.maximum(dealt - 2.0 * sides.covariance.sum(0), _LEAST * dealt)
+    phi = divide_or_zero(dealt, of_whole.sum(0)) * correction * (1.0 - share)
     information = both * divide_or_zero(sides.n_upper * sides.n_lower, n**2)
     informative = (both > FEWEST_PEOPLE) & (information > 0) & (phi > FEWEST_PEOPLE)
     return _Weighted(sides, informative, phi, information)

@@ -278,8 +278,7 @@ def mixture_ratio_interval(
 
     The influences of a prompt on both roles are taken together, on the log scale, with t on prompts
     less 1. Where the share is 0 in one role the interval has one side, a bound of each role's share
-    at half the error (Bonferroni). Make the bounds agree with the p-value of swapped prompts
-    (`role_scores`).
+    at half the error (Bonferroni). The test beside it is of swapped prompts (`role_scores`).
 
     Parameters
     ----------

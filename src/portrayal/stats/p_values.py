@@ -1,4 +1,4 @@
-"""p-values of many tests, intervals that agree with one, and p of a printed interval.
+"""p-values of many tests, intervals beside a test of another method, and p of a printed interval.
 
 The last is as Shieh et al. (2025) make it.
 
@@ -9,7 +9,7 @@ with the published tables.
 import numpy as np
 import numpy.typing as npt
 
-from portrayal.stats._arguments import divide
+from portrayal.stats._arguments import check_level, divide
 from portrayal.types import FloatArray
 
 _ROUNDING = 1e-12
@@ -170,50 +170,41 @@ def z_from_interval(
     return divide(value, width / _WIDTH_OF_95)
 
 
-def agreeing_interval(
-    low: FloatArray,
-    high: FloatArray,
-    p: FloatArray,
-    value: FloatArray,
-    null: FloatArray,
+def inverted_toward_null(
+    bounds: tuple[npt.ArrayLike, npt.ArrayLike],
+    inverted: tuple[npt.ArrayLike, npt.ArrayLike],
+    p: npt.ArrayLike,
+    value: npt.ArrayLike,
+    null: npt.ArrayLike,
     level: float,
 ) -> tuple[FloatArray, FloatArray]:
-    """Make intervals agree with p-values from another method.
+    """Take the end toward the null from the inversion of the test, where interval and test differ.
 
-    An interval is the set of values that tests do not refuse. Here the test at `null` has the
-    p-value `p`, and the interval stands for the tests at all other values: both promises are kept.
-    The interval grows to hold the null where p >= 1 - level, and ends just beside it, on the side
-    of `value`, where p is smaller.
+    Interval and test may come from two methods, of which each is the better at what it does. Where
+    one allows the null and the other does not, the end between value and null is that of the test.
 
     Parameters
     ----------
-    low, high, p, value, null
-        Bounds, p-value of `null`, and estimate; shape (k,). Where bounds or p are NaN, both bounds
-        of the result are.
+    bounds, inverted
+        Lower and upper bounds by the one method, and by inversion of the test; shape (k,) each.
+    p, value, null
+        Of the test of `null`, and the estimates; shape (k,). NaN where there is no test.
     level
         A fraction.
 
-    Raises
-    ------
-    ValueError
-        If the level is not between 0 and 1.
+    Returns
+    -------
+    low, high
+        p < 1 - level exactly where they leave out the null, if so for `inverted`.
 
     >>> one = np.ones(1)
-    >>> low, high = agreeing_interval(1.1 * one, 2 * one, 0.2 * one, 1.5 * one, one, 0.95)
-    >>> low.tolist(), high.tolist()
-    ([1.0], [2.0])
-    >>> low, high = agreeing_interval(0.9 * one, 2 * one, 0.01 * one, 1.5 * one, one, 0.95)
-    >>> bool(low[0] > 1)
-    True
+    >>> bounds, inverted = (0.9 * one, 2.0 * one), (1.1 * one, 1.9 * one)
+    >>> p, value = 0.01 * one, 1.5 * one
+    >>> [float(x[0]) for x in inverted_toward_null(bounds, inverted, p, value, one, 0.95)]
+    [1.1, 2.0]
     """
-    if not 0 < level < 1:
-        raise ValueError(f"the level must be a fraction between 0 and 1; got {level!r}.")
-    refused = p < (1.0 - level) - _ROUNDING
-    above = value > null
-    least, most = np.nextafter(null, np.inf), np.nextafter(null, -np.inf)
-    new_low = np.where(refused & above, np.maximum(low, least), np.minimum(low, null))
-    new_low = np.where(refused & ~above, np.minimum(low, most), new_low)
-    new_high = np.where(refused & ~above, np.minimum(high, most), np.maximum(high, null))
-    new_high = np.where(refused & above, np.maximum(high, least), new_high)
-    none = np.isnan(p) | np.isnan(low) | np.isnan(high)
-    return np.where(none, np.nan, new_low), np.where(none, np.nan, new_high)
+    low, high, p, value, null = (np.asarray(x, dtype=np.float64) for x in (*bounds, p, value, null))
+    differ = (p < 1.0 - check_level(level) - _ROUNDING) == ((low <= null) & (null <= high))
+    differ = differ & ~(np.isnan(p) | np.isnan(low) | np.isnan(high))
+    low = np.where(differ & (value > null), inverted[0], low)
+    return low, np.where(differ & (value < null), inverted[1], high)

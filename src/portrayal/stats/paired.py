@@ -17,15 +17,22 @@ Pharmacokinetics and Biopharmaceutics 15.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from portrayal.stats._arguments import check_level
+from portrayal.stats._arguments import check_level, divide
 from portrayal.stats.clustered import Clustered, infer_influences
-from portrayal.stats.contrasts import Contrasts, TwoSides, infer_contrasts, too_few_contrasts
+from portrayal.stats.contrasts import (
+    Contrasts,
+    TwoSides,
+    contrast_p,
+    infer_contrasts,
+    too_few_contrasts,
+)
 from portrayal.stats.roles import fewest_prompts, no_test_reason
+from portrayal.stats.tails import normal_isf, normal_sf
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 Cells = tuple[npt.ArrayLike, ...]
@@ -177,11 +184,10 @@ def paired_shares(
     with np.errstate(divide="ignore"):
         value, low, high = (np.log(each) for each in (found.ratio, found.low, found.high))
     ends = np.stack([-bound, bound])
-    two_sided = np.stack([infer_contrasts(sides, level, np.exp(end)).p for end in ends])
+    two_sided = np.stack([contrast_p(sides, found, np.exp(end), level) for end in ends])
     # At minus the margin a change that lies well above it has a small p, at plus one well below.
     toward = np.stack([value > ends[0], value < ends[1]])
     inside = np.where(toward, two_sided / 2.0, 1.0 - two_sided / 2.0)
-    inside = np.where(np.isnan(ends), np.nan, inside)
     # Sides that are the same, as of one set of texts, are no evidence that models are alike.
     same = np.all((a == b) & (n == m), axis=0)
     why = [
@@ -194,6 +200,45 @@ def paired_shares(
     p = np.where(none & (reason != SAME), np.nan, found.p)
     inside = np.where(none, np.nan, inside)
     return Changed(value, low, high, p, inside, 1.0 - inside, found.n_prompts, reason), found
+
+
+def fixed_changes(
+    changed: Changed, variance: FloatArray, level: float, margin: npt.ArrayLike = np.nan
+) -> Changed:
+    """Return changes with bounds and p of these very prompts, by the variance within prompts.
+
+    Parameters
+    ----------
+    changed
+        What is known of prompts like these; it stays where `variance` is NaN, shape (k,).
+    variance
+        Of the change, as texts of the same prompts give it.
+    level, margin
+        As in `paired_changes`.
+
+    Examples
+    --------
+    >>> n, a = np.full((8, 1), 50.0), np.array([[9.0], [12], [8], [15], [11], [9], [14], [10]])
+    >>> found, _ = paired_shares((a, n), (2 * a + 1, n), 0.95)
+    >>> found = fixed_changes(found, np.array([0.01]), 0.95)
+    >>> [round(float(np.exp(x[0])), 2) for x in (found.value, found.low, found.high)]
+    [2.09, 1.72, 2.54]
+    """
+    known = np.isfinite(variance) & np.isfinite(changed.value) & (changed.reason != SAME)
+    error, bound = np.sqrt(variance), _margins(margin, len(known))
+    half = float(normal_isf((1.0 - level) / 2.0)) * error
+    ends = np.stack([-bound, bound])
+    away = np.stack([changed.value - ends[0], ends[1] - changed.value])
+    inside = np.asarray(normal_sf(divide(away, error)))
+    made = {
+        "low": changed.value - half,
+        "high": changed.value + half,
+        "p": 2.0 * normal_sf(np.abs(divide(changed.value, error))),
+        "p_inside": inside,
+        "p_beyond": 1.0 - inside,
+    }
+    fields = {name: np.where(known, each, getattr(changed, name)) for name, each in made.items()}
+    return replace(changed, reason=np.where(known, "", changed.reason), **fields)
 
 
 def paired_ratios(

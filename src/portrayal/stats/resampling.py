@@ -15,6 +15,7 @@ from portrayal.stats._arguments import central_range, check_level, check_not_neg
 from portrayal.stats.tails import normal_sf, t_isf
 from portrayal.types import FloatArray
 
+_CLOSE = 1e-9
 _UNTHREADED = 2**18  # multiplications of one product up to which OpenBLAS takes one thread
 
 
@@ -225,6 +226,29 @@ def two_sided_p(observed: npt.ArrayLike, draws: npt.ArrayLike) -> FloatArray:
     rarer = 1.0 + np.minimum((drawn >= value).sum(0), (drawn <= value).sum(0))
     p = np.minimum(1.0, 2.0 * rarer / (1.0 + len(drawn)))
     return np.asarray(np.where(np.isnan(value), np.nan, p))
+
+
+def not_refused(
+    draws: npt.ArrayLike, level: float, *, greater: bool = False
+) -> tuple[float, float]:
+    """Return the lowest and the highest value whose p among draws of a null is not below 1 - level.
+
+    p is that of `two_sided_p`, and values as near as rounding count as alike. Where only larger
+    values are refused (`greater`), p is of one side, and the lowest is -inf. Draws that are NaN may
+    have been as far out as any.
+
+    Examples
+    --------
+    >>> [round(end, 6) for end in not_refused(np.arange(99.0), 0.9)]
+    [3.0, 95.0]
+    """
+    drawn = np.asarray(draws, dtype=np.float64)
+    tail = (1.0 - check_level(level)) * (1.0 + len(drawn)) * (1.0 if greater else 0.5)
+    further = max(int(np.ceil(tail - _CLOSE)) - 2, 0)  # draws that may lie as far out, at most
+    unknown = np.isnan(drawn)
+    high = float(np.sort(np.where(unknown, np.inf, drawn))[-1 - further]) + _CLOSE
+    low = float(np.sort(np.where(unknown, -np.inf, drawn))[further]) - _CLOSE
+    return -np.inf if greater else low, high
 
 
 def _random_order(

@@ -16,9 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from portrayal.stats._arguments import check_level
-from portrayal.stats.contrasts import TwoSides
-from portrayal.stats.p_values import agreeing_interval
+from portrayal.stats.contrasts import TwoSides, fewest_contrasts
+from portrayal.stats.p_values import inverted_toward_null
 from portrayal.stats.resampling import sums_over
 from portrayal.types import BoolArray, FloatArray, IntArray
 
@@ -68,8 +67,7 @@ def fewest_prompts(level: float) -> int:
     >>> fewest_prompts(0.95)
     6
     """
-    check_level(level)
-    return int(np.floor(1.0 - np.log2(1.0 - level) + 1e-9)) + 1
+    return fewest_contrasts(level) + 1  # two tails need a prompt more than one
 
 
 def no_test_reason(n_prompts: int, level: float) -> str | None:
@@ -135,7 +133,7 @@ def _distinct(sums: TwoSides) -> tuple[TwoSides, IntArray]:
 
 def coin_test(
     part: FloatArray, here: BoolArray, subsets: FloatArray, level: float = 0.95
-) -> tuple[FloatArray, IntArray]:
+) -> tuple[FloatArray, IntArray, FloatArray]:
     """Test any contributions of prompts whose signs are coins where roles mean nothing.
 
     Parameters
@@ -152,17 +150,26 @@ def coin_test(
 
     Returns
     -------
-    p, n_prompts
-        Shape (k,); p is NaN where too few prompts have the group (`no_test_reason`).
+    p, n_prompts, reach
+        Shape (k,); p is NaN where too few prompts have the group (`no_test_reason`). `reach` is the
+        sum that coins reach at the level, over that of the prompts as they are: below 1 where
+        p < 1 - level.
 
     >>> part = np.ones((8, 1))
-    >>> p, n = coin_test(part, part > 0, prompt_subsets(8, np.random.default_rng(0)))
-    >>> float(p[0]), int(n[0])
-    (0.0078125, 8)
+    >>> p, n, reach = coin_test(part, part > 0, prompt_subsets(8, np.random.default_rng(0)))
+    >>> float(p[0]), int(n[0]), float(reach[0])
+    (0.0078125, 8, 0.5)
     """
     n_prompts = here.sum(0)
     partial, _, _ = _partial_sums(part, here, subsets)
-    return np.where(n_prompts < fewest_prompts(level), np.nan, _two_sided(partial)), n_prompts
+    p = np.where(n_prompts < fewest_prompts(level), np.nan, _two_sided(partial))
+    # With the signs of a subset changed, a sum is what it was less twice that of the subset.
+    whole, ordered = part.sum(0), np.sort(partial, axis=0)
+    rank = max(int(np.ceil((1.0 - level) / 2.0 * len(ordered) - 1e-9)), 1)
+    beyond = np.where(whole > 0, ordered[rank - 1], ordered[-rank])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        reach = np.where(whole == 0.0, np.inf, 1.0 - 2.0 * beyond / whole)
+    return p, n_prompts, reach
 
 
 def median_inference(
@@ -172,8 +179,9 @@ def median_inference(
 
     The median is computed again with the roles of each subset of prompts swapped, which gives the
     null range and a p-value of no difference in any column; and for the subset alone, which gives
-    the interval and a p-value of the median alone. p is the larger one: where ratios of columns
-    differ, their median varies more than that of columns without a difference.
+    an interval and a p-value of the median alone. p is the larger one: where ratios of columns
+    differ, their median varies more than that of columns without a difference. Where the swaps
+    alone do not refuse 1, the interval's end toward 1 inverts them, on the log scale.
 
     Parameters
     ----------
@@ -213,18 +221,28 @@ def median_inference(
         size = np.abs(np.log(shuffled))
     unknown = np.isnan(size)
     p = float(np.mean(unknown | (size >= size[0] - _TIE)))
-    alone = _median_ratio(inside, times, smoothing)[:, np.newaxis]
+    alone = _tied(_median_ratio(inside, times, smoothing)[:, np.newaxis])
     beyond = np.isnan(alone)
-    below, above = alone <= 1.0 + _TIE, alone >= 1.0 - _TIE  # ties do not hang on rounding
-    rarer = min(np.mean(beyond | below), np.mean(beyond | above))
+    rarer = min(np.mean(beyond | (alone <= 1.0)), np.mean(beyond | (alone >= 1.0)))
     p = max(p, min(1.0, 2.0 * float(rarer)))
     low, high = _tails(alone, beyond, alpha / 2.0)
     null_low, null_high = _tails(shuffled[:, np.newaxis], unknown[:, np.newaxis], alpha / 2.0)
     known = not np.isnan(value) and n_prompts >= fewest_prompts(level)
-    ratio, one = np.array([value]), np.ones(1)
-    tested = np.array([p if known else np.nan])
-    low, high = agreeing_interval(low, high, tested, ratio, one, level)
+    # The swaps refuse a median whose logarithm is further from 0 than this.
+    rank = max(int(np.ceil(alpha * len(size) - 1e-9)), 1)
+    reach = np.sort(np.where(unknown, np.inf, size))[-rank]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ends = _tied(np.exp(np.log(value) + np.array([-reach, reach])))
+    ends = ends if np.isfinite(reach) else np.array([0.0, np.inf])
+    ratio, tested = np.array([value]), np.array([p])
+    low, high = inverted_toward_null((low, high), tuple(ends), tested, ratio, 1.0, level)
+    low, high, tested = (np.where(known, each, np.nan) for each in (low, high, tested))
     return RoleInference(ratio, low, high, tested, null_low, null_high, np.array([n_prompts]))
+
+
+def _tied(ratio: FloatArray) -> FloatArray:
+    """Ratios, where those that differ from 1 by rounding are 1."""
+    return np.where(np.abs(ratio - 1.0) <= _TIE, 1.0, ratio)
 
 
 def _median_ratio(cells: Sequence[FloatArray], times: IntArray, smoothing: float) -> FloatArray:

@@ -42,7 +42,6 @@ from portrayal.stats.design_effect import (
     evidence_interval,
     evidence_p,
 )
-from portrayal.stats.p_values import agreeing_interval
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 PSEUDO_ERRORS = 0.5
@@ -238,8 +237,6 @@ def _clustered(
     known = (clusters >= 2) & ~np.isnan(share)
     low, high = (np.where(known, bound, np.nan) for bound in (low, high))
     p = np.where(reason == "", p, np.nan)
-    kept = agreeing_interval(low, high, p, share, null, level)
-    low, high = (np.where(np.isnan(p), a, b) for a, b in zip((low, high), kept, strict=True))
     carriers = effective_number(np.maximum(part, 0.0))
     return Clustered(share, low, high, p, clusters, carriers, evidence.df, reason)
 

@@ -14,8 +14,9 @@ import numpy.typing as npt
 from scipy import special
 
 from portrayal.stats._arguments import check_level
+from portrayal.stats.clustered import sums_by, two_way_variance
 from portrayal.stats.tails import chi2_ppf, f_sf
-from portrayal.types import FloatArray
+from portrayal.types import FloatArray, IntArray
 
 WITHIN = 0.1
 """Working correlation of texts of one block and group; it moves degrees of freedom only."""
@@ -54,7 +55,11 @@ class Variance:
 
 
 def infer_variance(
-    total: npt.ArrayLike, count: npt.ArrayLike, members: Sequence[npt.ArrayLike], level: float
+    total: npt.ArrayLike,
+    count: npt.ArrayLike,
+    members: Sequence[npt.ArrayLike],
+    level: float,
+    ways: Sequence[IntArray] = (),
 ) -> Variance:
     """Infer the variance between groups' means, averaged over several ways to group the texts.
 
@@ -67,6 +72,10 @@ def infer_variance(
         1, shape (n_cells, k) each. The estimate is the mean of their variances.
     level
         Confidence level, a fraction.
+    ways
+        Two ways in which the rows of `total` are clustered at once, shape (n_blocks,) each, such as
+        by name and by topic; without them the rows are the clusters. See
+        `stats.clustered.infer_crossed`.
 
     Returns
     -------
@@ -100,21 +109,32 @@ def infer_variance(
     check_level(level)
     y, n, groups, form = _checked(total, count, members)
     size = n @ groups
-    n_clusters = int((n.sum(axis=1) > 0).sum())
     nan = float("nan")
     if (size.sum(axis=0) <= 0).any():
-        return Variance(nan, nan, nan, nan, nan, (0.0, 0.0), n_clusters)
+        return Variance(nan, nan, nan, nan, nan, (0.0, 0.0), int((n.sum(axis=1) > 0).sum()))
     mean = (y @ groups).sum(axis=0) / size.sum(axis=0)
     value = float(mean @ form @ mean)
     influence = (y @ groups - size * mean) / size.sum(axis=0)
-    raw = float(np.sum((influence @ form) * influence))
-    factor, df1, df2 = _working(n, groups, form)
-    noise = raw / factor if factor > _TINY else nan
-    if not noise > _TINY * max(1.0, value) or n_clusters < 2 or df2 <= 0:
-        return Variance(value, nan, nan, nan, nan, (0.0, 0.0), n_clusters)
+    rows = [np.arange(len(y))]
+    if ways:
+        pairs = np.unique(np.stack(ways, axis=1), axis=0, return_inverse=True)[1].reshape(-1)
+        rows = [*ways, pairs]
+    found, n_clusters = [], []
+    for way in rows:
+        names, code = np.unique(way, return_inverse=True)
+        moved, sums = (sums_by(code, len(names), each) for each in (influence, n))
+        factor, df1, df2 = _working(sums, groups, form)
+        raw = float(np.sum((moved @ form) * moved))
+        found.append((raw / factor if factor > _TINY else nan, df2))
+        n_clusters.append(int((sums.sum(axis=1) > 0).sum()))
+    (noise, df2), fewest = found[0], min(n_clusters[:2])
+    if ways:
+        noise, df2 = map(float, two_way_variance(*(np.array(found).T)))
+    if not noise > _TINY * max(1.0, value) or fewest < 2 or not df2 > 0:
+        return Variance(value, nan, nan, nan, nan, (0.0, 0.0), fewest)
     low, high = variance_bounds(value, noise, df1, df2, level)
     p = min(1.0, 2.0 * float(f_sf(value / noise, df1, df2)))
-    return Variance(value, noise, low, high, p, (df1, df2), n_clusters)
+    return Variance(value, noise, low, high, p, (df1, df2), fewest)
 
 
 def variance_bounds(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import portrayal.registry as registry
 from portrayal.annotate import Annotation
@@ -15,10 +15,11 @@ from portrayal.config import option
 from portrayal.errors import OptionError
 from portrayal.measure import Scope, Tables
 from portrayal.measure.scope import Question
-from portrayal.records import Prompt
+from portrayal.records import LIKE_THESE, Population, Prompt
 from portrayal.reference.locales import load_locale
 from portrayal.run.directory import Run
 from portrayal.types import Say
+from portrayal.validate import check_choice
 
 if TYPE_CHECKING:
     from portrayal.report.study import StudyReport
@@ -73,6 +74,9 @@ class Options:
         See `portrayal.measure.Scope`.
     question
         Claims named before any text is read (`portrayal.measure.scope.Question`).
+    population
+        What is stated: of prompts like these, which are then a sample, or of these prompts
+        (`Estimate.fixed`), where that is known.
     factor
         Factors whose groups are seen in the texts beside what the study measures: names of those
         that ship, or TOML files (`portrayal.reference.load_factor`).
@@ -98,6 +102,11 @@ class Options:
         "repeated.",
         panel="Statistics",
     )
+    population: Population = option(  # noqa: RUF009
+        LIKE_THESE,
+        "What findings are about: prompts like these, or these very prompts, asked again.",
+        panel="Statistics",
+    )
     draws: int = option(2000, "Replicates of the cluster bootstrap.", panel="Statistics", rare=True)
     permutations: int = option(200, "Replicates of the null.", panel="Statistics", rare=True)
     factor: tuple[str, ...] = option(
@@ -117,6 +126,7 @@ class Options:
     def __post_init__(self) -> None:
         """Refuse options that cannot be used, before any text is read."""
         self.scope("")
+        check_choice("population", self.population, get_args(Population))
         self.locale_settings()
         self.further_measures()
         self.questions()
@@ -175,6 +185,17 @@ class PromptMaker:
     make: Callable[..., tuple[Prompt, ...]]
     repeated: str = ""
 
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Names of the study's own options of prompts."""
+        return tuple(signature(self.make).parameters)
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """Those of them that have no default: files of the user's own."""
+        known = signature(self.make).parameters.values()
+        return tuple(each.name for each in known if each.default is each.empty)
+
     def __call__(self, **options: Any) -> tuple[Prompt, ...]:
         """Return the prompts.
 
@@ -183,13 +204,11 @@ class PromptMaker:
         OptionError
             When an option is missing or unknown, naming those there are.
         """
-        known = signature(self.make).parameters
-        needed = [name for name, p in known.items() if p.default is p.empty]
-        missing = [name for name in needed if name not in options]
-        unknown = [name for name in options if name not in known]
+        missing = [name for name in self.needed if name not in options]
+        unknown = [name for name in options if name not in self.options]
         if missing or unknown:
             wrong = f"needs --{missing[0]}" if missing else f"takes no option {unknown[0]!r}"
-            raise OptionError(f"this study {wrong}; options: {', '.join(known) or 'none'}.")
+            raise OptionError(f"this study {wrong}; options: {', '.join(self.options) or 'none'}.")
         return self.make(**options)
 
 
@@ -265,6 +284,11 @@ class Study:
     report: Callable[[], "StudyReport"] | None = None
     group_by: tuple[str, ...] | None = None
     file: str = ""
+
+    @property
+    def matched(self) -> bool:
+        """Whether texts are paired with each other, not with reference texts."""
+        return self.pair_field is not None and not self.reference
 
     @property
     def key(self) -> str:

@@ -264,3 +264,20 @@ def test_a_prompt_that_google_blocked_is_a_refusal(serve, make):
     server = serve(render=blocked)
     (answer,) = ask(make("google", server))
     assert answer_outcome(answer) == "refused"
+
+
+@pytest.mark.parametrize("own", ["", "Be brief."])
+def test_a_prompt_brings_a_system_prompt_of_its_own(own, serve, make):
+    server = serve(render=render)
+    parameters = {"system": own} if own else {}
+    provider = make("server", server, **parameters)
+
+    async def go():
+        await provider.ask("Write a story.", "The user is Emily.")
+        await provider.ask("Write a story.")
+        await provider.close()
+
+    asyncio.run(go())
+    said = [[m["content"] for m in body["messages"]] for body in server.bodies]
+    before = "\n\n".join(filter(None, (own, "The user is Emily.")))
+    assert said == [[before, "Write a story."], [*filter(None, [own]), "Write a story."]]

@@ -154,6 +154,9 @@ def check_settings(settings: Mapping[str, Any] | None, whose: str) -> None:
             )
 
 
+_FILE = "prompts"
+
+
 def prompts_of(
     study: str, file: Tabular | None = None, options: Mapping[str, Any] | None = None
 ) -> tuple[Prompt, ...]:
@@ -165,6 +168,8 @@ def prompts_of(
         When the file, an option or the study's name cannot be used.
     """
     maker = registry.get("prompts", study)
+    if file is not None and _FILE in maker.options:  # a study that makes its prompts of a file
+        file, options = None, {_FILE: file, **(options or {})}
     if file is None:
         made: tuple[Prompt, ...] = maker(**(options or {}))
         return made

@@ -159,7 +159,9 @@ def estimate_cost(
 ) -> CostEstimate:
     """Return what the rest of `plan` may cost, without the requests that are under way already."""
     left = plan.n_left - under_way
-    characters = sum(len(prompt.text) for prompt in plan.prompts) / len(plan.prompts)
+    characters = sum(len(part) for prompt in plan.prompts for part in prompt.asked) / len(
+        plan.prompts
+    )
     asked = round(left * characters / _CHARACTERS_PER_TOKEN)
     usage = Usage(asked, left * (answer_tokens or _OUTPUT_TOKENS))
     cost = None if price is None else price.cost(usage)
@@ -186,7 +188,9 @@ class Meter:
         if budget is not None:
             budget.check(price, plan.model)
         self.price, self.budget = price, budget
-        longest = max(len(prompt.text) for prompt in plan.prompts) / _CHARACTERS_PER_TOKEN
+        longest = (
+            max(sum(map(len, prompt.asked)) for prompt in plan.prompts) / _CHARACTERS_PER_TOKEN
+        )
         self._guess = self._size(Usage(round(longest), max_tokens or _OUTPUT_TOKENS))
         self._largest = self._guess if max_tokens else 0.0
         self._spent = self._size(spent)

@@ -107,7 +107,7 @@ class RequestPlan:
 
 def _hash(model: str, parameters: Mapping[str, Any], prompt: Prompt) -> "hashlib.blake2b":
     asked = json.dumps(
-        [model, dict(parameters), prompt.prompt_id, prompt.text], sort_keys=True, default=str
+        [model, dict(parameters), prompt.prompt_id, *prompt.asked], sort_keys=True, default=str
     )
     return hashlib.blake2b(asked.encode() + b"\n", digest_size=12)
 

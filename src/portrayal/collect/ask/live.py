@@ -64,7 +64,7 @@ class Workers:
     async def _ask(self, request: Request) -> Answer | RejectedError | TryAgainError:
         """Send a request once, within the limits; a failure that is the request's is returned."""
         loop, throttle = self._loop, self._loop.throttle
-        text = request.prompt.text
+        text, *system = request.prompt.asked
         epoch = await throttle.enter()
         tokens, sent_at = None, time.monotonic()
         loop.tries += 1
@@ -72,9 +72,9 @@ class Workers:
             with loop.flying():
                 async with asyncio.timeout(self._timeout):
                     answer: Answer = await (
-                        self._provider.ask(text)
+                        self._provider.ask(text, *system)
                         if self._by_sample is None
-                        else self._by_sample(text, request.sample)
+                        else self._by_sample(text, request.sample, *system)
                     )
         except TimeoutError:
             error = TryAgainError(

@@ -172,8 +172,8 @@ class Provider(Protocol):
     name: str
     parameters: Mapping[str, Any]
 
-    async def ask(self, prompt: str) -> Answer:
-        """Answer one prompt.
+    async def ask(self, prompt: str, system: str = "") -> Answer:
+        """Answer one prompt, after its own system prompt where it has one.
 
         Raises
         ------

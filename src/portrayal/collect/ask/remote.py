@@ -221,24 +221,23 @@ class RemoteModel:
         self.parameters: Mapping[str, Any] = checked
         sent = {key: value for key, value in checked.items() if key != "system"}
         self.settings = ModelSettings(**{**sent, **(settings or {})})  # type: ignore[typeddict-item]
-        system = checked.get("system")
-        self._first: list[ModelRequestPart] = [SystemPromptPart(system)] if system else []
+        self._system: str = checked.get("system") or ""
         self._open: AsyncExitStack | None = None
         self._opening = asyncio.Lock()
 
-    async def ask(self, prompt: str) -> Answer:
+    async def ask(self, prompt: str, system: str = "") -> Answer:
         """Send one user message and return the answer; see `Provider.ask`."""
         await self.open()
         with looking() as seen:
             try:
-                response = await self._request(prompt)
+                response = await self._request(prompt, system)
             except Exception as error:
                 # The client's error may echo a key, so it is not chained to what is shown.
                 raise trouble_of(error, self.name, self.variables, seen) from None
         return self.read(response)
 
-    async def _request(self, prompt: str) -> ModelResponse:
-        return await self.model.request([self.request(prompt)], self.settings, _NO_TOOLS)
+    async def _request(self, prompt: str, system: str) -> ModelResponse:
+        return await self.model.request([self.request(prompt, system)], self.settings, _NO_TOOLS)
 
     async def check(self) -> None:
         """Check that something answers at this model's address, without a key.
@@ -289,9 +288,12 @@ class RemoteModel:
             raise no_batches(self.name)
         return self._batches(self)
 
-    def request(self, prompt: str) -> ModelRequest:
-        """Return one user message, after the system prompt where there is one."""
-        return ModelRequest(parts=[*self._first, UserPromptPart(prompt)])
+    def request(self, prompt: str, system: str = "") -> ModelRequest:
+        """Return one user message, after the system prompts of the run and of the prompt."""
+        # One message for both, as some servers refuse a second one.
+        before = "\n\n".join(filter(None, (self._system, system)))
+        parts: list[ModelRequestPart] = [SystemPromptPart(before)] if before else []
+        return ModelRequest(parts=[*parts, UserPromptPart(prompt)])
 
     def read(self, response: ModelResponse) -> Answer:
         """Return what a response of the model says, and why it ended."""

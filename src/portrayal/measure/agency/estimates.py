@@ -13,6 +13,7 @@ from portrayal.measure.scope import Scope
 from portrayal.records import NO_INTERVAL, NO_TEST, Estimate, Interval, Null, Test
 from portrayal.registry import Component
 from portrayal.stats import infer_means, permutation_range
+from portrayal.stats.clustered import infer_crossed
 from portrayal.types import FloatArray
 
 MEAN = "Student's t (Satterthwaite degrees of freedom)"
@@ -191,7 +192,12 @@ def _of_group(
     # What shuffling gives the group on average: of all texts, their mean.
     chance = float(np.nansum(place.chance * count * members[:, 0]) / n_units) if n_units else mean
     total, numbers = (each @ members for each in place.units.by_cell(len(place.cells)))
-    found = infer_means(total, numbers, scope.level, chance)
+    if place.units.ways and n_units:
+        influence, codes = (total - mean * numbers) / n_units, place.units.codes
+        at = np.array([mean])
+        found = infer_crossed(at, influence, (numbers,), codes, scope.level, chance)
+    else:
+        found = infer_means(total, numbers, scope.level, chance)
     null = place.null.means(members)[:, 0]
     for statistic, (start, slope) in STATISTICS.items():
         base = common(place, AGENCY_SHARE, statistic, scope)
@@ -216,7 +222,8 @@ def _of_group(
         yield Estimate(
             value=value,
             null=null_of(shuffled, place, scope, point=start + slope * chance) if told else None,
-            details=_details(place, members, start, slope, told=told),
+            details=_details(place, members, start, slope, told=told)
+            | place.units.clusters(numbers),
             sums=kept_sums(place.units.names, (start * numbers + slope * total, numbers))(0),
             **base,
         )

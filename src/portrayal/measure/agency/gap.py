@@ -21,7 +21,7 @@ from portrayal.measure.clustered import kept_sums
 from portrayal.measure.scope import Scope
 from portrayal.records import Estimate
 from portrayal.registry import Component
-from portrayal.stats import matched_differences, plain_differences
+from portrayal.stats import crossed_differences, matched_differences, plain_differences
 from portrayal.stats.tails import t_isf, t_sf
 from portrayal.types import FloatArray
 
@@ -46,7 +46,8 @@ class Gap:
     null
         With groups shuffled, shape (n_permutations,).
     n_texts, n_clusters
-        Texts of both, and blocks that hold both, or clusters of the smaller group.
+        Texts of both, and blocks that hold both, or clusters of the smaller group; where there are
+        two ways of clustering, the fewer.
     """
 
     value: float
@@ -85,7 +86,11 @@ def infer_gaps(
     total, count = (each @ members for each in place.blocks.by_cell(len(place.cells)))
     texts, value = np.rint(count.sum(axis=0)), apart(place.observed.means(members))
     if place.blocks.kind == BLOCK:
-        found = matched_differences(total, count, chosen, level)
+        if place.units.ways:
+            sums, texts_of = (each @ members for each in place.units.by_cell(len(place.cells)))
+            found = crossed_differences(sums, texts_of, chosen, level, place.units.codes)
+        else:
+            found = matched_differences(total, count, chosen, level)
         chance, within = value - found.value, found.value
     else:
         own = place.observed.count.sum(axis=0)[:, np.newaxis] * members
@@ -166,11 +171,13 @@ def _of_kind(
     means = place.observed.means(members)
     pairs = [list(pair) for pair in combinations(_ordered(groups, first), 2)]
     total, count = (each @ members for each in place.blocks.by_cell(len(place.cells)))
+    texts = place.units.by_cell(len(place.cells))[1] @ members
     for (i, j), gap in zip(pairs, infer_gaps(place, members, pairs, scope.level), strict=True):
         details = {"upper": float(means[i]), "lower": float(means[j])}
         details |= by_run(place, members[:, [i, j]], (1.0, -1.0))
         if not np.isnan(gap.within):
             details["within_blocks"] = gap.within
+        details |= place.units.clusters(texts[:, [i, j]])
         made = _estimate(place, pair_label(groups[i], groups[j]), gap, details, scope)
         upper, lower = ((total[:, [k]], count[:, [k]]) for k in (i, j))
         kept = kept_sums(place.blocks.names, upper, lower, form="difference")
@@ -182,7 +189,7 @@ def _estimate(
 ) -> Estimate:
     fields = common(place, AGENCY_GAP, "difference", scope) | inferred(
         place,
-        place.blocks,
+        place.compared,
         MATCHED if place.blocks.kind == BLOCK else MEAN,
         (gap.low, gap.high, gap.p),
         gap.n_clusters,

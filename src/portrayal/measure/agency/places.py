@@ -6,7 +6,7 @@ these sums, so a text is never touched twice.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -14,15 +14,21 @@ import numpy as np
 
 from portrayal.measure.agency.texts import (
     ALIKE,
+    NAME,
     NO_SENTENCE,
+    PROMPT,
     REASONS,
+    STRATUM,
+    WITHIN,
     AgencyTexts,
     block_of_units,
 )
 from portrayal.measure.scope import Scope
-from portrayal.records import ALL, OUTCOMES
+from portrayal.records import ALL, OUTCOMES, UNITS
 from portrayal.stats import divide, find_blocks, shuffle_within
+from portrayal.stats._arguments import divide_or_zero
 from portrayal.stats.blocks import Blocks
+from portrayal.stats.clustered import sums_by
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 BLOCK = "block"
@@ -62,6 +68,9 @@ class Units:
         How the units were made, in words.
     names
         Name of each unit, the same in every run.
+    ways
+        Two ways in which units are clustered at once, such as by name and by block: what a cluster
+        is called, and that of each unit, shape (n_units,). Without them units are independent.
     """
 
     sums: CellSums
@@ -70,15 +79,35 @@ class Units:
     kind: str
     how: str
     names: tuple[str, ...] = ()
+    ways: tuple[tuple[str, IntArray], ...] = ()
+
+    @property
+    def codes(self) -> tuple[IntArray, ...]:
+        """Cluster of each unit in each of the two ways; () where units are independent."""
+        return tuple(code for _, code in self.ways)
+
+    def clusters(self, count: FloatArray) -> dict[str, float]:
+        """Return how many clusters of each way the smallest group has, for an estimate's details.
+
+        `count` are texts by unit and group, shape (n_units, k).
+        """
+        return {
+            f"{UNITS}{one}": float((sums_by(code, int(code.max()) + 1, count) > 0).sum(0).min())
+            for one, code in self.ways
+        }
 
     @property
     def one(self) -> str:
-        """A unit in words: "prompt", "text" or "value of name"."""
+        """A unit in words: "prompt", "name or department" or "value of name"."""
+        if self.ways:
+            return " or ".join(one for one, _ in self.ways)
         return self.kind if self.kind in (BLOCK, "prompt", "text") else f"value of {self.kind}"
 
     @property
     def many(self) -> str:
-        """Several units in words: "prompts", "texts" or "values of name"."""
+        """Several units in words: "prompts", "names and departments" or "values of name"."""
+        if self.ways:
+            return " and ".join(f"{one}s" for one, _ in self.ways)
         return f"{self.one}s" if self.one == self.kind else f"values of {self.kind}"
 
     def by_cell(self, n_cells: int, runs: BoolArray | None = None) -> tuple[FloatArray, FloatArray]:
@@ -109,7 +138,9 @@ class AgencyStratum:
         Mean ratio gap that shuffling gives each cell on average, shape (n_cells,).
     units, blocks
         Sums by cluster: a prompt, a text, or a value of the column asked for; and by the units in
-        which groups are compared: blocks where the design has them, else the clusters.
+        which groups are compared: blocks where the design has them, else the clusters. Where names
+        repeat in blocks, the prompts are clustered in both ways at once (`Units.ways`), and where
+        they repeat without blocks, names are the clusters.
     shuffled
         Among which texts groups are shuffled.
     n_texts
@@ -156,6 +187,11 @@ class AgencyStratum:
             "stratum": self.stratum,
             "masking": self.masking,
         }
+
+    @property
+    def compared(self) -> Units:
+        """What is independent in a comparison of groups."""
+        return self.units if self.units.ways else self.blocks
 
     @property
     def n_runs(self) -> int:
@@ -295,10 +331,10 @@ def _summed(
     names = tuple(str(every[code]) for code in known_units.tolist())
     columns = {name: code[read] for name, code in texts.columns.items()}
     alike = find_blocks(columns, texts.cell[read])
-    blocks = {name: block[read] for name, block in texts.blocks.items()}
+    known_blocks = {name: block[read] for name, block in texts.blocks.items()}
     if columns:
-        blocks[ALIKE] = alike.code
-    shuffled, block = block_of_units(blocks, unit, first, cell)
+        known_blocks[ALIKE] = alike.code
+    shuffled, block = block_of_units(known_blocks, unit, first, cell)
     n, n_runs = len(first), max(len(runs), 1) * n_checkpoints
     known = ~np.isnan(gaps)
     each = run * n_checkpoints + np.arange(n_checkpoints)[:, np.newaxis]
@@ -311,34 +347,96 @@ def _summed(
         ]
     ).reshape(2, n_maskings, n_runs, n)
     order = np.argsort(block, kind="stable")
+    block_of, block_names = alike.code[first][order], _block_names(texts, read, alike)
     values, cell, block, owner = values[..., order], cell[order], block[order], owner[order]
+    name = None if texts.names is None else texts.names[read][first][order]
+    name = name if name is not None and _repeats(texts, name, owner, cell) else None
     shape = (2, n_maskings, n_runs, n_cells)
     rows = np.asarray(values.reshape(2 * n_maskings * n_runs, n), dtype=np.float64)
-    null = np.full((scope.permutations, *shape), np.nan)
-    for i in range(scope.permutations if n else 0):
-        null[i] = _by_cell(rows, shuffle_within(cell, block, rng), n_cells).reshape(shape)
-    observed = _by_cell(rows, cell, n_cells).reshape(shape)
-    chance = _by_cell(_expected(rows, block), cell, n_cells).reshape(shape).sum(axis=2)
+    observed, expected = _by_cell(rows, cell, n_cells).reshape(shape), _expected(rows, block)
+    chance = _by_cell(expected, cell, n_cells).reshape(shape).sum(axis=2)
+    moved = rows, cell, block
+    if name is not None:
+        kinds = {WITHIN: name, STRATUM: texts.blocks[STRATUM][read][first][order]}
+        shuffled, moved = _names_moved((rows, expected), kinds, cell, n_cells)
+    null = _null(moved, n_cells, scope.permutations, rng).reshape(-1, *shape)
+    if name is not None:
+        null[:, 0] += null[:, 1] * divide_or_zero(*chance)[:, np.newaxis]
     for i in range(n_maskings):
         there = (values[1, i] > 0).any(axis=0)
         sums = CellSums(values[0, i][:, there], values[1, i][:, there])
-        prompts = texts.clusters == "prompt"
-        units = Units(
-            sums, owner[there], cell[there], texts.clusters, alike.reason * prompts, names
-        )
-        compared = units
-        if prompts and not alike.reason:
+        why = alike.reason if texts.clusters == PROMPT else ""
+        units = Units(sums, owner[there], cell[there], texts.clusters, why, names)
+        blocks = units
+        if texts.clusters == PROMPT and not why:
             how = f"prompts alike in {' and '.join(alike.columns)}"
-            code = alike.code[first][order][there]
-            compared = Units(sums, code, cell[there], BLOCK, how, _block_names(texts, read, alike))
+            blocks = Units(sums, block_of[there], cell[there], BLOCK, how, block_names)
+        if name is not None:
+            units, blocks = _with_names(texts, units, blocks, name[there], alike)
         yield _Summed(
             CellSums(observed[0, i], observed[1, i]),
             CellSums(null[:, 0, i], null[:, 1, i]),
             divide(*chance[:, i]),
             units,
-            compared,
+            blocks,
             shuffled,
         )
+
+
+def _names_moved(
+    rows: tuple[FloatArray, FloatArray], kinds: Mapping[str, IntArray], cell: IntArray, n_cells: int
+) -> tuple[str, tuple[FloatArray, IntArray, IntArray]]:
+    """How names are shuffled as wholes, and what moves: values (k, n_names), cell and block.
+
+    `rows` are values and what their blocks give, which is no name's own and stays where it is.
+    """
+    (total, count), within = (each.reshape(2, -1, len(cell)) for each in rows)
+    values = np.concatenate([total - divide_or_zero(*within) * count, count])
+    pairs = kinds[WITHIN] * n_cells + cell
+    first, mover = np.unique(pairs, return_index=True, return_inverse=True)[1:]
+    shuffled, block = block_of_units(kinds, mover, first, cell[first])
+    moved = sums_by(mover, len(first), values.T).T
+    return f"{shuffled}, names as wholes", (moved, cell[first], block)
+
+
+def _null(
+    moved: tuple[FloatArray, IntArray, IntArray], n_cells: int, draws: int, rng: np.random.Generator
+) -> FloatArray:
+    """Sums by cell of every shuffling, (draws, k, n_cells); what moves: values (k, n), cell, block.
+
+    Without anything to move all are NaN.
+    """
+    values, cell, block = moved
+    null = np.full((draws, len(values), n_cells), np.nan)
+    for i in range(draws if len(cell) else 0):
+        null[i] = _by_cell(values, shuffle_within(cell, block, rng), n_cells)
+    return null
+
+
+def _repeats(texts: AgencyTexts, name: IntArray, owner: IntArray, cell: IntArray) -> bool:
+    """Whether names are units: each is in several prompts, and each group has two or more."""
+    if len(np.unique(name)) == len(np.unique(owner)):  # so also without a text
+        return False
+    groups = np.array(texts.cells)[cell].T
+    pairs = (np.unique(np.stack([group, name]), axis=1)[0] for group in groups)
+    return all(np.unique(pair, return_counts=True)[1].min() > 1 for pair in pairs)
+
+
+def _with_names(
+    texts: AgencyTexts, units: Units, blocks: Units, name: IntArray, alike: Blocks
+) -> tuple[Units, Units]:
+    """Cluster prompts by the names that they are about, and by block where there are blocks."""
+    if blocks.kind != BLOCK:
+        known, owner = np.unique(name, return_inverse=True)
+        labels = tuple(texts.name_labels[code] for code in known.tolist())
+        units = replace(units, owner=owner, kind=NAME, names=labels)
+        return units, units
+    what = alike.columns[0] if len(alike.columns) == 1 else BLOCK
+    first = np.unique(units.owner, return_index=True)[1]
+    of_units = np.full((2, int(units.owner.max()) + 1), -1)
+    of_units[:, units.owner[first]] = name[first], blocks.owner[first]
+    ways = (NAME, of_units[0]), (what, of_units[1])
+    return replace(units, how=f"in two ways at once; {blocks.how}", ways=ways), blocks
 
 
 def _block_names(texts: AgencyTexts, read: BoolArray, alike: Blocks) -> tuple[str, ...]:

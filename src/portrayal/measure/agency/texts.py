@@ -93,8 +93,9 @@ ORIGINAL = "original"
 """The condition of prompts that add nothing."""
 HUMAN = "human"
 """The model of texts that people wrote."""
-EACH = "text"
-"""What is given in place of a column to take each text as a cluster of its own."""
+EACH, PROMPT, NAME = "text", "prompt", "name"
+"""What is given in place of a column to take each text, or each prompt, as a cluster of its own;
+and the column with whom a text is about."""
 PER_RUN = 10
 """Texts that a group must have in a run on average for runs to be told apart."""
 NOT_SAMPLED = "beyond the balanced sample of its group and stratum"
@@ -148,6 +149,9 @@ class AgencyTexts:
     cluster_names, column_labels
         Names of the clusters, and labels of the codes of each column. Prompts that differ in their
         condition alone have one name, so that runs are paired before and after an instruction.
+    names, name_labels
+        Code of the name that each text is about, shape (n_texts,), and what each is, where names
+        are units beside the blocks; None where there are none, or other units are asked for.
     """
 
     models: tuple[str, ...]
@@ -175,6 +179,8 @@ class AgencyTexts:
     checkpoints: Mapping[str, FloatArray] = field(default_factory=dict)
     cluster_names: tuple[str, ...] = ()
     column_labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    names: IntArray | None = None
+    name_labels: tuple[str, ...] = ()
     cache: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -263,8 +269,9 @@ def agency_texts(
     first
         Values of groups that come first in a difference.
     cluster
-        Stratum whose values are the independent units; "text" takes each text as one, None the
-        prompts. A text without a value is a unit of its own.
+        Stratum whose values are the independent units; "text" takes each text as one, "prompt"
+        each prompt; None takes prompts, and names beside them. A text without a value is a unit of
+        its own.
 
     Returns
     -------
@@ -300,8 +307,8 @@ def agency_texts(
     n = len(about)
     unit, clusters = _clusters(cluster, rows["prompt_id"] if by_prompt else None, about)
     coarse = numbered(list(zip(named_tasks, conditions, split, strict=True)))
-    within = {} if cluster in (None, EACH) else {WITHIN: clusters}
-    moved = (*group, "name", *((cluster,) if cluster else ()))
+    within = {} if cluster in (None, EACH, PROMPT) else {WITHIN: clusters}
+    moved = (*group, NAME, *((cluster,) if cluster else ()))
     alike = sorted({name for own in about for name in own} - set(moved)) if by_prompt else []
     cell = list(zip(*columns, strict=True))
     runs = np.array(rows["sample"], dtype=np.int64) if by_prompt else np.zeros(n, dtype=np.int64)
@@ -334,7 +341,18 @@ def agency_texts(
         checkpoints={n: found[0] for n, found in counts.items() if len(found[0]) > 1},
         cluster_names=_unit_names(rows, about, unit, cluster, clusters),
         column_labels={name: labels for name, (_, labels) in coded.items()},
+        **_people(rows, about, here=cluster is None and NAME not in group),
     )
+
+
+def _people(
+    rows: Mapping[str, list[Any]], about: Sequence[Mapping[str, str]], *, here: bool
+) -> dict[str, Any]:
+    """Names and their labels, where some text has one and names count `here`."""
+    if not here or not any(NAME in own for own in about):
+        return {}
+    code = _clusters(NAME, None, about)[1]
+    return {"names": code, "name_labels": _unit_names(rows, about, NAME, NAME, code)}
 
 
 def _unit_names(
@@ -435,7 +453,7 @@ def _clusters(
 ) -> tuple[str, IntArray]:
     """What the independent units are called, and the unit of each text."""
     each = np.arange(len(about))
-    if column is None:
+    if column is None or column == PROMPT:
         return ("text", each) if prompts is None else ("prompt", _coded(prompts)[0])
     if column == EACH:
         return "text", each

@@ -24,6 +24,7 @@ from portrayal.measure.scope import Scope
 from portrayal.records import ALL, Estimate
 from portrayal.registry import Component
 from portrayal.stats import infer_variance
+from portrayal.stats.clustered import sums_by
 from portrayal.types import BoolArray, FloatArray
 
 POINTS = 100.0
@@ -139,13 +140,16 @@ def _one(
     base = common(place, AGENCY_VARIANCE, "variance", scope)
     if place.n_runs > 1:
         base["strata"] |= {"run": run}
-    total, count = place.blocks.by_cell(len(place.cells), runs)
+    units = place.compared
+    total, count = units.by_cell(len(place.cells), runs)
     # Where blocks or strata do not hold the groups alike, means differ as those do: not counted.
     between = POINTS * (total - count * np.where(np.isnan(place.chance), 0.0, place.chance))
-    found = infer_variance(between, count, scores.kinds, scope.level)
+    found = infer_variance(between, count, scores.kinds, scope.level, units.codes)
+    ways = [units.clusters(count @ kind) for kind in scores.kinds]
+    details |= {what: min(each[what] for each in ways) for what in ways[0]}
     base |= inferred(
         place,
-        place.blocks,
+        units,
         VARIANCE,
         (found.low, found.high, found.p),
         found.n_clusters,
@@ -170,10 +174,19 @@ def _same_order(place: AgencyStratum, members: FloatArray, scope: Scope) -> floa
 
     The means are drawn with the noise that the units give them, each times a standard normal.
     """
-    total, count = (each @ members for each in place.blocks.by_cell(len(place.cells)))
+    units = place.compared
+    total, count = (each @ members for each in units.by_cell(len(place.cells)))
     means = place.observed.means(members)
     influence = (total - count * means) / count.sum(axis=0)
     rng = scope.rng("agency order", place.model, place.task, place.condition, place.masking)
+    if units.ways:
+        # A root of the covariance of both ways less that of both at once, without what is negative.
+        codes, size = units.codes, [int(code.max()) + 1 for code in units.codes]
+        first, second = (sums_by(*way, influence) for way in zip(codes, size, strict=True))
+        values, vectors = np.linalg.eigh(
+            first.T @ first + second.T @ second - influence.T @ influence
+        )
+        influence = np.sqrt(np.maximum(values, 0.0))[:, np.newaxis] * vectors.T
     drawn = means + rng.standard_normal((scope.draws, len(influence))) @ influence
     return float((np.diff(drawn[:, np.argsort(-means, kind="stable")], axis=1) <= 0).all(1).mean())
 

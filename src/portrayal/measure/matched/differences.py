@@ -1,15 +1,16 @@
 """Differences within matched sets: how far texts about one group lie above those about another."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from portrayal.collect.tables import UNNAMED
 from portrayal.measure.clustered import BUCKETS, MOST_PROMPTS, GroupSums, estimates_of, sums_by
 from portrayal.measure.matched.sets import REFUSED, MatchedSets
 from portrayal.measure.scope import Scope
-from portrayal.records import NO_FINDING, Estimate, Null, PromptScores, Test
+from portrayal.records import ALL, NO_FINDING, Estimate, Null, PromptScores, Test
 from portrayal.registry import Component
 from portrayal.stats import divide, exchange_test
 from portrayal.types import BoolArray, FloatArray
@@ -92,7 +93,12 @@ def _of_place(
 
     shared: dict[str, Any] = {"statistic": "difference", "strata": {}}
     shared["exclusions"] = every.left_out.get(model, {})
-    for e in estimates_of(PAIR_DIFFERENCE, sums, found, scope, own, **shared):
+    yield from with_scores(estimates_of(PAIR_DIFFERENCE, sums, found, scope, own, **shared))
+
+
+def with_scores(estimates: Iterable[Estimate]) -> Iterator[Estimate]:
+    """Add what each source says against no difference, by which tests are adjusted jointly."""
+    for e in estimates:
         if e.sums is None or not e.tests:
             yield e
             continue
@@ -166,29 +172,28 @@ def place_sums(
 
 def sentence(e: Estimate) -> str:
     """Return a difference as a finding."""
+    writer, first, second = halves_of(e)
+    part = "" if e.strata["part"] == ALL else f" ({e.strata['part']})"
+    said = _SAID.get(e.strata["score"], "{size} more words in 100 of the theme {score}")
+    size = said.format(size=f"{abs(e.value or 0.0):.2g}", score=e.strata["score"])
+    return f"{writer}the {first} half is answered with {size} than the {second} half{part}"
+
+
+def halves_of(e: Estimate) -> tuple[str, str, str]:
+    """Return who writes, "" or with a colon, and the two groups, the one with more first."""
     (pair,) = e.group.values()
-    first, second = pair.split(MINUS)
-    value = e.value or 0.0
-    if value < 0:
-        first, second = second, first
-    score, where = e.strata["score"], e.strata["part"]
-    place = "" if where == "all" else f" ({where})"
-    writer = "" if e.strata["model"] == "unnamed" else f"{e.strata['model']}{place}: "
-    size = f"{abs(value):.2g}"
-    unit = _SAID.get(score, "{size} more words in 100 of the theme {score}")
-    said = unit.format(size=size, score=score)
-    than = f"{second} version" if second != OTHERS else "other versions"
-    version = f"{first} version" if first != OTHERS else "other versions"
-    return f"{writer}answers to the {version} of a request have {said} than those to the {than}"
+    first, _, second = pair.partition(MINUS)
+    writer = "" if e.strata["model"] == UNNAMED else f"{e.strata['model']}: "
+    return (writer, first, second) if (e.value or 0.0) >= 0 else (writer, second, first)
 
 
 _SAID = {
     "length": "{size} more words",
-    "readability": "a reading level {size} grades higher",
+    "readability": "a text {size} grades harder to read",
     "sentiment": "a sentiment {size} points more positive",
     "agency": "a ratio gap {size} points more agentic",
     "toxicity": "a toxicity {size} points higher",
-    REFUSED: "a share of refusals {size} higher",
+    REFUSED: "a share of refusals that is {size} larger",
 }
 
 PAIR_DIFFERENCE = Component(

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from portrayal.annotate.scores import Score
+from portrayal.annotate.scores import TextScore
 from portrayal.errors import DataError, OptionError
 from portrayal.records import ALL
 from portrayal.reference import load_factor
 from portrayal.reference.factors import spelling_key
+from portrayal.reference.groups import FEMININE, MASCULINE
 from portrayal.run.directory import Run
 from portrayal.run.reading import read_prompts, read_shards
 from portrayal.run.stages import Stage
@@ -68,8 +69,9 @@ class MatchedSets:
         where no half has two answers.
     left_out
         Texts by model and reason.
-    ids
-        A text of each half, shape (n_sets, n_groups), to read; "" where there is none.
+    answers
+        Columns `text_id`, `set` (index of the set) and `half` (code of the group) of every text
+        that counts.
     exchanged
         Whether the words of the groups could be exchanged.
     """
@@ -80,7 +82,7 @@ class MatchedSets:
     sources: tuple[str, ...]
     cluster: str
     columns: Mapping[str, tuple[str, ...]]
-    scores: tuple[Score, ...]
+    scores: tuple[TextScore, ...]
     model: IntArray
     source: IntArray
     split: Mapping[str, IntArray]
@@ -89,7 +91,7 @@ class MatchedSets:
     n_answers: IntArray
     within: FloatArray
     left_out: Mapping[str, Mapping[str, int]]
-    ids: Any
+    answers: pa.Table
     exchanged: bool
     names: tuple[str, ...] = ()
     cache: dict[Any, Any] = field(default_factory=dict, repr=False)
@@ -113,7 +115,7 @@ class MatchedSets:
 def matched_sets(
     run: Run,
     annotated: Stage,
-    scores: Sequence[Score],
+    scores: Sequence[TextScore],
     *,
     group: str,
     source: str = SOURCE,
@@ -167,7 +169,7 @@ def matched_sets(
 
 
 def gender_sides(values: Sequence[str]) -> dict[int, int]:
-    """Which side of the exchanged words each group is of: 0 for "F", 1 for "M", by group's code.
+    """Which side of the exchanged words each group is of, feminine 0, masculine 1, by code.
 
     >>> gender_sides(["female", "male"]), gender_sides(["young", "old"])
     ({0: 0, 1: 1}, {})
@@ -176,14 +178,14 @@ def gender_sides(values: Sequence[str]) -> dict[int, int]:
     spelled = {
         spelling_key(word): each.key
         for each in factor.groups
-        for word in (each.key, each.label, *each.also, *_MORE.get(each.key, ()))
+        for word in (each.key, each.label, *each.also)
     }
     keys = [spelled.get(spelling_key(value), "") for value in values]
-    sides = {i: ("F", "M").index(key) for i, key in enumerate(keys) if key in ("F", "M")}
+    sides = {i: _SIDES.index(key) for i, key in enumerate(keys) if key in _SIDES}
     return sides if {*sides.values()} == {0, 1} else {}
 
 
-_MORE = {"F": ("she", "her", "mrs", "ms", "lady"), "M": ("he", "him", "mr", "gentleman")}
+_SIDES = (FEMININE, MASCULINE)
 
 
 class _Rows:
@@ -254,7 +256,7 @@ class _Rows:
     def sets(
         self,
         values: Sequence[str],
-        scores: tuple[Score, ...],
+        scores: tuple[TextScore, ...],
         columns: Sequence[str],
         source: str,
         *,
@@ -272,31 +274,21 @@ class _Rows:
                 "have one value in the column of pairs. Name it with --pair-by."
             )
         apart = [i for i, score in enumerate(scores) if not score.exchanged] + [len(scores)]
-        neutral_text = (own + twin) / 2.0
-        neutral_text[:, apart] = own[:, apart]
-        value, within, neutral = [], [], []
-        model_of = {name: i for i, name in enumerate(sorted({a["model"] for a in self.about}))}
-        model = np.array([model_of[about["model"]] for about in self.about], dtype=np.int64)
-        for column in range(own.shape[1]):
-            means = []
-            for each in (own[:, column], neutral_text[:, column]):
-                known = ~np.isnan(each)
-                count = np.bincount(slot[known], minlength=n * k)
-                means.append(divide(np.bincount(slot[known], each[known], n * k), count))
-            known = ~np.isnan(own[:, column])
-            off = (own[known, column] - means[0][slot[known]]) ** 2
-            spare = np.maximum(np.bincount(slot[known], minlength=n * k).reshape(n, k) - 1, 0)
-            of_model = (np.bincount(slot[known], off, n * k).reshape(n, k).sum(1), spare.sum(1))
-            squares, free = (np.bincount(model, x, len(model_of)) for x in of_model)
-            within.append(divide(squares, free))
-            value.append(means[0].reshape(n, k))
-            neutral.append(means[1].reshape(n, k))
-        first = np.full(n * k, "", dtype=object)
-        first[slot[::-1]] = ids[::-1]
+        twin[:, apart] = own[:, apart]
+        value, squares, spare = _halves(own, slot, (n, k))
+        neutral, _, _ = _halves((own + twin) / 2.0, slot, (n, k))
+        models = sorted({about["model"] for about in self.about})
+        model = np.searchsorted(models, [about["model"] for about in self.about])
+        within = [
+            divide(*(np.bincount(model, x, len(models)) for x in each))
+            for each in zip(squares, spare, strict=True)
+        ]
         bare = (n_answers > 0).sum(1) < 2
         for i in np.flatnonzero(bare).tolist():
             self.left_out[self.about[i]["model"]][HALF] += int(n_answers[i].sum())
         kept = np.flatnonzero(~bare)
+        place = (np.cumsum(~bare) - 1)[at]
+        counted = ~bare[at]
         by_source = any(about.get(source) for about in self.about)
         named = [about.get(source) or about[PAIR] for about in self.about]
         sources = sorted({named[i] for i in kept.tolist()})
@@ -311,23 +303,45 @@ class _Rows:
         return MatchedSets(
             attribute=self.group,
             groups=tuple(values),
-            models=tuple(model_of),
+            models=tuple(models),
             sources=tuple(sources),
             cluster=SOURCE if by_source else PAIR,
             columns=labels,
-            scores=(*scores, Score(REFUSED, "share of answers", exchanged=False)),
-            model=model[kept],
+            scores=(*scores, TextScore(REFUSED, "share of answers", exchanged=False)),
+            model=model[kept].astype(np.int64),
             source=np.array([code_of[named[i]] for i in kept.tolist()], dtype=np.int64),
             split=split,
-            value=np.stack(value)[:, kept],
-            neutral=np.stack(neutral)[:, kept],
+            value=value[:, kept],
+            neutral=neutral[:, kept],
             n_answers=n_answers[kept],
             within=np.stack(within),
             left_out={name: dict(found) for name, found in self.left_out.items()},
-            ids=first.reshape(n, k)[kept],
+            answers=pa.table(
+                {"text_id": ids[counted].tolist(), "set": place[counted], "half": group[counted]}
+            ),
             exchanged=exchanged,
             names=tuple(self.about[i][PAIR] for i in kept.tolist()),
         )
+
+
+def _halves(
+    scores: FloatArray, slot: IntArray, shape: tuple[int, int]
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Scores of texts (n_texts, k) by half: means (k, n_sets, n_groups); NaN where there is none.
+
+    And of each set the squares off its halves' means, and how many are free, (k, n_sets) each.
+    """
+    means, squares, spare = [], [], []
+    for each in scores.T:
+        known = ~np.isnan(each)
+        at, size = slot[known], shape[0] * shape[1]
+        count = np.bincount(at, minlength=size)
+        mean = divide(np.bincount(at, each[known], size), count)
+        off = np.bincount(at, (each[known] - mean[at]) ** 2, size)
+        means.append(mean.reshape(shape))
+        squares.append(off.reshape(shape).sum(1))
+        spare.append(np.maximum(count - 1, 0).reshape(shape).sum(1))
+    return np.stack(means), np.stack(squares), np.stack(spare).astype(np.float64)
 
 
 def _natural(label: str) -> tuple[bool, float, str]:

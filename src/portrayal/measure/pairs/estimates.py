@@ -7,7 +7,7 @@ original and all its texts hold is dealt to them again.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,6 @@ import numpy as np
 import portrayal.registry as registry
 from portrayal.measure.clustered import (
     GroupSums,
-    agreeing,
     estimates_of,
     normal_interval,
     sums_by,
@@ -43,7 +42,7 @@ from portrayal.measure.pairs.table import (
 )
 from portrayal.measure.scope import Scope
 from portrayal.records import ALL, NO_TEST, Estimate, Null, Test
-from portrayal.stats import permutation_range
+from portrayal.stats import inverted_toward_null, not_refused, permutation_range
 from portrayal.types import FloatArray, IntArray
 
 ROUNDING = 1e-9
@@ -60,6 +59,8 @@ pairs of the place. By so much at least differences raise the distance within pa
 distance between distributions is convex: that of the mixtures is at most the mean of the pairs'.
 The null's centre is the distance without that gap, and its draws add those of the exchanges.
 """
+INVERTED = "; toward the null the test inverted"
+"""What the method of an interval says where it and the test differed."""
 FEW_TO_EXCHANGE = (
     f"with one text per original and fewer than {FEWEST_TO_EXCHANGE} pairs, no exchange of "
     "originals with their texts could be rarer than 5 %"
@@ -196,9 +197,13 @@ def _at(
             why = level.undefined(place.model, place.form) or quantity.undefined
             return {**common, "instruments": instruments, "undefined": why}
         value, bounds = float(found.value[i]), found.interval(i, scope, "pair")
-        null, p = _null(quantity, each, place, number, k, value, scope)
-        if null is not None and not quantity.tested:
-            bounds = agreeing(bounds, value, null.value, p)
+        null, p, inverted = _null(quantity, each, place, number, k, value, scope)
+        if bounds and null and inverted:
+            own = bounds.low, bounds.high
+            ends = inverted_toward_null(own, inverted, p, value, null.value, scope.level)
+            low, high = map(float, ends)
+            if (low, high) != own:
+                bounds = replace(bounds, low=low, high=high, method=bounds.method + INVERTED)
         if null is None and _one_each(quantity, level, place):
             instruments[NO_TEST] = FEW_TO_EXCHANGE
         return {
@@ -261,18 +266,28 @@ def _null(
     k: int,
     value: float,
     scope: Scope,
-) -> tuple[Null | None, float]:
-    """The null of one column, and p of `value` against it."""
+) -> tuple[Null | None, float, tuple[float, float] | None]:
+    """The null of one column, p of `value` against it, and the test's inversion.
+
+    That is all nulls with draws as far around them that would allow the value. There is none where
+    another test is the first, or the value lies on the side that a test of one side never refuses.
+    """
     draws, method = each.folded.draws[:, number, k], each.level.null_method
     if _one_each(quantity, each.level, place):
         draws, method = np.maximum(value + draws, 0.0), ONE_EACH
     known = draws[~np.isnan(draws)]
     if len(known) == 0:
-        return None, np.nan
+        return None, np.nan, None
     centre = float(known.mean())
     low, high = (float(bound) for bound in permutation_range(known, scope.level))
     p = null_p(value, draws, greater=quantity.greater)
-    return Null(centre, low, high, scope.level, method, scope.seed), p
+    if quantity.tested or (quantity.greater and value < centre):
+        return Null(centre, low, high, scope.level, method, scope.seed), p, None
+    least, most = not_refused(draws, scope.level, greater=quantity.greater)
+    top = 2.0 if each.level.kind == SCORE else 1.0  # as far apart as two scores or shares can be
+    floor, top = (0.0, 1.0) if quantity.statistic == "share" else (-top, top)
+    inverted = max(value - (most - centre), floor), min(value + (centre - least), top)
+    return Null(centre, low, high, scope.level, method, scope.seed), p, inverted
 
 
 def unpaired(paired: Paired, place: PairStratum) -> dict[str, int]:

@@ -47,12 +47,15 @@ from portrayal.stats.clustered import Clustered
 from portrayal.stats.contrasts import TwoSides
 from portrayal.stats.design_effect import effective_number
 from portrayal.stats.naming import drawn_shares, repetition_effect
-from portrayal.stats.p_values import agreeing_interval
-from portrayal.stats.resampling import two_sided_p
+from portrayal.stats.p_values import inverted_toward_null
+from portrayal.stats.resampling import not_refused, two_sided_p
 from portrayal.stats.summaries import FEWEST_MODELS, infer_median_shares, median_over
 from portrayal.types import FloatArray
 
-MEDIAN = "effective binomial of the median, its variance from random noise shared within prompts"
+MEDIAN = (
+    "effective binomial of the median, its variance from random noise shared within prompts; where "
+    "only medians by chance allow the null, the inversion of their test toward it"
+)
 MEDIAN_TEST = "clustered effective binomial test of the median over models (mid-p)"
 FAIR_MEDIAN = "fair naming: names of each model drawn at random from bearers, and prompts, larger p"
 DRAWN_MEDIAN = "each model's characters drawn at random from the baseline"
@@ -201,34 +204,37 @@ def _compared(
     """Interval, null, test, notes and further details of group `i`.
 
     p is the larger of that by prompts and that of the medians `drawn` by chance, shape (n_draws,),
-    so that no median inside the null range is refused.
+    so that no median inside the null range is refused; where these alone allow the null, the
+    interval's end toward it is that of their test.
     """
     is_race, value, p = i < n_races, float(found.value[i]), float(found.p[i])
+    low, high = float(found.low[i]), float(found.high[i])
     notes = fair.notes(i) if is_race else {}
-    null, method = None, MEDIAN_TEST
+    null, method, around, centre = None, MEDIAN_TEST, (low, high), starred
     if not np.isnan(drawn).any():
         if is_race and fair.names.naming is not None:
             centre, how, method = float(fair.names.naming.share[i]), fair.names.drawn, FAIR_MEDIAN
         else:
-            centre, how = starred, DRAWN_MEDIAN
+            how = DRAWN_MEDIAN
         tail = (1 - scope.level) / 2
         ends = np.quantile(drawn, [tail, 1 - tail], method="inverted_cdf") / starred
         null = Null(centre / starred, float(ends[0]), float(ends[1]), scope.level, how, scope.seed)
         p = max(p, float(two_sided_p(np.array(value), drawn)))
+        least, most = not_refused(drawn, scope.level)
+        around = max(value - (most - centre), 0.0), min(value + (centre - least), 1.0)
     if NO_TEST in notes or null is None:
         p = float("nan")
     elif np.isnan(p):
         notes = notes | {NO_TEST: str(found.reason[i])}
-    low, high = found.low[i : i + 1] / starred, found.high[i : i + 1] / starred
-    if null is not None and not np.isnan(p):
-        chance, at, around = (np.array([x]) for x in (p, value / starred, null.value))
-        low, high = agreeing_interval(low, high, chance, at, around, scope.level)
+    if not np.isnan(p):
+        bounds = inverted_toward_null((low, high), around, p, value, centre, scope.level)
+        low, high = map(float, bounds)
     interval = None
-    if np.isnan(low[0]):
+    if np.isnan(low):
         notes = notes | {NO_INTERVAL: str(found.reason[i])}
     else:
         n = int(found.n_clusters[i])
-        interval = Interval(float(low[0]), float(high[0]), scope.level, MEDIAN, n, scope.seed)
+        interval = Interval(low / starred, high / starred, scope.level, MEDIAN, n, scope.seed)
     more = {"baseline": starred, EFFECTIVE: float(found.carriers[i])}
     return {
         "interval": interval,

@@ -30,14 +30,15 @@ from portrayal.stats.mixture import (
     role_scores,
     spread_as_bearers,
 )
-from portrayal.stats.p_values import agreeing_interval
+from portrayal.stats.p_values import inverted_toward_null
 from portrayal.stats.roles import coin_test, no_test_reason
 from portrayal.types import FloatArray, IntArray
 
 NO_TABLE = "no name table says how many people of this race bear a name"
 SHARE = "clustered scores of the likelihood over prompts, t on the logit scale"
 RATIO = (
-    "clustered scores of the likelihood over prompts, t on the log scale, agreeing with the test"
+    "clustered scores of the likelihood over prompts, t on the log scale; where the test differs, "
+    "its inversion toward 1"
 )
 NO_SPREAD = "the prompts do not differ, or one race takes every name"
 
@@ -268,10 +269,8 @@ def _shares(
 ) -> Fields:
     """Shares over p*, tested against the share among all bearers."""
     model, fit = of.model, fit_mixture(counts, of.model)
-    bounds = mixture_interval(counts, model, fit, scope.level)
-    p = bounds[2]
+    *ends, p = mixture_interval(counts, model, fit, scope.level)
     fields: Fields = []
-    ends = agreeing_interval(*bounds, fit.share, model.population, scope.level)
     n_clusters = int((counts.sum(0) > 0).sum())
     for k, p_star in enumerate(starred.tolist()):
         if np.isnan(p_star):
@@ -300,8 +299,15 @@ def _ratios(of: RaceModel, sides: list[FloatArray], subsets: FloatArray, scope: 
     ratio, low, high = mixture_ratio_interval(lesser, greater, fits, of.model, scope.level)
     scores = role_scores(lesser, greater, of.model)
     here = np.broadcast_to((lesser.sum(0) + greater.sum(0) > 0)[:, np.newaxis], scores.shape)
-    p, n_prompts = coin_test(scores, here, subsets, scope.level)
-    low, high = agreeing_interval(low, high, p, ratio, np.ones_like(ratio), scope.level)
+    p, n_prompts, reach = coin_test(scores, here, subsets, scope.level)
+    # A ratio of 0 or infinity has no logarithm to invert the test on: what the interval holds is
+    # not refused.
+    held = ((ratio == 0) | np.isinf(ratio)) & (low <= 1.0) & (high >= 1.0)
+    p = np.where(held, np.maximum(p, 1.0 - scope.level), p)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        inverted = ratio ** (1.0 - reach)
+    ends = inverted_toward_null((low, high), (inverted, inverted), p, ratio, 1.0, scope.level)
+    low, high = (np.where(np.isnan(p), np.nan, end) for end in ends)
     fields: Fields = []
     for k in range(len(of.races)):
         if np.isnan(ratio[k]):

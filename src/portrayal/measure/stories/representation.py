@@ -76,14 +76,16 @@ def share_ratios(
     found = sums.shares(scope, scale=against.starred, null=np.where(is_race, np.nan, 1.0))
     if fair is not None and fair.shares is not None:
         # A race is bounded and tested beside drawn names, which vary however alike prompts are.
-        found = replace(found, method=found.method.astype(object))
-        for bound, race in ((found.low, fair.shares.low), (found.high, fair.shares.high)):
-            bound[:k] = race / against.starred[:k]
-        found.p[:k], found.method[:k] = fair.shares.p, FAIR
-        own_prompts = (fair.shares.fixed_low, fair.shares.fixed_high, fair.shares.fixed_p)
-        scales = (against.starred[:k], against.starred[:k], np.ones(k))
-        for bound, race, by in zip(found.fixed or (), own_prompts, scales, strict=True):
-            bound[:k] = race / by
+        shares, starred = fair.shares, against.starred[:k]
+        races = (shares.low / starred, shares.high / starred, shares.p)
+        prompts = (shares.fixed_low / starred, shares.fixed_high / starred, shares.fixed_p)
+        others = (found.low, found.high, found.p)
+        low, high, p, *here = (
+            np.concatenate([race, other[k:]])
+            for race, other in zip(races + prompts, others + (found.fixed or others), strict=True)
+        )
+        method, fixed = np.where(is_race, FAIR, found.method), (here[0], here[1], here[2])
+        found = replace(found, low=low, high=high, p=p, method=method, fixed=fixed)
     counts, units = sums.upper.sum(0), sums.n_upper.sum(0)
     squares = counts if sums.squares is None else sums.squares.sum(0)
 

@@ -1,17 +1,17 @@
 """Subordination ratio: a group's share in the lesser role over its share in the greater (Eq. 3)."""
 
-import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from portrayal.measure.clustered import GroupSums, Own, estimates_of, two_sides
+from portrayal.measure.clustered import GroupSums, Own, estimates_of, sums_by, two_sides
 from portrayal.measure.scope import Scope
 from portrayal.measure.stories.representation import PAPER_P, left_out
 from portrayal.measure.stories.roles import ratio_details
 from portrayal.measure.stories.strata import (
+    GENDERS,
     UNREAD,
     Features,
     Stratum,
@@ -24,10 +24,12 @@ from portrayal.records import BEYOND_MARGINS, Estimate, Form, Interval, Test
 from portrayal.registry import Component
 from portrayal.stats import (
     altman_bland_p,
+    contrast_p,
     divide,
     katz_log,
     ratio,
     score_ratio_test,
+    without_interaction,
     z_from_interval,
 )
 from portrayal.types import FloatArray
@@ -48,6 +50,7 @@ def role_ratios(
     *,
     smoothing: float = 0.0,
     kept: Form | None = None,
+    margins: FloatArray | None = None,
 ) -> Iterator[Estimate]:
     """Yield the ratio of each group's share in the subordinate role to that in the dominant one.
 
@@ -62,13 +65,22 @@ def role_ratios(
         As in `estimates_of`.
     smoothing
         Added to a count (twice to its total) where one of the two counts is 0.
+    margins
+        Ratios that the margins of an intersection let expect, shape (k,): what lies beyond them is
+        tested too (`BEYOND_MARGINS`). NaN for groups that are no intersection.
     """
-    assert sums.lower is not None
-    assert sums.n_lower is not None
-    counts = [each.sum(0) for each in (sums.upper, sums.n_upper, sums.lower, sums.n_lower)]
+    sides = sums.sides
+    counts = [each.sum(0) for each in (sides.upper, sides.n_upper, sides.lower, sides.n_lower)]
     added = np.where((counts[0] > 0) & (counts[2] > 0), 0.0, smoothing)
     a, n, b, m = (x + times * added for x, times in zip(counts, (1, 2, 1, 2), strict=True))
     found = sums.ratios(scope)
+    beyond = np.full(a.shape, np.nan)
+    if margins is not None:
+        known = np.isfinite(margins) & (margins > 0)
+        tested = np.where(known, margins, np.nan)
+        beyond = contrast_p(sides, found.contrasts, tested, scope.level)
+        # A gender that is in one role alone explains a ratio of 0 or inf by itself.
+        beyond = np.where(known | np.isnan(margins), beyond, 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         value = np.where(added > 0, (a / n) / (b / m), found.value)
     # A smoothed ratio of a count of 0 lies within the interval, or next to its end.
@@ -87,6 +99,8 @@ def role_ratios(
         own_counts = dict(zip(_CELLS, cells, strict=True)) | found.effective(i)
         more["counts"] = own_counts | more.get("counts", {})
         more["n_units"] = cells[1] + cells[3]
+        if not np.isnan(beyond[i]):
+            more["details"] = {**more.get("details", {}), BEYOND_MARGINS: float(beyond[i])}
         used = (float(a[i]), float(n[i]), float(b[i]), float(m[i]))
         reason = undefined_ratio(used, sums.groups[i], stratum)
         if reason is not None:
@@ -168,33 +182,56 @@ def _of_stratum(
     reads = ratio_details(tally, stratum, (SUBORDINATE, DOMINANT))
     reasons = left_out(tally.characters, stratum, (SUBORDINATE, DOMINANT), features)
 
-    sums = two_sides(*roles)
-    # An intersection is beyond its margins where its ratio is not the product of theirs.
-    pooled = divide(divide(*_totals(roles[0])), divide(*_totals(roles[1]))).tolist()
-    margins = {frozenset(g.items()): r for g, r in zip(features.groups, pooled, strict=True)}
-    product = np.array(
-        [
-            math.prod(margins[frozenset([item])] for item in group.items())
-            if len(group) > 1
-            else np.nan
-            for group in features.groups
-        ]
-    )
-    known = np.isfinite(product) & (product > 0)
-    beyond = np.where(known, sums.ratios(scope, np.where(known, product, 1.0)).p, np.nan)
+    together = _covariance(tally, stratum, features, roles)
+    sums = replace(two_sides(*roles), covariance=together)
+    # Where the groups of an intersection say nothing of it, it is compared with no difference.
+    without = _without_interaction(tally, stratum, features, roles)
+    alone = np.full(len(features.groups) - len(without), np.nan)
+    margins = np.concatenate([alone, np.where(np.isnan(without), 1.0, without)])
 
     def own(i: int) -> dict[str, Any]:
         return {
             "counts": reads[i] if i < len(reads) else {},
-            "details": {BEYOND_MARGINS: float(beyond[i])} if not np.isnan(beyond[i]) else {},
             "exclusions": reasons(i, float(units[i])),
         }
 
-    yield from role_ratios(SUBORDINATION, sums, stratum, scope, own, kept="ratio")
+    yield from role_ratios(SUBORDINATION, sums, stratum, scope, own, kept="ratio", margins=margins)
 
 
-def _totals(sums: GroupSums) -> tuple[FloatArray, FloatArray]:
-    return sums.upper.sum(0), sums.n_upper.sum(0)
+def _covariance(
+    tally: Tally, stratum: Stratum, features: Features, roles: Sequence[GroupSums]
+) -> FloatArray:
+    """How the two people of one story go together, by prompt and group (`TwoSides.covariance`)."""
+    c, pairs = tally.characters, tally.pairs
+    one, two = pairs[:, stratum.has(c.prompt[pairs[0]], c.model[pairs[0]])]
+    code = np.searchsorted(stratum.prompts, c.prompt[one])
+    both, n = roles[0].upper + roles[1].upper, roles[0].n_upper + roles[1].n_upper
+    share = np.nan_to_num(divide(both, n))[code]
+    away = [(features.numerator[i] - share) * features.denominator[i] for i in (one, two)]
+    weighted = away[0] * away[1] * c.count[one, np.newaxis]
+    return sums_by(code, len(stratum.prompts), weighted)
+
+
+def _without_interaction(
+    tally: Tally, stratum: Stratum, features: Features, roles: Sequence[GroupSums]
+) -> FloatArray:
+    """The ratio of each race and gender together if each alone told of roles, shape (k,).
+
+    That is the log-linear model of race or not x gender x role without their interaction. (The
+    product of both ratios would be another one wherever names of women are more often of a race.)
+    """
+    k, n_races, table = len(GENDERS), len(tally.races), []
+    c = tally.characters
+    for role, sums in zip((SUBORDINATE, DOMINANT), roles, strict=True):
+        inside = stratum.has(c.prompt, c.model) & (c.role == role)
+        gender = features.numerator[inside, n_races : n_races + k] * c.count[inside, np.newaxis]
+        total = gender.T @ features.denominator[inside, :n_races]  # matched people of each gender
+        of_race = sums.upper.sum(0)[n_races + k :].reshape(k, n_races)
+        table.append(np.stack([of_race, np.maximum(total - of_race, 0.0)]))
+    fitted = without_interaction(np.stack(table))  # role, race or not, gender, race
+    share = divide(fitted[:, 0], fitted.sum(axis=(1, 2))[:, np.newaxis])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(share[0] / share[1]).ravel()
 
 
 SUBORDINATION = Component(

@@ -135,6 +135,12 @@ class Tally:
             count=join(self.count, self.count),
         )
 
+    @cached_property
+    def pairs(self) -> IntArray:
+        """Where `characters` holds subject and object of the readable stories with both, (2, n)."""
+        both = (self.object_gender != NO_SLOT)[self.readable]
+        return np.stack([np.flatnonzero(both), len(both) + np.arange(both.sum())])
+
 
 PromptFacts = Callable[[dict[str, str]], dict[str, Any]]
 Likelihoods = Callable[[Sequence[str]], FloatArray]

@@ -28,7 +28,6 @@ from portrayal.report.about import day_of
 from portrayal.report.changes.dumbbells import dumbbells
 from portrayal.report.changes.sheet import (
     Download,
-    capital,
     change_words,
     span_words,
     subject,
@@ -45,6 +44,7 @@ from portrayal.report.strength import (
     count_words,
 )
 from portrayal.report.view import View, study_named
+from portrayal.report.words import capital
 from portrayal.run import read_prompts
 
 PROMPTS = 3

@@ -31,18 +31,11 @@ def row_label(strata: Mapping[str, str], group: Mapping[str, str], *, placed: bo
 
 def subject(measure: str, strata: Mapping[str, str], group: Mapping[str, str]) -> str:
     """Return what a sentence is about ("representation ratio of feminized characters in Labor")."""
-    title = measure_title(measure)
-    if title[1:2].islower():
-        title = title[:1].lower() + title[1:]
+    title = measure_title(measure, inside=True)
     place = strata_words(strata, group, "in ")
     if "outcome" in group:
         return f"share of {group_words(group)}" + (f" {place}" if place else "")
     return f"{title} of {group_words(group)}" + (f" {place}" if place else "")
-
-
-def capital(text: str) -> str:
-    """Return text with a capital first letter."""
-    return text[:1].upper() + text[1:]
 
 
 def change_words(change: float | None, scale: str) -> str:

@@ -12,7 +12,6 @@ from portrayal.reference.labels import speaking_of
 from portrayal.report.changes.dumbbells import LINES, figure_key, where_all
 from portrayal.report.changes.sheet import (
     Download,
-    capital,
     change_words,
     row_label,
     span_words,
@@ -25,7 +24,7 @@ from portrayal.report.findings import q_words
 from portrayal.report.formats import short
 from portrayal.report.strength import CLEAR, SOME, STRONG, FirstScreen, Stated
 from portrayal.report.view import study_named
-from portrayal.report.words import colour_of_group, measure_title
+from portrayal.report.words import capital, colour_of_group, measure_title
 
 MOST_PANELS = 30
 """Panels of one figure; the table and the downloads have the rest."""

@@ -24,6 +24,7 @@ from portrayal.measure.agency.texts import (
     MASKED,
     NO_GROUP,
     NOT_SAMPLED,
+    PROMPT,
     REASONS,
     TOO_FEW,
     UNMASKED,
@@ -180,8 +181,8 @@ class AgencyOptions(Options):
     stratum
         Column by which tables are split; None takes occupation or department.
     cluster
-        Column whose values are the independent units, such as "name"; "text" takes each text, None
-        the prompts.
+        Column whose values are the independent units, such as "name"; "text" takes each text,
+        "prompt" prompts or blocks of them, None names beside these.
     min_group
         Texts of each group that a stratum needs; 0 needs none (Appendix C takes 10).
     per_stratum
@@ -201,7 +202,7 @@ class AgencyOptions(Options):
     stratum: str | None = option(None, "Column by which tables are split.", panel="Statistics")
     cluster: str | None = option(
         None,
-        "Column whose values are resampled and shuffled as units; text: each text.",
+        "Column whose values are the only units, such as name; text: each text; prompt: prompts.",
         panel="Statistics",
     )
     min_group: int = option(0, "Texts of each group that a stratum needs.", panel="Statistics")
@@ -238,8 +239,8 @@ class AgencyOptions(Options):
         asked = dict.fromkeys(self.by, "--by")
         if self.stratum:
             asked.setdefault(self.stratum, "--stratum")
-        if self.cluster and self.cluster != EACH:
-            asked.setdefault(self.cluster, "--cluster")
+        if self.cluster not in (None, EACH, PROMPT):
+            asked.setdefault(str(self.cluster), "--cluster")
         return asked
 
     @property

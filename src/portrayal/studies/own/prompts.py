@@ -6,7 +6,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from portrayal.collect.promptfile import PromptEntry, distinct, read_prompts
+from portrayal.collect.promptfile import PromptEntry, distinct, fill, read_prompts, slots_of
 from portrayal.errors import DataError
 from portrayal.records import Prompt
 from portrayal.reference.datafile import DataFile, Keys, Word
@@ -73,24 +73,20 @@ def _filled(file: DataFile, here: Keys) -> Iterator[dict[str, Any]]:
     if not template.get("values"):
         raise file.wrong(here, 'expected lists: values = { job = ["nurse", …] }.')
     values = file.value(Mapping[str, tuple[Word, ...]], (*here, "values"))
-    for slot in re.findall(r"\{([^{}]*)\}", str(template.get("text", ""))):
+    for slot in slots_of(str(template.get("text", ""))):
         if not values.get(slot):
             raise file.wrong(
                 (*here, "text"), f"{{{slot}}} has no values; there are {', '.join(values)}."
             )
     for combination in product(*values.values()):
         of = dict(zip(values, combination, strict=True))
-        filled = {key: _fill(value, of) for key, value in template.items() if key != "values"}
-        # As read aloud, "a" stands before consonants only; prompts say "a {job}" for both.
-        filled["text"] = re.sub(r"\b([Aa]) (?=[aeiouAEIOU])", r"\1n ", str(filled.get("text", "")))
+        filled = {
+            key: fill(value, of) if isinstance(value, str) else value
+            for key, value in template.items()
+            if key != "values"
+        }
         slugs = (re.sub(r"[\W_]+", "-", v.casefold()).strip("-") or "x" for v in combination)
         yield {**of, "id": "-".join((str(here[1]), *slugs)), **filled}
-
-
-def _fill(value: Any, of: Mapping[str, str]) -> Any:
-    if not isinstance(value, str):
-        return value
-    return re.sub(r"\{([^{}]*)\}", lambda slot: of.get(slot[1], slot[0]), value)
 
 
 def _prompt(entry: PromptEntry, number: int) -> Prompt:

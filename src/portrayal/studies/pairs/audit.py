@@ -1,6 +1,8 @@
 """The audit of pairs: how files name their pairs, what is scored, and its stages."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +22,7 @@ from portrayal.collect.fields import TextFields
 from portrayal.config import option
 from portrayal.errors import MissingExtraError, OptionError
 from portrayal.measure import Tables
-from portrayal.measure.matched import matched_sets
+from portrayal.measure.matched import MatchedSets, MatchedTexts, matched_sets
 from portrayal.measure.matched.sets import PAIR, SOURCE
 from portrayal.records import ALL
 from portrayal.reference.locales import HOME
@@ -157,7 +159,7 @@ def tables(run: Run, options: PairOptions) -> Tables:
     if AGENCY in settings["scorers"]:
         instruments["classifier"] = options.classifier
 
-    def made() -> Any:
+    def made() -> MatchedSets:
         return matched_sets(
             run,
             run.annotations(TEXT_SCORES.name),
@@ -168,7 +170,12 @@ def tables(run: Run, options: PairOptions) -> Tables:
             pronouns=not options.keep_others,
         )
 
-    return Tables(options.scope("pairs", instruments=instruments), {"matched_sets": made})
+    sets = cache(made)
+    offered: dict[str, Callable[[], Any]] = {
+        "matched_sets": sets,
+        "matched_texts": lambda: MatchedTexts(sets(), run, options.locale or HOME),
+    }
+    return Tables(options.scope("pairs", instruments=instruments), offered)
 
 
 def sample() -> dict[str, Path]:

@@ -168,6 +168,7 @@ def test_the_chat_template_is_used_where_there_is_one(tmp_path):
     assert model.encode("w9") == [4, 12, 5, 6]
     model = LocalProvider(str(tmp_path), {"system": "w8"})._load()
     assert model.encode("w9") == [4, 11, 5, 4, 12, 5, 6]
+    assert model.encode("w9", "w7") == [4, 11, 10, 5, 4, 12, 5, 6]  # the run's, then the prompt's
 
 
 def test_a_system_prompt_stands_before_the_prompt_without_a_template(folder):

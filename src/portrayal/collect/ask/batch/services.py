@@ -127,10 +127,10 @@ class RemoteBatches:
     async def __aexit__(self, *_: object) -> None:
         await self._remote.close()
 
-    async def encode(self, custom_id: str, prompt: str) -> EncodedBatchRequest:
+    async def encode(self, custom_id: str, prompt: str, system: str = "") -> EncodedBatchRequest:
         """Return the request as the endpoint wants it."""
         with self._sorted("encoding a request"):
-            return await self._model.batch_encode(self._request(custom_id, prompt))
+            return await self._model.batch_encode(self._request(custom_id, prompt, system))
 
     def size(self, request: EncodedBatchRequest) -> int:
         """Return the bytes that `request` adds to a batch."""
@@ -194,8 +194,8 @@ class RemoteBatches:
             request_count=len(submission.items),
         )
 
-    def _request(self, custom_id: str, prompt: str) -> BatchRequest:
-        message, settings = self._remote.request(prompt), self._remote.settings
+    def _request(self, custom_id: str, prompt: str, system: str = "") -> BatchRequest:
+        message, settings = self._remote.request(prompt, system), self._remote.settings
         return BatchRequest(custom_id=custom_id, messages=[message], model_settings=settings)
 
     @contextmanager

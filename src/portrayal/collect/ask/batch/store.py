@@ -174,7 +174,7 @@ class BatchService(Protocol):
         """Close them."""
         ...
 
-    async def encode(self, custom_id: str, prompt: str) -> "EncodedBatchRequest":
+    async def encode(self, custom_id: str, prompt: str, system: str = "") -> "EncodedBatchRequest":
         """Return the request as the endpoint wants it."""
         ...
 

@@ -98,12 +98,12 @@ class Batches:
         mark, size = new_mark(), 0
         group: list[tuple[Request, EncodedBatchRequest]] = []
         while not loop.stop.is_set() and (request := loop.take()) is not None:
-            encoded = await service.encode(f"{request.key}-{mark}", request.prompt.text)
+            encoded = await service.encode(f"{request.key}-{mark}", *request.prompt.asked)
             added = service.size(encoded)
             if group and (len(group) >= most or size + added > room):
                 await self._create(mark, group)
                 mark, size, group = new_mark(), 0, []
-                encoded = await service.encode(f"{request.key}-{mark}", request.prompt.text)
+                encoded = await service.encode(f"{request.key}-{mark}", *request.prompt.asked)
             group.append((request, encoded))
             size += added
         if group and not loop.stop.is_set():

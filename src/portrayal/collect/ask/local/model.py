@@ -167,14 +167,17 @@ class LocalModel:
     system: str = ""
     stop: threading.Event = field(default_factory=threading.Event)
 
-    def encode(self, prompt: str) -> list[int]:
-        """Return the tokens of `prompt`, in the model's chat template where it has one."""
+    def encode(self, prompt: str, system: str = "") -> list[int]:
+        """Return the tokens of a prompt, in the model's chat template where it has one.
+
+        The system prompt of the model comes before the prompt's own.
+        """
+        before = "\n\n".join(filter(None, (self.system, system)))
         if not self.tokenizer.chat_template:
-            before = f"{self.system}\n\n" if self.system else ""
-            return list(self.tokenizer(before + prompt)["input_ids"])
+            return list(self.tokenizer(f"{before}\n\n{prompt}" if before else prompt)["input_ids"])
         messages = [{"role": "user", "content": prompt}]
-        if self.system:
-            messages.insert(0, {"role": "system", "content": self.system})
+        if before:
+            messages.insert(0, {"role": "system", "content": before})
         text = self.tokenizer.apply_chat_template(
             messages, add_generation_prompt=True, tokenize=False
         )

@@ -37,6 +37,7 @@ MAX_TOKENS = 1024
 class _Question(NamedTuple):
     prompt: str
     sample: int | None
+    system: str = ""
 
 
 class _PromptRow(NamedTuple):
@@ -110,11 +111,11 @@ class LocalProvider:
             self._answer, size=batch_size, window=window
         )
 
-    async def ask(self, prompt: str) -> Answer:
+    async def ask(self, prompt: str, system: str = "") -> Answer:
         """Answer one prompt together with those asked at the same time; see `ask_sample`."""
-        return await self._gather.ask(_Question(prompt, None))
+        return await self._gather.ask(_Question(prompt, None, system))
 
-    async def ask_sample(self, prompt: str, sample: int) -> Answer:
+    async def ask_sample(self, prompt: str, sample: int, system: str = "") -> Answer:
         """Answer one prompt for its sample number `sample`, which starts its random stream.
 
         Raises
@@ -124,7 +125,7 @@ class LocalProvider:
         StopError
             When the model cannot be loaded.
         """
-        return await self._gather.ask(_Question(prompt, sample))
+        return await self._gather.ask(_Question(prompt, sample, system))
 
     async def close(self) -> None:
         """End the generation in hand and give the memory back."""
@@ -143,7 +144,7 @@ class LocalProvider:
             self._model = self._load()
         try:
             for index, question in enumerate(questions):
-                tokens = self._model.encode(question.prompt)
+                tokens = self._model.encode(question.prompt, question.system)
                 try:
                     room = self._model.room(tokens, self._room)
                 except RejectedError as error:

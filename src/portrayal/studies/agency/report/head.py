@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 import portrayal.report.formats as fmt
-from portrayal.records import ALL, FEW_PEOPLE, NO_INTERVAL, NO_TEST, Estimate, Interval, Null
+from portrayal.records import ALL, FEW_PEOPLE, NO_INTERVAL, NO_TEST, UNITS, Estimate, Interval, Null
 from portrayal.report.figures.figure import Table
 from portrayal.report.figures.generic import glance
 from portrayal.report.figures.panels import LINE, Axis
@@ -18,6 +18,7 @@ from portrayal.report.strength import (
     UNCLEAR,
     FirstScreen,
     Stated,
+    clusters_of,
     strength_of,
 )
 from portrayal.report.study import Fact, words_of
@@ -145,7 +146,7 @@ def _differences(view: View, where: Where) -> list[Stated]:
                     f"{fmt.probability(q)}, so it is not told from chance."
                 )
         evidence = (
-            f"{fmt.level(view.level)} interval over {fmt.plural(e.n_clusters, 'prompt')}"
+            f"{fmt.level(view.level)} interval over {clusters_of(e)}"
             f"{_chosen(own, sure)}.{_reason(e)}{unsure}{_beside(view, where, e, turned)}"
         )
         found.append(
@@ -170,7 +171,7 @@ def _from_people(view: View, where: Where) -> list[Stated]:
     if e.null is not None and span(e.null) != fmt.NOTHING:
         facts.append(f"chance alone: {span(e.null)}")
     facts.append(units_of(e))
-    evidence = f"{fmt.level(view.level)} interval over {fmt.plural(e.n_clusters, 'prompt')}."
+    evidence = f"{fmt.level(view.level)} interval over {clusters_of(e)}."
     return [Stated(headline, tuple(facts), evidence, strength_of(view, e), (e,))]
 
 
@@ -268,7 +269,10 @@ def instruments(view: View) -> tuple[str, ...]:
     name = _classifier(view)
     unit = "prompts" if view.note.get("cluster_unit") == "prompt" else "texts"
     if column := view.options.get("cluster"):
-        unit = "texts" if column == "text" else f"values of {short(str(column), 40)}"
+        each = {"text": "texts", "prompt": "prompts"}
+        unit = each.get(str(column), f"values of {short(str(column), 40)}")
+    ways = [k.removeprefix(UNITS) for e in view.estimates for k in e.details if k.startswith(UNITS)]
+    unit = fmt.listed([f"{one}s" for one in dict.fromkeys(ways)] or [unit])
     said = words_of(__package__)["instruments"]
     return tuple(line.format(classifier=name, unit=unit) for line in said)
 

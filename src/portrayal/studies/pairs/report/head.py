@@ -30,15 +30,18 @@ from portrayal.studies.pairs.report.series import (
     exclusions,
     floor_words,
     heads,
+    label,
     leading,
     span,
+    unasked,
     unit_of,
 )
 
-MOST = 8
-"""Findings of the first screen."""
+MOST, UNASKED = 8, 3
+"""Findings of scores on the first screen, and of words, phrases and openings."""
 ROWS = 5
 """Rows of its chart."""
+_MANY = "more words, phrases and openings"
 LARGEST = 3
 """Scores that are named of a model of which nothing is stated."""
 
@@ -46,9 +49,13 @@ LARGEST = 3
 def pairs_first(view: View) -> FirstScreen:
     """Return the first screen: a finding for each model and score that differ between halves."""
     every = established(view)
-    stated = tuple(_finding(view, e) for e in every[:MOST])
+    own = unasked(view)
+    stated = tuple(_finding(view, e) for e in (*every[:MOST], *own[:UNASKED]))
     more = [f"{called(e)} ({deviations(e.details.get(STANDARDISED))})" for e in every[MOST:]]
     cannot = [f"Established too, and not listed above: {fmt.listed(more)}."] if more else []
+    if own[UNASKED:]:
+        others = fmt.plural(len(own) - UNASKED, "more word, phrase or opening", _MANY)
+        cannot.append(f"Established too, and listed in the figures: {others}.")
     cannot += _hidden(view, every)
     own = differences(view)
     unclear = sum(not is_sure(e) for e in own)
@@ -75,15 +82,16 @@ def _finding(view: View, e: Estimate) -> Stated:
     unit, sources = unit_of(e), f" of {fmt.plural(e.n_clusters, 'source')}"
     facts = [
         f"{amount(e.value)} {unit} ({span(e.interval)})",
-        deviations(e.details.get(STANDARDISED)),
-        f"chance alone: {span(e.null)}",
+        *([deviations(e.details[STANDARDISED])] if STANDARDISED in e.details else []),
+        *([] if e.null is None else [f"chance alone: {span(e.null)}"]),
         fmt.plural(e.n_units, "pair") + (sources if e.n_clusters < e.n_units else ""),
     ]
     how = "" if e.null is None else f"; chance is {e.null.method}"
+    least = f"; {floor_words(e)}" if "score" in e.strata else ""
     evidence = (
-        f"{contrast(e)}; {fmt.level(view.level)} interval over "
-        f"{fmt.plural(e.n_clusters, 'source')}{how}; {q_words(e.tests[0].audit_q)}; "
-        f"{floor_words(e)}."
+        f"{label(e)}; {fmt.level(view.level)} interval over "
+        f"{fmt.plural(e.n_clusters, 'source')}{how}; {q_words(e.tests[0].audit_q)}"
+        f"{least}."
     )
     flags = (e.warning,) if e.warning else ()
     return Stated(headline_of(e), tuple(facts), evidence, strength_of(view, e), (e,), flags)

@@ -5,7 +5,7 @@ from math import floor, isnan, log10
 from typing import Any
 
 import portrayal.report.formats as fmt
-from portrayal.annotate.scores import PER, SCORERS, TEXT_SCORES, Score, scores_of
+from portrayal.annotate.scores import PER, SCORERS, TEXT_SCORES, TextScore, scores_of
 from portrayal.measure.matched import MatchedSets, matched_sets
 from portrayal.measure.matched.differences import (
     AT_MOST,
@@ -17,7 +17,7 @@ from portrayal.measure.matched.differences import (
     STANDARDISED,
 )
 from portrayal.measure.matched.sets import REFUSED, SOURCE
-from portrayal.records import ALL, NO_FINDING, Estimate, Interval, Null
+from portrayal.records import ALL, NO_FINDING, NO_TEST, Estimate, Interval, Null
 from portrayal.report.figures.declared import Declarations
 from portrayal.report.figures.figure import Spec
 from portrayal.report.figures.panels import Axis, Datum, dot
@@ -48,11 +48,11 @@ def size(e: Estimate) -> float:
     return abs(e.details.get(STANDARDISED, 0.0))
 
 
-def score_of(name: str) -> Score:
+def score_of(name: str) -> TextScore:
     """Return what a score is: one of a text's own, the share of refusals, or words of a theme."""
     if name == REFUSED:
-        return Score(REFUSED, "share of answers", exchanged=False)
-    return _KNOWN.get(name) or Score(name, f"words in {PER:.0f}")
+        return TextScore(REFUSED, "share of answers", exchanged=False)
+    return _KNOWN.get(name) or TextScore(name, f"words in {PER:.0f}")
 
 
 def contrast(e: Estimate) -> str:
@@ -60,22 +60,28 @@ def contrast(e: Estimate) -> str:
     return short(next(iter(e.group.values())), 60)
 
 
+def what_of(e: Estimate) -> str:
+    """Return what is compared: a score, a word or phrase, or how alike the halves are."""
+    word = e.strata.get("word")
+    return e.strata.get("score") or (f"“{word}”" if word else "similarity of the halves")
+
+
 def called(e: Estimate) -> str:
     """Return model, score and part of a difference ("gemma, length")."""
     model, part = e.strata["model"], e.strata["part"]
-    parts = ("" if model == UNNAMED else model, e.strata["score"], "" if part == ALL else part)
+    parts = ("" if model == UNNAMED else model, what_of(e), "" if part == ALL else part)
     return short(", ".join(part for part in parts if part), 80)
 
 
 def label(e: Estimate) -> str:
     """Return what a difference is of ("gemma, length: female − male")."""
-    return f"{called(e)}: {contrast(e)}"
+    return called(e) if contrast(e) == ALL else f"{called(e)}: {contrast(e)}"
 
 
 def place(e: Estimate) -> str:
     """Return score and part of a difference ("length, words = 100")."""
     part = e.strata["part"]
-    return e.strata["score"] if part == ALL else f"{e.strata['score']}, {part}"
+    return what_of(e) if part == ALL else f"{what_of(e)}, {part}"
 
 
 def amount(value: float | None, sign: str = "+") -> str:
@@ -100,20 +106,26 @@ def span(bounds: Interval | Null | None) -> str:
     return f"{amount(bounds.low)} to {amount(bounds.high)}"
 
 
-def established(view: View) -> list[Estimate]:
-    """Return the differences that may be stated, spread over models and scores.
-
-    First the largest of each model, then of each score, then the others by size; within these the
-    strong ones first.
-    """
-    left = [
+def sayable(view: View, estimates: Iterable[Estimate]) -> list[Estimate]:
+    """Return what may be stated, the strong first, then the largest and the surest."""
+    found = [
         e
-        for e in differences(view)
+        for e in estimates
         if strength_of(view, e) in (STRONG, SOME)
-        and NO_FINDING not in e.instruments
+        and not {NO_TEST, NO_FINDING} & e.instruments.keys()
+        and e.tests
         and e.tests[0].audit_q is not None
     ]
-    left.sort(key=lambda e: (strength_of(view, e) != STRONG, -size(e), label(e)))
+    order = {id(e): (strength_of(view, e) != STRONG, -size(e), e.tests[0].p) for e in found}
+    return sorted(found, key=lambda e: (*order[id(e)], label(e)))
+
+
+def established(view: View) -> list[Estimate]:
+    """Return the differences in scores that may be stated, spread over models and scores.
+
+    First the largest of each model, then of each score, then the others by size.
+    """
+    left = sayable(view, differences(view))
     found: list[Estimate] = []
     while left:
         models = {e.strata["model"] for e in found}
@@ -121,6 +133,16 @@ def established(view: View) -> list[Estimate]:
         fresh = [(e.strata["model"] in models, e.strata["score"] in scores) for e in left]
         found.append(left.pop(min(range(len(left)), key=lambda i: (fresh[i], i))))
     return found
+
+
+def unasked(view: View) -> list[Estimate]:
+    """Return what else may be stated: words, phrases and openings, and similarity.
+
+    First one of each model, as its openings and their parts say the same.
+    """
+    found = sayable(view, [e for e in view.estimates if "score" not in e.strata])
+    first = {id(e) for e in {e.strata["model"]: e for e in reversed(found)}.values()}
+    return sorted(found, key=lambda e: id(e) not in first)
 
 
 def leading(view: View, most: int) -> list[Estimate]:
@@ -163,7 +185,9 @@ def datum(view: View, e: Estimate, row: str) -> Datum:
 
 
 def unit_of(e: Estimate) -> str:
-    """Return what the score of a difference counts ("words")."""
+    """Return what a difference counts ("words")."""
+    if "score" not in e.strata:
+        return "of answers" if "word" in e.strata else "of words and phrases"
     return score_of(e.strata["score"]).unit
 
 

@@ -71,26 +71,30 @@ def pairs_reading(view: View) -> PairsReading | None:
     every = sets_of(view)
     if every is None:
         return None
+    answers = (every.answers[name].to_pylist() for name in ("set", "half", "text_id"))
+    text_of: dict[tuple[int, int], str] = {}
+    for number, half, text_id in zip(*answers, strict=True):
+        text_of.setdefault((number, half), text_id)
     first = leading(view, MOST_SERIES)
     chosen = [(code, i, d) for code, e in enumerate(first) for i, d in _chosen(every, e)]
     halves = {(code, i): _halves(every, first[code], i) for code, i, _ in chosen}
-    ids = [every.ids[i, group] for (_, i), sides in halves.items() for group in sides]
+    ids = [text_of[i, group] for (_, i), sides in halves.items() for group in sides]
     texts = texts_by_id(view.run.texts, ids, "text, prompt_id")
     scores = texts_by_id(view.run.annotations(TEXT_SCORES.name), ids, "scores")
     about = read_prompts(view.run.prompts_path, only=("name",))
     place = {score.name: at for at, score in enumerate(every.scores)}
     locale = view.options.get("locale") or HOME
-    words = exchanged_words(locale) if every.exchanged else {}
+    words = exchange_of(locale).neutral if every.exchanged else {}
     shown = []
     for code, i, d in chosen:
         e, sides = first[code], []
-        two = [texts[every.ids[i, group]] for group in halves[code, i]]
+        two = [texts[text_of[i, group]] for group in halves[code, i]]
         names = [about[text["prompt_id"]].get("name", "") for text in two]
         spans = differing(two[0]["text"], two[1]["text"], same_word(words, names[0], names[1]))
         at, unit = place[e.strata["score"]], unit_of(e)
         for group, text, own in zip(halves[code, i], two, spans, strict=True):
             body, n = text["text"], int(every.n_answers[i, group])
-            value = (scores.get(every.ids[i, group], {}).get("scores") or [])[at : at + 1]
+            value = (scores.get(text_of[i, group], {}).get("scores") or [])[at : at + 1]
             end = min(len(body), LONGEST)
             sides.append(
                 PairSide(
@@ -138,33 +142,13 @@ def _halves(every: MatchedSets, e: Estimate, i: int) -> tuple[int, int]:
     return one, others[0]
 
 
-def exchanged_words(locale: str) -> Mapping[str, str]:
-    """Return the word that stands for each exchanged one and its twins, in small letters.
-
-    "her", "his", "him" and "hers" have one, as which of them twins which depends on what follows.
-
-    >>> words = exchanged_words("en-US")
-    >>> words["she"] == words["he"], words["her"] == words["his"] == words["him"]
-    (True, True)
-    """
-    exchange = exchange_of(locale)
-    found: dict[str, str] = {}
-    for word in sorted(exchange.words):
-        # Alone, and before a noun.
-        alike = (word, exchange(word), exchange(f"{word} home").removesuffix(" home"))
-        known = next((found[each] for each in alike if each in found), word)
-        for each in alike:
-            found.setdefault(each, known)
-    return found
-
-
 def same_word(words: Mapping[str, str], own: str, other: str) -> Callable[[str], str]:
     """Return the function that makes a word and its exchanged twin equal.
 
     Parameters
     ----------
     words
-        What `exchanged_words` returns.
+        What stands for each exchanged word (`Exchange.neutral`).
     own, other
         Names of the persons of both texts; "" where they are not known.
     """

@@ -1,0 +1,235 @@
+"""Level and power of the study of pairs on real texts, and what it costs.
+
+    python -m benchmarks.pairs --texts care.csv --source note [--worlds 200] [--model NAME]
+    python -m benchmarks.pairs --texts care.csv --source note --cost
+
+Level: halves of whole sources are exchanged by coins, scores and words alike, and the audit states
+what it states. Power: into such a world a difference is planted in one half.
+"""
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+import portrayal
+from portrayal.measure import Scope, with_q_values
+from portrayal.measure.matched import MatchedSets, MatchedTexts
+from portrayal.measure.matched.differences import pair_difference
+from portrayal.measure.matched.words import Halves, pair_words
+from portrayal.records import ALL, Estimate
+from portrayal.registry import get
+from portrayal.studies.pairs import PairOptions
+
+SURE = 0.05
+PLANTED = "quite remarkably so"
+
+
+@dataclass(frozen=True, eq=False)
+class Remembered(MatchedTexts):
+    """Texts whose words are read once; `turned` sets have their halves exchanged."""
+
+    known: dict[int, Halves] = field(default_factory=dict)
+    turned: frozenset[int] = frozenset()
+    planted: frozenset[int] = frozenset()
+
+    def halves(self, chosen: Sequence[int]) -> Iterator[tuple[int, Halves]]:
+        for i in chosen:
+            halves = self.known.get(i, {})
+            if i in self.turned:
+                halves = {1 - half: answers for half, answers in halves.items()}
+            if i in self.planted and 0 in halves:
+                halves = halves | {0: [each | {PLANTED} for each in halves[0]]}
+            if halves:
+                yield i, halves
+
+
+def worlds(texts: Remembered, n: int, seed: int, sources: int | None) -> Iterator[Remembered]:
+    """Yield worlds whose sources changed halves by coins, of so many sources drawn with return."""
+    every = texts.sets
+    rng = np.random.default_rng(seed)
+    of_source = [np.flatnonzero(every.source == i) for i in range(len(every.sources))]
+    for _ in range(n):
+        coins = rng.integers(0, 2, len(every.sources)).astype(bool)
+        if sources is None:
+            turned = coins[every.source]
+            value, neutral = (_turned(x, turned) for x in (every.value, every.neutral))
+            sets = replace(every, value=value, neutral=neutral, cache={})
+            yield replace(texts, sets=sets, turned=frozenset(np.flatnonzero(turned).tolist()))
+            continue
+        drawn = rng.integers(0, len(of_source), sources)
+        index = np.concatenate([of_source[i] for i in drawn])
+        owner = np.repeat(np.arange(sources), [len(of_source[i]) for i in drawn])
+        turned = rng.integers(0, 2, sources).astype(bool)[owner]
+        value, neutral = (_turned(x[:, index], turned) for x in (every.value, every.neutral))
+        sets = replace(
+            every,
+            sources=tuple(f"{i} {every.sources[s]}" for i, s in enumerate(drawn.tolist())),
+            model=every.model[index],
+            source=owner,
+            split={name: codes[index] for name, codes in every.split.items()},
+            value=value,
+            neutral=neutral,
+            n_answers=every.n_answers[index],
+            answers=every.answers.slice(0, 0),
+            cache={},
+        )
+        known = {i: texts.known.get(int(old), {}) for i, old in enumerate(index.tolist())}
+        yield replace(
+            texts, sets=sets, known=known, turned=frozenset(np.flatnonzero(turned).tolist())
+        )
+
+
+def _turned(x: np.ndarray, turned: np.ndarray) -> np.ndarray:
+    return np.where(turned[None, :, None], x[:, :, ::-1], x)
+
+
+def stated(texts: MatchedTexts, scope: Scope) -> list[Estimate]:
+    """What an audit states of these texts."""
+    found = [*pair_difference(texts.sets, scope), *pair_words(texts, scope)]
+    every = with_q_values(found, {"part": ALL}, scope.seed)
+    return [
+        e for e in every
+        if e.tests and e.tests[0].audit_q is not None and e.tests[0].audit_q < SURE and e.enough
+    ]  # fmt: skip
+
+
+def read(path: str, source: str, model: str | None) -> Remembered:
+    """Audit the texts, and remember their words."""
+    run = portrayal.audit(
+        "pairs", texts=path, source=source, out=tempfile.mkdtemp(), report=False, workers=2
+    )
+    options = PairOptions(source=source)
+    offered = get("studies", "pairs").tables(run, options).offered
+    texts: MatchedTexts = offered["matched_texts"]()
+    sets: MatchedSets = texts.sets
+    if model is not None:
+        inside = sets.model == sets.models.index(model)
+        at = np.flatnonzero(inside)
+        used, source_code = np.unique(sets.source[inside], return_inverse=True)
+        place = np.full(len(inside), -1)
+        place[at] = np.arange(len(at))
+        answers = sets.answers.filter(pa.array(inside[sets.answers["set"].to_numpy()]))
+        moved = pa.array(place[answers["set"].to_numpy()])
+        sets = replace(
+            sets,
+            models=(model,),
+            sources=tuple(sets.sources[i] for i in used.tolist()),
+            model=np.zeros(len(at), dtype=np.int64),
+            source=source_code,
+            split={name: codes[inside] for name, codes in sets.split.items()},
+            value=sets.value[:, inside],
+            neutral=sets.neutral[:, inside],
+            n_answers=sets.n_answers[inside],
+            within=sets.within[:, [sets.models.index(model)]],
+            answers=answers.set_column(answers.column_names.index("set"), "set", moved),
+            names=tuple(sets.names[i] for i in at.tolist()),
+            cache={},
+        )
+        texts = replace(texts, sets=sets)
+    known = dict(texts.halves(list(range(len(sets.model)))))
+    return Remembered(texts.sets, texts.run, texts.locale, known)
+
+
+def plant(texts: Remembered, score: str, amount: float) -> Remembered:
+    """Add so much of a score to the first half of each pair."""
+    sets = texts.sets
+    at = [each.name for each in sets.scores].index(score)
+    value, neutral = sets.value.copy(), sets.neutral.copy()
+    value[at, :, 0] += amount
+    neutral[at, :, 0] += amount
+    return replace(texts, sets=replace(sets, value=value, neutral=neutral, cache={}))
+
+
+def refuse(texts: Remembered, share: float, rng: np.random.Generator) -> Remembered:
+    """Let the first half of each pair be refused so often more than the second (.05)."""
+    sets = texts.sets
+    value = sets.value.copy()
+    n = value.shape[1]
+    value[-1] = np.stack([rng.random(n) < 0.05 + share, rng.random(n) < 0.05], axis=1)
+    return replace(texts, sets=replace(sets, value=value, cache={}))
+
+
+def power(texts: Remembered, n: int, sources: int | None, scope: Scope) -> None:
+    """Print how often each planted difference is stated."""
+    rng = np.random.default_rng(7)
+    spread = {s.name: float(np.nanstd(v)) for s, v in zip(texts.sets.scores, texts.sets.value,
+              strict=True)}  # fmt: skip
+    cases = {
+        "1 word in 50 (warmth)": lambda w: plant(w, "warmth", 2.0),
+        ".1 SD of sentiment": lambda w: plant(w, "sentiment", 0.1 * spread["sentiment"]),
+        "10 points of refusals": lambda w: refuse(w, 0.10, rng),
+        "a phrase in 10 % of one half": lambda w: replace(
+            w, planted=frozenset(np.flatnonzero(rng.random(len(w.sets.model)) < 0.1).tolist())
+        ),
+    }
+    wanted = {"1 word": "warmth", ".1 SD": "sentiment", "10 points": "refused", "a phrase": PLANTED}
+    for name, made in cases.items():
+        target = next(value for key, value in wanted.items() if name.startswith(key))
+        hits = 0
+        for world in worlds(texts, n, 3, sources):
+            found = stated(made(world), scope)
+            hits += any(target in (e.strata.get("score"), e.strata.get("word")) for e in found)
+        print(f"{name}: found in {hits} of {n} ({sources or len(texts.sets.sources)} sources)")
+
+
+def cost(path: str, source: str) -> None:
+    """Print CPU seconds of the audit beside those of `find words` on the same texts."""
+    command = [sys.executable, "-m", "portrayal"]
+    with tempfile.TemporaryDirectory() as folder:
+        runs = {
+            "audit pairs": ["audit", "pairs", "--texts", path, "--source", source, "--workers",
+                            "1", "--out", str(Path(folder) / "run")],
+            "find words": ["find", "words", "--texts", path, "--by", "gender", "--cluster", source],
+        }  # fmt: skip
+        for name, given in runs.items():
+            before = _children()
+            subprocess.run([*command, *given], check=True, capture_output=True)
+            print(f"{name}: {_children() - before:.1f} CPU seconds")
+
+
+def _children() -> float:
+    import resource
+
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--texts", required=True)
+    parser.add_argument("--source", default="source")
+    parser.add_argument("--worlds", type=int, default=200)
+    parser.add_argument("--sources", type=int)
+    parser.add_argument("--model")
+    parser.add_argument("--power", action="store_true")
+    parser.add_argument("--cost", action="store_true")
+    given = parser.parse_args()
+    if given.cost:
+        cost(given.texts, given.source)
+        return
+    scope, start = Scope("pairs"), time.process_time()
+    texts = read(given.texts, given.source, given.model)
+    if given.power:
+        power(texts, given.worlds, given.sources, scope)
+        return
+    kinds = {"pair_difference": 0, "pair_words": 0}
+    any_stated = 0
+    for world in worlds(texts, given.worlds, 1, None):
+        found = stated(world, scope)
+        any_stated += bool(found)
+        for kind in kinds:
+            kinds[kind] += any(e.measure.startswith(kind) for e in found)
+    print(f"halves exchanged by coins: anything stated in {any_stated} of {given.worlds}; {kinds}")
+    print(f"{time.process_time() - start:.0f} CPU seconds")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,352 @@
+"""What nobody asked: words, phrases and openings that differ within matched sets.
+
+They are proposed on half of the sources and tested on the other half, so that what is stated is a
+test and no search. Words of the persons themselves count as one ("he/she"), and names as "[name]".
+"""
+
+import math
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+from typing import Any
+
+import numpy as np
+
+from portrayal.annotate.exchange import exchange_of
+from portrayal.annotate.word_match import TOKEN, fold
+from portrayal.measure.clustered import GroupSums, estimates_of, sums_by
+from portrayal.measure.matched.differences import (
+    contrasts,
+    halves_of,
+    with_scores,
+    within_sets,
+)
+from portrayal.measure.matched.sets import MatchedSets
+from portrayal.measure.scope import Scope
+from portrayal.records import ALL, Estimate
+from portrayal.registry import Component
+from portrayal.run.directory import Run
+from portrayal.types import FloatArray
+
+MOST_SETS = 5_000
+"""Sets of one model that words are proposed on, and as many that they are tested on."""
+PROPOSED = 40
+"""Words, phrases and openings of one model that are tested."""
+FEWEST, LEAST = 6, 2.0
+"""Pairs that must differ in a word, and how far from chance, for it to be proposed."""
+OPENING = "^"
+"""Stands before the first words of a text."""
+NAME = "[name]"
+"""Stands for the names of the person a text is about."""
+_OPENINGS = (3, 4, 5)  # words of an opening
+_ALIKE = 0.25  # part by which sums of one and the same thing said differ
+
+Halves = dict[int, list[frozenset[str]]]
+"""The words and phrases of each answer, by half."""
+
+
+@dataclass(frozen=True, eq=False)
+class MatchedTexts:
+    """The texts of matched sets, read set by set.
+
+    Attributes
+    ----------
+    sets, run
+        The sets, and where their texts lie.
+    locale
+        Whose words of a person count as one.
+    """
+
+    sets: MatchedSets
+    run: Run
+    locale: str
+
+    def halves(self, chosen: Sequence[int]) -> Iterator[tuple[int, Halves]]:
+        """Yield each of these sets with what its answers say, in order; memory stays flat."""
+        import duckdb
+        import pyarrow as pa
+
+        neutral = exchange_of(self.locale).neutral
+        given = {"parts": [str(p) for p in self.run.texts.parts()]}
+        wanted = pa.table({"set": np.array(chosen, dtype=np.int64)})
+        with duckdb.connect(config={"threads": 1}) as db:
+            db.register("answers", self.sets.answers)
+            db.register("wanted", wanted)
+            found = db.execute(
+                "select a.set, a.half, t.text, p.strata['name'] from answers a semi join wanted "
+                "using (set) join read_parquet($parts) t using (text_id) "
+                "join read_parquet($prompts) p using (prompt_id) where t.outcome = 'ok' "
+                "order by a.set, a.half, text_id",
+                given | {"prompts": str(self.run.prompts_path)},
+            )
+            at, halves = -1, dict[int, list[frozenset[str]]]()
+            while rows := found.fetchmany(2_000):
+                for number, half, text, name in rows:
+                    if number != at and halves:
+                        yield at, halves
+                        halves = {}
+                    at = number
+                    halves.setdefault(half, []).append(features(text, neutral, name or ""))
+            if halves:
+                yield at, halves
+
+
+def features(text: str, neutral: Mapping[str, str], name: str = "") -> frozenset[str]:
+    """Return the words, phrases of two and three words, and openings of a text.
+
+    >>> sorted(features("She is well.", {"she": "he/she"}))
+    ['^ he/she is well', 'he/she', 'he/she is', 'he/she is well', 'is', 'is well', 'well']
+    """
+    own = {fold(part) for part in TOKEN.findall(name)}
+    words = [neutral.get(word, word) for word in map(fold, TOKEN.findall(text))]
+    if own:
+        words = [NAME if word in own else word for word in words]
+    two = [f"{a} {b}" for a, b in pairwise(words)]
+    three = [f"{a} {b}" for a, b in zip(two, words[2:], strict=False)]
+    opened = (f"{OPENING} {' '.join(words[:n])}" for n in _OPENINGS if len(words) >= n)
+    return frozenset((*words, *two, *three, *opened))
+
+
+def pair_words(matched_texts: MatchedTexts, scope: Scope) -> Iterator[Estimate]:
+    """Yield the difference within pairs in the share of answers with each word that is proposed.
+
+    Parameters
+    ----------
+    matched_texts, scope
+        The texts of the sets, and the audit's settings.
+    """
+    every = matched_texts.sets
+    for code, model in enumerate(every.models):
+        of_model = np.flatnonzero(every.model == code)
+        # A source is of the same half in every run, so that runs are compared.
+        half = np.array([zlib.crc32(name.encode()) % 2 for name in every.sources])
+        rng = scope.rng("words", model)
+        parts = []
+        for side in (0, 1):
+            own = of_model[half[every.source[of_model]] == side]
+            if len(own) > MOST_SETS:
+                own = np.sort(rng.choice(own, MOST_SETS, replace=False))
+            parts.append(own.tolist())
+        if not all(parts):
+            continue
+        proposed = _proposed(matched_texts, parts[0])
+        yield from _tested(matched_texts, parts[1], proposed, model, scope)
+
+
+def _discordant(
+    texts: MatchedTexts, chosen: Sequence[int]
+) -> Iterator[tuple[Counter[str], Counter[str]]]:
+    """Yield, of each contrast of groups, sums and squares of each word's differences over sets."""
+    compared = contrasts(texts.sets)
+    sums: list[Counter[str]] = [Counter() for _ in compared]
+    squares: list[Counter[str]] = [Counter() for _ in compared]
+    for _, halves in texts.halves(chosen):
+        if len(halves) < 2:
+            continue
+        for i, (_, weight) in enumerate(compared):
+            at = int(np.argmax(weight))
+            if at not in halves:
+                continue
+            others = [each for half, answers in halves.items() if half != at for each in answers]
+            # Of one answer each, what differs is what only one of them says.
+            if len(halves[at]) == 1 == len(others):
+                first, second = halves[at][0], others[0]
+                sums[i].update(first - second)
+                sums[i].subtract(second - first)
+                squares[i].update(first ^ second)
+                continue
+            shares = Counter[str]()
+            for side, sign in ((halves[at], 1.0), (others, -1.0)):
+                for word, n in Counter(w for each in side for w in each).items():
+                    shares[word] += sign * n / len(side)  # type: ignore[assignment]
+            for word, d in shares.items():
+                sums[i][word] += d
+                squares[i][word] += d * d
+    yield from zip(sums, squares, strict=True)
+
+
+def _proposed(texts: MatchedTexts, chosen: Sequence[int]) -> list[tuple[str, int]]:
+    """Words with the contrast of groups that they differ in, furthest from chance first."""
+    ranked = []
+    for i, (total, square) in enumerate(_discordant(texts, chosen)):
+        for word, n in square.items():
+            z = total[word] / math.sqrt(n) if n >= FEWEST else 0.0
+            if abs(z) >= LEAST:
+                ranked.append((-abs(z), word, i, float(total[word])))
+    ranked.sort()
+    idle = exchange_of(texts.locale).function_words | {NAME}
+    kept: list[tuple[str, int]] = []
+    telling: list[tuple[set[str], int, float]] = []
+    for _, word, i, d in ranked:
+        own = set(word.removeprefix(OPENING).split()) - idle
+        # One that shares a word with a better one, and differs about as often, says the same.
+        same = (j == i and own & held and abs(d - other) < _ALIKE * abs(other)
+                for held, j, other in telling)  # fmt: skip
+        if own and not any(same):
+            kept.append((word, i))
+            telling.append((own, i, d))
+        if len(kept) == PROPOSED:
+            break
+    return kept
+
+
+def _tested(
+    texts: MatchedTexts,
+    chosen: Sequence[int],
+    proposed: Sequence[tuple[str, int]],
+    model: str,
+    scope: Scope,
+) -> Iterator[Estimate]:
+    """The difference in the share of answers that have each proposed word, on the other half."""
+    every = texts.sets
+    compared = contrasts(every)
+    words = [word for word, _ in proposed]
+    place = {word: i for i, word in enumerate(dict.fromkeys(words))}
+    share = np.full((len(place), len(chosen), len(every.groups)), np.nan)
+    for number, (_, halves) in enumerate(texts.halves(chosen)):
+        for half, answers in halves.items():
+            share[:, number, half] = 0.0
+            for answer in answers:
+                for word in answer & place.keys():
+                    share[place[word], number, half] += 1.0 / len(answers)
+    columns = [within_sets(share[place[word]], compared[i][1]) for word, i in proposed]
+    if not columns:
+        return
+    d = np.stack(columns, axis=1)
+    known = ~np.isnan(d)
+    code, source = np.unique(every.source[list(chosen)], return_inverse=True)
+    upper, n = (sums_by(source, len(code), x) for x in (np.where(known, d, 0.0), known * 1.0))
+    groups = [{every.attribute: compared[i][0]} for _, i in proposed]
+    names = [every.sources[i] for i in code.tolist()]
+    sums = GroupSums(names, groups, upper, n, cluster=every.cluster)
+    ends = [(int(np.argmax(compared[i][1])), place[word]) for word, i in proposed]
+    counts = [(np.nansum(share[w, :, at]), np.nansum(np.delete(share[w], at, 1))) for at, w in ends]
+
+    def own(i: int) -> Mapping[str, Any]:
+        word = proposed[i][0]
+        kind = "opening" if word.startswith(OPENING) else "phrase" if " " in word else "word"
+        strata = {"model": model, "word": word.removeprefix(OPENING).strip(), "kind": kind}
+        first, second = counts[i]
+        return {
+            "strata": strata | {"part": ALL},
+            "details": {"with_first": float(first), "with_second": float(second)},
+        }
+
+    shared: dict[str, Any] = {"statistic": "difference", "strata": {}, "n_texts": 2 * len(chosen)}
+    yield from with_scores(estimates_of(PAIR_WORDS, sums, sums.means(scope), scope, own, **shared))
+
+
+def pair_similarity(matched_texts: MatchedTexts, scope: Scope) -> Iterator[Estimate]:
+    """Yield how alike the halves of a pair are, and how far that lies from two answers to one half.
+
+    Parameters
+    ----------
+    matched_texts, scope
+        The texts of the sets, and the audit's settings.
+    """
+    every = matched_texts.sets
+    for code, model in enumerate(every.models):
+        chosen = np.flatnonzero(every.model == code)
+        if len(chosen) > 2 * MOST_SETS:
+            rng = scope.rng("similarity", model)
+            chosen = np.sort(rng.choice(chosen, 2 * MOST_SETS, replace=False))
+        alike = np.full((len(chosen), 2), np.nan)
+        for i, (_, halves) in enumerate(matched_texts.halves(chosen.tolist())):
+            sides = list(halves.values())
+            across = [
+                _jaccard(a, b) for one, two in combinations(sides, 2) for a in one for b in two
+            ]
+            again = [_jaccard(a, b) for side in sides for a, b in combinations(side, 2)]
+            alike[i] = [sum(each) / len(each) if each else np.nan for each in (across, again)]
+        names, source = np.unique(every.source[chosen], return_inverse=True)
+        between, within = alike.T
+        values = np.stack([between, between - within], axis=1)
+        known = ~np.isnan(values)
+        upper, n = (
+            sums_by(source, len(names), x) for x in (np.where(known, values, 0.0), known * 1.0)
+        )
+        clusters = [every.sources[i] for i in names.tolist()]
+        groups: list[dict[str, str]] = [{every.attribute: ALL}] * 2
+        sums = GroupSums(clusters, groups, upper, n, cluster=every.cluster)
+        found = sums.means(scope)
+
+        def own(i: int, model: str = model, n: FloatArray = n) -> Mapping[str, Any]:
+            of = ("halves", "halves less answers to one request")[i]
+            fields = {"strata": {"model": model, "of": of, "part": ALL}, "statistic": _KINDS[i]}
+            if not n[:, i].any():
+                return fields | {"undefined": "no request was answered twice"}
+            return fields if i else fields | {"test": None, "fixed": None}
+
+        yield from estimates_of(PAIR_SIMILARITY, sums, found, scope, own, strata={})
+
+
+_KINDS = ("mean", "difference")
+
+
+def _jaccard(one: frozenset[str], two: frozenset[str]) -> float:
+    return len(one & two) / max(len(one | two), 1)
+
+
+def sentence(e: Estimate) -> str:
+    """Return a difference in a word as a finding."""
+    writer, first, second = halves_of(e)
+    what = {"opening": "opens with", "phrase": "says", "word": "has the word"}[e.strata["kind"]]
+    return (
+        f"{writer}the answer to the {first} half {what} “{e.strata['word']}” more often than that "
+        f"to the {second} half, by {100 * abs(e.value or 0.0):.1f} points"
+    )
+
+
+def unlike(e: Estimate) -> str:
+    """Return a difference in similarity as a finding."""
+    writer, _, _ = halves_of(e)
+    less = "less" if (e.value or 0.0) < 0 else "more"
+    return (
+        f"{writer}answers to the two halves of a pair are {less} alike than two answers to one "
+        f"request, by {100 * abs(e.value or 0.0):.1f} points of shared words and phrases"
+    )
+
+
+PAIR_WORDS = Component(
+    name="pair_words.v1",
+    summary="Words, phrases and openings that answers about one group have and answers to the same "
+    "request about another have not: proposed on half of the sources, tested on the other half.",
+    reads="texts of matched sets; pair, group and source",
+    unit="pair",
+    range="−1 to 1; 0 is no difference",
+    undefined_when="no word differs enough on the half that proposes, or one half has no pair",
+    equation="mean over pairs of the share of answers about the first group that have the word, "
+    "less that of the second",
+    source="this project; sample splitting as in Cox 1975, A note on data-splitting",
+    run=pair_words,
+    title="Words that differ within pairs",
+    reading="Above 0: answers about the first group have it more often.",
+    finding=sentence,
+    findings=3,
+    brief="words within pairs",
+    figure="table",
+    each_model=True,
+)
+
+PAIR_SIMILARITY = Component(
+    name="pair_similarity.v1",
+    summary="How alike the answers to the halves of a pair are, beside how alike two answers to "
+    "the identical request are: the floor of what any two answers differ by.",
+    reads="texts of matched sets; pair, group and source",
+    unit="pair",
+    range="0 to 1, and −1 to 1 for the difference; 0 is as alike as two answers to one request",
+    undefined_when="no request was answered twice, for the difference",
+    equation="Jaccard index of the words and phrases of up to three words of two answers",
+    source="Broder 1997, On the resemblance and containment of documents",
+    run=pair_similarity,
+    title="Similarity of the halves",
+    reading="The lower, the less the two answers have in common; the words of the person count as "
+    "one.",
+    finding=unlike,
+    findings=1,
+    brief="similarity",
+    figure="table",
+    each_model=True,
+)

@@ -1,0 +1,64 @@
+"""Which texts are of a matched set, and why others are left out."""
+
+import pytest
+
+from matched_pairs import pairs
+from portrayal.errors import DataError, OptionError
+from portrayal.measure.matched.sets import HALF, OTHER, REQUEST, TWICE, gender_sides
+
+
+def exclusions(run):
+    return dict(run.records[0].exclusions)
+
+
+def test_texts_that_do_not_count_are_counted_by_reason(audited):
+    rows = pairs()
+    rows[0]["text"] = rows[0]["prompt"] = "Write about her."  # equal to its request
+    rows.append(dict(rows[3]))  # stands twice
+    rows[4]["text"] = "He left. He had his hat."  # of the female half
+    del rows[7]  # its other half is missing
+    run = audited(rows)
+    assert exclusions(run) == {REQUEST: 1, TWICE: 1, OTHER: 1, HALF: 3}
+    found = next(e for e in run.records if e.strata.get("score") == "length")
+    assert found.n_units == 36 - 3
+
+
+def test_the_other_gender_can_be_kept(audited):
+    rows = pairs()
+    rows[4]["text"] = "He left. He had his hat."
+    assert exclusions(audited(rows, keep_others=True)) == {}
+
+
+def test_columns_are_found_by_usual_names(audited):
+    rows = [{"case_id": r["pair"], "person": r["gender"], "answer": r["text"]} for r in pairs()]
+    run = audited(rows, source=None)
+    found = next(e for e in run.records if e.strata.get("score") == "length")
+    assert found.n_clusters == found.n_units == 36
+    assert found.group == {"person": "female − male"}
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "words"),
+    [
+        (lambda r: r | {"gender": "female"}, OptionError, "only 'female' there; a pair needs two"),
+        (lambda r: r | {"pair": r["pair"] + r["gender"]}, DataError, "no pair has texts of two"),
+        (lambda r: {"text": r["text"], "pair": r["pair"]}, OptionError, "Name it with --group"),
+        (lambda r: {"text": r["text"], "gender": "x"}, DataError, "lacks pair"),
+    ],
+)
+def test_files_that_hold_no_pairs_are_refused_in_one_line(audited, change, error, words):
+    with pytest.raises(error, match=words) as raised:
+        audited([change(row) for row in pairs()], source=None)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_column_of_many_values_is_no_group(audited):
+    rows = [r | {"gender": f"g{i}"} for i, r in enumerate(pairs())]
+    with pytest.raises(OptionError, match="72 values, which are no groups"):
+        audited(rows)
+
+
+def test_groups_are_told_to_be_genders_by_any_spelling():
+    assert gender_sides(["F", "M"]) == {0: 0, 1: 1}
+    assert gender_sides(["Man", "woman", "unknown"]) == {0: 1, 1: 0}
+    assert gender_sides(["female", "robot"]) == {}

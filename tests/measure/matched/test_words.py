@@ -1,0 +1,67 @@
+"""Words that nobody asked for: proposed on half of the sources, tested on the other half."""
+
+import numpy as np
+import pytest
+
+from matched_pairs import pairs
+from portrayal.measure.matched.words import features
+
+
+def planted(share, seed=2, n=60):
+    rng = np.random.default_rng(seed)
+    rows = pairs(n_sources=n, per_source=2, seed=seed)
+    for row in rows:
+        row["text"] = row["text"].replace(" She needs care.", "").replace(" He needs care.", "")
+        if row["gender"] == "male" and rng.random() < share:
+            row["text"] += " It was done with great vigour."
+    return rows
+
+
+def words(run):
+    return [e for e in run.records if e.measure.startswith("pair_words") and e.tests]
+
+
+def test_a_phrase_of_one_half_is_found(audited):
+    found = [e for e in words(audited(planted(0.4))) if e.tests[0].audit_q < 0.05]
+    assert found
+    said = {"it", "was", "done", "with", "great", "vigour"}
+    assert all(set(e.strata["word"].split()) <= said for e in found)
+    assert all(e.value < 0 for e in found)
+
+
+def test_nothing_is_found_where_nothing_was_planted(audited):
+    assert not [e for e in words(audited(planted(0.0))) if e.tests[0].audit_q < 0.05]
+
+
+def test_tests_rest_on_other_sources_than_proposals(audited):
+    found = words(audited(planted(0.4)))
+    (estimate, *_) = found
+    assert 0 < estimate.n_clusters < 60
+    # The value is the plain difference of shares among the sources that test.
+    counts = estimate.details
+    assert estimate.value == pytest.approx(
+        (counts["with_first"] - counts["with_second"]) / estimate.n_units
+    )
+
+
+def test_words_of_the_persons_and_their_names_are_joined():
+    neutral = {"she": "he/she", "he": "he/she"}
+    woman, man = (
+        features("She met Ann Lee.", neutral, "Ann"),
+        features("He met Bo Lee.", neutral, "Bo"),
+    )
+    assert woman == man
+    assert "^ he/she met [name]" in woman
+
+
+def test_halves_exchanged_by_coins_find_nothing_more_often_than_they_may(audited):
+    """Half of the words differ within pairs; which half says them is a coin."""
+    rng = np.random.default_rng(4)
+    rows = pairs(n_sources=40, per_source=1, seed=9)
+    for i in range(0, len(rows), 2):
+        texts = [rows[i]["text"].replace("She", "It"), rows[i + 1]["text"].replace("He", "It")]
+        texts[0] += " A tall clock rang."
+        rng.shuffle(texts)
+        rows[i]["text"], rows[i + 1]["text"] = texts
+    run = audited(rows)
+    assert not [e for e in run.records if e.tests and (e.tests[0].audit_q or 1.0) < 0.05]
