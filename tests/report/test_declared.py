@@ -10,13 +10,14 @@ from portrayal.report.changes.sheet import CHANGES
 from portrayal.report.figures.declared import Declarations, statement
 from portrayal.studies.agency.report.series import FIGURES as AGENCY
 from portrayal.studies.news.report.series import FIGURES as NEWS
+from portrayal.studies.pairs.report.series import FIGURES as PAIRS
 from portrayal.studies.stories.report.names import FIGURES as NAMES
 from portrayal.studies.stories.report.ratios import FIGURES as RATIOS
 
 from .conftest import estimate
 
-EVERY = (CHANGES, AGENCY, NEWS, NAMES, RATIOS)
-STRATA = ("domain", "scenario", "attribute", "lexicon", "form")
+EVERY = (CHANGES, AGENCY, NEWS, NAMES, PAIRS, RATIOS)
+STRATA = ("domain", "scenario", "attribute", "lexicon", "form", "score", "part")
 OF_ONE_PAGE = ("seen",)
 
 

@@ -221,7 +221,7 @@ def _print(found: "Watch") -> None:
         known = [value for value in row.values if value is not None]
         change = f"{row.change:.3g} ({row.low:.3g}–{row.high:.3g})"
         alarm = "" if row.alarm is None else f"round {row.alarm}"
-        name = words_of(row.measure, row.strata, row.group)
+        name = words_of(row.measure, row.place, row.group)
         told = (name, f"{known[0]:.3g}", f"{known[-1]:.3g}", change, str(row.start))
         rows.append((*told, plain(row.findable), f"{row.q:.2g}", alarm))
     if rows:

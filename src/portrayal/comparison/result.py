@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from portrayal.comparison.matching import Instrument
+from portrayal.measure.scope import of_each_model
 from portrayal.records import ALL, PromptScores
 from portrayal.reference.labels import FactorLabels, group_label, speaking_of, strata_parts
 from portrayal.run.pages import html_table
@@ -99,6 +100,12 @@ class Change:
         return 1.0 if self.scale == "ratio" else 0.0
 
     @property
+    def place(self) -> Mapping[str, str]:
+        """Where, with the model of a measure that speaks of each by itself."""
+        each = self.model_a == self.model_b != ALL and of_each_model(self.measure)
+        return {"of model": self.model, **self.strata} if each else self.strata
+
+    @property
     def model(self) -> str:
         """The model, or "A → B" where the sides have two."""
         return self.model_a if self.model_a == self.model_b else f"{self.model_a} → {self.model_b}"
@@ -178,7 +185,7 @@ def chart_of(rows: Sequence[Change], level: float, title: str) -> Chart:
         values = [
             {
                 **{name: getattr(row, name) for name in ("change", "low", "high")},
-                "what": words_of(row.measure, row.strata, row.group),
+                "what": words_of(row.measure, row.place, row.group),
                 "verdict": verdict(row, level),
             }
             for row in known[:MOST]
@@ -309,7 +316,7 @@ def cells(row: Change, level: float) -> tuple[str, ...]:
     interval = "–" if row.low is None else f"[{number(row.low)}, {number(row.high)}]"
     result = verdict(row, level) if row.undefined is None else row.undefined
     return (
-        words_of(row.measure, row.strata, row.group),
+        words_of(row.measure, row.place, row.group),
         number(row.value_a),
         number(row.value_b),
         ("×" if row.scale == "ratio" and row.change is not None else "") + number(row.change),

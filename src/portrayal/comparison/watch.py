@@ -31,7 +31,7 @@ from portrayal.comparison.result import Change
 from portrayal.comparison.sums import Numbering, Sums, measured, why_not
 from portrayal.comparison.writing import Writing, writing_of
 from portrayal.errors import OptionError, RunError
-from portrayal.measure.scope import stated_changes
+from portrayal.measure.scope import of_each_model, stated_changes
 from portrayal.records import ALL
 from portrayal.reference.labels import FactorLabels
 from portrayal.run import Run
@@ -352,7 +352,7 @@ def _timelines(
 ) -> list[Timeline]:
     """Test every estimate that some round's report may state, at every look, as one family."""
     stated = stated_of(study)
-    indices = [rows_of(side, model) for side, model in sides]
+    indices = [rows_of(side, model) | _rows_of_each(side) for side, model in sides]
     keys: dict[Key, None] = {}
     for (side, model), index in zip(sides, indices, strict=True):
         may_be = stated_changes([side.run.records[row] for row in index.values()], model, stated)
@@ -383,6 +383,16 @@ def _timelines(
     return made
 
 
+def _rows_of_each(side: Side) -> dict[Key, int]:
+    """Rows of the measures that pool no models, with the model among the strata."""
+    index: dict[Key, int] = {}
+    for model in side.models if len(side.models) > 1 else ():
+        for (measure, statistic, strata, group), row in rows_of(side, model).items():
+            if model != ALL and of_each_model(measure):
+                index[measure, statistic, strata | {("model", model)}, group] = row
+    return index
+
+
 def _values(runs: Sequence[Run], rows: Sequence[int | None]) -> Timeline:
     """Return an estimate by round, not yet tested."""
     records = [
@@ -390,7 +400,10 @@ def _values(runs: Sequence[Run], rows: Sequence[int | None]) -> Timeline:
     ]
     first = next(record for record in records if record is not None)
     bounds = [None if e is None or e.value is None else e.interval for e in records]
+    model = first.strata.get("model", ALL) if of_each_model(first.measure) else ALL
     return Timeline(
+        model_a=model,
+        model_b=model,
         measure=first.measure,
         statistic=first.statistic,
         strata={name: value for name, value in first.strata.items() if name != "model"},

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from portrayal.errors import OptionError, PortrayalError
 from portrayal.gating.policy import parse_policy
+from portrayal.measure.matched import PAIR_DIFFERENCE
+from portrayal.measure.matched.differences import SD
 from portrayal.records import ALL, Estimate
 from portrayal.reference.labels import attribute_label, strata_parts
 from portrayal.run import Run, write_atomically
@@ -39,10 +41,10 @@ def example_policy(run: Run | None = None) -> str:
     head, *rules = text.split(_RULE)
     kept = [rule.strip() for rule in rules if _fits(head, rule, run)]
     with run.speaking():
-        made = [*kept, *_rules(run)]
+        made = [*kept, *_rules(run), *_pair_rules(run)]
     if not made:
         raise OptionError(
-            f"{run.path} has neither roles, outcomes nor factors to write rules of; "
+            f"{run.path} has neither roles, outcomes, factors nor pairs to write rules of; "
             "`portrayal gate --init FILE` without a run writes the example."
         )
     return head + "\n\n".join(f"{_RULE}\n{rule}" for rule in made) + "\n"
@@ -92,6 +94,31 @@ def _rules(run: Run) -> Iterator[str]:
         )
 
 
+def _pair_rules(run: Run) -> Iterator[str]:
+    """Yield a rule for each score of pairs: how far its groups may lie apart, in its own unit."""
+    spread: dict[str, list[float]] = {}
+    groups: dict[str, str] = {}
+    for e in run.records:
+        if e.value is not None and e.details.get(SD, 0.0) > 0.0 and e.strata["part"] == ALL:
+            spread.setdefault(e.strata["score"], []).append(e.details[SD])
+            groups = dict.fromkeys(e.group, "*")
+    for score, found in spread.items():
+        most = float(f"{_LITTLE * min(found):.2g}")
+        patterns = (f"{_key(name)} = {_text(value)}" for name, value in groups.items())
+        yield "\n".join(
+            [
+                f"name = {_text(f'pairs: {score}')}",
+                f"measure = {_text(PAIR_DIFFERENCE.name.rpartition('.v')[0])}",
+                f"group = {{ {', '.join(patterns)} }}",
+                f'where = {{ score = {_text(_plain(score))}, part = "{ALL}" }}',
+                f"{f'allowed_range = [{-most}, {most}]':<33} # {_LITTLE:g} standard deviations",
+                'untestable = "skip"               # scores that never differ',
+            ]
+        )
+
+
+_LITTLE = 0.2
+"""Standard deviations of texts below which a difference is often called small."""
 _HOW = ("seen_by", "population")
 
 

@@ -312,8 +312,13 @@ def stated_changes(
 
 def _is_place(estimate: Estimate, main: str, stated: Mapping[str, str]) -> bool:
     strata = estimate.strata
-    own = strata.get("model", main) == main or _said(estimate.measure)[2]
+    own = strata.get("model", main) == main or of_each_model(estimate.measure)
     return own and all(strata.get(name, value) == value for name, value in stated.items())
+
+
+def of_each_model(measure: str) -> bool:
+    """Whether sentences speak of each model by itself (`Component.each_model`)."""
+    return _said(measure)[2]
 
 
 def _counted(e: Estimate) -> tuple[Any, ...]:

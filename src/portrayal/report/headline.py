@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import portrayal.report.formats as fmt
+from portrayal.measure.matched.differences import SD
 from portrayal.records import ALL, FEW_PEOPLE, FEW_PROMPTS, NO_TEST, THESE, Estimate
 from portrayal.report.passages import rows_of
 from portrayal.report.strength import HERE, Stated, clusters_of, units
@@ -112,12 +113,15 @@ def headline(view: View, stated: Sequence[Stated]) -> Headline:
     counted = f"{readable:,} {words.texts}{' to these prompts' * fixed}"
     tested = hypotheses(view)
     shown = {id(e) for each in stated for e in each.estimates}
-    every = [_hypothesis(e, tested) for e in tested]
+    every = [_hypothesis(view, e, tested) for e in tested]
     every.sort(key=lambda each: (each.estimate.tests[0].p, each.label))
     # What chance does not explain is either stated, or more prompts would not help to state it.
     chance = [each for each in every if not beyond_chance(each.estimate)]
     candidates = tuple(each for each in chance if id(each.estimate) not in shown)[:SHOWN]
-    sizes = [each.detectable for each in every if each.detectable is not None]
+    known = [each for each in every if each.detectable is not None]
+    # Differences in several units are compared in standard deviations, others with none of these.
+    sizes = [_seen(each) for each in known if SD in each.estimate.details]
+    sizes = sizes or [_seen(each) for each in known]
     ratios = [
         each.detectable
         for each in every
@@ -134,16 +138,22 @@ def headline(view: View, stated: Sequence[Stated]) -> Headline:
         return Headline("not measured", f"Nothing could be seen in {counted}: {unseen}.", None, ())
     best = min(
         (each for each in every if each.detectable is not None),
-        key=lambda each: (each.estimate.statistic != "ratio", each.detectable or 0.0),
+        key=lambda each: (
+            each.estimate.statistic != "ratio",
+            SD not in each.estimate.details,
+            _seen(each),
+        ),
     )
-    e, least = best.estimate, best.detectable
+    e, least = best.estimate, _seen(best)
+    unit = " standard deviations" if SD in e.details else ""
     size = (
         f"a ratio of {fmt.number(least, 'ratio')}"
         if e.statistic == "ratio"
-        else f"a {e.statistic} of {fmt.number(least, e.statistic)}"
+        else f"a {e.statistic} of {fmt.number(least, e.statistic)}{unit}"
     )
     place = place_words(e, "in ")
     who = f"{group_words(e.group)}{f' {place}' if place else ''}"
+    who = best.label if report_of(view).label is not None else who
     middle = sorted(ratios or sizes)[len(ratios or sizes) // 2]
     half = f"half of the {len(every)} comparisons only {fmt.number(middle, e.statistic)} or more"
     sentence = (
@@ -162,13 +172,14 @@ def hypotheses(view: View) -> list[Estimate]:
     ]
 
 
-def _hypothesis(e: Estimate, tested: Sequence[Estimate]) -> Hypothesis:
+def _hypothesis(view: View, e: Estimate, tested: Sequence[Estimate]) -> Hypothesis:
     """How large a difference would have been found, and what would establish this one."""
     family = sum(other.measure == e.measure for other in tested)
     # What a difference must be, in standard errors, to be found in this family with that power.
     wanted = float(normal_isf(SURE / 2.0 / max(family, 1)) + normal_isf(1.0 - POWER))
-    place = place_words(e, "in ")
+    place, own = place_words(e, "in "), report_of(view).label
     label = f"{group_label(e.group)}{f' {place}' if place else ''}: {measure_title(e.measure)}"
+    label = label if own is None else own(e)
     error = _standard_error(e)
     if error is None:
         return Hypothesis(label, e, None, None)
@@ -180,6 +191,11 @@ def _hypothesis(e: Estimate, tested: Sequence[Estimate]) -> Hypothesis:
     times = (wanted * error / away) ** 2 if away > 0 else math.inf
     prompts = math.ceil(e.n_clusters * max(times, 1.0)) if times <= _FARTHEST else None
     return Hypothesis(label, e, size, prompts)
+
+
+def _seen(each: Hypothesis) -> float:
+    """What could have been found; of differences in several units, in standard deviations."""
+    return (each.detectable or 0.0) / (each.estimate.details.get(SD) or 1.0)
 
 
 def _away(e: Estimate) -> float:

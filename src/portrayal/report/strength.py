@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import portrayal.report.formats as fmt
+from portrayal.measure.scope import of_each_model
 from portrayal.records import (
     ALL,
     BEYOND_MARGINS,
@@ -90,9 +91,10 @@ def count_words(count: Count, unit: str) -> str:
 def agreement(view: View, e: Estimate) -> tuple[int, int]:
     """Return how many models point the same way, and how many have a value; (0, 0) for one model.
 
-    A median over models agrees with the single models of the measure that it sums up.
+    So it is where each model is a question of its own, which another one cannot answer. A median
+    over models agrees with the single models of the measure that it sums up.
     """
-    if len(view.models) < 2:
+    if len(view.models) < 2 or of_each_model(e.measure):
         return 0, 0
     own = base_of(e.measure)
     values = [

@@ -117,6 +117,8 @@ class StudyReport:
         How the clustered intervals compare with the published ones: a sentence and a table.
     place, group
         How an estimate's place and group stand in the table of estimates.
+    label
+        What an estimate is of, in a few words: its measure, group and place where there is none.
     style
         CSS file in the folder `templates`; "" for none.
     """
@@ -134,6 +136,7 @@ class StudyReport:
     intervals: Callable[["View"], tuple[str, "Table"]] | None = None
     place: Callable[[Estimate], str] | None = None
     group: Callable[[Mapping[str, str]], str] | None = None
+    label: Callable[[Estimate], str] | None = None
     style: str = ""
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import portrayal.registry as registry
 from portrayal.errors import PortrayalError
+from portrayal.measure.scope import of_each_model
 from portrayal.records import ALL, ERROR_HIGH, ERROR_LOW, LIKE_THESE, READER_ERROR, Estimate
 from portrayal.reference.labels import strata_words
 from portrayal.registry import Component
@@ -102,8 +103,7 @@ class View:
         return [
             e
             for e in estimates
-            if e.strata.get("model", self.main) == self.main
-            or getattr(described(e.measure), "each_model", False)
+            if e.strata.get("model", self.main) == self.main or of_each_model(e.measure)
         ]
 
     @cached_property

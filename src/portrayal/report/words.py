@@ -104,6 +104,8 @@ _NOT_BORNE = frozenset(
     ("gender", "pair", "name", "threshold", "likelihood", "outcome", "cues", "cue", "role")
 )
 
+_LESS = " − "
+"""Between the groups of a difference, which are no characters."""
 _IN_PAIR = ("dominant_", "subordinate_")
 
 
@@ -124,7 +126,7 @@ def couple(pair: str) -> str:
 
 def group_label(group: Mapping[str, str]) -> str:
     """Return a short label for tables and charts ("Latine, masculine")."""
-    if list(group) == ["gender"]:
+    if list(group) == ["gender"] and _LESS not in group["gender"]:
         return f"{GENDER_LABELS.get(group['gender'], group['gender'])} characters"
     parts = []
     for attribute, value in group.items():
@@ -153,6 +155,7 @@ def group_words(group: Mapping[str, str]) -> str:
         said = f"names most borne by {people_of(race)}"
     else:
         said = f"{GENDERED.get(gender, gender)} characters" if gender else ""
+        said = gender if gender and _LESS in gender else said
     others = {name: value for name, value in group.items() if name not in ("race", "gender")}
     labels = {name: shown.attribute_label(name) for name in others}
     small = {n: v[:1].lower() + v[1:] if v[1:2].islower() else v for n, v in labels.items()}

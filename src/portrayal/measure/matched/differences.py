@@ -188,7 +188,7 @@ def sentence(e: Estimate) -> str:
 def halves_of(e: Estimate) -> tuple[str, str, str]:
     """Return who writes, "" or with a colon, and the two groups, the one with more first."""
     (pair,) = e.group.values()
-    first, second = pair.split(MINUS)
+    first, _, second = pair.partition(MINUS)
     writer = "" if e.strata["model"] == UNNAMED else f"{e.strata['model']}: "
     return (writer, first, second) if (e.value or 0.0) >= 0 else (writer, second, first)
 
@@ -218,7 +218,7 @@ PAIR_DIFFERENCE = Component(
     reading="Above 0: texts about the first group have more of it than texts about the second.",
     finding=sentence,
     findings=5,
+    figure="pair-differences",
     brief="within pairs",
-    figure="dots",
     each_model=True,
 )

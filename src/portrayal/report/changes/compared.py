@@ -214,7 +214,7 @@ def _write(found: Comparison, sides: tuple[Side, Side], path: str | Path, seed: 
         "warnings": warnings,
         "n": counts,
         "counted": {what: fmt.plural(n, "number") for what, n in counts.items()},
-        "about": "" if about is None else subject(about.measure, about.strata, about.group),
+        "about": "" if about is None else subject(about.measure, about.place, about.group),
         "tests": "; ".join(dict.fromkeys(row.method for row in found.rows if row.method)) or "none",
         "first": _first(found, sides, labels, rows, changed, unresolved),
         "same": sheet.CHANGES.table("same", None, same),
@@ -371,7 +371,7 @@ def _chosen(sure: Sequence[tuple[Change, Behind]]) -> list[tuple[Change, Behind]
 def _headline(row: Change, labels: tuple[str, str]) -> str:
     up = (row.change or 0.0) > row.null
     values = [fmt.number(value, row.statistic) for value in (row.value_a, row.value_b)]
-    what = capital(subject(row.measure, row.strata, row.group))
+    what = capital(subject(row.measure, row.place, row.group))
     if row.model_a != row.model_b:
         return f"{what} is {values[0]} in {labels[0]} and {values[1]} in {labels[1]}"
     return f"{what} {'rose' if up else 'fell'} from {values[0]} to {values[1]}"

@@ -76,7 +76,7 @@ def _spec(rows: list[Change], level: float) -> Spec:
     charts = []
     places = sheet.places_of(rows)
     for place in places:
-        here = [row for row in rows if strata_words(row.strata, row.group) == place]
+        here = [row for row in rows if strata_words(row.place, row.group) == place]
         data = [_datum(row, (left, right), values, level) for row in here]
         rows_of = list(dict.fromkeys(d["row"] for d in data))
         labelled, bare = (

@@ -54,7 +54,7 @@ def span_words(low: float | None, high: float | None, scale: str) -> str:
 
 def places_of(rows: Iterable[Any]) -> list[str]:
     """Return the places that rows of changes are of, each once, in words."""
-    return list(dict.fromkeys(strata_words(row.strata, row.group) for row in rows))
+    return list(dict.fromkeys(strata_words(row.place, row.group) for row in rows))
 
 
 def by_measure(rows: Iterable[Row]) -> dict[str, list[Row]]:
@@ -89,8 +89,8 @@ def _known(row: Any, place: int) -> str:
 CHANGES = Declarations(
     "portrayal.report.changes",
     {
-        "row": lambda _, row: row_label(row.strata, row.group),
-        "place": lambda _, row: short(strata_words(row.strata, row.group), 90),
+        "row": lambda _, row: row_label(row.place, row.group),
+        "place": lambda _, row: short(strata_words(row.place, row.group), 90),
         "before": _number("value_a"),
         "after": _number("value_b"),
         "change": lambda _, row: change_words(row.change, row.scale),

@@ -77,7 +77,7 @@ def _spec(found: Watch, rows: list[Timeline]) -> Spec:
         panel = sheet.CHANGES.chart(
             "rounds",
             data=data,
-            title=row_label(row.strata, row.group, placed=placed),
+            title=row_label(row.place, row.group, placed=placed),
             colour=colour_of_group(row.group, others),
             one=rule_at("y") if axis.factor is not None else None,
             since=sheet.CHANGES.chart("since", **shared) if changed else None,
@@ -223,7 +223,7 @@ def _sentence(found: Watch, row: Timeline) -> Stated:
     since, seen = (found.rounds[(n or 1) - 1] for n in (row.start, row.alarm))
     known = [fmt.number(value, row.statistic) for value in row.values if value is not None]
     headline = (
-        f"{capital(subject(row.measure, row.strata, row.group))} {'rose' if up else 'fell'} from "
+        f"{capital(subject(row.measure, row.place, row.group))} {'rose' if up else 'fell'} from "
         f"round {row.start} ({since.when.isoformat()}) on; it was {known[0]} at first and is "
         f"{known[-1]}"
     )

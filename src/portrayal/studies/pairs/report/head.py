@@ -1,0 +1,218 @@
+"""Head: the first screen of a report of pairs, and what stands behind it."""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import portrayal.report.formats as fmt
+from portrayal.measure.matched.differences import AT_MOST, FLOOR, REACTION, SD, STANDARDISED
+from portrayal.records import Estimate
+from portrayal.report.figures.figure import Table
+from portrayal.report.figures.panels import panel
+from portrayal.report.findings import headline_of, q_words
+from portrayal.report.first import read_line
+from portrayal.report.formats import short
+from portrayal.report.strength import FirstScreen, Stated, strength_of
+from portrayal.report.study import Fact, words_of
+from portrayal.report.view import View, is_sure, place_of
+from portrayal.studies.pairs.report.series import (
+    FIGURES,
+    STANDARD,
+    UNNAMED,
+    amount,
+    called,
+    contrast,
+    datum,
+    deviations,
+    differences,
+    drawable,
+    established,
+    exclusions,
+    floor_words,
+    heads,
+    label,
+    leading,
+    span,
+    unasked,
+    unit_of,
+)
+
+MOST, UNASKED = 8, 3
+"""Findings of scores on the first screen, and of words, phrases and openings."""
+ROWS = 5
+"""Rows of its chart."""
+_MANY = "more words, phrases and openings"
+LARGEST = 3
+"""Scores that are named of a model of which nothing is stated."""
+
+
+def pairs_first(view: View) -> FirstScreen:
+    """Return the first screen: a finding for each model and score that differ between halves."""
+    every = established(view)
+    own = unasked(view)
+    stated = tuple(_finding(view, e) for e in (*every[:MOST], *own[:UNASKED]))
+    more = [f"{called(e)} ({deviations(e.details.get(STANDARDISED))})" for e in every[MOST:]]
+    cannot = [f"Established too, and not listed above: {fmt.listed(more)}."] if more else []
+    if own[UNASKED:]:
+        others = fmt.plural(len(own) - UNASKED, "more word, phrase or opening", _MANY)
+        cannot.append(f"Established too, and listed in the figures: {others}.")
+    cannot += _hidden(view, every)
+    own = differences(view)
+    unclear = sum(not is_sure(e) for e in own)
+    if not unclear and not every:
+        cannot.append("No difference between groups was measured in this run.")
+    if unclear:
+        cannot.append(
+            f"{unclear} of {fmt.plural(len(own), 'difference')} cannot be told from 0, which does "
+            "not mean that groups are treated alike."
+        )
+    clusters = max((e.n_clusters for e in own), default=0)
+    pairs = sum(max(e.n_units for e in own if e.strata["model"] == model) for model in _models(own))
+    parts = [read_line(view, clusters), fmt.plural(pairs, "pair"), _left(own)]
+    read = " · ".join(part for part in parts if part)
+    return FirstScreen(read, stated, "", tuple(cannot), _glance(view, stated))
+
+
+def _models(own: list[Estimate]) -> list[str]:
+    return list(dict.fromkeys(e.strata["model"] for e in own))
+
+
+def _finding(view: View, e: Estimate) -> Stated:
+    """A difference in a sentence, with its size, its range and what it rests on."""
+    unit, sources = unit_of(e), f" of {fmt.plural(e.n_clusters, 'source')}"
+    facts = [
+        f"{amount(e.value)} {unit} ({span(e.interval)})",
+        *([deviations(e.details[STANDARDISED])] if STANDARDISED in e.details else []),
+        *([] if e.null is None else [f"chance alone: {span(e.null)}"]),
+        fmt.plural(e.n_units, "pair") + (sources if e.n_clusters < e.n_units else ""),
+    ]
+    how = "" if e.null is None else f"; chance is {e.null.method}"
+    least = f"; {floor_words(e)}" if "score" in e.strata else ""
+    evidence = (
+        f"{label(e)}; {fmt.level(view.level)} interval over "
+        f"{fmt.plural(e.n_clusters, 'source')}{how}; {q_words(e.tests[0].audit_q)}"
+        f"{least}."
+    )
+    flags = (e.warning,) if e.warning else ()
+    return Stated(headline_of(e), tuple(facts), evidence, strength_of(view, e), (e,), flags)
+
+
+def _hidden(view: View, stated: list[Estimate]) -> list[str]:
+    """Of each model without a finding, the largest differences that it could hide."""
+    said, models = [], {e.strata["model"] for e in stated}
+    own = [e for e in differences(view) if drawable(e) and AT_MOST in e.details]
+    for model in _models(own):
+        here = [e for e in own if e.strata["model"] == model]
+        if model in models:
+            continue
+        here.sort(key=lambda e: -e.details[AT_MOST] / e.details[SD])
+        named = [
+            f"{e.strata['score']} {e.details[AT_MOST] / e.details[SD]:.2f} SD "
+            f"({amount(e.details[AT_MOST], '')} {unit_of(e)})"
+            for e in here[:LARGEST]
+        ]
+        who = "Nothing" if model == UNNAMED else f"{short(model, 40)}: nothing"
+        said.append(
+            f"{who} stated in {fmt.plural(len(here), 'score')}; the largest differences it could "
+            f"hide are {fmt.listed(named)}."
+        )
+    return said
+
+
+def _left(own: list[Estimate]) -> str:
+    """What was left out of all models, in one line; "" where nothing was."""
+    reasons: Counter[str] = Counter()
+    for of_model in exclusions(own).values():
+        reasons.update(of_model)
+    named = [f"{n:,} ({reason})" for reason, n in reasons.most_common()]
+    return f"left out: {fmt.listed(named)}" if named else ""
+
+
+def _glance(view: View, stated: tuple[Stated, ...]) -> dict[str, Any] | None:
+    """The findings, or what is largest, with the same score of other models as small marks."""
+    first = [each.first for each in stated] or [e for e in leading(view, ROWS) if drawable(e)]
+    first = [e for e in first if drawable(e)][:ROWS]
+    if len(first) < 2:
+        return None
+    data = []
+    for e in first:
+        row = called(e)
+        data.append(datum(view, e, row))
+        for other in differences(view):
+            same = place_of(other) == place_of(e) and other.group == e.group
+            if same and other is not e and drawable(other):
+                found = datum(view, other, row)
+                found["m"], found["o"] = short(other.strata["model"], 28), found.pop("v")
+                for name in ("lo", "hi", "nl", "nh"):
+                    found.pop(name, None)
+                data.append(found)
+    rows = list(dict.fromkeys(called(e) for e in first))
+    contrasts = fmt.listed(list(dict.fromkeys(contrast(e) for e in first)))
+    legend = [
+        ("dot", f"{contrasts}, with its interval"),
+        *([("ring", "the same, not established")] if not all(map(is_sure, first)) else []),
+        *([("small", "other models")] if len(view.models) > 1 else []),
+        ("band", "what exchanged halves give"),
+    ]
+    said = " ".join(f"{each.headline}." for each in stated[:ROWS])
+    spec = panel(view, data, rows, STANDARD, size=(500, 32))
+    return {"key": "glance", "label": f"At a glance. {said}", "spec": spec, "legend": legend}
+
+
+@dataclass(frozen=True)
+class PairsHead:
+    """What stands behind the findings: the instruments, what was left out, and the floor.
+
+    `instruments` has the scores that react to the words of a person; `same` names those that do
+    not.
+    """
+
+    instruments: Table
+    same: str
+    left_out: Table
+    floor: str
+
+
+def pairs_head(view: View) -> PairsHead:
+    """Return how far scorers react to the words of a person, and which texts were left out."""
+    own = differences(view)
+    rows = [(model, reason, n) for model, of in exclusions(own).items() for reason, n in of.items()]
+    said = {
+        "Model": lambda row: short(row[0], 40),
+        "Reason": lambda row: short(row[1], 120),
+        "Texts": lambda row: f"{row[2]:,}",
+    }
+    known = [e for e in own if e.value is not None]
+    reacts = [e for e in known if e.details.get(REACTION)]
+    same = {e.strata["score"]: None for e in known if e.details.get(REACTION) == 0.0}
+    for e in reacts:
+        same.pop(e.strata["score"], None)
+    floors = [f"{called(e)}: {floor_words(e)}" for e in leading(view, MOST) if FLOOR in e.details]
+    floor = "; ".join(floors) if floors else floor_words(known[0]) if known else ""
+    return PairsHead(
+        FIGURES.table("instruments", view, reacts, **heads(view)),
+        fmt.listed(list(same)) if same else "",
+        Table.of(rows, said, 2),
+        floor[:1].upper() + floor[1:],
+    )
+
+
+def instruments(view: View) -> tuple[str, ...]:
+    """Return what is known of the error of what the numbers rest on."""
+    named = "; ".join(f"{what.lower()}: {value}" for what, value in facts(view)[1:])
+    scored = (f"Scored by {named}.",) if named else ()
+    return (*scored, *words_of(__package__)["instruments"])
+
+
+def facts(view: View) -> list[Fact]:
+    """Return the groups and the instruments of the audit."""
+    own = differences(view)[:1]
+    used = {name: str(value) for e in own for name, value in e.instruments.items()}
+    names = ("lexicons", "sentiment", "classifier")
+    return [
+        (
+            "Groups",
+            fmt.listed(list(dict.fromkeys(map(contrast, differences(view))))) if own else "",
+        ),
+        *((name.capitalize(), short(used[name], 80)) for name in names if name in used),
+    ]

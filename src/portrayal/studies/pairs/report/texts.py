@@ -1,0 +1,199 @@
+"""Pairs to read: both texts side by side, the words that differ marked, furthest apart first.
+
+Of each leading difference the pairs with the largest differences are taken, and others at even
+steps of rank, so that what is shown is no choice of the worst.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+import numpy as np
+
+import portrayal.report.formats as fmt
+from portrayal.annotate.exchange import exchange_of, partners
+from portrayal.annotate.scores import TEXT_SCORES
+from portrayal.measure.matched import MatchedSets
+from portrayal.measure.matched.differences import contrasts
+from portrayal.records import Estimate
+from portrayal.reference.locales import HOME
+from portrayal.report.formats import short
+from portrayal.report.passages import Piece, Span, marked, texts_by_id
+from portrayal.report.view import View
+from portrayal.run.reading import read_prompts
+from portrayal.studies.pairs.report.figures import spread_of
+from portrayal.studies.pairs.report.series import amount, called, leading, sets_of, unit_of
+
+MOST_SERIES, LARGEST, EVEN = 8, 3, 4
+"""Differences whose pairs are shown; of each, pairs that lie furthest apart, and at even ranks."""
+LONGEST = 4000
+"""Characters shown of one text."""
+DIFFERS, SWAPPED = "differs", "swapped"
+"""Marks: of a word that only one text has, and of one that is merely exchanged with the person."""
+_WORD = re.compile(r"(?<!\w[’'])\b\w+(?:-\w+)*(?:[’'](?!s\b)\w+)?")
+"""A word, without the ending of its genitive."""
+
+
+@dataclass(frozen=True)
+class PairSide:
+    """One text of a pair: whom it is about, its score, how many answers, and its pieces."""
+
+    group: str
+    score: str
+    answers: str
+    pieces: tuple[Piece, ...]
+    cut: str
+
+
+@dataclass(frozen=True)
+class ShownPair:
+    """A pair: its name and source, the code of its series, the difference and both sides."""
+
+    title: str
+    series: int
+    model: str
+    difference: str
+    sides: tuple[PairSide, PairSide]
+
+
+@dataclass(frozen=True)
+class PairsReading:
+    """Pairs of each series, with the names of the series and how they were chosen."""
+
+    pairs: tuple[ShownPair, ...]
+    series: tuple[str, ...]
+    how: str
+
+
+def pairs_reading(view: View) -> PairsReading | None:
+    """Return pairs to read; None where the run has no texts."""
+    every = sets_of(view)
+    if every is None:
+        return None
+    answers = (every.answers[name].to_pylist() for name in ("set", "half", "text_id"))
+    text_of: dict[tuple[int, int], str] = {}
+    for number, half, text_id in zip(*answers, strict=True):
+        text_of.setdefault((number, half), text_id)
+    first = leading(view, MOST_SERIES)
+    chosen = [(code, i, d) for code, e in enumerate(first) for i, d in _chosen(every, e)]
+    halves = {(code, i): _halves(every, first[code], i) for code, i, _ in chosen}
+    ids = [text_of[i, group] for (_, i), sides in halves.items() for group in sides]
+    texts = texts_by_id(view.run.texts, ids, "text, prompt_id")
+    scores = texts_by_id(view.run.annotations(TEXT_SCORES.name), ids, "scores")
+    about = read_prompts(view.run.prompts_path, only=("name",))
+    place = {score.name: at for at, score in enumerate(every.scores)}
+    locale = view.options.get("locale") or HOME
+    words = exchange_of(locale).neutral if every.exchanged else {}
+    shown = []
+    for code, i, d in chosen:
+        e, sides = first[code], []
+        two = [texts[text_of[i, group]] for group in halves[code, i]]
+        names = [about[text["prompt_id"]].get("name", "") for text in two]
+        spans = differing(two[0]["text"], two[1]["text"], same_word(words, names[0], names[1]))
+        at, unit = place[e.strata["score"]], unit_of(e)
+        for group, text, own in zip(halves[code, i], two, spans, strict=True):
+            body, n = text["text"], int(every.n_answers[i, group])
+            value = (scores.get(text_of[i, group], {}).get("scores") or [])[at : at + 1]
+            end = min(len(body), LONGEST)
+            sides.append(
+                PairSide(
+                    short(every.groups[group], 60),
+                    f"{amount(value[0], '')} {unit}" if value else "",
+                    f"one of {n} answers" if n > 1 else "",
+                    tuple(marked(body, own, 0, end)),
+                    f"Shortened: {end:,} of {len(body):,} characters." if end < len(body) else "",
+                )
+            )
+        source = every.sources[every.source[i]]
+        title = every.names[i] + (
+            "" if source == every.names[i] else f" · {every.cluster} {source}"
+        )
+        said = f"{amount(d)} {unit}"
+        model = "" if e.strata["model"] == "unnamed" else short(e.strata["model"], 60)
+        shown.append(ShownPair(short(title, 160), code, model, said, (sides[0], sides[1])))
+    if not shown:
+        return None
+    how = (
+        f"{len(shown)} pairs of {fmt.count(len(every.model))}: for each difference that leads this "
+        f"report the {LARGEST} that lie furthest apart, and {EVEN} at even steps of rank, from the "
+        "furthest in the direction of the whole to the furthest in the other. Scores are those of "
+        "the texts as they stand; differences are without instrument bias."
+    )
+    return PairsReading(tuple(shown), tuple(called(e) for e in first), how)
+
+
+def _chosen(every: MatchedSets, e: Estimate) -> list[tuple[int, float]]:
+    """Sets and their differences: the largest, and those at even steps of rank, in that order."""
+    d, here = spread_of(every, e)
+    sign = -1.0 if (e.value or 0.0) < 0 else 1.0
+    ranked = sorted(np.flatnonzero(here).tolist(), key=lambda i: (-sign * d[i], i))
+    largest = sorted(ranked, key=lambda i: (-abs(d[i]), i))[:LARGEST]
+    steps = np.unique(np.linspace(0, len(ranked) - 1, min(EVEN, len(ranked))).astype(int))
+    kept = {*largest, *(ranked[step] for step in steps.tolist())}
+    return [(i, float(d[i])) for i in ranked if i in kept]
+
+
+def _halves(every: MatchedSets, e: Estimate, i: int) -> tuple[int, int]:
+    """The two groups of a set that stand side by side; of several others the first there is."""
+    weight = dict(contrasts(every))[next(iter(e.group.values()))]
+    one = int(np.argmax(weight))
+    others = [g for g in range(len(every.groups)) if g != one and every.n_answers[i, g]]
+    return one, others[0]
+
+
+def same_word(words: Mapping[str, str], own: str, other: str) -> Callable[[str], str]:
+    """Return the function that makes a word and its exchanged twin equal.
+
+    Parameters
+    ----------
+    words
+        What stands for each exchanged word (`Exchange.neutral`).
+    own, other
+        Names of the persons of both texts; "" where they are not known.
+    """
+    names = {
+        second.lower(): first.lower()
+        for one, two in partners([own], [other])
+        for first, second in zip(one.split(), two.split(), strict=False)
+    }
+
+    def key(word: str) -> str:
+        small = word.lower()
+        return names.get(small) or words.get(small) or small
+
+    return key
+
+
+def differing(one: str, two: str, key: Callable[[str], str]) -> tuple[list[Span], list[Span]]:
+    """Return the words that differ between two texts, as spans of each.
+
+    A word that `key` makes equal to the other text's, though it is another one, is `SWAPPED`.
+
+    Examples
+    --------
+    >>> same = same_word({"she": "she", "he": "she"}, "", "")
+    >>> differing("She is frail.", "He is well.", same)
+    ([(0, 3, 'swapped'), (7, 12, 'differs')], [(0, 2, 'swapped'), (6, 10, 'differs')])
+    """
+    words = [list(_WORD.finditer(text)) for text in (one, two)]
+    first, second = ([key(word[0]) for word in side] for side in words)
+    marks = [[DIFFERS] * len(side) for side in words]
+    for a, b, n in SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks():
+        for i in range(n):
+            alike = words[0][a + i][0].lower() == words[1][b + i][0].lower()
+            marks[0][a + i] = marks[1][b + i] = "" if alike else SWAPPED
+    return _spans(words[0], marks[0]), _spans(words[1], marks[1])
+
+
+def _spans(words: list[re.Match[str]], marks: list[str]) -> list[Span]:
+    """Neighbours with the same mark as one span."""
+    found: list[Span] = []
+    last = ""
+    for word, mark in zip(words, marks, strict=True):
+        if mark and mark == last:
+            found[-1] = (found[-1][0], word.end(), mark)
+        elif mark:
+            found.append((word.start(), word.end(), mark))
+        last = mark
+    return found
