@@ -158,7 +158,7 @@ def coin_test(
     >>> part = np.ones((8, 1))
     >>> p, n, reach = coin_test(part, part > 0, prompt_subsets(8, np.random.default_rng(0)))
     >>> float(p[0]), int(n[0]), float(reach[0])
-    (0.0078125, 8, 0.5)
+    (0.0078125, 8, 0.75)
     """
     n_prompts = here.sum(0)
     partial, _, _ = _partial_sums(part, here, subsets)
