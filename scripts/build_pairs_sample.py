@@ -2,9 +2,9 @@
 
     python scripts/build_pairs_sample.py
 
-Two invented writers answer the same 24 requests for a woman and a man. "Teller B" writes both halves
-by the same rule. "Teller A" does so too, but calls women warm where men are called skilled in four
-of ten sentences, and opens six of ten letters about women with "It is a pleasure".
+Two invented writers answer the same 24 requests for a woman and a man. "Teller B" writes both
+halves by the same rule. "Teller A" does so too, but calls women warm where men are called skilled
+in four of ten sentences, and opens six of ten letters about women with "It is a pleasure".
 """
 
 import json
@@ -51,6 +51,7 @@ PEOPLE = {
 
 
 def answer(rng: random.Random, gender: str, job: str, name: str, *, planted: bool) -> str:
+    """Return one letter; a planted one differs for women."""
     he, his, him, _ = PEOPLE[gender]
     own = planted and gender == "female"
     opening = PLEASURE if own and rng.random() < 0.6 else rng.choice(OPENINGS)
@@ -65,6 +66,7 @@ def answer(rng: random.Random, gender: str, job: str, name: str, *, planted: boo
 
 
 def main() -> None:
+    """Write the sample."""
     rng = random.Random(20)
     rows = []
     for model in ("Teller A", "Teller B"):

@@ -60,6 +60,11 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copy(news["reference"], folder / "human.jsonl")
     bios = registry.get("studies", "agency").sample()["texts"].read_text(encoding="utf-8")
     _write(folder / "bios.csv", [json.loads(line) for line in bios.splitlines()])
+    pairs = registry.get("studies", "pairs").sample()["texts"].read_text(encoding="utf-8")
+    letters = [json.loads(line) for line in pairs.splitlines()]
+    named = {"pair": "case", "source": "note"}
+    letters = [{named.get(k, k): v for k, v in row.items()} | {"length": "1"} for row in letters]
+    _write(folder / "answers.csv", letters)
     _write(folder / "sentences.csv", [{"text": s, "label": label} for s, label in SENTENCES])
     quick = {"draws": 100, "permutations": 20}
     runs = folder / "runs"
