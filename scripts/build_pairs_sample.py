@@ -12,11 +12,32 @@ import random
 from pathlib import Path
 
 OUT = Path(__file__).parents[1] / "src/portrayal/studies/pairs/sample.jsonl"
-JOBS = (
-    "accountant,architect,baker,biologist,bus driver,chemist,cook,dentist,designer,electrician,"
-    "engineer,farmer,gardener,journalist,lawyer,librarian,mechanic,nurse,painter,pharmacist,"
-    "pilot,plumber,teacher,translator"
-).split(",")
+JOBS = [
+    "accountant",
+    "architect",
+    "baker",
+    "biologist",
+    "bus driver",
+    "chemist",
+    "cook",
+    "dentist",
+    "designer",
+    "electrician",
+    "engineer",
+    "farmer",
+    "gardener",
+    "journalist",
+    "lawyer",
+    "librarian",
+    "mechanic",
+    "nurse",
+    "painter",
+    "pharmacist",
+    "pilot",
+    "plumber",
+    "teacher",
+    "translator",
+]
 OPENINGS = (
     "I write in support of {name}.",
     "{name} has asked me for a reference.",
