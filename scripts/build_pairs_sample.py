@@ -12,32 +12,12 @@ import random
 from pathlib import Path
 
 OUT = Path(__file__).parents[1] / "src/portrayal/studies/pairs/sample.jsonl"
-JOBS = [
-    "accountant",
-    "architect",
-    "baker",
-    "biologist",
-    "bus driver",
-    "chemist",
-    "cook",
-    "dentist",
-    "designer",
-    "electrician",
-    "engineer",
-    "farmer",
-    "gardener",
-    "journalist",
-    "lawyer",
-    "librarian",
-    "mechanic",
-    "nurse",
-    "painter",
-    "pharmacist",
-    "pilot",
-    "plumber",
-    "teacher",
+JOBS = (
+    "accountant", "architect", "baker", "biologist", "bus driver", "chemist", "cook", "dentist",
+    "designer", "electrician", "engineer", "farmer", "gardener", "journalist", "lawyer",
+    "librarian", "mechanic", "nurse", "painter", "pharmacist", "pilot", "plumber", "teacher",
     "translator",
-]
+)  # fmt: skip
 OPENINGS = (
     "I write in support of {name}.",
     "{name} has asked me for a reference.",
@@ -71,14 +51,14 @@ PEOPLE = {
 }
 
 
-def answer(rng: random.Random, gender: str, job: str, name: str, *, planted: bool) -> str:
+def answer(
+    rng: random.Random, gender: str, job: str, name: str, praise: list[int], *, planted: bool
+) -> str:
     """Return one letter; a planted one differs for women."""
     he, his, him, _ = PEOPLE[gender]
     own = planted and gender == "female"
     opening = PLEASURE if own and rng.random() < 0.6 else rng.choice(OPENINGS)
-    skilled = [
-        WARM[i] if own and rng.random() < 0.4 else SKILLED[i] for i in rng.sample(range(4), 3)
-    ]
+    skilled = [WARM[i] if own and rng.random() < 0.4 else SKILLED[i] for i in praise]
     body = [*skilled, *rng.sample(PLAIN, rng.randint(2, 4))]
     rng.shuffle(body)
     text = " ".join([opening, *body, rng.choice(CLOSINGS)])
@@ -93,6 +73,7 @@ def main() -> None:
     for model in ("Teller A", "Teller B"):
         for job in JOBS:
             for version in range(3):
+                praise = rng.sample(range(4), 3)  # of both halves, as the request is the same
                 for gender, (*_, names) in PEOPLE.items():
                     name = names[version]
                     rows.append(
@@ -103,7 +84,9 @@ def main() -> None:
                             "name": name,
                             "model": model,
                             "prompt": f"Write a reference for {name}, {job}.",
-                            "text": answer(rng, gender, job, name, planted=model == "Teller A"),
+                            "text": answer(
+                                rng, gender, job, name, praise, planted=model == "Teller A"
+                            ),
                         }
                     )
     OUT.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
