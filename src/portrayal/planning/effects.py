@@ -170,9 +170,13 @@ class Effects:
     @property
     def questions(self) -> int:
         """Questions of the audit: one for each statistic, and one for intersections in roles."""
-        asked = self.hypotheses or {}
-        crossed = len(self.shares) > 1 and any("subordination" in name for name in asked)
-        return max(len(asked) + crossed, 1)
+        return max(len(self.hypotheses or {}) + self.crossed, 1)
+
+    @property
+    def crossed(self) -> bool:
+        """Whether the audit asks about intersections in roles."""
+        roles = any("subordination" in name for name in self.hypotheses or {})
+        return roles and len(self.shares) > 1
 
     def rows(self, prompts: Sequence[Prompt], compare: str | None) -> Iterator[Detectable]:
         """Yield what can be found in each domain, and in prompts of one and of two roles."""
@@ -211,7 +215,9 @@ class Effects:
             return replace(row, hypotheses=int(counting.share * row.n_units >= FEW_PEOPLE))
         texts = max(round(row.n_units / row.n_prompts), 1)
         among = max(self.hypotheses.get(row.statistic, 0), 1)
-        family = self.replicates, among, self.questions
+        # A group that differs in roles does so in intersections, whose question it answers as well.
+        answered = 1 + (self.crossed and kind == "subordination")
+        family = self.replicates, among, self.questions / answered
         design = Design(row.n_prompts, texts, icc, self.level, *family)
         below, above = both_sides(kind, counting, design, self.power, self.change, ratios)
         return replace(

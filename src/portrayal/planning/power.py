@@ -60,8 +60,9 @@ class Design:
     replicates
         Simulated audits.
     hypotheses, questions
-        Of how many a question of the audit consists, and how many questions there are. An effect is
-        found where it would be stated if nothing else differed (`measure.scope.with_q_values`).
+        Of how many a question of the audit consists, and how many questions there are for each that
+        the effect answers. An effect is found where it would be stated if nothing else differed
+        (`measure.scope.with_q_values`).
     """
 
     prompts: int
@@ -70,7 +71,7 @@ class Design:
     level: float = 0.95
     replicates: int = REPLICATES
     hypotheses: int = 1
-    questions: int = 1
+    questions: float = 1.0
 
     @property
     def alpha(self) -> float:
