@@ -568,7 +568,7 @@ def nothing(options: argparse.Namespace) -> None:
 
 
 def plan(options: argparse.Namespace) -> None:
-    """Smallest true ratios that plans state, and power there with other random numbers."""
+    """Smallest true ratios that plans say an audit states, and power with other random numbers."""
     people, replicates = worlds.bearers(), options.reps or 1_000
 
     def rows() -> Iterable[Row]:
@@ -579,7 +579,8 @@ def plan(options: argparse.Namespace) -> None:
                 if race
                 else counted_whole(baseline().gender[group])
             )
-            design = Design(prompts, 20, 0.03 if race else 0.18, replicates=replicates)
+            icc, among = 0.03 if race else 0.18, {"hypotheses": 18, "questions": 3}
+            design = Design(prompts, 20, icc, replicates=replicates, **among)
             for make in (representation_power, subordination_power):
                 power = make(counting, design, options.seed)
                 least = smallest_detectable(power, 0.8, 0.95 / counting.share)
@@ -588,7 +589,11 @@ def plan(options: argparse.Namespace) -> None:
                 yield prompts, kind, group, least, there
 
     head = ("prompts × 20 texts", "statistic", "group", "smallest true ratio above 1 found")
-    show("Plans for 80 % power", (*head, "power there, other random numbers"), rows())
+    show(
+        "Plans for 80 % power among 18 hypotheses of each of 3 questions",
+        (*head, "power there, other random numbers"),
+        rows(),
+    )
 
 
 # ---------------------------------------------------------------------------- news

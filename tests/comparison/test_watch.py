@@ -6,7 +6,7 @@ from datetime import date
 import pytest
 
 import portrayal
-from portrayal.comparison import watch
+from portrayal.comparison import watch, watch_values
 from portrayal.errors import OptionError, RunError
 from portrayal.run import Run
 
@@ -50,6 +50,8 @@ def test_nothing_is_seen_before_it(series, tmp_path):
     assert row.p > 0.05
     assert found.findable > 2
     assert "would have been seen by now" in found.said[-1]
+    assert f"of these {found.n_prompts} prompts" in found.said[1]
+    assert watch_values(found)["population"] == "these-prompts"
 
 
 def test_values_are_those_of_the_audits(series, watched):

@@ -304,7 +304,7 @@ def test_a_plan(ask: Portrayal) -> None:
     assert all(d["n_prompts"] < N_PROMPTS or d["domain"] == "all" for d in facts["detectable"])
     out = ask(*arguments, *priced).ok().out
     assert "texts: 1,000 (100 prompts × 10 samples × 1 model(s))" in out
-    assert "one test at a time, between two models" in ask(*arguments, "--change").ok().out
+    assert "question(s), between two models" in ask(*arguments, "--change").ok().out
     ask("plan", "agency", "--change").refused("ratios of stories alone")
     nobody = _object(ask("plan", "agency", "--format", "json"))
     assert nobody["cost_usd"] is None

@@ -77,6 +77,22 @@ def test_a_verdict_is_an_exit_status(
     assert json.loads(done.out)["outcome"] == outcome
 
 
+def test_these_prompts_may_be_what_is_judged(
+    inside: Portrayal, place: Path, tmp_path: Path
+) -> None:
+    here = ("--population", "these-prompts")
+    quick = ("--set", "draws=100", "--set", "permutations=20")
+    texts = place / "candidate.jsonl"
+    inside("audit", "laissez-faire", "--texts", texts, "--out", "here", *here, *quick).ok()
+    facts = inside("list", "findings", "here", "--format", "json").json()
+    assert "450 stories to these prompts" in facts["sentence"]
+    policy = written(place, f'population = "{here[1]}"\n{RULE}allowed_range = [1.3, 1.41]')
+    done = inside("gate", "here", "--policy", policy)
+    assert "judged for these prompts" in " ".join(done.out.split())
+    made = inside("gate", "here", "--policy", policy, "--format", "json")
+    assert json.loads(made.out)["population"] == here[1]
+
+
 def test_inconclusive_is_3_and_unreadable_is_4(
     inside: Portrayal, place: Path, tmp_path: Path
 ) -> None:

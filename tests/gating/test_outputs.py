@@ -9,6 +9,7 @@ import pytest
 
 from portrayal.gating import FORMATS, Limit, RuleCheck, SampleSize, Verdict
 from portrayal.gating.verdict import EXIT_CODES
+from portrayal.records import THESE
 
 CHECK = RuleCheck(
     rule="a | rule",
@@ -55,6 +56,14 @@ def test_the_table_fits_80_columns_and_names_what_failed_first():
     assert "fail: runs/new against runs/old (1 fail, 1 inconclusive, 1 pass)" in " ".join(
         said.split()
     )
+
+
+def test_every_format_names_the_population():
+    for name in ("junit", "json"):
+        assert f'"{THESE}"' in FORMATS[name](verdict(GOOD, population=THESE))
+    for name in ("table", "markdown"):
+        assert "judged for these prompts" in FORMATS[name](verdict(GOOD, population=THESE))
+        assert "judged for prompts like these" in FORMATS[name](verdict(GOOD))
 
 
 def test_markdown_is_a_table_with_the_verdict_above():

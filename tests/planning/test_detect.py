@@ -19,7 +19,15 @@ from portrayal.planning import (
     subordination_power,
 )
 from portrayal.reference import RACES, mena_nhpi_table, name_bearers, name_table
-from portrayal.stats import evidence_p, reads_representation, share_evidence
+from portrayal.stats import (
+    contrasts,
+    evidence_p,
+    infer_contrasts,
+    joint_p,
+    reads_representation,
+    share_evidence,
+)
+from portrayal.stats.contrasts import TwoSides
 
 AUDITS = 1_500
 
@@ -69,6 +77,37 @@ def test_ratios_below_one_are_found_on_their_own_side(census):
         minimum = smallest_detectable(make(counting, design, 1), 0.8, 0.02)
         assert 0.02 < minimum < 1
         assert 0.72 <= make(counting, design, 2)(minimum) <= 0.88
+
+
+@pytest.mark.parametrize(("prompts", "texts"), [(8, 40), (15, 20)])
+def test_power_among_the_hypotheses_of_an_audit(prompts, texts, monkeypatch):
+    """One true effect among those of six groups in three domains, adjusted as an audit does."""
+    monkeypatch.setattr(contrasts, "JOINT_DRAWS", 999)
+    shares, questions, audits = (0.3, 0.5, 0.475, 0.18, 0.13, 0.06), 3, 200
+    among = {"hypotheses": 18, "questions": questions}
+    design = Design(prompts, texts, 0.05, replicates=500, **among)
+    counting = counted_whole(shares[0])
+    least = smallest_detectable(subordination_power(counting, design, 1), 0.8, 3.0)
+    alone = subordination_power(counting, Design(prompts, texts, 0.05, replicates=500), 1)
+    assert smallest_detectable(alone, 0.8, 3.0) < 0.9 * least
+    rng, size = np.random.default_rng(7), 1 / 0.05 - 1
+    true = np.ones(18)
+    true[0] = least
+    greater = np.tile(shares, 3)
+    counts = [
+        rng.binomial(texts, rng.beta(s * size, (1 - s) * size, (audits, prompts, 18)))
+        for s in (greater * true, greater)
+    ]
+    hits = 0
+    for upper, lower in zip(*(each.astype(float) for each in counts), strict=True):
+        n = np.full(upper.shape, float(texts))
+        one = infer_contrasts(TwoSides(upper, n, lower, n))
+        rows = np.zeros((3 * prompts, 18))
+        for k in range(18):  # each domain has prompts of its own
+            rows[k // 6 * prompts :][:prompts, k] = one.scores[:, k]
+        p = joint_p(rows, one.within, one.n_prompts.astype(float), np.random.default_rng(0))
+        hits += max(p[0], one.p[0]) * questions < 0.05 and one.ratio[0] > 1
+    assert 0.72 <= hits / audits <= 0.88
 
 
 @pytest.mark.parametrize("roles", [False, True])

@@ -41,7 +41,7 @@ class PlanConfig:
     icc: float | None = option(
         None, "Correlation of characters within a prompt.", panel=_STATISTICS
     )
-    power: float = option(0.8, "Power of the clustered test.", panel=_STATISTICS)
+    power: float = option(0.8, "Share of audits that would state it.", panel=_STATISTICS)
     level: float = option(0.95, "Confidence level.", panel=_STATISTICS)
     equivalence: bool = option(False, "Say what shows that two runs are alike.", panel=_STATISTICS)
     margin: float = option(1.25, "Factor up to which ratios count as the same.", panel=_STATISTICS)
@@ -154,7 +154,8 @@ def _plan(study: str, run: Path | None, config: PlanConfig, *, as_object: bool) 
     if as_object:
         of_runs = {"equivalence": [asdict(each) for each in needed]} if config.equivalence else {}
         detectable = [asdict(each) for each in made.detectable]
-        as_json({"study": study, **_facts(made), "detectable": detectable, **of_runs})
+        judged = {"hypotheses": made.hypotheses, "questions": made.questions}
+        as_json({"study": study, **_facts(made), **judged, "detectable": detectable, **of_runs})
         return
     with speaking_of(map(shown_of, factors)):
         _print(made, change=config.change)
@@ -249,8 +250,9 @@ def _print(made: "Plan", *, change: bool) -> None:
     _print_cost(made)
     whose = "between two models" if change else "for each model alone"
     line(
-        f"found with {made.power:.0%} power at level {made.level:.0%}, one test at a time, "
-        f"{whose}; reads: what the report then shows, null: what it shows of a fair model"
+        f"stated with {made.power:.0%} power at level {made.level:.0%}, if nothing else differs, "
+        f"among {made.hypotheses} hypotheses of {made.questions} question(s), {whose}; reads: what "
+        "the report then shows, null: what it shows of a fair model"
     )
     heads = ("statistic", "where", "group", "null", "below", "reads", "above", "reads", "prompts")
     rows = []

@@ -32,7 +32,7 @@ from portrayal.comparison.sums import Numbering, Sums, measured, why_not
 from portrayal.comparison.writing import Writing, writing_of
 from portrayal.errors import OptionError, RunError
 from portrayal.measure.scope import of_each_model, stated_changes
-from portrayal.records import ALL
+from portrayal.records import ALL, THESE
 from portrayal.reference.labels import FactorLabels
 from portrayal.run import Run
 from portrayal.stats import e_bh, latest_change
@@ -198,7 +198,8 @@ class Watch:
             )
         level = f"{100 * (1 - self.level):.3g} %"
         second = (
-            f"{len(self.alarms)} of {tested} tested numbers changed in {rounds} rounds. Where "
+            f"{len(self.alarms)} of {tested} tested numbers changed in {rounds} rounds of these "
+            f"{self.n_prompts} prompts; of other prompts nothing is said. Where "
             f"nothing changes, chance says so of any, at any look, in {level} of folders at most; "
             f"else, of those called changed at a look, {level} at most are expected to be false."
         )
@@ -254,6 +255,7 @@ def watch_values(found: Watch) -> dict[str, Any]:
     facts = ("study", "folder", "level", "differences", "n_prompts", "left_out")
     return {
         **{name: getattr(found, name) for name in facts},
+        "population": THESE,
         "rounds": [
             {
                 "name": each.name,

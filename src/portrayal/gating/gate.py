@@ -121,6 +121,7 @@ def gate(run: Given, against: Given | None, policy: str | Path | Policy) -> Verd
         limits,
         shown,
         side.run.factors,
+        asked.population,
     )
 
 

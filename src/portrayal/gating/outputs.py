@@ -70,6 +70,8 @@ def as_junit(verdict: Verdict) -> str:
     """
     root = ET.Element("testsuites", name="portrayal gate")
     suite = ET.SubElement(root, "testsuite", name=_plain(f"portrayal gate {verdict.run}"))
+    properties = ET.SubElement(suite, "properties")
+    ET.SubElement(properties, "property", name="population", value=verdict.population)
     readable = ET.SubElement(suite, "testcase", classname="unreadable", name="texts are readable")
     counts = {"failure": 0, "error": 0, "skipped": 0}
     if verdict.limits:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from portrayal.records import LIKE_THESE, Population
 from portrayal.reference.labels import FactorLabels, group_label, speaking_of, strata_words
 from portrayal.run.pages import html_table
 
@@ -164,6 +165,8 @@ class Verdict:
         What was shown, where the policy turns "inconclusive" into another outcome.
     factors
         How groups are called.
+    population
+        Of the policy: prompts like these, or these prompts where that is known of an estimate.
     """
 
     outcome: Outcome
@@ -175,6 +178,7 @@ class Verdict:
     limits: tuple[Limit, ...] = ()
     decided: Outcome | None = None
     factors: tuple[FactorLabels, ...] = ()
+    population: Population = LIKE_THESE
 
     @property
     def exit_code(self) -> int:
@@ -224,6 +228,7 @@ class Verdict:
         )
         against = f" against {self.against}" if self.against else ""
         said = f"{self.outcome}: {self.run}{against} ({counts or 'nothing judged'})"
+        said += f", judged for {self.population.replace('-', ' ')}"
         if self.limits:
             return f"{said}; {self.limits[0]}."
         if self.decided == "inconclusive" and self.outcome != "inconclusive":
@@ -245,6 +250,7 @@ class Verdict:
             "against": self.against,
             "level": self.level,
             "passes": self.passes,
+            "population": self.population,
             "decided": self.decided or self.outcome,
             "needed": _plain(self.needed),
             "unreadable": [_plain(limit) for limit in self.limits],

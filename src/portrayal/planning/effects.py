@@ -22,7 +22,7 @@ from portrayal.planning.power import (
     smallest_detectable,
     subordination_power,
 )
-from portrayal.records import ALL, Prompt
+from portrayal.records import ALL, FEW_PEOPLE, Prompt
 from portrayal.reference import RACES, NameTable, name_bearers
 from portrayal.stats import no_test_reason, reads_representation, too_few_contrasts
 from portrayal.stats.tails import chi2_ppf, t_isf
@@ -126,6 +126,8 @@ class Detectable:
         numbers than the truth where people are counted by names.
     n_prompts, n_texts, n_units, design_effect
         What that rests on.
+    hypotheses
+        Hypotheses of its statistic in the plan, among which it is found.
     undefined
         Why neither side has a value; None where one does.
     """
@@ -142,12 +144,17 @@ class Detectable:
     n_texts: int = 0
     n_units: float = 0.0
     design_effect: float = 1.0
+    hypotheses: int = 1
     undefined: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """The settings that every detectable effect of a plan shares; see `portrayal.planning.plan`."""
+    """The settings that every detectable effect of a plan shares; see `portrayal.planning.plan`.
+
+    `hypotheses` are how many there are of each statistic; while they are unknown, rows are counted
+    and nothing is simulated.
+    """
 
     samples: int
     assumed: Mapping[Key, Assumption]
@@ -158,6 +165,18 @@ class Effects:
     tables: tuple[NameTable, NameTable]
     replicates: int = REPLICATES
     change: bool = False
+    hypotheses: Mapping[str, int] | None = None
+
+    @property
+    def questions(self) -> int:
+        """Questions of the audit: one for each statistic, and one for intersections in roles."""
+        return max(len(self.hypotheses or {}) + self.crossed, 1)
+
+    @property
+    def crossed(self) -> bool:
+        """Whether the audit asks about intersections in roles."""
+        roles = any("subordination" in name for name in self.hypotheses or {})
+        return roles and len(self.shares) > 1
 
     def rows(self, prompts: Sequence[Prompt], compare: str | None) -> Iterator[Detectable]:
         """Yield what can be found in each domain, and in prompts of one and of two roles."""
@@ -194,14 +213,21 @@ class Effects:
         effect = design_effect(row.n_units, row.n_prompts, icc)
         if reason is not None:
             return replace(row, design_effect=effect, undefined=reason)
+        if self.hypotheses is None:  # of whom too few are expected is no hypothesis
+            return replace(row, hypotheses=int(counting.share * row.n_units >= FEW_PEOPLE))
         texts = max(round(row.n_units / row.n_prompts), 1)
-        design = Design(row.n_prompts, texts, icc, self.level, self.replicates)
+        among = max(self.hypotheses.get(row.statistic, 0), 1)
+        # A group that differs in roles does so in intersections, whose question it answers as well.
+        answered = 1 + (self.crossed and kind == "subordination")
+        family = self.replicates, among, self.questions / answered
+        design = Design(row.n_prompts, texts, icc, self.level, *family)
         below, above = both_sides(kind, counting, design, self.power, self.change, ratios)
         return replace(
             row,
             below=_known(below),
             above=_known(above),
             design_effect=effect,
+            hypotheses=among,
             undefined=OUT_OF_REACH if isnan(below) and isnan(above) else None,
         )
 
@@ -254,14 +280,17 @@ class Effects:
             label = prompt.strata.get(compare, REFERENCE)
             counts[label] = counts.get(label, 0) + 1
         sets = [(REFERENCE,)] if compare == REFERENCE else list(combinations(counts, 2))
+        statistic = "difference of means"
+        among = (self.hypotheses or {}).get(statistic, 1)
+        level = 1.0 - (1.0 - self.level) / (among * self.questions)
         for labels in sets:
             n_prompts = sum(counts[label] for label in labels)
             units = tuple(counts[name] * self.samples * one.units_per_text for name in labels)
             found = detectable_difference(
-                self.sd, units, n_prompts, icc=one.icc, level=self.level, power=self.power
+                self.sd, units, n_prompts, icc=one.icc, level=level, power=self.power
             )
             yield Detectable(
-                "difference of means",
+                statistic,
                 domain,
                 {compare: " and ".join(labels)},
                 *(_known(-found), _known(found), _known(-found), _known(found)),
@@ -270,6 +299,7 @@ class Effects:
                 n_prompts * self.samples,
                 sum(units),
                 design_effect(sum(units), n_prompts, one.icc),
+                among,
                 ONE_PROMPT if n_prompts < 2 else None,
             )
 

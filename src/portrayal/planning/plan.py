@@ -1,8 +1,9 @@
 """The plan: texts, tokens, cost and the smallest differences that could be found."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from portrayal.collect.ask.asking import prompts_of
@@ -104,6 +105,10 @@ class Plan:
         Of the two-sided tests, fractions.
     assumptions
         What `detectable` takes for granted.
+    hypotheses, questions
+        Of the audit: groups and places of all statistics of which people enough are expected; and
+        its statistics, with intersections of groups in roles. What is detectable would be stated
+        among them, if nothing else differed.
     """
 
     n_prompts: int
@@ -116,6 +121,8 @@ class Plan:
     level: float
     power: float
     assumptions: Mapping[Key, Assumption]
+    hypotheses: int = 1
+    questions: int = 1
 
     @property
     def n_texts(self) -> int:
@@ -245,6 +252,15 @@ def plan(
         replicates=check_count("replicates", replicates, minimum=1),
         change=change,
     )
+
+    def rows() -> tuple[Detectable, ...]:
+        of_factors = group_effects(prompts, factors, planned, run)
+        return *planned.rows(prompts, compare), *of_factors
+
+    counted = Counter[str]()
+    for row in rows():
+        counted[row.statistic] += row.hypotheses if row.undefined is None else 0
+    planned = replace(planned, hypotheses=+counted)
     given = None if answer_tokens is None else TokenEstimate(float(answer_tokens), "given")
     return Plan(
         n_prompts=len(prompts),
@@ -253,11 +269,10 @@ def plan(
         input=tokens_of(("\n\n".join(prompt.asked) for prompt in prompts), tokenizer),
         output=given or output_tokens(prompts),
         prices={name: price or price_of(name) for name in models},
-        detectable=(
-            *planned.rows(prompts, compare),
-            *group_effects(prompts, factors, planned, run),
-        ),
+        detectable=rows(),
         level=level,
         power=power,
         assumptions=assumed,
+        hypotheses=counted.total(),
+        questions=planned.questions,
     )

@@ -2,8 +2,9 @@
 
 A formula for the standard error knows neither that fair naming reads R0 and not 1, nor that name
 counting shrinks a difference, nor that few prompts have no test. So audits are simulated: people
-are dealt by a true ratio, their names drawn from the bearers, counted, and tested as in the audit.
-The same random numbers serve all ratios, so that power rises with the ratio.
+are dealt by a true ratio, their names drawn from the bearers, counted, and tested as in the audit,
+among as many other hypotheses. The same random numbers serve all ratios, so that power rises with
+the ratio.
 """
 
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from functools import cache
 import numpy as np
 from scipy import special
 
+from portrayal.records import FEW_PEOPLE
 from portrayal.stats import (
     evidence_p,
     fair_naming,
@@ -23,14 +25,16 @@ from portrayal.stats import (
     prompt_subsets,
     share_evidence,
 )
-from portrayal.stats.contrasts import TwoSides
+from portrayal.stats.contrasts import Contrasts, TwoSides, sizes_of
 from portrayal.stats.naming import FairNaming
 from portrayal.types import FloatArray
 
 REPLICATES = 1_000
 """Simulated audits: power of 80 % is known to 1.3 points."""
 
-_SUBSETS = 499  # a p of .05 needs no more; the audit draws 9,999 for its smaller ones
+_SUBSETS = 499  # a p of .05 needs no more, and smaller ones up to what the audit draws
+_MOST_SUBSETS, _PER_P = 9_999, 4
+_FLIPS = 200  # changes of sides of each audit without an effect
 _ALL_SUBSETS = 9
 _BINS = 512
 _DRAWN_TEXTS = 24  # above, the sum of a prompt's names is drawn at once
@@ -55,6 +59,10 @@ class Design:
         Of the two-sided test, a fraction.
     replicates
         Simulated audits.
+    hypotheses, questions
+        Of how many a question of the audit consists, and how many questions there are for each that
+        the effect answers. An effect is found where it would be stated if nothing else differed
+        (`measure.scope.with_q_values`).
     """
 
     prompts: int
@@ -62,10 +70,19 @@ class Design:
     icc: float = 0.05
     level: float = 0.95
     replicates: int = REPLICATES
+    hypotheses: int = 1
+    questions: float = 1.0
+
+    @property
+    def alpha(self) -> float:
+        """Adjusted p of a hypothesis in its question below which it is found."""
+        return (1.0 - self.level) / self.questions
 
     def subsets(self, *seed: int) -> FloatArray:
         """Return which prompts change sides in the tests of a simulation."""
-        return prompt_subsets(self.prompts, np.random.default_rng(seed), _SUBSETS, _ALL_SUBSETS)
+        needed = int(_PER_P * self.hypotheses / self.alpha)
+        n = min(max(needed, _SUBSETS), _MOST_SUBSETS)
+        return prompt_subsets(self.prompts, np.random.default_rng(seed), n, _ALL_SUBSETS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +174,8 @@ def representation_power(counting: Counting, design: Design, seed: int) -> Power
         else:
             p = infer_fair_shares(count, units, fair, design.icc, design.level).p
         right = np.sign(share - counting.share) == np.sign(true - 1.0)
-        return float(np.mean((p < 1.0 - design.level) & right))
+        right &= np.maximum(counting.share * units.sum(0), count.sum(0)) >= FEW_PEOPLE
+        return float(np.mean((p * design.hypotheses < design.alpha) & right))
 
     return power
 
@@ -166,21 +184,40 @@ def subordination_power(counting: Counting, design: Design, seed: int) -> Power:
     """Return the power of a comparison of two roles as a function of the true subordination ratio.
 
     The dominant role has the population's share of the group, the subordinate one the ratio times
-    it.
+    it; so have two models whose shares are compared. Other hypotheses of the question are taken to
+    be like this one without an effect, and to say other things than it.
     """
     lesser, greater = (_Draws(design, [seed, role]) for role in range(2))
     units = np.full((design.prompts, design.replicates), float(design.texts))
     dominant = greater.counts(counting, 1.0)
     part = float(counting.weight @ counting.value**2) / counting.share  # of one, a person's mean
 
-    def power(true: float) -> float:
+    def inferred(true: float) -> tuple[Contrasts, FloatArray]:
         subordinate = lesser.counts(counting, true)
-        squares = part * (subordinate + dominant)
-        found = infer_contrasts(
-            TwoSides(subordinate, units, dominant, units, squares), design.level
-        )
+        both = subordinate + dominant
+        sides = TwoSides(subordinate, units, dominant, units, part * both)
+        return infer_contrasts(sides, design.level), both.sum(0) / 2.0
+
+    def size(found: Contrasts, total: FloatArray) -> FloatArray:
+        squares, n = (found.scores**2).sum(0), found.n_prompts.astype(np.float64)
+        return sizes_of(total, squares, found.within, n)
+
+    # How far from 1 another hypothesis lies by chance: no Bonferroni, as few prompts cannot say
+    # much whatever changes sides, and so cost the others little (`stats.joint_p`).
+    none = inferred(1.0)[0]
+    coins = np.random.default_rng([seed, 2]).integers(0, 2, (_FLIPS, design.prompts)) * 2.0 - 1.0
+    chance = np.sort(size(none, coins @ none.scores), axis=None)
+
+    def power(true: float) -> float:
+        found, expected = inferred(true)
+        further = np.searchsorted(chance, size(found, found.scores.sum(0)) - 1e-9)
+        other = 1.0 - (further / chance.size) ** (design.hypotheses - 1)
+        alone = found.p
+        if design.hypotheses > 1:
+            alone = np.maximum(found.p, 2.0 * 0.5**found.n_prompts)
         right = np.sign(found.ratio - 1.0) == np.sign(true - 1.0)
-        return float(np.mean((found.p < 1.0 - design.level) & right))
+        right &= expected >= FEW_PEOPLE
+        return float(np.mean((alone + (1.0 - alone) * other < design.alpha) & right))
 
     return power
 
@@ -195,6 +232,8 @@ def change_power(
     which favour it in the same prompts are told apart oftener (`comparison`). Without `ratios` the
     difference of the shares is tested, as of groups without a baseline.
     """
+    if ratios and not roles:
+        return subordination_power(counting, design, seed)
     draws = [_Draws(design, [seed, each]) for each in range(4 if roles else 2)]
     subsets = design.subsets(seed, 4)
     units = np.full((design.prompts, design.replicates), float(design.texts))
@@ -207,9 +246,10 @@ def change_power(
         # A hundred audits at a time stay in the processor's cache.
         for at in (slice(i, i + 100) for i in range(0, design.replicates, 100)):
             sides = [(count[:, at], units[:, at]) for count in (first, second, *dominant)]
-            one, two = (sides[i] + (sides[i + 2] if roles else ()) for i in (0, 1))
-            if ratios:
-                changed = paired_ratios(one, two, subsets, design.level)
+            one, two = sides[:2]
+            if roles:
+                pairs = (one + sides[2], two + sides[3])
+                changed = paired_ratios(*pairs, subsets, design.level)
             else:
                 weight = units[:, at] / units[:, at].sum(0)
                 shares = [side[0] / units[:, at].sum(0) for side in (one, two)]
@@ -217,7 +257,7 @@ def change_power(
                 moved, here = shares[1] - shares[0] - value * weight, one[0] + two[0] > 0
                 changed = paired_changes(value, moved, weight, here, subsets, design.level)
             right = np.sign(changed.value) == np.sign(true - 1.0)
-            found += int(np.sum((changed.p < 1.0 - design.level) & right))
+            found += int(np.sum((changed.p * design.hypotheses < design.alpha) & right))
         return found / design.replicates
 
     return power

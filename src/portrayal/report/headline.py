@@ -14,7 +14,7 @@ from typing import Literal
 
 import portrayal.report.formats as fmt
 from portrayal.measure.matched.differences import SD
-from portrayal.records import ALL, FEW_PEOPLE, FEW_PROMPTS, NO_TEST, THESE, Estimate
+from portrayal.records import ALL, BEYOND_MARGINS, FEW_PEOPLE, FEW_PROMPTS, NO_TEST, THESE, Estimate
 from portrayal.report.passages import rows_of
 from portrayal.report.strength import HERE, Stated, clusters_of, units
 from portrayal.report.study import report_of
@@ -174,8 +174,10 @@ def hypotheses(view: View) -> list[Estimate]:
 
 def _hypothesis(view: View, e: Estimate, tested: Sequence[Estimate]) -> Hypothesis:
     """How large a difference would have been found, and what would establish this one."""
-    family = sum(other.measure == e.measure for other in tested)
-    # What a difference must be, in standard errors, to be found in this family with that power.
+    # What a difference must be, in standard errors, to be found with that power among those of its
+    # question and as many questions, if nothing else differs.
+    questions = Counter((other.measure, BEYOND_MARGINS in other.details) for other in tested)
+    family = questions[e.measure, BEYOND_MARGINS in e.details] * len(questions)
     wanted = float(normal_isf(SURE / 2.0 / max(family, 1)) + normal_isf(1.0 - POWER))
     place, own = place_words(e, "in "), report_of(view).label
     label = f"{group_label(e.group)}{f' {place}' if place else ''}: {measure_title(e.measure)}"

@@ -305,6 +305,20 @@ def studentised(
     return divide_or_zero(total, np.sqrt(np.maximum(np.maximum(between, within), 0.0)))
 
 
+def sizes_of(
+    total: FloatArray, squares: FloatArray, within: FloatArray, n: FloatArray
+) -> FloatArray:
+    """Return how far sums of n scores lie from 0, as a normal variate whatever n is.
+
+    Arguments as for `studentised`. Source: Wallace (1959), Bounds on normal approximations to
+    Student's distribution.
+    """
+    df = np.maximum(n - 2.0, 1e-3)
+    t = studentised(total, squares, within, n)
+    scaled = np.sqrt(df * np.log1p(t**2 / df)) * (1.0 - 3.0 / (4.0 * np.maximum(df, 1.0)))
+    return np.asarray(scaled)
+
+
 def joint_p(
     scores: FloatArray, within: FloatArray, n_prompts: FloatArray, rng: np.random.Generator
 ) -> FloatArray:
@@ -328,8 +342,7 @@ def joint_p(
 
     References
     ----------
-    Westfall & Young (1993), Resampling-based multiple testing, algorithm 2.8. Wallace (1959),
-    Bounds on normal approximations to Student's distribution, for t with other degrees of freedom.
+    Westfall & Young (1993), Resampling-based multiple testing, algorithm 2.8.
 
     Examples
     --------
@@ -338,19 +351,13 @@ def joint_p(
     >>> [round(float(each), 1) for each in p]
     [0.0, 0.8]
     """
-    squares, df = (scores**2).sum(0), np.maximum(n_prompts - 2.0, 1e-3)
-
-    def normal(total: FloatArray) -> FloatArray:
-        t = studentised(total, squares, within, n_prompts)
-        scaled = np.sqrt(df * np.log1p(t**2 / df)) * (1.0 - 3.0 / (4.0 * np.maximum(df, 1.0)))
-        return np.asarray(scaled)
-
-    observed = normal(scores.sum(0))
+    squares = (scores**2).sum(0)
+    observed = sizes_of(scores.sum(0), squares, within, n_prompts)
     order = np.argsort(-observed, kind="stable")
     hits, rows = np.zeros(len(order)), 0
     while rows < JOINT_DRAWS:
         coins = rng.integers(0, 2, (min(1_000, JOINT_DRAWS - rows), len(scores))) * 2.0 - 1.0
-        drawn = normal(coins @ scores)[:, order]
+        drawn = sizes_of(coins @ scores, squares, within, n_prompts)[:, order]
         # Of each ratio, the largest of those that are no further from 1 than it.
         most = np.maximum.accumulate(drawn[:, ::-1], axis=1)[:, ::-1]
         hits += (most >= observed[order] - 1e-9).sum(0)
