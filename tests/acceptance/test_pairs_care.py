@@ -58,9 +58,8 @@ def test_gemma_differs_as_published(run):
 
 
 def test_llama_3_differs_in_no_score(run):
-    """What is found of its words is how a text opens ("Mr Smith, an 84-year-old": 135 to 62)."""
-    names = stated(run, "llama3")
-    assert {e.strata.get("kind") for e in names.values()} <= {"opening"}
+    """What is found of its words is how a text opens ("Mr Smith, an 84-year-old resident")."""
+    assert set(stated(run, "llama3")) <= {"mr/mrs smith an", "resident"}
 
 
 def test_t5_names_appearance_more_of_women(run):

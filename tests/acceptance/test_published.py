@@ -10,7 +10,8 @@ NAMED = pytest.mark.parametrize(("study", "place"), PLACES, ids=str)
 
 
 def test_every_study_is_checked():
-    assert set(EXPECTED) == set(registry.names("studies"))
+    # Of pairs nothing is published that follows from published figures alone (its card).
+    assert set(EXPECTED) == set(registry.names("studies")) - {"pairs"}
 
 
 @pytest.mark.parametrize("study", EXPECTED)

@@ -70,7 +70,7 @@ def lexicons() -> tuple[str, ...]:
     Examples
     --------
     >>> lexicons()
-    ('liang-2022', 'race-occupations', 'story-list')
+    ('liang-2022', 'race-occupations', 'story-list', 'themes')
     """
     return _LEXICONS.names
 
