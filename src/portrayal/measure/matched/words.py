@@ -266,6 +266,7 @@ def pair_similarity(matched_texts: MatchedTexts, scope: Scope) -> Iterator[Estim
             alike[i] = [sum(each) / len(each) if each else np.nan for each in (across, again)]
         names, source = np.unique(every.source[chosen], return_inverse=True)
         between, within = alike.T
+        same = float((between == 1.0).sum() / max((~np.isnan(between)).sum(), 1))
         values = np.stack([between, between - within], axis=1)
         known = ~np.isnan(values)
         upper, n = (
@@ -276,17 +277,21 @@ def pair_similarity(matched_texts: MatchedTexts, scope: Scope) -> Iterator[Estim
         sums = GroupSums(clusters, groups, upper, n, cluster=every.cluster)
         found = sums.means(scope)
 
-        def own(i: int, model: str = model, n: FloatArray = n) -> Mapping[str, Any]:
+        def own(
+            i: int, model: str = model, n: FloatArray = n, same: float = same
+        ) -> Mapping[str, Any]:
             of = ("halves", "halves less answers to one request")[i]
             fields = {"strata": {"model": model, "of": of, "part": ALL}, "statistic": _KINDS[i]}
             if not n[:, i].any():
                 return fields | {"undefined": "no request was answered twice"}
-            return fields if i else fields | {"test": None, "fixed": None}
+            return fields if i else fields | {"test": None, "details": {SAME: same}}
 
         yield from estimates_of(PAIR_SIMILARITY, sums, found, scope, own, strata={})
 
 
 _KINDS = ("mean", "difference")
+SAME = "same_answers"
+"""Detail: share of pairs whose answers are the same but for the words of the person."""
 
 
 def _jaccard(one: frozenset[str], two: frozenset[str]) -> float:

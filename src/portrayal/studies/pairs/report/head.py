@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import portrayal.report.formats as fmt
+from portrayal.measure.matched import PAIR_SIMILARITY
 from portrayal.measure.matched.differences import AT_MOST, FLOOR, REACTION, SD, STANDARDISED
+from portrayal.measure.matched.words import SAME
 from portrayal.records import Estimate
 from portrayal.report.figures.figure import Table
 from portrayal.report.figures.panels import panel
@@ -37,6 +39,8 @@ from portrayal.studies.pairs.report.series import (
     unit_of,
 )
 
+_COPIES = 0.5
+"""Share of pairs with the same answers from which on they look like copies of requests."""
 MOST, UNASKED = 8, 3
 """Findings of scores on the first screen, and of words, phrases and openings."""
 ROWS = 5
@@ -56,6 +60,12 @@ def pairs_first(view: View) -> FirstScreen:
     if own[UNASKED:]:
         others = fmt.plural(len(own) - UNASKED, "more word, phrase or opening", _MANY)
         cannot.append(f"Established too, and listed in the figures: {others}.")
+    for e in view.by_measure.get(PAIR_SIMILARITY.name, ()):
+        if e.details.get(SAME, 0.0) >= _COPIES:
+            cannot.append(
+                f"{e.strata['model']}: in {e.details[SAME]:.0%} of the pairs both answers are the "
+                "same but for the words of the person; were requests read in place of answers?"
+            )
     cannot += _hidden(view, every)
     own = differences(view)
     unclear = sum(not is_sure(e) for e in own)
