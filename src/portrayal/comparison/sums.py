@@ -259,18 +259,16 @@ def _within(sides: Sequence[Sums]) -> FloatArray:
     form, log = sides[0].form, sides[0].log
     n_cells = _CELLS.get(form, 0)
     total = np.zeros(sides[0].cells[0].shape[1])
-    if form not in _CELLS:
+    if not n_cells:
         return total * np.nan
     for side in sides:
-        for a, n in zip(
-            side.cells[: _CELLS[form] : 2], side.cells[1 : _CELLS[form] : 2], strict=True
-        ):
+        for a, n in zip(side.cells[:n_cells:2], side.cells[1:n_cells:2], strict=True):
             share, rest = divide(a.sum(0), n.sum(0)), (n - a).sum(0)
             known = np.all((a >= 0) & (a <= n * (1 + 1e-9)), axis=0)
             known &= np.minimum(a.sum(0), rest) >= FEW_PEOPLE
             part = within_variance(a, n, a) * (divide(1.0, share) if log else side.scale) ** 2
             total = total + np.where(known, part, np.nan)
-    return total if n_cells else total * np.nan
+    return total
 
 
 def changes_against(
