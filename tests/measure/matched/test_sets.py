@@ -62,3 +62,8 @@ def test_groups_are_told_to_be_genders_by_any_spelling():
     assert gender_sides(["F", "M"]) == {0: 0, 1: 1}
     assert gender_sides(["Man", "woman", "unknown"]) == {0: 1, 1: 0}
     assert gender_sides(["female", "robot"]) == {}
+
+
+def test_where_all_texts_are_left_out_the_reasons_are_said(audited):
+    with pytest.raises(DataError, match=r"Left out: 72 \(failed\)"):
+        audited([r | {"outcome": "failed"} for r in pairs()])

@@ -253,6 +253,12 @@ class _Rows:
         self.seen.add(mark.digest())
         return ""
 
+    def _why(self) -> str:
+        """Which texts were left out, in a sentence after a space; "" where none was."""
+        found = sum(self.left_out.values(), Counter[str]())
+        said = ", ".join(f"{n:,} ({reason})" for reason, n in found.most_common())
+        return f" Left out: {said}." if said else ""
+
     def sets(
         self,
         values: Sequence[str],
@@ -272,6 +278,7 @@ class _Rows:
             raise DataError(
                 f"no pair has texts of two values of {self.group!r}: the halves of a pair must "
                 "have one value in the column of pairs. Name it with --pair-by."
+                f"{self._why()}"
             )
         apart = [i for i, score in enumerate(scores) if not score.exchanged] + [len(scores)]
         twin[:, apart] = own[:, apart]
