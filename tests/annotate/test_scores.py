@@ -95,3 +95,20 @@ def test_names_of_the_other_half_are_exchanged(tmp_path):
     # VADER hears "grace" in the name: in the exchanged text the other one has it.
     assert one["scores"][0] == two["exchanged"][0] > 0
     assert one["exchanged"][0] == two["scores"][0] == 0
+
+
+def test_a_classifier_of_whole_texts_is_given_the_exchanged_text_too(monkeypatch):
+    from types import SimpleNamespace
+
+    from portrayal.annotate import scores
+
+    def setup(_):
+        return lambda rows, _: [{"whole": float(row["text"].count("she"))} for row in rows]
+
+    chosen = settings(scorers=("toxicity",), lexicons=("themes",), toxicity_model="none")
+    known = scores.registry.component
+    made = {"toxicity.v1": SimpleNamespace(setup=setup)}
+    component = lambda kind, name: made.get(name) or known(kind, name)  # noqa: E731
+    monkeypatch.setattr(scores.registry, "component", component)
+    (row,) = TEXT_SCORES.setup(chosen)([{"text": "Now she is here, and she stays."}], [{}])
+    assert (row["scores"][0], row["exchanged"][0]) == (2.0, 0.0)

@@ -215,3 +215,26 @@ def test_files_that_are_no_logs(evaluate: Callable[..., Any], tmp_path: Path) ->
         bring(tmp_path / "other.json", tmp_path / "run")
     with pytest.raises(DataError, match="no such log"):
         bring(tmp_path / "absent.eval", tmp_path / "run")
+
+
+def test_pairs_are_asked_with_their_system_prompts_and_audited(
+    evaluate: Callable[..., Any], tmp_path: Path
+) -> None:
+    from portrayal.inspect.tasks import study_task
+    from portrayal.pipeline.audit import audit
+
+    (tmp_path / "pairs.toml").write_text(
+        'group = "gender"\n[[template]]\ntext = "Write a reference for {name}, a {job}."\n'
+        'system = "You know {name}."\n'
+        + '[groups.female]\nname = ["Emily", "Anne"]\njob = "nurse"\n'
+        '[groups.male]\nname = ["Greg", "Todd"]\njob = "nurse"\n'
+    )
+    task = study_task("pairs", 2, {}, {"prompts": str(tmp_path / "pairs.toml")})
+    assert task.dataset[0].input[0].content == "You know Emily."
+    answers = [f"The work was good, and room {i} was kept well all year." for i in range(5)]
+    log = evaluate(task, answers)
+    run = audit("pairs", texts=log.location, scorers=("length",), out=tmp_path / "run")
+    lengths = [e for e in run.records if e.strata.get("score") == "length"]
+    assert [(e.n_units, e.n_texts, e.group) for e in lengths] == [
+        (2.0, 8, {"gender": "female − male"})
+    ]
