@@ -23,7 +23,7 @@ def test_the_number_is_the_least_by_the_noncentral_t() -> None:
 
     def power(n: int) -> float:
         sd = np.sqrt(2 * 0.7 * (1 + 3 * 0.2) / (n * 4))
-        bound = t.isf(0.05 / 14 / 2, n - 1)
+        bound = t.isf(0.05 / 28 / 2, n - 1)
         return float(nct.sf(bound, n - 1, 0.2 / sd))
 
     assert power(sources - 1) < 0.8 <= power(sources) + 1e-4
@@ -36,7 +36,7 @@ def test_power_of_a_tenth_of_a_standard_deviation(pairs: int) -> None:
     shared = rng.normal(0, np.sqrt(0.2), (n, AUDITS))
     own = rng.normal(0, np.sqrt(0.8 / pairs), (n, AUDITS))
     p, _ = exchange_test(shared + own + 0.1, rng)  # of means of a source: sd of a difference is 1
-    assert np.mean(p < 0.05 / 14) == pytest.approx(0.8, abs=0.05)
+    assert np.mean(p < 0.05 / 28) == pytest.approx(0.8, abs=0.05)
 
 
 def test_power_of_ten_points_of_refusals() -> None:
@@ -49,14 +49,14 @@ def test_power_of_ten_points_of_refusals() -> None:
     assert np.corrcoef(*(half.ravel() for half in halves))[0, 1] == pytest.approx(0.5, abs=0.01)
     d = halves[0].astype(float) - halves[1]
     p, _ = exchange_test(d, rng)
-    assert np.mean(p < 0.05 / 14) == pytest.approx(0.8, abs=0.05)
+    assert np.mean(p < 0.05 / 28) == pytest.approx(0.8, abs=0.05)
 
 
 def test_few_sources_have_no_p_small_enough() -> None:
     design = PairDesign(pairs=1000, icc=0.0)
-    assert design.sources(5.0) == design.fewest == 10
-    p, few = (exchange_test(np.ones((n, 1)), np.random.default_rng(0))[0] for n in (10, 9))
-    assert p[0] < 0.05 / 14 < few[0]
+    assert design.sources(5.0) == design.fewest == 11
+    p, few = (exchange_test(np.ones((n, 1)), np.random.default_rng(0))[0] for n in (11, 10))
+    assert p[0] < 0.05 / 28 < few[0]
     assert np.isnan(design.detectable(2))
 
 
@@ -110,7 +110,7 @@ def test_the_command_measures_on_a_run_and_prices_prompts(tmp_path: Path) -> Non
     shown = invoke(*command, "--price", "1/2", "--icc", ".3", "--difference", ".1").stdout
     assert "texts: 8 (8 prompts × 1 samples × 1 model(s))" in shown
     assert "cost: 0.00 USD" in shown
-    assert "sources: 2, each of 2 pair(s): find none, whatever its size: give 10 or more" in shown
+    assert "sources: 2, each of 2 pair(s): find none, whatever its size: give 11 or more" in shown
     assert "correlate by 0.3" in shown
     assert "Unknown option" in invoke("plan", "pairs", "--equivalence").stderr
     assert "Unknown option" in invoke("plan", "agency", "--pairs", "2").stderr

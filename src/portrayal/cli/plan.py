@@ -68,7 +68,7 @@ class PlanConfig:
         None, "Correlation of the halves of a pair, default .5 or the run's.", panel=_STATISTICS
     )
     tests: int = option(
-        14, "Scores that are tested side by side, which share the level.", panel=_STATISTICS
+        28, "Tests that share the level: scores, times the questions.", panel=_STATISTICS
     )
 
 

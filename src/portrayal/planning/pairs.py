@@ -22,8 +22,8 @@ from portrayal.planning.effects import detectable_difference
 from portrayal.types import FloatArray, IntArray
 from portrayal.validate import check_count, check_level
 
-TESTS = 14
-"""Scores of an audit of pairs: differences that are tested side by side."""
+TESTS = 28
+"""Tests that share the level: 14 scores, twice, as words are a question beside them."""
 MOST_SOURCES = 10_000_000
 
 
@@ -111,7 +111,7 @@ class PairDesign:
             For a difference of 0 or less, or one that ten million sources do not find.
 
         >>> PairDesign(pairs=4).sources(0.2)
-        119
+        133
         """
         if not difference > 0:
             raise OptionError(f"a difference to find is above 0; got {difference!r}.")
