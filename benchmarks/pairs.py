@@ -61,7 +61,7 @@ def worlds(texts: Remembered, n: int, seed: int, sources: int | None) -> Iterato
         if sources is None:
             turned = coins[every.source]
             value, neutral = (_turned(x, turned) for x in (every.value, every.neutral))
-            sets = replace(every, value=value, neutral=neutral, cache={})
+            sets = replace(every, value=value, neutral=neutral)
             yield replace(texts, sets=sets, turned=frozenset(np.flatnonzero(turned).tolist()))
             continue
         drawn = rng.integers(0, len(of_source), sources)
@@ -79,7 +79,6 @@ def worlds(texts: Remembered, n: int, seed: int, sources: int | None) -> Iterato
             neutral=neutral,
             n_answers=every.n_answers[index],
             answers=every.answers.slice(0, 0),
-            cache={},
         )
         known = {i: texts.known.get(int(old), {}) for i, old in enumerate(index.tolist())}
         yield replace(
@@ -131,7 +130,6 @@ def read(path: str, source: str, model: str | None) -> Remembered:
             within=sets.within[:, [sets.models.index(model)]],
             answers=answers.set_column(answers.column_names.index("set"), "set", moved),
             names=tuple(sets.names[i] for i in at.tolist()),
-            cache={},
         )
         texts = replace(texts, sets=sets)
     known = dict(texts.halves(list(range(len(sets.model)))))
@@ -145,7 +143,7 @@ def plant(texts: Remembered, score: str, amount: float) -> Remembered:
     value, neutral = sets.value.copy(), sets.neutral.copy()
     value[at, :, 0] += amount
     neutral[at, :, 0] += amount
-    return replace(texts, sets=replace(sets, value=value, neutral=neutral, cache={}))
+    return replace(texts, sets=replace(sets, value=value, neutral=neutral))
 
 
 def refuse(texts: Remembered, share: float, rng: np.random.Generator) -> Remembered:
@@ -154,7 +152,7 @@ def refuse(texts: Remembered, share: float, rng: np.random.Generator) -> Remembe
     value = sets.value.copy()
     n = value.shape[1]
     value[-1] = np.stack([rng.random(n) < 0.05 + share, rng.random(n) < 0.05], axis=1)
-    return replace(texts, sets=replace(sets, value=value, cache={}))
+    return replace(texts, sets=replace(sets, value=value))
 
 
 def power(texts: Remembered, n: int, sources: int | None, scope: Scope) -> None:

@@ -2,10 +2,8 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -74,6 +72,8 @@ class MatchedSets:
         that counts.
     exchanged
         Whether the words of the groups could be exchanged.
+    names
+        Name of the pair of each set.
     """
 
     attribute: str
@@ -94,9 +94,8 @@ class MatchedSets:
     answers: pa.Table
     exchanged: bool
     names: tuple[str, ...] = ()
-    cache: dict[Any, Any] = field(default_factory=dict, repr=False)
 
-    @cached_property
+    @property
     def places(self) -> tuple[tuple[str, str, BoolArray], ...]:
         """Model, part ("all" or "column = value") and its sets, shape (n_sets,), of each place."""
         found = []
@@ -160,12 +159,12 @@ def matched_sets(
             f"{MOST_GROUPS}). Name the column that says which person stands in a request."
         )
     rows = _Rows(prompts, group, {value: i for i, value in enumerate(values)}, len(scores))
-    gendered = gender_sides(values) if pronouns else {}
+    sides = gender_sides(values)
     wanted = ["text_id", "prompt_id", "model", "outcome", "text"]
     read = read_shards(run.texts, wanted, (annotated, ["scores", "exchanged", "gendered"]))
     for texts, made in read:
-        rows.add(texts, made, gendered)
-    return rows.sets(values, tuple(scores), columns, source, exchanged=bool(gender_sides(values)))
+        rows.add(texts, made, sides if pronouns else {})
+    return rows.sets(values, tuple(scores), columns, source, exchanged=bool(sides))
 
 
 def gender_sides(values: Sequence[str]) -> dict[int, int]:
@@ -221,7 +220,7 @@ class _Rows:
             elif outcome != "ok" or counts[i] is None:
                 reason = outcome if outcome != "ok" else "failed"
             else:
-                reason = self._reason(words[i].as_py(), (model, pair, value), about, counts[i])
+                reason = self._reason(words[i].as_py(), (model, pair, value), about)
                 if not reason and code in gendered:
                     own, other = counts[i][gendered[code]], counts[i][1 - gendered[code]]
                     reason = OTHER if other > _MOST_OTHER * own else ""
@@ -240,9 +239,7 @@ class _Rows:
         own, twin = (np.concatenate([each[places], no], axis=1) for each in scored)
         self.parts.append((np.array(sets, np.int64), np.array(groups, np.int64), own, twin, ids))
 
-    def _reason(
-        self, text: str, key: tuple[str, ...], about: Mapping[str, str], _: Sequence[int]
-    ) -> str:
+    def _reason(self, text: str, key: tuple[str, ...], about: Mapping[str, str]) -> str:
         """Why a readable text is left out; "" where it is not."""
         plain = " ".join(text.split())
         if plain == " ".join(about.get("+prompt", "").split()):

@@ -116,8 +116,9 @@ class PairOptions(Options):
 
     def settings(self) -> dict[str, Any]:
         """Return the settings of `text_scores.v1`; a default scorer that is missing is left out."""
+        missing = self.missing()
         return score_settings(
-            [name for name in self.scorers if name not in self.missing()],
+            [name for name in self.scorers if name not in missing],
             sentiment=self.sentiment,
             lexicons=self.lexicons,
             classifier=self.classifier,

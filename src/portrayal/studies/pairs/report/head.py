@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import portrayal.report.formats as fmt
+from portrayal.collect.tables import UNNAMED
 from portrayal.measure.matched import PAIR_SIMILARITY
 from portrayal.measure.matched.differences import AT_MOST, FLOOR, REACTION, SD, STANDARDISED
 from portrayal.measure.matched.words import SAME
@@ -20,7 +21,6 @@ from portrayal.report.view import View, is_sure, place_of
 from portrayal.studies.pairs.report.series import (
     FIGURES,
     STANDARD,
-    UNNAMED,
     amount,
     called,
     contrast,

@@ -6,6 +6,7 @@ from typing import Any
 
 import portrayal.report.formats as fmt
 from portrayal.annotate.scores import PER, SCORERS, TEXT_SCORES, TextScore, scores_of
+from portrayal.collect.tables import UNNAMED
 from portrayal.measure.matched import MatchedSets, matched_sets
 from portrayal.measure.matched.differences import (
     AT_MOST,
@@ -25,8 +26,6 @@ from portrayal.report.formats import short
 from portrayal.report.strength import SOME, STRONG, strength_of
 from portrayal.report.view import View
 
-UNNAMED = "unnamed"
-"""The model of texts that name none."""
 OWN = "#1f4e79"
 """Colour of a difference."""
 STANDARD = Axis("difference in standard deviations of the texts", line=0.0, zero=True)

@@ -14,6 +14,7 @@ import numpy as np
 import portrayal.report.formats as fmt
 from portrayal.annotate.exchange import exchange_of, partners
 from portrayal.annotate.scores import TEXT_SCORES
+from portrayal.collect.tables import UNNAMED
 from portrayal.measure.matched import MatchedSets
 from portrayal.measure.matched.differences import contrasts
 from portrayal.records import Estimate
@@ -110,7 +111,7 @@ def pairs_reading(view: View) -> PairsReading | None:
             "" if source == every.names[i] else f" · {every.cluster} {source}"
         )
         said = f"{amount(d)} {unit}"
-        model = "" if e.strata["model"] == "unnamed" else short(e.strata["model"], 60)
+        model = "" if e.strata["model"] == UNNAMED else short(e.strata["model"], 60)
         shown.append(ShownPair(short(title, 160), code, model, said, (sides[0], sides[1])))
     if not shown:
         return None
