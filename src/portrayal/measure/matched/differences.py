@@ -1,6 +1,6 @@
 """Differences within matched sets: how far texts about one group lie above those about another."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from portrayal.measure.scope import Scope
 from portrayal.records import ALL, NO_FINDING, Estimate, Null, PromptScores, Test
 from portrayal.registry import Component
 from portrayal.stats import divide, exchange_test
-from portrayal.types import BoolArray, FloatArray
+from portrayal.types import BoolArray, FloatArray, IntArray
 
 MINUS = " − "
 OTHERS = "the others"
@@ -140,6 +140,17 @@ def within_sets(value: FloatArray, weight: FloatArray) -> FloatArray:
     return np.asarray(value[:, at] - divide(np.where(known, rest, 0.0).sum(1), known.sum(1)))
 
 
+def source_sums(
+    every: MatchedSets, chosen: IntArray, values: FloatArray, groups: Sequence[Mapping[str, str]]
+) -> GroupSums:
+    """Sum values of these sets, (n_chosen, k), by source; NaN is where a set has none."""
+    known = ~np.isnan(values)
+    code, source = np.unique(every.source[chosen], return_inverse=True)
+    upper, n = (sums_by(source, len(code), x) for x in (np.where(known, values, 0.0), known * 1.0))
+    names = [every.sources[i] for i in code.tolist()]
+    return GroupSums(names, groups, upper, n, cluster=every.cluster)
+
+
 def place_sums(
     every: MatchedSets, inside: BoolArray
 ) -> tuple[GroupSums, FloatArray, FloatArray, FloatArray, FloatArray]:
@@ -151,29 +162,26 @@ def place_sums(
         Sums of the differences without the scorer's reaction; those as scored, and of the reaction,
         shape (n_sources, k) each; standard deviation and number of the texts, shape (k,).
     """
-    code, source = np.unique(every.source[inside], return_inverse=True)
+    chosen = np.flatnonzero(inside)
     compared = contrasts(every)
-    columns: list[list[FloatArray]] = [[], [], [], []]
+    columns: list[list[FloatArray]] = [[], [], []]
     groups, spread, n_texts = [], [], []
     for value, neutral, score in zip(every.value, every.neutral, every.scores, strict=True):
-        here = value[inside]
-        adjusted = neutral[inside] if every.exchanged and score.exchanged else here
+        here = value[chosen]
+        adjusted = neutral[chosen] if every.exchanged and score.exchanged else here
         for name, weight in compared:
             d, raw = within_sets(adjusted, weight), within_sets(here, weight)
             known = ~np.isnan(d) & ~np.isnan(raw)
-            whole = (np.where(known, x, 0.0) for x in (d, raw, raw - d))
-            for into, x in zip(columns, (*whole, known.astype(np.float64)), strict=True):
-                into.append(x)
+            for into, x in zip(columns, (d, raw, raw - d), strict=True):
+                into.append(np.where(known, x, np.nan))
             groups.append({every.attribute: name})
             texts = here[known]
             spread.append(float(np.nanstd(texts, ddof=1)) if known.sum() > 1 else np.nan)
-            n_texts.append(float(every.n_answers[inside][known].sum()))
-    upper, raw_sums, reaction, n = (
-        sums_by(source, len(code), np.stack(each, axis=1)) for each in columns
+            n_texts.append(float(every.n_answers[chosen][known].sum()))
+    sums, raw_sums, reaction = (
+        source_sums(every, chosen, np.stack(each, axis=1), groups) for each in columns
     )
-    names = [every.sources[i] for i in code.tolist()]
-    sums = GroupSums(names, groups, upper, n, cluster=every.cluster)
-    return sums, raw_sums, reaction, np.array(spread), np.array(n_texts)
+    return sums, raw_sums.upper, reaction.upper, np.array(spread), np.array(n_texts)
 
 
 def sentence(e: Estimate) -> str:

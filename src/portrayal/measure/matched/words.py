@@ -16,11 +16,12 @@ import numpy as np
 
 from portrayal.annotate.exchange import exchange_of
 from portrayal.annotate.word_match import TOKEN, fold
-from portrayal.measure.clustered import GroupSums, estimates_of, sums_by
+from portrayal.measure.clustered import estimates_of
 from portrayal.measure.matched.differences import (
     contrasts,
     exchange_fields,
     halves_of,
+    source_sums,
     with_scores,
     within_sets,
 )
@@ -215,13 +216,8 @@ def _tested(
     columns = [within_sets(share[place[word]], compared[i][1]) for word, i in proposed]
     if not columns:
         return
-    d = np.stack(columns, axis=1)
-    known = ~np.isnan(d)
-    code, source = np.unique(every.source[list(chosen)], return_inverse=True)
-    upper, n = (sums_by(source, len(code), x) for x in (np.where(known, d, 0.0), known * 1.0))
     groups = [{every.attribute: compared[i][0]} for _, i in proposed]
-    names = [every.sources[i] for i in code.tolist()]
-    sums = GroupSums(names, groups, upper, n, cluster=every.cluster)
+    sums = source_sums(every, np.array(chosen), np.stack(columns, axis=1), groups)
     ends = [(int(np.argmax(compared[i][1])), place[word]) for word, i in proposed]
     counts = [(np.nansum(share[w, :, at]), np.nansum(np.delete(share[w], at, 1))) for at, w in ends]
 
@@ -264,21 +260,14 @@ def pair_similarity(matched_texts: MatchedTexts, scope: Scope) -> Iterator[Estim
             ]
             again = [_jaccard(a, b) for side in sides for a, b in combinations(side, 2)]
             alike[i] = [sum(each) / len(each) if each else np.nan for each in (across, again)]
-        names, source = np.unique(every.source[chosen], return_inverse=True)
         between, within = alike.T
         same = float((between == 1.0).sum() / max((~np.isnan(between)).sum(), 1))
         values = np.stack([between, between - within], axis=1)
-        known = ~np.isnan(values)
-        upper, n = (
-            sums_by(source, len(names), x) for x in (np.where(known, values, 0.0), known * 1.0)
-        )
-        clusters = [every.sources[i] for i in names.tolist()]
-        groups: list[dict[str, str]] = [{every.attribute: ALL}] * 2
-        sums = GroupSums(clusters, groups, upper, n, cluster=every.cluster)
+        sums = source_sums(every, chosen, values, [{every.attribute: ALL}] * 2)
         found = sums.means(scope)
 
         def own(
-            i: int, model: str = model, n: FloatArray = n, same: float = same
+            i: int, model: str = model, n: FloatArray = sums.n_upper, same: float = same
         ) -> Mapping[str, Any]:
             of = ("halves", "halves less answers to one request")[i]
             fields = {"strata": {"model": model, "of": of, "part": ALL}, "statistic": _KINDS[i]}
