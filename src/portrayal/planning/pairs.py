@@ -151,8 +151,8 @@ def measured(sets: MatchedSets, design: PairDesign, source: str) -> PairDesign:
     for model in range(len(sets.models)):
         inside = sets.model == model
         for value in sets.value:
-            for _, weight in contrasts(sets):
-                d = within_sets(value[inside], weight)
+            for _, at in contrasts(sets):
+                d = within_sets(value[inside], at)
                 known = ~np.isnan(d)
                 spread = np.nanvar(value[inside][known], ddof=1) if known.sum() > 1 else 0.0
                 if spread > 0:

@@ -120,21 +120,18 @@ def exchange_fields(sums: GroupSums, scope: Scope, *labels: str) -> Callable[[in
     return fields
 
 
-def contrasts(every: MatchedSets) -> list[tuple[str, FloatArray]]:
-    """Each comparison of groups: its name, and what each group counts in it, shape (n_groups,)."""
-    n = len(every.groups)
-    if n == 2:
-        return [(MINUS.join(every.groups), np.array([1.0, -1.0]))]
-    eye = np.eye(n)
-    return [(f"{name}{MINUS}{OTHERS}", eye[i]) for i, name in enumerate(every.groups)]
+def contrasts(every: MatchedSets) -> list[tuple[str, int]]:
+    """Each comparison of groups: its name, and the code of the group that stands first."""
+    if len(every.groups) == 2:
+        return [(MINUS.join(every.groups), 0)]
+    return [(f"{name}{MINUS}{OTHERS}", i) for i, name in enumerate(every.groups)]
 
 
-def within_sets(value: FloatArray, weight: FloatArray) -> FloatArray:
+def within_sets(value: FloatArray, at: int) -> FloatArray:
     """Difference of each set, shape (n_sets,), of halves (n_sets, n_groups); NaN where one lacks.
 
-    A group that stands against the others is compared with the mean of those the set has.
+    Group `at` is compared with the other one, or with the mean of the others that the set has.
     """
-    at = int(np.argmax(weight))
     rest = np.delete(value, at, axis=1)
     known = ~np.isnan(rest)
     return np.asarray(value[:, at] - divide(np.where(known, rest, 0.0).sum(1), known.sum(1)))
@@ -169,8 +166,8 @@ def place_sums(
     for value, neutral, score in zip(every.value, every.neutral, every.scores, strict=True):
         here = value[chosen]
         adjusted = neutral[chosen] if every.exchanged and score.exchanged else here
-        for name, weight in compared:
-            d, raw = within_sets(adjusted, weight), within_sets(here, weight)
+        for name, at in compared:
+            d, raw = within_sets(adjusted, at), within_sets(here, at)
             known = ~np.isnan(d) & ~np.isnan(raw)
             for into, x in zip(columns, (d, raw, raw - d), strict=True):
                 into.append(np.where(known, x, np.nan))

@@ -147,8 +147,7 @@ def _discordant(
     for _, halves in texts.halves(chosen):
         if len(halves) < 2:
             continue
-        for i, (_, weight) in enumerate(compared):
-            at = int(np.argmax(weight))
+        for i, (_, at) in enumerate(compared):
             if at not in halves:
                 continue
             others = [each for half, answers in halves.items() if half != at for each in answers]
@@ -218,7 +217,7 @@ def _tested(
         return
     groups = [{every.attribute: compared[i][0]} for _, i in proposed]
     sums = source_sums(every, np.array(chosen), np.stack(columns, axis=1), groups)
-    ends = [(int(np.argmax(compared[i][1])), place[word]) for word, i in proposed]
+    ends = [(compared[i][1], place[word]) for word, i in proposed]
     counts = [(np.nansum(share[w, :, at]), np.nansum(np.delete(share[w], at, 1))) for at, w in ends]
 
     exchanged = exchange_fields(sums, scope, "words", model)

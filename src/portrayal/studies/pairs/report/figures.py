@@ -148,8 +148,7 @@ def values_of(every: MatchedSets, score: str) -> tuple[FloatArray, str]:
 def spread_of(every: MatchedSets, e: Estimate) -> tuple[FloatArray, BoolArray]:
     """Return the difference of each set, shape (n_sets,), and which sets an estimate rests on."""
     value, _ = values_of(every, e.strata["score"])
-    weight = dict(contrasts(every))[next(iter(e.group.values()))]
-    d = within_sets(value, weight)
+    d = within_sets(value, dict(contrasts(every))[next(iter(e.group.values()))])
     here = every.model == every.models.index(e.strata["model"])
     return d, here & ~np.isnan(d)
 

@@ -137,8 +137,7 @@ def _chosen(every: MatchedSets, e: Estimate) -> list[tuple[int, float]]:
 
 def _halves(every: MatchedSets, e: Estimate, i: int) -> tuple[int, int]:
     """The two groups of a set that stand side by side; of several others the first there is."""
-    weight = dict(contrasts(every))[next(iter(e.group.values()))]
-    one = int(np.argmax(weight))
+    one = dict(contrasts(every))[next(iter(e.group.values()))]
     others = [g for g in range(len(every.groups)) if g != one and every.n_answers[i, g]]
     return one, others[0]
 
