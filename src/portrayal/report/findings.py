@@ -158,7 +158,8 @@ def reader_line(run: Run) -> str:
     with run.speaking():
         view = View.of(run)
         if not _is_measured(view):
-            return ""
+            own = report_of(view).doubt
+            return own(view) if own is not None else ""
         stated = [group for groups in _established(view).values() for group in groups]
         unsure = len(_in_doubt(view))
         if not unsure + len(stated):

@@ -113,6 +113,8 @@ class StudyReport:
     reader
         Function of the view and an estimate to a sentence on how well the reader of the texts finds
         the people it is about, with a space before it; "" where that is not known.
+    doubt
+        Function of the view to what the reader of the texts decides, in a line for the terminal.
     intervals
         How the clustered intervals compare with the published ones: a sentence and a table.
     place, group
@@ -133,6 +135,7 @@ class StudyReport:
     facts: Callable[["View"], Sequence[Fact]] | None = None
     instruments: Callable[["View"], Sequence[str]] | None = None
     reader: Callable[["View", Estimate], str] | None = None
+    doubt: Callable[["View"], str] | None = None
     intervals: Callable[["View"], tuple[str, "Table"]] | None = None
     place: Callable[[Estimate], str] | None = None
     group: Callable[[Mapping[str, str]], str] | None = None

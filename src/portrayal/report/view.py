@@ -170,7 +170,7 @@ def no_baseline(estimate: Estimate) -> bool:
 
 def no_difference(estimate: Estimate) -> float:
     """The value that an estimate would have without a difference: 0, 1, or a ratio's own null."""
-    if estimate.statistic == "difference":
+    if estimate.statistic in ("difference", "variance"):
         return 0.0
     own = estimate.null if estimate.statistic == "ratio" else None
     return 1.0 if own is None or math.isnan(own.value) else own.value

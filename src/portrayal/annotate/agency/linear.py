@@ -210,9 +210,13 @@ class LinearClassifier:
 
 
 @cache
-def shipped(masked: bool = True) -> LinearClassifier:
-    """Return the classifier that ships, trained on LAC; see docs/agency-classifiers.md."""
-    with as_file(files("portrayal.annotate.agency").joinpath("linear.npz")) as path:
+def shipped(masked: bool = True, name: str = "linear") -> LinearClassifier:
+    """Return arrays that ship; see docs/agency-classifiers.md.
+
+    "linear" was taught by a transformer, "untaught" trained on LAC alone; of "neither" the second
+    probability is that a sentence is neither agentic nor communal.
+    """
+    with as_file(files("portrayal.annotate.agency").joinpath(f"{name}.npz")) as path:
         return read_linear(path, masked)
 
 

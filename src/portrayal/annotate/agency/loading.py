@@ -251,9 +251,11 @@ def _prompts() -> dict[str, str]:
     return tomllib.loads(text)
 
 
+SHIPPED = ("linear", "untaught")
+"""Classifiers that ship: taught by a transformer, and trained on LAC alone."""
 SPECS = (
-    '"linear" (shipped), "lexicon", "lexicon:FILE", "sentiment[:MODEL]", the folder of a trained '
-    'classifier, or "llm:PROVIDER:MODEL[:zero-shot|definition|one-shot]"'
+    '"linear", "untaught" (shipped), "lexicon", "lexicon:FILE", "sentiment[:MODEL]", the folder '
+    'of a trained classifier, or "llm:PROVIDER:MODEL[:zero-shot|definition|one-shot]"'
 )
 
 
@@ -265,8 +267,8 @@ def load_classifier(
     Parameters
     ----------
     spec
-        "linear" (shipped), "lexicon" or "lexicon:FILE" for word lists of your own, "sentiment", or
-        "sentiment:MODEL" for a local transformer (folder or hub id), the folder of a trained linear
+        "linear" or "untaught" (shipped), "lexicon" or "lexicon:FILE" for word lists, "sentiment",
+        or "sentiment:MODEL" for a local transformer (folder or hub id), the folder of a trained linear
         model or transformer (float or ONNX), a folder of such folders (checkpoints, which become
         one classifier), or
         "llm:PROVIDER:MODEL[:zero-shot|definition|one-shot]".
@@ -293,8 +295,8 @@ def load_classifier(
     >>> bool(classify(["[someone] is ambitious and confident."])[0, 1] > 0.5)
     True
     """
-    if spec == "linear":
-        return shipped(masked)
+    if spec in SHIPPED:
+        return shipped(masked, spec)
     if spec == "lexicon" or spec.startswith("lexicon:"):
         return LexiconClassifier(read_lexicon(spec.partition(":")[2] or None), masked)
     if spec == "sentiment":

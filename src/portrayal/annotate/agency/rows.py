@@ -26,7 +26,9 @@ from portrayal.annotate.agency.classifier import (
     checkpoint_folders,
     mean_of,
 )
+from portrayal.annotate.agency.linear import shipped
 from portrayal.annotate.agency.loading import (
+    SHIPPED,
     LLMClassifier,
     load_classifier,
     parse_llm,
@@ -53,6 +55,7 @@ _SCHEMA = pa.schema(
         pa.field("sentences", pa.list_(_SPAN)),
         pa.field("agentic", pa.list_(pa.float32())),
         pa.field("checkpoints", pa.list_(pa.list_(pa.float32()))),
+        pa.field("beside", pa.list_(pa.list_(pa.float32()))),
     ]
 )
 _RETURN = "<return>"
@@ -76,13 +79,31 @@ def agency_settings(classifier: str) -> dict[str, Any]:
         times of its files, so that one trained again is read again; the shipped one by its
         content.
     """
-    if classifier == "linear":
-        shipped = files("portrayal.annotate.agency").joinpath("linear.npz").read_bytes()
-        found: str | None = blake2b(shipped, digest_size=8).hexdigest()
+    if classifier in SHIPPED:
+        found: str | None = _digest(classifier)
     else:
         found = _mark(Path(classifier.removeprefix("lexicon:")).expanduser())
     n = len(checkpoint_folders(Path(classifier).expanduser()))
     return {"classifier": classifier, "files": found, "checkpoints": n}
+
+
+WITHOUT_NEITHER = "without neither"
+"""The reading that leaves out the sentences which are neither agentic nor communal."""
+
+
+def readings_beside(classifier: str) -> dict[str, str]:
+    """Return what reads every sentence beside a classifier, each with a digest of its file.
+
+    The other classifiers that ship; and, last, the classifier itself `WITHOUT_NEITHER`.
+    """
+    beside = {name: _digest(name) for name in SHIPPED if name != classifier}
+    return beside | {WITHOUT_NEITHER: _digest("neither")}
+
+
+def _digest(name: str) -> str:
+    """Digest of arrays that ship."""
+    arrays = files("portrayal.annotate.agency").joinpath(f"{name}.npz").read_bytes()
+    return blake2b(arrays, digest_size=8).hexdigest()
 
 
 def _mark(folder: Path) -> str | None:
@@ -112,6 +133,9 @@ def agency_sentences(text: str) -> list[tuple[int, int]]:
 def _annotator(settings: Mapping[str, Any], *, masked: bool) -> Work:
     """Return the function that annotates the rows of a shard."""
     classify = _classifier(settings, masked=masked)
+    names = settings.get("beside", {})
+    others = [shipped(masked, name) for name in names if name != WITHOUT_NEITHER]
+    neither = shipped(masked, "neither") if WITHOUT_NEITHER in names else None
 
     def work(rows: Sequence[Row], strata: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
         spans = [agency_sentences(row["text"]) for row in rows]
@@ -127,12 +151,16 @@ def _annotator(settings: Mapping[str, Any], *, masked: bool) -> Work:
             each = classify.each(read)
         else:
             each = classify(read)[:, 1][None]
+        beside = [other(read)[:, 1] for other in others]
+        if neither is not None:
+            beside.append(np.where(neither(read)[:, 1] >= 0.5, np.nan, mean_of(each)))
         ends = np.cumsum([len(found) for found in spans]).tolist()
         return [
             {
                 "sentences": [{"start": low, "end": high} for low, high in found],
                 "agentic": mean_of(each[:, end - len(found) : end]).tolist(),
                 "checkpoints": each[:, end - len(found) : end].tolist() if len(each) > 1 else None,
+                "beside": [p[end - len(found) : end].tolist() for p in beside] or None,
             }
             for found, end in zip(spans, ends, strict=True)
         ]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.measure.agency.places import AgencyStratum, Units, places
+from portrayal.measure.agency.places import NEITHER, AgencyStratum, CellSums, Units, places
 from portrayal.measure.agency.texts import AgencyTexts
 from portrayal.measure.clustered import kept_sums
 from portrayal.measure.scope import Scope
@@ -21,6 +21,8 @@ MATCHED = "Student's t on differences within blocks (Satterthwaite degrees of fr
 VARIANCE = "noncentral chi-square, noise estimated"
 F_TEST = "F test, both bounds"
 SHUFFLED = "permutation test"
+BY = "by_"
+"""Start of details: the value by another reading of the same sentences ("by_untaught")."""
 SD = "sd_between_runs"
 """Name of the standard deviation between runs among an estimate's details."""
 _NO_WIDTH = 1e-12
@@ -42,6 +44,11 @@ def common(
         "instruments": {**scope.instruments, "masking": place.masking},
         "source": measure.source,
     }
+
+
+def readings(place: AgencyStratum) -> dict[str, CellSums]:
+    """Return the sums of what others than the classifier read in the same sentences."""
+    return {name: sums for name, sums in place.beside.items() if name != NEITHER}
 
 
 def by_run(place: AgencyStratum, members: FloatArray, weights: Sequence[float]) -> dict[str, float]:
@@ -235,6 +242,12 @@ def _details(
     """What each run gives, and for all groups together the sentences that were not told."""
     untold = {} if told else {"untold_sentences": place.untold}
     runs = by_run(place, members, [slope])
+    for name, sums in place.beside.items():
+        mean = float(sums.means(members)[0])
+        if name == NEITHER:
+            untold[NEITHER] = mean
+        else:
+            runs[f"{BY}{name}"] = slope * mean
     return untold | {name: x + start * (name != SD) for name, x in runs.items()}
 
 

@@ -1,12 +1,13 @@
 """Agency gap: how much more agentic texts about one group are than texts about another."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 
 from portrayal.measure.agency.estimates import (
+    BY,
     MATCHED,
     MEAN,
     by_run,
@@ -14,12 +15,13 @@ from portrayal.measure.agency.estimates import (
     inferred,
     null_of,
     permutation_test,
+    readings,
 )
 from portrayal.measure.agency.places import BLOCK, AgencyStratum, places
 from portrayal.measure.agency.texts import HUMAN, AgencyTexts
 from portrayal.measure.clustered import kept_sums
 from portrayal.measure.scope import Scope
-from portrayal.records import Estimate
+from portrayal.records import ERROR_HIGH, ERROR_LOW, Estimate
 from portrayal.registry import Component
 from portrayal.stats import crossed_differences, matched_differences, plain_differences
 from portrayal.stats.tails import t_isf, t_sf
@@ -45,6 +47,8 @@ class Gap:
         The difference within blocks; NaN where there are no blocks.
     null
         With groups shuffled, shape (n_permutations,).
+    beside
+        The difference by each reading beside the classifier.
     n_texts, n_clusters
         Texts of both, and blocks that hold both, or clusters of the smaller group; where there are
         two ways of clustering, the fewer.
@@ -58,6 +62,7 @@ class Gap:
     chance: float
     within: float
     null: FloatArray
+    beside: Mapping[str, float]
     n_texts: float
     n_clusters: int
 
@@ -100,6 +105,7 @@ def infer_gaps(
     chance = np.where(np.abs(chance) < _NO_CHANCE, 0.0, chance)
     moved = chance if place.blocks.kind == BLOCK else np.zeros(len(chosen))
     null = apart(place.null.means(members))
+    beside = {name: apart(sums.means(members)) for name, sums in readings(place).items()}
     return [
         Gap(
             float(value[i]),
@@ -110,6 +116,7 @@ def infer_gaps(
             float(chance[i]),
             float(within[i]),
             null[:, i],
+            {name: float(each[i]) for name, each in beside.items()},
             float(texts[chosen[i]].sum()),
             int(found.n_clusters[i]),
         )
@@ -202,9 +209,18 @@ def _estimate(
         value=gap.value,
         null=null_of(gap.null, place, scope, point=gap.chance),
         n_units=gap.n_texts,
-        details=details,
+        details=details | by_reading(gap.value, gap.beside),
         **fields,
     )
+
+
+def by_reading(value: float, beside: Mapping[str, float]) -> dict[str, float]:
+    """Return what each reading of the sentences gives, and the least and the greatest of all."""
+    known = {name: each for name, each in beside.items() if not np.isnan(each)}
+    if not known:
+        return {}
+    ends = {ERROR_LOW: min(value, *known.values()), ERROR_HIGH: max(value, *known.values())}
+    return {f"{BY}{name}": each for name, each in known.items()} | ends
 
 
 def _beside_human(
@@ -255,6 +271,7 @@ def _above(one: Gap, two: Gap, level: float) -> Gap:
         chance,
         np.nan,
         one.null - two.null,
+        {name: each - two.beside[name] for name, each in one.beside.items() if name in two.beside},
         one.n_texts + two.n_texts,
         min(one.n_clusters, two.n_clusters),
     )

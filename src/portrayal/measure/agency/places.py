@@ -31,6 +31,8 @@ from portrayal.stats.blocks import Blocks
 from portrayal.stats.clustered import sums_by
 from portrayal.types import BoolArray, FloatArray, IntArray
 
+NEITHER = "neither"
+"""Detail: share of sentences that are neither agentic nor communal."""
 BLOCK = "block"
 """The kind of units that are blocks of prompts alike but for the group."""
 
@@ -151,6 +153,8 @@ class AgencyStratum:
         Sentences that the classifier could not tell.
     several_conditions
         Whether the condition tells places of the run apart.
+    beside
+        CellSums by each reading beside the classifier, and of `NEITHER` the share of sentences.
     n_checkpoints
         Checkpoints of the classifier; each reads every text, so it makes runs of its own, in whose
         counts a text is 1 / n_checkpoints.
@@ -174,6 +178,7 @@ class AgencyStratum:
     exclusions: Mapping[str, int]
     untold: float
     several_conditions: bool
+    beside: Mapping[str, CellSums]
     n_checkpoints: int = 1
 
     @property
@@ -283,8 +288,28 @@ def _of(
             _exclusions(texts, gap, inside),
             float(texts.untold[masking][read].sum()),
             len(texts.conditions) > 1,
+            _beside(texts, masking, read),
             gaps.shape[1],
         )
+
+
+def _beside(texts: AgencyTexts, masking: str, read: BoolArray) -> dict[str, CellSums]:
+    """Sums of what others than the classifier read, of the same texts, by run and cell."""
+    runs, run = np.unique(texts.run[read], return_inverse=True)
+    shape = max(len(runs), 1), len(texts.cells)
+    slot = run * shape[1] + texts.cell[read]
+    rows = dict(zip(texts.readings, texts.beside.get(masking, ()), strict=False))
+    if masking in texts.neither:
+        rows[NEITHER] = texts.neither[masking]
+    found = {}
+    for name, row in rows.items():
+        known = ~np.isnan(row[read])
+        sums = (
+            np.bincount(slot, np.where(known, kind, 0.0), shape[0] * shape[1]).reshape(shape)
+            for kind in (row[read], np.ones(len(slot)))
+        )
+        found[name] = CellSums(*sums)
+    return found
 
 
 def _exclusions(texts: AgencyTexts, gap: FloatArray, inside: BoolArray) -> dict[str, int]:

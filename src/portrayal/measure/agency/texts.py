@@ -14,11 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from portrayal.annotate.agency.rows import WITHOUT_NEITHER
 from portrayal.errors import OptionError
 from portrayal.records import ALL, OUTCOMES
 from portrayal.run.directory import Run
 from portrayal.run.reading import read_prompts, read_shards
 from portrayal.run.stages import Stage
+from portrayal.stats import divide
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 WITHIN = "groups shuffled among the texts of one cluster"
@@ -146,6 +148,12 @@ class AgencyTexts:
     checkpoints
         Ratio gap by each checkpoint of the classifier, by masking, shape (n_checkpoints, n_texts),
         whose mean is `gap`; empty where the classifier is no set of checkpoints.
+    readings, beside
+        Names of what reads the sentences beside the classifier, and by masking the ratio gap by
+        each, shape (n_readings, n_texts).
+    neither
+        Share of each text's sentences that are neither agentic nor communal, by masking, shape
+        (n_texts,); empty where that was not read.
     cluster_names, column_labels
         Names of the clusters, and labels of the codes of each column. Prompts that differ in their
         condition alone have one name, so that runs are paired before and after an instruction.
@@ -177,6 +185,9 @@ class AgencyTexts:
     columns: Mapping[str, IntArray] = field(default_factory=dict)
     first: tuple[str, ...] = ()
     checkpoints: Mapping[str, FloatArray] = field(default_factory=dict)
+    readings: tuple[str, ...] = ()
+    beside: Mapping[str, FloatArray] = field(default_factory=dict)
+    neither: Mapping[str, FloatArray] = field(default_factory=dict)
     cluster_names: tuple[str, ...] = ()
     column_labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     names: IntArray | None = None
@@ -283,7 +294,8 @@ def agency_texts(
     OptionError
         Where no text has a value for a group or for the stratum.
     """
-    rows, counts = _rows(run, stages)
+    readings = tuple(next(iter(stages.values())).note().get("settings", {}).get("beside", ()))
+    rows, counts, others = _rows(run, stages, readings)
     note = run.texts.note()
     by_prompt = note.get("cluster_unit") == "prompt" or "prompt_id" in note.get("mapping", {})
     known = read_prompts(run.prompts_path)
@@ -339,6 +351,13 @@ def agency_texts(
         columns={name: codes for name, (codes, _) in coded.items()},
         first=tuple(first),
         checkpoints={n: found[0] for n, found in counts.items() if len(found[0]) > 1},
+        readings=readings,
+        beside={name: found[0] for name, found in others.items()},
+        neither={
+            name: 1.0 - divide(found[1][-1], counts[name][1])
+            for name, found in others.items()
+            if readings[-1] == WITHOUT_NEITHER
+        },
         cluster_names=_unit_names(rows, about, unit, cluster, clusters),
         column_labels={name: labels for name, (_, labels) in coded.items()},
         **_people(rows, about, here=cluster is None and NAME not in group),
@@ -384,27 +403,35 @@ def _unit_names(
 Counted = tuple[FloatArray, FloatArray, FloatArray]
 
 
-def _rows(run: Run, stages: Mapping[str, Stage]) -> tuple[dict[str, list[Any]], dict[str, Counted]]:
+def _rows(
+    run: Run, stages: Mapping[str, Stage], readings: tuple[str, ...]
+) -> tuple[dict[str, list[Any]], dict[str, Counted], dict[str, Counted]]:
     """Texts by column in the order of text_id; ratio gap, told and untold sentences by masking.
 
-    The ratio gap has the shape (n_checkpoints, n_texts).
+    The ratio gap has the shape (n_checkpoints, n_texts). Last, the same by each reading beside the
+    classifier, shape (n_readings, n_texts).
     """
     import pyarrow as pa
 
     names = ["text_id", "prompt_id", "sample", "model", "outcome"]
-    beside = [(stage, ["agentic", "checkpoints", "error"]) for stage in stages.values()]
+    wanted = ["agentic", "checkpoints", *(["beside"] if readings else []), "error"]
+    beside = [(stage, wanted) for stage in stages.values()]
     texts, *made = map(pa.concat_tables, zip(*read_shards(run.texts, names, *beside), strict=True))
     order = np.argsort(np.array(texts["text_id"].to_pylist(), dtype=object), kind="stable")
     columns = {name: texts[name].take(order).to_pylist() for name in names}
     counts: dict[str, Counted] = {}
+    others: dict[str, Counted] = {}
     for name, table in zip(stages, made, strict=True):
         whole = table.take(order)
         gap, told, untold = _counted(whole["agentic"].combine_chunks())
-        gaps = _by_checkpoint(whole["checkpoints"].combine_chunks())
-        counts[name] = gap[None] if gaps is None else gaps, told, untold
+        every = _by_list(whole["checkpoints"].combine_chunks())
+        counts[name] = gap[None] if every is None else every[0], told, untold
+        read = _by_list(whole["beside"].combine_chunks()) if readings else None
+        if read is not None:
+            others[name] = read
         for i in np.flatnonzero(np.array(whole["error"].is_valid())).tolist():
             columns["outcome"][i] = "failed"
-    return columns, counts
+    return columns, counts, others
 
 
 def _counted(agentic: Any) -> Counted:
@@ -419,18 +446,17 @@ def _counted(agentic: Any) -> Counted:
     return gap, told.astype(np.float64), (length - told).astype(np.float64)
 
 
-def _by_checkpoint(each: Any) -> FloatArray | None:
-    """Ratio gap by checkpoint, (n_checkpoints, n_texts); None where the classifier is no set."""
+def _by_list(each: Any) -> Counted | None:
+    """What `_counted` gives of each of a text's lists, shapes (k, n_texts); None without lists."""
     import pyarrow.compute as pc
 
     n = pc.max(pc.list_value_length(each)).as_py()
     if not n:
         return None
     known = np.array(each.is_valid())
-    gaps = np.full((n, len(known)), np.nan)
-    gap = _counted(each.flatten())[0]
-    gaps[:, known] = gap.reshape(-1, n).T
-    return gaps
+    found = np.full((3, n, len(known)), np.nan)
+    found[:, :, known] = [part.reshape(-1, n).T for part in _counted(each.flatten())]
+    return found[0], found[1], found[2]
 
 
 def check_columns(

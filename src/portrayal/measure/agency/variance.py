@@ -11,12 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from portrayal.measure.agency.estimates import (
+    BY,
     F_TEST,
     VARIANCE,
     common,
     inferred,
     null_of,
     permutation_test,
+    readings,
 )
 from portrayal.measure.agency.places import AgencyStratum, CellSums, places
 from portrayal.measure.agency.texts import AgencyTexts
@@ -114,6 +116,10 @@ def _estimates(
             details["of_averaged_gaps"] = float(gap_variance(pooled, members)[0])
     if members is not None and name != OVERALL:
         details["same_order"] = _same_order(place, members, scope)
+        for reading, sums in readings(place).items():
+            each = gap_variance(sums, members)
+            if not np.isnan(each).all():
+                details[f"{BY}{reading}"] = float(np.nanmean(each))
     yield _one(place, name, scores, known, details, scope)
     if len(known) > 1:
         for i in np.flatnonzero(known).tolist():

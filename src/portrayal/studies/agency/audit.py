@@ -14,7 +14,7 @@ import numpy as np
 
 from portrayal.annotate import Annotation
 from portrayal.annotate.agency.classifier import checkpoint_folders
-from portrayal.annotate.agency.rows import agency_settings
+from portrayal.annotate.agency.rows import agency_settings, readings_beside
 from portrayal.collect.fields import TextFields
 from portrayal.config import option
 from portrayal.errors import OptionError
@@ -160,7 +160,7 @@ SPELLINGS = {
 and where it could not tell the text has no value."""
 _NAMED = 5
 """Strata that a line on the console names."""
-_OWN_NAME = ("linear", "lexicon", "sentiment")
+_OWN_NAME = ("linear", "untaught", "lexicon", "sentiment")
 _ENGINES = (*_OWN_NAME, "llm")
 
 
@@ -192,7 +192,7 @@ class AgencyOptions(Options):
     permutations: int = option(500, "Replicates of the null.", panel="Statistics")
     classifier: str = option(
         "linear",
-        "linear, lexicon[:FILE], sentiment, a trained folder or a folder of such folders "
+        "linear, untaught, lexicon[:FILE], sentiment, a trained folder or a folder of such folders "
         "(checkpoints), llm:PROVIDER:MODEL[:FORM].",
     )
     masked: bool = option(True, "Put the result of sentences with names and groups hidden first.")
@@ -218,8 +218,8 @@ class AgencyOptions(Options):
         engine = self.classifier.partition(":")[0]
         if engine not in _ENGINES and not Path(self.classifier).expanduser().is_dir():
             raise OptionError(
-                f"there is no classifier {self.classifier!r}: expected linear, lexicon, sentiment, "
-                "the folder of a trained model, or llm:PROVIDER:MODEL."
+                f"there is no classifier {self.classifier!r}: expected linear, untaught, lexicon, "
+                "sentiment, the folder of a trained model, or llm:PROVIDER:MODEL."
             )
         if self.cluster in self.by:
             raise OptionError(
@@ -272,6 +272,7 @@ def annotations(run: Run, options: AgencyOptions) -> tuple[Annotation, ...]:
         known = tuple(read_prompts(run.prompts_path).values())
         check_columns(known, options.by or _default_group(known), options.stratum)
     settings = agency_settings(options.classifier)
+    settings["beside"] = readings_beside(options.classifier)
     order = sorted(ANNOTATORS, key=lambda masking: masking != options.primary)
     return tuple(Annotation(ANNOTATORS[masking], settings) for masking in order)
 

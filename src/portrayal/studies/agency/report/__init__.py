@@ -3,7 +3,13 @@
 from portrayal.report.figures.figure import Table
 from portrayal.report.study import Section, StudyReport, Wording, words_of
 from portrayal.studies.agency.report.figures import gaps, shares, variance_tables
-from portrayal.studies.agency.report.head import agency_first, agency_head, facts, instruments
+from portrayal.studies.agency.report.head import (
+    agency_first,
+    agency_head,
+    doubt,
+    facts,
+    instruments,
+)
 from portrayal.studies.agency.report.series import table_place
 from portrayal.studies.agency.report.texts import agency_reading
 
@@ -17,6 +23,7 @@ REPORT = StudyReport(
     found=Section("found.html.j2", agency_head),
     texts=Section("texts.html.j2", agency_reading, "texts.js"),
     facts=facts,
+    doubt=doubt,
     instruments=instruments,
     intervals=lambda _view: ("", Table((), ())),
     place=table_place,

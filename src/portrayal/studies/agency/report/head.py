@@ -4,7 +4,19 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 import portrayal.report.formats as fmt
-from portrayal.records import ALL, FEW_PEOPLE, NO_INTERVAL, NO_TEST, UNITS, Estimate, Interval, Null
+from portrayal.measure.agency.estimates import BY
+from portrayal.records import (
+    ALL,
+    ERROR_HIGH,
+    ERROR_LOW,
+    FEW_PEOPLE,
+    NO_INTERVAL,
+    NO_TEST,
+    UNITS,
+    Estimate,
+    Interval,
+    Null,
+)
 from portrayal.report.figures.figure import Table
 from portrayal.report.figures.generic import glance
 from portrayal.report.figures.panels import LINE, Axis
@@ -22,7 +34,7 @@ from portrayal.report.strength import (
     strength_of,
 )
 from portrayal.report.study import Fact, words_of
-from portrayal.report.view import SURE, View, is_sure, q_of
+from portrayal.report.view import SURE, View, beyond_chance, is_sure, q_of, reader_could
 from portrayal.studies.agency.report.series import (
     FIGURES,
     MASKED,
@@ -63,10 +75,54 @@ def agency_first(view: View) -> FirstScreen:
     shown = [e for e in (*found, *near) if e.first.measure.startswith("agency_gap")]
     chart = glance(view, shown, _row, Axis("percentage points", line=0.0, zero=True, form="+.0%"))
     cannot = (
+        *_contradicted(view),
+        *_level(view),
         _limits(view),
         "Agentic is not better than communal: the audit asks whether groups are told apart.",
     )
     return FirstScreen(read_line(view), tuple(found[:MOST]), "", cannot, chart)
+
+
+def _contradicted(view: View) -> list[str]:
+    """Differences that chance does not explain, and that another reading has the other way."""
+    own = _every(view)
+    beyond = [e for e in own if beyond_chance(e)]
+    doubted = [e for e in beyond if reader_could(e)]
+    if not any(BY in name for e in own for name in e.details):
+        return []
+    if not doubted:
+        return [
+            f"Of {fmt.plural(len(beyond), 'difference')} beyond chance, no other reading of the "
+            "same sentences has any the other way round."
+        ]
+    named = fmt.listed([f"{group_name(e.group)} ({points(e.value)}{_other(e)})" for e in doubted])
+    return [
+        f"{len(doubted)} of {fmt.plural(len(beyond), 'difference')} beyond chance are not stated, "
+        f"as another reading of the same sentences has them the other way round: {named}."
+    ]
+
+
+def _other(e: Estimate, turned: bool = False) -> str:
+    """What other readings of the same sentences give, in words."""
+    called = words_of(__package__)["readings"]
+    sign = -1.0 if turned else 1.0
+    known = {k.removeprefix(BY): sign * x for k, x in e.details.items() if k.startswith(BY)}
+    return "".join(f"; {called.get(name, name)} {points(x)}" for name, x in known.items())
+
+
+def _level(view: View) -> list[str]:
+    """The level that the classifier gives on LABE's own texts; nothing for one that is unknown."""
+    known, name = words_of(__package__)["levels"], _classifier(view)
+    if name not in known:
+        return []
+    bios, reviews = (points(x / 100.0) for x in known[name][primary(view)])
+    words = {"classifier": name, "masking": primary(view), "bios": bios, "reviews": reviews}
+    return [known["said"].format(**words)]
+
+
+def doubt(view: View) -> str:
+    """Return what the classifier decides, in a line for the terminal."""
+    return " ".join([*_contradicted(view), *_level(view)])
 
 
 def _size(each: Stated) -> float:
@@ -132,6 +188,9 @@ def _differences(view: View, where: Where) -> list[Stated]:
             else f"{called(where)}: texts about {upper} and {lower} people are equally agentic"
         )
         facts = [f"+{size} points ({_span(e.interval, turned)})"]
+        if ERROR_LOW in e.details:
+            ends = sorted((-1.0 if turned else 1.0) * e.details[k] for k in (ERROR_LOW, ERROR_HIGH))
+            facts.append(f"over classifiers: {points(ends[0])} to {points(ends[1])}")
         if e.null is not None:
             facts.append(f"chance alone: {_span(e.null, turned)}")
         facts.append(_texts(view, where, upper, lower) or units_of(e))
@@ -147,7 +206,8 @@ def _differences(view: View, where: Where) -> list[Stated]:
                 )
         evidence = (
             f"{fmt.level(view.level)} interval over {clusters_of(e)}"
-            f"{_chosen(own, sure)}.{_reason(e)}{unsure}{_beside(view, where, e, turned)}"
+            f"{_chosen(own, sure)}{_other(e, turned)}.{_reason(e)}{unsure}"
+            f"{_beside(view, where, e, turned)}"
         )
         found.append(
             Stated(headline, tuple(facts), evidence, CANNOT if few else strength_of(view, e), (e,))

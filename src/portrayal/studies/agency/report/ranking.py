@@ -6,7 +6,7 @@ from string import ascii_lowercase
 
 import portrayal.report.formats as fmt
 from portrayal.records import ALL, Estimate
-from portrayal.report.view import SURE, View, q_of
+from portrayal.report.view import SURE, View, q_of, reader_could
 from portrayal.studies.agency.report.series import Where, at, group_name, of, wheres
 
 CHANCE = 0.05
@@ -68,7 +68,7 @@ def rankings(view: View, masking: str) -> list[Ranking]:
             for e in at(of(view, "agency_gap", stratum=ALL, masking=masking), where):
                 q, bounds = q_of(e), e.interval
                 known = e.value is not None and bounds is not None and "beside" not in e.group
-                if why or not known or q is None or q >= SURE:
+                if why or not known or q is None or q >= SURE or reader_could(e):
                     continue
                 if bounds is not None and not bounds.low <= 0.0 <= bounds.high:
                     upper, _, lower = group_name(e.group).partition(" − ")

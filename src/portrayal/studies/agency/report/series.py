@@ -6,7 +6,9 @@ from math import isnan
 from typing import Any
 
 import portrayal.report.formats as fmt
-from portrayal.records import ALL, Estimate, Interval, Null
+from portrayal.annotate.agency.rows import WITHOUT_NEITHER
+from portrayal.measure.agency.estimates import BY
+from portrayal.records import ALL, ERROR_HIGH, ERROR_LOW, Estimate, Interval, Null
 from portrayal.reference import published
 from portrayal.report.figures.declared import Cell, Declarations
 from portrayal.report.figures.figure import Spec
@@ -214,6 +216,9 @@ FIGURES = Declarations(
         "points of": lambda _, row: points(row[1].value),
         "span of": lambda _, row: span(row[1].interval),
         "null of": lambda _, row: span(row[1].null),
+        "range of": lambda _, row: _over(row[1]),
+        "neither of": lambda _, row: fmt.share(row[1].details.get("neither")),
+        "without of": lambda _, row: fmt.share(row[1].details.get(f"{BY}{WITHOUT_NEITHER}")),
         "n of": lambda _, row: fmt.count(row[1].n_units),
         "share": lambda _, row: fmt.share(row[1].value),
         "share interval": lambda _, row: fmt.interval(row[1].interval, row[1].statistic),
@@ -224,6 +229,12 @@ FIGURES = Declarations(
     },
 )
 """Rows of tables that compare maskings are `Pair`."""
+
+
+def _over(e: Estimate) -> str:
+    """The least and the greatest value over all readings of the same sentences."""
+    low, high = (e.details.get(name) for name in (ERROR_LOW, ERROR_HIGH))
+    return fmt.NOTHING if low is None else f"{points(low)} to {points(high)}"
 
 
 def bare(e: Estimate) -> dict[str, str]:
