@@ -1,6 +1,7 @@
-"""Train the agency classifier that ships.
+"""Train the agency classifiers that ship.
 
     python scripts/train_agency.py LAC_FOLDER [--taught FILE] [--out FILE] [--compare]
+    python scripts/train_agency.py LAC_FOLDER --untaught
 
 LAC_FOLDER holds train.csv of elainew728/labe-agency (MIT). FILE is what `scripts/teach_agency.py`
 wrote: sentences without labels, and what a transformer says of them.
@@ -35,7 +36,7 @@ from portrayal.annotate.agency.linear import (
     write_linear,
 )
 
-NAME = "linear-lac.v1"
+NAME, UNTAUGHT = "linear-lac.v1", "linear-lac-untaught.v1"
 OUT = Path(__file__).parents[1] / "src/portrayal/annotate/agency/linear.npz"
 KINDS = ("masked", "plain")
 FOLDS = 3
@@ -60,7 +61,7 @@ class Recipe:
     strength: float
 
 
-CHOSEN = Recipe(0.2, 10.0)
+CHOSEN, ALONE = Recipe(0.2, 10.0), Recipe(0.0, 3.0)
 COMPARED = (Recipe(0.1, 3.0), Recipe(0.2, 3.0), Recipe(0.4, 3.0), CHOSEN)
 
 
@@ -112,7 +113,7 @@ def fitted(given: Material, rows: IntArray, recipe: Recipe) -> WordScores:
         given.counted,
         every,
         given.targets[every].tolist(),
-        name=NAME,
+        name=NAME if recipe.weight else UNTAUGHT,
         weights=[1.0] * len(rows) + [recipe.weight] * len(drawn),
         strength=recipe.strength,
     )
@@ -138,6 +139,7 @@ def main() -> None:
     parser.add_argument("--taught", type=Path)
     parser.add_argument("--out", type=Path, default=OUT)
     parser.add_argument("--compare", action="store_true", help="print settings, train nothing")
+    parser.add_argument("--untaught", action="store_true", help="train on LAC alone")
     asked = parser.parse_args()
     labelled = read_labelled(asked.lac / "train.csv")
     lines = asked.taught.read_text(encoding="utf-8").splitlines() if asked.taught else []
@@ -149,8 +151,10 @@ def main() -> None:
         for recipe in COMPARED:
             print(f"{recipe}: {cross_validate(given['masked'], rows, recipe):.4f}", flush=True)
         return
-    write_linear(asked.out, *(fitted(given[kind], rows, CHOSEN) for kind in KINDS))
-    print(f"{asked.out.name}: {asked.out.stat().st_size / 1e6:.2f} MB")
+    out = OUT.with_name("untaught.npz") if asked.untaught and asked.out == OUT else asked.out
+    recipe = ALONE if asked.untaught else CHOSEN
+    write_linear(out, *(fitted(given[kind], rows, recipe) for kind in KINDS))
+    print(f"{out.name}: {out.stat().st_size / 1e6:.2f} MB")
 
 
 if __name__ == "__main__":

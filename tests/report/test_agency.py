@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import portrayal
-from portrayal.records import NO_INTERVAL, NO_TEST, Estimate, Interval, Null
+from portrayal.records import ERROR_HIGH, ERROR_LOW, NO_INTERVAL, NO_TEST, Estimate, Interval, Null
 from portrayal.records import Test as TestOf
 from portrayal.report.figures.generic import figures
 from portrayal.report.first import first_screen
@@ -21,6 +22,7 @@ from portrayal.studies.agency.report.head import (
     _differences,
     agency_first,
     agency_head,
+    doubt,
     facts,
 )
 from portrayal.studies.agency.report.ranking import letter_display, rankings
@@ -60,8 +62,32 @@ def test_the_head_says_both_maskings_and_what_cannot_be_said(view):
     said = _differences(view, ("Biography", "", "sample"))
     assert all("Unmasked" in s.evidence for s in said)
     assert {row[1] for row in head.masking.rows} == {"male − female", "White − Black"}
-    assert "Agentic is not better than communal" in first.cannot[1]
+    assert "Agentic is not better than communal" in first.cannot[-1]
     assert dict(facts(view))["Groups"] == "gender, race"
+
+
+def test_what_another_classifier_has_the_other_way_round_is_not_stated(tmp_path):
+    view = audit(tmp_path / "r", texts_of({"a": 0.8, "b": 0.2}))
+    (stated,) = [s for s in first_screen(view).stated if s.first.measure.startswith("agency_gap")]
+    low, high = (stated.first.details[name] for name in (ERROR_LOW, ERROR_HIGH))
+    assert 0 < low <= stated.first.value <= high
+    assert f"over classifiers: {points(low)} to {points(high)}" in stated.facts
+    assert "the classifier trained on LAC alone +" in stated.evidence
+    assert "no other reading of the same sentences has any the other way round" in doubt(view)
+    assert "linear-lac.v1 gives levels of +8.8 and −6.3 points (masked)" in doubt(view)
+    turned = {"by_untaught": -0.1, ERROR_LOW: -0.1}
+    other = replace(
+        view,
+        estimates=tuple(
+            replace(e, details={**e.details, **turned}) if ERROR_LOW in e.details else e
+            for e in view.estimates
+        ),
+    )
+    shown = [s for s in first_screen(other).stated if s.first.measure.startswith("agency_gap")]
+    assert shown == []
+    assert "1 of 1 difference beyond chance is not stated" in first_screen(other).cannot[0]
+    assert "the classifier trained on LAC alone −10.0" in doubt(other)
+    assert order(other) == [("a", "a"), ("b", "a")]
 
 
 def order(view, masking="masked"):

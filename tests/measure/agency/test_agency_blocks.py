@@ -1,5 +1,7 @@
 """Blocks of the null: which are used, that nulls lie around no difference, and whole clusters."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -18,7 +20,8 @@ from portrayal.measure.agency.texts import (
 )
 from portrayal.measure.agency.variance import agency_variance
 from portrayal.measure.scope import Scope
-from portrayal.records import NO_INTERVAL, NO_TEST
+from portrayal.records import ERROR_HIGH, ERROR_LOW, NO_INTERVAL, NO_TEST
+from portrayal.report.view import reader_could
 
 SCOPE = Scope("agency", draws=200, permutations=200, instruments={"classifier": "test"})
 
@@ -165,3 +168,37 @@ def test_a_variance_near_0_has_an_interval_from_0():
     assert e.value == pytest.approx(0.0, abs=1e-12)
     assert e.interval.low == 0.0
     assert e.interval.high > 10.0
+
+
+def read_twice(other, neither=0.0):
+    """Six texts of two groups, gaps .5 and 0 as the classifier reads them; `other` as another."""
+    texts = texts_of([0.5, 0.6, 0.4, 0.0, 0.1, -0.1], [0, 0, 0, 1, 1, 1])
+    share = np.full(6, neither)
+    beside = {"masked": np.asarray([other], dtype=np.float64)}
+    return replace(texts, readings=("untaught",), beside=beside, neither={"masked": share})
+
+
+def test_a_difference_has_the_range_of_all_readings():
+    (e,) = whole(agency_gap, read_twice([0.2, 0.4, 0.3, 0.5, np.nan, 0.3]))
+    assert e.value == pytest.approx(0.5)
+    assert e.details["by_untaught"] == pytest.approx(0.3 - 0.4)
+    assert (e.details[ERROR_LOW], e.details[ERROR_HIGH]) == pytest.approx((-0.1, 0.5))
+    assert reader_could(e)
+    (e,) = whole(agency_gap, read_twice([0.2, 0.4, 0.3, 0.1, np.nan, 0.1]))
+    assert (e.details[ERROR_LOW], e.details[ERROR_HIGH]) == pytest.approx((0.2, 0.5))
+    assert not reader_could(e)
+
+
+def test_levels_and_variances_stand_beside_those_of_other_readings():
+    texts = read_twice([0.2, 0.4, 0.3, 0.5, np.nan, 0.3], neither=0.25)
+    level = next(e for e in whole(agency_share, texts) if e.statistic == "agentic" and not e.group)
+    assert level.details["by_untaught"] == pytest.approx(0.5 + 0.5 * 0.34)
+    assert level.details["neither"] == pytest.approx(0.25)
+    (e,) = whole(agency_variance, texts)
+    assert e.details["by_untaught"] == pytest.approx(np.var([30.0, 40.0], ddof=1))
+    assert not reader_could(e)  # a variance has no sign
+
+
+def test_without_other_readings_nothing_is_said_of_them():
+    (e,) = whole(agency_gap, texts_of([0.5, 0.6, 0.0, 0.1], [0, 0, 1, 1]))
+    assert not {ERROR_LOW, ERROR_HIGH} & e.details.keys()

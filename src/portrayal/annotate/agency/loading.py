@@ -268,10 +268,9 @@ def load_classifier(
     ----------
     spec
         "linear" or "untaught" (shipped), "lexicon" or "lexicon:FILE" for word lists, "sentiment",
-        or "sentiment:MODEL" for a local transformer (folder or hub id), the folder of a trained linear
-        model or transformer (float or ONNX), a folder of such folders (checkpoints, which become
-        one classifier), or
-        "llm:PROVIDER:MODEL[:zero-shot|definition|one-shot]".
+        or "sentiment:MODEL" for a local transformer (folder or hub id), the folder of a trained
+        linear model or transformer (float or ONNX), a folder of such folders (checkpoints, which
+        become one classifier), or "llm:PROVIDER:MODEL[:zero-shot|definition|one-shot]".
     masked
         Whether it will be given masked sentences.
     ask

@@ -304,11 +304,11 @@ def _beside(texts: AgencyTexts, masking: str, read: BoolArray) -> dict[str, Cell
     found = {}
     for name, row in rows.items():
         known = ~np.isnan(row[read])
-        sums = (
+        total, count = (
             np.bincount(slot, np.where(known, kind, 0.0), shape[0] * shape[1]).reshape(shape)
             for kind in (row[read], np.ones(len(slot)))
         )
-        found[name] = CellSums(*sums)
+        found[name] = CellSums(total.astype(np.float64), count.astype(np.float64))
     return found
 
 

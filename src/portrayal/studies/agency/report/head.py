@@ -96,9 +96,11 @@ def _contradicted(view: View) -> list[str]:
             "same sentences has any the other way round."
         ]
     named = fmt.listed([f"{group_name(e.group)} ({points(e.value)}{_other(e)})" for e in doubted])
+    verb = "is" if len(doubted) == 1 else "are"
     return [
-        f"{len(doubted)} of {fmt.plural(len(beyond), 'difference')} beyond chance are not stated, "
-        f"as another reading of the same sentences has them the other way round: {named}."
+        f"{len(doubted)} of {fmt.plural(len(beyond), 'difference')} beyond chance {verb} not "
+        f"stated, as another reading of the same sentences has {'it' if verb == 'is' else 'them'} "
+        f"the other way round: {named}."
     ]
 
 
