@@ -294,8 +294,7 @@ def agency_texts(
     OptionError
         Where no text has a value for a group or for the stratum.
     """
-    readings = tuple(next(iter(stages.values())).note().get("settings", {}).get("beside", ()))
-    rows, counts, others = _rows(run, stages, readings)
+    rows, counts, beside = _rows(run, stages)
     note = run.texts.note()
     by_prompt = note.get("cluster_unit") == "prompt" or "prompt_id" in note.get("mapping", {})
     known = read_prompts(run.prompts_path)
@@ -351,13 +350,7 @@ def agency_texts(
         columns={name: codes for name, (codes, _) in coded.items()},
         first=tuple(first),
         checkpoints={n: found[0] for n, found in counts.items() if len(found[0]) > 1},
-        readings=readings,
-        beside={name: found[0] for name, found in others.items()},
-        neither={
-            name: 1.0 - divide(found[1][-1], counts[name][1])
-            for name, found in others.items()
-            if readings[-1] == WITHOUT_NEITHER
-        },
+        **beside,
         cluster_names=_unit_names(rows, about, unit, cluster, clusters),
         column_labels={name: labels for name, (_, labels) in coded.items()},
         **_people(rows, about, here=cluster is None and NAME not in group),
@@ -404,24 +397,27 @@ Counted = tuple[FloatArray, FloatArray, FloatArray]
 
 
 def _rows(
-    run: Run, stages: Mapping[str, Stage], readings: tuple[str, ...]
-) -> tuple[dict[str, list[Any]], dict[str, Counted], dict[str, Counted]]:
+    run: Run, stages: Mapping[str, Stage]
+) -> tuple[dict[str, list[Any]], dict[str, Counted], dict[str, Any]]:
     """Texts by column in the order of text_id; ratio gap, told and untold sentences by masking.
 
-    The ratio gap has the shape (n_checkpoints, n_texts). Last, the same by each reading beside the
-    classifier, shape (n_readings, n_texts).
+    The ratio gap has the shape (n_checkpoints, n_texts). Last, the fields `readings`, `beside` and
+    `neither` of `AgencyTexts`.
     """
     import pyarrow as pa
 
     names = ["text_id", "prompt_id", "sample", "model", "outcome"]
+    readings = tuple(next(iter(stages.values())).note().get("settings", {}).get("beside", ()))
     wanted = ["agentic", "checkpoints", *(["beside"] if readings else []), "error"]
     beside = [(stage, wanted) for stage in stages.values()]
-    texts, *made = map(pa.concat_tables, zip(*read_shards(run.texts, names, *beside), strict=True))
+    texts, *annotated = map(
+        pa.concat_tables, zip(*read_shards(run.texts, names, *beside), strict=True)
+    )
     order = np.argsort(np.array(texts["text_id"].to_pylist(), dtype=object), kind="stable")
     columns = {name: texts[name].take(order).to_pylist() for name in names}
     counts: dict[str, Counted] = {}
     others: dict[str, Counted] = {}
-    for name, table in zip(stages, made, strict=True):
+    for name, table in zip(stages, annotated, strict=True):
         whole = table.take(order)
         gap, told, untold = _counted(whole["agentic"].combine_chunks())
         every = _by_list(whole["checkpoints"].combine_chunks())
@@ -431,7 +427,14 @@ def _rows(
             others[name] = read
         for i in np.flatnonzero(np.array(whole["error"].is_valid())).tolist():
             columns["outcome"][i] = "failed"
-    return columns, counts, others
+    made: dict[str, Any] = {
+        "readings": readings,
+        "beside": {name: each[0] for name, each in others.items()},
+    }
+    if readings and readings[-1] == WITHOUT_NEITHER:
+        silent = {name: divide(each[1][-1], counts[name][1]) for name, each in others.items()}
+        made["neither"] = {name: 1.0 - each for name, each in silent.items()}
+    return columns, counts, made
 
 
 def _counted(agentic: Any) -> Counted:

@@ -90,6 +90,12 @@ def _contradicted(view: View) -> list[str]:
     doubted = [e for e in beyond if reader_could(e)]
     if not any(BY in name for e in own for name in e.details):
         return []
+    if not beyond:
+        turned = sum(map(reader_could, own))
+        return [
+            f"Another reading of the same sentences has {turned} of "
+            f"{fmt.plural(len(own), 'difference')} the other way round; none is beyond chance."
+        ]
     if not doubted:
         return [
             f"Of {fmt.plural(len(beyond), 'difference')} beyond chance, no other reading of the "
