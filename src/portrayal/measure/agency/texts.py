@@ -315,29 +315,27 @@ def agency_texts(
     model, models = _coded(rows["model"])
     task, task_labels = _coded(named_tasks)
     condition, condition_labels = _coded(conditions)
-    n = len(about)
     unit, clusters = _clusters(cluster, rows["prompt_id"] if by_prompt else None, about)
     coarse = numbered(list(zip(named_tasks, conditions, split, strict=True)))
     within = {} if cluster in (None, EACH, PROMPT) else {WITHIN: clusters}
     moved = (*group, NAME, *((cluster,) if cluster else ()))
     alike = sorted({name for own in about for name in own} - set(moved)) if by_prompt else []
     cell = list(zip(*columns, strict=True))
-    runs = np.array(rows["sample"], dtype=np.int64) if by_prompt else np.zeros(n, dtype=np.int64)
+    runs = np.array(rows["sample"], dtype=np.int64) * by_prompt
     n_cells = len(set(cell))
     coded = {name: _coded([own.get(name, "") for own in about]) for name in alike}
-    named = [label for label in stratum_labels if label]
     return AgencyTexts(
         models=models,
         tasks=task_labels,
         conditions=condition_labels,
-        strata=tuple(named),
+        strata=tuple(filter(None, stratum_labels)),
         attributes=tuple(group),
         values=tuple(labels for _, labels in codes),
         clusters=unit,
         model=model,
         task=task,
         condition=condition,
-        stratum=stratum_code - int(len(named) < len(stratum_labels)),
+        stratum=stratum_code - int("" in stratum_labels),
         group=np.stack([code for code, _ in codes], axis=1),
         cluster=clusters,
         run=_runs(runs, np.stack([model, task, condition], axis=1), n_cells),
