@@ -21,12 +21,14 @@ from portrayal.evidence import (
     verify_evidence,
     write_evidence,
 )
+from portrayal.evidence.manifest import manifest_of, outside_of
 from portrayal.evidence.pack import FILLS, NOTES
 from portrayal.report.first import first_screen
 from portrayal.report.view import View
 from portrayal.run import Run
 from portrayal.studies.own import write_start
 
+LOCALE = Path(portrayal.__file__).parent / "reference" / "data" / "locales" / "en-IN"
 HOSTILE = "<img src=x onerror=alert(1)>|`a` **b** [c](javascript:d) @everyone"
 STORY = "Maria was a star student. She helped her classmate Juan, and he thanked her."
 
@@ -192,8 +194,6 @@ def test_what_was_tampered_with_is_named(
 
 
 def test_a_manifest_that_was_written_again_does_not_hide_a_changed_pack(copied: Run) -> None:
-    from portrayal.evidence.manifest import manifest_of
-
     folder = copied.path / "evidence" / "model-card"
     before = verify_evidence(copied, folder).manifests
     _swap(folder / "evidence.md")
@@ -210,12 +210,122 @@ def test_another_version_of_the_package_is_said_and_not_compared(copied: Run) ->
     told["portrayal"], told["package"] = "9.9", {"portrayal/annotate": "0" * 64}
     path.write_text(json.dumps(told), encoding="utf-8")
     checked = verify_evidence(copied, path.parent)
-    assert checked.ok
-    assert "made by Portrayal 9.9" in checked.notes[0]
+    assert (checked.ok, checked.problems, checked.recomputed) == (False, (), False)
+    assert "recomputed: no. The manifest says Portrayal 9.9" in checked.notes[0]
     told["portrayal"] = portrayal.__version__
     path.write_text(json.dumps(told), encoding="utf-8")
     said = "\n".join(map(str, verify_evidence(copied, path.parent).problems))
     assert "package: portrayal/annotate changed" in said
+
+
+def _rewrite(path: Path, **said: object) -> None:
+    told = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps({**told, **said}), encoding="utf-8")
+
+
+def _better(folder: Path) -> None:
+    page = folder / "evidence.md"
+    page.write_text(page.read_text(encoding="utf-8") + "All is well.\n", encoding="utf-8")
+
+
+def _signed_again(run: Path, **said: object) -> None:
+    """Whoever can write the run writes the manifest again, too."""
+    folder = run / "evidence" / "model-card"
+    (folder / "manifest.json").write_text(manifest_of(Run(run), folder, "model-card"), "utf-8")
+    _rewrite(folder / "manifest.json", **said)
+
+
+def _linked(run: Path, name: str) -> None:
+    moved = run.parent / Path(name).name
+    (run / name).rename(moved)
+    (run / name).symlink_to(moved)
+
+
+def _older(run: Path) -> None:
+    _better(run / "evidence" / "model-card")
+    _signed_again(run, portrayal="0.0.9")
+
+
+def _older_report(run: Path) -> None:
+    _swap(run / "report.html")
+    _signed_again(run, portrayal="0.0.9", package={})
+
+
+def _renewed_report(run: Path) -> None:
+    _swap(run / "report.html")
+    _signed_again(run)
+
+
+def _renewed_texts(run: Path) -> None:
+    (run / "texts" / "part-00000.parquet").unlink()
+    _signed_again(run)
+
+
+def _added(name: str) -> Callable[[Path], None]:
+    def add(run: Path) -> None:
+        path = run / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("more", encoding="utf-8")
+
+    return add
+
+
+FORGED: dict[str, Callable[[Path], None]] = {
+    "an older version and a changed sentence": _older,
+    "an older version and a changed report": _older_report,
+    "another sentence": lambda run: _better(run / "evidence" / "model-card"),
+    "another sentence, manifest written again": lambda run: (
+        _better(run / "evidence" / "model-card"),
+        _signed_again(run),
+    )[1],
+    "another report, manifest written again": _renewed_report,
+    "texts taken out, manifest written again": _renewed_texts,
+    "a file more among the texts": _added("texts/part-00077.parquet"),
+    "a hidden file among the texts": _added("texts/.part-00077.parquet"),
+    "a file of no stage among the texts": _added("texts/notes.txt"),
+    "a database more": _added("cache.duckdb"),
+    "a folder more": _added("more/inside/a.csv"),
+    "a hidden folder more": _added(".more/a.csv"),
+    "annotations more": _added("annotations/people.v9/part-00000.parquet"),
+    "labels more": _added("hand-labels.csv"),
+    "a study more": _added("study/card.md"),
+    "a link in place of the texts": lambda run: _linked(run, "texts"),
+    "a link in place of a part": lambda run: _linked(run, "texts/part-00000.parquet"),
+    "a link in place of the estimates": lambda run: _linked(run, "estimates.parquet"),
+    "a link in place of the pack": lambda run: _linked(run, "evidence/model-card"),
+    "a link in place of the options": lambda run: _linked(run, "audit.toml"),
+}
+
+
+@pytest.mark.fault(
+    "a run, its pack or its manifest was forged (20 kinds)",
+    "none is verified; those who write the manifest again are told by its published digest",
+)
+@pytest.mark.parametrize("kind", FORGED)
+def test_no_forgery_is_verified(copied: Run, kind: str) -> None:
+    folder = copied.path / "evidence" / "model-card"
+    shutil.rmtree(copied.path / "evidence" / "eu-ai-act")
+    published = verify_evidence(copied, folder).manifests[str(folder / "manifest.json")]
+    assert verify_evidence(copied, None, published).ok
+    FORGED[kind](copied.path)
+    assert not verify_evidence(copied, None, published).ok
+    told_by_digest = ("report, manifest written again", "texts taken out")
+    if not any(each in kind for each in told_by_digest):
+        assert not verify_evidence(copied).ok
+
+
+def test_a_reader_or_locale_of_ones_own_is_digested(copied: Run, tmp_path: Path) -> None:
+    locale = tmp_path / "locale"
+    shutil.copytree(LOCALE, locale)
+    settings = copied.settings()
+    settings["options"]["locale"] = str(locale)
+    copied.write_settings(settings)
+    digested = outside_of(copied)
+    assert str(locale / "locale.toml") in digested
+    (locale / "locale.toml").write_text("changed", encoding="utf-8")
+    (locale / "more.csv").write_text("more", encoding="utf-8")
+    assert {*outside_of(copied).items()} ^ {*digested.items()}
+    assert str(locale / "more.csv") in outside_of(copied)
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"run": 1}', '{"run": {"texts": [1]}}', "{" * 5000])

@@ -24,6 +24,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, Self
 
 Reply = tuple[int, dict[str, str], bytes]
@@ -89,12 +90,15 @@ class OpenAIServer:
         limit: int | None = None,
         render: Render | None = None,
         write: Write | None = None,
+        usage: Mapping[str, Any] | None = MappingProxyType({"usage": ...}),
     ) -> None:
         self.faults, self.script = dict(faults or {}), iter(script)
         self.delay, self.retry_after, self.slow, self.limit = delay, retry_after, slow, limit
         self.text = " ".join(["word"] * words)
         self.render = render
         self.write = write  # prompt, and how often it was asked before → what an "ok" answer says
+        self.usage = usage  # what stands for the usage; None leaves it out, ... is what it cost
+        self.billed = Counter(input=0, output=0)
         self._written: Counter[str] = Counter()
         self.answered: Counter[str] = Counter()  # successful replies by prompt
         self.served: Counter[str] = Counter()  # replies of every kind by kind
@@ -270,6 +274,11 @@ class OpenAIServer:
         if kind == "content_filter":
             message["content"] = "Once"
         reason = kind if kind in ("content_filter", "length") else "stop"
+        said = len(str(message["content"] or ""))
+        n_in, n_out = max(10, len(_prompt(asked)) // 8), max(20, said // 8)
+        self.billed.update(input=n_in, output=n_out)
+        cost = {"prompt_tokens": n_in, "completion_tokens": n_out, "total_tokens": n_in + n_out}
+        usage = {key: cost if value is ... else value for key, value in (self.usage or {}).items()}
         return {
             "id": f"chatcmpl-{self.requests}",
             "object": "chat.completion",
@@ -278,7 +287,7 @@ class OpenAIServer:
             "choices": [
                 {"index": 0, "message": message, "finish_reason": reason, "logprobs": None}
             ],
-            "usage": {"prompt_tokens": 10, "completion_tokens": 20, "total_tokens": 30},
+            **usage,
         }
 
     def _text(self, asked: dict[str, Any], kind: str) -> str:

@@ -30,10 +30,19 @@ Portrayal measures how language models portray people. Three ways to begin:
 `portrayal doctor` says what is there, `portrayal --help` lists every command.
 """
 
-MOST_UNPACKED = (
-    "--most-unpacked SIZE, before a command: what a compressed file or spreadsheet may unpack to, "
-    "such as 8GB; default 1GB."
-)
+BEFORE = {
+    "--most-unpacked": (
+        "PORTRAYAL_MOST_UNPACKED",
+        "--most-unpacked SIZE, before a command: what a compressed file or spreadsheet may unpack "
+        "to, such as 8GB; default 1GB.",
+    ),
+    "--allow-outside": (
+        "PORTRAYAL_ALLOW_OUTSIDE",
+        f"--allow-outside PATH, before a command: a folder ({os.pathsep!r} between several) of "
+        "which a study, factor or locale may name files, beside its own folder.",
+    ),
+}
+"""Options before a command → the variable that each sets, and its help."""
 GROUPS = {
     "find": "Find people, groups, the words that mark a group, or cues of identity in any texts.",
     "label": "Label texts: on a sheet (`sheet`), on a page for raters (`draw`, then `serve`), or "
@@ -120,7 +129,9 @@ def command_line(tokens: Sequence[str] | None = None) -> App:
     app = App(
         name="portrayal",
         help="Measure how language models portray people in open-ended text.",
-        help_epilogue=MOST_UNPACKED if (tokens or ["-"])[0].startswith("-") else "",
+        help_epilogue="\n\n".join(words for _, words in BEFORE.values())
+        if (tokens or ["-"])[0].startswith("-")
+        else "",
         version=__version__,
         help_format="plaintext",
         default_parameter=Parameter(negative=()),
@@ -163,11 +174,12 @@ def main() -> None:
     # Matrices here are small: threads of BLAS only wait for one another and for our own workers.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     tokens = sys.argv[1:]
-    if tokens and tokens[0].partition("=")[0] == "--most-unpacked":
-        first, sign, size = tokens.pop(0).partition("=")
-        if not sign and not tokens:
-            _stop(f"{first} takes a size, such as 8GB.")
-        os.environ["PORTRAYAL_MOST_UNPACKED"] = size if sign else tokens.pop(0)
+    while tokens and (first := tokens[0].partition("="))[0] in BEFORE:
+        name, sign, value = first
+        if not sign and len(tokens) == 1:
+            _stop(f"{name} takes a value: {BEFORE[name][1]}")
+        os.environ[BEFORE[name][0]] = value if sign else tokens.pop(1)
+        del tokens[0]
     if not tokens:
         sys.stdout.write(START)
         sys.exit(0)

@@ -55,8 +55,12 @@ def evidence(
     out: Path | None = None,
     format: Literal["both", "md", "json"] = "both",
     verify: Flag = False,
+    digest: str | None = None,
 ) -> None:
-    """Fill a form of documentation from a run, or check one: exits 1 where a file differs.
+    """Fill a form of documentation from a run, or check one.
+
+    A check exits 1 where a file differs, 3 where another version made it and nothing was
+    recomputed.
 
     Example: portrayal evidence runs/first --for model-card
 
@@ -70,14 +74,17 @@ def evidence(
         both, md or json.
     verify
         Check run and packs against their manifests.
+    digest
+        SHA-256 of the manifest as you kept it, for --verify.
     """
     from portrayal.evidence import pack_of, verify_evidence, write_pack
-    from portrayal.evidence.manifest import MANIFEST, digest
+    from portrayal.evidence.manifest import MANIFEST
+    from portrayal.evidence.manifest import digest as digest_of
     from portrayal.run import Run
 
     if verify:
         own = None if form is None else run / "evidence" / Path(form).stem
-        checked = verify_evidence(Run(run), out or own)
+        checked = verify_evidence(Run(run), out or own, digest)
         for line in (*checked.problems, *checked.notes):
             show.line(str(line))
         for name, value in checked.manifests.items():
@@ -85,7 +92,7 @@ def evidence(
         n = len(checked.problems)
         said = f"{n:,} not as they were" if n else "all as they were"
         show.line(f"{checked.n_files:,} files checked: {said}")
-        raise SystemExit(int(not checked.ok))
+        raise SystemExit(1 if checked.problems else 0 if checked.recomputed else 3)
     if form is None:
         raise OptionError(
             "say what the evidence is for: --for eu-ai-act, colorado, iso-42001 or model-card; or "
@@ -97,4 +104,4 @@ def evidence(
         show.line(f"wrote {path}")
     n = len(pack.answers)
     show.line(f"{pack.n_measured} of {n} fields filled; the others: not measured by this audit")
-    show.line(f"sha256 of {MANIFEST}: {digest(folder / MANIFEST)}")
+    show.line(f"sha256 of {MANIFEST}: {digest_of(folder / MANIFEST)}")

@@ -27,27 +27,32 @@ PARTS: dict[str, tuple[str, ...]] = {
     ),
     "estimates": ("estimates", "estimates.parquet", "influences.parquet"),
     "report": ("report.html", "datasheet.md"),
+    "rest": (),
 }
-"""Files and folders of a run, by what they are."""
+"""Files and folders of a run, by what they are; the rest is whatever else there is."""
+EXCEPTIONS = ("evidence", "coding", ".lock")
+"""What of a run goes on after a pack was written: packs, pages of raters, the lock."""
+LINK = "a link"
+"""What stands for the digest of a link, which is not followed."""
 CODE = ("annotate", "measure", "models", "reference", "stats", "studies")
 """Parts of the package that make the numbers: readers, name tables, lexicons, measures."""
 
 
 def manifest_of(run: Run, folder: Path, form: str) -> str:
     """Return the manifest of a run and the pack in `folder` as JSON."""
-    # Files outside the run that options name: name tables, lexicons, hand labels.
-    outside: dict[str, str] = {}
-    for value in run.settings().get("options", {}).values():
-        for name in value if isinstance(value, list) else [value]:
-            path = Path(name) if isinstance(name, str) and name else None
-            if path is not None and path.is_file() and not path.is_relative_to(run.path):
-                outside[str(name)] = digest(path)
+    held = parts_of(run)
+    links = [name for part in held.values() for name, value in part.items() if value == LINK]
+    if links:
+        raise RunError(
+            f"{run.path / links[0]} is a link: a pack says what a run holds. Put the file itself "
+            "in its place."
+        )
     content = {
         "what": "SHA-256 digests of a run and its evidence; see `portrayal evidence --verify`",
         "portrayal": __version__,
         "form": form,
-        "run": {part: digests(run.path, names) for part, names in PARTS.items()},
-        "outside": outside,
+        "run": held,
+        "outside": outside_of(run),
         "package": package_digests(),
         "pack": digests(folder, PACK),
     }
@@ -55,7 +60,9 @@ def manifest_of(run: Run, folder: Path, form: str) -> str:
 
 
 def digest(path: Path) -> str:
-    """Return the SHA-256 of a file in hexadecimal digits."""
+    """Return the SHA-256 of a file in hexadecimal digits; of a link, that it is one."""
+    if path.is_symlink():
+        return LINK
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
@@ -67,11 +74,32 @@ def digests(folder: Path, names: tuple[str, ...]) -> dict[str, str]:
 
 
 def _files(path: Path) -> Iterator[Path]:
-    """A file, or every file of a folder but the hidden ones, in order."""
-    if path.is_file():
+    """A file or link, or every one of a folder, in order; no link is followed."""
+    if path.is_symlink() or path.is_file():
         yield path
     elif path.is_dir():
-        yield from sorted(p for p in path.rglob("*") if p.is_file() and p.name[0] != ".")
+        for each in sorted(path.iterdir()):
+            yield from _files(each)
+
+
+def outside_of(run: Run) -> dict[str, str]:
+    """Digests of what options name outside the run: tables, lexicons, labels, readers, locales."""
+    found: dict[str, str] = {}
+    settings = run.settings() if run.settings_path.is_file() else {}
+    for value in settings.get("options", {}).values():
+        for name in value if isinstance(value, list) else [value]:
+            path = Path(name) if isinstance(name, str) and name else None
+            if path is not None and not path.is_relative_to(run.path):
+                found |= {str(each): digest(each.resolve()) for each in _files(path)}
+    return found
+
+
+def parts_of(run: Run) -> dict[str, dict[str, str]]:
+    """Digests of all that a run holds but `EXCEPTIONS`, by part."""
+    known = {name for names in PARTS.values() for name in (*names, *EXCEPTIONS)}
+    there = run.path.iterdir() if run.path.is_dir() else ()
+    rest = tuple(sorted(path.name for path in there if path.name not in known))
+    return {part: digests(run.path, names or rest) for part, names in PARTS.items()}
 
 
 @cache

@@ -10,14 +10,16 @@ import portrayal.report.formats as fmt
 from portrayal._version import __version__
 from portrayal.errors import OptionError, PortrayalError
 from portrayal.evidence.manifest import (
+    LINK,
     MANIFEST,
     PACK,
-    PARTS,
     digest,
     digests,
     manifest_of,
+    outside_of,
     package_digests,
     packs_of,
+    parts_of,
     read_manifest,
 )
 from portrayal.evidence.pack import NOT_MEASURED, NOTES, FormAnswer, Pack, Statement, pack_of
@@ -222,11 +224,12 @@ class Problem:
     Attributes
     ----------
     part
-        "texts", "instruments", "estimates", "report", "pack" or "package".
+        "texts", "instruments", "estimates", "report", "rest", "pack", "package" or "manifest".
     file
         Its path in the run; for a part of the package or an outside file, its name.
     what
-        "changed", "missing", "not in the manifest" or "is not what this run gives".
+        "changed", "missing", "is a link", "not in the manifest", "is not what this run gives", or
+        "has another digest than the one given".
     """
 
     part: str
@@ -252,24 +255,29 @@ class Verification:
         Digests that were compared.
     manifests
         Manifest → its own SHA-256, to compare with the one that you kept.
+    recomputed
+        Whether each pack was made again; not where another version of the package wrote it.
     """
 
     problems: tuple[Problem, ...]
     notes: tuple[str, ...]
     n_files: int
     manifests: Mapping[str, str]
+    recomputed: bool = True
 
     @property
     def ok(self) -> bool:
-        """Whether nothing differs."""
-        return not self.problems
+        """Whether nothing differs, and all was recomputed."""
+        return self.recomputed and not self.problems
 
 
-def verify_evidence(run: Run, folder: str | Path | None = None) -> Verification:
+def verify_evidence(
+    run: Run, folder: str | Path | None = None, published: str | None = None
+) -> Verification:
     """Check a run against the manifests of its packs.
 
-    Every file is digested again, and where the package is of the same version its parts are
-    compared as well, and each pack is made again and compared with the one that is there.
+    Every file is digested again, and no link is followed. Where the package is of the same version
+    its parts are compared as well, and each pack is made again and compared with the one there.
 
     Parameters
     ----------
@@ -277,6 +285,8 @@ def verify_evidence(run: Run, folder: str | Path | None = None) -> Verification:
         The run.
     folder
         Folder of one pack; every pack in the run's folder `evidence` by default.
+    published
+        SHA-256 of the manifest as you kept or published it; one that was written again has another.
 
     Raises
     ------
@@ -287,30 +297,29 @@ def verify_evidence(run: Run, folder: str | Path | None = None) -> Verification:
     """
     problems: dict[Problem, None] = {}
     notes: dict[str, None] = {}
-    n_files, manifests = 0, {}
+    n_files, manifests, recomputed, outside = 0, {}, True, outside_of(run)
     for each in [Path(folder)] if folder is not None else packs_of(run):
         said = read_manifest(each / MANIFEST)
+        if each.is_symlink() or each.parent.is_symlink():
+            problems[Problem("pack", each.name, "is a link")] = None
         pack = {f"{each.name}/{name}": value for name, value in said["pack"].items()}
         held = {f"{each.name}/{name}": value for name, value in digests(each, PACK).items()}
-        there = {name: digest(Path(name)) for name in said["outside"] if Path(name).is_file()}
-        pairs = [(part, said["run"][part], digests(run.path, PARTS[part])) for part in PARTS]
-        pairs += [("pack", pack, held), ("instruments", said["outside"], there)]
-        if said["portrayal"] == __version__:
+        pairs = [(part, said["run"][part], now) for part, now in parts_of(run).items()]
+        pairs += [("pack", pack, held), ("instruments", said["outside"], outside)]
+        same = said["portrayal"] == __version__
+        recomputed = recomputed and same
+        if same:
             pairs.append(("package", said["package"], package_digests()))
         else:
             notes[
-                f"made by Portrayal {said['portrayal']}, and this is {__version__}: the parts of "
-                "the package were not compared, and the pack was not made again"
+                f"recomputed: no. The manifest says Portrayal {said['portrayal']}, and this is "
+                f"{__version__}: the pack was not made again. Install that version to do so"
             ] = None
         for part, listed, held in pairs:
             for name in sorted({*listed, *held}):
-                if name not in held:
-                    problems[Problem(part, name, "missing")] = None
-                elif name not in listed:
-                    problems[Problem(part, name, "not in the manifest")] = None
-                elif listed[name] != held[name]:
-                    problems[Problem(part, name, "changed")] = None
-        if not problems and said["portrayal"] == __version__:
+                if what := _difference(listed.get(name), held.get(name)):
+                    problems[Problem(part, name, what)] = None
+        if not problems and same:
             # Whether the pack says what the run says, also where the manifest was written again.
             try:
                 again = pack_of(run, said["form"])
@@ -324,4 +333,16 @@ def verify_evidence(run: Run, folder: str | Path | None = None) -> Verification:
                     problems[Problem("pack", f"{each.name}/{path.name}", what)] = None
         n_files += sum(map(len, (*said["run"].values(), said["outside"], said["pack"])))
         manifests[str(each / MANIFEST)] = digest(each / MANIFEST)
-    return Verification(tuple(problems), tuple(notes), n_files, manifests)
+    if published is not None and published.strip().lower() not in manifests.values():
+        what = "has another digest than the one given"
+        problems |= {Problem("manifest", name, what): None for name in manifests}
+    return Verification(tuple(problems), tuple(notes), n_files, manifests, recomputed)
+
+
+def _difference(listed: str | None, held: str | None) -> str:
+    """What is wrong with a file of this digest where the manifest lists that; "" where nothing."""
+    if held is None:
+        return "missing"
+    if held == LINK:
+        return "is a link"
+    return "not in the manifest" if listed is None else "" if listed == held else "changed"

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from portrayal._version import __version__
+from portrayal.collect.ask.provider import Usage
 from portrayal.collect.texts import said_left_out
 from portrayal.errors import RunError
 from portrayal.records import ALL
@@ -89,8 +90,6 @@ def datasheet(run: "Run") -> str:
 def _facts(run: "Run") -> dict[str, str]:
     """Everything an answer can name, already escaped for Markdown."""
     note = run.texts.note()
-    if not run.texts.parts():
-        raise RunError(f"{run.path} holds no texts yet; a datasheet describes texts.")
     settings = run.settings() if run.settings_path.is_file() else {}
     told = counted(run)
     models = _list(told["models"])
@@ -151,7 +150,8 @@ def _procedure(told: Mapping[str, Any], note: Mapping[str, Any], source: str) ->
         lines.append(f"They name themselves {_list(told['answered_by'])}.")
     for model, asked in sorted(note.get("asked", {}).items()):
         given = [f"{name} {value}" for name, value in sorted(asked.get("parameters", {}).items())]
-        lines.append(f"{escape(model)}: {_list(given) or 'default parameters'}.")
+        said = [_list(given) or "default parameters", Usage.of(asked).estimated]
+        lines.append(f"{escape(model)}: {'; '.join(filter(None, said))}.")
     return " ".join(lines)
 
 
@@ -191,6 +191,8 @@ def counted(run: "Run") -> dict[str, Any]:
     import duckdb
 
     texts = [str(part) for part in run.texts.parts()]
+    if not texts:
+        raise RunError(f"{run.path} holds no texts yet; a datasheet describes texts.")
     with duckdb.connect() as connection:
 
         def rows(query: str, **more: Any) -> list[Any]:

@@ -11,6 +11,7 @@ import csv
 import hashlib
 import json
 import math
+import os
 import re
 import tomllib
 import types
@@ -67,6 +68,9 @@ def matching(pattern: str, expected: str) -> Holds:
     """Return what holds text that a pattern matches as a whole."""
     return Holds(expected, lambda text: re.fullmatch(pattern, text) is not None)
 
+
+ALLOWED_OUTSIDE = "PORTRAYAL_ALLOW_OUTSIDE"
+"""Variable of the folders, joined as in PATH, of which files in data may be."""
 
 Line = Annotated[str, Holds("text", convert=lambda text: " ".join(text.split()))]
 """Text on one line, however it is broken in the file."""
@@ -136,7 +140,11 @@ class DataFile:
         return DataError(f"{self.name}{at}: {f'{shown}: ' if shown else ''}{message}")
 
     def beside(self, keys: Keys, given: str, what: str = "", *, or_name: bool = False) -> str:
-        """Return the path of a file that stands beside this one.
+        """Return the path of a file that stands beside this one: the resolver of paths in data.
+
+        A path that leaves the file's own folder, by `..`, from the root or by a link, is refused,
+        unless it is below a folder that `portrayal --allow-outside PATH` names (in Python the
+        variable `ALLOWED_OUTSIDE`): who shares a data file does not say what is read here.
 
         Parameters
         ----------
@@ -150,10 +158,19 @@ class DataFile:
         Raises
         ------
         DataError
-            When it is not there.
+            When it is not there, or outside.
         """
         path = Path(given) if self.path is None else self.path.parent / given
         if path.exists():
+            allowed = filter(None, os.environ.get(ALLOWED_OUTSIDE, "").split(os.pathsep))
+            homes = (Path() if self.path is None else self.path.parent, *map(Path, allowed))
+            real = path.resolve()
+            if not any(real.is_relative_to(home.resolve()) for home in homes):
+                raise self.wrong(
+                    keys,
+                    f"{given!r} leads out of the file's folder, to {real}. Copy it beside the "
+                    f"file, or allow it: `portrayal --allow-outside {real.parent} …`.",
+                )
             return str(path.absolute())
         if or_name and not Path(given).suffix:
             return given

@@ -47,8 +47,9 @@ def test_it_is_tried_three_times_metered_and_said(serve, run, prompts, rows, ser
     report = collect_texts(run, prompts[:2], model, retry=QUICK, concurrency=2)
     assert server.requests == report.tries == 6
     assert report.malformed == {WORDS[kind]: 6}
-    cost = 30 * 6 if kind in WITH_USAGE else 0
-    assert report.usage.input_tokens + report.usage.output_tokens == cost
+    cost, estimated = Usage(60, 120), bool(report.usage.estimated_tokens)
+    assert (kind in WITH_USAGE, estimated) in ((True, False), (False, True))
+    assert estimated or report.usage == cost
     assert (report.outcomes, report.n_answered) == ({"failed": 2}, 0)
     assert all(WORDS[kind] in row["reason"] for row in rows(run))
     said = report.summary
@@ -77,13 +78,13 @@ def test_what_they_cost_outlives_folds_and_restarts(serve, run, prompts, rows):
     server = serve(script=["no_choices", "ok", "html", "integer", *["ok"] * 40])
     model = provider_of("openai:test", base_url=server.base_url)
     first = collect_texts(run, prompts, model, 2, retry=QUICK, concurrency=1, shard_rows=7)
-    assert (first.complete, first.usage) == (True, Usage(220, 440))
-    assert run.texts.note()["asked"]["openai:test"]["output_tokens"] == 440
+    assert (first.complete, first.usage) == (True, Usage(220 + 72, 440 + 29, 72 + 29))  # the page
+    assert run.texts.note()["asked"]["openai:test"]["output_tokens"] == 469
     assert sum(row["output_tokens"] for row in rows(run)) == 400
     lines = [json.loads(line) for line in (run.path / "journal.jsonl").read_text().splitlines()]
     assert [set(line) >= {"malformed", "model"} for line in lines] == [False, True]
     again = collect_texts(run, prompts, model, 3, retry=QUICK)
-    assert again.usage == Usage(320, 640)
+    assert again.usage == Usage(392, 669, 101)
     assert sum(again.malformed.values()) == 3
     other = provider_of("server:test", base_url=server.base_url)
     assert collect_texts(run, prompts, other, 1).usage == Usage(100, 200)

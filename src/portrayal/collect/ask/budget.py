@@ -1,11 +1,12 @@
 """The budget: stop before the money or the tokens run out, counting all that the run has cost."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from portrayal.collect.ask.collection import RequestPlan
-from portrayal.collect.ask.provider import Usage
+from portrayal.collect.ask.provider import Answer, RejectedError, TryAgainError, Usage
 from portrayal.errors import OptionError
 
 _TABLE_NAMES = {"bedrock": "aws", "huggingface": None, "server": None}
@@ -89,6 +90,37 @@ _AMOUNT = re.compile(
 _SCALE = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9}
 _CHARACTERS_PER_TOKEN = 4.0
 _OUTPUT_TOKENS = 1_000  # of an answer nobody has seen yet and nobody has capped
+_LONGEST_TOKEN = 16  # characters, on average over a text
+_FRAME_TOKENS = 64  # that a chat template may add to a request
+_MOST_TOKENS = 10_000_000  # of one answer; no model takes or gives as many
+
+
+def charged(
+    result: Answer | RejectedError | TryAgainError, asked: Sequence[str], cap: int | None
+) -> Usage:
+    """Return what is charged for `result`: what the service reports, where that can be.
+
+    A count that is missing, or that cannot be beside the text (fewer than one token for 16
+    characters, more than ten million), is replaced by an upper bound for any tokenizer: the bytes
+    of the text, of an answer at most `cap` (its `max_tokens`). Nothing is charged where no answer
+    came.
+    """
+    reported = result.usage
+    came = isinstance(result, Answer) or getattr(result, "kind", "") == "body"
+    if not came and reported == Usage():
+        return reported
+    text, answered = "\n\n".join(filter(None, asked)), getattr(result, "text", "")
+    sides = (
+        (reported.input_tokens, text, _FRAME_TOKENS, _MOST_TOKENS),
+        (reported.output_tokens, answered, 0, cap or _MOST_TOKENS),
+    )
+    estimated, counts = reported.estimated_tokens, []
+    for count, content, frame, most in sides:
+        plausible = len(content) / _LONGEST_TOKEN <= count <= _MOST_TOKENS
+        bound = min(most, len(content.encode("utf-8", "replace")) + frame)
+        counts.append(count if plausible else bound)
+        estimated += 0 if plausible else bound
+    return Usage(*counts, estimated)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,9 +203,10 @@ def estimate_cost(
 class Meter:
     """What the run has cost, and whether another request fits the budget.
 
-    Each request in progress is set aside at the largest cost seen, or where `max_tokens` caps it,
-    at that cap if larger; before the first answer at the estimate. A single answer larger than all
-    before it, without a cap, may pass the budget by its own excess.
+    Each request in progress is set aside at the largest cost seen (of earlier calls, in which
+    `n_paid` answers cost `spent`, the mean), or where `max_tokens` caps it, at that cap if larger;
+    before the first answer at the estimate. A single answer larger than all before it, without a
+    cap, may pass the budget by its own excess.
     """
 
     def __init__(
@@ -181,6 +214,7 @@ class Meter:
         plan: RequestPlan,
         spent: Usage,
         *,
+        n_paid: int = 0,
         price: Price | None = None,
         budget: Budget | None = None,
         max_tokens: int | None = None,
@@ -192,13 +226,14 @@ class Meter:
             max(sum(map(len, prompt.asked)) for prompt in plan.prompts) / _CHARACTERS_PER_TOKEN
         )
         self._guess = self._size(Usage(round(longest), max_tokens or _OUTPUT_TOKENS))
-        self._largest = self._guess if max_tokens else 0.0
         self._spent = self._size(spent)
+        before = self._spent / max(1, n_paid)
+        self._largest = max(before, self._guess if max_tokens else 0.0)
 
     def _size(self, usage: Usage) -> float:
         if self.budget is not None and self.budget.unit == "USD" and self.price is not None:
             return self.price.cost(usage)
-        return float(usage.input_tokens + usage.output_tokens)
+        return float(usage.total)
 
     def add(self, usage: Usage) -> None:
         """Count one answer."""

@@ -25,7 +25,7 @@ from portrayal.collect.ask.journal import (
     write_failed,
 )
 from portrayal.collect.ask.judge import answer_outcome
-from portrayal.collect.ask.provider import Answer, Provider, TryAgainError, Usage
+from portrayal.collect.ask.provider import Answer, Provider, Usage
 from portrayal.collect.texts import SHARD_ROWS, prompt_table
 from portrayal.errors import OptionError, RunError
 from portrayal.records import OUTCOMES, Outcome, Prompt
@@ -124,6 +124,8 @@ class Collection:
         Every request, and which are done.
     outcomes
         Rows of this model by outcome, in this run; a failed row that is asked again is not in it.
+    parameters
+        What shapes its answers.
     usage
         Tokens of this model in this run: of its rows, and of malformed answers.
     malformed
@@ -143,12 +145,12 @@ class Collection:
         shard_rows: int = SHARD_ROWS,
     ) -> None:
         self.run, self._shard_rows = run, shard_rows
-        self.model, self._parameters = provider.name, dict(provider.parameters)
-        self.plan = RequestPlan(prompts, samples, self.model, self._parameters)
+        self.model, self.parameters = provider.name, dict(provider.parameters)
+        self.plan = RequestPlan(prompts, samples, self.model, self.parameters)
         self.outcomes: Counter[str] = Counter()
         self.malformed: Counter[str] = Counter()
         self.reasons: Counter[str] = Counter()
-        self._tokens = Counter(input=0, output=0)
+        self.usage = Usage()
         self._mark = mark or _mark(study, prompts)
         self._asked = self._check()
         self._unfolded = 0
@@ -169,11 +171,6 @@ class Collection:
         self.close()
 
     @property
-    def usage(self) -> Usage:
-        """Tokens of this model in this run, malformed answers included."""
-        return Usage(self._tokens["input"], self._tokens["output"])
-
-    @property
     def n_done(self) -> int:
         """Requests with a row, the failed ones of this collection included."""
         return self.plan.n_done
@@ -191,12 +188,11 @@ class Collection:
         fields = {
             "text": answer.text,
             "finish_reason": answer.finish_reason,
-            "input_tokens": answer.usage.input_tokens,
-            "output_tokens": answer.usage.output_tokens,
+            **asdict(answer.usage),
             "response_id": answer.response_id,
             "answered_by": answer.model,
         }
-        self._spend(answer.usage)
+        self.usage += answer.usage
         self._append(request, outcome, fields, attempts, asked_at)
         return outcome
 
@@ -215,28 +211,24 @@ class Collection:
         fields: dict[str, Any] = {"text": "", "reason": reason}
         if refusal is not None:
             fields |= asdict(refusal)
-            self._spend(refusal)
+            self.usage += refusal
         else:
             self.reasons[self._brief(reason, self.reasons)] += 1
         outcome: Outcome = "failed" if refusal is None else "refused"
         self._append(request, outcome, fields, attempts, asked_at)
         return outcome
 
-    def record_malformed(self, error: TryAgainError) -> None:
+    def record_malformed(self, error: str, usage: Usage) -> None:
         """Write what an answer cost that could not be read, and why; its request has no row yet."""
-        reason = self._brief(str(error), self.malformed)
+        reason = self._brief(error, self.malformed)
         self.malformed[reason] += 1
-        self._spend(error.usage)
-        self.journal.append(Malformed(Counter([reason]), **asdict(error.usage)).row(self.model))
+        self.usage += usage
+        self.journal.append(Malformed(Counter([reason]), usage).row(self.model))
 
     def _brief(self, reason: str, known: Mapping[str, int]) -> str:
         """A reason without the model's name; few enough differ to be listed."""
         brief = reason.removeprefix(f"{self.model}: ").rstrip(".")[:_LONGEST_REASON]
         return brief if brief in known or len(known) < _REASONS else "other reasons"
-
-    def _spend(self, usage: Usage) -> None:
-        self._tokens["input"] += usage.input_tokens
-        self._tokens["output"] += usage.output_tokens
 
     def facts(self) -> dict[str, Any]:
         """Return what every report of a collection says of it."""
@@ -313,19 +305,20 @@ class Collection:
                 f"{self.run.path} already holds other texts or answers to other prompts. "
                 "Give another --out to keep both."
             )
-        before = asked.get(self.model, {}).get("parameters", self._parameters)
-        if before != self._parameters:
+        before = asked.get(self.model, {}).get("parameters", self.parameters)
+        if before != self.parameters:
             raise RunError(
                 f"{self.run.path} holds answers of {self.model} with the parameters {before}; "
-                f"now they are {self._parameters}. Give another --out to keep both."
+                f"now they are {self.parameters}. Give another --out to keep both."
             )
         return asked
 
     def _read(self) -> Counter[str]:
         """Mark what is done, count what this model cost, and count every row by outcome."""
         counted: Counter[str] = Counter()
-        columns = ["prompt_id", "sample", "model", "outcome", "input_tokens", "output_tokens"]
+        wanted = {"prompt_id", "sample", "model", "outcome", *Usage.__slots__}
         for part in self.run.texts.parts():
+            columns = sorted(wanted & {*pq.read_schema(part).names})
             for row in pq.read_table(part, columns=columns).to_pylist():
                 counted[row["outcome"]] += 1
                 self._count(row)
@@ -335,18 +328,18 @@ class Collection:
                 self._count(row)
         if spent := self.journal.malformed().get(self.model):
             self.malformed.update(spent.reasons)
-            self._spend(Usage(spent.input_tokens, spent.output_tokens))
+            self.usage += spent.usage
         return counted
 
     def _count(self, row: Mapping[str, Any]) -> None:
         if row["model"] == self.model:
             self.plan.mark_done(row["prompt_id"], row["sample"])
             self.outcomes[row["outcome"]] += 1
-            self._spend(Usage(row.get("input_tokens") or 0, row.get("output_tokens") or 0))
+            self.usage += Usage.of(row)
 
     def _write_note(self, n_failed: int) -> None:
         self._asked[self.model] = {
-            "parameters": self._parameters,
+            "parameters": self.parameters,
             "samples": self.plan.samples,
             "done": self.plan.n_done,
             "complete": self.plan.n_left == 0,

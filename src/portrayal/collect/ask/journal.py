@@ -20,13 +20,14 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from portrayal.collect.ask.provider import Usage
 from portrayal.errors import RunError
 from portrayal.run.files import replacing, write_parquet
 
@@ -47,24 +48,21 @@ class Malformed:
     ----------
     reasons
         How many there were, by what was wrong.
-    input_tokens, output_tokens
-        As the endpoint reported them; 0 where it did not.
+    usage
+        As charged.
     """
 
     reasons: Counter[str] = field(default_factory=Counter)
-    input_tokens: int = 0
-    output_tokens: int = 0
+    usage: Usage = field(default_factory=Usage)
 
     def add(self, row: Mapping[str, Any]) -> None:
         """Add those of a line."""
         self.reasons.update(row["malformed"])
-        self.input_tokens += row["input_tokens"]
-        self.output_tokens += row["output_tokens"]
+        self.usage += Usage.of(row)
 
     def row(self, model: str) -> dict[str, Any]:
         """Return the line that says this."""
-        tokens = {"input_tokens": self.input_tokens, "output_tokens": self.output_tokens}
-        return {"malformed": dict(self.reasons), "model": model, **tokens}
+        return {"malformed": dict(self.reasons), "model": model, **asdict(self.usage)}
 
 
 class Journal:
@@ -315,14 +313,16 @@ def disk_told(path: Path) -> Iterator[None]:
 
 FAILED = "part-failed-"
 
-_NUMBERS = ("sample", "input_tokens", "output_tokens", "attempts")
+_NUMBERS = ("sample", "input_tokens", "output_tokens", "estimated_tokens", "attempts")
 _COLUMNS = (
     *("text_id", "source_id", "prompt_id", "sample", "model", "text", "outcome", "input_tokens"),
-    *("output_tokens", "finish_reason", "answered_by", "asked_at", "attempts", "reason"),
+    *("output_tokens", "estimated_tokens", "finish_reason", "answered_by", "asked_at"),
+    *("attempts", "reason"),
 )
 SCHEMA = pa.schema([(n, pa.int32() if n in _NUMBERS else pa.string()) for n in _COLUMNS])
 """The columns of imported texts, then what only an asked text has.
 
+`estimated_tokens` are those that are upper bounds, as the endpoint reported no count that can be;
 `source_id` is the endpoint's identifier of the answer, `answered_by` the model as the endpoint
 names it, `asked_at` the wall clock of the last try (UTC), `reason` why a row failed.
 """

@@ -88,7 +88,7 @@ class Workers:
             loop.breaker.responded()
             return rejection
         else:
-            tokens = answer.usage.input_tokens + answer.usage.output_tokens
+            tokens = loop.charged(request, answer).total
             loop.responded()
             return answer
         finally:

@@ -13,13 +13,14 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import Any
 
 from portrayal.collect.ask.asking import Asking
-from portrayal.collect.ask.budget import Meter
+from portrayal.collect.ask.budget import Meter, charged
 from portrayal.collect.ask.collection import Collection, Request
 from portrayal.collect.ask.limits import Breaker, Throttle
-from portrayal.collect.ask.provider import Answer, RejectedError, StopError, TryAgainError
+from portrayal.collect.ask.provider import Answer, RejectedError, StopError, TryAgainError, Usage
 from portrayal.collect.ask.report import AskProgress, CollectReport, Stopped
 from portrayal.records import Outcome
 
@@ -127,16 +128,18 @@ class Loop:
         `failed` counts by kind how this request failed before, and takes this failure.
         """
         tries = failed.total() + 1
-        self.meter.add(result.usage)
+        usage = self.charged(request, result)
+        self.meter.add(usage)
         if isinstance(result, Answer):
+            result = replace(result, usage=usage)
             self.collection.record(request, result, outcome, tries, asked_at)
         elif isinstance(result, RejectedError):
-            spent = result.usage if result.refused else None
+            spent = usage if result.refused else None
             self.collection.record_unanswered(request, str(result), spent, tries, asked_at)
         else:
             failed[result.kind] += 1
             if result.kind == "body":
-                self.collection.record_malformed(result)
+                self.collection.record_malformed(str(result), usage)
             wait = self.retry.wait(result, failed)
             if wait is not None:
                 return wait
@@ -144,6 +147,12 @@ class Loop:
             self.collection.record_unanswered(request, reason, None, tries, asked_at)
         self.asked += 1
         return None
+
+    def charged(self, request: Request, result: Answer | RejectedError | TryAgainError) -> Usage:
+        """Return what `result` costs, in tokens that can be."""
+        given = self.collection.parameters
+        asked = [*request.prompt.asked, given.get("system") or ""]
+        return charged(result, asked, given.get("max_tokens"))
 
     def responded(self) -> None:
         """Note that the endpoint is there."""

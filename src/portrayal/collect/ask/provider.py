@@ -74,10 +74,33 @@ FinishReason = Literal["stop", "length", "content_filter", "refusal", "other"]
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens that one answer cost."""
+    """Tokens that an answer, or several, cost; `estimated_tokens` of them are upper bounds."""
 
     input_tokens: int = 0
     output_tokens: int = 0
+    estimated_tokens: int = 0
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> "Usage":
+        """Return what a row says of itself; 0 where it says nothing."""
+        return cls(*(row.get(field) or 0 for field in cls.__slots__))
+
+    def __add__(self, other: "Usage") -> "Usage":
+        """Return both together."""
+        return Usage(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))
+
+    @property
+    def estimated(self) -> str:
+        """What to say of the tokens that are upper bounds; "" where there are none."""
+        said = (
+            f"{self.estimated_tokens:,} of {self.total:,} tokens are estimated, as upper bounds: "
+        )
+        return said + "the service reported no count that can be" if self.estimated_tokens else ""
+
+    @property
+    def total(self) -> int:
+        """Tokens asked and answered."""
+        return self.input_tokens + self.output_tokens
 
 
 @dataclass(frozen=True, slots=True)

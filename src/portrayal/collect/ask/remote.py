@@ -87,6 +87,8 @@ def trouble_of(
 def malformed(body: bytes | None, name: str, variables: Sequence[str] = ()) -> Trouble:
     """Return what an answer means that came whole and that its client could not read."""
     usage = usage_in(body)
+    if usage == Usage():  # no token is shorter than a byte
+        usage = Usage(0, len(body or b""), len(body or b""))
     if is_filtered(body):
         return RejectedError(f"{name}: stopped by a content filter.", refused=True, usage=usage)
     return TryAgainError("body", f"{name}: {scrub(wrong_with(body), variables)}.", usage=usage)

@@ -134,6 +134,8 @@ class CollectReport:
             )
         elif self.open_batches:
             parts.append(f"{self.open_batches} batch(es) under way, the same command continues")
+        if said := self.usage.estimated:
+            parts.append(said)
         if self.reasons:
             parts.append(f"failed: {most_frequent(self.reasons)}")
         if self.malformed:

@@ -106,7 +106,10 @@ async def _collect(
         collection = Collection(run, prompts, provider, asking.samples, study, mark, shard_rows)
         try:
             plan = collection.plan
-            meter = Meter(plan, collection.usage, price=price, budget=budget, max_tokens=cap)
+            paid = plan.n_done + collection.malformed.total()
+            meter = Meter(
+                plan, collection.usage, n_paid=paid, price=price, budget=budget, max_tokens=cap
+            )
             loop = Loop(collection, asking, meter)
             if plan.n_left:
                 checking = asyncio.create_task(check_reach(provider))

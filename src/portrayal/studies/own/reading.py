@@ -14,7 +14,7 @@ import portrayal.registry as registry
 from portrayal.errors import OptionError, PortrayalError
 from portrayal.records import Prompt
 from portrayal.reference import Baseline
-from portrayal.reference.datafile import DataFile, Holds, Line, Name, Word, read_datafile
+from portrayal.reference.datafile import DataFile, Holds, Keys, Line, Name, Word, read_datafile
 from portrayal.run.directory import Run
 from portrayal.run.files import write_atomically
 from portrayal.studies.own.prompts import read_own_prompts
@@ -156,10 +156,9 @@ def _said(file: DataFile, stated: _StudyFile) -> dict[str, Any]:
     shipped = Path(__file__).parent.parent / name.replace("-", "_")
     if name in registry.names("studies") and here.resolve().parent != shipped.resolve():
         raise file.wrong(("name",), f"{name!r} is a study that ships; call yours something else.")
-    card = file.path.parent / stated.card
-    if "card" in file.table and not card.is_file():
-        raise file.wrong(("card",), f"there is no file {card}.")
-    sample = file.path.parent / stated.sample if stated.sample else None
+    with_card = "card" in file.table or (file.path.parent / stated.card).exists()
+    card = file.beside(("card",), stated.card) if with_card else ""
+    sample = Path(file.beside(("sample",), stated.sample)) if stated.sample else None
     return {
         "name": name,
         "title": stated.title or name,
@@ -167,7 +166,7 @@ def _said(file: DataFile, stated: _StudyFile) -> dict[str, Any]:
         "question": stated.question,
         "sample": partial(_sample, sample, name),
         "reproduce": partial(_no_tables, name),
-        "card": str(card) if card.is_file() else "",
+        "card": card,
         "file": str(file.path),
     }
 
@@ -259,6 +258,8 @@ def _options(
 ) -> type[Any]:
     """The options of the study: those of its kind, with the file's own values as defaults."""
     values = file.values(kind, ("options",)) if stated.options else {}
+    for name, value in values.items():
+        values[name] = _paths_in(file, ("options", name), value)
     if kind is StoryOptions:
         values.setdefault("labeler", _LABELERS[stated.people.read])
     if stated.locale:
@@ -284,6 +285,17 @@ def _options(
     return make_dataclass(
         "OwnOptions", made, bases=(kind,), namespace=space, frozen=True, kw_only=True
     )
+
+
+def _paths_in(file: DataFile, keys: Keys, value: Any) -> Any:
+    """An option's value with the files that it names as paths beside the study."""
+    if isinstance(value, tuple):
+        return tuple(_paths_in(file, (*keys, i), each) for i, each in enumerate(value))
+    if not isinstance(value, str) or not ("." in value or Path(value).name != value):
+        return value
+    here = file.path.parent if file.path is not None else Path()
+    is_path = Path(value).exists() or (here / value).exists()
+    return file.beside(keys, value) if is_path else value
 
 
 def _sample(file: Path | None, name: str) -> dict[str, Path]:
