@@ -11,6 +11,7 @@ ORDER = (
     "_version",
     "types",
     "records",
+    "shown",
     "validate",
     "config",
     "registry",

@@ -9,7 +9,7 @@ import pytest
 
 from portrayal.errors import RunError
 from portrayal.pipeline.audit import audit
-from portrayal.pipeline.datasheet import datasheet, escape, write_datasheet
+from portrayal.pipeline.datasheet import datasheet, write_datasheet
 from portrayal.run import Run, write_parquet
 from portrayal.studies.laissez_faire import sample
 
@@ -102,7 +102,3 @@ def test_the_same_run_gives_the_same_file(run, tmp_path):
 def test_a_run_without_texts_is_refused(tmp_path):
     with pytest.raises(RunError, match="holds no texts yet"):
         datasheet(Run(tmp_path))
-
-
-def test_escape():
-    assert escape("a|b\n<script> *x* [y](z) & `c`") == (r"a\|b \<script\> \*x\* \[y\](z) \& \`c\`")

@@ -8,7 +8,7 @@ import pytest
 from portrayal.records import Interval
 from portrayal.report import formats as fmt
 from portrayal.report.formats import script_json, short
-from portrayal.run.pages import visible
+from portrayal.shown import visible
 
 
 @pytest.mark.parametrize(

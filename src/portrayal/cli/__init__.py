@@ -10,12 +10,12 @@ from typing import NoReturn
 
 from cyclopts import App, CycloptsError, Parameter, UnknownOptionError, UnusedCliTokensError
 
-import portrayal.cli.printing as show
 from portrayal._version import __version__
 from portrayal.cli.options import given_by_set
 from portrayal.cli.studies import each_study
 from portrayal.errors import PortrayalError
 from portrayal.registry import Kind
+from portrayal.shown import one_line
 
 START = """\
 Portrayal measures how language models portray people. Three ways to begin:
@@ -230,7 +230,7 @@ class LogLines(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print one line."""
-        print(show.plain(record.getMessage()), file=sys.stderr)  # noqa: T201
+        print(one_line(record.getMessage()), file=sys.stderr)  # noqa: T201
 
 
 def _speak_log() -> None:
@@ -261,5 +261,5 @@ def _usage(error: CycloptsError, tokens: Sequence[str]) -> str:
 
 def _stop(message: str) -> NoReturn:
     """Leave with status 2."""
-    print(f"error: {show.plain(message)}", file=sys.stderr)  # noqa: T201
+    print(f"error: {one_line(message)}", file=sys.stderr)  # noqa: T201
     sys.exit(2)

@@ -14,6 +14,7 @@ from portrayal.cli.options import given, record
 from portrayal.cli.printing import as_json, line
 from portrayal.config import AskingConfig, Option, options_of, refuse_settings
 from portrayal.errors import OptionError
+from portrayal.shown import one_line, visible
 
 if TYPE_CHECKING:
     from portrayal.collect.ask import AskCallback, AskProgress, CostEstimate
@@ -102,7 +103,7 @@ def confirm(estimate: "CostEstimate") -> bool:
     if not sys.stdin.isatty():
         raise OptionError(f"{cost} Confirm that on a terminal, or start it with --yes.")
     console = Console(stderr=True, emoji=False, soft_wrap=True)
-    console.print(cost, markup=False, highlight=False)
+    console.print(visible(cost), markup=False, highlight=False)
     return Confirm.ask("Start?", console=console, default=False)
 
 
@@ -142,13 +143,18 @@ def asking_progress(*, quiet: bool) -> Iterator["AskCallback | None"]:
     if quiet:
         yield None
         return
-    waits = Waits(lambda words: console.print(words, markup=False, highlight=False))
+    waits = Waits(lambda words: console.print(visible(words), markup=False, highlight=False))
     if not console.is_terminal:
         yield waits.say
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    columns = ("asking", BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
+    columns = (
+        "asking",
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.description}", markup=False),
+    )
     bar = Progress(*columns, console=console)
     task = bar.add_task("", total=None)
 
@@ -157,7 +163,12 @@ def asking_progress(*, quiet: bool) -> Iterator["AskCallback | None"]:
             waits.say(state)
             return
         bar.start()  # only now: a question may have stood on the terminal before
-        bar.update(task, completed=state.done, total=state.total, description=progress_line(state))
+        bar.update(
+            task,
+            completed=state.done,
+            total=state.total,
+            description=one_line(progress_line(state)),
+        )
 
     try:
         yield advance

@@ -11,6 +11,8 @@ from cyclopts import Parameter
 import portrayal.cli.printing as show
 from portrayal.cli.options import Despite, Flag, Format, Level, Margin, Measure, Seed, Where
 from portrayal.errors import OptionError
+from portrayal.records import finite
+from portrayal.shown import json_text
 
 if TYPE_CHECKING:
     from portrayal.comparison import Change, Comparison, Several, Summary, Watch
@@ -126,7 +128,7 @@ def _written(
             told |= {"prompts": asdict(each.prompts), "changes": [plain(row) for row in own]}
             facts.append(told | {"instruments": [asdict(one) for one in each.instruments]})
         every = [plain(row) for row in found.summaries]
-        return show.json_text({"base": found.base, "comparisons": facts, "summaries": every})
+        return json_text(finite({"base": found.base, "comparisons": facts, "summaries": every}))
     if kind == "csv":
         flat = [{"a": c.a, "b": c.b, **flat_change(row)} for c, own in pairs for row in own]
         return show.csv_text(list(dict.fromkeys(name for row in flat for name in row)), flat)

@@ -1,7 +1,6 @@
 """What the command line prints: one JSON object, or a table for people."""
 
 import dataclasses
-import json
 import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,6 +15,7 @@ from rich.text import Text
 import portrayal.registry as registry
 from portrayal.errors import OptionError
 from portrayal.records import ERROR_HIGH, ERROR_LOW, READER_ERROR, finite
+from portrayal.shown import json_text, visible
 
 if TYPE_CHECKING:
     from portrayal.raters.people import ScoreRate
@@ -24,19 +24,8 @@ if TYPE_CHECKING:
     from portrayal.run.estimates import EstimatePlace
     from portrayal.studies.study import Row
 
-CONTROL = {
-    **dict.fromkeys((*range(9), *range(11, 32), *range(127, 160)), "\ufffd"),
-    **dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A))),
-}
-"""Control characters are shown as such, and marks of direction are left out."""
-
 _FIRST = 16
 """Columns that the first cells of a wide table keep, so that their words stay whole."""
-
-
-def plain(text: str) -> str:
-    """Return text as one line without control characters."""
-    return " ".join(text.translate(CONTROL).split())
 
 
 Advance = Callable[[int, int], None]
@@ -44,7 +33,7 @@ Advance = Callable[[int, int], None]
 
 def line(text: str) -> None:
     """Print one line of text, word for word."""
-    Console(soft_wrap=True, emoji=False).print(text, markup=False, highlight=False)
+    Console(soft_wrap=True, emoji=False).print(visible(text), markup=False, highlight=False)
 
 
 def nothing(_: str) -> None:
@@ -53,7 +42,7 @@ def nothing(_: str) -> None:
 
 def as_json(value: Any) -> None:
     """Print one JSON object: infinite numbers as "inf" and "-inf", NaN as null."""
-    data(json_text(value))
+    data(json_text(finite(value)))
 
 
 def data(text: str) -> None:
@@ -72,15 +61,12 @@ def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
     return stream.getvalue()
 
 
-def json_text(value: Any) -> str:
-    """Return one JSON object as `as_json` prints it."""
-    return json.dumps(finite(value), ensure_ascii=False, indent=1) + "\n"
-
-
 def _table(heads: Sequence[str], rows: Iterable[Sequence[object]], **how: Any) -> Table:
-    table = Table(*(Column(head, overflow="fold") for head in heads), box=None, **how)
+    table = Table(
+        *(Column(Text(visible(head)), overflow="fold") for head in heads), box=None, **how
+    )
     for row in rows:
-        table.add_row(*(Text(str(cell).translate(CONTROL)) for cell in row))
+        table.add_row(*(Text(visible(str(cell))) for cell in row))
     return table
 
 
@@ -210,7 +196,11 @@ def span(rate: "ScoreRate", factor: float, digits: int) -> str:
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[object]], caption: str = "") -> None:
     """Print a table word for word; what is too wide for the terminal wraps, nothing is cut off."""
-    Console(emoji=False).print(_table(heads, rows, caption=caption or None, caption_justify="left"))
+    Console(emoji=False).print(
+        _table(
+            heads, rows, caption=Text(visible(caption)) if caption else None, caption_justify="left"
+        )
+    )
 
 
 def _number(value: float | None) -> str:
@@ -229,9 +219,9 @@ def listing(kind: str, rows: list[dict[str, str]], *, as_object: bool) -> None:
     console = Console(emoji=False)
     for row in rows:
         name, *others = row.items()
-        console.print(name[1], style="bold", highlight=False)
+        console.print(visible(name[1]), style="bold", markup=False, highlight=False)
         for key, text in others:
-            console.print(f"  {key}: {text}", markup=False, highlight=False)
+            console.print(f"  {key}: {visible(text)}", markup=False, highlight=False)
 
 
 def reproduction(study: str, *, list_rows: bool, as_object: bool) -> None:

@@ -21,7 +21,7 @@ from portrayal.raters.labels import KINDS, Label
 from portrayal.raters.people.sheets import COLUMNS as SHEET
 from portrayal.raters.people.sheets import SampledText, is_sheet, read_sheet, sheet_row
 from portrayal.run.files import write_atomically
-from portrayal.run.pages import visible
+from portrayal.shown import visible
 from portrayal.types import Tabular
 
 CODE_COLUMNS = ("item_id", "rater", "code", "value", "note", "at", "kind")

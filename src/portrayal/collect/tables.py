@@ -15,6 +15,7 @@ from portrayal.collect.fields import find_columns
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError
 from portrayal.run.files import write_atomically
+from portrayal.shown import visible
 from portrayal.types import Tabular
 
 UNNAMED = "unnamed"
@@ -133,11 +134,11 @@ def write_rows(stream: TextIO, columns: Sequence[str], rows: Iterable[Mapping[st
     Numbers are written as they are; a column that a row lacks, and None, are blank cells.
     """
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow([inert(name) for name in columns])
+    writer.writerow([inert(visible(name)) for name in columns])
     number = 0
     for number, row in enumerate(rows, 1):  # noqa: B007
         cells = (row.get(name, "") for name in columns)
-        writer.writerow([inert(cell) if isinstance(cell, str) else cell for cell in cells])
+        writer.writerow([inert(visible(cell)) if isinstance(cell, str) else cell for cell in cells])
     return number
 
 

@@ -10,6 +10,7 @@ from portrayal.measure.scope import of_each_model
 from portrayal.records import ALL, PromptScores
 from portrayal.reference.labels import FactorLabels, group_label, speaking_of, strata_parts
 from portrayal.run.pages import html_table
+from portrayal.shown import markdown, markdown_table
 
 Scale = Literal["ratio", "difference"]
 
@@ -335,7 +336,6 @@ def number(value: float | None) -> str:
 
 def to_markdown(found: Comparison, rows: Sequence[Change]) -> str:
     """Return a comparison as Markdown: what was compared, and a table."""
-    lines = [f"- {line}" for line in about(found)]
-    table = [HEADS, ("---",) * len(HEADS), *(cells(row, found.level) for row in rows)]
-    body = ["| " + " | ".join(c.replace("|", "\\|") for c in line) + " |" for line in table]
-    return "\n".join([*lines, "", *body]) + "\n"
+    lines = [f"- {markdown(line)}" for line in about(found)]
+    table = markdown_table(HEADS, [cells(row, found.level) for row in rows])
+    return "\n".join([*lines, "", table]) + "\n"

@@ -1,6 +1,5 @@
 """Packs of evidence: writing one, and checking that all of it is as it was."""
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,14 +22,13 @@ from portrayal.evidence.manifest import (
     read_manifest,
 )
 from portrayal.evidence.pack import NOT_MEASURED, NOTES, FormAnswer, Pack, Statement, pack_of
-from portrayal.pipeline.datasheet import escape
 from portrayal.records import Estimate, Interval, Null, finite
 from portrayal.report import write_report
 from portrayal.report.strength import strength_of
 from portrayal.report.view import View, place_words, q_of
 from portrayal.report.words import group_label
 from portrayal.run import Run, write_atomically
-from portrayal.run.pages import visible
+from portrayal.shown import json_text, markdown, markdown_table
 
 FOLDER = "evidence"
 """Folder of a run for its packs, one folder for each form."""
@@ -111,7 +109,7 @@ def to_json(pack: Pack) -> str:
         "models": list(pack.view.models),
         "fields": [_field(pack.view, answer) for answer in pack.answers],
     }
-    return json.dumps(finite(content), ensure_ascii=False, indent=1) + "\n"
+    return json_text(finite(content))
 
 
 def _field(view: View, answer: FormAnswer) -> dict[str, Any]:
@@ -121,7 +119,7 @@ def _field(view: View, answer: FormAnswer) -> dict[str, Any]:
         "status": answer.status,
         "says": [
             {
-                "text": visible(said.text),
+                "text": said.text,
                 "source": said.source,
                 "estimates": [_estimate(view, e) for e in said.estimates],
             }
@@ -154,64 +152,59 @@ def to_markdown(pack: Pack) -> str:
 
 def _lines(pack: Pack) -> Iterator[str]:
     about, view = pack.form, pack.view
-    models = fmt.listed([_safe(model) for model in view.models]) or "no model"
+    models = fmt.listed([markdown(model) for model in view.models]) or "no model"
     version = view.settings.get("portrayal", __version__)
-    yield f"# Evidence: {_safe(about.title)}"
+    yield f"# Evidence: {markdown(about.title)}"
     yield ""
-    yield f"Follows: {_safe(about.follows)}"
+    yield f"Follows: {markdown(about.follows)}"
     if about.changes:
-        yield f"\nLater changes: {_safe(about.changes)}"
+        yield f"\nLater changes: {markdown(about.changes)}"
     if about.url:
         yield f"\nThe text: <{about.url}>" if about.url.startswith("https://") else ""
     yield ""
-    yield f"From a run of Portrayal {_safe(str(version))}: {_safe(str(view.settings['study']))}, "
+    yield f"From a run of Portrayal {markdown(version)}: {markdown(view.settings['study'])}, "
     yield f"{models}. {pack.n_measured} of {len(pack.answers)} fields have an answer in the run."
     yield ""
-    yield from (f"- {_safe(note)}" for note in (*NOTES, *about.notes))
+    yield from (f"- {markdown(note)}" for note in (*NOTES, *about.notes))
     answers = {answer.field.key: answer for answer in pack.answers}
     for section in about.sections:
-        yield f"\n## {_safe(section.title)}"
+        yield f"\n## {markdown(section.title)}"
         for field in section.fields:
             yield from _answer(view, answers[field.key])
 
 
 def _answer(view: View, answer: FormAnswer) -> Iterator[str]:
     field = answer.field
-    yield f"\n### {_safe(field.answers)}"
-    yield f"\n*{_safe(field.asks)}*"
+    yield f"\n### {markdown(field.answers)}"
+    yield f"\n*{markdown(field.asks)}*"
     if not answer.statements:
-        yield f"\n**{NOT_MEASURED}**" + (f": {_safe(field.left)}" if field.left else "")
+        yield f"\n**{NOT_MEASURED}**" + (f": {markdown(field.left)}" if field.left else "")
         return
     yield ""
     for said in answer.statements:
-        yield f"- {_safe(said.text)} [{_safe(said.source)}]"
+        yield f"- {markdown(said.text)} [{markdown(said.source)}]"
         yield from _table(view, said)
     if field.left:
-        yield f"\n**{NOT_MEASURED}**: {_safe(field.left)}"
+        yield f"\n**{NOT_MEASURED}**: {markdown(field.left)}"
 
 
 def _table(view: View, said: Statement) -> Iterator[str]:
     if not said.estimates:
         return
-    yield ""
-    for line in (HEADS, ("---",) * len(HEADS)):
-        yield f"  | {' | '.join(line)} |"
-    for e in said.estimates:
-        cells = (
-            *(e.id, _safe(e.measure), _safe(view.called(e.strata.get("model", "")))),
-            *(_safe(place_words(e)), _safe(group_label(e.group))),
-            fmt.number(e.value, e.statistic) if e.value is not None else _safe(e.undefined or ""),
+    rows = [
+        (
+            *(e.id, e.measure, view.called(e.strata.get("model", ""))),
+            *(place_words(e), group_label(e.group)),
+            fmt.number(e.value, e.statistic) if e.value is not None else e.undefined or "",
             *(fmt.interval(e.interval, e.statistic), fmt.interval(e.null, e.statistic)),
-            *(_safe(fmt.probability(q_of(e))), f"{e.n_units:,.0f}", str(e.n_clusters)),
+            *(fmt.probability(q_of(e)), f"{e.n_units:,.0f}", e.n_clusters),
             strength_of(view, e),
         )
-        yield f"  | {' | '.join(cells)} |"
+        for e in said.estimates
+    ]
     yield ""
-
-
-def _safe(text: str) -> str:
-    """Text as Markdown shows it, whatever a model or file is called."""
-    return escape(visible(text)).replace("@", "\\@")
+    yield markdown_table(HEADS, rows, indent="  ")
+    yield ""
 
 
 FORMATS: Mapping[str, Callable[[Pack], str]] = {"md": to_markdown, "json": to_json}

@@ -1,7 +1,6 @@
 """What a gate writes: a table for terminals, JUnit XML, Markdown for a pull request, JSON."""
 
 import io
-import json
 import re
 from collections.abc import Callable, Mapping
 from functools import wraps
@@ -12,6 +11,7 @@ from rich.table import Table
 
 from portrayal.gating.verdict import RuleCheck, Verdict, number
 from portrayal.reference.labels import speaking_of
+from portrayal.shown import json_text, markdown, markdown_table, one_line
 
 WIDTH = 80
 
@@ -50,15 +50,17 @@ def as_table(verdict: Verdict) -> str:
 @_speaking
 def as_markdown(verdict: Verdict) -> str:
     """Return Markdown for a pull request: the verdict, then a table of what was judged."""
+    heads = ("", "rule", "estimate", "base", "run", "is", "allowed")
     rows = [
-        f"| {check.status} | {_cell(check.rule)} | {_cell(check.label)} | {number(check.base)} "
-        f"| {number(check.value)} | {check.found_words} | {check.allowed_words} |"
+        (
+            *(check.status, check.rule, check.label, number(check.base), number(check.value)),
+            *(check.found_words, check.allowed_words),
+        )
         for check in verdict.sorted
     ]
-    head = "| | rule | estimate | base | run | is | allowed |\n|---|---|---|---|---|---|---|"
     title = f"## Portrayal gate: {verdict.outcome}"
-    notes = "\n".join(f"- {_cell(line)}" for line in _notes(verdict))
-    parts = [title, _cell(verdict.summary), "\n".join([head, *rows]), notes]
+    notes = "\n".join(f"- {markdown(line)}" for line in _notes(verdict))
+    parts = [title, markdown(verdict.summary), markdown_table(heads, rows), notes]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -102,7 +104,7 @@ def as_junit(verdict: Verdict) -> str:
 
 def as_json(verdict: Verdict) -> str:
     """Return one JSON object; infinite ends are null."""
-    return json.dumps(verdict.to_dict(), ensure_ascii=False, indent=1) + "\n"
+    return json_text(verdict.to_dict())
 
 
 FORMATS: Mapping[str, Callable[[Verdict], str]] = {
@@ -133,11 +135,6 @@ def _why(check: RuleCheck) -> str:
     return "; ".join(parts) or "neither shown within what is allowed nor beyond it"
 
 
-def _cell(text: str) -> str:
-    """Return text as Markdown shows it, whatever a file or model is called."""
-    return re.sub(r"([\\`*\[\]<>|@#])", r"\\\1", _plain(text))
-
-
 def _plain(text: str) -> str:
-    """Return text without line ends and characters that XML cannot hold."""
-    return re.sub(r"[\x00-\x1f\x7f\ud800-\udfff\ufffe\uffff]+", " ", text)
+    """Return text on one line, without characters that XML cannot hold."""
+    return re.sub(r"[\ufffe\uffff]", "\ufffd", one_line(text))

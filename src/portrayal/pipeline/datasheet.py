@@ -5,7 +5,6 @@ questions in seven sections. The same run gives the same file.
 """
 
 import hashlib
-import re
 import tomllib
 from collections.abc import Mapping
 from importlib.resources import files
@@ -17,13 +16,13 @@ from portrayal.collect.ask.provider import Usage
 from portrayal.collect.texts import said_left_out
 from portrayal.errors import RunError
 from portrayal.records import ALL
+from portrayal.shown import markdown, markdown_table
 
 if TYPE_CHECKING:
     from portrayal.run.directory import Run
 
 BLANK = "**[to fill in: {}]**"
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~!&])")
 _LISTED = 20  # models, names of strata or values shown in a line
 
 
@@ -96,10 +95,10 @@ def _facts(run: "Run") -> dict[str, str]:
     options = settings.get("options", {})
     tables = [options[name] for name in ("name_table", "baseline") if name in options]
     measures = [f"`{name}`" for name in settings.get("measures", ())]
-    asked, source = told["first"] is not None, escape(str(note.get("source", "a file")))
+    asked, source = told["first"] is not None, markdown(str(note.get("source", "a file")))
     return {
-        "study": escape(settings.get("study", "not audited yet")),
-        "portrayal": escape(settings.get("portrayal", __version__)),
+        "study": markdown(settings.get("study", "not audited yet")),
+        "portrayal": markdown(settings.get("portrayal", __version__)),
         "models": models,
         "instances": f"Texts that language models ({models}) wrote in answer to prompts.",
         "counts": _counts(told),
@@ -111,12 +110,12 @@ def _facts(run: "Run") -> dict[str, str]:
         if note.get("labelled")
         else "No target. The audit's annotations (names and gender references) are estimates.",
         "unread": _unread(told, note),
-        "cluster_unit": escape(note.get("cluster_unit", "prompt")),
+        "cluster_unit": markdown(note.get("cluster_unit", "prompt")),
         "errors": "Annotators err, and refused texts are found by patterns; see the documentation.",
         "instruments": _list(tables) or "what the audit will name",
         "acquired": ("By asking the models." if asked else f"Imported from {source}.")
         + (
-            f" The first prompt, in order of name: “{escape(told['prompt'])}”"
+            f" The first prompt, in order of name: “{markdown(told['prompt'])}”"
             * bool(told["prompt"])
         ),
         "procedure": _procedure(told, note, source),
@@ -134,11 +133,11 @@ def _annotators(settings: Mapping[str, Any]) -> str:
     names = ", ".join(f"`{name}`" for name in settings.get("annotators", ()))
     if not names:
         return "no annotator yet"
-    said = [names, escape(settings.get("group_labels", ""))]
+    said = [names, markdown(settings.get("group_labels", ""))]
     if labelling := settings.get("labeler"):
         from portrayal.annotate.people.labeler import labelling_sentence
 
-        said.insert(1, escape(labelling_sentence(labelling)).rstrip("."))
+        said.insert(1, markdown(labelling_sentence(labelling)).rstrip("."))
     return ". ".join(filter(None, said))
 
 
@@ -151,17 +150,14 @@ def _procedure(told: Mapping[str, Any], note: Mapping[str, Any], source: str) ->
     for model, asked in sorted(note.get("asked", {}).items()):
         given = [f"{name} {value}" for name, value in sorted(asked.get("parameters", {}).items())]
         said = [_list(given) or "default parameters", Usage.of(asked).estimated]
-        lines.append(f"{escape(model)}: {'; '.join(filter(None, said))}.")
+        lines.append(f"{markdown(model)}: {'; '.join(filter(None, said))}.")
     return " ".join(lines)
 
 
 def _counts(told: Mapping[str, Any]) -> str:
-    lines = [f"{told['n_texts']:,} texts.", "", "| domain | condition | model | prompts | texts |"]
-    lines += ["|---|---|---|---:|---:|"]
-    for domain, condition, model, n_prompts, n in told["cells"]:
-        words = " | ".join(escape(word) for word in (domain, condition, model))
-        lines.append(f"| {words} | {n_prompts:,} | {n:,} |")
-    return "\n".join(lines)
+    rows = [(*words, f"{n_prompts:,}", f"{n:,}") for *words, n_prompts, n in told["cells"]]
+    heads = ("domain", "condition", "model", "prompts", "texts")
+    return f"{told['n_texts']:,} texts.\n\n{markdown_table(heads, rows, 2)}"
 
 
 def _unread(told: Mapping[str, Any], note: Mapping[str, Any]) -> str:
@@ -173,7 +169,7 @@ def _unread(told: Mapping[str, Any], note: Mapping[str, Any]) -> str:
     if not note.get("left_out"):
         return said
     why = f"Left out, as their prompts are not the study's: {said_left_out(note['left_out'])}."
-    return f"{said} {escape(why)}"
+    return f"{said} {markdown(why)}"
 
 
 _PROMPTS = "select text, map_keys(strata) from read_parquet($prompts) order by prompt_id"
@@ -225,11 +221,6 @@ def counted(run: "Run") -> dict[str, Any]:
         }
 
 
-def escape(text: str) -> str:
-    """Return text with Markdown's special characters escaped, on one line."""
-    return _SPECIAL.sub(r"\\\1", " ".join(str(text).split()))
-
-
 def _list(names: list[Any]) -> str:
-    shown = ", ".join(escape(name) for name in names[:_LISTED])
+    shown = ", ".join(markdown(name) for name in names[:_LISTED])
     return shown + (f" and {len(names) - _LISTED} more" if len(names) > _LISTED else "")

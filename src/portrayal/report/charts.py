@@ -20,7 +20,8 @@ from portrayal.report.study import report_of
 from portrayal.report.view import View, place_words, q_of
 from portrayal.report.words import described, group_label, measure_title
 from portrayal.run.estimates import flat_row
-from portrayal.run.pages import trusted, visible
+from portrayal.run.pages import trusted
+from portrayal.shown import visible
 
 if TYPE_CHECKING:
     from markupsafe import Markup

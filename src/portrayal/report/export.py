@@ -26,7 +26,7 @@ from portrayal.report.strength import Stated
 from portrayal.report.view import View
 from portrayal.run import Run, choose
 from portrayal.run.files import replacing, write_atomically
-from portrayal.run.pages import visible
+from portrayal.shown import markdown, markdown_table, visible
 from portrayal.validate import check_choice
 
 if TYPE_CHECKING:
@@ -186,14 +186,11 @@ def blocks_of(page: str) -> list[ExportBlock]:
     return reader.blocks
 
 
-_SPECIAL = re.compile(r"([\\`*_\[\]<>|#~$])")
-
-
 def _markdown(blocks: list[ExportBlock], images: dict[str, Drawing], target: Path) -> Path:
     folder = target.with_name(f"{target.stem}-charts")
     lines: list[str] = []
     for block in blocks:
-        text = _SPECIAL.sub(r"\\\1", block.text)
+        text = markdown(block.text)
         if block.kind == "image":
             if block.key not in images:
                 continue
@@ -201,10 +198,7 @@ def _markdown(blocks: list[ExportBlock], images: dict[str, Drawing], target: Pat
             write_atomically(folder / f"{block.key}.svg", images[block.key].wide)
             lines += [f"![{text}]({folder.name}/{block.key}.svg)", ""]
         elif block.kind == "table":
-            for row in block.rows[: ROWS + 1]:
-                cells = (_SPECIAL.sub(r"\\\1", cell) for cell in row)
-                lines.append("| " + " | ".join(cells) + " |")
-                lines += ["|" + " --- |" * len(row)] if row is block.rows[0] else []
+            lines.append(markdown_table(block.rows[0], block.rows[1 : ROWS + 1]))
             if len(block.rows) > ROWS + 1:
                 lines.append(f"\n{len(block.rows) - ROWS - 1} more rows are in the page.")
             lines.append("")

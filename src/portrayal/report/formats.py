@@ -5,7 +5,7 @@ import math
 from typing import Any
 
 from portrayal.records import Interval, Null
-from portrayal.run.pages import visible
+from portrayal.shown import visible
 
 _ESCAPES = {
     "<": "\\u003c",

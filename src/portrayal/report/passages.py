@@ -13,8 +13,9 @@ from portrayal.coding import Counts, Documents, MarkedWord, WordComparison, plac
 from portrayal.measure import Scope
 from portrayal.report.formats import short
 from portrayal.report.view import View
-from portrayal.run.pages import templates, visible
+from portrayal.run.pages import templates
 from portrayal.run.stages import Stage
+from portrayal.shown import visible
 
 MOST = 1200
 """Characters shown of one text."""

@@ -1,10 +1,11 @@
 """Pages: one Jinja environment, which escapes every word and refuses a missing name."""
 
 import html
-import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
+
+from portrayal.shown import visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -40,16 +41,6 @@ def trusted(text: str) -> "Markup":
     from markupsafe import Markup
 
     return Markup(text)  # noqa: S704
-
-
-def visible(text: str) -> str:
-    """Return text with control characters and lone surrogates replaced; lines and tabs stay."""
-    lines = text.replace("\r\n", "\n").replace("\r", "\n")
-    if lines.isprintable():
-        return lines
-    return "".join(
-        c if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cs") else "\ufffd" for c in lines
-    )
 
 
 def html_table(heads: Sequence[str], rows: Iterable[Sequence[str]], note: str = "") -> str:

@@ -30,6 +30,7 @@ from portrayal.annotate.agency.masking import mask
 from portrayal.errors import DataError, OptionError
 from portrayal.models import Encoder, load_encoder, probabilities, save_encoder
 from portrayal.run.files import replacing
+from portrayal.shown import markdown_table
 from portrayal.types import IntArray
 from portrayal.validate import check_count, check_seed
 
@@ -562,7 +563,7 @@ def _write_card(
 
 def scores_table(scores: tuple[AgencyScore, ...]) -> str:
     """Return scores in percent as a Markdown table."""
-    lines = ["| classifier | sentences | " + " | ".join(METRICS) + " |", "|---" * 6 + "|"]
+    rows = []
     for score in scores:
         cells = [
             f"{100 * each.value:.2f} [{100 * each.low:.1f}, {100 * each.high:.1f}]"
@@ -570,5 +571,5 @@ def scores_table(scores: tuple[AgencyScore, ...]) -> str:
         ]
         kind = "masked" if score.masked else "as they stand"
         name = Path(score.classifier).name if "/" in score.classifier else score.classifier
-        lines.append(f"| {name} | {kind} | " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
+        rows.append((name, kind, *cells))
+    return markdown_table(("classifier", "sentences", *METRICS), rows) + "\n"

@@ -7,7 +7,8 @@ from typing import Any
 from portrayal.coding.project import CodingItem, ItemPerson
 from portrayal.coding.server.desk import ADJUDICATES, Desk, Reader, pack
 from portrayal.coding.server.gate import Gate
-from portrayal.run.pages import templates, visible
+from portrayal.run.pages import templates
+from portrayal.shown import visible
 
 Piece = tuple[str, str]
 """A piece of text and its mark: "", "subject", "object", or "sign" for a character made visible."""

@@ -13,7 +13,7 @@ from typing import Any
 from portrayal.report.formats import short
 from portrayal.report.passages import rows_of, texts_by_id
 from portrayal.report.view import View
-from portrayal.run.pages import visible
+from portrayal.shown import visible
 from portrayal.studies.agency.report.series import MASKED, other, points, primary
 
 ANNOTATORS = {True: "agency.v1", False: "agency-unmasked.v1"}

@@ -15,8 +15,8 @@ from portrayal.report.formats import short
 from portrayal.report.passages import marked, texts_by_id
 from portrayal.report.view import View
 from portrayal.report.words import colour_class, colour_of_group
-from portrayal.run.pages import visible
 from portrayal.run.reading import read_prompts
+from portrayal.shown import visible
 from portrayal.studies.news.report.series import GENDER_NAMES, quantity
 
 WORDS, SENTIMENT, TOXICITY = "group_words.v1", "sentiment.v1", "toxicity.v1"

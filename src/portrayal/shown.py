@@ -1,0 +1,57 @@
+"""Text that others made, shown without effect: on terminals, in files, in Markdown."""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+
+_ACTS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_MARKS = re.compile(r"([\\`*_{}\[\]<>#|~!&$@])")
+_LINKS = re.compile(r"(?i)(?<=:)//|(?<=www)\.")
+
+
+def visible(text: str) -> str:
+    """Return text in which nothing acts on a terminal or reorders what is read: for all output.
+
+    Control characters (C0 and C1), marks that override the direction of writing, and lone
+    surrogates are replaced; lines and tabs stay.
+
+    >>> visible(chr(27) + "[31mred") == chr(0xFFFD) + "[31mred"
+    True
+    """
+    return _ACTS.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def json_text(value: object) -> str:
+    """Return one JSON value, in which what `visible` replaces is written as its number."""
+    written = json.dumps(value, ensure_ascii=False, indent=1)
+    return _ACTS.sub(lambda match: f"\\u{ord(match[0]):04x}", written) + "\n"
+
+
+def one_line(text: str) -> str:
+    """Return text as `visible` shows it, on one line."""
+    return " ".join(visible(text).split())
+
+
+def markdown(text: object) -> str:
+    r"""Return text as Markdown shows it, on one line, whatever a model or file is called.
+
+    >>> markdown("<b> *x* https://a.example")
+    '\\<b\\> \\*x\\* https:\\//a.example'
+    """
+    escaped = _MARKS.sub(r"\\\1", one_line(str(text)))
+    return _LINKS.sub(lambda match: f"\\{match[0]}", escaped)
+
+
+def markdown_table(
+    heads: Sequence[str], rows: Iterable[Sequence[object]], numbers: int = 0, indent: str = ""
+) -> str:
+    r"""Return a table in Markdown, no cell of which takes effect; the last `numbers` to the right.
+
+    >>> print(markdown_table(["who", "n"], [["a|b", 1]], numbers=1))
+    | who | n |
+    |---|---:|
+    | a\|b | 1 |
+    """
+    ends = ["---"] * (len(heads) - numbers) + ["---:"] * numbers
+    lines = [f"| {' | '.join(map(markdown, row))} |" for row in (heads, *rows)]
+    return "\n".join(f"{indent}{line}" for line in (lines[0], f"|{'|'.join(ends)}|", *lines[1:]))
