@@ -49,9 +49,9 @@ def markdown_table(
 
     >>> print(markdown_table(["who", "n"], [["a|b", 1]], numbers=1))
     | who | n |
-    |---|---:|
+    | --- | ---: |
     | a\|b | 1 |
     """
     ends = ["---"] * (len(heads) - numbers) + ["---:"] * numbers
     lines = [f"| {' | '.join(map(markdown, row))} |" for row in (heads, *rows)]
-    return "\n".join(f"{indent}{line}" for line in (lines[0], f"|{'|'.join(ends)}|", *lines[1:]))
+    return "\n".join(f"{indent}{line}" for line in (lines[0], f"| {' | '.join(ends)} |", *lines[1:]))

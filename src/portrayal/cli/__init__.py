@@ -3,6 +3,7 @@
 import logging
 import os
 import sys
+import traceback
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from io import TextIOWrapper
@@ -43,6 +44,8 @@ BEFORE = {
     ),
 }
 """Options before a command → the variable that each sets, and its help."""
+UNEXPECTED, BROKEN_PIPE = 70, 141
+"""Statuses that are no verdict of any command: 0 to 4 are what `gate` and others say of runs."""
 GROUPS = {
     "find": "Find people, groups, the words that mark a group, or cues of identity in any texts.",
     "label": "Label texts: on a sheet (`sheet`), on a page for raters (`draw`, then `serve`), or "
@@ -201,12 +204,14 @@ def main() -> None:
         sys.exit(130)
     except BrokenPipeError:
         sys.stderr.close()
-        sys.exit(1)
+        sys.exit(BROKEN_PIPE)
     except OSError as error:
-        _stop(f"{error.filename or 'the system'}: {error.strerror or error}.")
+        said = f"{error.filename}: {error.strerror or error}" if error.filename else str(error)
+        _stop(f"{said}.")
     except Exception as error:
         if type(error).__module__.strip("_").partition(".")[0] not in ("pyarrow", "duckdb"):
-            raise
+            traceback.print_exc()
+            sys.exit(UNEXPECTED)
         _stop(f"a Parquet file that this command reads is damaged: {error}")
     sys.exit(status if isinstance(status, int) else 0)
 

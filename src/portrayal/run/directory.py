@@ -13,7 +13,7 @@ from portrayal.errors import RunError
 from portrayal.records import Estimate
 from portrayal.reference.labels import FactorLabels, read_words, speaking_of
 from portrayal.run.estimates import ESTIMATES, Estimates, read_estimates
-from portrayal.run.files import is_whole, write_atomically
+from portrayal.run.files import is_whole, reading, write_atomically
 from portrayal.run.influences import INFLUENCES, Influences, read_influences
 from portrayal.run.stages import Stage
 
@@ -166,7 +166,8 @@ class Run:
                 f"{self.path} has no estimates yet: the audit was stopped before it measured. "
                 "Run the same `portrayal audit` command again to continue."
             )
-        return read_estimates(self.estimates_path)
+        with reading(self.estimates_path):
+            return read_estimates(self.estimates_path)
 
     @cached_property
     def influences(self) -> Influences:
@@ -176,7 +177,7 @@ class Run:
                 f"{self.path} keeps no sums by prompt, as runs of older versions do not. Run the "
                 "same `portrayal audit` command again; it reads no text a second time."
             )
-        return read_influences(self.influences_path, len(self.records))
+        return read_influences(self.influences_path, self.records)
 
     @cached_property
     def estimates(self) -> Estimates:

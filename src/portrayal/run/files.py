@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from portrayal.errors import DataError
+from portrayal.errors import DataError, PortrayalError, RunError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,6 +39,9 @@ def replacing(path: Path, *, flush: bool = False) -> Iterator[Path]:
         temporary.replace(path)
         if flush and os.name == "posix":
             _flush(path.parent)
+    except OSError as error:
+        error.filename = error.filename or str(path)  # a full disk names none
+        raise
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -47,6 +50,20 @@ def write_atomically(path: Path, text: str) -> None:
     """Write `text` in UTF-8 in one step."""
     with replacing(path, flush=True) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Turn what damage to a file of a run raises, whatever it is, into words that name the file."""
+    try:
+        yield
+    except PortrayalError:
+        raise
+    except (OSError, LookupError, TypeError, ValueError, RuntimeError, ArithmeticError) as error:
+        raise RunError(
+            f"{path} is damaged, or of another version of Portrayal ({error}). Run the same "
+            "`portrayal audit` command again, which writes it anew."
+        ) from error
 
 
 def read_utf8(path: Path) -> str:

@@ -1,6 +1,8 @@
 """What each prompt adds to every estimate, as Arrow: by this runs are compared without texts."""
 
-from collections.abc import Iterable
+import hashlib
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -10,14 +12,24 @@ import pyarrow.parquet as pq
 
 from portrayal.errors import RunError
 from portrayal.records import Estimate, Form
+from portrayal.run.files import reading
 from portrayal.types import FloatArray, IntArray
 
 INFLUENCES = "influences.parquet"
-VERSION = "1"
+VERSION = "2"
 NO_SUMS = "the measure keeps no sums by prompt"
 
 _VERSION_KEY = b"portrayal.influences"
+_DIGEST_KEY = b"portrayal.estimates"
 _COLUMNS = ("upper", "n_upper", "lower", "n_lower")
+
+
+def _digest(estimates: Iterable[Estimate]) -> bytes:
+    """Tells whether sums are of these estimates: their ids and values, in order."""
+    digest = hashlib.sha256()
+    for row in estimates:
+        digest.update(f"{row.id} {row.value!r}\n".encode())
+    return digest.hexdigest().encode()
 
 
 def _schema() -> pa.Schema:
@@ -45,8 +57,8 @@ def influences_to_table(estimates: Iterable[Estimate]) -> pa.Table:
     >>> influences_to_table([row]).column("reason").to_pylist()
     ['the measure keeps no sums by prompt']
     """
-    schema = _schema()
-    rows = list(estimates)
+    rows, schema = list(estimates), _schema()
+    schema = schema.with_metadata({**schema.metadata, _DIGEST_KEY: _digest(rows)})
     sums = [None if row.value is None else row.sums for row in rows]
     why = [
         (row.undefined or NO_SUMS) if own is None else None
@@ -93,32 +105,74 @@ class Influences:
     columns: tuple[FloatArray, FloatArray, FloatArray, FloatArray]
 
 
-def read_influences(path: Path, n_estimates: int) -> Influences:
-    """Read sums back from a Parquet file that `influences_to_table` made.
+def read_influences(path: Path, estimates: Sequence[Estimate]) -> Influences:
+    """Read sums back from a Parquet file that `influences_to_table` made of these estimates.
 
     Raises
     ------
     RunError
-        Where the file is of another version, or is not of these estimates.
+        Where the file is of another version or damaged, is not of these estimates, or holds sums
+        that do not give their values.
     """
+    with reading(path):
+        table = pq.read_table(path)
+        facts = table.schema.metadata or {}
+        if facts.get(_VERSION_KEY, b"").decode() != VERSION or len(table) != len(estimates):
+            raise RunError(
+                f"{path} was written by another version of Portrayal, or does not belong to the "
+                "estimates beside it. Run the same `portrayal audit` command again."
+            )
+        if facts.get(_DIGEST_KEY) != _digest(estimates):
+            raise ValueError("it is of other estimates")
+        if not table.schema.equals(_schema()):
+            raise ValueError("its columns are not as they were written")
+        found = _influences(table)
+        _check(found, estimates)
+        return found
+
+
+def _check(kept: Influences, estimates: Sequence[Estimate]) -> None:
+    """Refuse sums that are no numbers, or that do not give the values of their estimates."""
     import numpy as np
 
-    table = pq.read_table(path)
-    version = (table.schema.metadata or {}).get(_VERSION_KEY, b"").decode()
-    if version != VERSION or len(table) != n_estimates:
-        raise RunError(
-            f"{path} was written by another version of Portrayal, or does not belong to the "
-            "estimates beside it. Run the same `portrayal audit` command again."
-        )
+    upper, n_upper, lower, n_lower = kept.columns
+    wrong = ~np.isfinite(upper) | ~np.isfinite(n_upper) | (n_upper < 0)
+    two = np.repeat(np.isin(kept.forms, ("ratio", "difference")), np.diff(kept.starts))
+    wrong |= two & ~(np.isfinite(lower) & np.isfinite(n_lower) & (n_lower >= 0))
+    if wrong.any():
+        raise ValueError("some of its sums are no numbers")
+    n = len(estimates)
+    whose = np.repeat(np.arange(n), np.diff(kept.starts))
+    with np.errstate(all="ignore"):
+        sums = [np.bincount(whose, column, minlength=n) for column in kept.columns]
+        first, second = sums[0] / sums[1], sums[2] / sums[3]
+        of_form = {"mean": first, "ratio": first / second, "difference": first - second}
+    for i, (form, row) in enumerate(zip(kept.forms, estimates, strict=True)):
+        if form is None or form == "influence":  # whose sums give no value
+            continue
+        value = float(kept.scales[i] * of_form[form][i])
+        if row.value is None or not math.isclose(value, row.value, rel_tol=1e-9, abs_tol=1e-9):
+            raise ValueError(f"the sums of {row.measure} give {value:.6g}, not {row.value}")
+
+
+def _influences(table: pa.Table) -> Influences:
+    import numpy as np
+
     lists = table["prompts"].combine_chunks()
     lengths = np.asarray(lists.value_lengths().fill_null(0), dtype=np.int64)
+    if lists.flatten().null_count:
+        raise ValueError("some prompts have no name")
     coded = lists.flatten().dictionary_encode()
     n = int(lengths.sum())
     one_mean = np.asarray(table["lower"].combine_chunks().value_lengths().fill_null(0)) == 0
     has = np.repeat(~one_mean, lengths)
 
     def column(name: str) -> FloatArray:
-        values = np.asarray(table[name].combine_chunks().flatten(), dtype=np.float64)
+        own = table[name].combine_chunks()
+        expected = np.where(one_mean, 0, lengths) if name in ("lower", "n_lower") else lengths
+        if not np.array_equal(own.value_lengths().fill_null(0), expected):
+            raise ValueError(f"{name} is not as long as the prompts")
+        values = np.asarray(own.flatten(), dtype=np.float64)
         if name in ("upper", "n_upper"):
             return values
         whole = np.full(n, np.nan)
