@@ -54,4 +54,6 @@ def markdown_table(
     """
     ends = ["---"] * (len(heads) - numbers) + ["---:"] * numbers
     lines = [f"| {' | '.join(map(markdown, row))} |" for row in (heads, *rows)]
-    return "\n".join(f"{indent}{line}" for line in (lines[0], f"| {' | '.join(ends)} |", *lines[1:]))
+    return "\n".join(
+        f"{indent}{line}" for line in (lines[0], f"| {' | '.join(ends)} |", *lines[1:])
+    )

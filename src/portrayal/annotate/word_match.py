@@ -59,10 +59,13 @@ class Matcher:
     ) -> None:
         """Let `phrases` count in `column`, where `followed_by` follows if given."""
         tails = [()] if followed_by is None else [v for f in followed_by for v in variants(f)]
+        changed: dict[int, _Entries] = {}
         for words in (variant for phrase in phrases for variant in variants(phrase)):
             entries = self._first.setdefault(words[0], {}).setdefault(lexicon, _Entries())
             for tail in tails:
                 entries.rest.setdefault((*words[1:], *tail), (column, len(words)))
+            changed[id(entries)] = entries
+        for entries in changed.values():
             entries.lengths = sorted({len(rest) for rest in entries.rest}, reverse=True)
 
     def find(self, text: str, tokens: Sequence[Token], end: int) -> list[Hit]:

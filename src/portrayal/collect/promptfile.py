@@ -99,6 +99,10 @@ def read_prompts(path: Tabular, fields: TextFields) -> tuple[Prompt, ...]:
     return made
 
 
+MOST_PROMPTS = 100_000
+"""Prompts of one study, after templates were filled."""
+
+
 def distinct(prompts: Iterable[tuple[Prompt, PromptEntry]]) -> tuple[Prompt, ...]:
     """Return prompts, of which no two may share an id or a text.
 
@@ -122,6 +126,12 @@ def distinct(prompts: Iterable[tuple[Prompt, PromptEntry]]) -> tuple[Prompt, ...
                 )
             places[kind, value] = entry.place
         made.append(prompt)
+        if len(made) > MOST_PROMPTS:
+            raise entry.wrong(
+                "text",
+                f"this makes more than {MOST_PROMPTS:,} prompts, which are the most: each list of "
+                "values multiplies them. Shorten a list, or ask in several studies.",
+            )
     return tuple(made)
 
 

@@ -404,6 +404,11 @@ def read_datafile(path: str | Path, columns: tuple[str, ...] = ()) -> DataFile:
     """
     path = Path(path)
     try:
+        if (size := path.stat().st_size) > MOST_BYTES and not columns:
+            raise DataError(
+                f"{path} has {size:,} bytes; a file of settings, words or prompts has at most "
+                f"{MOST_BYTES:,}. Put long tables into CSV files that it names."
+            )
         text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}.") from error
@@ -449,6 +454,11 @@ def _rows(text: str, path: Path, columns: tuple[str, ...]) -> DataFile:
     return DataFile(str(path), {"rows": rows}, text, path, "csv")
 
 
+MOST_BYTES = 5_000_000
+"""Size of a file of TOML or JSON: it is checked before anything is parsed."""
+_MOST_PARTS = 64
+_WORD = r"""(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')"""
+_DEEP = re.compile(rf"(?<![A-Za-z0-9_-]){_WORD}(?:[ \t]*+\.[ \t]*+{_WORD}){{{_MOST_PARTS}}}")
 _AT_LINE = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)")
 
 
@@ -460,6 +470,9 @@ def parse_toml(text: str, name: str, path: Path | None = None) -> DataFile:
     DataError
         When it is not TOML, with the line.
     """
+    if (deep := _DEEP.search(text)) is not None:
+        line = 1 + text.count("\n", 0, deep.start())
+        raise DataError(f"{name}, line {line}: a key has more than {_MOST_PARTS} parts.")
     try:
         table = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -553,9 +566,10 @@ def key_lines(text: str) -> dict[Keys, int]:
     lists: dict[Keys, int] = {}  # lists of tables, and the place of the last table in each
     within: Keys = ()  # the table whose pairs are read
     opened: list[tuple[str, Keys, int]] = []  # lists and inline tables around: sign, way, place
+    line, seen = 1, 0
     state, at, way = "key", 0, within  # a "key", "value", "element" comes next, or an "end" is due
     while at < len(text):
-        line = 1 + text.count("\n", 0, at)
+        line, seen = line + text.count("\n", seen, at), at
         if state == "key" and (key := _KEY.match(text, at)):
             parts = _parts(key["name"])
             if key["head"]:

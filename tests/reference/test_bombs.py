@@ -1,0 +1,77 @@
+"""Data files that are small and mean much: refused with a message, in little time and memory."""
+
+import time
+import tracemalloc
+
+import pytest
+
+from portrayal.annotate.word_match import Matcher, tokens
+from portrayal.collect.promptfile import MOST_PROMPTS
+from portrayal.errors import DataError
+from portrayal.reference.datafile import MOST_BYTES, key_lines, parse_toml, read_datafile
+from portrayal.studies.own import read_study
+
+BOMB = pytest.mark.fault(
+    "a small data file that means much (templates, keys of many parts, long lists, large files)",
+    "it is refused in one line before it takes memory, or read in time that grows as its length",
+)
+
+
+@BOMB
+def test_a_template_of_billions_of_prompts_is_refused(tmp_path):
+    lists = "".join(f"s{i} = {[f'w{j}' for j in range(60)]}\n" for i in range(6))
+    text = "".join(f"{{s{i}}} " for i in range(6))
+    path = tmp_path / "mine.toml"
+    path.write_text(f'[[template]]\ntext = "{text}"\n[template.values]\n{lists}')
+    with pytest.raises(DataError, match=rf"mine.toml, line 2.*more than {MOST_PROMPTS:,} prompts"):
+        read_study(path)
+
+
+@BOMB
+@pytest.mark.parametrize(
+    "text",
+    [
+        ".".join(["a"] * 20_000) + " = 1",
+        "x = 1\n[" + " . ".join(['"a b"'] * 20_000) + "]",
+        "x = {" + ".".join(["a"] * 20_000) + " = 1}",
+    ],
+)
+def test_a_key_of_many_parts_is_refused_before_it_is_parsed(text):
+    tracemalloc.start()
+    with pytest.raises(DataError, match="more than 64 parts"):
+        parse_toml(text, "mine.toml")
+    assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    tracemalloc.stop()
+
+
+@BOMB
+@pytest.mark.parametrize("ending", ["toml", "json"])
+def test_a_large_file_is_refused_before_it_is_read(tmp_path, ending):
+    path = tmp_path / f"mine.{ending}"
+    path.write_bytes(b"#" * (MOST_BYTES + 1))
+    with pytest.raises(DataError, match="5,000,001 bytes.*at most 5,000,000"):
+        read_datafile(path)
+
+
+def _seconds(n, work):
+    start = time.process_time()
+    work(n)
+    return time.process_time() - start
+
+
+def _lines(n):
+    key_lines("words = [\n" + '"word",\n' * n + f"]  # {n}\n")
+
+
+def _match(n):
+    matcher = Matcher()
+    matcher.add(0, [f"same {i}" for i in range(n)], 0, None)
+    text = "same 7 " * 50
+    matcher.find(text, tokens(text), len(text))
+
+
+@BOMB
+@pytest.mark.parametrize("work", [_lines, _match], ids=["lines of keys", "words"])
+def test_time_grows_as_length(work):
+    _seconds(500, work)
+    assert _seconds(40_000, work) < 16 * 4 * max(_seconds(2_500, work), 0.005)
