@@ -49,7 +49,7 @@ def test_a_key_of_many_parts_is_refused_before_it_is_parsed(text):
 def test_a_large_file_is_refused_before_it_is_read(tmp_path, ending):
     path = tmp_path / f"mine.{ending}"
     path.write_bytes(b"#" * (MOST_BYTES + 1))
-    with pytest.raises(DataError, match="5,000,001 bytes.*at most 5,000,000"):
+    with pytest.raises(DataError, match=r"5,000,001 bytes.*at most 5,000,000"):
         read_datafile(path)
 
 
