@@ -137,7 +137,7 @@ def _check(kept: Influences, estimates: Sequence[Estimate]) -> None:
 
     upper, n_upper, lower, n_lower = kept.columns
     wrong = ~np.isfinite(upper) | ~np.isfinite(n_upper) | (n_upper < 0)
-    two = np.repeat(np.isin(kept.forms, ("ratio", "difference")), np.diff(kept.starts))
+    two = np.repeat([form in ("ratio", "difference") for form in kept.forms], np.diff(kept.starts))
     wrong |= two & ~(np.isfinite(lower) & np.isfinite(n_lower) & (n_lower >= 0))
     if wrong.any():
         raise ValueError("some of its sums are no numbers")

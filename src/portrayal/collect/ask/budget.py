@@ -114,13 +114,14 @@ def charged(
         (reported.input_tokens, text, _FRAME_TOKENS, _MOST_TOKENS),
         (reported.output_tokens, answered, 0, cap or _MOST_TOKENS),
     )
-    estimated, counts = reported.estimated_tokens, []
+    estimated = reported.estimated_tokens
+    counts: list[int] = []
     for count, content, frame, most in sides:
         plausible = len(content) / _LONGEST_TOKEN <= count <= _MOST_TOKENS
         bound = min(most, len(content.encode("utf-8", "replace")) + frame)
         counts.append(count if plausible else bound)
         estimated += 0 if plausible else bound
-    return Usage(*counts, estimated)
+    return Usage(counts[0], counts[1], estimated)
 
 
 @dataclass(frozen=True, slots=True)
