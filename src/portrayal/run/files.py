@@ -40,7 +40,8 @@ def replacing(path: Path, *, flush: bool = False) -> Iterator[Path]:
         if flush and os.name == "posix":
             _flush(path.parent)
     except OSError as error:
-        error.filename = error.filename or str(path)  # a full disk names none
+        if error.errno is not None:  # a full disk names no file
+            error.filename = error.filename or str(path)
         raise
     finally:
         temporary.unlink(missing_ok=True)
