@@ -96,6 +96,7 @@ COMMANDS = {
     "reproduce": "documents:reproduce",
     "score agency": "score:agency",
     "score people": "score:people",
+    "score pronouns": "score:pronouns",
     "watch": "compare:watch",
 }
 """Command → module and function, which are loaded when the command is named."""

@@ -3,7 +3,8 @@
 import dataclasses
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +12,7 @@ from cyclopts import Parameter
 
 import portrayal.cli.printing as show
 from portrayal.cli.options import (
+    READS,
     By,
     Columns,
     CueListName,
@@ -29,9 +31,9 @@ from portrayal.cli.options import (
 from portrayal.errors import OptionError
 
 if TYPE_CHECKING:
+    from portrayal.annotate.people.any_text.everyone import Person
     from portrayal.coding import Documents, GroupObservations, WordComparison
     from portrayal.measure.cues.search import CueHits
-    from portrayal.reference.locales import Locale
 
 
 def groups(
@@ -359,6 +361,7 @@ def people(
     out: Path | None = None,
     unnamed: Flag = False,
     locale: Annotated[str | None, Parameter(metavar="NAME|DIR")] = None,
+    labeler: Annotated[str | None, Parameter(help=READS)] = None,
     column: Columns = None,
     format: Format = "table",
 ) -> None:
@@ -377,6 +380,8 @@ def people(
     locale
         Folder of data of a country: its titles, places, peoples, feasts.
     """
+    from portrayal.annotate.people import find_everyone
+    from portrayal.annotate.people.reader.referents import referring_of
     from portrayal.collect.corpus import read_plain
     from portrayal.reference.locales import load_locale
 
@@ -385,7 +390,9 @@ def people(
         raise OptionError(f"--out writes {' or '.join(ENDINGS)} files; got {str(out)!r}.")
     lists = None if locale is None else load_locale(locale)
     counts = {"n_texts": 0, "n_blank": 0, "n_nobody": 0}
-    rows = _rows(read_plain(texts, column or ()), counts, unnamed=unnamed, locale=lists)
+    labeler, refer = referring_of(labeler)
+    read = partial(find_everyone, unnamed=unnamed, writer=True, locale=lists, refer=refer)
+    rows = _rows(read_plain(texts, column or ()), counts, read)
     with show.working("reading people", quiet=json):
         written = 0 if out is None else write(rows, out)
         found = list(rows)
@@ -410,10 +417,10 @@ def people(
 
 
 def _rows(
-    texts: Any, counts: dict[str, int], *, unnamed: bool, locale: "Locale | None"
+    texts: Any, counts: dict[str, int], read: "Callable[[str], list[Person]]"
 ) -> Iterator[dict[str, Any]]:
     """One row per person; counts texts, those that are blank, and those without people."""
-    from portrayal.annotate.people import find_everyone, main_person
+    from portrayal.annotate.people import main_person
     from portrayal.annotate.people.any_text.everyone import person_facts
     from portrayal.annotate.sentences import sentences
 
@@ -422,7 +429,7 @@ def _rows(
         if not text.strip():
             counts["n_blank"] += 1
             continue
-        everyone = find_everyone(text, unnamed=unnamed, writer=True, locale=locale)
+        everyone = read(text)
         counts["n_nobody"] += not everyone
         main = main_person(everyone)
         total = len(sentences(text))

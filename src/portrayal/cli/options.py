@@ -82,6 +82,11 @@ Labeler = Annotated[
         "routed (reader or llm where the rules are unsure)."
     ),
 ]
+READS = (
+    "Who says whom pronouns mean: embedded (rules) or reader (a small network). Default: the "
+    "reader where portrayal[reader] is installed."
+)
+"""Help of an option of the labelers of any text."""
 RouteShare = Annotated[
     float,
     Parameter(help="Fraction of the texts, the least sure ones, that routed sends to it."),

@@ -509,3 +509,62 @@ def mentions_in(
             if start - 1 in headlines and tokens.low[start - 1] == word:
                 start -= 1
         yield index, Candidate(start, at + 1, list(range(start, at + 1)), [], named=at + 1)
+
+
+def with_known(
+    tokens: Tokens, clusters: Sequence[NameCluster], known: Sequence[tuple[int, int]]
+) -> list[NameCluster]:
+    """Clusters with the people added whose names stand at the offsets `known`.
+
+    A name that a cluster has is that person's, unless another known name is; one that no cluster
+    has is a person's wherever it stands.
+    """
+    found = list(clusters)
+    taken: list[NameCluster] = []
+    for start, end in known:
+        inside = [at for at in range(len(tokens.words)) if start <= tokens.starts[at] < end]
+        if not inside:
+            continue
+        first, last = inside[0], inside[-1] + 1
+        owner, here = next(
+            (
+                (cluster, run)
+                for cluster in found
+                for run in cluster.mentions
+                if run.start < last and first < run.end
+            ),
+            (None, None),
+        )
+        if owner is not None and owner not in taken:
+            taken.append(owner)
+            continue
+        if owner is not None and here is not None:
+            owner.mentions.remove(here)
+        words = tokens.low[first:last]
+        own = {
+            at for cluster in found for run in cluster.mentions for at in range(run.start, run.end)
+        }
+        places = [
+            at
+            for at in range(len(tokens.low) - len(words) + 1)
+            if tokens.low[at : at + len(words)] == words
+            and tokens.words[at][:1].isupper() == tokens.words[first][:1].isupper()
+            and (at == first or own.isdisjoint(range(at, at + len(words))))
+        ]
+        runs = [
+            Candidate(
+                at,
+                at + len(words),
+                list(range(at, at + len(words))),
+                [],
+                words=words,
+                named=at + len(words),
+            )
+            for at in places
+        ]
+        cluster = NameCluster(words, runs[0], score=ENOUGH)
+        for run in runs:
+            cluster.add(tokens, run)
+        found.append(cluster)
+        taken.append(cluster)
+    return found

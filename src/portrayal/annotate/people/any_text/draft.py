@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from portrayal.annotate.people.any_text.candidates import (
     LISTS,
     Candidate,
@@ -18,12 +20,16 @@ from portrayal.annotate.people.any_text.clusters import (
     introduces,
     mentions_in,
     weigh,
+    with_known,
 )
 from portrayal.annotate.people.any_text.pronouns import (
     FIRST_PERSON,
     Event,
+    Mark,
+    Refer,
     find_signature,
     find_speakers,
+    most_likely,
     number_quotations,
     resolve,
     single_they,
@@ -204,6 +210,7 @@ class TextDraft:
         self.called: dict[str, set[int]] = {}
         self.events: list[Event] = []
         self.barred: dict[int, int] = {}
+        self.hidden: list[Mark] = []
         starts = self.tokens.starts
         opens = [bisect_left(starts, start) for start, _ in sentences]
         self.opens = frozenset(opens)
@@ -226,14 +233,32 @@ def draft_people(
     *,
     writer: bool = False,
     local: LocalWords = ENGLISH,
+    known: Sequence[tuple[int, int]] = (),
+    refer: Refer | None = None,
 ) -> list[PersonDraft]:
-    """The people of `text`, whose sentences are given; the writer only where `writer` asks."""
+    """The people of `text`, whose sentences are given.
+
+    Parameters
+    ----------
+    text, sentences
+        The text, and the offsets of its sentences.
+    writer
+        Whether to add the writer.
+    local
+        Words of a locale.
+    known
+        Offsets of names that are known to be people's; two of them are two people.
+    refer
+        Says whom pronouns mean; without it, the rules do.
+    """
     draft = TextDraft(text, sentences, local)
     # Find the named people
     tokens = draft.tokens
     runs = find_candidates(draft.text, tokens, draft.opens)
     body = [run for run in runs if run.start not in draft.headlines]
     clusters = cluster_names(draft.text, tokens, body, lambda run: weigh(draft.text, tokens, run))
+    if known:
+        clusters = with_known(tokens, clusters, known)
     for index, cluster in enumerate(clusters):
         one = PersonDraft(cluster.first_name(tokens), _name(draft, cluster), score=cluster.score)
         draft.people.append(one)
@@ -252,7 +277,7 @@ def draft_people(
                 case = "o"
             draft.event(at, -1, pronoun_rank(low, at, case), gender, case)
     draft.events.sort()
-    who = _follow(draft)
+    who = _follow(draft, refer)
     _add_they(draft, who)
     # Add "I" of speakers in their quotations
     if not FIRST_PERSON.isdisjoint(low):
@@ -301,6 +326,8 @@ def _add_mention(draft: TextDraft, index: int, run: Candidate) -> None:
     for at in range(opens, run.end):
         draft.names[at] = index
     one.spans.append(draft.span(opens, run.end - 1, "name"))
+    hidden = draft.span(run.start, run.named - 1, "name")
+    draft.hidden.append(Mark(hidden.start, hidden.end, "name", index))
     # Titles as written; "Deputy Minister" is one
     found: list[str] = []
     for number, at in enumerate(run.titles):
@@ -372,7 +399,7 @@ def _known(draft: TextDraft, noun: str, phrase: Phrase, unnamed: dict[str, int])
     return unnamed.get(noun, -1)
 
 
-def _follow(draft: TextDraft) -> dict[int, int]:
+def _follow(draft: TextDraft, refer: Refer | None = None) -> dict[int, int]:
     """Resolve pronouns; returns token position → person for every mention."""
     who = {event.at: event.person for event in draft.events if event.person >= 0}
     speakers = find_speakers(draft.tokens, draft.quotes, draft.names)
@@ -393,6 +420,8 @@ def _follow(draft: TextDraft) -> dict[int, int]:
         if all(new >= 0 and draft.people[new].name for new in moved):
             found = others
     pending = [event for event in draft.events if event.person < 0]
+    if refer is not None:
+        found = _referred(draft, pending, found, refer)
     strangers: dict[str, int] = {}
     for event, nearest in zip(pending, found, strict=True):
         person = nearest
@@ -403,6 +432,34 @@ def _follow(draft: TextDraft) -> dict[int, int]:
         who[event.at] = person
         draft.people[person].spans.append(draft.span(event.at, event.at, "reference"))
     return who
+
+
+def _referred(
+    draft: TextDraft, pending: Sequence[Event], by_rules: Sequence[int], refer: Refer
+) -> list[int]:
+    """Whom `pending` mean: pronouns by `refer`, the rest, and what it does not know, by rules."""
+    spoken = [at for at, event in enumerate(pending) if event.case != "d"]
+    if not spoken or not draft.people:
+        return list(by_rules)
+    marks = list(draft.hidden)
+    for index, one in enumerate(draft.people):
+        marks += [Mark(s.start, s.end, "noun", index) for s in one.spans if s.kind != "name"]
+    for number, at in enumerate(spoken):
+        span = draft.span(pending[at].at, pending[at].at, "reference")
+        marks.append(Mark(span.start, span.end, "pronoun", number))
+    chances = refer(draft.text, marks, len(draft.people), len(spoken))
+    known = [number for number in range(len(spoken)) if not np.isnan(chances[number]).any()]
+    events = [pending[spoken[number]] for number in known]
+    found = list(by_rules)
+    meant = most_likely(
+        chances[known],
+        [event.gender for event in events],
+        [one.hinted for one in draft.people],
+        [draft.barred.get(event.at, -1) for event in events],
+    )
+    for number, person in zip(known, meant, strict=True):
+        found[spoken[number]] = person
+    return found
 
 
 def _add_they(draft: TextDraft, who: dict[int, int]) -> None:

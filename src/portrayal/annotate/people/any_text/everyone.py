@@ -18,6 +18,7 @@ import pyarrow as pa
 from portrayal.annotate.annotator import Annotator
 from portrayal.annotate.people.any_text.candidates import PARTICLES, SUFFIXES
 from portrayal.annotate.people.any_text.draft import PersonDraft, draft_people
+from portrayal.annotate.people.any_text.pronouns import Refer
 from portrayal.annotate.people.shared.model import UNSPECIFIED, UNSURE, Span
 from portrayal.annotate.people.shared.recase import is_flat, recase
 from portrayal.annotate.people.shared.scan import local_words, locale_of
@@ -227,7 +228,13 @@ def _plain(word: str) -> str:
 
 
 def find_everyone(
-    text: str, *, unnamed: bool = False, writer: bool = False, locale: Locale | None = None
+    text: str,
+    *,
+    unnamed: bool = False,
+    writer: bool = False,
+    locale: Locale | None = None,
+    known: Sequence[tuple[int, int]] = (),
+    refer: Refer | None = None,
 ) -> list[Person]:
     """Find the people of a text.
 
@@ -248,6 +255,11 @@ def find_everyone(
         tell a gender, as its pronouns do; a name that it lists as a place, people, feast or god is
         left out unless the text refers to it as to a person. In another language than English
         people are those whom its first table of names names; nobody is unnamed or a writer.
+    known
+        Offsets of names that are known to be people's; two of them are two people. English alone.
+    refer
+        Says whom "she" and "he" mean, as
+        `portrayal.annotate.people.reader.referents.referring` returns it; without it, rules do.
 
     Returns
     -------
@@ -265,8 +277,10 @@ def find_everyone(
         drafts = named_people(text, sentences, locale)
     else:
         flat = is_flat(text)
-        known = recase(text) if flat else text
-        drafts = draft_people(known, sentences, writer=writer, local=local)
+        cased = recase(text) if flat else text
+        drafts = draft_people(
+            cased, sentences, writer=writer, local=local, known=known, refer=refer
+        )
         if flat:
             # Give names and titles back the letters that they have in a flat text
             written = str.upper if text.isupper() else str.lower

@@ -16,7 +16,7 @@ from portrayal.annotate.people.stories.scene import Scene
 from portrayal.errors import DataError
 from portrayal.models import load_onnx, read_alone
 from portrayal.reference import FEMININE, MASCULINE, NON_BINARY
-from portrayal.types import FloatArray
+from portrayal.types import FloatArray, IntArray
 
 PLACEHOLDERS = ("alex", "jordan", "taylor", "casey", "morgan", "jamie")
 """Words that stand for the first named person of a story, the second, and so on.
@@ -24,6 +24,11 @@ PLACEHOLDERS = ("alex", "jordan", "taylor", "casey", "morgan", "jamie")
 Names that many women and many men bear, each a single token; in training they change places at
 random, so that none of them tells anything.
 """
+
+MORE_PLACEHOLDERS = (
+    "robin", "lee", "kim", "chris", "sam", "terry", "shannon", "dana", "blair", "leslie"
+)  # fmt: skip
+"""Further ones for texts of more people than a story has."""
 
 OTHER_NAME = "someone"
 """Stands for people named after as many as there are placeholders."""
@@ -93,8 +98,9 @@ class Vocabulary:
     ----------
     encode
         The tokenizer.
-    opening, closing, placeholders, other
-        Ids of the special tokens, of `PLACEHOLDERS` and of `OTHER_NAME`.
+    opening, closing, placeholders, names, other
+        Ids of the special tokens, of `PLACEHOLDERS`, of these and `MORE_PLACEHOLDERS`, and of
+        `OTHER_NAME`.
     pronouns
         Token id of a pronoun → place in `PRONOUNS`.
     """
@@ -103,6 +109,7 @@ class Vocabulary:
     opening: int
     closing: int
     placeholders: tuple[int, ...]
+    names: tuple[int, ...]
     other: int
     pronouns: dict[int, int]
 
@@ -127,7 +134,8 @@ def vocabulary_of(encode: Encode, opening: int, closing: int) -> Vocabulary:
             if len(ids) == 1:
                 pronouns[ids[0]] = place
     placeholders = tuple(map(one, PLACEHOLDERS))
-    return Vocabulary(encode, opening, closing, placeholders, one(OTHER_NAME), pronouns)
+    names = (*placeholders, *map(one, MORE_PLACEHOLDERS))
+    return Vocabulary(encode, opening, closing, placeholders, names, one(OTHER_NAME), pronouns)
 
 
 def pieces_of(scene: Scene, start: int) -> list[str | int]:
@@ -249,9 +257,7 @@ class Network:
 
     def read(self, story: HiddenStory) -> NetworkOutput:
         """Return what the network says of a story."""
-        kinds = [int(at >= story.second) for at in range(len(story.ids))]
-        # Apply the heads to the states of one story, shape (n_tokens, width)
-        states = read_alone(self._session, "states", story.ids, kinds)
+        states = self.states(story.ids, story.second)
         width = states.shape[1]
         first = states[0]
         candidate, pronoun = np.array(story.candidate), np.array(story.pronoun)
@@ -278,13 +284,54 @@ class Network:
             special.log_softmax(role, axis=1), special.log_softmax(genders, axis=1)
         )
 
+    @property
+    def has_referents(self) -> bool:
+        """Whether it has weights that say whom pronouns of any text mean."""
+        return "ref.u.weight" in self._heads
+
+    def states(self, ids: Sequence[int], second: int) -> FloatArray:
+        """Return states of a text that starts at token `second`, shape (n_tokens, width)."""
+        kinds = [int(at >= second) for at in range(len(ids))]
+        return read_alone(self._session, "states", ids, kinds)
+
+    def referents(
+        self, pronouns: FloatArray, mentions: FloatArray, bands: IntArray, ranks: IntArray
+    ) -> FloatArray:
+        """Return what speaks for each mention as what each pronoun means, and for none of them.
+
+        Parameters
+        ----------
+        pronouns, mentions
+            States, shapes (n_pronouns, width) and (n_mentions, width).
+        bands, ranks
+            Classes of the distance and of the mentions between, shape (n_pronouns, n_mentions).
+
+        Returns
+        -------
+        array
+            Scores without a unit, shape (n_pronouns, n_mentions + 1).
+        """
+        one, two = self._linear("ref.p", pronouns), self._linear("ref.q", mentions)
+        inner = (
+            self._linear("ref.a", pronouns)[:, np.newaxis]
+            + mentions @ self._heads["ref.b.weight"].T
+        )
+        inner = inner + (one[:, np.newaxis] * two) @ self._heads["ref.c.weight"].T
+        inner = _gelu(
+            inner + self._heads["ref.d.weight"][bands] + self._heads["ref.r.weight"][ranks]
+        )
+        scores = self._linear("ref.u", inner)[..., 0]
+        return np.hstack([scores, self._two_layers("ref.none", pronouns)])
+
     def _linear(self, name: str, values: FloatArray) -> FloatArray:
         return np.asarray(values @ self._heads[f"{name}.weight"].T + self._heads[f"{name}.bias"])
 
     def _two_layers(self, name: str, values: FloatArray, last: str = "2") -> FloatArray:
-        inner = self._linear(f"{name}.0", values)
-        inner = 0.5 * inner * (1.0 + special.erf(inner / np.sqrt(2.0)))  # GELU
-        return self._linear(f"{name}.{last}", inner)
+        return self._linear(f"{name}.{last}", _gelu(self._linear(f"{name}.0", values)))
+
+
+def _gelu(values: FloatArray) -> FloatArray:
+    return np.asarray(0.5 * values * (1.0 + special.erf(values / np.sqrt(2.0))))
 
 
 def digest_of(folder: Path) -> str:

@@ -264,7 +264,8 @@ def reader_folder(folder: str) -> Path:
 
 
 @lru_cache(maxsize=2)
-def _network(folder: str) -> Network:
+def network_of(folder: str) -> Network:
+    """Return the reader of a folder as `reader_settings` names it, loaded once."""
     return load_network(reader_folder(folder), threads=1)
 
 
@@ -296,7 +297,7 @@ def read_stories(
     MissingExtraError, DataError
         When the reader cannot be loaded; see `load_network`.
     """
-    network = _network(folder)
+    network = network_of(folder)
     joining = Joining(**{key: tuple(value) for key, value in network.card["joining"].items()})
     made: list[People | Exception] = []
     for text, roles, prompt in stories:

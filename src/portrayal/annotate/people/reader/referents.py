@@ -1,0 +1,185 @@
+"""Whom each "she" and "he" of any text means: the network over a text whose names are hidden."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+from scipy import special
+
+from portrayal.annotate.people.any_text.pronouns import Mark, Refer
+from portrayal.annotate.people.reader.network import Network, Vocabulary
+from portrayal.annotate.people.reader.rows import network_of, reader_settings
+from portrayal.errors import DataError, OptionError
+from portrayal.types import FloatArray, IntArray
+
+EMBEDDED, BY_READER = "embedded", "reader"
+"""Labelers of any text: the rules, and the network."""
+
+WINDOW, STEP = 320, 160
+"""Tokens that the encoder reads at once, and between the starts of two windows."""
+
+_BEFORE = 80
+"""Tokens that a pronoun has before it in its window at least, where the text has as many."""
+
+DISTANCES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192)
+"""Tokens between a mention and a pronoun, in bands; mentions behind the pronoun have their own."""
+
+_BEHIND = 7
+"""Class of the mentions behind a pronoun, or with as many others between; fewer are told apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedText:
+    """A text as token ids, with its names hidden.
+
+    Attributes
+    ----------
+    ids
+        Token ids without special tokens.
+    mentions, people
+        Token of each mention of a person, in order, and who it is, shape (n_mentions,).
+    pronouns, numbers
+        Token of each pronoun, in order, and its number, shape (n_pronouns,).
+    """
+
+    ids: list[int]
+    mentions: IntArray
+    people: IntArray
+    pronouns: IntArray
+    numbers: IntArray
+
+
+def mark(text: str, marks: Sequence[Mark], words: Vocabulary) -> MarkedText:
+    """Return `text` with its names hidden; of marks that overlap the first counts, and the longest.
+
+    The first person who is named gets the first placeholder.
+    """
+    ids: list[int] = []
+    mentions, pronouns = [], []
+    places: dict[int, int] = {}
+    at = 0
+    for each in sorted(marks, key=lambda one: (one.start, -one.end)):
+        if each.start < at:
+            continue
+        ids += words.encode(text[at : each.start])
+        at = each.end
+        if each.kind == "name":
+            place = places.setdefault(each.person, len(places))
+            named = place < len(words.names)
+            mentions.append((len(ids), each.person))
+            ids.append(words.names[place] if named else words.other)
+            continue
+        own = words.encode(text[each.start : each.end])
+        if own and each.kind == "pronoun":
+            pronouns.append((len(ids), each.person))
+        elif own:
+            mentions.append((len(ids) + len(own) - 1, each.person))
+        ids += own
+    ids += words.encode(text[at:])
+    where, who = np.array(mentions, dtype=np.int64).reshape(-1, 2).T
+    spoken, numbers = np.array(pronouns, dtype=np.int64).reshape(-1, 2).T
+    return MarkedText(ids, where, who, spoken, numbers)
+
+
+def refer(network: Network, story: MarkedText, n_people: int, n_pronouns: int) -> FloatArray:
+    """Return whom each pronoun means.
+
+    Parameters
+    ----------
+    network
+        A loaded reader.
+    story
+        From `mark`.
+    n_people, n_pronouns
+        People, and pronouns, that marks may name.
+
+    Returns
+    -------
+    array
+        Probability that each pronoun means each person, and in the last column none of them, shape
+        (n_pronouns, n_people + 1); NaN for a pronoun that has no token.
+    """
+    found = np.full((n_pronouns, n_people + 1), np.nan)
+    for start, own in _windows(story):
+        end = start + WINDOW - 3
+        near = (story.mentions >= start) & (story.mentions < end)
+        if not near.any():
+            found[story.numbers[own]] = np.eye(n_people + 1)[-1]
+            continue
+        ids = [network.vocabulary.opening, network.vocabulary.closing, *story.ids[start:end]]
+        states = network.states([*ids, network.vocabulary.closing], 2)
+        where, people = story.mentions[near], story.people[near]
+        spoken = story.pronouns[own]
+        before = where < spoken[:, np.newaxis]
+        between = before.sum(1, keepdims=True) - 1 - np.arange(len(where))
+        rank = np.where(before, np.minimum(between, _BEHIND), _BEHIND)
+        told = network.referents(
+            states[spoken - start + 2], states[where - start + 2], _band(spoken, where), rank
+        )
+        scores = np.full((len(spoken), n_people + 1), -np.inf)
+        scores[:, -1] = told[:, -1]
+        for person in np.unique(people):
+            scores[:, person] = special.logsumexp(told[:, :-1][:, people == person], axis=1)
+        found[story.numbers[own]] = special.softmax(scores, axis=1)
+    return found
+
+
+def _windows(story: MarkedText) -> Iterator[tuple[int, IntArray]]:
+    """Starts of windows, and which pronouns each reads: those with enough before and behind."""
+    if len(story.ids) <= WINDOW - 3:
+        yield 0, np.arange(len(story.pronouns))
+        return
+    number = np.maximum(0, (story.pronouns - _BEFORE) // STEP)
+    for each in np.unique(number):
+        yield int(each) * STEP, np.flatnonzero(number == each)
+
+
+def _band(spoken: IntArray, where: IntArray) -> IntArray:
+    """Band of `DISTANCES` of each pronoun from each mention, shape (n_pronouns, n_mentions)."""
+    apart = spoken[:, np.newaxis] - where
+    return np.asarray(
+        np.searchsorted(DISTANCES, np.abs(apart)) + (apart < 0) * (len(DISTANCES) + 1)
+    )
+
+
+def referring(network: Network) -> Refer:
+    """Return what says whom pronouns mean, as `find_everyone` takes it."""
+
+    def told(text: str, marks: Sequence[Mark], n_people: int, n_pronouns: int) -> FloatArray:
+        return refer(network, mark(text, marks, network.vocabulary), n_people, n_pronouns)
+
+    return told
+
+
+def referring_of(labeler: str | None, folder: str | Path | None = None) -> tuple[str, Refer | None]:
+    """Return who says whom pronouns mean: "reader" with what it takes, or "embedded", the rules.
+
+    Parameters
+    ----------
+    labeler
+        "embedded" or "reader"; None for the reader where onnxruntime and tokenizers are installed.
+    folder
+        Of a reader; None for the one that ships.
+
+    Raises
+    ------
+    OptionError
+        For another labeler, or a folder without a reader.
+    MissingExtraError, DataError
+        See `load_network`; a reader without weights for pronouns is a DataError.
+    """
+    if labeler not in (None, EMBEDDED, BY_READER):
+        raise OptionError(f"expected the labeler {EMBEDDED} or {BY_READER}; got {labeler!r}.")
+    if labeler == EMBEDDED:
+        return EMBEDDED, None
+    if labeler is None and not all(map(find_spec, ("onnxruntime", "tokenizers"))):
+        return EMBEDDED, None
+    network = network_of(reader_settings(folder)["folder"])
+    if not network.has_referents:
+        raise DataError(
+            f"{folder or 'the reader that ships'}: expected weights for pronouns ('ref.…'); this "
+            "reader has none. Train it again with scripts/reader/train.py --coreference."
+        )
+    return BY_READER, referring(network)

@@ -1,0 +1,255 @@
+"""Whom pronouns mean, against hand labels: the measure of GAP (Webster et al. 2018).
+
+A passage has one pronoun and two names, A and B. A resolver says of each name whether the pronoun
+means it; F1 counts both names of all passages, by the gender of the pronoun, and bias is the
+feminine F1 over the masculine one.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from portrayal.annotate.people import find_everyone
+from portrayal.annotate.people.any_text.pronouns import Refer
+from portrayal.annotate.people.shared.words import PRONOUNS
+from portrayal.collect.fields import find_columns
+from portrayal.collect.sources import open_source
+from portrayal.errors import DataError
+from portrayal.raters.people.scores import ScoreRate
+from portrayal.reference import FEMININE, MASCULINE
+from portrayal.stats import cluster_weights, divide
+from portrayal.types import FloatArray, Tabular
+from portrayal.validate import check_count, check_level, check_seed
+
+_FIELDS = {
+    **{"text": "Text", "pronoun": "Pronoun", "pronoun_offset": "Pronoun-offset"},
+    **{"a": "A", "a_offset": "A-offset", "a_coref": "A-coref"},
+    **{"b": "B", "b_offset": "B-offset", "b_coref": "B-coref"},
+}
+"""Field → its column in the files of GAP."""
+
+_COUNTED = ((True, True), (True, False), (False, True))
+"""Said and labelled of a name: hit, false alarm, miss."""
+
+_LABELS = {"true": True, "false": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """One labelled passage.
+
+    Attributes
+    ----------
+    text
+        The passage.
+    pronoun
+        Offset of the pronoun.
+    gender
+        Gender that it tells.
+    names
+        Offsets of A and of B.
+    labels
+        Whether the pronoun means A, and B.
+    """
+
+    text: str
+    pronoun: int
+    gender: str
+    names: tuple[tuple[int, int], tuple[int, int]]
+    labels: tuple[bool, bool]
+
+
+def read_passages(path: Tabular, columns: Iterable[str] = ()) -> Iterator[Passage]:
+    """Yield the passages of a file with the columns of GAP.
+
+    Parameters
+    ----------
+    path
+        CSV, TSV, JSON lines, Parquet or Excel file with the columns Text, Pronoun, Pronoun-offset,
+        A, A-offset, A-coref and the same for B; a coref is TRUE or FALSE.
+    columns
+        "FIELD=NAME" strings for columns with other names.
+
+    Raises
+    ------
+    DataError
+        Naming the columns that are missing, or the row in which a pronoun or name does not stand at
+        its offset, or a label is neither TRUE nor FALSE.
+    """
+    source = open_source(path)
+    known = [f"{field}={name}" for field, name in _FIELDS.items() if name in source.columns]
+    mapping = find_columns(
+        tuple(_FIELDS),
+        source.columns,
+        columns=[*known, *columns],
+        needed=tuple(_FIELDS),
+        where=source.name,
+    )
+    for number, row in enumerate(source.rows(), start=1):
+        where = f"{source.name}, row {number}"
+        found = {field: row.get(column) for field, column in mapping.items()}
+        text = str(found["text"] or "")
+        spans = {each: _span(found, each, text, where) for each in ("pronoun", "a", "b")}
+        word = str(found["pronoun"]).casefold()
+        if word not in PRONOUNS:
+            raise DataError(f"{where}: expected a form of she or he as the pronoun; got {word!r}.")
+        labels = [_LABELS.get(str(found[f"{each}_coref"]).strip().casefold()) for each in "ab"]
+        if labels[0] is None or labels[1] is None:
+            raise DataError(
+                f"{where}: expected TRUE or FALSE in A-coref and B-coref; got "
+                f"{found['a_coref']!r} and {found['b_coref']!r}."
+            )
+        yield Passage(
+            text,
+            spans["pronoun"][0],
+            PRONOUNS[word][0],
+            (spans["a"], spans["b"]),
+            (labels[0], labels[1]),
+        )
+
+
+def _span(found: Mapping[str, Any], field: str, text: str, where: str) -> tuple[int, int]:
+    """Offsets of a pronoun or name, which must stand there."""
+    word, given = str(found[field] or ""), found[f"{field}_offset"]
+    try:
+        start = int(given)
+    except (TypeError, ValueError):
+        start = -1
+    if start < 0 or not word or text[start : start + len(word)] != word:
+        there = text[start : start + len(word)] if start >= 0 else ""
+        raise DataError(
+            f"{where}: expected {word!r} at {_FIELDS[f'{field}_offset']} {given!r} of the text; "
+            f"got {there!r}. Offsets count characters from 0."
+        )
+    return start, start + len(word)
+
+
+@dataclass(frozen=True)
+class PronounScore:
+    """How often pronouns were given to whom they mean.
+
+    Attributes
+    ----------
+    rates
+        "f1", "precision" and "recall" of all passages.
+    by
+        Gender of the pronoun → the same.
+    bias
+        F1 of feminine pronouns over that of masculine ones.
+    """
+
+    rates: Mapping[str, ScoreRate]
+    by: Mapping[str, Mapping[str, ScoreRate]]
+    bias: ScoreRate
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values."""
+        shown = {name: rate.as_json() for name, rate in self.rates.items()}
+        by = {
+            gender: {name: rate.as_json() for name, rate in rates.items()}
+            for gender, rates in self.by.items()
+        }
+        return {**shown, "by": {"gender": by}, "bias": self.bias.as_json()}
+
+
+def score_pronouns(
+    passages: Iterable[Passage],
+    refer: Refer | None = None,
+    *,
+    names_given: bool = True,
+    level: float = 0.95,
+    draws: int = 2000,
+    seed: int = 0,
+) -> PronounScore:
+    """Return GAP's scores of `find_everyone`.
+
+    Parameters
+    ----------
+    passages
+        From `read_passages`.
+    refer
+        Says whom pronouns mean; without it, the rules do.
+    names_given
+        Whether the resolver is told where the two names stand, as GAP's task is ("gold two
+        mentions"); else a name that it does not find as a person's counts as not meant.
+    level, draws, seed
+        Percentile intervals of a bootstrap over passages, which are of one page each.
+    """
+    check_level(level)
+    check_count("draws", draws, minimum=1)
+    check_seed(seed)
+    rows, genders = [], []
+    for passage in passages:
+        people = find_everyone(
+            passage.text,
+            unnamed=True,
+            known=passage.names if names_given else (),
+            refer=refer,
+        )
+        own = [
+            [
+                any(s.kind == "name" and s.start < end and start < s.end for s in one.spans)
+                for start, end in passage.names
+            ]
+            for one in people
+        ]
+        meant = [
+            has
+            for one, has in zip(people, own, strict=True)
+            if any(s.kind == "reference" and s.start == passage.pronoun for s in one.spans)
+        ]
+        said = meant[0] if meant else [False, False]
+        pairs = list(zip(said, passage.labels, strict=True))
+        rows.append(
+            [pairs.count((True, True)), pairs.count((True, False)), pairs.count((False, True))]
+        )
+        genders.append(passage.gender)
+    counts = np.array(rows, dtype=np.float64).reshape(-1, 3)
+    weights = cluster_weights(len(counts), draws, np.random.default_rng(seed))
+    of = np.array(genders)
+    tail = 50 * (1 - level)
+
+    def rate(parts: tuple[FloatArray, FloatArray], n: int) -> ScoreRate:
+        value, drawn = float(parts[0][0]), parts[1]
+        known = drawn[~np.isnan(drawn)]
+        if np.isnan(value) or not len(known):
+            return ScoreRate(None, None, None, n, "no name is labelled, or said to be meant")
+        low, high = np.percentile(known, [tail, 100 - tail])
+        return ScoreRate(value, float(low), float(high), n)
+
+    def rates(own: FloatArray) -> dict[str, tuple[FloatArray, FloatArray]]:
+        once = (own * counts.T).sum(1)[:, np.newaxis]
+        many = ((weights * own) @ counts).T
+        return {
+            name: (_ratio(name, once), _ratio(name, many)) for name in ("f1", "precision", "recall")
+        }
+
+    whole = rates(np.ones(len(counts)))
+    of_gender = {gender: rates((of == gender).astype(np.float64)) for gender in np.unique(of)}
+    n_of = {gender: int((of == gender).sum()) for gender in of_gender}
+    bias = ScoreRate(None, None, None, len(counts), "pronouns tell one gender alone")
+    if {FEMININE, MASCULINE} <= set(of_gender):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            sides = of_gender[FEMININE]["f1"], of_gender[MASCULINE]["f1"]
+            bias = rate((sides[0][0] / sides[1][0], sides[0][1] / sides[1][1]), len(counts))
+    return PronounScore(
+        {name: rate(parts, len(counts)) for name, parts in whole.items()},
+        {
+            str(gender): {name: rate(parts, n_of[gender]) for name, parts in own.items()}
+            for gender, own in of_gender.items()
+        },
+        bias,
+    )
+
+
+def _ratio(name: str, sums: FloatArray) -> FloatArray:
+    """F1, precision or recall of hits, false alarms and misses, shape (3, n) → (n,)."""
+    hits, false, missed = sums
+    below = {
+        "f1": hits + (false + missed) / 2,
+        "precision": hits + false,
+        "recall": hits + missed,
+    }[name]
+    return divide(hits, below)
