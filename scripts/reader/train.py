@@ -1,27 +1,33 @@
 """Train the reader, read prompts left out with it, or export it.
 
     python scripts/reader/train.py ENCODER --labelled STORIES.jsonl [...] --marked stories/*.txt
-        --out FOLDER [--fold K] [--epochs N] [--labelled-per-epoch N] [--start FOLDER] [--seed N]
-        [--mean-with FOLDER]
+        --out FOLDER [--fold K] [--epochs N] [--labelled-per-epoch N] [--marked-per-epoch N]
+        [--coreference FOLDER [--held-out N]] [--start FOLDER] [--seed N] [--mean-with FOLDER]
 
 ENCODER is a folder of a transformers encoder of the BERT family with safetensors weights, such as
 MiniLM. FOLDER becomes a reader, in ONNX of 8 bits a weight, beside `model.safetensors`, from which
-`--start FOLDER` goes on, keeping the embeddings of words; `--mean-with FOLDER` takes the mean of
-the weights of both in the end (Wortsman et al. 2022, Model soups). With `--fold K` one prompt of
-five is left out and read at the end, into FOLDER/left_out.npz: what `fit_joining.py` learns the
-pool from, and what the reader is measured on.
+`--start FOLDER` goes on, keeping the embeddings of words (without that file, from the 8-bit weights
+of a reader that ships). `--coreference FOLDER` also learns whom pronouns of any text mean
+(`coreference.py`), from all but GAP's validation part and one of N books and pairs of occupations.
+`--mean-with FOLDER` takes the mean of the weights of both in the end (Wortsman et al. 2022, Model
+soups). With `--fold K` one prompt of five is left out and read at the end, into
+FOLDER/left_out.npz: what `fit_joining.py` learns the pool from, and what the reader is measured on.
 Needs `portrayal[agency,onnx]`.
 """
 
 import argparse
 import json
 import random
+import re
 import shutil
 import time
+from dataclasses import replace
 from pathlib import Path
 
+import coreference
 import numpy as np
 import torch
+from coreference import Passage
 from examples import (
     NOBODY,
     OBJECT,
@@ -35,7 +41,7 @@ from examples import (
 )
 from safetensors.torch import load_model, save_model
 from torch import nn
-from torch.nn.functional import cross_entropy, one_hot
+from torch.nn.functional import cross_entropy, gelu, one_hot
 from transformers import AutoModel, AutoTokenizer
 
 from portrayal.annotate.people.reader.network import (
@@ -52,10 +58,23 @@ from portrayal.annotate.people.reader.network import (
     hide,
     vocabulary_of,
 )
+from portrayal.annotate.people.reader.referents import (
+    BEHIND,
+    DISTANCES,
+    MarkedText,
+    mark,
+    places,
+)
 from portrayal.models import write_onnx
 
 LEFT_OUT, MODEL = "left_out.npz", "model.safetensors"
 BATCH, RATE, HEAD_RATE = 16, 1e-4, 1e-3
+LATER_RATE, LATER_HEAD_RATE = 7e-5, 3e-4
+"""Rates of the encoder, and of the heads that are not new, where training goes on."""
+
+CHARACTERS, LONGEST_PASSAGE = 7_200, 317
+"""Characters of a batch of passages, and tokens of a passage."""
+
 LATE = 0.3
 """Weight of stories that name the object first: models do so in one story of ten, the marked
 stories in half, so that there are enough to learn from."""
@@ -64,6 +83,31 @@ SMOOTHING, SMOOTHED_BY = 0.8, 200
 """How much of an activation's range goes into the weights, and the stories that show the range."""
 
 _IGNORED, _HIDDEN_SCORE = -100, -1e4
+
+
+class Referents(nn.Module):
+    """Whom a pronoun means, as `Network.referents` computes it."""
+
+    def __init__(self, h: int, k: int = 192) -> None:
+        super().__init__()
+        self.a, self.b = nn.Linear(h, k), nn.Linear(h, k, bias=False)
+        self.p, self.q = nn.Linear(h, k), nn.Linear(h, k)
+        self.c = nn.Linear(k, k, bias=False)
+        self.d, self.r = nn.Embedding(2 * (len(DISTANCES) + 1), k), nn.Embedding(BEHIND + 1, k)
+        self.u = nn.Linear(k, 1)
+        self.none = nn.Sequential(nn.Linear(h, k), nn.GELU(), nn.Linear(k, 1))
+        self.drop = nn.Dropout(0.1)
+
+    def forward(self, states: torch.Tensor, text: MarkedText) -> torch.Tensor:
+        """Return scores of the mentions and of none of them, shape (n_pronouns, n_mentions + 1)."""
+        spoken = self.drop(states[torch.tensor(text.pronouns) + 2])
+        named = self.drop(states[torch.tensor(text.mentions) + 2])
+        bands, ranks = map(torch.tensor, places(text.pronouns, text.mentions))
+        both = self.p(spoken)[:, None] * self.q(named)
+        inner = (
+            self.a(spoken)[:, None] + self.b(named) + self.c(both) + self.d(bands) + self.r(ranks)
+        )
+        return torch.cat([self.u(gelu(inner)).squeeze(-1), self.none(spoken)], 1)
 
 
 class Reader(nn.Module):
@@ -80,6 +124,7 @@ class Reader(nn.Module):
             nn.Linear(2 * h + len(PRONOUNS), h), nn.GELU(), nn.Dropout(0.1), nn.Linear(h, 4)
         )
         self.slot = nn.Linear(h, 2 * h)
+        self.ref = Referents(h)
 
     def forward(self, batch: dict) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Return scores of roles (n, 2, k + 1), genders (n, k + 2, 4), referents (n, l, k + 3)."""
@@ -190,6 +235,45 @@ def loss_of(
     return of_roles + of_genders + 0.5 * _mean_loss(meant.reshape(-1, k + 3), flat)
 
 
+def referent_loss(
+    model: Reader, passages: list[Passage], words: Vocabulary, rng: random.Random
+) -> torch.Tensor:
+    """Return the loss of passages: that a pronoun means any of those whom its label allows."""
+    texts = [
+        mark(each.text, each.marks, shuffled(words, rng)).cut(LONGEST_PASSAGE) for each in passages
+    ]
+    longest = max(len(each.ids) for each in texts) + 3
+    ids = torch.zeros(len(texts), longest, dtype=torch.int64)
+    kinds, mask = ids.clone(), ids.clone()
+    for row, each in enumerate(texts):
+        whole = [words.opening, words.closing, *each.ids, words.closing]
+        ids[row, : len(whole)], mask[row, : len(whole)] = torch.tensor(whole), 1
+        kinds[row, 2 : len(whole)] = 1
+    states = model.encoder(
+        input_ids=ids, attention_mask=mask, token_type_ids=kinds
+    ).last_hidden_state
+    total, count = states.sum() * 0.0, 0.0
+    for row, (text, passage) in enumerate(zip(texts, passages, strict=True)):
+        if not len(text.mentions) or not len(text.pronouns):
+            continue
+        scores = model.ref(states[row], text).log_softmax(1)
+        columns = [*text.people.tolist(), passage.n_people]
+        for at, number in enumerate(text.numbers.tolist()):
+            allowed = passage.referents.get(number)
+            if allowed is None:
+                continue
+            right = [k for k, person in enumerate(columns) if person in allowed]
+            right = right or [len(columns) - 1]  # whoever is meant is not in this window
+            total = total - passage.weight * scores[at, right].logsumexp(0)
+            count += passage.weight
+    return total / max(count, 1.0)
+
+
+def shuffled(words: Vocabulary, rng: random.Random) -> Vocabulary:
+    """Return the vocabulary with its placeholders in random order."""
+    return replace(words, names=tuple(rng.sample(words.names, len(words.names))))
+
+
 def _mean_loss(
     scores: torch.Tensor, classes: list[int], weights: torch.Tensor | None = None
 ) -> torch.Tensor:
@@ -202,10 +286,17 @@ def _mean_loss(
     return each.sum() / counts.sum().clamp(min=1)
 
 
-def batches(examples: list[Example], rng: random.Random) -> list[list[Example]]:
-    """Batches of stories of about one length, in random order."""
-    ordered = sorted(examples, key=lambda each: len(each.text) + rng.random() * 150)
-    made = [ordered[at : at + BATCH] for at in range(0, len(ordered), BATCH)]
+def batches(examples: list, rng: random.Random, characters: int | None = None) -> list[list]:
+    """Batches of stories or passages of about one length, in random order.
+
+    Of `BATCH` each, or, where `characters` are given, of so many and at most twice `BATCH`.
+    """
+    made: list[list] = [[]]
+    for each in sorted(examples, key=lambda one: len(one.text) + rng.random() * 150):
+        full = len(made[-1]) >= (2 * BATCH if characters else BATCH)
+        if full or (characters and made[-1] and (len(made[-1]) + 1) * len(each.text) > characters):
+            made.append([])
+        made[-1].append(each)
     rng.shuffle(made)
     return made
 
@@ -214,47 +305,120 @@ def train(
     model: Reader,
     examples: list[Example],
     words: Vocabulary,
-    epochs: int,
-    seed: int,
-    labelled_per_epoch: int | None = None,
+    asked: argparse.Namespace,
+    passages: list[Passage],
 ) -> None:
     """Train in place, printing the loss.
 
-    Of the stories whose pronouns are not labelled, which are many for few prompts, an epoch takes
-    `labelled_per_epoch`, drawn anew.
+    An epoch takes all passages, and of stories with and without labelled pronouns as many as are
+    asked for, drawn anew; those without are many for few prompts.
     """
-    rng = random.Random(seed)
+    rng = random.Random(asked.seed)
     plain = [each for each in examples if each.referents is None]
     rest = [each for each in examples if each.referents is not None]
-    drawn = len(plain) if labelled_per_epoch is None else min(labelled_per_epoch, len(plain))
+    n_plain = min(len(plain), asked.labelled_per_epoch or len(plain))
+    n_rest = min(len(rest), asked.marked_per_epoch or len(rest))
     slow = [p for p in model.encoder.parameters() if p.requires_grad]
-    fast = [p for name, p in model.named_parameters() if not name.startswith("encoder.")]
+    new = list(model.ref.parameters())
+    heads = [p for n, p in model.named_parameters() if not n.startswith(("encoder.", "ref."))]
+    rates = [RATE, HEAD_RATE, HEAD_RATE]
+    if asked.start:
+        rates = [LATER_RATE, HEAD_RATE, LATER_HEAD_RATE]
+    groups = zip((slow, new, heads), rates, strict=True)
     optimiser = torch.optim.AdamW(
-        [{"params": slow, "lr": RATE}, {"params": fast, "lr": HEAD_RATE}], weight_decay=0.01
+        [{"params": params, "lr": rate} for params, rate in groups], weight_decay=0.01
     )
-    steps = epochs * -(-(drawn + len(rest)) // BATCH)
+    epochs = []
+    for _ in range(asked.epochs):
+        stories = batches(rng.sample(plain, n_plain) + rng.sample(rest, n_rest), rng)
+        epochs.append([*stories, *(batches(passages, rng, CHARACTERS) if passages else ())])
+        rng.shuffle(epochs[-1])
+    steps = [batch for epoch in epochs for batch in epoch]
     schedule = torch.optim.lr_scheduler.OneCycleLR(
-        optimiser, [RATE, HEAD_RATE], total_steps=steps, pct_start=0.1
+        optimiser, rates, total_steps=len(steps), pct_start=0.1
     )
-    began, step, mean = time.time(), 0, 0.0
+    began, means = time.time(), {"stories": 0.0, "passages": 0.0}
     model.train()
-    for _ in range(epochs):
-        for batch in batches(rng.sample(plain, drawn) + rest, rng):
+    for step, batch in enumerate(steps, start=1):
+        if isinstance(batch[0], Passage):
+            kind = "passages"
+            loss = referent_loss(model, [coreference.vary(e, rng) for e in batch], words, rng)
+        else:
+            kind = "stories"
             loss = loss_of(model, [vary(each, rng) for each in batch], words, rng)
-            optimiser.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimiser.step()
-            schedule.step()
-            step += 1
-            mean = 0.95 * mean + 0.05 * loss.item()
-            if step % 40 == 0:
-                said = mean / (1 - 0.95**step)
-                print(
-                    f"step {step} of {steps}: loss {said:.3f}, {time.time() - began:.0f} s",
-                    flush=True,
-                )
+        optimiser.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimiser.step()
+        schedule.step()
+        means[kind] = 0.95 * means[kind] + 0.05 * loss.item()
+        if step % 40 == 0:
+            said = ", ".join(f"{name} {value:.3f}" for name, value in means.items())
+            print(f"step {step} of {len(steps)}: {said}, {time.time() - began:.0f} s", flush=True)
     model.eval()
+
+
+def kept_passages(folder: Path, held_out: int) -> list[Passage]:
+    """Passages of a folder without those that are left out: see the module's first lines."""
+    passages = list(coreference.coreference(folder))
+    groups = sorted({each.group for each in passages if not each.group.startswith("gap")})
+    out = {*groups[::held_out], "gap-validation.tsv.gz"}
+    return [each for each in passages if each.group not in out]
+
+
+def load_shipped(model: Reader, folder: Path) -> None:
+    """Take the weights of a reader that ships: 8 bits each in ONNX, and its heads.
+
+    What `smooth` and `write_onnx` made of a layer is undone; heads that it lacks stay as they are.
+    """
+    import onnx
+    from onnx.numpy_helper import to_array
+
+    raw = {each.name: to_array(each) for each in onnx.load(folder / ENCODER).graph.initializer}
+
+    def whole(name: str) -> np.ndarray:
+        bits, zero = (
+            raw[f"{name}_{part}"].astype(np.float32) for part in ("quantized", "zero_point")
+        )
+        return (bits - zero) * raw[f"{name}_scale"]
+
+    found = {}
+    for name, values in raw.items():
+        if name.startswith("encoder.") and name.endswith((".bias", "LayerNorm.weight")):
+            found[name.replace("dense.layer.bias", "dense.bias")] = values
+        elif name.endswith("embeddings.weight_quantized"):
+            found[name.removesuffix("_quantized")] = whole(name.removesuffix("_quantized"))
+    layers = sorted(
+        (
+            name.removesuffix("_quantized")
+            for name in raw
+            if re.fullmatch(r"val_\d+_quantized", name)
+        ),
+        key=lambda name: int(name.removeprefix("val_")),
+    )
+    for number, name in enumerate(layers):
+        layer, part = divmod(number, len(_PARTS))
+        place = f"encoder.encoder.layer.{layer}.{_PARTS[part]}"
+        found[f"{place}.weight"] = whole(name).T * raw.get(f"{place}.divided", 1.0)
+    with np.load(folder / HEADS, allow_pickle=False) as heads:
+        found |= {name: heads[name].astype(np.float32) for name in heads.files}
+    told = model.load_state_dict(
+        {name: torch.tensor(np.ascontiguousarray(v)) for name, v in found.items()}, strict=False
+    )
+    odd = [name for name in told.missing_keys if not name.startswith(("ref.", "encoder.pooler"))]
+    if odd or told.unexpected_keys:
+        raise SystemExit(f"{folder}: not a reader of this form: {odd + told.unexpected_keys}")
+
+
+_PARTS = (
+    "attention.self.query",
+    "attention.self.key",
+    "attention.self.value",
+    "attention.output.dense",
+    "intermediate.dense",
+    "output.dense",
+)
+"""Layers of a block in the order in which ONNX numbers their weights."""
 
 
 def read(
@@ -380,6 +544,9 @@ def main() -> None:
     parser.add_argument("--fold", type=int)
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--labelled-per-epoch", type=int)
+    parser.add_argument("--marked-per-epoch", type=int)
+    parser.add_argument("--coreference", type=Path)
+    parser.add_argument("--held-out", type=int, default=7)
     parser.add_argument("--start", type=Path)
     parser.add_argument("--mean-with", type=Path)
     parser.add_argument("--seed", type=int, default=0)
@@ -397,11 +564,15 @@ def main() -> None:
     left = [each for each in examples if fold_of(each.prompt) == asked.fold]
     kept = [each for each in examples if fold_of(each.prompt) != asked.fold]
     print(f"{len(kept)} stories to train on, {len(left)} left out", flush=True)
+    passages = kept_passages(asked.coreference, asked.held_out) if asked.coreference else []
     model = Reader(asked.encoder)
     if asked.start:
-        load_model(model, asked.start / MODEL)
+        if (asked.start / MODEL).is_file():
+            load_model(model, asked.start / MODEL)
+        else:
+            load_shipped(model, asked.start)
         model.encoder.embeddings.word_embeddings.weight.requires_grad_(False)
-    train(model, kept, words, asked.epochs, asked.seed, asked.labelled_per_epoch)
+    train(model, kept, words, asked, passages)
     if asked.mean_with:
         other = Reader(asked.encoder)
         load_model(other, asked.mean_with / MODEL)

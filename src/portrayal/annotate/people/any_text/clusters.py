@@ -522,7 +522,11 @@ def with_known(
     found = list(clusters)
     taken: list[NameCluster] = []
     for start, end in known:
-        inside = [at for at in range(len(tokens.words)) if start <= tokens.starts[at] < end]
+        inside = [
+            at
+            for at, word in enumerate(tokens.words)
+            if tokens.starts[at] < end and start < tokens.starts[at] + len(word)
+        ]
         if not inside:
             continue
         first, last = inside[0], inside[-1] + 1

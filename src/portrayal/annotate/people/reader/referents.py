@@ -26,7 +26,7 @@ _BEFORE = 80
 DISTANCES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192)
 """Tokens between a mention and a pronoun, in bands; mentions behind the pronoun have their own."""
 
-_BEHIND = 7
+BEHIND = 7
 """Class of the mentions behind a pronoun, or with as many others between; fewer are told apart."""
 
 
@@ -49,6 +49,17 @@ class MarkedText:
     people: IntArray
     pronouns: IntArray
     numbers: IntArray
+
+    def cut(self, n_tokens: int) -> "MarkedText":
+        """Return the first `n_tokens` tokens."""
+        named, spoken = self.mentions < n_tokens, self.pronouns < n_tokens
+        return MarkedText(
+            self.ids[:n_tokens],
+            self.mentions[named],
+            self.people[named],
+            self.pronouns[spoken],
+            self.numbers[spoken],
+        )
 
 
 def mark(text: str, marks: Sequence[Mark], words: Vocabulary) -> MarkedText:
@@ -112,11 +123,8 @@ def refer(network: Network, story: MarkedText, n_people: int, n_pronouns: int) -
         states = network.states([*ids, network.vocabulary.closing], 2)
         where, people = story.mentions[near], story.people[near]
         spoken = story.pronouns[own]
-        before = where < spoken[:, np.newaxis]
-        between = before.sum(1, keepdims=True) - 1 - np.arange(len(where))
-        rank = np.where(before, np.minimum(between, _BEHIND), _BEHIND)
         told = network.referents(
-            states[spoken - start + 2], states[where - start + 2], _band(spoken, where), rank
+            states[spoken - start + 2], states[where - start + 2], *places(spoken, where)
         )
         scores = np.full((len(spoken), n_people + 1), -np.inf)
         scores[:, -1] = told[:, -1]
@@ -136,12 +144,24 @@ def _windows(story: MarkedText) -> Iterator[tuple[int, IntArray]]:
         yield int(each) * STEP, np.flatnonzero(number == each)
 
 
-def _band(spoken: IntArray, where: IntArray) -> IntArray:
-    """Band of `DISTANCES` of each pronoun from each mention, shape (n_pronouns, n_mentions)."""
+def places(spoken: IntArray, where: IntArray) -> tuple[IntArray, IntArray]:
+    """Return band of `DISTANCES`, and class of the mentions between, of pronouns and mentions.
+
+    Parameters
+    ----------
+    spoken, where
+        Tokens of the pronouns, and of the mentions in order.
+
+    Returns
+    -------
+    tuple of array
+        Each of shape (n_pronouns, n_mentions); mentions behind a pronoun have bands of their own,
+        and the class `BEHIND`.
+    """
     apart = spoken[:, np.newaxis] - where
-    return np.asarray(
-        np.searchsorted(DISTANCES, np.abs(apart)) + (apart < 0) * (len(DISTANCES) + 1)
-    )
+    bands = np.searchsorted(DISTANCES, np.abs(apart)) + (apart < 0) * (len(DISTANCES) + 1)
+    between = (apart > 0).sum(1, keepdims=True) - 1 - np.arange(len(where))
+    return bands, np.where(apart > 0, np.minimum(between, BEHIND), BEHIND)
 
 
 def referring(network: Network) -> Refer:
