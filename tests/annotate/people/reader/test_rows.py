@@ -25,7 +25,7 @@ def reader(monkeypatch, tmp_path, network):
     network.card = {"joining": dataclasses.asdict(Joining()), "sha256": "0" * 64}
     (tmp_path / "reader.json").write_text(json.dumps(network.card))
     network.folder = str(tmp_path)
-    monkeypatch.setattr(rows, "_network", lambda folder: network)
+    monkeypatch.setattr(rows, "network_of", lambda folder: network)
     return network
 
 
