@@ -1,6 +1,7 @@
 """Whom each "she" and "he" of any text means: the network over a text whose names are hidden."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -8,14 +9,19 @@ from pathlib import Path
 import numpy as np
 from scipy import special
 
+from portrayal.annotate.exchange import exchange_of
 from portrayal.annotate.people.any_text.pronouns import Mark, Refer
 from portrayal.annotate.people.reader.network import Network, Vocabulary
 from portrayal.annotate.people.reader.rows import network_of, reader_settings
 from portrayal.errors import DataError, OptionError
+from portrayal.reference.locales import HOME
 from portrayal.types import FloatArray, IntArray
 
 EMBEDDED, BY_READER = "embedded", "reader"
 """Labelers of any text: the rules, and the network."""
+
+_AHEAD = 40
+"""Characters behind a pronoun that tell its form."""
 
 WINDOW, STEP = 320, 160
 """Tokens that the encoder reads at once, and between the starts of two windows."""
@@ -62,10 +68,13 @@ class MarkedText:
         )
 
 
-def mark(text: str, marks: Sequence[Mark], words: Vocabulary) -> MarkedText:
+def mark(
+    text: str, marks: Sequence[Mark], words: Vocabulary, change: Callable[[str], str] = str
+) -> MarkedText:
     """Return `text` with its names hidden; of marks that overlap the first counts, and the longest.
 
-    The first person who is named gets the first placeholder.
+    The first person who is named gets the first placeholder. `change` rewrites what is not hidden,
+    word by word.
     """
     ids: list[int] = []
     mentions, pronouns = [], []
@@ -74,7 +83,7 @@ def mark(text: str, marks: Sequence[Mark], words: Vocabulary) -> MarkedText:
     for each in sorted(marks, key=lambda one: (one.start, -one.end)):
         if each.start < at:
             continue
-        ids += words.encode(text[at : each.start])
+        ids += words.encode(change(text[at : each.start]))
         at = each.end
         if each.kind == "name":
             place = places.setdefault(each.person, len(places))
@@ -82,13 +91,16 @@ def mark(text: str, marks: Sequence[Mark], words: Vocabulary) -> MarkedText:
             mentions.append((len(ids), each.person))
             ids.append(words.names[place] if named else words.other)
             continue
-        own = words.encode(text[each.start : each.end])
+        # What "her" becomes is told by what is behind it
+        seen = change(text[each.start : each.end + _AHEAD])
+        kept = re.match(r"\W*[\w'’-]+", seen) if each.kind == "pronoun" else None
+        own = words.encode(kept[0] if kept else change(text[each.start : each.end]))
         if own and each.kind == "pronoun":
             pronouns.append((len(ids), each.person))
         elif own:
             mentions.append((len(ids) + len(own) - 1, each.person))
         ids += own
-    ids += words.encode(text[at:])
+    ids += words.encode(change(text[at:]))
     where, who = np.array(mentions, dtype=np.int64).reshape(-1, 2).T
     spoken, numbers = np.array(pronouns, dtype=np.int64).reshape(-1, 2).T
     return MarkedText(ids, where, who, spoken, numbers)
@@ -165,10 +177,18 @@ def places(spoken: IntArray, where: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def referring(network: Network) -> Refer:
-    """Return what says whom pronouns mean, as `find_everyone` takes it."""
+    """Return what says whom pronouns mean, as `find_everyone` takes it.
+
+    Each text is read as it is and with its genders exchanged, and the chances are averaged: that
+    nurses are women in what the network was trained on says nothing of whom "she" means.
+    """
 
     def told(text: str, marks: Sequence[Mark], n_people: int, n_pronouns: int) -> FloatArray:
-        return refer(network, mark(text, marks, network.vocabulary), n_people, n_pronouns)
+        read = [
+            refer(network, mark(text, marks, network.vocabulary, change), n_people, n_pronouns)
+            for change in (str, exchange_of(HOME))
+        ]
+        return np.asarray(sum(read) / len(read))
 
     return told
 
