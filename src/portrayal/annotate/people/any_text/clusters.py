@@ -16,8 +16,8 @@ from portrayal.annotate.people.any_text.things import is_thing
 from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.scan import QUOTES, Tokens
 
-ENOUGH = 1.0
-"""Score from which a name is taken for a person's."""
+ENOUGH, DOUBTED = 1.0, -0.5
+"""Scores from which a name is a person's, and from which it is where a pronoun means it."""
 
 
 _AGE = re.compile(r"\s*,\s*(?:aged?\s+)?\d{1,3}\s*[,.;)]|\s*\(\s*(?:aged?\s+)?\d{1,2}\s*\)")
@@ -324,7 +324,12 @@ class NameCluster:
 
 
 def cluster_names(
-    text: str, tokens: Tokens, runs: Sequence[Candidate], weigh: Callable[[Candidate], float]
+    text: str,
+    tokens: Tokens,
+    runs: Sequence[Candidate],
+    weigh: Callable[[Candidate], float],
+    *,
+    doubted: bool = False,
 ) -> list[NameCluster]:
     """Named people, in order of first mention.
 
@@ -336,6 +341,8 @@ def cluster_names(
         Runs of capitalised words that may be names.
     weigh
         What the words around a run say for a person.
+    doubted
+        Whether to return names too that behave less like a person's than `ENOUGH`.
     """
     full = [run for run in runs if len(run.words) > 1 and not run.plural]
     clusters, holders = full_names(tokens, full)
@@ -370,8 +377,10 @@ def cluster_names(
     }
     for cluster in doubtful:
         company = max(keeps_company(tokens, run, people) for run in cluster.mentions)
-        if company and len(cluster.words) > 1 and cluster.score + company >= ENOUGH:
+        if len(cluster.words) > 1 and cluster.score + company >= ENOUGH:
             cluster.score += company
+        doubtful = doubted and cluster.score >= DOUBTED and not _common(tokens, cluster)
+        if cluster.score >= ENOUGH or doubtful:
             found.append(cluster)
     return sorted(found, key=lambda cluster: cluster.mentions[0].start)
 
@@ -509,6 +518,13 @@ def mentions_in(
             if start - 1 in headlines and tokens.low[start - 1] == word:
                 start -= 1
         yield index, Candidate(start, at + 1, list(range(start, at + 1)), [], named=at + 1)
+
+
+def _common(tokens: Tokens, cluster: NameCluster) -> bool:
+    """Whether a name is a word that stands first in sentences alone: "Concerned, she left"."""
+    (word, *more) = cluster.words
+    opens = all(run.opening for run in cluster.mentions)
+    return not more and opens and (word.endswith(("ing", "ed", "ly")) or word in tokens.words)
 
 
 def with_known(

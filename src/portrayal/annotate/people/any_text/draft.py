@@ -14,6 +14,7 @@ from portrayal.annotate.people.any_text.candidates import (
     honorifics,
 )
 from portrayal.annotate.people.any_text.clusters import (
+    ENOUGH,
     NameCluster,
     cluster_names,
     find_headlines,
@@ -173,6 +174,8 @@ class PersonDraft:
         How much the name behaves like a person's.
     writer
         Whether this is the "I" of the text.
+    meant
+        Whether a pronoun means this person.
     """
 
     first: str | None = None
@@ -183,6 +186,7 @@ class PersonDraft:
     spans: list[Span] = field(default_factory=list)
     score: float = 1.0
     writer: bool = False
+    meant: bool = False
 
     @property
     def hinted(self) -> str:
@@ -256,7 +260,13 @@ def draft_people(
     tokens = draft.tokens
     runs = find_candidates(draft.text, tokens, draft.opens)
     body = [run for run in runs if run.start not in draft.headlines]
-    clusters = cluster_names(draft.text, tokens, body, lambda run: weigh(draft.text, tokens, run))
+    clusters = cluster_names(
+        draft.text,
+        tokens,
+        body,
+        lambda run: weigh(draft.text, tokens, run),
+        doubted=refer is not None,
+    )
     if known:
         clusters = with_known(tokens, clusters, known)
     for index, cluster in enumerate(clusters):
@@ -286,6 +296,8 @@ def draft_people(
             if word in FIRST_PERSON and (speaker := speakers.get(draft.quotes[at], -1)) >= 0:
                 draft.people[speaker].spans.append(draft.span(at, at, "speech"))
     for one in draft.people:
+        if one.name is not None and one.score < ENOUGH and not one.meant:
+            one.spans = []  # a name that no pronoun means, and nothing else says to be a person's
         genders = _genders_of(draft, one)
         one.gender = UNSPECIFIED if not genders else UNSURE if len(genders) > 1 else min(genders)
     return draft.people
@@ -430,6 +442,7 @@ def _follow(draft: TextDraft, refer: Refer | None = None) -> dict[int, int]:
             if person == len(draft.people):
                 draft.people.append(PersonDraft())
         who[event.at] = person
+        draft.people[person].meant = True
         draft.people[person].spans.append(draft.span(event.at, event.at, "reference"))
     return who
 
