@@ -52,9 +52,12 @@ from portrayal.annotate.people.reader.network import (
     PLACEHOLDERS,
     PRONOUNS,
     TOKENIZER,
+    WORDS,
+    Embeddings,
     HiddenStory,
     Vocabulary,
     digest_of,
+    files_of,
     hide,
     vocabulary_of,
 )
@@ -388,6 +391,9 @@ def load_shipped(model: Reader, folder: Path) -> None:
             found[name.replace("dense.layer.bias", "dense.bias")] = values
         elif name.endswith("embeddings.weight_quantized"):
             found[name.removesuffix("_quantized")] = whole(name.removesuffix("_quantized"))
+    with np.load(files_of(folder)[WORDS], allow_pickle=False) as raw_words:
+        words = Embeddings(raw_words["table"], raw_words["scale"], raw_words["zero"])
+    found["encoder.embeddings.word_embeddings.weight"] = words.of(range(len(words.table)))
     layers = sorted(
         (
             name.removesuffix("_quantized")
@@ -498,12 +504,13 @@ def smooth(encoder: nn.Module, stories: list[HiddenStory]) -> None:
 def export(
     model: Reader, tokenizer_file: Path, out: Path, facts: dict, stories: list[HiddenStory]
 ) -> None:
-    """Write encoder, heads (16 bits a weight), tokenizer and card; see `load_network`."""
+    """Write encoder, words, heads (16 bits a weight), tokenizer and card; see `load_network`."""
     smooth(model.encoder, stories)
     out.mkdir(parents=True, exist_ok=True)
     names = ("input_ids", "attention_mask", "token_type_ids")
     example = {name: torch.ones(2, 9, dtype=torch.int64) for name in names}
     write_onnx(_States(model.encoder).eval(), example, "states", out / ENCODER)
+    np.savez(out / WORDS, **without_words(out / ENCODER))
     heads = {
         name: value.numpy().astype(np.float16)
         for name, value in model.state_dict().items()
@@ -513,6 +520,41 @@ def export(
     shutil.copyfile(tokenizer_file, out / TOKENIZER)
     card = {**facts, "joining": {}, "sha256": digest_of(out)}
     (out / CARD).write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")
+
+
+def without_words(path: Path) -> dict[str, np.ndarray]:
+    """Take the embeddings of words out of an encoder in ONNX, and return them as `Embeddings`.
+
+    The encoder reads "words", shape (n_texts, n_tokens, width), in place of "input_ids" from then
+    on, so that several encoders share one table.
+    """
+    import onnx
+    from onnx import TensorProto, helper
+    from onnx.numpy_helper import to_array
+
+    model = onnx.load(path)
+    graph = model.graph
+    looked = next(each for each in graph.node if "input_ids" in each.input)
+    whole = next(each for each in graph.node if looked.output[0] in each.input)
+    parts = (looked.input[0], *whole.input[1:])
+    raw = {each.name: each for each in graph.initializer if each.name in parts}
+    table, scale, zero = (to_array(raw[name]) for name in parts)
+    ids = next(each for each in graph.input if each.name == "input_ids")
+    axes = [each.dim_param or each.dim_value for each in ids.type.tensor_type.shape.dim]
+    for each in (looked, whole):
+        graph.node.remove(each)
+    for each in raw.values():
+        graph.initializer.remove(each)
+    graph.input.remove(ids)
+    words = helper.make_tensor_value_info("words", TensorProto.FLOAT, [*axes, table.shape[1]])
+    graph.input.insert(0, words)
+    for each in graph.node:
+        for at, name in enumerate(each.input):
+            if name == whole.output[0]:
+                each.input[at] = words.name
+    onnx.checker.check_model(model)
+    onnx.save(model, path)
+    return {"table": table, "scale": scale, "zero": zero}
 
 
 class _States(nn.Module):

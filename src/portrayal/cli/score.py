@@ -226,9 +226,10 @@ def pronouns(
             f"F1 of feminine pronouns is {score.bias.value:.2f} times that of masculine ones "
             f"({low:.2f}–{high:.2f})."
         )
+    how = "A name that is not found counts as not meant." if names_found else "Names are given."
     line(
-        f"{'Names that are not found count as missed' if names_found else 'Both names are given'}, "
-        "as GAP does (Webster et al. 2018). Its best rule, syntactic parallelism, has 66.9."
+        f"{how} By GAP (Webster et al. 2018), whose best rule, syntactic parallelism, has an F1 of "
+        "66.9 with names given."
     )
 
 

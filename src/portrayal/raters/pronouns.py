@@ -37,7 +37,7 @@ _LABELS = {"true": True, "false": False}
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class PronounPassage:
     """One labelled passage.
 
     Attributes
@@ -61,7 +61,7 @@ class Passage:
     labels: tuple[bool, bool]
 
 
-def read_passages(path: Tabular, columns: Iterable[str] = ()) -> Iterator[Passage]:
+def read_passages(path: Tabular, columns: Iterable[str] = ()) -> Iterator[PronounPassage]:
     """Yield the passages of a file with the columns of GAP.
 
     Parameters
@@ -101,7 +101,7 @@ def read_passages(path: Tabular, columns: Iterable[str] = ()) -> Iterator[Passag
                 f"{where}: expected TRUE or FALSE in A-coref and B-coref; got "
                 f"{found['a_coref']!r} and {found['b_coref']!r}."
             )
-        yield Passage(
+        yield PronounPassage(
             text,
             spans["pronoun"][0],
             PRONOUNS[word][0],
@@ -155,7 +155,7 @@ class PronounScore:
 
 
 def score_pronouns(
-    passages: Iterable[Passage],
+    passages: Iterable[PronounPassage],
     refer: Refer | None = None,
     *,
     names_given: bool = True,
@@ -182,29 +182,8 @@ def score_pronouns(
     check_seed(seed)
     rows, genders = [], []
     for passage in passages:
-        people = find_everyone(
-            passage.text,
-            unnamed=True,
-            known=passage.names if names_given else (),
-            refer=refer,
-        )
-        own = [
-            [
-                any(s.kind == "name" and s.start < end and start < s.end for s in one.spans)
-                for start, end in passage.names
-            ]
-            for one in people
-        ]
-        meant = [
-            has
-            for one, has in zip(people, own, strict=True)
-            if any(s.kind == "reference" and s.start == passage.pronoun for s in one.spans)
-        ]
-        said = meant[0] if meant else [False, False]
-        pairs = list(zip(said, passage.labels, strict=True))
-        rows.append(
-            [pairs.count((True, True)), pairs.count((True, False)), pairs.count((False, True))]
-        )
+        pairs = list(zip(_said(passage, refer, names_given), passage.labels, strict=True))
+        rows.append([pairs.count(each) for each in _COUNTED])
         genders.append(passage.gender)
     counts = np.array(rows, dtype=np.float64).reshape(-1, 3)
     weights = cluster_weights(len(counts), draws, np.random.default_rng(seed))
@@ -242,6 +221,20 @@ def score_pronouns(
         },
         bias,
     )
+
+
+def _said(passage: PronounPassage, refer: Refer | None, names_given: bool) -> list[bool]:
+    """Whether the pronoun means each of the two names, as people are found."""
+    people = find_everyone(
+        passage.text, unnamed=True, known=passage.names if names_given else (), refer=refer
+    )
+    for one in people:
+        if any(s.kind == "reference" and s.start == passage.pronoun for s in one.spans):
+            return [
+                any(s.kind == "name" and s.start < end and start < s.end for s in one.spans)
+                for start, end in passage.names
+            ]
+    return [False, False]
 
 
 def _ratio(name: str, sums: FloatArray) -> FloatArray:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from portrayal.annotate.people.reader.network import Network, Vocabulary, vocabulary_of
+from portrayal.annotate.people.reader.network import Embeddings, Network, Vocabulary, vocabulary_of
 
 WIDTH, ATTENDED = 12, 128
 
@@ -20,19 +20,21 @@ class Words:
 
 
 class Session:
-    """An encoder whose states are drawn for each token id, the same every time."""
+    """An encoder whose states are the embeddings that it reads."""
 
     def __init__(self) -> None:
         self.batches: list[int] = []
 
-    def get_inputs(self) -> list[object]:
-        return [type("Input", (), {"name": name}) for name in ("input_ids", "attention_mask")]
-
     def run(self, _: object, given: dict[str, np.ndarray]) -> list[np.ndarray]:
-        assert set(given) == {"input_ids", "attention_mask"}
-        self.batches.append(len(given["input_ids"]))
-        table = np.random.default_rng(0).normal(size=(5000, WIDTH))
-        return [table[given["input_ids"]]]
+        assert set(given) == {"words", "attention_mask", "token_type_ids"}
+        assert given["words"].shape[:2] == given["attention_mask"].shape
+        self.batches.append(len(given["words"]))
+        return [given["words"]]
+
+
+def words() -> Embeddings:
+    table = np.random.default_rng(0).integers(0, 256, size=(5000, WIDTH), dtype=np.uint8)
+    return Embeddings(table, np.float32(0.02), np.float32(128))
 
 
 def heads() -> dict[str, np.ndarray]:
@@ -59,4 +61,4 @@ def vocabulary() -> Vocabulary:
 
 @pytest.fixture
 def network(vocabulary: Vocabulary) -> Network:
-    return Network(Session(), vocabulary, heads(), {})
+    return Network(Session(), vocabulary, words(), heads(), {})

@@ -379,8 +379,8 @@ def cluster_names(
         company = max(keeps_company(tokens, run, people) for run in cluster.mentions)
         if len(cluster.words) > 1 and cluster.score + company >= ENOUGH:
             cluster.score += company
-        doubtful = doubted and cluster.score >= DOUBTED and not _common(tokens, cluster)
-        if cluster.score >= ENOUGH or doubtful:
+        perhaps = doubted and cluster.score >= DOUBTED and not _common(tokens, cluster)
+        if cluster.score >= ENOUGH or perhaps:
             found.append(cluster)
     return sorted(found, key=lambda cluster: cluster.mentions[0].start)
 

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy import special
 
 import portrayal.reference as reference
 from portrayal.annotate.people.stories.scene import Scene
 from portrayal.errors import DataError
-from portrayal.models import load_onnx, read_alone
+from portrayal.models import load_onnx
 from portrayal.reference import FEMININE, MASCULINE, NON_BINARY
 from portrayal.types import FloatArray, IntArray
 
@@ -205,7 +206,9 @@ def _known(text: str) -> str:
     return _RARE.sub(lambda found: RARE_PRONOUNS[found[0].lower()], text)
 
 
-ENCODER, HEADS, TOKENIZER, CARD = "encoder.onnx", "heads.npz", "tokenizer.json", "reader.json"
+ENCODER, HEADS, CARD = "encoder.onnx", "heads.npz", "reader.json"
+TOKENIZER, WORDS = "tokenizer.json", "words.npz"
+"""Files of a reader; a folder inside that of another reader shares the last two with it."""
 
 GENDERS = (*reference.GENDERS, None)
 """Genders that the network tells apart; None where no word tells one."""
@@ -232,13 +235,34 @@ class NetworkOutput:
     genders: FloatArray
 
 
+@dataclass(frozen=True, slots=True)
+class Embeddings:
+    """Embeddings of words in 8 bits, which encoders share.
+
+    Attributes
+    ----------
+    table
+        Shape (n_words, width).
+    scale, zero
+        An embedding is `scale * (table[word] - zero)`.
+    """
+
+    table: npt.NDArray[np.uint8]
+    scale: np.float32
+    zero: np.float32
+
+    def of(self, ids: Sequence[int]) -> npt.NDArray[np.float32]:
+        """Return the embeddings of tokens, shape (n_tokens, width)."""
+        return (self.table[list(ids)].astype(np.float32) - self.zero) * self.scale
+
+
 class Network:
     """A loaded reader.
 
     Parameters
     ----------
-    session, vocabulary
-        The encoder, and its tokenizer as `hide` needs it.
+    session, vocabulary, words
+        The encoder, its tokenizer as `hide` needs it, and the embeddings that it reads.
     heads
         Weights by name, as `load_network` reads them.
     card
@@ -249,10 +273,11 @@ class Network:
         self,
         session: Any,
         vocabulary: Vocabulary,
+        words: Embeddings,
         heads: Mapping[str, FloatArray],
         card: Mapping[str, Any],
     ) -> None:
-        self._session, self._heads = session, heads
+        self._session, self._words, self._heads = session, words, heads
         self.vocabulary, self.card = vocabulary, card
 
     def read(self, story: HiddenStory) -> NetworkOutput:
@@ -291,8 +316,12 @@ class Network:
 
     def states(self, ids: Sequence[int], second: int) -> FloatArray:
         """Return states of a text that starts at token `second`, shape (n_tokens, width)."""
-        kinds = [int(at >= second) for at in range(len(ids))]
-        return read_alone(self._session, "states", ids, kinds)
+        given = {
+            "words": self._words.of(ids)[np.newaxis],
+            "attention_mask": np.ones((1, len(ids)), dtype=np.int64),
+            "token_type_ids": np.array([[int(at >= second) for at in range(len(ids))]]),
+        }
+        return np.asarray(self._session.run(["states"], given)[0][0])
 
     def referents(
         self, pronouns: FloatArray, mentions: FloatArray, bands: IntArray, ranks: IntArray
@@ -334,11 +363,20 @@ def _gelu(values: FloatArray) -> FloatArray:
     return np.asarray(0.5 * values * (1.0 + special.erf(values / np.sqrt(2.0))))
 
 
+def files_of(folder: Path) -> dict[str, Path]:
+    """Return the files of a reader by name; the shared ones may lie in the folder above."""
+    files = {name: folder / name for name in (ENCODER, HEADS, TOKENIZER, WORDS)}
+    for name in (TOKENIZER, WORDS):
+        if not files[name].is_file():
+            files[name] = folder.parent / name
+    return files
+
+
 def digest_of(folder: Path) -> str:
-    """Return the SHA-256 of the encoder, the heads and the tokenizer of a reader."""
+    """Return the SHA-256 of the encoder, the heads, the tokenizer and the words of a reader."""
     digest = hashlib.sha256()
-    for name in (ENCODER, HEADS, TOKENIZER):
-        digest.update((folder / name).read_bytes())
+    for path in files_of(folder).values():
+        digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
@@ -348,7 +386,7 @@ def load_network(folder: Path, *, threads: int = 0) -> Network:
     Parameters
     ----------
     folder
-        With `encoder.onnx`, `heads.npz`, `tokenizer.json` and `reader.json`, as
+        With `encoder.onnx`, `heads.npz`, `words.npz`, `tokenizer.json` and `reader.json`, as
         `scripts/reader/train.py` writes them.
     threads
         Cores to use; 0 for all.
@@ -360,16 +398,19 @@ def load_network(folder: Path, *, threads: int = 0) -> Network:
     DataError
         When a file is missing, is not what was expected, or does not have the digest of the card.
     """
-    missing = [name for name in (ENCODER, HEADS, TOKENIZER, CARD) if not (folder / name).is_file()]
+    files = files_of(folder) | {CARD: folder / CARD}
+    missing = [name for name, path in files.items() if not path.is_file()]
     if missing:
         raise DataError(f"{folder}: no reader could be read: {', '.join(missing)} missing.")
-    session, tokenizer = load_onnx(folder / ENCODER, folder / TOKENIZER, threads=threads)
+    session, tokenizer = load_onnx(files[ENCODER], files[TOKENIZER], threads=threads)
     try:
-        card = json.loads((folder / CARD).read_text(encoding="utf-8"))
-        with np.load(folder / HEADS, allow_pickle=False) as raw:
+        card = json.loads(files[CARD].read_text(encoding="utf-8"))
+        with np.load(files[HEADS], allow_pickle=False) as raw:
             heads = {name: raw[name].astype(np.float64) for name in raw.files}
+        with np.load(files[WORDS], allow_pickle=False) as raw:
+            words = Embeddings(raw["table"], np.float32(raw["scale"]), np.float32(raw["zero"]))
         digest = digest_of(folder)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, KeyError) as error:
         raise DataError(f"{folder}: no reader could be read ({error}).") from error
     if card.get("sha256") != digest:
         raise DataError(
@@ -384,4 +425,4 @@ def load_network(folder: Path, *, threads: int = 0) -> Network:
         return ids
 
     special_ids = [tokenizer.token_to_id(each) for each in ("[CLS]", "[SEP]")]
-    return Network(session, vocabulary_of(encode, *special_ids), heads, card)
+    return Network(session, vocabulary_of(encode, *special_ids), words, heads, card)

@@ -12,7 +12,7 @@ from scipy import special
 from portrayal.annotate.exchange import exchange_of
 from portrayal.annotate.people.any_text.pronouns import Mark, Refer
 from portrayal.annotate.people.reader.network import Network, Vocabulary
-from portrayal.annotate.people.reader.rows import network_of, reader_settings
+from portrayal.annotate.people.reader.rows import SHIPPED, network_of, reader_folder
 from portrayal.errors import DataError, OptionError
 from portrayal.reference.locales import HOME
 from portrayal.types import FloatArray, IntArray
@@ -201,12 +201,12 @@ def referring_of(labeler: str | None, folder: str | Path | None = None) -> tuple
     labeler
         "embedded" or "reader"; None for the reader where onnxruntime and tokenizers are installed.
     folder
-        Of a reader; None for the one that ships.
+        Of a reader that says whom pronouns mean; None for the one that ships.
 
     Raises
     ------
     OptionError
-        For another labeler, or a folder without a reader.
+        For another labeler.
     MissingExtraError, DataError
         See `load_network`; a reader without weights for pronouns is a DataError.
     """
@@ -216,7 +216,7 @@ def referring_of(labeler: str | None, folder: str | Path | None = None) -> tuple
         return EMBEDDED, None
     if labeler is None and not all(map(find_spec, ("onnxruntime", "tokenizers"))):
         return EMBEDDED, None
-    network = network_of(reader_settings(folder)["folder"])
+    network = network_of(str(reader_folder(SHIPPED) / "pronouns" if folder is None else folder))
     if not network.has_referents:
         raise DataError(
             f"{folder or 'the reader that ships'}: expected weights for pronouns ('ref.…'); this "
