@@ -57,7 +57,7 @@ def test_phrases_count_once_and_do_not_cross_sentences(tmp_path):
 
 def test_words_of_a_factor_are_counted_by_its_labels():
     lists = lists_of(("gender",))
-    assert lists.counts(["she", "he", "he"])[:2] == [1, 2]
+    assert lists.hits(["she", "he", "he"]) == [0, 1, 1]
 
 
 def test_a_text_without_words_has_no_scores_of_them():

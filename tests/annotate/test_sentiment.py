@@ -1,5 +1,7 @@
 """Sentiment: TextBlob's own numbers, sentence by sentence; and other engines."""
 
+import csv
+import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from portrayal.annotate.sentences import sentences
-from portrayal.annotate.sentiment import SENTIMENT, Polarity, sentiment_settings
+from portrayal.annotate.sentiment import SENTIMENT, Polarity, sentiment_of, sentiment_settings
 from portrayal.annotate.sentiment import textblob as engine
 from portrayal.errors import MissingExtraError, UnknownNameError
 
@@ -116,3 +118,32 @@ def test_without_the_package_an_error_says_what_to_install(
     monkeypatch.setitem(__import__("sys").modules, "vaderSentiment.vaderSentiment", None)
     with pytest.raises(MissingExtraError, match=r"portrayal\[vader\]"):
         sentiment.vader()
+
+
+@pytest.fixture(scope="module")
+def theirs_vader():
+    package = pytest.importorskip("vaderSentiment.vaderSentiment", reason="needs vaderSentiment")
+    analyser = package.SentimentIntensityAnalyzer()
+    return lambda text: analyser.polarity_scores(text)["compound"]
+
+
+VADER_WORDS = """no or nor least at very so this never without doubt kind of but not isn't the shit
+    bus stop good GOOD bad sort somewhat VERY hardly house I :) d: 😁 ❤ ' yeah right kiss death hope"""
+VADER_PIECES = st.tuples(
+    st.sampled_from(VADER_WORDS.split()), st.sampled_from(["", ".", ",", "!", "?!", "'"])
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(pieces=st.lists(VADER_PIECES, max_size=9))
+def test_equal_to_vader_on_any_text(theirs_vader, pieces) -> None:
+    text = " ".join(piece + mark for piece, mark in pieces)
+    assert sentiment_of("vader")(text) == theirs_vader(text), text
+
+
+def test_equal_to_vader_on_summaries(shared_data: Callable[[str], Path], theirs_vader) -> None:
+    with gzip.open(shared_data("care/summaries.csv.gz"), "rt", newline="") as file:
+        texts = [row["text"] for row in csv.DictReader(file)][::10]
+    for text in texts:
+        for piece in (text, *(text[start:end] for start, end in sentences(text))):
+            assert sentiment_of("vader")(piece) == theirs_vader(piece), piece

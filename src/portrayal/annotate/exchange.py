@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import zip_longest
 
+from portrayal.annotate.word_match import any_of
 from portrayal.reference.groups import FEMININE, MASCULINE
 from portrayal.reference.locales import Locale, load_locale
 
@@ -41,8 +42,7 @@ class Exchange:
         naming = frozenset(lists.get("naming", ()))
         self.telling = tuple(naming.intersection(side) for side in sides)
         self._no_noun = frozenset(lists.get("no_noun", ()))
-        words = sorted(self._other, key=len, reverse=True)
-        self._pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, words)) or '(?!)'})\b", re.I)
+        self._pattern = re.compile(rf"\b{any_of(self._other) or '(?!)'}\b")
 
     @property
     def function_words(self) -> frozenset[str]:
@@ -63,17 +63,22 @@ class Exchange:
 
     def __call__(self, text: str, names: Names = ()) -> str:
         """Return the text about the other person; the same text where it has none of the words."""
-
-        def replaced(match: re.Match[str]) -> str:
-            written, (twin, *others) = match[0], self._other[match[0].lower()]
-            if others and written.lower() in ("her", "his"):
+        # A pattern of small letters is searched several times faster than one that takes both.
+        small = text.lower()
+        if len(small) != len(text):
+            small = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+        made: list[str] = []
+        end = 0
+        for match in self._pattern.finditer(small):
+            twin, *others = self._other[match[0]]
+            if others and match[0] in ("her", "his"):
                 follows = _NEXT.match(text, match.end())
                 noun = follows is not None and follows[1].lower() not in self._no_noun
                 twin = twin if noun else others[0]
-            return _as_written(written, twin)
-
-        made = self._pattern.sub(replaced, text)
-        return _names(names)(made) if names else made
+            made += text[end : match.start()], _as_written(text[slice(*match.span())], twin)
+            end = match.end()
+        other = "".join((*made, text[end:])) if made else text
+        return _names(names)(other) if names else other
 
 
 _NEXT = re.compile(r"[^\S\n]+([^\W_][\w'’-]*)")

@@ -8,7 +8,8 @@ how far it reacts to the words of a person alone.
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -67,16 +68,15 @@ class Lists:
     single: Mapping[str, tuple[int, ...]]
     phrases: Mapping[str, tuple[tuple[tuple[str, ...], int], ...]]
 
-    def counts(self, words: Sequence[str]) -> list[int]:
-        """How many of the words are of each theme; a phrase counts once."""
-        found = [0] * len(self.themes)
+    def hits(self, words: Sequence[str]) -> list[int]:
+        """Return the theme of each word and phrase of one; those of several stand several times."""
         single, phrases = self.single, self.phrases
-        for at, word in enumerate(words):
-            for column in single.get(word, ()):
-                found[column] += 1
-            for rest, column in phrases.get(word, ()):
-                if tuple(words[at + 1 : at + 1 + len(rest)]) == rest:
-                    found[column] += 1
+        found = [column for word in words if word in single for column in single[word]]
+        if not phrases.keys().isdisjoint(words):
+            for at, word in enumerate(words):
+                for rest, column in phrases.get(word, ()):
+                    if tuple(words[at + 1 : at + 1 + len(rest)]) == rest:
+                        found.append(column)
         return found
 
 
@@ -185,21 +185,26 @@ def scores_of(settings: Mapping[str, Any]) -> tuple[TextScore, ...]:
 def _setup(settings: Mapping[str, Any]) -> Callable[..., list[Any]]:
     scorers, lists = settings["scorers"], lists_of(tuple(settings["lexicons"]))
     exchange = exchange_of(settings["locale"]["locale"])
-    telling = exchange.telling
+    side_of = {word: side for side, words in enumerate(exchange.telling) for word in words}
     polarity = sentiment_of(settings["sentiment"]) if SENTIMENT in scorers else None
-    partner = _partners(settings) if settings["names"] else {}
+    partner = {}
+    if settings["names"]:
+        prompts = Path(settings["run"]) / "prompts.parquet"
+        partner = _partners(prompts, prompts.stat().st_mtime_ns, settings["names"])
 
-    def of_sentence(sentence: str) -> list[float]:
-        """Words, letters, polarity, gendered words of both sides, and words of each theme."""
-        written = TOKEN.findall(sentence)
-        words = [w.lower() for w in written] if sentence.isascii() else [fold(w) for w in written]
-        sides = [sum(word in side for word in words) for side in telling]
+    def of_sentence(sentence: str) -> tuple[int, int, float, list[int], list[int]]:
+        """Words, letters, polarity, the theme of each word of one, and sides of gendered words."""
+        words = [*map(fold, TOKEN.findall(sentence))]
         heard = 0.0 if polarity is None else polarity(sentence)
-        return [len(words), sum(map(len, words)), heard, *sides, *lists.counts(words)]
+        sides = [side_of[word] for word in words if word in side_of]
+        return len(words), sum(map(len, words)), heard, lists.hits(words), sides
 
-    def numbers(each: Sequence[Sequence[float]], models: Mapping[str, float]) -> list[float]:
+    def numbers(each: Sequence[tuple[Any, ...]], models: Mapping[str, float]) -> list[float]:
         """The scores of a text from those of its sentences."""
-        words, letters, polarities, _, _, *counts = map(sum, zip(*each, strict=True))
+        words, letters, polarities = (sum(row[i] for row in each) for i in range(3))
+        counts = [0] * len(lists.themes)
+        for column in chain.from_iterable(row[3] for row in each):
+            counts[column] += 1
         found: dict[str, float] = {
             LENGTH: float(words),
             SENTIMENT: polarities / len(each),
@@ -232,7 +237,8 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., list[Any]]:
                     numbers(each, {name: found[side][i] for name, found in models.items()})
                     for side, each in enumerate((own, other))
                 )
-                gendered = [int(sum(each[3 + side] for each in own)) for side in (0, 1)]
+                sides = [side for each in own for side in each[4]]
+                gendered = [sides.count(0), sides.count(1)]
             except Exception as failure:  # stands in the place of its row
                 made.append(failure)
             else:
@@ -274,11 +280,11 @@ def _gap(agentic: Sequence[float]) -> float:
     return 2.0 * sum(p >= 0.5 for p in told) / len(told) - 1.0 if told else math.nan
 
 
-def _partners(settings: Mapping[str, Any]) -> dict[tuple[str, str], Any]:
+@lru_cache(maxsize=2)
+def _partners(prompts: Path, _: int, column: str) -> dict[tuple[str, str], Any]:
     """The names to exchange in a text, by its pair and own name: those of the first other half."""
-    column = settings["names"]
     of_pair: dict[str, dict[str, None]] = {}
-    for strata in read_prompts(Path(settings["run"]) / "prompts.parquet").values():
+    for strata in read_prompts(prompts, only=("pair", column)).values():
         of_pair.setdefault(strata.get("pair", ""), {})[strata.get(column, "")] = None
     return {
         (pair, own): partners([own], [other])

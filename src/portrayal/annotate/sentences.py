@@ -6,6 +6,7 @@ with its line. The rules are those of English; texts in other scripts are split 
 
 import re
 import tomllib
+from functools import lru_cache
 from pathlib import Path
 
 _EMOJI = r"\U0001F300-\U0001FAFF\u2600-\u27BF"
@@ -49,6 +50,7 @@ _AFTER_HOURS = _LISTS["after_hours"]
 _STARTERS = _LISTS["starters"]
 
 
+@lru_cache(maxsize=8192)
 def sentences(text: str) -> list[tuple[int, int]]:
     """Split a text into sentences.
 

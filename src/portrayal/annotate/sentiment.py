@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib.metadata import entry_points
 from itertools import chain
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -257,26 +258,75 @@ def vader() -> Callable[[str], float]:
         When vaderSentiment is not installed.
     """
     try:
-        from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
+        import vaderSentiment.vaderSentiment
     except ImportError as error:
         raise MissingExtraError(
             "sentiment by VADER needs the package vaderSentiment: pip install 'portrayal[vader]'."
         ) from error
-    analyser = SentimentIntensityAnalyzer()
+    theirs = vaderSentiment.vaderSentiment
+    analyser = theirs.SentimentIntensityAnalyzer()
+    phrases = " ".join((*theirs.BOOSTER_DICT, *theirs.SPECIAL_CASES, _VADER_RULES))
+    heed = {*phrases.split(), *theirs.NEGATE}
+    scored = analyser.lexicon.keys() - theirs.BOOSTER_DICT.keys()
+    heard, loud = set[str](), set[str]()
 
-    lexicon = analyser.lexicon
+    class Parts(dict[str, str]):
+        """What VADER makes of a written word; "_" of all those that it passes over."""
+
+        def __missing__(self, written: str) -> str:
+            word = written.strip(string.punctuation)
+            word = word if len(word) > 2 else written  # an emoticon
+            small = word.lower()
+            weighs = small in analyser.lexicon or small in theirs.BOOSTER_DICT
+            part = small if weighs or small in heed or "n't" in small else "_"
+            if weighs and word.isupper():
+                part = word
+                loud.add(part)
+            if small in scored:
+                heard.add(part)
+            self[written] = part
+            return part
+
+    class Valences(dict[tuple[tuple[str, ...], int, bool], float]):
+        """What the word at a place of a window of six is worth: the others are never asked for."""
+
+        def __missing__(self, key: tuple[tuple[str, ...], int, bool]) -> float:
+            window, at, capitals = key
+            self[key] = 0.0
+            if [word.lower() for word in window[at : at + 2]] != ["kind", "of"]:
+                given = SimpleNamespace(words_and_emoticons=window, is_cap_diff=capitals)
+                self[key] = analyser.sentiment_valence(0, given, window[at], at, [])[0]
+            return self[key]
+
+    parts, valences = Parts(), Valences()
 
     def polarity(text: str) -> float:
-        # Nothing is heard in a sentence without a word or emoticon of the lexicon.
-        if text.isascii():
-            words = text.lower().split()
-            if lexicon.keys().isdisjoint(words) and lexicon.keys().isdisjoint(
-                word.strip(string.punctuation) for word in words
-            ):
-                return 0.0
-        return float(analyser.polarity_scores(text)["compound"])
+        if not (text.isascii() or analyser.emojis.keys().isdisjoint(text)):
+            return float(analyser.polarity_scores(text)["compound"])
+        if len(parts) > _REMEMBERED or len(valences) > _REMEMBERED:
+            parts.clear()
+            valences.clear()
+        words = [parts[written] for written in text.split()]
+        if heard.isdisjoint(words):
+            return 0.0
+        if "but" in words:
+            return float(analyser.polarity_scores(text)["compound"])
+        capitals = not loud.isdisjoint(words) and theirs.SentiText(text).is_cap_diff
+        # Words that are worth nothing add nothing to the sum.
+        found = [
+            valences[tuple(words[max(at - 3, 0) : at + 3]), min(at, 3), capitals]
+            for at, word in enumerate(words)
+            if word in heard
+        ]
+        if "!" in text or "?" in text:
+            return float(analyser.score_valence(found, text)["compound"])
+        return round(float(theirs.normalize(float(sum(found)))), 4)
 
     return polarity
+
+
+_VADER_RULES = "no or nor least at very so this never without doubt kind of but"
+"""Words that VADER's rules name in passing, beside those of its lists."""
 
 
 def _setup(settings: Mapping[str, Any]) -> Callable[..., dict[str, Any]]:

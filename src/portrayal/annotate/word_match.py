@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -104,6 +105,7 @@ def tokens(text: str) -> list[Token]:
     ]
 
 
+@lru_cache(maxsize=200_000)
 def fold(written: str) -> str:
     """Return a word as it is compared: without capitals, with plain hyphens.
 
@@ -111,6 +113,18 @@ def fold(written: str) -> str:
     ('strasse', 'man-made')
     """
     return unicodedata.normalize("NFC", written).casefold().translate(_HYPHENS)
+
+
+def any_of(words: Iterable[str]) -> str:
+    """Return a pattern of any of the words, longer ones first, that shares what they start with."""
+    tails: dict[str, list[str]] = {}
+    for word in sorted(words):
+        tails.setdefault(word[:1], []).append(word[1:])
+    ends = tails.pop("", None)
+    branches = [re.escape(first) + any_of(rest) for first, rest in tails.items()]
+    if not branches:
+        return ""
+    return "(?:" + "|".join(branches) + (")?" if ends else ")")
 
 
 def variants(phrase: str) -> set[Words]:

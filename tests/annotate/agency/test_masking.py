@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from portrayal.annotate.agency import mask
-from portrayal.annotate.agency.masking import _any_of, _words
+from portrayal.annotate.agency.masking import _words
+from portrayal.annotate.word_match import any_of
 
 WORDS = """
     he She his HER hers him herself man Women actress King Duke Mr. Mrs Sir Dr. Professor Emily
@@ -47,7 +48,7 @@ PARTS = st.text(alphabet="ab/-", min_size=1, max_size=4)
 @given(st.lists(PARTS, min_size=1, max_size=8), st.text(alphabet="ab/- ", max_size=20))
 def test_a_pattern_of_words_matches_as_the_words_one_by_one_longest_first(words, text):
     plain = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
-    shared, listed = (re.compile(rf"{each}(?!a)") for each in (_any_of(words), f"(?:{plain})"))
+    shared, listed = (re.compile(rf"{each}(?!a)") for each in (any_of(words), f"(?:{plain})"))
     assert shared.findall(text) == listed.findall(text)
 
 

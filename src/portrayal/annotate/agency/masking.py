@@ -13,6 +13,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from portrayal.annotate.word_match import any_of
 from portrayal.reference.formats import read_shipped
 
 _NAME, _GROUP, _TITLE = "[NAME]", "[GROUP]", "[TITLE]"
@@ -144,7 +145,7 @@ def _words() -> _Words:
     # Match masks, runs of capitalised words, and listed words in lower case
     lower = {*neutral, *groups}
     listed, coloured, before = (
-        _any_of(words) for words in ({*lower, "s/he"}, capital_groups, people)
+        any_of(words) for words in ({*lower, "s/he"}, capital_groups, people)
     )
     return _Words(
         neutral=neutral,
@@ -161,18 +162,6 @@ def _words() -> _Words:
             r"|\[(?:NAME|GROUP|TITLE)\]"
         ),
     )
-
-
-def _any_of(words: Iterable[str]) -> str:
-    """Return a pattern of any of the words, longer ones first, that shares what they start with."""
-    tails: dict[str, list[str]] = {}
-    for word in sorted(words):
-        tails.setdefault(word[:1], []).append(word[1:])
-    ends = tails.pop("", None)
-    branches = [re.escape(first) + _any_of(rest) for first, rest in tails.items()]
-    if not branches:
-        return ""
-    return "(?:" + "|".join(branches) + (")?" if ends else ")")
 
 
 def _plain(word: str) -> str:

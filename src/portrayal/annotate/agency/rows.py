@@ -118,7 +118,6 @@ def _mark(folder: Path) -> str | None:
     return marks.hexdigest()
 
 
-@lru_cache(maxsize=8192)
 def agency_sentences(text: str) -> list[tuple[int, int]]:
     """Return the sentences of an answer as offsets, without the prompt where it is repeated.
 
