@@ -127,8 +127,9 @@ def theirs_vader():
     return lambda text: analyser.polarity_scores(text)["compound"]
 
 
-VADER_WORDS = """no or nor least at very so this never without doubt kind of but not isn't the shit
-    bus stop good GOOD bad sort somewhat VERY hardly house I :) d: 😁 ❤ ' yeah right kiss death hope"""
+VADER_WORDS = """no or nor least at very so this never without doubt kind of but not isn't the
+    shit bus stop good GOOD bad sort somewhat VERY hardly house I :) d: 😁 ❤ ' yeah right kiss
+    death hope"""
 VADER_PIECES = st.tuples(
     st.sampled_from(VADER_WORDS.split()), st.sampled_from(["", ".", ",", "!", "?!", "'"])
 )

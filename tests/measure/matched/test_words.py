@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from matched_pairs import pairs
-from portrayal.measure.matched.words import features
+from portrayal.measure.matched.words import features, words_of
 
 
 def planted(share, seed=2, n=60):
@@ -24,9 +24,13 @@ def words(run):
 def test_a_phrase_of_one_half_is_found(audited):
     found = [e for e in words(audited(planted(0.4))) if e.tests[0].audit_q < 0.05]
     assert found
-    said = {"it", "was", "done", "with", "great", "vigour"}
-    assert all(set(e.strata["word"].split()) <= said for e in found)
-    assert all(e.value < 0 for e in found)
+    said = {"it", "was", "done", "do", "with", "great", "vigour"}
+    topics = [e for e in found if e.strata["kind"] == "topic"]
+    words_alone = [e for e in found if e not in topics]
+    assert words_alone
+    assert all(set(e.strata["word"].split()) <= said for e in words_alone)
+    assert all(said & set(e.strata["word"].split(", ")) for e in topics)
+    assert all(e.value < 0 for e in words_alone)
 
 
 def test_nothing_is_found_where_nothing_was_planted(audited):
@@ -47,8 +51,8 @@ def test_tests_rest_on_other_sources_than_proposals(audited):
 def test_words_of_the_persons_and_their_names_are_joined():
     neutral = {"she": "he/she", "he": "he/she"}
     woman, man = (
-        features("She met Ann Lee.", neutral, "Ann"),
-        features("He met Bo Lee.", neutral, "Bo"),
+        features(words_of("She met Ann Lee.", neutral, "Ann")),
+        features(words_of("He met Bo Lee.", neutral, "Bo")),
     )
     assert woman == man
     assert "^ he/she met [name]" in woman

@@ -1,21 +1,25 @@
-"""What nobody asked: words, phrases and openings that differ within matched sets.
+"""What nobody asked: words, phrases, openings and topics that differ within matched sets.
 
 They are proposed on half of the sources and tested on the other half, so that what is stated is a
 test and no search. Words of the persons themselves count as one ("he/she"), and names as "[name]".
 """
 
 import math
+import re
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import combinations, pairwise
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import combinations, groupby, islice, pairwise
 from typing import Any
 
 import numpy as np
 
 from portrayal.annotate.exchange import exchange_of
+from portrayal.annotate.topics import TooFewTextsError, TopicModel, fit_texts
 from portrayal.annotate.word_match import TOKEN, fold
+from portrayal.errors import MissingExtraError
 from portrayal.measure.clustered import estimates_of
 from portrayal.measure.matched.differences import (
     contrasts,
@@ -30,6 +34,7 @@ from portrayal.measure.scope import Scope
 from portrayal.records import ALL, Estimate
 from portrayal.registry import Component
 from portrayal.run.directory import Run
+from portrayal.stats import divide
 from portrayal.types import FloatArray
 
 MOST_SETS = 5_000
@@ -38,8 +43,11 @@ PROPOSED = 40
 """Words, phrases and openings of one model that are tested."""
 FEWEST, LEAST = 6, 2.0
 """Pairs that must differ in a word, and how far from chance, for it to be proposed."""
-OPENING = "^"
-"""Stands before the first words of a text."""
+OPENING, TOPIC = "^", "#"
+"""Stand before the first words of a text, and before the number of a topic."""
+TOPICS, TOP_WORDS = 10, 5
+"""Topics at most that are fitted, and words of one that are shown."""
+_FITTED, _PER_TOPIC, _PASSES = 2_000, 20, 5  # texts that topics are fitted to, and how often
 NAME = "[name]"
 """Stands for the names of the person a text is about."""
 _OPENINGS = (3, 4, 5)  # words of an opening
@@ -47,6 +55,8 @@ _ALIKE = 0.25  # part by which sums of one and the same thing said differ
 
 Halves = dict[int, list[frozenset[str]]]
 """The words and phrases of each answer, by half."""
+WORD = re.compile(rf"(?<!\w[’'])\b{TOKEN.pattern}(?:[’'](?!s\b){TOKEN.pattern})?", re.IGNORECASE)
+"""A word, without the ending of its genitive."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,14 +69,73 @@ class MatchedTexts:
         The sets, and where their texts lie.
     locale
         Whose words of a person count as one.
+    alike
+        Of each set that was read, how alike answers to different halves are, and to one half.
     """
 
     sets: MatchedSets
     run: Run
     locale: str
+    alike: dict[int, tuple[float, float]] = field(default_factory=dict)
+
+    def parts(self, model: int, scope: Scope) -> tuple[list[int], list[int]]:
+        """Return the sets of a model that propose, and those that are tested on."""
+        of_model = np.flatnonzero(self.sets.model == model)
+        # A source is of the same half in every run, so that runs are compared.
+        half = np.array([zlib.crc32(name.encode()) % 2 for name in self.sets.sources])
+        rng, found = scope.rng("words", self.sets.models[model]), []
+        for side in (0, 1):
+            own = of_model[half[self.sets.source[of_model]] == side]
+            if len(own) > MOST_SETS:
+                own = np.sort(rng.choice(own, MOST_SETS, replace=False))
+            found.append(own.tolist())
+        return found[0], found[1]
 
     def halves(self, chosen: Sequence[int]) -> Iterator[tuple[int, Halves]]:
         """Yield each of these sets with what its answers say, in order; memory stays flat."""
+        for number, answers in groupby(self.answers(chosen), key=lambda answer: answer[0]):
+            halves: Halves = {}
+            for _, half, words in answers:
+                halves.setdefault(half, []).append(features(words))
+            if number not in self.alike:
+                self.alike[number] = _alike(list(halves.values()))
+            yield number, halves
+
+    def topics(self, chosen: Sequence[int], seed: int) -> TopicModel | None:
+        """Return topics of the answers of these sets; None of few, or where they cannot be fitted.
+
+        Words of the persons, their names, and words that say nothing by themselves are left out.
+        """
+        idle = self.idle
+        texts = [" ".join(w for w in words if w not in idle) for *_, words in self.answers(chosen)]
+        k = min(TOPICS, len(texts) // _PER_TOPIC)
+        with suppress(MissingExtraError, TooFewTextsError):
+            return fit_texts(texts, k, passes=_PASSES, seed=seed) if k > 1 else None
+        return None
+
+    def shares(self, model: TopicModel, chosen: Sequence[int]) -> FloatArray:
+        """Return the mean share of each topic in the answers, shape (n_topics, n_sets, n_groups).
+
+        NaN where a half has no answer.
+        """
+        place = {number: i for i, number in enumerate(chosen)}
+        shape = (len(chosen), len(self.sets.groups))
+        total, n = np.zeros((*shape, model.n_topics)), np.zeros(shape)
+        answers, idle = self.answers(chosen), self.idle
+        while block := list(islice(answers, 2_000)):
+            texts = [" ".join(w for w in words if w not in idle) for *_, words in block]
+            at = tuple(np.array([(place[i], half) for i, half, _ in block]).T)
+            np.add.at(total, at, model.shares(texts))
+            np.add.at(n, at, 1.0)
+        return np.moveaxis(divide(total, n[..., None]), 2, 0)
+
+    @property
+    def idle(self) -> frozenset[str]:
+        """Words that say nothing by themselves."""
+        return exchange_of(self.locale).function_words | {NAME}
+
+    def answers(self, chosen: Sequence[int]) -> Iterator[tuple[int, int, list[str]]]:
+        """Yield set, half and words of each answer of these sets, in order."""
         import duckdb
         import pyarrow as pa
 
@@ -83,28 +152,28 @@ class MatchedTexts:
                 "order by a.set, a.half, text_id",
                 given | {"prompts": str(self.run.prompts_path)},
             )
-            at, halves = -1, dict[int, list[frozenset[str]]]()
             while rows := found.fetchmany(2_000):
                 for number, half, text, name in rows:
-                    if number != at and halves:
-                        yield at, halves
-                        halves = {}
-                    at = number
-                    halves.setdefault(half, []).append(features(text, neutral, name or ""))
-            if halves:
-                yield at, halves
+                    yield number, half, words_of(text, neutral, name or "")
 
 
-def features(text: str, neutral: Mapping[str, str], name: str = "") -> frozenset[str]:
+def words_of(text: str, neutral: Mapping[str, str], name: str = "") -> list[str]:
+    """Return the words of a text; those of the persons are one, and so are their names.
+
+    >>> words_of("She is Ann’s sister.", {"she": "he/she"}, "Ann")
+    ['he/she', 'is', '[name]', 'sister']
+    """
+    words = [neutral.get(word, word) for word in map(fold, WORD.findall(text.replace("’", "'")))]
+    own = {fold(part) for part in TOKEN.findall(name)} if name else ()
+    return [NAME if word in own else word for word in words] if own else words
+
+
+def features(words: Sequence[str]) -> frozenset[str]:
     """Return the words, phrases of two and three words, and openings of a text.
 
-    >>> sorted(features("She is well.", {"she": "he/she"}))
-    ['^ he/she is well', 'he/she', 'he/she is', 'he/she is well', 'is', 'is well', 'well']
+    >>> sorted(features(["she", "is", "well"]))
+    ['^ she is well', 'is', 'is well', 'she', 'she is', 'she is well', 'well']
     """
-    own = {fold(part) for part in TOKEN.findall(name)}
-    words = [neutral.get(word, word) for word in map(fold, TOKEN.findall(text))]
-    if own:
-        words = [NAME if word in own else word for word in words]
     two = [f"{a} {b}" for a, b in pairwise(words)]
     three = [f"{a} {b}" for a, b in zip(two, words[2:], strict=False)]
     opened = (f"{OPENING} {' '.join(words[:n])}" for n in _OPENINGS if len(words) >= n)
@@ -120,21 +189,19 @@ def pair_words(matched_texts: MatchedTexts, scope: Scope) -> Iterator[Estimate]:
         The texts of the sets, and the audit's settings.
     """
     every = matched_texts.sets
-    for code, model in enumerate(every.models):
-        of_model = np.flatnonzero(every.model == code)
-        # A source is of the same half in every run, so that runs are compared.
-        half = np.array([zlib.crc32(name.encode()) % 2 for name in every.sources])
-        rng = scope.rng("words", model)
-        parts = []
-        for side in (0, 1):
-            own = of_model[half[every.source[of_model]] == side]
-            if len(own) > MOST_SETS:
-                own = np.sort(rng.choice(own, MOST_SETS, replace=False))
-            parts.append(own.tolist())
-        if not all(parts):
-            continue
-        proposed = _proposed(matched_texts, parts[0])
-        yield from _tested(matched_texts, parts[1], proposed, model, scope)
+    parts = [matched_texts.parts(code, scope) for code in range(len(every.models))]
+    # Topics are fitted to texts that propose, of all models, without saying whose half is whose.
+    fitted = np.array([number for proposing, _ in parts for number in proposing], dtype=np.int64)
+    if len(fitted) > _FITTED // len(every.groups):
+        rng = scope.rng("topics")
+        fitted = np.sort(rng.choice(fitted, _FITTED // len(every.groups), replace=False))
+    topics = matched_texts.topics(fitted.tolist(), scope.seed)
+    for model, (proposing, testing) in zip(every.models, parts, strict=True):
+        if proposing and testing:
+            proposed = _proposed(matched_texts, proposing)
+            if topics is not None:
+                proposed += _differing_topics(matched_texts, topics, proposing)
+            yield from _tested(matched_texts, testing, proposed, topics, model, scope)
 
 
 def _discordant(
@@ -177,7 +244,7 @@ def _proposed(texts: MatchedTexts, chosen: Sequence[int]) -> list[tuple[str, int
             if abs(z) >= LEAST:
                 ranked.append((-abs(z), word, i, float(total[word])))
     ranked.sort()
-    idle = exchange_of(texts.locale).function_words | {NAME}
+    idle = texts.idle
     kept: list[tuple[str, int]] = []
     telling: list[tuple[set[str], int, float]] = []
     for _, word, i, d in ranked:
@@ -193,14 +260,29 @@ def _proposed(texts: MatchedTexts, chosen: Sequence[int]) -> list[tuple[str, int
     return kept
 
 
+def _differing_topics(
+    texts: MatchedTexts, topics: TopicModel, chosen: Sequence[int]
+) -> list[tuple[str, int]]:
+    """Topics with the contrast of groups that they differ in, by as much as words must."""
+    found = []
+    for k, share in enumerate(texts.shares(topics, chosen)):
+        for i, (_, at) in enumerate(contrasts(texts.sets)):
+            d = within_sets(share, at)
+            d = d[~np.isnan(d)]
+            if len(d) >= FEWEST and abs(d.sum()) > LEAST * math.sqrt((d * d).sum()):
+                found.append((f"{TOPIC} {k}", i))
+    return found
+
+
 def _tested(
     texts: MatchedTexts,
     chosen: Sequence[int],
     proposed: Sequence[tuple[str, int]],
+    topics: TopicModel | None,
     model: str,
     scope: Scope,
 ) -> Iterator[Estimate]:
-    """The difference in the share of answers that have each proposed word, on the other half."""
+    """The difference in the share of answers that have each word, or of a topic in them."""
     every = texts.sets
     compared = contrasts(every)
     words = [word for word, _ in proposed]
@@ -212,6 +294,10 @@ def _tested(
             for answer in answers:
                 for word in answer & place.keys():
                     share[place[word], number, half] += 1.0 / len(answers)
+    own_topics = [word for word in place if word.startswith(TOPIC)]
+    if topics is not None and own_topics:
+        number_of = [int(word.removeprefix(TOPIC)) for word in own_topics]
+        share[[place[word] for word in own_topics]] = texts.shares(topics, chosen)[number_of]
     columns = [within_sets(share[place[word]], compared[i][1]) for word, i in proposed]
     if not columns:
         return
@@ -225,7 +311,11 @@ def _tested(
     def own(i: int) -> Mapping[str, Any]:
         word = proposed[i][0]
         kind = "opening" if word.startswith(OPENING) else "phrase" if " " in word else "word"
-        strata = {"model": model, "word": word.removeprefix(OPENING).strip(), "kind": kind}
+        word = word.removeprefix(OPENING).strip()
+        if topics is not None and word.startswith(TOPIC):
+            number = int(word.removeprefix(TOPIC))
+            kind, word = "topic", ", ".join(topics.top_words(number, TOP_WORDS))
+        strata = {"model": model, "word": word, "kind": kind}
         first, second = counts[i]
         return {
             **exchanged(i),
@@ -247,18 +337,11 @@ def pair_similarity(matched_texts: MatchedTexts, scope: Scope) -> Iterator[Estim
     """
     every = matched_texts.sets
     for code, model in enumerate(every.models):
-        chosen = np.flatnonzero(every.model == code)
-        if len(chosen) > 2 * MOST_SETS:
-            rng = scope.rng("similarity", model)
-            chosen = np.sort(rng.choice(chosen, 2 * MOST_SETS, replace=False))
-        alike = np.full((len(chosen), 2), np.nan)
-        for i, (_, halves) in enumerate(matched_texts.halves(chosen.tolist())):
-            sides = list(halves.values())
-            across = [
-                _jaccard(a, b) for one, two in combinations(sides, 2) for a in one for b in two
-            ]
-            again = [_jaccard(a, b) for side in sides for a, b in combinations(side, 2)]
-            alike[i] = [sum(each) / len(each) if each else np.nan for each in (across, again)]
+        chosen = np.sort(np.concatenate(matched_texts.parts(code, scope))).astype(np.int64)
+        unread = [i for i in chosen.tolist() if i not in matched_texts.alike]
+        for _ in matched_texts.halves(unread):  # each that is read is compared
+            pass
+        alike = np.array([matched_texts.alike[i] for i in chosen.tolist()])
         between, within = alike.T
         same = float((between == 1.0).sum() / max((~np.isnan(between)).sum(), 1))
         values = np.stack([between, between - within], axis=1)
@@ -282,6 +365,14 @@ SAME = "same_answers"
 """Detail: share of pairs whose answers are the same but for the words of the person."""
 
 
+def _alike(sides: Sequence[Sequence[frozenset[str]]]) -> tuple[float, float]:
+    """How alike answers to different halves are, and answers to one half; NaN where none are."""
+    across = [_jaccard(a, b) for one, two in combinations(sides, 2) for a in one for b in two]
+    again = [_jaccard(a, b) for side in sides for a, b in combinations(side, 2)]
+    one, two = (sum(each) / len(each) if each else math.nan for each in (across, again))
+    return one, two
+
+
 def _jaccard(one: frozenset[str], two: frozenset[str]) -> float:
     return len(one & two) / max(len(one | two), 1)
 
@@ -289,10 +380,16 @@ def _jaccard(one: frozenset[str], two: frozenset[str]) -> float:
 def sentence(e: Estimate) -> str:
     """Return a difference in a word as a finding."""
     writer, first, second = halves_of(e)
-    what = {"opening": "opens with", "phrase": "says", "word": "has the word"}[e.strata["kind"]]
+    kind, points = e.strata["kind"], f"{100 * abs(e.value or 0.0):.1f}"
+    if kind == "topic":
+        return (
+            f"{writer}the answer to the {first} half is {points} points more about the topic "
+            f"“{e.strata['word']}” than that to the {second} half"
+        )
+    what = {"opening": "opens with", "phrase": "says", "word": "has the word"}[kind]
     return (
         f"{writer}the answer to the {first} half {what} “{e.strata['word']}” more often than that "
-        f"to the {second} half, by {100 * abs(e.value or 0.0):.1f} points"
+        f"to the {second} half, by {points} points"
     )
 
 
@@ -308,14 +405,15 @@ def unlike(e: Estimate) -> str:
 
 PAIR_WORDS = Component(
     name="pair_words.v1",
-    summary="Words, phrases and openings that answers about one group have and answers to the same "
-    "request about another have not: proposed on half of the sources, tested on the other half.",
+    summary="Words, phrases, openings and topics that answers about one group have and answers to "
+    "the same request about another have not: proposed on half of the sources, tested on the other "
+    "half.",
     reads="texts of matched sets; pair, group and source",
     unit="pair",
     range="−1 to 1; 0 is no difference",
     undefined_when="no word differs enough on the half that proposes, or one half has no pair",
     equation="mean over pairs of the share of answers about the first group that have the word, "
-    "less that of the second",
+    "less that of the second; of a topic, of its share of the words of an answer",
     source="this project; sample splitting as in Cox 1975, A note on data-splitting",
     run=pair_words,
     title="Words that differ within pairs",

@@ -174,7 +174,7 @@ def tables(run: Run, options: PairOptions) -> Tables:
     sets = cache(made)
     offered: dict[str, Callable[[], Any]] = {
         "matched_sets": sets,
-        "matched_texts": lambda: MatchedTexts(sets(), run, options.locale or HOME),
+        "matched_texts": cache(lambda: MatchedTexts(sets(), run, options.locale or HOME)),
     }
     return Tables(options.scope("pairs", instruments=instruments), offered)
 

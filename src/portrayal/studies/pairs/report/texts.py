@@ -17,6 +17,7 @@ from portrayal.annotate.scores import TEXT_SCORES
 from portrayal.collect.tables import UNNAMED
 from portrayal.measure.matched import MatchedSets
 from portrayal.measure.matched.differences import contrasts
+from portrayal.measure.matched.words import WORD
 from portrayal.records import Estimate
 from portrayal.reference.locales import HOME
 from portrayal.report.formats import short
@@ -32,8 +33,6 @@ LONGEST = 4000
 """Characters shown of one text."""
 DIFFERS, SWAPPED = "differs", "swapped"
 """Marks: of a word that only one text has, and of one that is merely exchanged with the person."""
-_WORD = re.compile(r"(?<!\w[’'])\b\w+(?:-\w+)*(?:[’'](?!s\b)\w+)?")
-"""A word, without the ending of its genitive."""
 
 
 @dataclass(frozen=True)
@@ -176,7 +175,7 @@ def differing(one: str, two: str, key: Callable[[str], str]) -> tuple[list[Span]
     >>> differing("She is frail.", "He is well.", same)
     ([(0, 3, 'swapped'), (7, 12, 'differs')], [(0, 2, 'swapped'), (6, 10, 'differs')])
     """
-    words = [list(_WORD.finditer(text)) for text in (one, two)]
+    words = [list(WORD.finditer(text)) for text in (one, two)]
     first, second = ([key(word[0]) for word in side] for side in words)
     marks = [[DIFFERS] * len(side) for side in words]
     for a, b, n in SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks():
