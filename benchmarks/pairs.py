@@ -15,11 +15,13 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 import portrayal
+from portrayal.annotate.topics import TopicModel
 from portrayal.measure import Scope, with_q_values
 from portrayal.measure.matched import MatchedSets, MatchedTexts
 from portrayal.measure.matched.differences import pair_difference
@@ -39,6 +41,16 @@ class Remembered(MatchedTexts):
     known: dict[int, Halves] = field(default_factory=dict)
     turned: frozenset[int] = frozenset()
     planted: frozenset[int] = frozenset()
+    model: TopicModel | None = None
+    topic_shares: np.ndarray | None = None  # of each topic, shape (n_topics, n_sets, n_groups)
+
+    def topics(self, _chosen: Sequence[int], _seed: int) -> TopicModel | None:
+        """The topics of the texts: which half is whose is not known to them, so they stay."""
+        return self.model
+
+    def shares(self, _model: TopicModel, chosen: Sequence[int]) -> np.ndarray:
+        turned = np.array([i in self.turned for i in chosen])
+        return _turned(self.topic_shares[:, chosen], turned)
 
     def halves(self, chosen: Sequence[int]) -> Iterator[tuple[int, Halves]]:
         for i in chosen:
@@ -68,22 +80,32 @@ def worlds(texts: Remembered, n: int, seed: int, sources: int | None) -> Iterato
         index = np.concatenate([of_source[i] for i in drawn])
         owner = np.repeat(np.arange(sources), [len(of_source[i]) for i in drawn])
         turned = rng.integers(0, 2, sources).astype(bool)[owner]
-        value, neutral = (_turned(x[:, index], turned) for x in (every.value, every.neutral))
-        sets = replace(
-            every,
-            sources=tuple(f"{i} {every.sources[s]}" for i, s in enumerate(drawn.tolist())),
-            model=every.model[index],
-            source=owner,
-            split={name: codes[index] for name, codes in every.split.items()},
-            value=value,
-            neutral=neutral,
-            n_answers=every.n_answers[index],
-            answers=every.answers.slice(0, 0),
-        )
+        names = tuple(f"{i} {every.sources[s]}" for i, s in enumerate(drawn.tolist()))
+        sets = part_of(every, index, source=owner, sources=names, answers=every.answers[:0])
+        value, neutral = (_turned(x, turned) for x in (sets.value, sets.neutral))
         known = {i: texts.known.get(int(old), {}) for i, old in enumerate(index.tolist())}
+        shares = None if texts.topic_shares is None else texts.topic_shares[:, index]
         yield replace(
-            texts, sets=sets, known=known, turned=frozenset(np.flatnonzero(turned).tolist())
+            texts,
+            sets=replace(sets, value=value, neutral=neutral),
+            known=known,
+            topic_shares=shares,
+            turned=frozenset(np.flatnonzero(turned).tolist()),
         )
+
+
+def part_of(sets: MatchedSets, index: np.ndarray, **fields: Any) -> MatchedSets:
+    """These sets, in this order, with their sources and answers among the fields."""
+    return replace(
+        sets,
+        model=sets.model[index],
+        split={name: codes[index] for name, codes in sets.split.items()},
+        value=sets.value[:, index],
+        neutral=sets.neutral[:, index],
+        n_answers=sets.n_answers[index],
+        names=tuple(sets.names[i] for i in index.tolist()),
+        **fields,
+    )
 
 
 def _turned(x: np.ndarray, turned: np.ndarray) -> np.ndarray:
@@ -117,23 +139,23 @@ def read(path: str, source: str, model: str | None) -> Remembered:
         place[at] = np.arange(len(at))
         answers = sets.answers.filter(pa.array(inside[sets.answers["set"].to_numpy()]))
         moved = pa.array(place[answers["set"].to_numpy()])
-        sets = replace(
+        sets = part_of(
             sets,
-            models=(model,),
-            sources=tuple(sets.sources[i] for i in used.tolist()),
-            model=np.zeros(len(at), dtype=np.int64),
+            at,
             source=source_code,
-            split={name: codes[inside] for name, codes in sets.split.items()},
-            value=sets.value[:, inside],
-            neutral=sets.neutral[:, inside],
-            n_answers=sets.n_answers[inside],
+            sources=tuple(sets.sources[i] for i in used.tolist()),
             within=sets.within[:, [sets.models.index(model)]],
             answers=answers.set_column(answers.column_names.index("set"), "set", moved),
-            names=tuple(sets.names[i] for i in at.tolist()),
         )
+        sets = replace(sets, models=(model,), model=np.zeros(len(at), dtype=np.int64))
         texts = replace(texts, sets=sets)
-    known = dict(texts.halves(list(range(len(sets.model)))))
-    return Remembered(texts.sets, texts.run, texts.locale, known)
+    chosen, scope = list(range(len(sets.model))), Scope("pairs")
+    known = dict(texts.halves(chosen))
+    parts = [texts.parts(code, scope)[0] for code in range(len(sets.models))]
+    topics = texts.topics([i for proposing in parts for i in proposing], scope.seed)
+    shares = None if topics is None else texts.shares(topics, chosen)
+    remembered = Remembered(texts.sets, texts.run, texts.locale, known=known)
+    return replace(remembered, model=topics, topic_shares=shares)
 
 
 def plant(texts: Remembered, score: str, amount: float) -> Remembered:
@@ -218,13 +240,13 @@ def main() -> None:
     if given.power:
         power(texts, given.worlds, given.sources, scope)
         return
-    kinds = {"pair_difference": 0, "pair_words": 0}
+    kinds = dict.fromkeys(("score", "word", "phrase", "opening", "topic"), 0)
     any_stated = 0
     for world in worlds(texts, given.worlds, 1, None):
         found = stated(world, scope)
         any_stated += bool(found)
         for kind in kinds:
-            kinds[kind] += any(e.measure.startswith(kind) for e in found)
+            kinds[kind] += any(e.strata.get("kind", "score") == kind for e in found)
     print(f"halves exchanged by coins: anything stated in {any_stated} of {given.worlds}; {kinds}")
     print(f"{time.process_time() - start:.0f} CPU seconds")
 
