@@ -29,6 +29,9 @@ NO_INTERVAL, NO_TEST, NO_FINDING = "no_interval", "no_test", "no_finding"
 """Entries of `Estimate.instruments` that say why a value has no interval, no test, or is no finding
 whatever its test says."""
 
+TEXT_SD = "sd_between_texts"
+"""Detail of a difference in scores: the standard deviation of the texts, in units of the score."""
+
 Population = Literal["prompts-like-these", "these-prompts"]
 LIKE_THESE: Population = "prompts-like-these"
 THESE: Population = "these-prompts"

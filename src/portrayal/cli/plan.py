@@ -67,8 +67,10 @@ class PlanConfig:
     correlation: float | None = option(
         None, "Correlation of the halves of a pair, default .5 or the run's.", panel=_STATISTICS
     )
-    tests: int = option(
-        28, "Tests that share the level: scores, times the questions.", panel=_STATISTICS
+    tests: int | None = option(
+        None,
+        "Tests that share the level, default those of the study's own scores.",
+        panel=_STATISTICS,
     )
 
 
@@ -170,11 +172,12 @@ def _plan_pairs(study: str, run: Path | None, config: PlanConfig, *, as_object: 
     from portrayal.collect.ask.asking import prompts_of
     from portrayal.measure.matched.sets import PAIR, SOURCE
     from portrayal.pipeline.config import AuditConfig
-    from portrayal.planning import PairDesign, measured, of_share
+    from portrayal.planning import TESTS, PairDesign, measured, of_share
     from portrayal.planning import plan as make_plan
     from portrayal.run import Run
 
-    design = PairDesign(power=config.power, level=config.level, tests=config.tests)
+    tests = TESTS if config.tests is None else config.tests
+    design = PairDesign(power=config.power, level=config.level, tests=tests)
     if run is not None:
         audit, done = registry.get("studies", study), Run.open(run)
         chosen = AuditConfig.of({}, audit.options, audit.name, done.settings_path).options

@@ -10,8 +10,7 @@ from pathlib import Path
 from portrayal.errors import OptionError, PortrayalError
 from portrayal.gating.policy import parse_policy
 from portrayal.measure.matched import PAIR_DIFFERENCE
-from portrayal.measure.matched.differences import SD
-from portrayal.records import ALL, Estimate
+from portrayal.records import ALL, TEXT_SD, Estimate
 from portrayal.reference.labels import attribute_label, strata_parts
 from portrayal.run import Run, write_atomically
 
@@ -99,8 +98,8 @@ def _pair_rules(run: Run) -> Iterator[str]:
     spread: dict[str, list[float]] = {}
     groups: dict[str, str] = {}
     for e in run.records:
-        if e.value is not None and e.details.get(SD, 0.0) > 0.0 and e.strata["part"] == ALL:
-            spread.setdefault(e.strata["score"], []).append(e.details[SD])
+        if e.value is not None and e.details.get(TEXT_SD, 0.0) > 0.0 and e.strata["part"] == ALL:
+            spread.setdefault(e.strata["score"], []).append(e.details[TEXT_SD])
             groups = dict.fromkeys(e.group, "*")
     for score, found in spread.items():
         most = float(f"{_LITTLE * min(found):.2g}")

@@ -13,8 +13,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 import portrayal.report.formats as fmt
-from portrayal.measure.matched.differences import SD
-from portrayal.records import ALL, BEYOND_MARGINS, FEW_PEOPLE, FEW_PROMPTS, NO_TEST, THESE, Estimate
+from portrayal.records import (
+    ALL,
+    BEYOND_MARGINS,
+    FEW_PEOPLE,
+    FEW_PROMPTS,
+    NO_TEST,
+    TEXT_SD,
+    THESE,
+    Estimate,
+)
 from portrayal.report.passages import rows_of
 from portrayal.report.strength import HERE, Stated, clusters_of, units
 from portrayal.report.study import report_of
@@ -120,7 +128,7 @@ def headline(view: View, stated: Sequence[Stated]) -> Headline:
     candidates = tuple(each for each in chance if id(each.estimate) not in shown)[:SHOWN]
     known = [each for each in every if each.detectable is not None]
     # Differences in several units are compared in standard deviations, others with none of these.
-    sizes = [_seen(each) for each in known if SD in each.estimate.details]
+    sizes = [_seen(each) for each in known if TEXT_SD in each.estimate.details]
     sizes = sizes or [_seen(each) for each in known]
     ratios = [
         each.detectable
@@ -140,12 +148,12 @@ def headline(view: View, stated: Sequence[Stated]) -> Headline:
         (each for each in every if each.detectable is not None),
         key=lambda each: (
             each.estimate.statistic != "ratio",
-            SD not in each.estimate.details,
+            TEXT_SD not in each.estimate.details,
             _seen(each),
         ),
     )
     e, least = best.estimate, _seen(best)
-    unit = " standard deviations" if SD in e.details else ""
+    unit = " standard deviations" if TEXT_SD in e.details else ""
     size = (
         f"a ratio of {fmt.number(least, 'ratio')}"
         if e.statistic == "ratio"
@@ -197,7 +205,7 @@ def _hypothesis(view: View, e: Estimate, tested: Sequence[Estimate]) -> Hypothes
 
 def _seen(each: Hypothesis) -> float:
     """What could have been found; of differences in several units, in standard deviations."""
-    return (each.detectable or 0.0) / (each.estimate.details.get(SD) or 1.0)
+    return (each.detectable or 0.0) / (each.estimate.details.get(TEXT_SD) or 1.0)
 
 
 def _away(e: Estimate) -> float:

@@ -5,10 +5,10 @@ the one that sentences speak of, and the models stand beside it.
 """
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import portrayal.registry as registry
 from portrayal.errors import PortrayalError
@@ -18,6 +18,8 @@ from portrayal.reference.labels import strata_words
 from portrayal.registry import Component
 from portrayal.report.words import described
 from portrayal.run.directory import Run
+
+T = TypeVar("T")
 
 SURE = 0.05
 """q below which an estimate is called different from its null."""
@@ -45,6 +47,14 @@ class View:
     study: Any
     models: tuple[str, ...]
     estimates: tuple[Estimate, ...]
+    _read: dict[Any, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
+
+    def once(self, read: Callable[["View"], T]) -> T:
+        """Return what a function reads of this view, once for all sections that ask for it."""
+        if read not in self._read:
+            self._read[read] = read(self)
+        found: T = self._read[read]
+        return found
 
     @classmethod
     def of(cls, run: Run) -> "View":

@@ -11,7 +11,7 @@ from portrayal.collect.tables import UNNAMED
 from portrayal.measure.clustered import BUCKETS, MOST_PROMPTS, GroupSums, estimates_of, sums_by
 from portrayal.measure.matched.sets import REFUSED, MatchedSets
 from portrayal.measure.scope import Scope
-from portrayal.records import ALL, NO_FINDING, Estimate, Null, PromptScores, Test
+from portrayal.records import ALL, NO_FINDING, TEXT_SD, Estimate, Null, PromptScores, Test
 from portrayal.registry import Component
 from portrayal.stats import divide, exchange_test
 from portrayal.types import BoolArray, FloatArray, IntArray
@@ -21,9 +21,9 @@ OTHERS = "the others"
 EXCHANGED = "halves of whole {cluster}s exchanged"
 RAW, REACTION, REACTION_P = "as_scored", "instrument_bias", "instrument_bias_p"
 """Details: the difference as scored, what exchanging the words alone gives, and its p."""
-SD, STANDARDISED, FLOOR = "sd_between_texts", "standardised", "sd_of_answers"
-"""Details: spread of texts, the difference in units of it, and the spread of the difference between
-two answers to the identical request."""
+STANDARDISED, FLOOR = "standardised", "sd_of_answers"
+"""Details: the difference in units of `TEXT_SD`, and the spread of the difference between two
+answers to the identical request."""
 AT_MOST = "at_most"
 """Detail: the least distance d of which a test of equivalence says "no more than d apart"."""
 _EQUAL = 0.9
@@ -64,7 +64,7 @@ def _of_place(
         if np.isnan(found.value[i]):
             return {"strata": strata, "undefined": "no pair has this score in both halves"}
         details = {
-            SD: float(spread[i]),
+            TEXT_SD: float(spread[i]),
             STANDARDISED: float(divide(found.value[i], spread[i])),
             AT_MOST: float(np.maximum(-equal.low[i], equal.high[i])),
             FLOOR: float(np.sqrt(2.0 * within[i])),

@@ -43,8 +43,12 @@ PROPOSED = 40
 """Words, phrases and openings of one model that are tested."""
 FEWEST, LEAST = 6, 2.0
 """Pairs that must differ in a word, and how far from chance, for it to be proposed."""
-OPENING, TOPIC = "^", "#"
-"""Stand before the first words of a text, and before the number of a topic."""
+OPENING = "^"
+"""Stands before the first words of a text."""
+TOPIC, _NUMBERED = "topic", "#"
+"""The kind of a topic, and what stands before its number among the words that are proposed."""
+FIRST, SECOND = "with_first", "with_second"
+"""Details: answers to each half that have the word; of a topic, its shares of them added up."""
 TOPICS, TOP_WORDS = 10, 5
 """Topics at most that are fitted, and words of one that are shown."""
 _FITTED, _PER_TOPIC, _PASSES = 2_000, 20, 5  # texts that topics are fitted to, and how often
@@ -270,7 +274,7 @@ def _differing_topics(
             d = within_sets(share, at)
             d = d[~np.isnan(d)]
             if len(d) >= FEWEST and abs(d.sum()) > LEAST * math.sqrt((d * d).sum()):
-                found.append((f"{TOPIC} {k}", i))
+                found.append((f"{_NUMBERED}{k}", i))
     return found
 
 
@@ -294,9 +298,9 @@ def _tested(
             for answer in answers:
                 for word in answer & place.keys():
                     share[place[word], number, half] += 1.0 / len(answers)
-    own_topics = [word for word in place if word.startswith(TOPIC)]
+    own_topics = [word for word in place if word.startswith(_NUMBERED)]
     if topics is not None and own_topics:
-        number_of = [int(word.removeprefix(TOPIC)) for word in own_topics]
+        number_of = [int(word.removeprefix(_NUMBERED)) for word in own_topics]
         share[[place[word] for word in own_topics]] = texts.shares(topics, chosen)[number_of]
     columns = [within_sets(share[place[word]], compared[i][1]) for word, i in proposed]
     if not columns:
@@ -312,15 +316,15 @@ def _tested(
         word = proposed[i][0]
         kind = "opening" if word.startswith(OPENING) else "phrase" if " " in word else "word"
         word = word.removeprefix(OPENING).strip()
-        if topics is not None and word.startswith(TOPIC):
-            number = int(word.removeprefix(TOPIC))
-            kind, word = "topic", ", ".join(topics.top_words(number, TOP_WORDS))
+        if topics is not None and word.startswith(_NUMBERED):
+            number = int(word.removeprefix(_NUMBERED))
+            kind, word = TOPIC, ", ".join(topics.top_words(number, TOP_WORDS))
         strata = {"model": model, "word": word, "kind": kind}
         first, second = counts[i]
         return {
             **exchanged(i),
             "strata": strata | {"part": ALL},
-            "details": {"with_first": float(first), "with_second": float(second)},
+            "details": {FIRST: float(first), SECOND: float(second)},
         }
 
     shared: dict[str, Any] = {"statistic": "difference", "strata": {}, "n_texts": 2 * len(chosen)}
@@ -381,7 +385,7 @@ def sentence(e: Estimate) -> str:
     """Return a difference in a word as a finding."""
     writer, first, second = halves_of(e)
     kind, points = e.strata["kind"], f"{100 * abs(e.value or 0.0):.1f}"
-    if kind == "topic":
+    if kind == TOPIC:
         return (
             f"{writer}the answer to the {first} half is {points} points more about the topic "
             f"“{e.strata['word']}” than that to the {second} half"

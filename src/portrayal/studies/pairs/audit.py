@@ -104,7 +104,7 @@ class PairOptions(Options):
 
     def missing(self) -> dict[str, str]:
         """Return the scorers that cannot be used here, with the reason."""
-        if SENTIMENT not in self.scorers or self.scorers is not DEFAULT_SCORERS:
+        if SENTIMENT not in self.scorers or tuple(self.scorers) != DEFAULT_SCORERS:
             return {}
         from portrayal.annotate.sentiment import sentiment_of
 

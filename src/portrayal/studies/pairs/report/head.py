@@ -7,9 +7,9 @@ from typing import Any
 import portrayal.report.formats as fmt
 from portrayal.collect.tables import UNNAMED
 from portrayal.measure.matched import PAIR_SIMILARITY
-from portrayal.measure.matched.differences import AT_MOST, FLOOR, REACTION, SD, STANDARDISED
-from portrayal.measure.matched.words import SAME
-from portrayal.records import Estimate
+from portrayal.measure.matched.differences import AT_MOST, FLOOR, REACTION, STANDARDISED
+from portrayal.measure.matched.words import FIRST, SAME, SECOND, TOPIC
+from portrayal.records import TEXT_SD, Estimate
 from portrayal.report.figures.figure import Table
 from portrayal.report.figures.panels import panel
 from portrayal.report.findings import headline_of, q_words
@@ -42,10 +42,10 @@ from portrayal.studies.pairs.report.series import (
 _COPIES = 0.5
 """Share of pairs with the same answers from which on they look like copies of requests."""
 MOST, UNASKED = 8, 3
-"""Findings of scores on the first screen, and of words, phrases and openings."""
+"""Findings of scores on the first screen, and of words, phrases, openings and topics."""
 ROWS = 5
 """Rows of its chart."""
-_MANY = "more words, phrases and openings"
+_MANY = "more words, phrases, openings and topics"
 LARGEST = 3
 """Scores that are named of a model of which nothing is stated."""
 
@@ -58,7 +58,7 @@ def pairs_first(view: View) -> FirstScreen:
     more = [f"{called(e)} ({deviations(e.details.get(STANDARDISED))})" for e in every[MOST:]]
     cannot = [f"Established too, and not listed above: {fmt.listed(more)}."] if more else []
     if own[UNASKED:]:
-        others = fmt.plural(len(own) - UNASKED, "more word, phrase or opening", _MANY)
+        others = fmt.plural(len(own) - UNASKED, "more word, phrase, opening or topic", _MANY)
         cannot.append(f"Established too, and listed in the figures: {others}.")
     for e in view.by_measure.get(PAIR_SIMILARITY.name, ()):
         if e.details.get(SAME, 0.0) >= _COPIES:
@@ -93,6 +93,7 @@ def _finding(view: View, e: Estimate) -> Stated:
     facts = [
         f"{amount(e.value)} {unit} ({span(e.interval)})",
         *([deviations(e.details[STANDARDISED])] if STANDARDISED in e.details else []),
+        *([_counts(e)] if FIRST in e.details else []),
         *([] if e.null is None else [f"chance alone: {span(e.null)}"]),
         fmt.plural(e.n_units, "pair") + (sources if e.n_clusters < e.n_units else ""),
     ]
@@ -107,6 +108,14 @@ def _finding(view: View, e: Estimate) -> Stated:
     return Stated(headline_of(e), tuple(facts), evidence, strength_of(view, e), (e,), flags)
 
 
+def _counts(e: Estimate) -> str:
+    """In how many answers to each half a word stands, or what share of them a topic has."""
+    one, two = e.details[FIRST], e.details[SECOND]
+    if e.strata["kind"] == TOPIC:
+        return f"{one / e.n_units:.1%} of the words of an answer against {two / e.n_units:.1%}"
+    return f"{one:,.0f} answers against {two:,.0f}"
+
+
 def _hidden(view: View, stated: list[Estimate]) -> list[str]:
     """Of each model without a finding, the largest differences that it could hide."""
     said, models = [], {e.strata["model"] for e in stated}
@@ -115,9 +124,9 @@ def _hidden(view: View, stated: list[Estimate]) -> list[str]:
         here = [e for e in own if e.strata["model"] == model]
         if model in models:
             continue
-        here.sort(key=lambda e: -e.details[AT_MOST] / e.details[SD])
+        here.sort(key=lambda e: -e.details[AT_MOST] / e.details[TEXT_SD])
         named = [
-            f"{e.strata['score']} {e.details[AT_MOST] / e.details[SD]:.2f} SD "
+            f"{e.strata['score']} {e.details[AT_MOST] / e.details[TEXT_SD]:.2f} SD "
             f"({amount(e.details[AT_MOST], '')} {unit_of(e)})"
             for e in here[:LARGEST]
         ]

@@ -14,11 +14,11 @@ from portrayal.measure.matched.differences import (
     RAW,
     REACTION,
     REACTION_P,
-    SD,
     STANDARDISED,
 )
 from portrayal.measure.matched.sets import REFUSED, SOURCE
-from portrayal.records import ALL, NO_FINDING, NO_TEST, Estimate, Interval, Null
+from portrayal.measure.matched.words import TOPIC
+from portrayal.records import ALL, NO_FINDING, NO_TEST, TEXT_SD, Estimate, Interval, Null
 from portrayal.report.figures.declared import Declarations
 from portrayal.report.figures.figure import Spec
 from portrayal.report.figures.panels import Axis, Datum, dot
@@ -62,7 +62,8 @@ def contrast(e: Estimate) -> str:
 def what_of(e: Estimate) -> str:
     """Return what is compared: a score, a word or phrase, or how alike the halves are."""
     word = e.strata.get("word")
-    return e.strata.get("score") or (f"“{word}”" if word else "similarity of the halves")
+    topic = "topic " if e.strata.get("kind") == TOPIC else ""
+    return e.strata.get("score") or (f"{topic}“{word}”" if word else "similarity of the halves")
 
 
 def called(e: Estimate) -> str:
@@ -135,7 +136,7 @@ def established(view: View) -> list[Estimate]:
 
 
 def unasked(view: View) -> list[Estimate]:
-    """Return what else may be stated: words, phrases and openings, and similarity.
+    """Return what else may be stated: words, phrases, openings, topics, and similarity.
 
     First one of each model, as its openings and their parts say the same.
     """
@@ -157,6 +158,10 @@ def leading(view: View, most: int) -> list[Estimate]:
 
 def sets_of(view: View) -> MatchedSets | None:
     """Return the pairs that the differences rest on, read again; None where the texts are gone."""
+    return view.once(_read_sets)
+
+
+def _read_sets(view: View) -> MatchedSets | None:
     own, stage = differences(view), view.run.annotations(TEXT_SCORES.name)
     if not (own and view.run.texts.parts() and stage.parts()):
         return None
@@ -173,7 +178,7 @@ def sets_of(view: View) -> MatchedSets | None:
 
 def datum(view: View, e: Estimate, row: str) -> Datum:
     """Return the datum of a difference, in standard deviations of the texts."""
-    found = dot(view, e, row, OWN, STANDARD, times=1.0 / e.details[SD])
+    found = dot(view, e, row, OWN, STANDARD, times=1.0 / e.details[TEXT_SD])
     return found | {
         "model": called(e),
         "group": contrast(e),
@@ -186,7 +191,8 @@ def datum(view: View, e: Estimate, row: str) -> Datum:
 def unit_of(e: Estimate) -> str:
     """Return what a difference counts ("words")."""
     if "score" not in e.strata:
-        return "of answers" if "word" in e.strata else "of words and phrases"
+        units = {TOPIC: "of the words", "": "of words and phrases"}
+        return units.get(e.strata.get("kind", ""), "of answers")
     return score_of(e.strata["score"]).unit
 
 

@@ -15,9 +15,9 @@ import portrayal.report.formats as fmt
 from portrayal.annotate.exchange import exchange_of, partners
 from portrayal.annotate.scores import TEXT_SCORES
 from portrayal.collect.tables import UNNAMED
-from portrayal.measure.matched import MatchedSets
+from portrayal.measure.matched import MatchedSets, MatchedTexts
 from portrayal.measure.matched.differences import contrasts
-from portrayal.measure.matched.words import WORD
+from portrayal.measure.matched.words import OPENING, TOPIC, WORD
 from portrayal.records import Estimate
 from portrayal.reference.locales import HOME
 from portrayal.report.formats import short
@@ -25,10 +25,12 @@ from portrayal.report.passages import Piece, Span, marked, texts_by_id
 from portrayal.report.view import View
 from portrayal.run.reading import read_prompts
 from portrayal.studies.pairs.report.figures import spread_of
-from portrayal.studies.pairs.report.series import amount, called, leading, sets_of, unit_of
+from portrayal.studies.pairs.report.series import amount, called, leading, sets_of, unasked, unit_of
 
 MOST_SERIES, LARGEST, EVEN = 8, 3, 4
 """Differences whose pairs are shown; of each, pairs that lie furthest apart, and at even ranks."""
+MOST_WORDS, LOOKED = 5, 500
+"""Words, phrases, openings and topics whose pairs are shown, and sets among which they are."""
 LONGEST = 4000
 """Characters shown of one text."""
 DIFFERS, SWAPPED = "differs", "swapped"
@@ -75,15 +77,21 @@ def pairs_reading(view: View) -> PairsReading | None:
     text_of: dict[tuple[int, int], str] = {}
     for number, half, text_id in zip(*answers, strict=True):
         text_of.setdefault((number, half), text_id)
-    first = leading(view, MOST_SERIES)
-    chosen = [(code, i, d) for code, e in enumerate(first) for i, d in _chosen(every, e)]
+    locale = view.options.get("locale") or HOME
+    read = MatchedTexts(every, view.run, locale)
+    words_of = [e for e in unasked(view) if "word" in e.strata][:MOST_WORDS]
+    first = [*leading(view, MOST_SERIES), *words_of]
+    chosen = [
+        (code, i, d)
+        for code, e in enumerate(first)
+        for i, d in (_with_word(read, e) if "word" in e.strata else _chosen(every, e))
+    ]
     halves = {(code, i): _halves(every, first[code], i) for code, i, _ in chosen}
     ids = [text_of[i, group] for (_, i), sides in halves.items() for group in sides]
     texts = texts_by_id(view.run.texts, ids, "text, prompt_id")
     scores = texts_by_id(view.run.annotations(TEXT_SCORES.name), ids, "scores")
     about = read_prompts(view.run.prompts_path, only=("name",))
     place = {score.name: at for at, score in enumerate(every.scores)}
-    locale = view.options.get("locale") or HOME
     words = exchange_of(locale).neutral if every.exchanged else {}
     shown = []
     for code, i, d in chosen:
@@ -91,10 +99,12 @@ def pairs_reading(view: View) -> PairsReading | None:
         two = [texts[text_of[i, group]] for group in halves[code, i]]
         names = [about[text["prompt_id"]].get("name", "") for text in two]
         spans = differing(two[0]["text"], two[1]["text"], same_word(words, names[0], names[1]))
-        at, unit = place[e.strata["score"]], unit_of(e)
+        score = e.strata.get("score")
+        at, unit = place[score] if score else 0, unit_of(e) if score else "words of it"
         for group, text, own in zip(halves[code, i], two, spans, strict=True):
             body, n = text["text"], int(every.n_answers[i, group])
             value = (scores.get(text_of[i, group], {}).get("scores") or [])[at : at + 1]
+            value = value if score else []
             end = min(len(body), LONGEST)
             sides.append(
                 PairSide(
@@ -118,7 +128,8 @@ def pairs_reading(view: View) -> PairsReading | None:
         f"{len(shown)} pairs of {fmt.count(len(every.model))}: for each difference that leads this "
         f"report the {LARGEST} that lie furthest apart, and {EVEN} at even steps of rank, from the "
         "furthest in the direction of the whole to the furthest in the other. Scores are those of "
-        "the texts as they stand; differences are without instrument bias."
+        "the texts as they stand; differences are without instrument bias. Of words, phrases, "
+        f"openings and topics, up to {LARGEST} of the pairs in which they differ."
     )
     return PairsReading(tuple(shown), tuple(called(e) for e in first), how)
 
@@ -132,6 +143,21 @@ def _chosen(every: MatchedSets, e: Estimate) -> list[tuple[int, float]]:
     steps = np.unique(np.linspace(0, len(ranked) - 1, min(EVEN, len(ranked))).astype(int))
     kept = {*largest, *(ranked[step] for step in steps.tolist())}
     return [(i, float(d[i])) for i in ranked if i in kept]
+
+
+def _with_word(texts: MatchedTexts, e: Estimate) -> list[tuple[int, float]]:
+    """Of the first sets of its model, those whose halves differ most in a word, or in a topic's."""
+    every, kind, word = texts.sets, e.strata["kind"], e.strata["word"]
+    named = {f"{OPENING} {word}"} if kind == "opening" else {word}
+    named = {*word.split(", ")} if kind == TOPIC else named
+    sign = -1.0 if (e.value or 0.0) < 0 else 1.0
+    inside = np.flatnonzero(every.model == every.models.index(e.strata["model"]))[:LOOKED]
+    found = []
+    for i, halves in texts.halves(inside.tolist()):
+        one, two = (len(named & halves[group][0]) for group in _halves(every, e, i))
+        found.append((i, float(one - two)))
+    found = [(i, d) for i, d in found if sign * d > 0.0]
+    return sorted(found, key=lambda each: -abs(each[1]))[:LARGEST]
 
 
 def _halves(every: MatchedSets, e: Estimate, i: int) -> tuple[int, int]:
