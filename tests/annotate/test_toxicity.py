@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -33,12 +34,12 @@ def make(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
 
     def save(labels: Sequence[str] = ("toxic", "insult"), *, safe: bool = True, **more: Any) -> str:
         folder = tmp_path_factory.mktemp("bert")
-        words = "[PAD] [UNK] [CLS] [SEP] [MASK] go away fool it rained all day hello there . ,"
+        words = "[PAD] [UNK] [CLS] [SEP] [MASK] go away fool it rained all day hello there . , she"
         (folder / "vocab.txt").write_text("\n".join(words.split(" ")), encoding="utf-8")
         transformers.BertTokenizerFast(str(folder / "vocab.txt")).save_pretrained(folder)
         torch.manual_seed(3)
         config = transformers.BertConfig(
-            vocab_size=16, hidden_size=16, num_hidden_layers=1, num_attention_heads=2,
+            vocab_size=17, hidden_size=16, num_hidden_layers=1, num_attention_heads=2,
             intermediate_size=16, max_position_embeddings=24, initializer_range=0.8,
             id2label=dict(enumerate(labels)), label2id={x: i for i, x in enumerate(labels)}, **more,
         )  # fmt: skip
@@ -51,6 +52,35 @@ def make(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
         return str(folder)
 
     return save
+
+
+def test_pairs_are_scored_with_the_words_of_the_other_person_too(
+    make: Callable[..., str], tmp_path: Path
+) -> None:
+    """One network reads each text and its twin; a text without words of a person reacts by 0."""
+    import portrayal
+
+    folder = make()
+    rows = [
+        {"pair": f"p{i}", "gender": group, "text": f"{text} Hello {'fool' * (i % 2)}."}
+        for i in range(8)
+        for group, text in (("female", "Go away, she said."), ("male", "It rained all day."))
+    ]
+    run = portrayal.audit(
+        "pairs", texts=rows, scorers=["toxicity"], lexicons=[], toxicity_model=folder,
+        out=tmp_path / "run", report=False,
+    )  # fmt: skip
+    (e,) = [e for e in run.records if e.strata.get("score") == "toxicity"]
+    network = load(folder)
+    scored = [network([text])[0] for text in (row["text"] for row in rows)]
+    assert e.details["as_scored"] == pytest.approx(
+        np.mean(scored[::2]) - np.mean(scored[1::2]), abs=1e-5
+    )
+    twins = [network([row["text"].replace("she", "he")])[0] for row in rows]
+    reaction = (np.array(scored) - np.array(twins))[::2].mean() / 2.0
+    assert abs(reaction) > 1e-4
+    assert e.details["instrument_bias"] == pytest.approx(reaction, abs=1e-5)
+    assert e.value == pytest.approx(e.details["as_scored"] - reaction, abs=1e-5)
 
 
 def _annotated(settings: dict[str, Any]) -> list[dict[str, Any]]:

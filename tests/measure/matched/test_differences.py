@@ -138,3 +138,17 @@ def test_equivalence_names_the_least_distance_that_holds(audited):
     t = stats.t(found.n_clusters - 1)
     expected = abs(found.value) + half * t.ppf(0.95) / t.ppf(0.975)
     assert found.details["at_most"] == pytest.approx(expected)
+
+
+def test_default_scorers_of_a_file_leave_out_what_is_not_installed(monkeypatch):
+    """A list that is read back equals the default, though it is another object."""
+    from portrayal.annotate import sentiment
+    from portrayal.errors import MissingExtraError
+    from portrayal.studies.pairs import PairOptions
+
+    def missing(_):
+        raise MissingExtraError("no vaderSentiment")
+
+    monkeypatch.setattr(sentiment, "sentiment_of", missing)
+    read_back = tuple("length readability sentiment agency".split())
+    assert "sentiment" not in PairOptions(scorers=read_back).settings()["scorers"]

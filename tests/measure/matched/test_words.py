@@ -1,5 +1,7 @@
 """Words that nobody asked for: proposed on half of the sources, tested on the other half."""
 
+import zlib
+
 import numpy as np
 import pytest
 
@@ -31,6 +33,47 @@ def test_a_phrase_of_one_half_is_found(audited):
     assert all(set(e.strata["word"].split()) <= said for e in words_alone)
     assert all(said & set(e.strata["word"].split(", ")) for e in topics)
     assert all(e.value < 0 for e in words_alone)
+
+
+def test_a_topic_of_one_half_is_found_though_its_words_are_many(audited):
+    """Each half has four nouns of many; those about men are of gardens in one half of the texts."""
+    pytest.importorskip("gensim", reason="topics need gensim (extra 'news')")
+    rng = np.random.default_rng(5)
+    pools = {
+        "garden": [f"{a}{b}" for a in ("rose", "soil", "seed", "leaf") for b in ("bud", "bed", "pot")],
+        "office": [f"{a}{b}" for a in ("desk", "file", "form", "mail") for b in ("box", "set", "pad")],
+        "music": [f"{a}{b}" for a in ("song", "drum", "horn", "tune") for b in ("book", "man", "ful")],
+    }
+    rows = pairs(n_sources=160, per_source=1, seed=7)
+    for row in rows:
+        of = str(rng.choice(["office", "music"]))
+        if row["gender"] == "male" and rng.random() < 0.4:
+            of = "garden"
+        row["text"] = " ".join(rng.choice(pools[of], 8)) + "."
+    topics = [e for e in words(audited(rows)) if e.strata["kind"] == "topic"]
+    (first, *_) = sorted(topics, key=lambda e: e.tests[0].p)
+    assert first.tests[0].audit_q < 0.05
+    assert first.value < 0
+    assert {*first.strata["word"].split(", ")} <= {*pools["garden"]}
+
+
+def test_topics_are_fitted_to_the_half_that_proposes_alone(audited, monkeypatch):
+    """What only the texts that test say is of no topic."""
+    pytest.importorskip("gensim", reason="topics need gensim (extra 'news')")
+    from portrayal.measure.matched import words as measured
+
+    fitted = []
+    known = measured.fit_texts
+    monkeypatch.setattr(
+        measured, "fit_texts", lambda texts, *a, **k: fitted.extend(texts) or known(texts, *a, **k)
+    )
+    rows = pairs(n_sources=60, per_source=1, seed=3)
+    for row in rows:
+        side = zlib.crc32(row["note"].encode()) % 2
+        row["text"] += f" It was a {('proposing', 'testing')[side]} day."
+    audited(rows)
+    assert fitted
+    assert all("proposing" in text and "testing" not in text for text in fitted)
 
 
 def test_nothing_is_found_where_nothing_was_planted(audited):
