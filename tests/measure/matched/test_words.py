@@ -40,9 +40,15 @@ def test_a_topic_of_one_half_is_found_though_its_words_are_many(audited):
     pytest.importorskip("gensim", reason="topics need gensim (extra 'news')")
     rng = np.random.default_rng(5)
     pools = {
-        "garden": [f"{a}{b}" for a in ("rose", "soil", "seed", "leaf") for b in ("bud", "bed", "pot")],
-        "office": [f"{a}{b}" for a in ("desk", "file", "form", "mail") for b in ("box", "set", "pad")],
-        "music": [f"{a}{b}" for a in ("song", "drum", "horn", "tune") for b in ("book", "man", "ful")],
+        "garden": [
+            f"{a}{b}" for a in ("rose", "soil", "seed", "leaf") for b in ("bud", "bed", "pot")
+        ],
+        "office": [
+            f"{a}{b}" for a in ("desk", "file", "form", "mail") for b in ("box", "set", "pad")
+        ],
+        "music": [
+            f"{a}{b}" for a in ("song", "drum", "horn", "tune") for b in ("book", "man", "ful")
+        ],
     }
     rows = pairs(n_sources=160, per_source=1, seed=7)
     for row in rows:
