@@ -150,5 +150,5 @@ def test_default_scorers_of_a_file_leave_out_what_is_not_installed(monkeypatch):
         raise MissingExtraError("no vaderSentiment")
 
     monkeypatch.setattr(sentiment, "sentiment_of", missing)
-    read_back = tuple(["length", "readability", "sentiment", "agency"])
+    read_back = ("length", "readability", "sentiment", "agency")
     assert "sentiment" not in PairOptions(scorers=read_back).settings()["scorers"]
