@@ -111,7 +111,7 @@ class MatchedTexts:
         Words of the persons, their names, and words that say nothing by themselves are left out.
         """
         idle = self.idle
-        texts = [" ".join(w for w in words if w not in idle) for *_, words in self.answers(chosen)]
+        texts = [_telling_words(words, idle) for *_, words in self.answers(chosen)]
         k = min(TOPICS, len(texts) // _PER_TOPIC)
         with suppress(MissingExtraError, TooFewTextsError):
             return fit_texts(texts, k, passes=_PASSES, seed=seed) if k > 1 else None
@@ -127,7 +127,7 @@ class MatchedTexts:
         total, n = np.zeros((*shape, model.n_topics)), np.zeros(shape)
         answers, idle = self.answers(chosen), self.idle
         while block := list(islice(answers, 2_000)):
-            texts = [" ".join(w for w in words if w not in idle) for *_, words in block]
+            texts = [_telling_words(words, idle) for *_, words in block]
             at = tuple(np.array([(place[i], half) for i, half, _ in block]).T)
             np.add.at(total, at, model.shares(texts))
             np.add.at(n, at, 1.0)
@@ -159,6 +159,11 @@ class MatchedTexts:
             while rows := found.fetchmany(2_000):
                 for number, half, text, name in rows:
                     yield number, half, words_of(text, neutral, name or "")
+
+
+def _telling_words(words: Sequence[str], idle: frozenset[str]) -> str:
+    """The words of an answer that topics are fitted to: no numbers, and none of `idle`."""
+    return " ".join(word for word in words if word not in idle and not word.isdigit())
 
 
 def words_of(text: str, neutral: Mapping[str, str], name: str = "") -> list[str]:
@@ -267,15 +272,33 @@ def _proposed(texts: MatchedTexts, chosen: Sequence[int]) -> list[tuple[str, int
 def _differing_topics(
     texts: MatchedTexts, topics: TopicModel, chosen: Sequence[int]
 ) -> list[tuple[str, int]]:
-    """Topics with the contrast of groups that they differ in, by as much as words must."""
+    """Topics with the contrast of groups that they differ in, the furthest first.
+
+    Each differs by as much as words must, among the words of no topic before it.
+    """
     found = []
-    for k, share in enumerate(texts.shares(topics, chosen)):
-        for i, (_, at) in enumerate(contrasts(texts.sets)):
-            d = within_sets(share, at)
-            d = d[~np.isnan(d)]
-            if len(d) >= FEWEST and abs(d.sum()) > LEAST * math.sqrt((d * d).sum()):
-                found.append((f"{_NUMBERED}{k}", i))
+    shares = texts.shares(topics, chosen)
+    for i, (_, at) in enumerate(contrasts(texts.sets)):
+        taken: list[int] = []
+        while len(taken) < topics.n_topics - 1:
+            left = [k for k in range(topics.n_topics) if k not in taken]
+            d = np.stack([within_sets(_among_others(shares, k, taken), at) for k in left])
+            d = d[:, ~np.isnan(d).any(0)]
+            z = abs(divide(d.sum(1), np.sqrt((d * d).sum(1))))
+            best = int(np.nan_to_num(z).argmax())
+            if d.shape[1] < FEWEST or not z[best] > LEAST:
+                break
+            found.append((_NUMBERED + " ".join(map(str, (left[best], *taken))), i))
+            taken.append(left[best])
     return found
+
+
+def _among_others(shares: FloatArray, topic: int, taken: Sequence[int]) -> FloatArray:
+    """The share of a topic among the words of no topic that was `taken` before it.
+
+    Shares add up to one: where one topic has more of the words, all others have less.
+    """
+    return divide(shares[topic], 1.0 - shares[list(taken)].sum(0))
 
 
 def _tested(
@@ -300,8 +323,10 @@ def _tested(
                     share[place[word], number, half] += 1.0 / len(answers)
     own_topics = [word for word in place if word.startswith(_NUMBERED)]
     if topics is not None and own_topics:
-        number_of = [int(word.removeprefix(_NUMBERED)) for word in own_topics]
-        share[[place[word] for word in own_topics]] = texts.shares(topics, chosen)[number_of]
+        of_all = texts.shares(topics, chosen)
+        for word in own_topics:
+            number, *taken = map(int, word.removeprefix(_NUMBERED).split())
+            share[place[word]] = _among_others(of_all, number, taken)
     columns = [within_sets(share[place[word]], compared[i][1]) for word, i in proposed]
     if not columns:
         return
@@ -317,7 +342,7 @@ def _tested(
         kind = "opening" if word.startswith(OPENING) else "phrase" if " " in word else "word"
         word = word.removeprefix(OPENING).strip()
         if topics is not None and word.startswith(_NUMBERED):
-            number = int(word.removeprefix(_NUMBERED))
+            number = int(word.removeprefix(_NUMBERED).split()[0])
             kind, word = TOPIC, ", ".join(topics.top_words(number, TOP_WORDS))
         strata = {"model": model, "word": word, "kind": kind}
         first, second = counts[i]
