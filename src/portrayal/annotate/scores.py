@@ -184,6 +184,7 @@ def scores_of(settings: Mapping[str, Any]) -> tuple[TextScore, ...]:
 
 def _setup(settings: Mapping[str, Any]) -> Callable[..., list[Any]]:
     scorers, lists = settings["scorers"], lists_of(tuple(settings["lexicons"]))
+    n_themes = len(lists.themes)
     exchange = exchange_of(settings["locale"]["locale"])
     side_of = {word: side for side, words in enumerate(exchange.telling) for word in words}
     polarity = sentiment_of(settings["sentiment"]) if SENTIMENT in scorers else None
@@ -198,23 +199,6 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., list[Any]]:
         heard = 0.0 if polarity is None else polarity(sentence)
         sides = [side_of[word] for word in words if word in side_of]
         return len(words), sum(map(len, words)), heard, lists.hits(words), sides
-
-    def numbers(each: Sequence[tuple[Any, ...]], models: Mapping[str, float]) -> list[float]:
-        """The scores of a text from those of its sentences."""
-        words, letters, polarities = (sum(row[i] for row in each) for i in range(3))
-        counts = [0] * len(lists.themes)
-        for column in chain.from_iterable(row[3] for row in each):
-            counts[column] += 1
-        found: dict[str, float] = {
-            LENGTH: float(words),
-            SENTIMENT: polarities / len(each),
-            **models,
-        }
-        if words:
-            grade = 4.71 * letters / words + 0.5 * words / len(each) - 21.43
-            found[READABILITY] = grade
-        shares = (PER * count / max(words, 1) for count in counts)
-        return [*(found.get(name, math.nan) for name in scorers), *shares]
 
     def work(rows: Sequence[Mapping[str, Any]], strata: Sequence[Mapping[str, str]]) -> list[Any]:
         made: list[Any] = []
@@ -234,7 +218,7 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., list[Any]]:
                     for piece, twin, known in zip(pieces, twins, own, strict=True)
                 ]
                 scores, exchanged = (
-                    numbers(each, {name: found[side][i] for name, found in models.items()})
+                    _numbers(each, scorers, n_themes, {n: f[side][i] for n, f in models.items()})
                     for side, each in enumerate((own, other))
                 )
                 sides = [side for each in own for side in each[4]]
@@ -246,6 +230,24 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., list[Any]]:
         return made
 
     return work
+
+
+def _numbers(
+    each: Sequence[tuple[Any, ...]],
+    scorers: Sequence[str],
+    n_themes: int,
+    models: Mapping[str, float],
+) -> list[float]:
+    """The scores of a text from what its sentences hold, and from what classifiers say of it."""
+    words, letters, polarities = (sum(row[i] for row in each) for i in range(3))
+    counts = [0] * n_themes
+    for column in chain.from_iterable(row[3] for row in each):
+        counts[column] += 1
+    found = {LENGTH: float(words), SENTIMENT: polarities / len(each), **models}
+    if words:
+        found[READABILITY] = 4.71 * letters / words + 0.5 * words / len(each) - 21.43
+    shares = (PER * count / max(words, 1) for count in counts)
+    return [*(found.get(name, math.nan) for name in scorers), *shares]
 
 
 def _by_models(

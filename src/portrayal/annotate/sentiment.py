@@ -263,70 +263,92 @@ def vader() -> Callable[[str], float]:
         raise MissingExtraError(
             "sentiment by VADER needs the package vaderSentiment: pip install 'portrayal[vader]'."
         ) from error
-    theirs = vaderSentiment.vaderSentiment
-    analyser = theirs.SentimentIntensityAnalyzer()
-    phrases = " ".join((*theirs.BOOSTER_DICT, *theirs.SPECIAL_CASES, _VADER_RULES))
-    heed = {*phrases.split(), *theirs.NEGATE}
-    scored = analyser.lexicon.keys() - theirs.BOOSTER_DICT.keys()
-    heard, loud = set[str](), set[str]()
-
-    class Parts(dict[str, str]):
-        """What VADER makes of a written word; "_" of all those that it passes over."""
-
-        def __missing__(self, written: str) -> str:
-            word = written.strip(string.punctuation)
-            word = word if len(word) > 2 else written  # an emoticon
-            small = word.lower()
-            weighs = small in analyser.lexicon or small in theirs.BOOSTER_DICT
-            part = small if weighs or small in heed or "n't" in small else "_"
-            if weighs and word.isupper():
-                part = word
-                loud.add(part)
-            if small in scored:
-                heard.add(part)
-            self[written] = part
-            return part
-
-    class Valences(dict[tuple[tuple[str, ...], int, bool], float]):
-        """What the word at a place of a window of six is worth: the others are never asked for."""
-
-        def __missing__(self, key: tuple[tuple[str, ...], int, bool]) -> float:
-            window, at, capitals = key
-            self[key] = 0.0
-            if [word.lower() for word in window[at : at + 2]] != ["kind", "of"]:
-                given = SimpleNamespace(words_and_emoticons=window, is_cap_diff=capitals)
-                self[key] = analyser.sentiment_valence(0, given, window[at], at, [])[0]
-            return self[key]
-
-    parts, valences = Parts(), Valences()
-
-    def polarity(text: str) -> float:
-        if not (text.isascii() or analyser.emojis.keys().isdisjoint(text)):
-            return float(analyser.polarity_scores(text)["compound"])
-        if len(parts) > _REMEMBERED or len(valences) > _REMEMBERED:
-            parts.clear()
-            valences.clear()
-        words = [parts[written] for written in text.split()]
-        if heard.isdisjoint(words):
-            return 0.0
-        if "but" in words:
-            return float(analyser.polarity_scores(text)["compound"])
-        capitals = not loud.isdisjoint(words) and theirs.SentiText(text).is_cap_diff
-        # Words that are worth nothing add nothing to the sum.
-        found = [
-            valences[tuple(words[max(at - 3, 0) : at + 3]), min(at, 3), capitals]
-            for at, word in enumerate(words)
-            if word in heard
-        ]
-        if "!" in text or "?" in text:
-            return float(analyser.score_valence(found, text)["compound"])
-        return round(float(theirs.normalize(float(sum(found)))), 4)
-
-    return polarity
+    return Vader(vaderSentiment.vaderSentiment)
 
 
 _VADER_RULES = "no or nor least at very so this never without doubt kind of but"
 """Words that VADER's rules name in passing, beside those of its lists."""
+
+
+class VaderWords(dict[str, str]):
+    """What VADER makes of a written word; "_" of all those that it passes over.
+
+    Attributes
+    ----------
+    heard, loud
+        Words met so far that are worth something, and those of weight in capitals.
+    """
+
+    def __init__(self, theirs: Any, analyser: Any) -> None:
+        super().__init__()
+        phrases = " ".join((*theirs.BOOSTER_DICT, *theirs.SPECIAL_CASES, _VADER_RULES))
+        self._heed = {*phrases.split(), *theirs.NEGATE}
+        self._weighs = analyser.lexicon.keys() | theirs.BOOSTER_DICT.keys()
+        self._scored = analyser.lexicon.keys() - theirs.BOOSTER_DICT.keys()
+        self.heard, self.loud = set[str](), set[str]()
+
+    def __missing__(self, written: str) -> str:
+        word = written.strip(string.punctuation)
+        word = word if len(word) > 2 else written  # an emoticon
+        small = word.lower()
+        weighs = small in self._weighs
+        part = small if weighs or small in self._heed or "n't" in small else "_"
+        if weighs and word.isupper():
+            part = word
+            self.loud.add(part)
+        if small in self._scored:
+            self.heard.add(part)
+        self[written] = part
+        return part
+
+
+class VaderValences(dict[tuple[tuple[str, ...], int, bool], float]):
+    """What the word at a place of a window of six is worth: the others are never asked for."""
+
+    def __init__(self, analyser: Any) -> None:
+        super().__init__()
+        self._analyser = analyser
+
+    def __missing__(self, key: tuple[tuple[str, ...], int, bool]) -> float:
+        window, at, capitals = key
+        self[key] = 0.0
+        if [word.lower() for word in window[at : at + 2]] != ["kind", "of"]:
+            given = SimpleNamespace(words_and_emoticons=window, is_cap_diff=capitals)
+            self[key] = self._analyser.sentiment_valence(0, given, window[at], at, [])[0]
+        return self[key]
+
+
+class Vader:
+    """VADER's compound score of a string; each written word and each window is looked at once."""
+
+    def __init__(self, theirs: Any) -> None:
+        self._theirs, self._analyser = theirs, theirs.SentimentIntensityAnalyzer()
+        self._words = VaderWords(theirs, self._analyser)
+        self._valences = VaderValences(self._analyser)
+
+    def __call__(self, text: str) -> float:
+        """Return the compound score of a string, -1 to 1."""
+        known, valences, analyser = self._words, self._valences, self._analyser
+        if not (text.isascii() or analyser.emojis.keys().isdisjoint(text)):
+            return float(analyser.polarity_scores(text)["compound"])
+        if len(known) > _REMEMBERED or len(valences) > _REMEMBERED:
+            known.clear()
+            valences.clear()
+        words = [known[written] for written in text.split()]
+        if known.heard.isdisjoint(words):
+            return 0.0
+        if "but" in words:
+            return float(analyser.polarity_scores(text)["compound"])
+        capitals = not known.loud.isdisjoint(words) and self._theirs.SentiText(text).is_cap_diff
+        # Words that are worth nothing add nothing to the sum.
+        found = [
+            valences[tuple(words[max(at - 3, 0) : at + 3]), min(at, 3), capitals]
+            for at, word in enumerate(words)
+            if word in known.heard
+        ]
+        if "!" in text or "?" in text:
+            return float(analyser.score_valence(found, text)["compound"])
+        return round(float(self._theirs.normalize(float(sum(found)))), 4)
 
 
 def _setup(settings: Mapping[str, Any]) -> Callable[..., dict[str, Any]]:

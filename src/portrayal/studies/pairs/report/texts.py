@@ -102,26 +102,12 @@ def pairs_reading(view: View) -> PairsReading | None:
         score = e.strata.get("score")
         at, unit = place[score] if score else 0, unit_of(e) if score else "words of it"
         for group, text, own in zip(halves[code, i], two, spans, strict=True):
-            body, n = text["text"], int(every.n_answers[i, group])
             value = (scores.get(text_of[i, group], {}).get("scores") or [])[at : at + 1]
-            value = value if score else []
-            end = min(len(body), LONGEST)
-            sides.append(
-                PairSide(
-                    short(every.groups[group], 60),
-                    f"{amount(value[0], '')} {unit}" if value else "",
-                    f"one of {n} answers" if n > 1 else "",
-                    tuple(marked(body, own, 0, end)),
-                    f"Shortened: {end:,} of {len(body):,} characters." if end < len(body) else "",
-                )
-            )
-        source = every.sources[every.source[i]]
-        title = every.names[i] + (
-            "" if source == every.names[i] else f" · {every.cluster} {source}"
-        )
+            said = f"{amount(value[0], '')} {unit}" if score and value else ""
+            sides.append(_side(every, i, group, said, text["text"], own))
         said = f"{amount(d)} {unit}"
         model = "" if e.strata["model"] == UNNAMED else short(e.strata["model"], 60)
-        shown.append(ShownPair(short(title, 160), code, model, said, (sides[0], sides[1])))
+        shown.append(ShownPair(_title(every, i), code, model, said, (sides[0], sides[1])))
     if not shown:
         return None
     how = (
@@ -132,6 +118,26 @@ def pairs_reading(view: View) -> PairsReading | None:
         f"openings and topics, up to {LARGEST} of the pairs in which they differ."
     )
     return PairsReading(tuple(shown), tuple(called(e) for e in first), how)
+
+
+def _side(
+    every: MatchedSets, i: int, group: int, score: str, body: str, spans: list[Span]
+) -> PairSide:
+    """One text of a set, with its score in words and what is marked in it."""
+    n, end = int(every.n_answers[i, group]), min(len(body), LONGEST)
+    return PairSide(
+        short(every.groups[group], 60),
+        score,
+        f"one of {n} answers" if n > 1 else "",
+        tuple(marked(body, spans, 0, end)),
+        f"Shortened: {end:,} of {len(body):,} characters." if end < len(body) else "",
+    )
+
+
+def _title(every: MatchedSets, i: int) -> str:
+    """Name of a set, with its source where that is another one."""
+    name, source = every.names[i], every.sources[every.source[i]]
+    return short(name if source == name else f"{name} · {every.cluster} {source}", 160)
 
 
 def _chosen(every: MatchedSets, e: Estimate) -> list[tuple[int, float]]:
