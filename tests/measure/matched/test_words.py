@@ -1,5 +1,6 @@
 """Words that nobody asked for: proposed on half of the sources, tested on the other half."""
 
+import sys
 import zlib
 
 import numpy as np
@@ -7,6 +8,8 @@ import pytest
 
 from matched_pairs import pairs
 from portrayal.measure.matched.words import features, words_of
+from portrayal.registry import get
+from portrayal.studies.pairs import PairOptions
 
 
 def planted(share, seed=2, n=60):
@@ -118,3 +121,12 @@ def test_halves_exchanged_by_coins_find_nothing_more_often_than_they_may(audited
         rows[i]["text"], rows[i + 1]["text"] = texts
     run = audited(rows)
     assert not [e for e in run.records if e.tests and (e.tests[0].audit_q or 1.0) < 0.05]
+
+
+def test_without_gensim_the_audit_says_that_topics_were_not_read(monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "gensim", None)
+    told: list[str] = []
+    options = PairOptions(scorers=("length",))
+    get("studies", "pairs").fit(None, options, told.append)
+    assert told == ['left out: topics: needs gensim and lemminflect: pip install "portrayal[news]"']
+    assert options.settings()["scorers"] == ["length"]

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from portrayal.annotate.scores import (
     score_settings,
     scores_of,
 )
+from portrayal.annotate.topics.corpus import LEMMATISER
 from portrayal.annotate.toxicity import DEFAULT as TOXIC
 from portrayal.collect.fields import TextFields
 from portrayal.config import option
@@ -57,6 +59,7 @@ FIELDS = TextFields(
         "name": ("person_name", "first_name", "patient_name", "candidate_name"),
     },
 )
+TOPICS = "topics"
 DEFAULT_SCORERS = (LENGTH, READABILITY, SENTIMENT, AGENCY)
 
 
@@ -103,16 +106,19 @@ class PairOptions(Options):
         return fields.with_strata(*GROUPS).asking(asked)
 
     def missing(self) -> dict[str, str]:
-        """Return the scorers that cannot be used here, with the reason."""
+        """Return what cannot be read here, topics or the default scorer, with the reason."""
+        found = {}
+        if not all(map(find_spec, ("gensim", LEMMATISER))):
+            found[TOPICS] = f'needs gensim and {LEMMATISER}: pip install "portrayal[news]"'
         if SENTIMENT not in self.scorers or tuple(self.scorers) != DEFAULT_SCORERS:
-            return {}
+            return found
         from portrayal.annotate.sentiment import sentiment_of
 
         try:
             sentiment_of(self.sentiment)
         except MissingExtraError as error:
-            return {SENTIMENT: str(error)}
-        return {}
+            found[SENTIMENT] = str(error)
+        return found
 
     def settings(self) -> dict[str, Any]:
         """Return the settings of `text_scores.v1`; a default scorer that is missing is left out."""
