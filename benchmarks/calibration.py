@@ -562,7 +562,8 @@ def nothing(options: argparse.Namespace) -> None:
     if options.gold is None:
         raise SystemExit("section nothing needs --gold FILE, stories with columns of hand labels")
     people, reps = worlds.bearers(), options.reps or 200
-    head = ("stories", "prompts like these: anything stated", "these prompts: anything stated")
+    head = ("stories", "audits", "prompts like these: anything stated", "95 % interval")
+    head += ("audits of these prompts", "these prompts: anything stated", "its interval")
     title = f"Audits in which nothing differs, {reps} a row"
     show(title, head, audits.null_rows(options.gold, people, reps, options.seed))
 

@@ -5,14 +5,16 @@ stated, q over all of them, and the sentences of the first screen, for prompts l
 these prompts.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import stats as distributions
 
 import portrayal
 from benchmarks import calibration_worlds as worlds
@@ -302,32 +304,59 @@ def separate_rows(people: Bearers, reps: int, seed: int) -> Iterator[tuple[objec
         yield design, world.icc, shares, *np.mean(found, axis=0).tolist()
 
 
+def null_audits(
+    run: Run, people: Bearers, seed: int
+) -> Iterator[tuple[str, Callable[[int], tuple[bool, float]]]]:
+    """Audits of hand-labelled stories in which nothing differs: each by its number.
+
+    An audit says whether anything is stated of prompts like these, and of these prompts; NaN where
+    it says nothing of these prompts, or where what is made equal holds over prompts alone.
+    """
+    tally = gold_tally(run)
+
+    def flip(i: int, *, by_prompt: bool) -> tuple[bool, float]:
+        rng = np.random.default_rng([seed, 15, by_prompt, i])
+        coins = rng.random(len(tally.prompt_ids if by_prompt else tally.prompt)) < 0.5
+        page = said(flipped(tally, coins, by_prompt=by_prompt), i)
+        return bool(page.stated), np.nan if by_prompt else float(bool(page.here))
+
+    def rename(i: int, *, icc: float) -> tuple[bool, float]:
+        rng = np.random.default_rng([seed, 16, int(100 * icc), i])
+        page = said(renamed(rng, people, tally, icc), i)
+        return bool(page.stated), np.nan if icc else float(bool(page.here))
+
+    def shuffle(i: int, *, number: int) -> tuple[bool, float]:
+        rng = np.random.default_rng([seed, 17, number, i])
+        return shuffled_changes(run, tally, SHUFFLED[number], rng) > 0, np.nan
+
+    for by in ("stories", "prompts"):
+        yield f"roles flipped by {by}", partial(flip, by_prompt=by == "prompts")
+    for icc in (0.0, 0.05):
+        yield f"names and genders drawn, ICC {icc:g}", partial(rename, icc=icc)
+    for number, pair in enumerate(SHUFFLED):
+        yield f"{' and '.join(pair)} shuffled", partial(shuffle, number=number)
+
+
 def null_rows(path: Path, people: Bearers, reps: int, seed: int) -> Iterator[tuple[object, ...]]:
-    """Audits of hand-labelled stories in which nothing differs: what is stated all the same."""
+    """How many audits in which nothing differs state something all the same, with intervals."""
+    every: list[tuple[bool, float]] = []
     with gold_run(path) as run:
-        tally = gold_tally(run)
-        for by in ("stories", "prompts"):
-            found = []
-            for i in range(reps):
-                rng = np.random.default_rng([seed, 15, by == "prompts", i])
-                by_prompt = by == "prompts"
-                coins = rng.random(len(tally.prompt_ids if by_prompt else tally.prompt)) < 0.5
-                page = said(flipped(tally, coins, by_prompt=by_prompt), i)
-                found.append((bool(page.stated), bool(page.here)))
-            here = "–" if by == "prompts" else float(np.mean(found, axis=0)[1])
-            yield f"roles flipped by {by}", float(np.mean(found, axis=0)[0]), here
-        for icc in (0.0, 0.05):
-            found = []
-            for i in range(reps):
-                rng = np.random.default_rng([seed, 16, int(100 * icc), i])
-                page = said(renamed(rng, people, tally, icc), i)
-                found.append((bool(page.stated), bool(page.here)))
-            here = "–" if icc else float(np.mean(found, axis=0)[1])
-            name = f"names and genders drawn, ICC {icc:g}"
-            yield name, float(np.mean(found, axis=0)[0]), here
-        for number, pair in enumerate(SHUFFLED):
-            changed = []
-            for i in range(reps):
-                rng = np.random.default_rng([seed, 17, number, i])
-                changed.append(shuffled_changes(run, tally, pair, rng) > 0)
-            yield f"{' and '.join(pair)} shuffled", float(np.mean(changed)), "–"
+        for name, audit in null_audits(run, people, seed):
+            found = [audit(i) for i in range(reps)]
+            every += found
+            yield null_row(name, found)
+    yield null_row("all", every)
+
+
+def null_row(name: str, found: list[tuple[bool, float]]) -> tuple[object, ...]:
+    """Audits, the share that states something and its Clopper-Pearson interval, for each kind."""
+    row: list[object] = [name]
+    for said_so in np.array(found, dtype=float).T:
+        known = said_so[~np.isnan(said_so)]
+        if len(known):
+            test = distributions.binomtest(int(known.sum()), len(known))
+            low, high = test.proportion_ci(0.95, "exact")
+            row += [len(known), float(known.mean()), f"{low:.3f} to {high:.3f}"]
+        else:
+            row += ["–"] * 3
+    return tuple(row)
