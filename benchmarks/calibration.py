@@ -300,7 +300,8 @@ def naming_errors(
         values = people.likelihood[names[:, :, i]]
         count, units = np.nansum(values, axis=1), (~np.isnan(values)).sum(1).astype(float)
         same = stats.repetition(worlds.by_name(names[:, :, i])[1])
-        found = stats.infer_fair_shares(count, units, fair, same)
+        squares = np.nansum(values**2, axis=1)
+        found = stats.infer_fair_shares(count, units, fair, same, squares=squares)
         holds = (found.low <= fair.share) & (fair.share <= found.high)
         wrong += int(np.sum((found.p < 0.05) & holds))
         low, high = _log_t_bounds(count, units)
@@ -332,13 +333,14 @@ def dealt_errors(people: Bearers, reps: int, seed: int) -> Iterable[Row]:
     """Type I error against fair naming where each prompt has races of its own, no names."""
     shares, fair = people.with_others(), stats.fair_naming(people.weight, people.likelihood)
     race, weights = people.weight @ shares, people.weight[:, np.newaxis] * shares
-    for number, (prompts, icc) in enumerate(product((8, 25), (0.05, 0.2))):
+    for number, (prompts, icc) in enumerate(product((8, 25), (0.0, 0.05, 0.2))):
         rng, p = np.random.default_rng([seed, 18, number]), np.empty((reps, 4))
         for i in range(reps):
             names = worlds.names_of_races(rng, race, weights, prompts, 60, icc)
             values = people.likelihood[names]
             units, same = (~np.isnan(values)).sum(1), stats.repetition(worlds.by_name(names)[1])
-            found = stats.infer_fair_shares(np.nansum(values, axis=1), units + 0.0, fair, same)
+            count, squares = (np.nansum(x, axis=1) for x in (values, values**2))
+            found = stats.infer_fair_shares(count, units + 0.0, fair, same, squares=squares)
             p[i] = found.p[:4]
         yield prompts, icc, *np.mean(p < 0.05, axis=0).tolist()
 

@@ -172,7 +172,9 @@ def representation_power(counting: Counting, design: Design, seed: int) -> Power
         if fair is None:
             p = evidence_p(share_evidence(count, units, count), np.full(len(share), counting.share))
         else:
-            p = infer_fair_shares(count, units, fair, design.icc, design.level).p
+            part = float(counting.weight @ counting.value**2) / counting.share
+            squares = part * count
+            p = infer_fair_shares(count, units, fair, design.icc, design.level, squares).p
         right = np.sign(share - counting.share) == np.sign(true - 1.0)
         right &= np.maximum(counting.share * units.sum(0), count.sum(0)) >= FEW_PEOPLE
         return float(np.mean((p * design.hypotheses < design.alpha) & right))

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from portrayal.stats._arguments import divide_or_zero
+from portrayal.stats.design_effect import effective_number, satterthwaite
 from portrayal.stats.tails import (
     normal_isf,
     normal_sf,
@@ -38,6 +39,7 @@ from portrayal.types import BoolArray, FloatArray
 LEAST_SHRINK = 0.1
 """A table measures a group only if a true doubling of its share would read 1.1 or more."""
 
+_WORKING = 0.1  # correlation in prompts, as of means
 _LEAST_SKEW = 1e-6  # a skewness below it is that of the normal distribution
 
 
@@ -276,13 +278,19 @@ def infer_fair_shares(
     fair: FairNaming,
     correlation: float,
     level: float = 0.95,
+    squares: FloatArray | None = None,
 ) -> FairShares:
-    """Test and bound shares of races beside fair naming, on the log scale.
+    """Test and bound shares of races beside fair naming.
 
-    A log share varies as prompts do (t, prompts less 1 degrees of freedom), and at least as much
-    as that of n / deff names drawn at random from the bearers would: Pearson's type III p, and an
-    interval that is based on it (Miettinen 1976). The interval is the wider of the two, p the
-    larger.
+    A share varies as prompts do, by t, and at least as much as that of n / deff names drawn at
+    random from the bearers would. The interval is the wider of the two, p the larger.
+
+    Shares of a rare race are skewed: few prompts carry it, and where these are few by chance both
+    the share and its variance are small. So t is freed of the skewness that as many independent
+    draws as have the prompts' variance would have (Hall's transformation), its degrees of freedom
+    are Satterthwaite's (CR2), and at most the effective prompts that carry the race, or the others,
+    less 1. Drawn names have Pearson's type III p, and an interval of the log share that is based
+    on it (Miettinen 1976).
 
     Parameters
     ----------
@@ -295,11 +303,18 @@ def infer_fair_shares(
         From `repetition`; 0 where names do not repeat.
     level
         Of interval and null range, a fraction. The null range is of Pearson's type III.
+    squares
+        Sums of squared name shares by prompt; `count` where names are surely of a race or not.
 
     Raises
     ------
     ValueError
         For shapes that do not fit.
+
+    References
+    ----------
+    Hall (1992), On the removal of skewness by transformation, JRSS B 54, 221-228; Bell & McCaffrey
+    (2002), as for `infer_shares`.
 
     >>> fair = fair_naming(np.array([3.0, 1.0]), np.array([[0.0], [1.0]]))
     >>> found = infer_fair_shares(np.array([[2.0], [3.0]]), np.full((2, 1), 10.0), fair, 0.0)
@@ -311,31 +326,45 @@ def infer_fair_shares(
             f"count and units must share a shape (n_prompts, {fair.share.size}); got {count.shape} "
             f"and {units.shape}."
         )
-    clusters, total = (units > 0).sum(0), units.sum(0)
+    clusters, total, tail = (units > 0).sum(0), units.sum(0), (1.0 - level) / 2.0
     size = np.maximum(divide_or_zero(total, repetition_effect(units, correlation)), 1.0)
     spread, skew = fair.sd / np.sqrt(size), fair.skew / np.sqrt(size)
-    df = np.maximum(clusters - 1.0, 1.0)
-    influence = divide_or_zero(count, count.sum(0)) - divide_or_zero(units, total)
-    by_prompt = np.sqrt(clusters / df * (influence**2).sum(0))
-    tail = (1.0 - level) / 2.0
+    ends = np.clip(fair.share + spread * pearson3_ppf([[tail], [1.0 - tail]], skew), 0.0, 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         share = count.sum(0) / total
+        # Names drawn: the error of a log share that gives Pearson's type III p.
         log_share = np.log(share)
         away = np.abs(log_share - np.log(fair.share))
-        # The error of a log share under fair naming: that which gives Pearson's type III p.
         above = pearson3_sf((share - fair.share) / spread, skew)
         below = pearson3_cdf((share - fair.share) / spread, skew)
         z = normal_isf(np.clip(np.minimum(above, below), 1e-300, 0.5))
         drawn = np.where((z > 1e-3) & (away > 0), away / z, spread / fair.share)
-        p = 2.0 * np.maximum(t_sf(away / by_prompt, df), normal_sf(away / drawn))
-        half = np.maximum(t_isf(tail, df) * by_prompt, normal_isf(tail) * drawn)
-        ends = np.clip(fair.share + spread * pearson3_ppf([[tail], [1.0 - tail]], skew), 0.0, 1.0)
-        low, high = np.exp(log_share - half), np.minimum(np.exp(log_share + half), 1.0)
         reach = normal_isf(tail) * drawn
-        fixed = np.exp(log_share - reach), np.minimum(np.exp(log_share + reach), 1.0)
+        fixed_low = np.exp(log_share - reach)
+        fixed_high = np.exp(np.minimum(log_share + reach, 0.0))  # a share has no need of more
         fixed_p = 2.0 * normal_sf(away / drawn)
+        # Prompts: t of the share, freed of its skewness.
+        alone = fair.sd**2 / total
+        factor, df = satterthwaite([units], alone[np.newaxis], np.full_like(alone, _WORKING))
+        variance = (((count - share * units) / total) ** 2).sum(0) / factor
+        squared = count if squares is None else squares
+        others = np.maximum(units - 2.0 * count + squared, 0.0)
+        carriers = np.minimum(effective_number(squared), effective_number(others))
+        df = np.minimum(df, np.maximum(carriers - 1.0, 0.5))
+        error, third = np.sqrt(variance), fair.skew * np.sqrt(np.maximum(variance, alone)) / fair.sd
+        bend = np.where(np.abs(third) < _LEAST_SKEW, _LEAST_SKEW, third) / 3.0
+        t = ((1.0 + bend * (share - fair.share) / error) ** 3 - 1.0) / (3.0 * bend) + bend / 2.0
+        p = np.fmax(2.0 * t_sf(np.abs(t), df), fixed_p)
+        reached = t_isf(tail, df) * np.array([[1.0], [-1.0]])
+        low, high = (
+            share - error * (np.cbrt(1.0 + 3.0 * bend * (reached - bend / 2.0)) - 1.0) / bend
+        )
+        low, high = (
+            np.clip(np.fmin(low, fixed_low), 0.0, 1.0),
+            np.clip(np.fmax(high, fixed_high), 0.0, 1.0),
+        )
     none = (clusters < 2) | ~np.isfinite(log_share) | ~(fair.sd > 0)
     low, high, p = (np.where(none, np.nan, each) for each in (low, high, p))
     unknown = ~np.isfinite(log_share) | ~(fair.sd > 0)
-    fixed_low, fixed_high, fixed_p = (np.where(unknown, np.nan, each) for each in (*fixed, fixed_p))
-    return FairShares(low, high, p, ends[0], ends[1], fixed_low, fixed_high, fixed_p)
+    fixed = (np.where(unknown, np.nan, each) for each in (fixed_low, fixed_high, fixed_p))
+    return FairShares(low, high, p, ends[0], ends[1], *fixed)

@@ -129,7 +129,7 @@ def median_representation(
         order = np.lexsort((count.sum((0, 2)), total.sum((0, 2))))
         count, total, squares = (each[:, order] for each in (count, total, squares))
         domain = replace(whole, models=tuple(whole.models[j] for j in order))
-        races = count.sum(1)[:, :k], total.sum(1)[:, :k]
+        races = tuple(each.sum(1)[:, :k] for each in (count, total, squares))
         fair = fair_tests(tally, names, domain.pooled, NEUTRAL, races, scope)
         sums = _Shares(count, total, squares, starred, baseline.name)
         yield from _representation(tally, domain, features, sums, fair, scope)

@@ -224,7 +224,8 @@ def _over(
     names, k = fair_names(tally, name_tables), len(tally.races)
     for stratum in strata(tally, laden=False):
         sums = group_sums(tally, stratum, NEUTRAL, features)
-        races = sums.upper[:, :k], sums.n_upper[:, :k]
+        squares = sums.upper if sums.squares is None else sums.squares
+        races = sums.upper[:, :k], sums.n_upper[:, :k], squares[:, :k]
         fair = fair_tests(tally, names, stratum, NEUTRAL, races, scope)
         for baseline in baselines:
             starred = np.array(baseline.shares(features.groups))

@@ -231,14 +231,19 @@ def fair_tests(
     names: FairNames,
     stratum: Stratum,
     role: int,
-    sums: tuple[FloatArray, FloatArray],
+    sums: tuple[FloatArray, FloatArray, FloatArray],
     scope: Scope,
 ) -> FairTests:
-    """Test the shares of the races of a stratum's role, counts and totals (n_prompts, n_races)."""
+    """Test the shares of the races of a stratum's role.
+
+    `sums` are counts, totals and squared counts, each of shape (n_prompts, n_races).
+    """
     at_hand = _names_at_hand(tally, stratum, (role,))
     shares = None
     if names.naming is not None:
-        shares = infer_fair_shares(*sums, names.naming, _repetition(*at_hand), scope.level)
+        count, total, squares = sums
+        same = _repetition(*at_hand)
+        shares = infer_fair_shares(count, total, names.naming, same, scope.level, squares)
     return FairTests(names, _naming_at_hand(tally, at_hand[0]), tally.n_primary, shares)
 
 
