@@ -3,8 +3,8 @@
     python -m benchmarks.calibration [SECTION ...] [--reps N] [--seed N] [--gold FILE] [--json FILE]
 
 Sections: shares, widths, ratios, roles, means, naming, mixture, measures, corrected, medians,
-models, effects, plan, news, units; with --gold also gold and nothing. Prompts are drawn first and
-texts within them: truth is that of all prompts.
+models, effects, procedures, plan, news, units; with --gold also gold and nothing. Prompts are drawn
+first and texts within them: truth is that of all prompts.
 """
 
 import argparse
@@ -20,6 +20,7 @@ from scipy import stats as distributions
 
 from benchmarks import calibration_audits as audits
 from benchmarks import calibration_models as of_models
+from benchmarks import calibration_procedures as of_procedures
 from benchmarks import calibration_stories as stories
 from benchmarks import calibration_units as of_units
 from benchmarks import calibration_widths as of_widths
@@ -570,6 +571,16 @@ def nothing(options: argparse.Namespace) -> None:
     show(title, head, audits.null_rows(options.gold, people, reps, options.seed))
 
 
+def procedures(options: argparse.Namespace) -> None:
+    """Three ways to adjust the tests of an audit: what they state of nothing, one and three."""
+    reps, head = options.reps or 40, ["procedure"]
+    head += ["null audits with anything"] if options.gold else []
+    for name, _ in of_procedures.WORLDS:
+        head += [f"{name}: any true", "true ones", "false ones"]
+    title = f"q below .05 by three procedures, {reps} audits a world"
+    show(title, head, of_procedures.rows(worlds.bearers(), options.gold, reps, options.seed))
+
+
 def plan(options: argparse.Namespace) -> None:
     """Smallest true ratios that plans say an audit states, and power with other random numbers."""
     people, replicates = worlds.bearers(), options.reps or 1_000
@@ -649,7 +660,7 @@ SECTIONS = {
     f.__name__: f
     for f in (
         *(shares, widths, ratios, roles, means, naming, mixture, measures, corrected),
-        *(medians, models, effects, plan, news, units),
+        *(medians, models, effects, procedures, plan, news, units),
     )
 }
 
