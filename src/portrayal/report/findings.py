@@ -76,13 +76,19 @@ STATISTICS = ("ratio", "difference")
 def findings(view: View) -> list[Stated]:
     """Return up to five findings: the strongest of each question first, then the others.
 
-    So a page is spread over its questions, and groups stand before their intersections.
+    So a page is spread over its questions, and groups stand before their intersections. Where two
+    groups are all that could be compared in a place, the second says what the first does, and
+    stands last.
     """
     ranked: list[tuple[int, Stated]] = []
     for measure, groups in _established(view).items():
         each, limit = _strongest_first([_finding(view, group) for group in groups]), _limit(measure)
         each.sort(key=lambda f: len(f.first.group) > 1)
-        ranked += [(rank if rank < limit else MOST + rank, f) for rank, f in enumerate(each)]
+        sides = Counter(_question(e) for e in _headline(view, measure) if e.enough)
+        for rank, f in enumerate(each):
+            earlier = {_question(other.first) for other in each[:rank]}
+            mirrored = _question(f.first) in earlier and sides[_question(f.first)] == 2
+            ranked.append((rank if rank < limit and not mirrored else MOST + rank, f))
     order = {id(f): i for i, f in enumerate(_strongest_first([f for _, f in ranked]))}
     ranked.sort(key=lambda pair: (pair[0], order[id(pair[1])]))
     return [f for _, f in ranked[:MOST]]

@@ -22,6 +22,7 @@ from portrayal.report.findings import (
 )
 from portrayal.report.headline import as_facts, headline
 from portrayal.report.passages import rows_of
+from portrayal.report.planted import planted
 from portrayal.report.strength import (
     CANNOT,
     UNCLEAR,
@@ -54,7 +55,8 @@ def first_screen(view: View) -> FirstScreen:
     if lead.kind == "not measured":
         return replace(screen, none=lead.sentence, lead=lead, stated=(), here=(), chart=None)
     here = tuple(in_these_prompts(view, screen.stated))
-    return replace(screen, none=lead.sentence, lead=lead, here=here)
+    known = planted(view, screen.stated, here)
+    return replace(screen, none=lead.sentence, lead=lead, here=here, planted=known)
 
 
 def finding_facts(run: Run) -> dict[str, Any]:

@@ -207,6 +207,8 @@ class FirstScreen:
     lead
         Which headline it is, and the candidates below it (`portrayal.report.headline.Headline`);
         None where runs are compared.
+    planted
+        What was planted in a sample, and found (`portrayal.report.planted.Planted`); None in others.
     """
 
     read: str
@@ -216,3 +218,4 @@ class FirstScreen:
     chart: dict[str, Any] | None = None
     here: tuple[Stated, ...] = ()
     lead: Any = None
+    planted: Any = None
