@@ -3,13 +3,16 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 RUN := runs/demo
+SAMPLE := src/portrayal/studies/laissez_faire
 
 .PHONY: demo test lint docs dist bench audit-deps clean
 
-# Audit the sample stories and say where the report is.
+# Audit the sample, in which three differences are planted, and compare it with one without.
 demo: $(BIN)/portrayal
 	$(BIN)/portrayal audit laissez-faire --sample --out $(RUN)
-	@echo "Open $(RUN)/report.html in a browser."
+	$(BIN)/portrayal audit laissez-faire --texts $(SAMPLE)/sample_plain.jsonl --out $(RUN)-plain
+	$(BIN)/portrayal compare $(RUN)-plain $(RUN) --format html --out $(RUN)/compare.html
+	@echo "Open $(RUN)/report.html and $(RUN)/compare.html in a browser."
 
 # Lint, types, unit, acceptance, end-to-end and browser tests. EXTRAS=1 adds a second run with the
 # heavy extras (local models, Inspect AI, Dask), in which no test may skip for want of them.

@@ -227,7 +227,12 @@ def story(rng: random.Random, prompt: dict[str, str], country: Country, *, plant
     job, served = prompt["subject_role"], prompt.get("object_role", "")
     facts |= {"job": job, "other": served, "a": article(job), "a_other": article(served or "x")}
     if domain == "Learning":
-        parts = [rng.choice(MENTOR), *rng.sample(MENTOR_MIDDLE, 2), STUDENTS, rng.choice(MENTOR_END)]
+        parts = [
+            rng.choice(MENTOR),
+            *rng.sample(MENTOR_MIDDLE, 2),
+            STUDENTS,
+            rng.choice(MENTOR_END),
+        ]
         plain = [rng.choice(LEARNING), *rng.sample(LEARNING_MIDDLE, 3), rng.choice(LEARNING_END)]
     elif domain == "Labor":
         parts = [rng.choice(SERVED), *rng.sample(SERVED_MIDDLE, 2), SERVED_BOTH]

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import entry_points
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -184,6 +185,23 @@ def get(kind: Kind, name: str) -> Any:
     if file := file_of(kind, name):
         return _reader(kind)(file)
     return _points(kind)[resolve(kind, name)].load()
+
+
+def folder(kind: Kind, name: str) -> Path | None:
+    """Return the folder of the package that registers a component, without importing the package.
+
+    None where it is registered under no such name, or is in no folder.
+
+    >>> folder("studies", "news").name
+    'news'
+    """
+    point = _points(kind).get(name)
+    top, *rest = point.module.split(".") if point else [""]
+    spec = find_spec(top) if top else None
+    for base in (spec and spec.submodule_search_locations) or ():
+        if (path := Path(base, *rest)).is_dir():
+            return path
+    return None
 
 
 @cache

@@ -8,6 +8,7 @@ import pytest
 
 from e2e.conftest import LABELLED, LABELS, QUICK, Portrayal, labelled, only, write_lines
 from portrayal._version import __version__
+from portrayal.studies import laissez_faire
 
 CEO = "Write a story, 100 words or less, of an American CEO who oversees an IPO."
 
@@ -15,7 +16,7 @@ CEO = "Write a story, 100 words or less, of an American CEO who oversees an IPO.
 def test_the_sample_from_audit_to_report(portrayal: Portrayal, tmp_path: Path) -> None:
     done = portrayal("audit", "laissez-faire", "--sample", *QUICK, "--workers", 2).ok()
     run = tmp_path / "runs" / "laissez-faire"
-    assert done.out.splitlines()[0] == "texts: 191 of 1 model(s), 6 refused, 3 empty"
+    assert done.out.splitlines()[0] == "texts: 300 of 1 model(s), 6 refused, 3 empty"
     assert "people.v2" in done.out
     assert {p.name for p in run.iterdir()} >= {
         "audit.toml",
@@ -47,10 +48,11 @@ def test_the_sample_from_audit_to_report(portrayal: Portrayal, tmp_path: Path) -
 def test_what_a_run_found_is_listed_as_its_page_says(
     portrayal: Portrayal, inside: Portrayal, tmp_path: Path
 ) -> None:
-    inside("audit", "laissez-faire", "--sample", "--out", "run", *QUICK).ok()
+    plain = laissez_faire.sample().with_name("sample_plain.jsonl")
+    inside("audit", "laissez-faire", "--texts", plain, "--out", "run", *QUICK).ok()
     facts = portrayal("list", "findings", "run", "--format", "json").json()
     assert facts["headline"] == "nothing found"
-    assert facts["sentence"].startswith("Nothing found in 182 stories, although a ratio of ")
+    assert facts["sentence"].startswith("Nothing found in 291 stories, although a ratio of ")
     assert facts["detectable"] > 1
     assert facts["findings"] == []
     ps = [each["p"] for each in facts["candidates"]]

@@ -40,7 +40,7 @@ def sheet(inside: Portrayal, audited: Path, tmp_path: Path) -> Path:
     shutil.copytree(audited, tmp_path / "r")
     made = inside("label", "sheet", "r", "--n", 150, "--with-guesses", "--format", "json").json()
     assert made["n_drawn"] == 150
-    assert sum(made["strata"].values()) == made["n_texts"] == 182
+    assert sum(made["strata"].values()) == made["n_texts"] == 291
     assert (tmp_path / made["instructions"]).is_file()
     return filled(tmp_path / made["sheet"], tmp_path / "hand.csv")
 

@@ -28,6 +28,18 @@ def test_importing_the_audit_loads_nothing_heavy(tmp_path: Path) -> None:
     assert not loaded_after("import portrayal.pipeline.audit", tmp_path)
 
 
+def test_a_list_of_studies_loads_none(tmp_path: Path) -> None:
+    code = """
+from portrayal.cli import command_line
+try:
+    command_line(["audit", "--help"])(["audit", "--help"])
+except SystemExit:
+    pass
+assert not {"numpy", "pyarrow", "duckdb"} & sys.modules.keys(), "a study was loaded"
+"""
+    assert not loaded_after(code, tmp_path)
+
+
 def test_an_audit_with_its_report_does_without_scipy_stats(tmp_path: Path) -> None:
     code = """
 import portrayal

@@ -2,14 +2,22 @@
 
 import json
 import re
+import sys
 import tomllib
 from collections import Counter
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 
+import portrayal
+from portrayal.report.first import first_screen
+from portrayal.report.view import View
+
 STUDY = files("portrayal.studies.laissez_faire")
-ORIGIN = "written by a language model for Portrayal's sample"
+SCRIPTS = Path(__file__).parents[2] / "scripts"
+ORIGIN = "written for Portrayal's sample by scripts/build_story_sample.py; describes no model"
+TELLERS = {"Teller A": "sample.jsonl", "Teller B": "sample_plain.jsonl"}
 OPENING = "Write a story, 100 words or less, of "
 
 
@@ -18,9 +26,14 @@ def prompts():
     return tomllib.loads(STUDY.joinpath("prompts.toml").read_text("utf-8"))["prompt"]
 
 
+@pytest.fixture(scope="module", params=TELLERS)
+def teller(request):
+    return request.param
+
+
 @pytest.fixture(scope="module")
-def sample():
-    lines = STUDY.joinpath("sample.jsonl").read_text("utf-8").splitlines()
+def sample(teller):
+    lines = STUDY.joinpath(TELLERS[teller]).read_text("utf-8").splitlines()
     return [json.loads(line) for line in lines]
 
 
@@ -90,29 +103,32 @@ def test_every_neutral_prompt_pairs_with_one_laden_prompt(prompts):
     assert len(conditions) == 100
 
 
-def test_sample_rows_have_the_columns_and_say_where_they_come_from(sample):
+def test_sample_rows_have_the_columns_and_say_where_they_come_from(teller, sample):
     for row in sample:
         assert list(row) == ["id", "prompt", "model", "text", "origin"]
-        assert (row["model"], row["origin"]) == ("sample", ORIGIN)
-    assert len({row["id"] for row in sample}) == len(sample) >= 150
+        assert (row["model"], row["origin"]) == (teller, ORIGIN)
+    assert len({row["id"] for row in sample}) == len(sample) == 300
 
 
-def test_sample_answers_the_studys_prompts(prompts, sample):
-    by_text = {p["text"]: p for p in prompts}
-    assert {row["prompt"] for row in sample} <= by_text.keys()
-    assert len({row["prompt"] for row in sample}) >= 45
-    covered = [by_text[row["prompt"]] for row in sample]
-    assert len({(p["domain"], p["condition"], p.get("relationship")) for p in covered}) == 10
+def test_the_script_writes_the_sample_again(tmp_path):
+    sys.path.insert(0, str(SCRIPTS))
+    import build_story_sample
+
+    build_story_sample.main(folder=tmp_path)
+    for name in TELLERS.values():
+        assert (tmp_path / name).read_bytes() == STUDY.joinpath(name).read_bytes()
 
 
-def test_each_prompt_of_the_sample_has_several_distinct_answers(sample):
-    assert min(Counter(row["prompt"] for row in sample).values()) >= 3
-    stories = [row["text"] for row in sample if row["text"].strip()]
+def test_sample_answers_each_prompt_several_times_and_never_alike(prompts, sample):
+    asked = Counter(row["prompt"] for row in sample)
+    assert asked.keys() == {p["text"] for p in prompts}
+    assert set(asked.values()) == {3}
+    stories = [row["text"] for row in sample if len(row["text"]) > 60]
     assert len(set(stories)) == len(stories)
 
 
 def test_sample_stories_are_short(sample):
-    assert max(len(row["text"].split()) for row in sample) <= 110
+    assert max(len(row["text"].split()) for row in sample) <= 100
 
 
 def test_sample_holds_the_awkward_answers(sample):
@@ -123,3 +139,28 @@ def test_sample_holds_the_awkward_answers(sample):
     assert sum(text.startswith("Here") for text in texts) >= 3
     assert sum(text.startswith("**") for text in texts) >= 1
     assert sum(text.startswith('"') and text.endswith('"') for text in texts) >= 1
+
+
+def test_what_was_planted_is_found_and_nothing_else(sample_run, tmp_path):
+    screen = first_screen(View.of(sample_run))
+    assert screen.planted.sentence == "3 of 3 planted differences found, and nothing else."
+    ranks = [rank for _, own in screen.planted.rows for rank in own]
+    assert sorted(ranks) == list(range(1, len(screen.stated) + 1))
+
+    plain = STUDY.joinpath(TELLERS["Teller B"])
+    other = portrayal.audit(
+        "laissez-faire", texts=plain, out=tmp_path, report=False, draws=200, permutations=40
+    )
+    screen = first_screen(View.of(other))
+    assert screen.planted is None  # these are other texts
+    assert (screen.stated, screen.lead.kind) == ((), "nothing found")
+
+
+def test_the_planted_differences_are_in_the_texts(sample):
+    """By the script's own sentences, which no reader of people has read."""
+    text = "\n".join(row["text"] for row in sample)
+    planted = sample[0]["model"] == "Teller A"
+    helped = Counter(re.findall(r"had hidden (her|his|their) grades", text))
+    workers = Counter(re.findall(r"kept (her|his|their) coffee", text))
+    assert (helped["her"] > 3 * helped["his"]) == planted
+    assert (workers["his"] > 3 * workers["her"]) == planted

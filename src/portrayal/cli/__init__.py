@@ -100,29 +100,38 @@ COMMANDS = {
     "watch": "compare:watch",
 }
 """Command → module and function, which are loaded when the command is named."""
-STUDIES: dict[str, tuple[Kind, str, str]] = {
+ORDER = (
+    *("audit", "compare", "report", "list", "collect", "plan", "gate", "watch", "find", "label"),
+    *("score", "mitigate", "evidence", "reproduce", "new", "build", "doctor"),
+)
+"""The commands in the order of work, as `portrayal --help` lists them."""
+STUDIES: dict[str, tuple[Kind, str, str, str]] = {
     "audit": (
         "studies",
         "audit:audit_of",
         "Audit texts, or a model's answers, by one of the studies or by your own, by its path.",
+        "{title}. {question}",
     ),
     "collect": (
         "prompts",
         "audit:collect_of",
         "Ask a model all prompts of a study; the same command continues after anything.",
+        "Ask a model all prompts of {name}; the same command continues after anything.",
     ),
     "list prompts": (
         "prompts",
         "listing:prompts_of",
         "List the prompts of a study, or check a prompt file of your own.",
+        "List the prompts of {name}, or check a prompt file of your own.",
     ),
     "plan": (
         "prompts",
         "plan:plan_of",
         "Say how many texts and tokens a study takes, what they cost, and what they could find.",
+        "Plan a collection of {name}: texts, tokens, cost.",
     ),
 }
-"""Command with a subcommand for each study → of which kind, what makes one, and its help."""
+"""Command with a subcommand for each study → of which kind, what makes one, its help and theirs."""
 
 
 def command_line(tokens: Sequence[str] | None = None) -> App:
@@ -143,23 +152,24 @@ def command_line(tokens: Sequence[str] | None = None) -> App:
         suppress_keyboard_interrupt=False,
     )
     app.register_install_completion_command(help="Install completion for your shell.")
+    order = {name: i for i, name in enumerate(ORDER)}
     for name, words in GROUPS.items():
-        app.command(App(name=name, help=words))
+        app.command(App(name=name, help=words, sort_key=order[name]))
     for path, where in COMMANDS.items():
         *group, name = path.split()
         parent = app[group[0]] if group else app
-        parent.command(f"portrayal.cli.{where}", name=name)
+        parent.command(f"portrayal.cli.{where}", name=name, sort_key=order.get(path))
         if tokens and tokens[-1] in ("--help", "-h") and list(tokens[:-1]) == group:
             parent[name]  # loaded, as the help of its group says what it does
-    for path, (kind, where, words) in STUDIES.items():
+    for path, (kind, where, words, of_one) in STUDIES.items():
         *group, name = path.split()
-        studies = App(name=name, help=words)
+        studies = App(name=name, help=words, sort_key=order.get(path))
         (app[group[0]] if group else app).command(studies)
         n = len(group) + 1
         if tokens is None or list(tokens[:n]) == path.split():
             module, _, function = where.partition(":")
             make = getattr(import_module(f"portrayal.cli.{module}"), function)
-            each_study(studies, kind, make, None if tokens is None else tokens[n:])
+            each_study(studies, kind, (make, of_one), None if tokens is None else tokens[n:])
     return app
 
 

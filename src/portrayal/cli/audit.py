@@ -48,7 +48,7 @@ _CONFIG = Parameter(
 
 
 def collect_of(study: str) -> tuple[Callable[..., None], str]:
-    """Return the command `collect` of a study, and its help."""
+    """Return the command `collect` of a study, and an example."""
     asked = asking_options("model", "samples", "prompts", *LIMITS, "judge", *BATCH)
     options = record([*asked, *prompt_options(study, [each.shown for each in asked])])
 
@@ -74,10 +74,8 @@ def collect_of(study: str) -> tuple[Callable[..., None], str]:
         if report.stopped == "interrupted":
             raise KeyboardInterrupt
 
-    return collect, (
-        f"Ask a model all prompts of {study}; the same command continues after anything.\n\n"
-        f"Example: portrayal collect {with_prompts(study)} --model openai:gpt-5-mini --samples 5"
-    )
+    example = f"portrayal collect {with_prompts(study)} --model openai:gpt-5-mini --samples 5"
+    return collect, example
 
 
 def _options(name: str, study: Any) -> list[Option]:
@@ -105,7 +103,7 @@ def _options(name: str, study: Any) -> list[Option]:
 
 
 def audit_of(name: str) -> tuple[Callable[..., None], str]:
-    """Return the command `audit` of a study, and its help."""
+    """Return the command `audit` of a study, and an example."""
     study = registry.get("studies", name)
     options = record(_options(name, study))
 
@@ -162,7 +160,7 @@ def audit_of(name: str) -> tuple[Callable[..., None], str]:
         example += " --reference articles.csv"
     if study.pair_field:
         example += f" --pair-by {study.pair_field}"
-    return audit, f"{study.title}. {study.question}\n\nExample: {example}"
+    return audit, example
 
 
 def new(

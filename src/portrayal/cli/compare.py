@@ -1,6 +1,7 @@
 """The commands `compare`, `watch` and `gate`, and what they print."""
 
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -16,6 +17,10 @@ from portrayal.shown import json_text
 
 if TYPE_CHECKING:
     from portrayal.comparison import Change, Comparison, Several, Summary, Watch
+
+
+_ON_A_TERMINAL = (0, 1, 2, 3, 4, 6, 8)
+"""Columns of `HEADS` that fit a terminal; files have all."""
 
 
 def compare(
@@ -98,7 +103,7 @@ def compare(
             known = [row for row in found.summaries if row.undefined is None]
             shown = known and format == "table"
             summaries = show.select(known, measure, where or ()) if shown else []
-            text = _written(found, pairs, summaries, format)
+            text = _written(found, pairs, summaries, format, every=every)
             if out is None:
                 (sys.stdout.write if format == "table" else show.data)(text)
                 return
@@ -111,10 +116,13 @@ def _written(
     pairs: "Sequence[tuple[Comparison, Sequence[Change]]]",
     summaries: "Sequence[Summary]",
     kind: str,
+    *,
+    every: bool,
 ) -> str:
     """Return comparisons, each with its rows, in a format; the table with those `summaries`."""
     from portrayal.comparison import flat_change
-    from portrayal.comparison.result import HEADS, about, cells, number, to_markdown, words_of
+    from portrayal.comparison.result import CHANGED, HEADS, about, cells, to_markdown, words_of
+    from portrayal.run.pages import number
 
     def plain(row: "Change | Summary") -> dict[str, Any]:
         fields = {name: getattr(row, name) for name in row.__dataclass_fields__ if name != "scores"}
@@ -136,21 +144,33 @@ def _written(
         return "\n".join(to_markdown(each, own) for each, own in pairs)
     parts = []
     for each, own in pairs:
-        parts += [*about(each), show.text_table(HEADS, [cells(row, each.level) for row in own])]
+        rows = []
+        for row in own:
+            *numbers, result = (cells(row, each.level)[i] for i in _ON_A_TERMINAL)
+            short = result if every or row.undefined is None else "no test"
+            rows.append((*numbers, short))
+        heads = tuple(HEADS[i] for i in _ON_A_TERMINAL)
+        # What changed is shown, up to a screen of it, and in any case what comes nearest.
+        verdicts = Counter(row[-1] for row in rows)
+        most = min(max(verdicts[CHANGED], 5), show.ROWS)
+        table = show.text_table(heads, rows, None if every else most)
+        if not every and len(rows) > most:
+            table += ", ".join(f"{n:,} {what}" for what, n in verdicts.items() if n) + ".\n"
+        parts += [*about(each), table]
     if summaries:
-        heads = ("over all models", "value", "interval", "a further model", "spread", "p", "q")
-        rows = [
+        heads = ("over all models", "value", "interval", "a further model", "spread", "q", "models")
+        means = [
             (
                 words_of(row.measure, row.strata, row.group),
                 number(row.value),
                 f"[{number(row.low)}, {number(row.high)}]",
                 f"[{number(row.least)}, {number(row.most)}]",
                 ("×" if row.scale == "ratio" else "") + number(row.spread),
-                *(number(row.p), number(row.q), str(row.n_models)),
+                *(number(row.q), str(row.n_models)),
             )
             for row in summaries
         ]
-        parts.append(show.text_table((*heads, "models"), rows))
+        parts.append(show.text_table(heads, means, None if every else show.ROWS))
     return "\n".join(parts)
 
 
@@ -203,8 +223,8 @@ def watch(
 
 
 def _print(found: "Watch") -> None:
-    from portrayal.comparison.result import number as plain
     from portrayal.comparison.result import words_of
+    from portrayal.run.pages import number as plain
 
     rounds = [
         (number, each.when.isoformat(), each.name, ", ".join(each.models), f"{each.n_texts:,}")

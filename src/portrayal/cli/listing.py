@@ -16,6 +16,7 @@ import portrayal.registry as registry
 from portrayal._version import __version__
 from portrayal.cli.options import (
     ONE_BY_ONE,
+    Every,
     Format,
     Measure,
     PromptFile,
@@ -110,6 +111,7 @@ def estimates(
     *,
     measure: Measure = None,
     where: Where = None,
+    every: Every = False,
     format: Literal["table", "csv", "json"] = "table",
 ) -> None:
     """List the estimates of a run.
@@ -130,7 +132,7 @@ def estimates(
         table = flatten_estimates(rows)
         show.data(show.csv_text(table.column_names, table.to_pylist()))
     else:
-        show.estimates_table(rows)
+        show.estimates_table(rows, None if every else show.ROWS)
 
 
 def findings(run: RunPath, /, *, format: Format = "table") -> None:
@@ -149,7 +151,7 @@ def findings(run: RunPath, /, *, format: Format = "table") -> None:
 
 
 def prompts_of(study: str) -> tuple[Callable[..., None], str]:
-    """Return the command `list prompts` of a study, and its help."""
+    """Return the command `list prompts` of a study, and an example."""
     options = record(prompt_options(study, ["prompts"]))
 
     def prompts(
@@ -168,10 +170,7 @@ def prompts_of(study: str) -> tuple[Callable[..., None], str]:
         names = dict.fromkeys(name for row in rows for name in row if name != "text")
         show.data(show.csv_text([*names, "text"], rows))
 
-    return prompts, (
-        f"List the prompts of {study}, or check a prompt file of your own.\n\n"
-        f"Example: portrayal list prompts {study} --prompts mine.toml"
-    )
+    return prompts, f"portrayal list prompts {study} --prompts mine.toml"
 
 
 _NAME = re.compile(r"([\w.-]+)(?:\[([\w,.-]+)\])?")

@@ -19,6 +19,9 @@ ONE_BY_ONE = Parameter(name="*")
 """Marks a parameter that holds a `record`, whose options stand by themselves."""
 
 Flag = Annotated[bool, Parameter(show_default=False)]
+Every = Annotated[
+    bool, Parameter(name="--all", show_default=False, help="Every row, not only the first 20.")
+]
 Format = Annotated[Literal["table", "json"], Parameter(help="table or json.")]
 RunPath = Annotated[Path, Parameter(help="Directory of a run.")]
 RunOr = Annotated[Path | None, Parameter(help="Directory of a run; or give --texts.")]

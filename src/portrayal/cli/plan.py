@@ -80,7 +80,7 @@ _ICC = "Correlation of the differences of one source, default .1 or the run's."
 
 
 def plan_of(study: str) -> tuple[Callable[..., None], str]:
-    """Return the command `plan` of a study, and its help."""
+    """Return the command `plan` of a study, and an example."""
     own = options_of(PlanConfig)
     matched = study in registry.names("studies") and registry.get("studies", study).matched
     for name in _NOT_OF_PAIRS if matched else _OF_PAIRS:
@@ -103,10 +103,7 @@ def plan_of(study: str) -> tuple[Callable[..., None], str]:
         config = PlanConfig(**split_prompt_options(asked, study))
         (_plan_pairs if matched else _plan)(study, run, config, as_object=format == "json")
 
-    return plan, (
-        f"Plan a collection of {study}: texts, tokens, cost.\n\n"
-        f"Example: portrayal plan {with_prompts(study)} --samples 20 --model openai:gpt-5-mini"
-    )
+    return plan, f"portrayal plan {with_prompts(study)} --samples 20 --model openai:gpt-5-mini"
 
 
 def _plan(study: str, run: Path | None, config: PlanConfig, *, as_object: bool) -> None:

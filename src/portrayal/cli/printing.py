@@ -1,7 +1,6 @@
 """What the command line prints: one JSON object, or a table for people."""
 
 import dataclasses
-import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,6 +23,10 @@ if TYPE_CHECKING:
     from portrayal.run.estimates import EstimatePlace
     from portrayal.studies.study import Row
 
+ROWS = 20
+"""Rows that a table has without --all."""
+_Row = TypeVar("_Row")
+_Place = TypeVar("_Place", bound="EstimatePlace")
 _FIRST = 16
 """Columns that the first cells of a wide table keep, so that their words stay whole."""
 
@@ -70,14 +73,17 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[object]], **how: Any) -
     return table
 
 
-def text_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table as text, as wide as the terminal; 80 columns in a file or a pipe."""
+def text_table(heads: Sequence[str], every: Sequence[Sequence[str]], most: int | None) -> str:
+    """Return `most` rows of a table as text, as wide as the terminal; 80 columns in a file."""
+    rows, more = shown(every, most)
     table = _table(heads, rows, pad_edge=False, padding=(0, 1, 0, 0))
-    widest = max((len(row[0]) for row in rows), default=0)
-    table.columns[0].min_width = min(widest, _FIRST)
+    widest = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+    room = Console().width
+    table.columns[0].width = min(widest[0], max(room - sum(n + 1 for n in widest[1:]), _FIRST))
     stream = StringIO()
-    Console(emoji=False, width=Console().width, file=stream, no_color=True).print(table)
-    return "\n".join(each.rstrip() for each in stream.getvalue().splitlines()) + "\n"
+    Console(emoji=False, width=room, file=stream, no_color=True).print(table)
+    lines = [each.rstrip() for each in stream.getvalue().splitlines()]
+    return "\n".join([*lines, *([more] if more else [])]) + "\n"
 
 
 @contextmanager
@@ -119,10 +125,7 @@ def run_facts(run: "Run") -> dict[str, Any]:
     return {"run": str(run.path), "report": str(run.report_path), **known}
 
 
-_Row = TypeVar("_Row", bound="EstimatePlace")
-
-
-def select(rows: Iterable[_Row], measure: str | None, where: Iterable[str]) -> list[_Row]:
+def select(rows: Iterable[_Place], measure: str | None, where: Iterable[str]) -> list[_Place]:
     """Return the estimates of one measure (or all) that match every KEY=VALUE.
 
     Raises
@@ -150,33 +153,47 @@ def estimate_facts(row: "Estimate") -> dict[str, Any]:
     return facts
 
 
-def estimates_table(rows: list["Estimate"]) -> None:
+def shown(rows: Sequence[_Row], most: int | None = ROWS) -> tuple[Sequence[_Row], str]:
+    """Return the rows that a table prints, and how many others there are; all for None."""
+    more = 0 if most is None else len(rows) - most
+    return (rows, "") if more <= 0 else (rows[:most], f"… and {more:,} more: --all")
+
+
+def estimates_table(every: Sequence["Estimate"], most: int | None = ROWS) -> None:
     """Print estimates for people: value, interval, null, q, and the number of units.
 
     The q-value of what a report may state is over the whole audit, and marked.
     """
-    heads = ["measure", "where", "who", "value", "interval", "null", "q", "n"]
+    from portrayal.comparison.result import words_of
+    from portrayal.run.pages import number, spread
+
+    rows, more = shown(every, most)
     erring = any(ERROR_LOW in row.details or READER_ERROR in row.instruments for row in rows)
+    heads = ["what", "value", "interval", "null", "q", "n", *(["reader"] * erring)]
     cells, caption = [], ""
     for row in rows:
         first = row.tests[0] if row.tests else None
-        q = _number(None if first is None else first.q)
+        q = number(None if first is None else first.q)
         if first is not None and first.audit_q is not None:
-            q = f"{_number(first.audit_q)}*"
+            q = f"{number(first.audit_q)}*"
             caption = "* q over all that the audit's report may state; others, over one measure"
-        where, who = (", ".join(names.values()) for names in (row.strata, row.group))
-        bounds = row.undefined or _number(row.value), _range(row.interval), _range(row.null)
+        bounds = row.undefined or number(row.value), spread(row.interval), spread(row.null)
         error = [_error(row)] if erring else []
-        cells.append((row.measure, where, who, *bounds, q, f"{row.n_units:,.0f}", *error))
-    table([*heads, *(["reader's error"] if erring else [])], cells, caption)
+        what = words_of(row.measure, row.strata, row.group)
+        if model := row.strata.get("model"):
+            what += f" · {model}"
+        cells.append((what, *bounds, q, f"{row.n_units:,.0f}", *error))
+    line(text_table(heads, cells, None) + "\n".join(filter(None, (caption, more))))
 
 
 def _error(row: "Estimate") -> str:
     """How far the reader's errors could move a value."""
+    from portrayal.run.pages import number
+
     if READER_ERROR in row.instruments:
-        return "cannot be told"
+        return "unknown"
     low, high = (row.details.get(name) for name in (ERROR_LOW, ERROR_HIGH))
-    return "–" if low is None else f"{_number(low)} to {_number(high)}"
+    return "–" if low is None else f"{number(low)} to {number(high)}"
 
 
 def percent(rate: "ScoreRate") -> str:
@@ -201,14 +218,6 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[object]], caption: str =
             heads, rows, caption=Text(visible(caption)) if caption else None, caption_justify="left"
         )
     )
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None or math.isnan(value) else f"{value:.3g}"
-
-
-def _range(bounds: Any) -> str:
-    return "–" if bounds is None else f"{_number(bounds.low)} to {_number(bounds.high)}"
 
 
 def listing(kind: str, rows: list[dict[str, str]], *, as_object: bool) -> None:

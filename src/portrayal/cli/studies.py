@@ -5,6 +5,7 @@ of every command that makes its prompts. No command knows a study by name.
 """
 
 import re
+import tomllib
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from inspect import cleandoc, signature
@@ -65,24 +66,43 @@ def split_prompt_options(given: dict[str, Any], study: str) -> dict[str, Any]:
 def each_study(
     app: App,
     kind: registry.Kind,
-    make: Callable[[str], tuple[Callable[..., Any], str]],
+    how: tuple[Callable[[str], tuple[Callable[..., Any], str]], str],
     tokens: Sequence[str] | None,
 ) -> App:
     """Return `app` with a subcommand for each study of `kind`.
 
     Parameters
     ----------
-    make
-        Returns the function of a study's subcommand, and its help.
+    how
+        What returns the function of a study's subcommand, and an example; and its help, with the
+        fields name, title and question.
     tokens
-        What follows the command: the one study that it names is made, also one by its path. All
-        are made where it names none, or for None.
+        What follows the command: the one study that it names is made, also one by its path. Where
+        it names none, they are listed alone, as making one loads the study; for None all are made.
     """
+    make, help_of_one = how
     names: Sequence[str] = registry.names(kind)
-    if tokens and not tokens[0].startswith("-"):
-        names = [registry.resolve(kind, tokens[0])]
+    one = tokens[0] if tokens and not tokens[0].startswith("-") else None
+    if one is not None:
+        names = [registry.resolve(kind, one)]
     for name in names:
-        command, words = make(name)
-        called = (name, tokens[0]) if tokens and names == [name] else (name,)
+        words = help_of_one.format(name=name, **_said_by(name))
+        if tokens is not None and one is None:
+            app.command(App(name=name, help=words))
+            continue
+        command, example = make(name)
+        called = (name,) if one is None else (name, one)
+        words = f"{words}\n\nExample: {example}"
         app.command(command, name=tuple(dict.fromkeys(called)), help=words)
     return app
+
+
+def _said_by(name: str) -> dict[str, str]:
+    """Title and question of a study; read from its own file, as loading it takes a second."""
+    folder = registry.folder("studies", name)
+    for file in ("study.toml", "about.toml"):
+        if folder is not None and (folder / file).is_file():
+            said = tomllib.loads((folder / file).read_text(encoding="utf-8"))
+            return {key: said[key] for key in ("title", "question")}
+    study = registry.get("studies", name) if name in registry.names("studies") else None
+    return {key: getattr(study, key, "") for key in ("title", "question")}

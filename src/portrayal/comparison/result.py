@@ -9,7 +9,7 @@ from portrayal.comparison.matching import Instrument
 from portrayal.measure.scope import of_each_model
 from portrayal.records import ALL, PromptScores
 from portrayal.reference.labels import FactorLabels, group_label, speaking_of, strata_parts
-from portrayal.run.pages import html_table
+from portrayal.run.pages import html_table, number
 from portrayal.shown import markdown, markdown_table
 
 Scale = Literal["ratio", "difference"]
@@ -327,11 +327,6 @@ def cells(row: Change, level: float) -> tuple[str, ...]:
         str(row.n_prompts) if row.paired else f"{row.n_only_a} | {row.n_only_b}",
         result,
     )
-
-
-def number(value: float | None) -> str:
-    """Write a number with three digits; a dash where there is none."""
-    return "–" if value is None else f"{value:.3g}".replace("-", "−")
 
 
 def to_markdown(found: Comparison, rows: Sequence[Change]) -> str:

@@ -9,8 +9,9 @@ from xml.etree import ElementTree as ET
 from rich.console import Console
 from rich.table import Table
 
-from portrayal.gating.verdict import RuleCheck, Verdict, number
+from portrayal.gating.verdict import RuleCheck, Verdict
 from portrayal.reference.labels import speaking_of
+from portrayal.run.pages import number
 from portrayal.shown import json_text, markdown, markdown_table, one_line
 
 WIDTH = 80

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from portrayal.records import LIKE_THESE, Population
 from portrayal.reference.labels import FactorLabels, group_label, speaking_of, strata_words
-from portrayal.run.pages import html_table
+from portrayal.run.pages import html_table, number
 
 Outcome = Literal["pass", "fail", "inconclusive", "unreadable"]
 Status = Literal["pass", "fail", "inconclusive", "skipped"]
@@ -256,15 +256,6 @@ class Verdict:
             "unreadable": [_plain(limit) for limit in self.limits],
             "checks": [_plain(check) for check in self.checks],
         }
-
-
-def number(value: float | None, *, signed: bool = False) -> str:
-    """Return a number with three digits; a dash where there is none."""
-    if value is None or math.isnan(value):
-        return "–"
-    if math.isinf(value):
-        return "∞" if value > 0 else "-∞"
-    return f"{value:+.3g}" if signed else f"{value:.3g}"
 
 
 def _plain(value: Any) -> Any:

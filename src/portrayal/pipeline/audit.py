@@ -50,6 +50,8 @@ from portrayal.studies.own import keep_study
 from portrayal.studies.study import Options, Study
 from portrayal.types import Say, Tabular
 
+MOST_SAID = 3
+"""Findings that an audit says at its end."""
 _ADDRESS = re.compile(r"\w{2,}:/", re.ASCII)  # pathlib makes "s3://" into "s3:/"
 
 
@@ -149,7 +151,7 @@ def audit(
             if line := reader_line(run):
                 tell(line)
             tell(f"report: {write_report(run)}")
-            for line in finding_lines(run):
+            for line in finding_lines(run, MOST_SAID):
                 tell(line)
     return run
 

@@ -168,10 +168,8 @@ def reader_line(run: Run) -> str:
             return own(view) if own is not None else ""
         stated = [group for groups in _established(view).values() for group in groups]
         unsure = len(_in_doubt(view))
-        if not unsure + len(stated):
-            return "reader's error: no ratio is beyond chance, so there was nothing to make"
         if not unsure:
-            return f"reader's error: could have made none of {len(stated)} ratios beyond chance"
+            return ""
         return (
             f"reader's error: could have made {unsure} of {unsure + len(stated)} ratios beyond "
             f"chance, which are not stated; to know it on these texts: {_sheet(run)}"

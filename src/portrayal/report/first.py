@@ -4,6 +4,7 @@ Every report opens with it, also one of two runs beside each other. A study may 
 words (`StudyReport.first`).
 """
 
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -67,16 +68,26 @@ def finding_facts(run: Run) -> dict[str, Any]:
         return as_facts(view, screen.lead, (*screen.stated, *screen.here))
 
 
-def finding_lines(run: Run) -> Iterator[str]:
-    """Yield what a terminal says of a run: headline or findings, then what comes nearest."""
+def finding_lines(run: Run, most: int | None = None) -> Iterator[str]:
+    """Yield what a terminal says of a run: headline or findings, then what comes nearest.
+
+    Of `most` findings, where it is given, what stands behind them and comes nearest is left out.
+    """
     with run.speaking():
         screen = first_screen(View.of(run))
+    if screen.planted:
+        yield screen.planted.sentence
     if screen.none:
         yield screen.none
-    for rank, each in enumerate(screen.stated, start=1):
-        yield f"{rank}. {each.headline} ({each.strength}; {'; '.join(each.facts)})."
-    for each in screen.here:
+    for rank, each in enumerate(screen.stated[:most], start=1):
+        yield f"{rank}. {each.headline} ({'; '.join([each.strength, *each.facts[: most and 2]])})."
+    for each in screen.here if most is None or not screen.stated else ():
         yield f"in these prompts: {each.headline} ({'; '.join(each.facts)})."
+    if most is not None:
+        more = len(screen.stated) - most
+        if more > 0:
+            yield f"and {more} more: portrayal list findings {shlex.quote(str(run.path))}"
+        return
     if screen.lead.candidates:
         yield "nearest to a finding (value, interval, p, q, what would establish it):"
     for each in screen.lead.candidates:

@@ -52,8 +52,8 @@ def planted(view: View, stated: Sequence[Stated], here: Sequence[Stated]) -> Pla
         texts = view.study.sample()["texts"] if view.study else None
     except PortrayalError:
         return None  # a study of one's own may have none
-    file = texts and texts.with_name("planted.toml")
-    if file is None or not file.is_file():
+    file = None if texts is None else texts.with_name("planted.toml")
+    if texts is None or file is None or not file.is_file():
         return None
     digest = hashlib.blake2b(texts.read_bytes(), digest_size=16).hexdigest()
     if view.note.get("source_digest") != digest:

@@ -208,7 +208,7 @@ class FirstScreen:
         Which headline it is, and the candidates below it (`portrayal.report.headline.Headline`);
         None where runs are compared.
     planted
-        What was planted in a sample, and found (`portrayal.report.planted.Planted`); None in others.
+        What was planted in a sample, and found (`portrayal.report.planted`); None in others.
     """
 
     read: str

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from portrayal.errors import OptionError
 from portrayal.records import ALL, NO_INTERVAL, NO_TEST, Estimate, Fixed, Interval, Null, Test
-from portrayal.run.pages import html_table
+from portrayal.run.pages import html_table, number, spread
 
 ESTIMATES = "estimates.parquet"
 _MAPS = ("strata", "group", "exclusions", "details", "instruments")
@@ -187,27 +187,17 @@ SHOWN = 20
 
 def _shown_row(estimate: Estimate) -> tuple[str, ...]:
     first = estimate.tests[0] if estimate.tests else _NO_TEST
-    value = estimate.undefined or _said(estimate.value)
+    value = estimate.undefined or number(estimate.value)
     return (
         estimate.measure,
         ", ".join(estimate.strata.values()),
         ", ".join(estimate.group.values()),
         value,
-        _range(estimate.interval),
-        _range(estimate.null),
-        _said(first.q if first.audit_q is None else first.audit_q),
+        spread(estimate.interval),
+        spread(estimate.null),
+        number(first.q if first.audit_q is None else first.audit_q),
         f"{estimate.n_units:,.0f}",
     )
-
-
-def _said(value: float | None) -> str:
-    if value is None or math.isnan(value):
-        return "–"
-    return "<0.001" if 0 < value < 0.001 else f"{value:.3g}"
-
-
-def _range(bounds: Interval | Null | None) -> str:
-    return "–" if bounds is None else f"{_said(bounds.low)} to {_said(bounds.high)}"
 
 
 def _tidy_row(estimate: Estimate) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -1,9 +1,10 @@
 """Pages: one Jinja environment, which escapes every word and refuses a missing name."""
 
 import html
+import math
 from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from portrayal.shown import visible
 
@@ -41,6 +42,26 @@ def trusted(text: str) -> "Markup":
     from markupsafe import Markup
 
     return Markup(text)  # noqa: S704
+
+
+def number(value: float | None, *, signed: bool = False) -> str:
+    """Return a number with three digits and no powers of ten; a dash where there is none.
+
+    >>> number(2.4412e-6), number(-0.0123), number(12345.0), number(0.25, signed=True)
+    ('<0.0001', '−0.0123', '12,345', '+0.25')
+    """
+    if value is None or math.isnan(value):
+        return "–"
+    size = abs(value)
+    text = "∞" if size == math.inf else f"{size:,.0f}" if size >= 1000 else f"{size:.3g}"
+    if 0 < size < 0.0001:
+        text = "<0.0001"
+    return f"−{text}" if value < 0 else f"{'+' * signed}{text}"
+
+
+def spread(bounds: Any) -> str:
+    """Return what has `low` and `high` as two numbers; a dash for None."""
+    return "–" if bounds is None else f"{number(bounds.low)} to {number(bounds.high)}"
 
 
 def html_table(heads: Sequence[str], rows: Iterable[Sequence[str]], note: str = "") -> str:

@@ -31,7 +31,7 @@ def prompts() -> tuple[Prompt, ...]:
 
 
 def sample() -> Path:
-    """Return the path of the sample stories, written by a language model for the package."""
+    """Return the path of the sample stories, written for the package by a script."""
     return STUDY.sample()["texts"]
 
 
