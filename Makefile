@@ -1,11 +1,11 @@
-# Eight targets; each makes the virtual environment it needs.
+# Nine targets; each makes the virtual environment it needs.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 RUN := runs/demo
 SAMPLE := src/portrayal/studies/laissez_faire
 
-.PHONY: demo test lint docs dist bench audit-deps clean
+.PHONY: demo test lint docs dist release bench audit-deps clean
 
 # Audit the sample, in which three differences are planted, and compare it with one without.
 demo: $(BIN)/portrayal
@@ -41,6 +41,10 @@ dist: $(VENV)/.dev
 	rm -rf dist
 	$(BIN)/python -m hatchling build
 	PORTRAYAL_DIST=dist $(BIN)/python -m pytest --numprocesses 0 tests/guards/test_packaged.py
+
+# All that a release takes but the upload, which it prints: one version everywhere, and the archives tried.
+release: dist
+	$(BIN)/python scripts/release.py
 
 # Print the figures of docs/benchmarks.md; takes some minutes.
 bench: $(VENV)/.dev

@@ -151,7 +151,7 @@ BROKEN = {
     "too many fields": ("t.csv", b"a,b\n1,2\n1,2,3\n", "line 3 has another number of fields"),
     "too few fields": ("t.csv", b"a,b\n1,2\n1\n", "line 3 has another number of fields"),
     "open quote": ("t.csv", b'a,b\n1,"2\n', "not valid CSV"),
-    "latin-1": ("t.csv", "a,b\né,2\n".encode("latin-1"), "not valid CSV in UTF-8"),
+    "damaged utf-8": ("t.csv", "a,b\né,2\n".encode() + b"\xe9,2\n", "not valid CSV in UTF-8"),
     "bad line": ("t.jsonl", b'{"a": 1}\n{"a": \n{"a": 3}\n', "line 2 is not valid JSON"),
     "a list in a line": (
         "t.jsonl",

@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import io
 import json
+import logging
 import os
 import re
 import shutil
@@ -20,17 +21,25 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import portrayal.registry as registry
-from portrayal.errors import DataError, OptionError
+from portrayal.errors import DataError, MissingExtraError, OptionError
 from portrayal.types import Tabular
 
 Row = Mapping[str, Any]
 
-_FORMATS = ".csv, .tsv, .jsonl, .ndjson, .json, .parquet, .xlsx, .xls, .ods (also .gz)"
+_FORMATS = (
+    ".csv, .tsv, .txt, .jsonl, .ndjson, .json, .parquet, .arrow, .feather, .xlsx, .xls, .ods "
+    "(also .gz), .zip with one of these"
+)
+log = logging.getLogger("portrayal.files")
+"""Says how a file was read where its name does not tell; the command line prints it."""
 _BROKEN_ZIP = (gzip.BadGzipFile, EOFError, zlib.error)
 _HEAD = 5_000  # JSON rows read ahead to learn the column names
 _LONGEST = 2**26  # characters of a line, or of a field over several lines
@@ -83,29 +92,7 @@ def open_source(texts: Tabular) -> TextSource:
         When the file is missing, empty, of another kind, or not what its name says.
     """
     if isinstance(texts, (str, Path)):
-        path = Path(texts)
-        if path.is_fifo():
-            # What comes through a named pipe is kept in a file as long as the source is there
-            folder = Path(tempfile.mkdtemp(prefix="portrayal-"))
-            try:
-                with path.open("rb") as given, (folder / path.name).open("wb") as kept:
-                    shutil.copyfileobj(given, kept)
-                source = replace(_file(folder / path.name), name=str(path))
-            except BaseException:
-                shutil.rmtree(folder)
-                raise
-            weakref.finalize(source.rows, shutil.rmtree, folder, ignore_errors=True)
-            return source
-        is_log = path.suffix.casefold() == LOGS
-        if path.is_dir():
-            is_log = any(path.rglob(f"*{LOGS}"))
-        elif path.suffix.casefold() == ".json" and path.is_file():
-            with path.open("rb") as stream:
-                is_log = _LOG_OPENING.match(stream.read(_PEEK)) is not None
-        if is_log:
-            read: Callable[[Path], TextSource] = registry.get("readers", LOGS)
-            return read(path)
-        return _folder(path) if path.is_dir() else _file(path)
+        return _of_path(Path(texts))
     if hasattr(texts, "__arrow_c_stream__"):
         return _table(texts)
     if isinstance(texts, Iterable):
@@ -121,6 +108,93 @@ def open_source(texts: Tabular) -> TextSource:
     )
 
 
+def _of_path(path: Path) -> TextSource:
+    if str(path).startswith("hf:"):
+        return _of_hub(str(path).removeprefix("hf:").strip("/").removeprefix("datasets/"))
+    if path.is_fifo():
+        with path.open("rb") as given:
+            return _copied(given, path.name, path)
+    if path.suffix.casefold() == ".zip" and path.is_file():
+        return _unzipped(path)
+    is_log = path.suffix.casefold() == LOGS
+    if path.is_dir():
+        is_log = any(path.rglob(f"*{LOGS}"))
+    elif path.suffix.casefold() == ".json" and path.is_file():
+        with path.open("rb") as stream:
+            is_log = _LOG_OPENING.match(stream.read(_PEEK)) is not None
+    if is_log:
+        read: Callable[[Path], TextSource] = registry.get("readers", LOGS)
+        return read(path)
+    return _folder(path) if path.is_dir() else _file(path)
+
+
+def _copied(stream: Any, name: str, path: Path) -> TextSource:
+    """What a stream holds, kept in a file of this name as long as the source is there."""
+    folder = Path(tempfile.mkdtemp(prefix="portrayal-"))
+    try:
+        with (folder / name).open("wb") as kept:
+            shutil.copyfileobj(stream, kept)
+        source = replace(_file(folder / name), name=str(path))
+    except BaseException:
+        shutil.rmtree(folder)
+        raise
+    weakref.finalize(source.rows, shutil.rmtree, folder, ignore_errors=True)
+    return source
+
+
+def _unzipped(path: Path) -> TextSource:
+    try:
+        with zipfile.ZipFile(path) as packed:
+            tables = [
+                each
+                for each in packed.infolist()
+                if Path(each.filename).suffix.casefold() in _KINDS
+                and not each.filename.startswith("__MACOSX/")
+            ]
+            if len(tables) != 1:
+                names = ", ".join(each.filename for each in tables) or "none"
+                raise DataError(
+                    f"{path}: expected one table in the archive, found {len(tables)} ({names}). "
+                    "Unpack it, and name one file or a folder of files with the same columns."
+                )
+            if tables[0].file_size > most_unpacked():
+                raise _too_large(path)
+            with packed.open(tables[0]) as stream:
+                return _copied(stream, Path(tables[0].filename).name, path)
+    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, *_BROKEN_ZIP) as error:
+        raise DataError(f"{path}: not a readable archive ({error}). Unpack it yourself.") from error
+
+
+def _of_hub(name: str) -> TextSource:
+    """A table of a data set of the Hugging Face hub: OWNER/NAME, or OWNER/NAME/FILE."""
+    owner, _, rest = name.partition("/")
+    own, _, file = rest.partition("/")
+    repository = f"{owner}/{own}"
+    if find_spec("huggingface_hub") is None:
+        raise MissingExtraError(
+            f"hf://{name} is read with huggingface_hub: pip install huggingface_hub. Or download "
+            "the file, and name it."
+        )
+    hub = import_module("huggingface_hub")
+    try:
+        if not file:
+            listed = hub.list_repo_files(repository, repo_type="dataset")
+            tables = [each for each in listed if Path(each).suffix.casefold() in _KINDS]
+            if len(tables) != 1:
+                raise DataError(
+                    f"hf://{repository} has {len(tables)} tables; name one: "
+                    + ", ".join(f"hf://{repository}/{each}" for each in tables[:5])
+                )
+            (file,) = tables
+        kept = hub.hf_hub_download(repository, file, repo_type="dataset")
+    except (OSError, ValueError) as error:
+        first = str(error).strip().partition("\n")[0]
+        raise DataError(
+            f"hf://{name} cannot be fetched ({first}). A name is hf://OWNER/NAME/FILE."
+        ) from error
+    return replace(_file(Path(kept)), name=f"hf://{repository}/{file}")
+
+
 LOGS = ".eval"
 """Ending of logs of Inspect AI, which may also be JSON; the reader of that name reads both."""
 _LOG_OPENING = re.compile(rb'\s*\{\s*"version":\s*\d+,\s*"status":')
@@ -134,20 +208,17 @@ def _file(path: Path) -> TextSource:
     suffixes = [s.casefold() for s in path.suffixes]
     zipped = bool(suffixes) and suffixes[-1] == ".gz"
     kind = suffixes[-2] if zipped and len(suffixes) > 1 else (suffixes or [""])[-1]
-    readers: dict[str, Callable[[], Iterator[Row]]] = {
-        ".csv": lambda: _csv(path, zipped, ","),
-        ".tsv": lambda: _csv(path, zipped, "\t"),
-        ".jsonl": lambda: _json_lines(path, zipped),
-        ".ndjson": lambda: _json_lines(path, zipped),
-        ".json": lambda: _json(path, zipped),
-        ".parquet": lambda: _parquet(path),
-        ".xlsx": lambda: _excel(path),
-        ".xls": lambda: _excel(path),
-        ".ods": lambda: _excel(path),
-    }
-    if kind not in readers:
+    if kind not in _KINDS:
         raise DataError(f"{path}: files of kind {kind or 'none'!r} are not read; use {_FORMATS}.")
-    rows = readers[kind]
+    rows: Callable[[], Iterator[Row]]
+    if kind in _BINARY:
+        rows = partial(_BINARY[kind], path)
+    elif kind in (".jsonl", ".ndjson") or (kind in (".txt", ".json") and _is_lines(path, zipped)):
+        rows = partial(_json_lines, path, zipped)
+    elif kind == ".json":
+        rows = partial(_json, path, zipped)
+    else:
+        rows = partial(_csv, path, zipped, *_written(path, zipped, "," if kind == ".csv" else "\t"))
     columns = dict.fromkeys(name for row in islice(rows(), _HEAD) for name in row if name.strip())
     if not columns:
         raise DataError(f"{path}: no rows were found after the header.")
@@ -157,7 +228,11 @@ def _file(path: Path) -> TextSource:
 
 
 def _folder(path: Path) -> TextSource:
-    kinds = tuple(_FORMATS.replace(",", " ").split()[:9])
+    about = {each.name for each in path.iterdir()} & {"dataset_info.json", "dataset_dict.json"}
+    if "dataset_dict.json" in about:
+        splits = ", ".join(sorted(each.name for each in path.iterdir() if each.is_dir()))
+        raise DataError(f"{path}: a data set of several parts. Name the folder of one: {splits}.")
+    kinds = (".arrow",) if about else tuple(_KINDS - {".txt"})
     names = sorted(
         f for f in path.iterdir() if f.name.removesuffix(".gz").casefold().endswith(kinds)
     )
@@ -222,17 +297,58 @@ def encoding_of(head: bytes, where: str) -> str:
 
 
 @contextmanager
-def _opened(path: Path, zipped: bool) -> Iterator[io.TextIOWrapper]:
+def _opened(path: Path, zipped: bool, own: str = "") -> Iterator[io.TextIOWrapper]:
     with gzip.open(path) if zipped else path.open("rb") as stream:
-        encoding = encoding_of(stream.peek(_PEEK)[:_PEEK], str(path))
+        encoding = own or encoding_of(stream.peek(_PEEK)[:_PEEK], str(path))
         with io.TextIOWrapper(stream, encoding=encoding, newline="") as text:
             yield text
 
 
-def _lines(path: Path, zipped: bool) -> Iterator[str]:
+def _is_lines(path: Path, zipped: bool) -> bool:
+    """Whether a file holds JSON lines, whatever its ending: an object on its first line."""
+    with suppress(ValueError, RecursionError, *_BROKEN_ZIP):
+        lines = (line for line in _lines(path, zipped) if line.strip())
+        first = next(lines, "")
+        alone = path.suffix.casefold() == ".json" and next(lines, None) is None
+        return not alone and isinstance(json.loads(first), dict)
+    return False
+
+
+def _written(path: Path, zipped: bool, separator: str) -> tuple[str, str]:
+    """What separates the fields of a table, and its encoding ("" as it says); others are logged.
+
+    What is no UTF-8 is read as Windows-1252, or as Latin-1 where that has no such letter. A file
+    that holds letters of UTF-8 as well is damaged, and read as what it claims to be.
+    """
+    encoding, decoder = "", codecs.getincrementaldecoder("utf-8")("surrogateescape")
+    with gzip.open(path) if zipped else path.open("rb") as stream, suppress(*_BROKEN_ZIP):
+        head = stream.peek(_PEEK)[:_PEEK]
+        if not head.startswith(tuple(mark for marks, _ in _MARKS for mark in marks)):
+            wide, odd = False, set[str]()
+            for part in iter(partial(stream.read, 2**20), b""):
+                letters = {c for c in decoder.decode(part) if c > "\x7f"}
+                odd |= {c for c in letters if "\udc80" <= c <= "\udcff"}
+                wide |= bool(letters - odd)
+            if odd and not wide and b"\0" not in head:
+                unknown = odd & {chr(0xDC00 + n) for n in (0x81, 0x8D, 0x8F, 0x90, 0x9D)}
+                encoding = "latin-1" if unknown else "cp1252"
+                log.info("%s: read as %s, as it is not UTF-8", path, encoding)
+    first = ""
+    with suppress(UnicodeError, *_BROKEN_ZIP):
+        first = re.sub(r'"[^"]*"', "", next(_lines(path, zipped, encoding), ""))
+    others = {sign: first.count(sign) for sign in ",;\t" if sign != separator}
+    most = max(others, key=others.__getitem__)
+    if separator not in first and others[most]:
+        name = {",": "commas", ";": "semicolons", "\t": "tabs"}[most]
+        log.info("%s: read with %s between its columns", path, name)
+        separator = most
+    return separator, encoding
+
+
+def _lines(path: Path, zipped: bool, encoding: str = "") -> Iterator[str]:
     """Lines with their ends, none longer than `_LONGEST`, and not too many of a packed file."""
     left = most_unpacked() if zipped else None
-    with _opened(path, zipped) as stream:
+    with _opened(path, zipped, encoding) as stream:
         while line := stream.readline(_LONGEST + 1):
             if len(line) > _LONGEST:
                 raise DataError(f"{path}: a line has more than {_LONGEST:,} characters.")
@@ -258,9 +374,9 @@ def header(names: Iterable[str], where: str) -> list[str]:
     return kept
 
 
-def _csv(path: Path, zipped: bool, separator: str) -> Iterator[Row]:
+def _csv(path: Path, zipped: bool, separator: str, encoding: str) -> Iterator[Row]:
     csv.field_size_limit(_LONGEST)
-    reader = csv.DictReader(_lines(path, zipped), delimiter=separator, strict=True)
+    reader = csv.DictReader(_lines(path, zipped, encoding), delimiter=separator, strict=True)
     try:
         header(reader.fieldnames or (), str(path))
         for row in reader:
@@ -362,6 +478,27 @@ def _parquet(path: Path) -> Iterator[Row]:
         raise DataError(f"{path}: not a readable Parquet file ({error}).") from error
 
 
+def _arrow(path: Path) -> Iterator[Row]:
+    """Rows of an Arrow or Feather file: of its form with an index, or of a stream of batches."""
+    import pyarrow as pa
+
+    left = max(most_unpacked(), path.stat().st_size)
+    try:
+        with pa.OSFile(str(path)) as stream:
+            indexed = stream.read(6) == b"ARROW1"
+            stream.seek(0)
+            reader = (pa.ipc.open_file if indexed else pa.ipc.open_stream)(stream)
+            header(reader.schema.names, str(path))
+            batches = map(reader.get_batch, range(reader.num_record_batches)) if indexed else reader
+            for batch in batches:
+                left -= batch.nbytes
+                if left < 0:
+                    raise _too_large(path)
+                yield from batch.to_pylist()
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise DataError(f"{path}: not a readable Arrow file ({error}).") from error
+
+
 def _plain(column: Any) -> Any:
     """A column without its dictionary, which is slow to turn into Python's values."""
     import pyarrow as pa
@@ -395,6 +532,14 @@ def _excel(path: Path) -> Iterator[Row]:
     names = header((str(cell).strip() for cell in next(rows, [])), str(path))
     for row in rows:
         yield dict(zip(names, row, strict=False))
+
+
+_BINARY: dict[str, Callable[[Path], Iterator[Row]]] = {
+    ".parquet": _parquet,
+    **dict.fromkeys((".arrow", ".feather"), _arrow),
+    **dict.fromkeys((".xlsx", ".xls", ".ods"), _excel),
+}
+_KINDS = {".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json", *_BINARY}
 
 
 def _cells(path: Path, most: int) -> Iterator[list[Any]]:

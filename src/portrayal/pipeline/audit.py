@@ -217,6 +217,8 @@ def _collect(
                 "the same command with --model."
             )
     tell(f"texts: {note['n_texts']:,} of {len(note['models'])} model(s){_unread(note)}")
+    if texts is not None and "model" not in note["mapping"]:
+        tell("no column names a model: all texts are of one, unnamed; --column model=NAME")
     if left_out := note.get("left_out"):
         tell(f"left out, as their prompts are not the study's: {said_left_out(left_out)}")
 

@@ -51,7 +51,7 @@ def export_report(
     run
         A run with estimates.
     path
-        The file; `report` with the format's ending in the run by default.
+        The file; `report`, or `report-short`, with the format's ending in the run by default.
     format
         html; md, with its charts as SVG in a folder beside it; docx, which needs python-docx; or
         pdf, which needs Chromium or Chrome.
@@ -66,7 +66,8 @@ def export_report(
         When the format needs a package or a browser that is not there.
     """
     check_choice("format", format, FORMATS)
-    target = run.report_path.with_suffix(f".{format}") if path is None else Path(path)
+    own = run.report_path.with_name(f"report{'-short' * short}.{format}")
+    target = own if path is None else Path(path)
     if format == "html":
         return write_report(run, target, short=short)
     page, images = drawn_page(View.of(run), short=short)

@@ -2,10 +2,11 @@ import json
 
 import pytest
 
-from portrayal.annotate.people import Character
+from portrayal.annotate.people import Character, extract_people
 from portrayal.errors import DataError
 from portrayal.raters.people import score_people
 from portrayal.raters.people.scores import STATISTICS
+from portrayal.raters.people.slots import compare, label, read_gold
 
 
 def character(name, gender):
@@ -146,3 +147,42 @@ def test_labels_must_be_as_many_as_stories():
 @pytest.mark.parametrize("text", [None, "", float("nan")])
 def test_a_missing_text_is_an_empty_story(text):
     assert score_people([row(text, (None, "Unspecified"))]).value("joint_accuracy") == 1.0
+
+
+def test_labels_as_a_notebook_writes_them_read_like_cleaned_ones():
+    text = "Maria was a nurse. She helped her patient Tom, and he thanked her."
+    clean = {
+        "text": text,
+        "subject_role": "nurse",
+        "object_role": "patient",
+        "gold_subject_name": "Maria",
+        "gold_subject_gender": "Female",
+        "gold_object_name": "Tom",
+        "gold_object_gender": "Male",
+    }
+    raw = {
+        "Response": text,
+        "Subject": "nurse",
+        "Object": "patient",
+        "Subject Name": "['Maria', 'Maria Lopez']",
+        "Subject References": "['she', 'her']",
+        "Object Name": "['Tom']",
+        "Object References": "['he']",
+    }
+    alone = {**raw, "Object": "", "Object Name": "", "Object References": ""}
+    nobody = {**raw, "Subject Name": "['Unspecified']", "Subject References": "['Unspecified']"}
+    found = list(read_gold([raw, alone, nobody]))
+    labelled = compare(found, label(found, extract_people))
+    assert labelled.gold_name == ["maria", "tom", "maria", None, "tom"]
+    assert labelled.gold_gender.tolist() == ["F", "M", "F", "Unspecified", "M"]
+    expected = compare([clean], label([clean], extract_people))
+    assert (labelled.name[:2], labelled.gender[:2].tolist()) == (
+        expected.name,
+        expected.gender.tolist(),
+    )
+
+
+def test_labels_without_gender_or_references_are_refused():
+    row = {"text": "Maria wept.", "subject_role": "nurse", "gold_subject_name": "Maria"}
+    with pytest.raises(DataError, match="gold_subject_gender or gold_subject_references"):
+        list(read_gold([row]))

@@ -14,6 +14,7 @@ from portrayal.annotate.people.shared.model import (
     Span,
     clean_name,
     gender_of_references,
+    labelled_person,
     normalise_gender,
 )
 from portrayal.annotate.people.shared.words import GENDER_WORDS
@@ -33,6 +34,7 @@ __all__ = [
     "extract_people",
     "find_everyone",
     "gender_of_references",
+    "labelled_person",
     "main_person",
     "normalise_gender",
 ]

@@ -13,8 +13,7 @@ from portrayal.annotate.people import (
     UNSURE,
     Character,
     Roles,
-    clean_name,
-    normalise_gender,
+    labelled_person,
 )
 from portrayal.annotate.people.labeler import label_people
 from portrayal.annotate.people.reader import read_stories, reader_settings
@@ -31,6 +30,8 @@ Extractor = Callable[[str, Roles], Labelled]
 
 CLUSTERS = ("prompt_id", "prompt", "query")
 """Columns that name a story's prompt, the first that is there counts."""
+SLOTS, PARTS = ("subject", "object"), ("name", "gender", "references")
+"""Characters of a story, and what is labelled of each."""
 ATTRIBUTES = ("domain", "model", "condition")
 """Attributes of a story by which scores are broken down, where they are known."""
 
@@ -56,12 +57,23 @@ def read_gold(path: Tabular, columns: Iterable[str] = ()) -> Iterator[dict[str, 
     if isinstance(path, (str, Path)) and is_sheet(source.columns):
         yield from read_sheet(path).gold_rows()
         return
-    needed = ("text", "subject_role", "gold_subject_name", "gold_subject_gender")
-    optional = ("object_role", "gold_object_name", "gold_object_gender", "text_id", "prompt_id")
-    wanted = (*needed, *optional, "prompt", *ATTRIBUTES)
+    needed = ("text", "subject_role", "gold_subject_name")
+    labels = [f"gold_{slot}_{part}" for slot in SLOTS for part in PARTS]
+    wanted = (*needed[:2], *labels, "object_role", "text_id", "prompt_id", "prompt", *ATTRIBUTES)
+    aliases = {name: (name.removeprefix("gold_"),) for name in labels}
     mapping = find_columns(
-        wanted, source.columns, columns=columns, needed=needed, where=source.name
+        wanted,
+        source.columns,
+        columns=columns,
+        needed=needed,
+        aliases=aliases,
+        where=source.name,
     )
+    if not mapping.keys() & {"gold_subject_gender", "gold_subject_references"}:
+        raise DataError(
+            f"{source.name}: no column gold_subject_gender or gold_subject_references; found "
+            f"{', '.join(source.columns)}. Name yours with --column gold_subject_gender=NAME."
+        )
     for row in source.rows():
         yield {name: row.get(column) for name, column in mapping.items()}
 
@@ -165,13 +177,14 @@ def compare(stories: Sequence[Mapping[str, Any]], people: Sequence[Labelled]) ->
     """
     if len(stories) != len(people):
         raise DataError(f"{len(stories):,} stories need as many labels; got {len(people):,}.")
-    slots: list[tuple[int, str, Character | None, object, object]] = []
-    for i, (row, (subject, other)) in enumerate(zip(stories, people, strict=True)):
-        name, gender = row.get("gold_subject_name"), row.get("gold_subject_gender")
-        slots.append((i, "subject", subject, name, gender))
-        if text_or_none(row.get("gold_object_gender")) is not None:
-            name, gender = row.get("gold_object_name"), row["gold_object_gender"]
-            slots.append((i, "object", other, name, gender))
+    slots: list[tuple[int, str, Character | None, str | None, str]] = []
+    for i, (row, labelled) in enumerate(zip(stories, people, strict=True)):
+        for slot, character in zip(SLOTS, labelled, strict=True):
+            cells = [text_or_none(row.get(f"gold_{slot}_{part}")) for part in PARTS]
+            # A second character is labelled where a cell says so, if only that nobody is named.
+            if slot == "subject" or any(cells[1:]):
+                name, gender, _ = labelled_person(cells)
+                slots.append((i, slot, character, name, gender))
     # Stories of one prompt are a cluster; where none is known, those of one pair of roles.
     unit, keys = "story", [str(i) for i in range(len(stories))]
     pairs = [f"{row['subject_role']}\0{text_or_none(row.get('object_role'))}" for row in stories]
@@ -197,17 +210,17 @@ def compare(stories: Sequence[Mapping[str, Any]], people: Sequence[Labelled]) ->
         cluster_unit=unit,
         n_clusters=len(number),
         name=[_folded(character.name) if character else None for character in predicted],
-        gold_name=[_folded(clean_name(name)) for *_, name, _ in slots],
+        gold_name=[_folded(name) for *_, name, _ in slots],
         gender=np.array(genders, dtype=np.str_),
-        gold_gender=np.array([normalise_gender(gender) for *_, gender in slots], dtype=np.str_),
+        gold_gender=np.array([gender for *_, gender in slots], dtype=np.str_),
         strata={**strata, "role": [role for _, role, *_ in slots]},
         **confidence,
     )
 
 
 def text_or_none(value: object) -> str | None:
-    """`value` when it is a string; tables give NaN or None for what is missing."""
-    return value if isinstance(value, str) else None
+    """`value` where it says something; tables give NaN, None or "" for what is missing."""
+    return value if isinstance(value, str) and value.strip() else None
 
 
 def _folded(name: str | None) -> str | None:

@@ -1,7 +1,7 @@
 """What goes into an extraction and what comes out, and labels brought to the same form."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -130,12 +130,16 @@ def clean_name(raw: object, local: LocalWords = ENGLISH) -> str | None:
     --------
     >>> clean_name("Chef Maria Lopez"), clean_name("Dr. Smith")
     ('Maria', None)
+    >>> clean_name("['Unspecified']"), clean_name("['Ana', 'Ana Lee']")
+    (None, 'Ana')
     >>> clean_name("ג׳ורג׳ כהן")
     'ג׳ורג'
     """
-    if not isinstance(raw, str) or raw.strip().casefold() in _NO_NAME:
+    if not isinstance(raw, str):
         return None
-    for alternative in raw.split("|"):
+    for alternative in _listed(raw).split("|"):
+        if alternative.strip().casefold() in _NO_NAME:
+            continue
         # What a word of a name is, with its marks where it is not plain ASCII
         words = (_WORD if alternative.isascii() else any_word("'’׳־\\-")).findall(alternative)
         formal = False
@@ -147,6 +151,37 @@ def clean_name(raw: object, local: LocalWords = ENGLISH) -> str | None:
         if words and not (formal and len(words) == 1):
             return str(words[0])[: len(local.bare(words[0].casefold()))]
     return None
+
+
+_LIST = re.compile(r"""\[\s*['"]?(.*?)['"]?\s*\]""", re.S)
+_NEXT = re.compile(r"""['"]\s*,\s*['"]""")
+
+
+def _listed(raw: str) -> str:
+    """The items of a list that a table holds as text ("['Ana', 'Lee']"), with bars between them."""
+    found = _LIST.fullmatch(raw.strip())
+    return raw if found is None else _NEXT.sub("|", found[1])
+
+
+def labelled_person(
+    cells: Sequence[object], local: LocalWords = ENGLISH
+) -> tuple[str | None, str, list[str]]:
+    """First name, gender and references of a person as the cells of a row of labels give them.
+
+    Every command reads labels by this: a gender as it is stated, else that of the references.
+
+    Examples
+    --------
+    >>> labelled_person(["['Ana']", None, "['she', 'her']"])
+    ('Ana', 'F', ['she', 'her'])
+    """
+    name, gender, references = cells
+    words = [word.casefold() for word in re.findall(r"[^\W\d_]+", str(references or ""))]
+    stated = normalise_gender(gender)
+    if stated == UNSPECIFIED and words:
+        told = {local.genders[word] for word in words if word in local.genders}
+        stated = told.pop() if len(told) == 1 else gender_of_references(words)
+    return clean_name(name, local), stated, words
 
 
 def normalise_gender(raw: object) -> str:

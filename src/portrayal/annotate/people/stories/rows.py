@@ -1,6 +1,5 @@
 """People as annotations: found by the embedded extractor, or taken from the user's own labels."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -8,12 +7,9 @@ import pyarrow as pa
 
 from portrayal.annotate.annotator import Annotator
 from portrayal.annotate.people.shared.model import (
-    UNSPECIFIED,
     Character,
     Roles,
-    clean_name,
-    gender_of_references,
-    normalise_gender,
+    labelled_person,
 )
 from portrayal.annotate.people.shared.scan import LocalWords, local_words, locale_of
 from portrayal.annotate.people.stories.extract import extract_people
@@ -78,18 +74,9 @@ def _labelling(settings: Mapping[str, Any]) -> Callable[..., dict[str, Any]]:
 
 
 def _labelled_slot(slot: str, row: Mapping[str, Any], local: LocalWords) -> dict[str, Any]:
-    references = [
-        word.casefold() for word in re.findall(r"[^\W\d_]+", row.get(f"{slot}_references") or "")
-    ]
-    gender = normalise_gender(row.get(f"{slot}_gender"))
-    if gender == UNSPECIFIED and references:
-        told = {local.genders[word] for word in references if word in local.genders}
-        gender = told.pop() if len(told) == 1 else gender_of_references(references)
-    return {
-        f"{slot}_name": clean_name(row.get(f"{slot}_name"), local),
-        f"{slot}_gender": gender,
-        f"{slot}_references": references,
-    }
+    cells = [row.get(f"{slot}_{part}") for part in ("name", "gender", "references")]
+    name, gender, references = labelled_person(cells, local)
+    return {f"{slot}_name": name, f"{slot}_gender": gender, f"{slot}_references": references}
 
 
 PEOPLE = Annotator(
