@@ -11,10 +11,14 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 
 
+def version(root: Path = ROOT) -> str:
+    """Return the version of the package."""
+    return (root / "src/portrayal/_version.py").read_text("utf-8").split('"')[-2]
+
+
 def problems(root: Path = ROOT) -> list[str]:
     """Return what stands in the way of a release, a sentence each."""
-    version = re.search(r'"(.+)"', (root / "src/portrayal/_version.py").read_text("utf-8"))
-    own = "" if version is None else version[1]
+    own = version(root)
     cited = re.search(r"^version: (.+)$", (root / "CITATION.cff").read_text("utf-8"), re.M)
     changes = (root / "CHANGELOG.md").read_text("utf-8")
     found = []
@@ -30,14 +34,14 @@ def problems(root: Path = ROOT) -> list[str]:
 
 def main() -> None:
     """Print what is missing, or else the commands of the day."""
-    version = (ROOT / "src/portrayal/_version.py").read_text("utf-8").split('"')[-2]
-    found = problems()
+    own, found = version(), problems()
     for line in found:
         print(f"not yet: {line}")
     print("To publish, once nothing is missing:")
-    print(f"  git tag -s v{version} && git push origin v{version}")
-    print(f"  python -m twine upload dist/portrayal-{version}*")
-    sys.exit(bool([line for line in found if not line.startswith("CHANGELOG")]))
+    print(f"  git tag -s v{own} && git push origin v{own}")
+    print(f"  python -m twine upload dist/portrayal-{own}*")
+    # The changes are dated on the day itself.
+    sys.exit(any(not line.startswith("CHANGELOG") for line in found))
 
 
 if __name__ == "__main__":

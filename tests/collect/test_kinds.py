@@ -104,7 +104,7 @@ def test_a_data_set_of_the_hub_is_read_where_its_client_is_installed(tmp_path, m
         source = open_source(name)
         assert (source.name, list(source.rows())) == ("hf://someone/stories/t.csv", ROWS)
     hub.list_repo_files = lambda repository, repo_type: ["a.csv", "b.csv"]
-    with pytest.raises(DataError, match="2 tables; name one: hf://someone/stories/a.csv"):
+    with pytest.raises(DataError, match=r"2 tables; name one: hf://someone/stories/a\.csv"):
         open_source("hf://someone/stories")
 
 

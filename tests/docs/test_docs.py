@@ -122,3 +122,12 @@ def test_the_rows_of_getting_started_answer_prompts() -> None:
     for row in map(json.loads, block.splitlines()):
         assert set(row) == {"prompt", "model", "text"}
         assert row["prompt"] in prompts
+
+
+def test_a_release_lacks_nothing_but_archives_and_a_date(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    import release
+
+    missing = {line.partition(":")[0] for line in release.problems()}
+    assert "CITATION.cff" not in missing
+    assert missing <= {"CHANGELOG.md"} | {line for line in missing if line.startswith("dist/")}

@@ -92,6 +92,7 @@ COMMANDS = {
     "list studies": "listing:studies",
     "mitigate agency": "mitigate:agency",
     "new": "audit:new",
+    "replicate": "documents:replicate",
     "report": "documents:report",
     "reproduce": "documents:reproduce",
     "score agency": "score:agency",
@@ -102,7 +103,7 @@ COMMANDS = {
 """Command → module and function, which are loaded when the command is named."""
 ORDER = (
     *("audit", "compare", "report", "list", "collect", "plan", "gate", "watch", "find", "label"),
-    *("score", "mitigate", "evidence", "reproduce", "new", "build", "doctor"),
+    *("score", "mitigate", "evidence", "replicate", "reproduce", "new", "build", "doctor"),
 )
 """The commands in the order of work, as `portrayal --help` lists them."""
 STUDIES: dict[str, tuple[Kind, str, str, str]] = {

@@ -1,12 +1,13 @@
 """The commands `report`, `reproduce` and `evidence`: documents made of a run or of a paper."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
 import portrayal.cli.printing as show
-from portrayal.cli.options import Flag, Format, RunPath
+from portrayal.cli.options import Every, Flag, Format, RunPath
 from portrayal.errors import OptionError
 
 
@@ -30,6 +31,77 @@ def report(
     from portrayal.run import Run
 
     show.line(f"report: {export_report(Run.open(run), out, format, short=short)}")
+
+
+def replicate(
+    study: str,
+    /,
+    *,
+    data: Path,
+    out: Path | None = None,
+    model_alias: Annotated[list[str] | None, Parameter(metavar="NAME=NAME")] = None,
+    every: Every = False,
+    format: Literal["table", "csv", "json"] = "table",
+) -> None:
+    """Audit the authors' own files, and print every published figure beside ours.
+
+    Example: portrayal replicate laissez-faire --data laissez-faire-prompts
+
+    Parameters
+    ----------
+    study
+        laissez-faire, news or agency.
+    data
+        Folder of the files, as the authors publish them.
+    out
+        Run directory; default runs/replicate-STUDY.
+    model_alias
+        Name of a model in the files=its name in the tables; repeatable.
+    format
+        table, csv or json.
+    """
+    from portrayal.collect.fields import parse_columns
+    from portrayal.pipeline.replicate import replicate as replicated
+    from portrayal.run.pages import number
+
+    say = show.line if format == "table" else show.nothing
+    place = out or Path(f"runs/replicate-{study}")
+    found = replicated(study, data, place, models=parse_columns(model_alias), say=say)
+    facts = [{**asdict(each), "inside": each.inside} for each in found.figures]
+    if format == "csv":
+        show.data(show.csv_text(list(facts[0]), facts))
+        return
+    if format == "json":
+        show.as_json({"study": study, "run": str(place), "figures": facts, "why": found.why})
+        return
+    known = [each for each in found.figures if each.ours is not None]
+    rows = [
+        (
+            " · ".join((each.place, each.domain, each.model, each.who)),
+            number(each.printed),
+            number(each.ours),
+            "–" if each.low is None else f"{number(each.low)} to {number(each.high)}",
+            {True: "inside", False: "outside", None: "–"}[each.inside],
+        )
+        for each in known
+    ]
+    heads = ("figure", "published", "ours", "interval", "published is")
+    show.line(show.text_table(heads, rows, None if every else show.ROWS).rstrip())
+    tables = dict.fromkeys(each.place for each in found.figures)
+    for table in tables:
+        own = [each for each in found.figures if each.place == table]
+        beside = [each for each in own if each.ours is not None]
+        with_interval = [each.inside for each in beside if each.inside is not None]
+        show.line(
+            f"{table}: {len(beside):,} of {len(own):,} published figures have one of ours; "
+            f"{sum(with_interval):,} of {len(with_interval):,} lie in our interval"
+        )
+    for reason in found.why:
+        show.line(f"why they may differ: {reason}")
+    for text in found.left_out[:3]:
+        show.line(f"left out, as none of the authors' kinds: {text}")
+    if len(found.left_out) > 3:
+        show.line(f"and {len(found.left_out) - 3:,} files more")
 
 
 def reproduce(study: str, /, *, rows: Flag = False, format: Format = "table") -> None:

@@ -139,7 +139,7 @@ def read_passages(
         prompt = read["prompt_id"] or read["prompt"]
         passages.append(
             GroupedText(
-                row=row,
+                row={**row, "prompt": read["prompt"]} if read["prompt"] else row,
                 column=field["text"],
                 text=read["text"],
                 cluster=prompt or f"text {number}",
