@@ -5,10 +5,10 @@ import json
 
 import pytest
 
+from command import invoke
 from portrayal.errors import DataError
 from portrayal.pipeline.replicate import replicate
 from portrayal.reference import published
-from support import invoke
 
 QUICK = {"report": False, "draws": 100, "permutations": 20}
 WORDS = {"Female": ["she", "her"], "Male": ["he", "his"], "Non-binary": ["they"]}
