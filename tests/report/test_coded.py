@@ -88,11 +88,14 @@ def test_the_section_stands_in_the_report_of_the_run(run, project, tmp_path):
 def test_a_run_without_codes_shows_the_cues_of_its_audit_alone(run, tmp_path):
     found = sections(View.of(run))
     assert found.sections == ()
-    total = next(row for row in found.cues.rows if row[:2] == ("AI", "any of them"))
+    total = next(row for row in found.cues.rows if row[:2] == ("NH/PI", "any of them"))
     n = len(run.records) and next(e for e in run.records if e.measure == "cue_counts.v1").n_texts
     assert total[2:7] == ("0", "0", "0", "0", "0\u00a0%")
     assert total[7].startswith("0–")
     assert total[8] == f"below {100 * (1 - 0.05 ** (1 / n)):.1f}\u00a0%"
+    # The sample has one character whose name is a term: Cheyenne.
+    named = next(row for row in found.cues.rows if row[:2] == ("AI", "any of them"))
+    assert named[2:7] == ("1", "0", "1", "0", f"{100 / n:.1f}\u00a0%")
     by = {row[1] for row in found.cue_places.rows}
     assert by == {"model", "domain", "role"}
     page = write_report(run, tmp_path / "r.html").read_text()
