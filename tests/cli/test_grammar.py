@@ -34,8 +34,9 @@ SECOND_NAMES = {
 }
 """A concept's one name, and names that would be its second (a pattern of whole names)."""
 
-MEANT = {"audit pairs": ("--group", "--source")}
-"""Options that are no second name: the person of a request, and what requests were made from."""
+MEANT = {"audit pairs": ("--group", "--source"), "replicate": ("--data",)}
+"""Options that are no second name: the person of a request, what requests were made from, and the
+folder of an author's files, which hold texts, labels and references."""
 ARGUMENTS = {"RUN", "RUNS", "FOLDER", "FILE", "PROJECT", "GIVEN", "FILLED", "SHEETS", "STUDY"}
 DOCUMENTS = {"report", "evidence", "new", "label serve", "label report", "label export"}
 """Commands that write a document, or serve a page, and print no table."""

@@ -152,7 +152,7 @@ CASES = {
     "median_representation.v1": Case("ratio", PLACE, PEOPLE, _ratio, 1.0),
     "median_subordination.v1": Case("ratio", PLACE, PEOPLE, _ratio, 1.0),
     "representation_mixture.v1": Case("ratio", PLACE, {"race"}, _ratio, 1.0),
-    "subordination_mixture.v1": Case("ratio", PLACE, {"race"}, _ratio, 1.0, refused=True),
+    "subordination_mixture.v1": Case("ratio", PLACE, {"race"}, _ratio, 1.0),
     "corrected_representation.v2": Case("ratio", PLACE, PEOPLE, _ratio, 1.0),
     "corrected_subordination.v2": Case("ratio", PLACE, PEOPLE, _ratio, 1.0),
     "median_racialized_subordination.v1": Case("ratio", PLACE, PEOPLE, lambda v: v > 0.0, 1.0),

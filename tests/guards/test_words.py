@@ -8,7 +8,7 @@ import pytest
 from guards.tree import PACKAGE, ROOT, kept_files, text_of
 
 CLAIMS = re.compile(r"\b(?:un|de)-?bias(?:ed|ing|es)?\b|\bbias-free\b|\bproves?\b|\bproven\b", re.I)
-NAMED = re.compile(r'"unbiased"|`unbiased`|--form unbiased|\bUNBIASED\b|socially unbiased and')
+NAMED = re.compile(r"""["`']unbiased["`']|--form unbiased|\bUNBIASED\b|socially unbiased and""")
 """The name that Fang et al. gave to a form of their prompts, and words of Llama 2's system message
 as LABE prints it; neither claims anything of a model."""
 PRIVATE = {

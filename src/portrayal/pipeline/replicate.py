@@ -29,7 +29,7 @@ from portrayal.types import Say
 
 
 @dataclass(frozen=True)
-class Figure:
+class PublishedFigure:
     """A published figure beside ours.
 
     Attributes
@@ -64,7 +64,7 @@ class Replication:
     """What `replicate` returns: the run, each figure, why they may differ, and files left out."""
 
     run: Run
-    figures: tuple[Figure, ...]
+    figures: tuple[PublishedFigure, ...]
     why: tuple[str, ...]
     left_out: tuple[str, ...]
 
@@ -167,7 +167,7 @@ def _rows(
             yield found, where
 
 
-def _figures(run: Run, spec: dict[str, Any]) -> list[Figure]:
+def _figures(run: Run, spec: dict[str, Any]) -> list[PublishedFigure]:
     import duckdb
 
     with duckdb.connect(config={"threads": 1}) as db:
@@ -177,4 +177,4 @@ def _figures(run: Run, spec: dict[str, Any]) -> list[Figure]:
         answer = db.execute(spec["compare"])
         names = [column[0] for column in answer.description or ()]
         rows = [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
-    return [Figure(**row) for row in rows]
+    return [PublishedFigure(**row) for row in rows]
