@@ -135,8 +135,8 @@ def _written(
             told: dict[str, Any] = {name: getattr(each, name) for name in names}
             told |= {"prompts": asdict(each.prompts), "changes": [plain(row) for row in own]}
             facts.append(told | {"instruments": [asdict(one) for one in each.instruments]})
-        every = [plain(row) for row in found.summaries]
-        return json_text(finite({"base": found.base, "comparisons": facts, "summaries": every}))
+        over = [plain(row) for row in found.summaries]
+        return json_text(finite({"base": found.base, "comparisons": facts, "summaries": over}))
     if kind == "csv":
         flat = [{"a": c.a, "b": c.b, **flat_change(row)} for c, own in pairs for row in own]
         return show.csv_text(list(dict.fromkeys(name for row in flat for name in row)), flat)
