@@ -152,7 +152,12 @@ from portrayal.stats.tails import (
     t_isf,
     t_sf,
 )
-from portrayal.stats.two_phase import infer_two_phase, infer_two_phase_ratio, two_phase
+from portrayal.stats.two_phase import (
+    infer_two_phase,
+    infer_two_phase_contrast,
+    infer_two_phase_ratio,
+    two_phase,
+)
 from portrayal.stats.variance import infer_variance, variance_bounds
 
 __all__ = [
@@ -216,6 +221,7 @@ __all__ = [
     "infer_ratios",
     "infer_shares",
     "infer_two_phase",
+    "infer_two_phase_contrast",
     "infer_two_phase_ratio",
     "infer_variance",
     "informative_prior",

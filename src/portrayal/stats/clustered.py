@@ -143,7 +143,7 @@ def infer_shares(
     low, high, p = (np.full(known.shape, np.nan) for _ in range(3))
     low[known], high[known] = evidence_interval(evidence.of(known), level)
     p[known] = evidence_p(evidence.of(known), np.where(inside, tested, np.nan)[known])
-    low, high = _agree(low, high, tested, p, level)
+    low, high = agree(low, high, tested, p, level)
     return Clustered(
         value=evidence.share,
         low=low,
@@ -277,7 +277,7 @@ def infer_ratios(
     p = np.where(reason == "", p, np.nan)
     known = (clusters >= 2) & (evidence.share >= 0)
     low, high = (np.where(known, bound, np.nan) for bound in (low, high))
-    low, high = _agree(low, high, tested, p, level)
+    low, high = agree(low, high, tested, p, level)
     value = divide(divide(a.sum(0), totals[0]), divide(b.sum(0), totals[1]))
     return Clustered(value, low, high, p, clusters, carriers, evidence.df, reason)
 
@@ -449,8 +449,8 @@ def infer_crossed(
         moved, *sizes = (sums_by(code, len(names), each) for each in (u, *samples))
         clusters.append(np.min([(size > 0).sum(0) for size in sizes], axis=0))
         apart = np.sum([size > 0 for size in sizes], axis=0).max(0) < 2
-        joint, joint_df = _squared_error(moved, sizes)
-        parts = [_squared_error(np.where(size > 0, moved, 0.0), [size]) for size in sizes]
+        joint, joint_df = clustered_variance(moved, sizes)
+        parts = [clustered_variance(np.where(size > 0, moved, 0.0), [size]) for size in sizes]
         alone = np.sum([error for error, _ in parts], axis=0)
         welch = divide(alone**2, np.sum([divide(e**2, df) for e, df in parts], axis=0))
         errors.append(np.where(apart, alone, joint))
@@ -478,7 +478,7 @@ def two_way_variance(
     return variance, np.maximum(df, np.minimum(freedoms[0], freedoms[1]))
 
 
-def _agree(
+def agree(
     low: FloatArray, high: FloatArray, null: FloatArray, p: FloatArray, level: float
 ) -> tuple[FloatArray, FloatArray]:
     """Move a bound that rounding put on the wrong side of the null next to it."""
@@ -498,11 +498,11 @@ def _t_result(
     null: npt.ArrayLike,
 ) -> Clustered:
     """Student's t on the clustered standard error; `influence` is (n_prompts, n_groups)."""
-    squared, df = _squared_error(influence, totals)
+    squared, df = clustered_variance(influence, totals)
     return _t_of(value, squared, df, clusters, totals, level, null)
 
 
-def _squared_error(
+def clustered_variance(
     influence: FloatArray, totals: list[FloatArray]
 ) -> tuple[FloatArray, FloatArray]:
     """Clustered variance of estimates, and its degrees of freedom, shape (n_groups,) each."""
@@ -532,7 +532,7 @@ def _t_of(
     half = t_isf((1.0 - level) / 2.0, freedom) * error
     tested = np.broadcast_to(np.asarray(null, dtype=np.float64), value.shape)
     p = np.asarray(2.0 * t_sf(np.abs(value - tested) / error, freedom))
-    low, high = _agree(value - half, value + half, tested, p, level)
+    low, high = agree(value - half, value + half, tested, p, level)
     checks = [np.isnan(value), clusters < 2, ~known, np.isnan(tested)]
     reason = np.select(checks, [NO_UNITS, ONE_PROMPT, NO_SPREAD, NO_NULL], default="")
     return Clustered(

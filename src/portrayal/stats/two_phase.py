@@ -1,26 +1,30 @@
-"""Shares of labels that an annotator gives to all texts and people to a random sample of them.
+"""Sums of labels that a scorer gives to all units and people to a random sample of them.
 
-This is two-phase sampling: phase one holds every text with the annotator's label, phase two a
-random sample with labels by hand as well. A share is a ratio of sums over characters, and each sum
-is corrected by *post-stratification*. By the annotator's label, characters fall into three classes:
-in the group, known and not in the group, and not known. In each class the mean error of the
-hand-labelled characters is taken off all of them. So the error is weighed by classes as large as
-they really are, and not as large as they happen to be among the hand-labelled texts; for labels
-that count 0 or 1 a corrected share always lies in 0–1. It is the regression estimator whose slope
-the data choose: prediction-powered inference with tuned λ (Angelopoulos, Duchi & Zrnic 2023).
+This is two-phase sampling: phase one holds every unit with the scorer's label, phase two a random
+sample with labels by hand as well, each with the number of units it stands for. The hand-labelled
+units get *calibrated* weights, near those of the draw, with which what the scorer says of them adds
+up to what it says of all; their labels by hand are summed with these weights. That is the
+regression estimator of survey sampling, and prediction-powered inference whose power λ the data
+choose: a scorer that knows nothing has λ 0, and the labels stand alone. Where labels count 0 or 1
+it is post-stratification by what the scorer says (in the group, known and not in it, not known), so
+that a corrected share always lies in 0–1. Of what the scorer says and no hand label touches, it is
+believed (λ is 1).
 
-Inference is that of `stats/clustered.py`: the prompts' influences give a variance, which is a
-design effect over the variance of independent texts and draws, and an effective binomial follows.
-The variance of the draws is taken with half an error more in every class (as Jeffreys' prior adds),
-and is the least that the design effect allows: a class without an error among 30 is not known to
-have none.
+Everything that is made of sums follows from the corrected sums, their contributions by prompt and
+their covariance from the draw: shares, differences, ratios and lifts. Shares and ratios of two
+roles are inferred as in `stats/clustered.py`: the prompts' influences give a variance, which is a
+design effect over the variance of independent units and draws, and an effective binomial follows.
+Differences and lifts have Student's t. The variance of the draws is taken with half an error more
+in every class (as Jeffreys' prior adds), and is the least that the prompts' can be: a class without
+an error among 30 is not known to have none.
 
-Sources: Särndal, Swensson & Wretman (1992), Model assisted survey sampling, chapters 7 and 9;
+Sources: Särndal, Swensson & Wretman (1992), Model assisted survey sampling, chapters 6, 7 and 9;
 Angelopoulos et al. (2023), Prediction-powered inference, Science 382; Angelopoulos, Duchi & Zrnic
 (2023), PPI++, arXiv 2311.01453.
 """
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
@@ -29,10 +33,13 @@ from portrayal.stats.clustered import (
     FEWEST_CARRIERS,
     NEVER,
     NO_NULL,
+    NO_SPREAD,
     NO_UNITS,
     ONE_PROMPT,
     TOO_FEW,
     Clustered,
+    agree,
+    clustered_variance,
 )
 from portrayal.stats.design_effect import (
     PSEUDO_PROMPTS,
@@ -42,55 +49,69 @@ from portrayal.stats.design_effect import (
     evidence_interval,
     evidence_p,
 )
+from portrayal.stats.tails import t_isf, t_sf
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 PSEUDO_ERRORS = 0.5
-"""Errors added to each class before the variance of drawing the hand-labelled texts is taken."""
+"""Errors added to each class before the variance of drawing the hand-labelled units is taken."""
 
-_ROUNDING = 1e-9
+_ROUNDING, _TINY = 1e-9, 1e-300
 
 
 @dataclass(frozen=True)
 class Labelled:
-    """Labels of characters: what each adds to the numerators and denominators of k shares.
+    """Units as one labels them: what each adds to the sums behind k estimates.
 
     Attributes
     ----------
     prompt
-        Index of each character's prompt, shape (n,).
+        Index of each row's prompt, shape (n,).
     weight
-        How many characters each stands for, shape (n,).
-    part, whole
-        By the annotator's label, shape (n, k): 0 to 1, and 0 or 1.
+        How many units each row stands for, shape (n,).
+    terms
+        What one unit of the row adds to each sum, t arrays of shape (n, k): the numerator and the
+        denominator of a share; of differences, ratios and lifts those of the second share as well.
     """
 
     prompt: IntArray
     weight: FloatArray
-    part: FloatArray
-    whole: FloatArray
+    terms: tuple[FloatArray, ...]
 
 
 @dataclass(frozen=True)
 class TwoPhase:
-    """Corrected sums of shares; shape (n_prompts, k), or (k,).
+    """Corrected sums behind k estimates.
 
     Attributes
     ----------
-    part, whole
-        What each prompt adds to the corrected sums, the errors of its own characters included.
+    sums
+        What each prompt adds to each corrected sum, the errors of its own units included, shape
+        (t, n_prompts, k).
     totals
-        Units per prompt by the annotator's labels.
+        Units per prompt by the scorer's labels, shape (n_prompts, k).
     drawing
-        Variance of each share from drawing the hand-labelled characters.
-    unit
-        Variance of one unit's contribution.
+        Covariance of the corrected sums from drawing the hand-labelled units, shape (t, t, k).
+    typical
+        Mean square of a label over its mean, shape (k,): 1 for labels that count 0 or 1.
+    df
+        Degrees of freedom of `drawing`, shape (k,).
     """
 
-    part: FloatArray
-    whole: FloatArray
+    sums: FloatArray
     totals: FloatArray
     drawing: FloatArray
-    unit: FloatArray
+    typical: FloatArray
+    df: FloatArray
+
+    @property
+    def part(self) -> FloatArray:
+        """What each prompt adds to the numerator, shape (n_prompts, k)."""
+        return np.asarray(self.sums[0])
+
+    @property
+    def whole(self) -> FloatArray:
+        """What each prompt adds to the denominator, shape (n_prompts, k)."""
+        return np.asarray(self.sums[1])
 
     @property
     def share(self) -> FloatArray:
@@ -103,76 +124,167 @@ class TwoPhase:
 
     @property
     def apart(self) -> FloatArray:
-        """Variance of each share if characters were independent, shape (k,)."""
-        whole = self.whole.sum(0)
-        return self.drawing + divide(self.unit, np.where(whole > 0, whole, np.nan))
+        """Variance of each share if units were independent, shape (k,)."""
+        whole, share = self.whole.sum(0), np.nan_to_num(self.share)
+        whole = np.where(whole > 0, whole, np.nan)
+        unit = np.maximum(share * (1.0 - share) * self.typical, 0.0)
+        gradient = np.stack([np.ones_like(share), -share])
+        drawn = np.einsum("ik,ijk,jk->k", gradient, self.drawing[:2, :2], gradient)
+        return divide(drawn, whole**2) + divide(unit, whole)
 
 
 def two_phase(
-    everyone: Labelled, hand: Labelled, part: FloatArray, whole: FloatArray, n_prompts: int
+    everyone: Labelled, hand: Labelled, truth: tuple[FloatArray, ...], n_prompts: int
 ) -> TwoPhase:
-    """Correct the sums of all characters by those labelled by hand.
+    """Correct the sums of all units by those labelled by hand.
 
     Parameters
     ----------
     everyone
-        All characters; `weight` says how often each kind occurs.
+        All units as the scorer labels them; `weight` says how often each kind occurs.
     hand
-        The hand-labelled ones as the annotator labels them; `weight` says how many each stands for.
-    part, whole
-        The same ones as people label them, shape (n_hand, k).
+        The hand-labelled ones as the scorer labels them; `weight` says how many each stands for,
+        which is 1 over the probability with which it was drawn.
+    truth
+        The same ones as people label them, arrays as `hand.terms`.
     n_prompts
         Number of prompts.
+
+    Examples
+    --------
+    Half of six units are labelled by hand; the scorer has missed one of them:
+
+    >>> said = np.array([[1.0], [0], [0], [1], [0], [0]])
+    >>> prompt, drawn = np.arange(6), np.array([0, 1, 2])
+    >>> every = Labelled(prompt, np.ones(6), (said, np.ones((6, 1))))
+    >>> hand = Labelled(drawn, np.full(3, 2.0), (said[drawn], np.ones((3, 1))))
+    >>> found = two_phase(every, hand, (np.array([[1.0], [1], [0]]), np.ones((3, 1))), 6)
+    >>> round(float(found.share[0]), 3)
+    0.667
     """
-    sums = [_by_prompt(everyone, each, n_prompts) for each in (everyone.part, everyone.whole)]
-    totals, size = sums[1], _sum(everyone, everyone.part)
-    typical = divide(_sum(everyone, everyone.part**2), size)  # 1 for labels that count 0 or 1
-    typical = np.where(np.isfinite(typical), typical, 1.0)
-    errors = part - hand.part, whole - hand.whole
-    parts = []
+    t, (n, k) = len(hand.terms), hand.terms[0].shape
+    sums, drawing, freedom = np.zeros((t, n_prompts, k)), np.zeros((t, t, k)), np.zeros(k)
+    size = np.bincount(everyone.prompt, everyone.weight, n_prompts)
+    by_prompt = [_by_prompt(everyone, each, n_prompts) for each in everyone.terms]
+    for i in range(k):
+        # What the scorer says: 1, and its own terms, of all units by prompt and of the labelled.
+        every = np.stack([size, *(each[:, i] for each in by_prompt)], axis=1)
+        said = np.stack([np.ones(n), *(each[:, i] for each in hand.terms)], axis=1)
+        labels = np.stack([each[:, i] for each in truth], axis=1)
+        used, fit = _told_apart(said), np.zeros((t + 1, t))
+        for missed in set(range(1, t + 1)) - set(used):
+            if not said[:, missed].any():
+                fit[missed, missed - 1] = 1.0
+        weighted = said[:, used] * hand.weight[:, np.newaxis]
+        moment = weighted.T @ said[:, used]
+        left = labels - said @ fit
+        if used:
+            fit[used] += np.linalg.solve(moment, weighted.T @ left)
+            gap = every[:, used].sum(0) - weighted.sum(0)
+            weight = hand.weight * (1.0 + said[:, used] @ np.linalg.solve(moment, gap))
+            left = labels - said @ fit
+            own = left * weight[:, np.newaxis]
+            sums[:, :, i] = (every @ fit).T
+            sums[:, :, i] += np.stack([np.bincount(hand.prompt, e, n_prompts) for e in own.T])
+            # Each labelled unit stands for others, whose errors nobody saw.
+            others = weight * np.maximum(weight - 1.0, 0.0) * n / max(n - len(used), 1)
+            drawing[:, :, i] = left.T @ (left * others[:, np.newaxis])
+        else:
+            sums[:, :, i] = every[:, 1:].T
+        freedom[i] = max(n - len(used), 0)
+    squares, amount = (hand.weight @ hand.terms[0] ** power for power in (2, 1))
+    typical = np.where(amount > 0, divide(squares, np.where(amount > 0, amount, 1.0)), 1.0)
     for inside, drawn in zip(_classes(everyone), _classes(hand), strict=True):
-        here, number = _by_prompt(everyone, inside, n_prompts), drawn.sum(0)
-        weight = _sum(hand, drawn)
-        scale = np.where(weight > 0, divide(here.sum(0), np.where(weight > 0, weight, 1.0)), 0.0)
-        left = []
-        for i, error in enumerate(errors):
-            mean = np.where(weight > 0, divide(_sum(hand, drawn * error), weight), 0.0)
-            left.append(drawn * (error - mean))
-            sums[i] = sums[i] + here * mean + scale * _by_prompt(hand, left[i], n_prompts)
-        parts.append((scale, left, here.sum(0) / np.maximum(number, 1)))
-    nothing = np.zeros_like(size)
-    found = TwoPhase(sums[0], sums[1], totals, nothing, nothing)
-    share = np.nan_to_num(found.share)
-    drawing, many = np.zeros_like(size), hand.weight * np.maximum(hand.weight - 1.0, 0.0)
-    for scale, (top, bottom), each in parts:
-        drawing += scale**2 * (many @ (top - share * bottom) ** 2)
-        drawing += PSEUDO_ERRORS * typical * each * np.maximum(each - 1.0, 0.0)
-    drawing = divide(drawing, found.whole.sum(0) ** 2)
-    unit = np.maximum(share * (1.0 - share) * typical, 0.0)
-    return replace(found, drawing=drawing, unit=unit)
+        each = np.asarray(everyone.weight @ inside) / np.maximum(drawn.sum(0), 1)
+        drawing[0, 0] += PSEUDO_ERRORS * typical * each * np.maximum(each - 1.0, 0.0)
+    return TwoPhase(sums, by_prompt[1], drawing, typical, freedom)
 
 
-def infer_two_phase(sums: TwoPhase, level: float, null: FloatArray) -> Clustered:
+def _told_apart(said: FloatArray) -> list[int]:
+    """Columns of what the scorer says of the labelled units that others do not say already."""
+    used: list[int] = []
+    rank = 0
+    for column in range(said.shape[1]):
+        if np.linalg.matrix_rank(said[:, [*used, column]]) > rank:
+            used, rank = [*used, column], rank + 1
+    return used
+
+
+def infer_two_phase(
+    sums: TwoPhase, level: float, null: FloatArray, *, fixed: bool = False
+) -> Clustered:
     """Infer corrected shares and test them against fixed shares, shape (k,); NaN for none.
 
     The interval from a variance with `df` degrees of freedom, as `infer_shares`; there is none with
-    one prompt, or where the correction leaves a share outside 0–1.
+    one prompt, or where the correction leaves a share outside 0–1. With `fixed` it is of these very
+    prompts, as `infer_fixed_shares`: chance is in the draw and in the texts alone.
     """
     share, whole = sums.share, np.where(sums.whole.sum(0) > 0, sums.whole.sum(0), np.nan)
     influence = divide(sums.part - np.nan_to_num(share) * sums.whole, whole)
     drawn = np.clip(share, 0.5 / (whole + 1.0), 1.0 - 0.5 / (whole + 1.0))
-    evidence = _evidence(
-        share,
-        drawn * (1 - drawn),
-        np.nan_to_num(influence),
-        [sums.totals],
-        sums.apart[np.newaxis],
-        effective_number(sums.totals),
-    )
     clusters = (sums.totals > 0).sum(0)
+    if fixed:
+        ones, units = np.ones_like(whole), divide(drawn * (1 - drawn), sums.apart)
+        evidence = Evidence(share, units, ones, 0.0 * ones, ones, ones * (1 + 1e-6))
+    else:
+        evidence = _evidence(
+            share,
+            drawn * (1 - drawn),
+            np.nan_to_num(influence),
+            [sums.totals],
+            sums.apart[np.newaxis],
+            effective_number(sums.totals),
+        )
     inside = (null > 0) & (null < 1)
-    checks = [(np.isnan(share), NO_UNITS), (clusters < 2, ONE_PROMPT), (~inside, NO_NULL)]
-    return _clustered(share, evidence, clusters, sums.part, checks, (null, level))
+    few = (clusters < 2) & (not fixed)
+    checks = [(np.isnan(share), NO_UNITS), (few, ONE_PROMPT), (~inside, NO_NULL)]
+    return _clustered(share, evidence, clusters, sums.part, checks, (null, level), fixed=fixed)
+
+
+def infer_two_phase_contrast(
+    sums: TwoPhase,
+    level: float,
+    form: Literal["difference", "ratio"] = "difference",
+    *,
+    fixed: bool = False,
+) -> Clustered:
+    """Infer the difference of two corrected shares or means, or their ratio, such as a lift.
+
+    The four sums are a, n, b and m: a/n − b/m is tested against 0, and a/n over b/m against 1, on
+    the log scale. Units may be of both shares, or of one. Student's t on the variance over prompts,
+    at least that of the draw; with `fixed` on that of the draw and of independent texts.
+    """
+    totals = sums.sums.sum(1)
+    a, n, b, m = np.where(totals > 0, totals, np.nan)
+    shares = np.stack([divide(totals[0], n), divide(totals[2], m)])
+    spread = np.maximum(shares * (1 - shares) * sums.typical, 0.0)
+    if form == "difference":
+        value, null = shares[0] - shares[1], 0.0
+        gradient = np.stack([1 / n, -shares[0] / n, -1 / m, shares[1] / m])
+        unit = spread[0] / n + spread[1] / m
+    else:
+        value, null = np.log(divide(a * m, n * b)), 1.0
+        gradient = np.stack([1 / a, -1 / n, -1 / b, 1 / m])
+        unit = spread[0] / (n * shares[0] ** 2) + spread[1] / (m * shares[1] ** 2)
+    drawn = np.einsum("ik,ijk,jk->k", gradient, sums.drawing, gradient)
+    influence = np.einsum("ik,ipk->pk", gradient, sums.sums)
+    clusters = (sums.totals > 0).sum(0)
+    variance, df = drawn + unit, sums.df
+    if not fixed:
+        over, freedom = clustered_variance(np.nan_to_num(influence), [sums.totals])
+        variance, df = np.maximum(drawn, over), np.where(over > drawn, freedom, df)
+    known = np.isfinite(value) & (variance > 0) & (df >= 1) & ((clusters > 1) | fixed)
+    error, df = (np.where(known, each, np.nan) for each in (np.sqrt(variance), df))
+    half = t_isf((1 - level) / 2, df) * error
+    p = np.asarray(2.0 * t_sf(np.abs(value) / error, df))
+    low, high = value - half, value + half
+    if form == "ratio":
+        value, low, high = np.exp(value), np.exp(low), np.exp(high)
+    checks = [np.isnan(value), (clusters < 2) & (not fixed), ~known]
+    reason = np.select(checks, [NO_UNITS, ONE_PROMPT, NO_SPREAD], default="")
+    low, high = agree(low, high, np.asarray(null), p, level)
+    carriers = effective_number(sums.totals)
+    return Clustered(value, low, high, p, clusters, carriers, np.nan_to_num(df), reason)
 
 
 def infer_two_phase_ratio(upper: TwoPhase, lower: TwoPhase, level: float) -> Clustered:
@@ -228,13 +340,15 @@ def _clustered(
     part: FloatArray,
     checks: list[tuple[BoolArray, str]],
     against: tuple[FloatArray, float],
+    *,
+    fixed: bool = False,
 ) -> Clustered:
     """Interval and p from one evidence; `checks` say where and why there is no p."""
     null, level = against
     reason = np.select([fails for fails, _ in checks], [why for _, why in checks], default="")
     low, high = evidence_interval(evidence, level)
     p = evidence_p(evidence, np.where((null > 0) & (null < 1), null, np.nan))
-    known = (clusters >= 2) & ~np.isnan(share)
+    known = ((clusters >= 2) | fixed) & ~np.isnan(share)
     low, high = (np.where(known, bound, np.nan) for bound in (low, high))
     p = np.where(reason == "", p, np.nan)
     carriers = effective_number(np.maximum(part, 0.0))
@@ -263,16 +377,11 @@ def _evidence(
     )
 
 
-def _classes(labels: Labelled) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """By the annotator: in the group, known and not in it, not known; shape (n, k), 0 or 1 each."""
-    known = labels.whole > 0
-    inside = known & (labels.part >= 0.5)
-    found = np.stack([inside, known & ~inside, ~known]).astype(np.float64)
-    return found[0], found[1], found[2]
-
-
-def _sum(labels: Labelled, values: FloatArray) -> FloatArray:
-    return np.asarray(labels.weight @ values)
+def _classes(labels: Labelled) -> list[FloatArray]:
+    """By the scorer: in the group, known and not in it, not known; parts, shape (n, k) each."""
+    most = max(float(labels.terms[1].max(initial=0.0)), _TINY)
+    part, whole = (each / most for each in labels.terms[:2])
+    return [part, np.maximum(whole - part, 0.0), np.maximum(1.0 - whole, 0.0)]
 
 
 def _by_prompt(labels: Labelled, values: FloatArray, n_prompts: int) -> FloatArray:

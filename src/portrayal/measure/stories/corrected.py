@@ -396,8 +396,7 @@ def corrected_sums(
     sums = two_phase(
         _labelled(stratum, characters.prompt, characters.count, everyone, inside),
         _labelled(stratum, hand.prompt, hand.weight, guess, drawn),
-        gold.numerator[drawn],
-        gold.denominator[drawn],
+        (gold.numerator[drawn], gold.denominator[drawn]),
         len(stratum.prompts),
     )
     carried = np.maximum(gold.numerator[drawn], guess.numerator[drawn])
@@ -413,7 +412,8 @@ def _labelled(
 ) -> Labelled:
     code = np.searchsorted(stratum.prompts, prompt[inside])
     numbers = weight[inside].astype(np.float64)
-    return Labelled(code, numbers, features.numerator[inside], features.denominator[inside])
+    terms = features.numerator[inside], features.denominator[inside]
+    return Labelled(code, numbers, terms)
 
 
 def too_few(labelled: Mapping[str, int], group: Mapping[str, str], carried: float) -> str | None:
