@@ -14,9 +14,9 @@ Everything that is made of sums follows from the corrected sums, their contribut
 their covariance from the draw: shares, differences, ratios and lifts. Shares and ratios of two
 roles are inferred as in `stats/clustered.py`: the prompts' influences give a variance, which is a
 design effect over the variance of independent units and draws, and an effective binomial follows.
-Differences and lifts have Student's t. The variance of the draws is taken with half an error more
-in every class (as Jeffreys' prior adds), and is the least that the prompts' can be: a class without
-an error among 30 is not known to have none.
+Differences and lifts have Student's t. The variance of the draws is taken with half an error at
+least in every class (as Jeffreys' prior adds): a class without an error among 30 is not known to
+have none.
 
 Sources: Särndal, Swensson & Wretman (1992), Model assisted survey sampling, chapters 6, 7 and 9;
 Angelopoulos et al. (2023), Prediction-powered inference, Science 382; Angelopoulos, Duchi & Zrnic
@@ -43,6 +43,7 @@ from portrayal.stats.clustered import (
 )
 from portrayal.stats.design_effect import (
     PSEUDO_PROMPTS,
+    SMALLEST_EFFECT,
     Evidence,
     design_effect,
     effective_number,
@@ -53,7 +54,7 @@ from portrayal.stats.tails import t_isf, t_sf
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 PSEUDO_ERRORS = 0.5
-"""Errors added to each class before the variance of drawing the hand-labelled units is taken."""
+"""Errors that each class has at least, in the variance of drawing the hand-labelled units."""
 
 _ROUNDING, _TINY = 1e-9, 1e-300
 
@@ -84,11 +85,14 @@ class TwoPhase:
 
     Attributes
     ----------
-    sums
-        What each prompt adds to each corrected sum, the errors of its own units included, shape
-        (t, n_prompts, k).
-    totals
-        Units per prompt by the scorer's labels, shape (n_prompts, k).
+    fitted
+        What each prompt adds to each sum by what the scorer says of its units, shape
+        (t, n_prompts, k): as many as people would find in such units.
+    errors
+        What the labels of its own units add to that, shape (t, n_prompts, k).
+    totals, labelled
+        Units per prompt by the scorer's labels, shape (n_prompts, k), and how many of them are
+        labelled by hand, shape (n_prompts,).
     drawing
         Covariance of the corrected sums from drawing the hand-labelled units, shape (t, t, k).
     typical
@@ -97,11 +101,18 @@ class TwoPhase:
         Degrees of freedom of `drawing`, shape (k,).
     """
 
-    sums: FloatArray
+    fitted: FloatArray
+    errors: FloatArray
     totals: FloatArray
+    labelled: FloatArray
     drawing: FloatArray
     typical: FloatArray
     df: FloatArray
+
+    @property
+    def sums(self) -> FloatArray:
+        """What each prompt adds to each corrected sum, shape (t, n_prompts, k)."""
+        return self.fitted + self.errors
 
     @property
     def part(self) -> FloatArray:
@@ -125,12 +136,44 @@ class TwoPhase:
     @property
     def apart(self) -> FloatArray:
         """Variance of each share if units were independent, shape (k,)."""
-        whole, share = self.whole.sum(0), np.nan_to_num(self.share)
-        whole = np.where(whole > 0, whole, np.nan)
+        share, whole = np.nan_to_num(self.share), self.whole.sum(0)
         unit = np.maximum(share * (1.0 - share) * self.typical, 0.0)
-        gradient = np.stack([np.ones_like(share), -share])
-        drawn = np.einsum("ik,ijk,jk->k", gradient, self.drawing[:2, :2], gradient)
-        return divide(drawn, whole**2) + divide(unit, whole)
+        return self.drawn(self.of_share) + divide(unit, np.where(whole > 0, whole, np.nan))
+
+    @property
+    def of_share(self) -> FloatArray:
+        """How each sum moves the share, shape (2, k)."""
+        whole = self.whole.sum(0)
+        whole = np.where(whole > 0, whole, np.nan)
+        return np.stack([1.0 / whole, -np.nan_to_num(self.share) / whole])
+
+    def drawn(self, gradient: FloatArray) -> FloatArray:
+        """Variance from the draw, shape (k,), of what the first sums move by `gradient`, (r, k)."""
+        r = len(gradient)
+        return np.asarray(np.einsum("ik,ijk,jk->k", gradient, self.drawing[:r, :r], gradient))
+
+    def variance(self, gradient: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Variance over prompts like these of what `gradient` makes of the sums, and its df.
+
+        What the scorer says varies between prompts, over all units; errors vary by the draw, and
+        more where those of one prompt are alike.
+        """
+        r = len(gradient)
+        moved, missed = (
+            np.nan_to_num(np.einsum("ik,ipk->pk", gradient, each[:r]))
+            for each in (self.fitted, self.errors)
+        )
+        between, df = clustered_variance(moved - moved.mean(0), [self.totals])
+        labelled = np.broadcast_to(self.labelled[:, np.newaxis], missed.shape)
+        apart, own_df = clustered_variance(missed, [labelled])
+        drawn = self.drawn(gradient)
+        alike = np.nan_to_num(apart) > drawn
+        errors, own_df = np.where(alike, apart, drawn), np.where(alike, own_df, self.df)
+        # Where the scorer says much, it may miss much as well.
+        together = 2.0 * np.maximum(((moved - moved.mean(0)) * missed).sum(0), 0.0)
+        between = np.nan_to_num(between) + together
+        parts = divide(between**2, df), divide(errors**2, np.where(own_df > 0, own_df, np.nan))
+        return between + errors, divide((between + errors) ** 2, np.nan_to_num(parts).sum(0))
 
 
 def two_phase(
@@ -163,7 +206,13 @@ def two_phase(
     0.667
     """
     t, (n, k) = len(hand.terms), hand.terms[0].shape
-    sums, drawing, freedom = np.zeros((t, n_prompts, k)), np.zeros((t, t, k)), np.zeros(k)
+    fitted, errors = np.zeros((2, t, n_prompts, k))
+    drawing, freedom = np.zeros((t, t, k)), np.zeros(k)
+    squares, amount = (hand.weight @ hand.terms[0] ** power for power in (2, 1))
+    typical = np.where(amount > 0, divide(squares, np.where(amount > 0, amount, 1.0)), 1.0)
+    classes, drawn = _classes(everyone), np.stack(_classes(hand))
+    each = np.stack([everyone.weight @ c for c in classes]) / np.maximum(drawn.sum(1), 1)
+    least = PSEUDO_ERRORS * typical * each * np.maximum(each - 1.0, 0.0)
     size = np.bincount(everyone.prompt, everyone.weight, n_prompts)
     by_prompt = [_by_prompt(everyone, each, n_prompts) for each in everyone.terms]
     for i in range(k):
@@ -184,20 +233,18 @@ def two_phase(
             weight = hand.weight * (1.0 + said[:, used] @ np.linalg.solve(moment, gap))
             left = labels - said @ fit
             own = left * weight[:, np.newaxis]
-            sums[:, :, i] = (every @ fit).T
-            sums[:, :, i] += np.stack([np.bincount(hand.prompt, e, n_prompts) for e in own.T])
+            fitted[:, :, i] = (every @ fit).T
+            errors[:, :, i] = [np.bincount(hand.prompt, e, n_prompts) for e in own.T]
             # Each labelled unit stands for others, whose errors nobody saw.
             others = weight * np.maximum(weight - 1.0, 0.0) * n / max(n - len(used), 1)
             drawing[:, :, i] = left.T @ (left * others[:, np.newaxis])
+            seen = drawn[:, :, i] @ (others * left[:, 0] ** 2)
+            drawing[0, 0, i] += np.maximum(least[:, i] - seen, 0.0).sum()
         else:
-            sums[:, :, i] = every[:, 1:].T
+            fitted[:, :, i] = every[:, 1:].T
         freedom[i] = max(n - len(used), 0)
-    squares, amount = (hand.weight @ hand.terms[0] ** power for power in (2, 1))
-    typical = np.where(amount > 0, divide(squares, np.where(amount > 0, amount, 1.0)), 1.0)
-    for inside, drawn in zip(_classes(everyone), _classes(hand), strict=True):
-        each = np.asarray(everyone.weight @ inside) / np.maximum(drawn.sum(0), 1)
-        drawing[0, 0] += PSEUDO_ERRORS * typical * each * np.maximum(each - 1.0, 0.0)
-    return TwoPhase(sums, by_prompt[1], drawing, typical, freedom)
+    labelled = np.bincount(hand.prompt, minlength=n_prompts).astype(np.float64)
+    return TwoPhase(fitted, errors, by_prompt[1], labelled, drawing, typical, freedom)
 
 
 def _told_apart(said: FloatArray) -> list[int]:
@@ -220,20 +267,22 @@ def infer_two_phase(
     prompts, as `infer_fixed_shares`: chance is in the draw and in the texts alone.
     """
     share, whole = sums.share, np.where(sums.whole.sum(0) > 0, sums.whole.sum(0), np.nan)
-    influence = divide(sums.part - np.nan_to_num(share) * sums.whole, whole)
     drawn = np.clip(share, 0.5 / (whole + 1.0), 1.0 - 0.5 / (whole + 1.0))
-    clusters = (sums.totals > 0).sum(0)
-    if fixed:
-        ones, units = np.ones_like(whole), divide(drawn * (1 - drawn), sums.apart)
-        evidence = Evidence(share, units, ones, 0.0 * ones, ones, ones * (1 + 1e-6))
-    else:
-        evidence = _evidence(
-            share,
-            drawn * (1 - drawn),
-            np.nan_to_num(influence),
-            [sums.totals],
-            sums.apart[np.newaxis],
-            effective_number(sums.totals),
+    clusters, ones = (sums.totals > 0).sum(0), np.ones_like(whole)
+    units = divide(drawn * (1 - drawn), sums.apart)
+    units = np.where(np.isfinite(units) & (units > 0), units, np.nan_to_num(whole))
+    evidence = Evidence(share, units, ones, 0.0 * ones, ones, ones * (1 + 1e-6))
+    if not fixed:
+        variance, df = sums.variance(sums.of_share)
+        effect = divide(variance, sums.apart)
+        usable = np.isfinite(effect) & (effect > 0) & (df > 0)
+        most = np.maximum(units / np.maximum(effective_number(sums.totals), 1.0), 1.0)
+        evidence = replace(
+            evidence,
+            effect=np.where(usable, effect, 1.0),
+            df=np.where(usable, df, 0.0),
+            smallest=ones * SMALLEST_EFFECT,
+            largest=most * (1 + 1e-9),
         )
     inside = (null > 0) & (null < 1)
     few = (clusters < 2) & (not fixed)
@@ -266,13 +315,8 @@ def infer_two_phase_contrast(
         value, null = np.log(divide(a * m, n * b)), 1.0
         gradient = np.stack([1 / a, -1 / n, -1 / b, 1 / m])
         unit = spread[0] / (n * shares[0] ** 2) + spread[1] / (m * shares[1] ** 2)
-    drawn = np.einsum("ik,ijk,jk->k", gradient, sums.drawing, gradient)
-    influence = np.einsum("ik,ipk->pk", gradient, sums.sums)
     clusters = (sums.totals > 0).sum(0)
-    variance, df = drawn + unit, sums.df
-    if not fixed:
-        over, freedom = clustered_variance(np.nan_to_num(influence), [sums.totals])
-        variance, df = np.maximum(drawn, over), np.where(over > drawn, freedom, df)
+    variance, df = (sums.drawn(gradient) + unit, sums.df) if fixed else sums.variance(gradient)
     known = np.isfinite(value) & (variance > 0) & (df >= 1) & ((clusters > 1) | fixed)
     error, df = (np.where(known, each, np.nan) for each in (np.sqrt(variance), df))
     half = t_isf((1 - level) / 2, df) * error

@@ -1,0 +1,164 @@
+"""Corrected sums: their definition by loops, and by simulation with known truth."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from portrayal.stats import (
+    infer_differences,
+    infer_shares,
+    infer_two_phase,
+    infer_two_phase_contrast,
+    two_phase,
+)
+from portrayal.stats.two_phase import Labelled
+
+NO_NULL = np.array([np.nan])
+
+
+def world(rng, share, icc, recall, wrong, n, *, prompts=18, texts=100):
+    """Prompt, truth and scorer's label of each text, and which are labelled by hand."""
+    prompt = np.repeat(np.arange(prompts), texts)
+    own = np.full(prompts, share)
+    if icc:
+        own = rng.beta(share * (1 - icc) / icc, (1 - share) * (1 - icc) / icc, prompts)
+    truth = (rng.random(len(prompt)) < own[prompt]).astype(float)
+    said = np.where(truth > 0, rng.random(len(prompt)) < recall, rng.random(len(prompt)) < wrong)
+    return prompt, truth, said.astype(float), rng.permutation(len(prompt))[:n]
+
+
+def labelled(prompt, weight, *terms):
+    return Labelled(prompt, weight, tuple(each[:, np.newaxis] for each in terms))
+
+
+def corrected(prompt, drawn, said, truth):
+    """Corrected sums from lists of the terms of all units, as scorer and people label them."""
+    weight = np.full(len(drawn), len(prompt) / len(drawn))
+    hand = labelled(prompt[drawn], weight, *(each[drawn] for each in said))
+    gold = tuple(each[drawn][:, np.newaxis] for each in truth)
+    every = labelled(prompt, np.ones(len(prompt)), *said)
+    return two_phase(every, hand, gold, prompt.max() + 1)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10_000))
+def test_a_share_is_post_stratified_by_what_the_scorer_says(seed):
+    rng = np.random.default_rng(seed)
+    prompt, truth, said, drawn = world(rng, 0.4, 0.0, 0.6, 0.2, 60, prompts=6, texts=30)
+    one = np.ones(len(prompt))
+    total = 0.0
+    for label in (0.0, 1.0):
+        here = [truth[i] for i in drawn if said[i] == label]
+        total += sum(said == label) * sum(here) / len(here)
+    found = corrected(prompt, drawn, (said, one), (truth, one))
+    assert found.share[0] == pytest.approx(total / len(prompt))
+    assert found.sums.sum(1)[1, 0] == pytest.approx(len(prompt))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10_000))
+def test_a_scorer_that_says_one_thing_of_all_leaves_the_labels_alone(seed):
+    rng = np.random.default_rng(seed)
+    prompt, truth, said, drawn = world(rng, 0.4, 0.1, 0.5, 0.5, 50)
+    one = np.ones(len(prompt))
+    found = corrected(prompt, drawn, (0.0 * said, one), (truth, one))
+    assert found.share[0] == pytest.approx(truth[drawn].mean())
+
+
+def test_when_all_is_labelled_the_draw_has_no_variance():
+    prompt, truth, said, _ = world(np.random.default_rng(1), 0.3, 0.1, 0.4, 0.1, 1, texts=20)
+    one = np.ones(len(prompt))
+    found = corrected(prompt, np.arange(len(prompt)), (said, one), (truth, one))
+    assert found.share[0] == pytest.approx(truth.mean())
+    assert found.drawing == pytest.approx(np.zeros((2, 2, 1)), abs=1e-9)
+
+
+def test_units_of_which_more_are_drawn_count_less():
+    """Labels drawn with other chances: the sum is right on average, and not with equal weights."""
+    rng, sums, plain = np.random.default_rng(5), [], []
+    truth = (rng.random(600) < np.repeat([0.1, 0.7], 300)).astype(float)
+    prompt, said = np.arange(600) % 20, (rng.random(600) < 0.3).astype(float)
+    chance = np.repeat([0.05, 0.4], 300)
+    for _ in range(400):
+        drawn = np.flatnonzero(rng.random(600) < chance)
+        for into, weight in ((sums, 1 / chance[drawn]), (plain, np.full(len(drawn), 4.4))):
+            one = np.ones(len(drawn))
+            hand = labelled(prompt[drawn], weight, said[drawn], one)
+            gold = truth[drawn][:, np.newaxis], one[:, np.newaxis]
+            every = labelled(prompt, np.ones(600), said, np.ones(600))
+            into.append(two_phase(every, hand, gold, 20).share[0])
+    assert np.mean(sums) == pytest.approx(truth.mean(), abs=0.012)
+    assert abs(np.mean(plain) - truth.mean()) > 0.1
+
+
+@pytest.mark.parametrize(
+    ("share", "icc", "recall", "wrong"),
+    [(0.3, 0.0, 0.33, 0.02), (0.3, 0.1, 0.33, 0.02), (0.5, 0.1, 0.8, 0.2), (0.12, 0.05, 0.7, 0.05)],
+)
+def test_shares_cover_and_are_no_wider_than_the_labels_alone(share, icc, recall, wrong):
+    rng, n = np.random.default_rng(11), 150
+    inside, here, widths, alone = [], [], [], []
+    for _ in range(250):
+        prompt, truth, said, drawn = world(rng, share, icc, recall, wrong, n)
+        one = np.ones(len(prompt))
+        sums = corrected(prompt, drawn, (said, one), (truth, one))
+        found = infer_two_phase(sums, 0.95, NO_NULL)
+        fixed = infer_two_phase(sums, 0.95, NO_NULL, fixed=True)
+        inside.append(found.low[0] <= share <= found.high[0])
+        here.append(fixed.low[0] <= truth.mean() <= fixed.high[0])
+        counts = (np.bincount(prompt[drawn], w, 18)[:, np.newaxis] for w in (truth[drawn], None))
+        labels = infer_shares(*counts, 0.95)
+        widths.append(found.high[0] - found.low[0])
+        alone.append(labels.high[0] - labels.low[0])
+    assert 0.92 <= np.mean(inside) <= 0.985
+    assert 0.93 <= np.mean(here) <= 0.995
+    assert np.mean(widths) <= 1.0 * np.mean(alone)
+
+
+@pytest.mark.parametrize("form", ["difference", "ratio"])
+@pytest.mark.parametrize("icc", [0.0, 0.1])
+def test_differences_and_lifts_cover_and_are_no_wider_than_the_labels_alone(form, icc):
+    """Two groups of texts; the scorer misses more of the first and sees too little between them."""
+    rng, n, shares = np.random.default_rng(12), 200, (0.6, 0.45)
+    inside, here, widths, alone, naive = [], [], [], [], []
+    for _ in range(250):
+        one = world(rng, shares[0], icc, 0.6, 0.05, 1)
+        two = world(rng, shares[1], icc, 0.82, 0.05, 1)
+        prompt, truth, said = (np.concatenate(pair) for pair in zip(one[:3], two[:3], strict=True))
+        first = np.repeat([1.0, 0.0], len(truth) // 2)
+        drawn = rng.permutation(len(truth))[:n]
+
+        def terms(label, first=first):
+            return label * first, first, label * (1 - first), 1 - first
+
+        sums = corrected(prompt, drawn, terms(said), terms(truth))
+        found = infer_two_phase_contrast(sums, 0.95, form)
+        fixed = infer_two_phase_contrast(sums, 0.95, form, fixed=True)
+        true = {"difference": np.subtract, "ratio": np.divide}[form]
+        of_these = true(truth[first > 0].mean(), truth[first == 0].mean())
+        naive.append(true(said[first > 0].mean(), said[first == 0].mean()))
+        inside.append(found.low[0] <= true(*shares) <= found.high[0])
+        here.append(fixed.low[0] <= of_these <= fixed.high[0])
+        sides = [
+            tuple(np.bincount(prompt[drawn], w[drawn], 18)[:, np.newaxis] for w in pair)
+            for pair in ((truth * first, first), (truth * (1 - first), 1 - first))
+        ]
+        if form == "difference":
+            labels = infer_differences(*sides, 0.95)
+            alone.append(labels.high[0] - labels.low[0])
+            widths.append(found.high[0] - found.low[0])
+    assert 0.92 <= np.mean(inside) <= 0.985
+    assert 0.93 <= np.mean(here) <= 0.995
+    assert np.mean(widths or [0]) <= np.mean(alone or [0])
+    assert abs(np.mean(naive) - true(*shares)) > 0.08
+
+
+def test_one_prompt_has_an_interval_of_itself_alone():
+    prompt, truth, said, drawn = world(np.random.default_rng(2), 0.4, 0, 0.5, 0.1, 60, prompts=1)
+    one = np.ones(len(prompt))
+    sums = corrected(prompt, drawn, (said, one), (truth, one))
+    found = infer_two_phase(sums, 0.95, NO_NULL)
+    fixed = infer_two_phase(sums, 0.95, NO_NULL, fixed=True)
+    assert np.isnan(found.low[0])
+    assert fixed.low[0] < found.value[0] < fixed.high[0]
