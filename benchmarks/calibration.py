@@ -1,10 +1,11 @@
 """Simulate what intervals and tests promise; prints the tables of docs/calibration.json.
 
-    python -m benchmarks.calibration [SECTION ...] [--reps N] [--seed N] [--gold FILE] [--json FILE]
+    python -m benchmarks.calibration [SECTION ...] [--reps N] [--seed N] [--gold FILE]
+        [--data FOLDER] [--json FILE]
 
-Sections: shares, widths, ratios, roles, means, naming, mixture, measures, corrected, medians,
-models, effects, procedures, plan, news, units; with --gold also gold and nothing. Prompts are drawn
-first and texts within them: truth is that of all prompts.
+Sections: shares, widths, ratios, roles, means, naming, mixture, measures, corrected, hand_labels,
+medians, models, effects, procedures, plan, news, units; with --gold also gold and nothing. Prompts
+are drawn first and texts within them: truth is that of all prompts.
 """
 
 import argparse
@@ -19,6 +20,7 @@ import numpy as np
 from scipy import stats as distributions
 
 from benchmarks import calibration_audits as audits
+from benchmarks import calibration_hand as of_hand
 from benchmarks import calibration_models as of_models
 from benchmarks import calibration_procedures as of_procedures
 from benchmarks import calibration_stories as stories
@@ -656,11 +658,18 @@ def units(options: argparse.Namespace) -> None:
     show(title, of_units.HEAD, of_units.rejections(options.seed, reps))
 
 
+def hand_labels(options: argparse.Namespace) -> None:
+    """Any estimate corrected by hand labels, beside the labels alone."""
+    reps = options.reps or 200
+    title = f"Corrected by hand labels, beside the labels alone, {reps} draws a row"
+    show(title, of_hand.HEAD, of_hand.rows(options.seed, reps, options.data))
+
+
 SECTIONS = {
     f.__name__: f
     for f in (
         *(shares, widths, ratios, roles, means, naming, mixture, measures, corrected),
-        *(medians, models, effects, procedures, plan, news, units),
+        *(hand_labels, medians, models, effects, procedures, plan, news, units),
     )
 }
 
@@ -674,6 +683,7 @@ def main() -> None:
     parser.add_argument("--reps", type=int, help="simulated audits a cell, over every default")
     parser.add_argument("--seed", type=int, default=20261122)
     parser.add_argument("--gold", type=Path, help="stories with columns of hand labels")
+    parser.add_argument("--data", type=Path, help="folder of texts with labels by hand")
     parser.add_argument("--json", type=Path, help="file in which to replace these tables")
     options = parser.parse_args()
     of_gold = {"gold": gold, "nothing": nothing}

@@ -25,6 +25,9 @@ OUTCOMES: tuple[Outcome, ...] = ("ok", "refused", "empty", "failed")
 ALL = "all"
 """The stratum that pools every value of its attribute: `{"model": "all"}`."""
 
+BY_HAND = ", corrected by hand"
+"""What a way of seeing is called, after its own name, where labels by hand correct it."""
+
 NO_INTERVAL, NO_TEST, NO_FINDING = "no_interval", "no_test", "no_finding"
 """Entries of `Estimate.instruments` that say why a value has no interval, no test, or is no finding
 whatever its test says."""

@@ -16,6 +16,7 @@ from portrayal.raters.agreement import (
     coefficient,
     paradoxes,
 )
+from portrayal.raters.hand import HandTable, read_hand_labels
 from portrayal.raters.labels import Consensus, Label, Labels, consensus, majority
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "Agreement",
     "Coefficient",
     "Consensus",
+    "HandTable",
     "Label",
     "LabelAgreement",
     "Labels",
@@ -33,4 +35,5 @@ __all__ = [
     "consensus",
     "majority",
     "paradoxes",
+    "read_hand_labels",
 ]

@@ -14,6 +14,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from portrayal.records import BY_HAND
 from portrayal.reference.factors import (
     ColumnSource,
     Factor,
@@ -118,6 +119,8 @@ def place_value(name: str, value: str, group: Mapping[str, str]) -> str:
     """
     if name != "seen_by":
         return f"against {value}" if name in _MANNER else value
+    if value.endswith(BY_HAND):
+        return place_value(name, value.removesuffix(BY_HAND), group) + BY_HAND
     of_agreement = "factor" in group
     named = [group["factor"]] if of_agreement else list(group)
     known = [factor.sources for each in named if (factor := factor_shown(each)) is not None]

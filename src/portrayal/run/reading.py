@@ -74,9 +74,16 @@ def read_rows(
 
 
 def read_chosen(
-    parts: Sequence[Path], columns: Sequence[str], text_ids: Collection[str]
+    parts: Sequence[Path],
+    columns: Sequence[str],
+    text_ids: Collection[str],
+    *,
+    by: str = "text_id",
 ) -> Iterator[dict[str, Any]]:
-    """Yield the rows of these texts from files of texts or annotations, in their order."""
-    wanted = pc.field("text_id").isin(pa.array(list(text_ids), pa.string()))
+    """Yield the rows of these texts from files of texts or annotations, in their order.
+
+    `by` is "text_id", or of texts "source_id", the name that the user's file gives them.
+    """
+    wanted = pc.field(by).isin(pa.array(list(text_ids), pa.string()))
     for part in parts:
         yield from pq.read_table(part, columns=list(columns), filters=wanted).to_pylist()

@@ -6,7 +6,12 @@ from portrayal.annotate import Annotation
 from portrayal.annotate.groups import group_settings
 from portrayal.collect.fields import TextFields
 from portrayal.measure import Tables
-from portrayal.measure.groups.texts import GroupTexts, attributes_of, read_group_texts
+from portrayal.measure.groups.texts import (
+    GroupTexts,
+    attributes_of,
+    read_group_texts,
+    with_hand_labels,
+)
 from portrayal.reference.factors import (
     Factor,
     ModelSource,
@@ -106,6 +111,10 @@ def group_tables(run: Run, study: Study, options: Options, annotators: Sequence[
         else:
             by = attributes_of(strata, study.group_by)
         factors = factors_of(options)
-        return read_group_texts(run, factors, run.annotations(GROUPS), people, by)
+        made = read_group_texts(run, factors, run.annotations(GROUPS), people, by)
+        table = options.hand_table()
+        if table is None:
+            return made
+        return with_hand_labels(made, run, factors, run.annotations(GROUPS), table)
 
     return Tables(scope, {"group_texts": texts})

@@ -6,16 +6,20 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 import portrayal.registry as registry
 from portrayal.annotate import Annotation
 from portrayal.collect.fields import TextFields
+from portrayal.collect.sources import open_source
 from portrayal.config import option
 from portrayal.errors import OptionError
 from portrayal.measure import Scope, Tables
 from portrayal.measure.scope import Question
+from portrayal.raters import HandTable, read_hand_labels
+from portrayal.raters.people import is_sheet
 from portrayal.records import LIKE_THESE, Population, Prompt
+from portrayal.reference.factors import load_factor
 from portrayal.reference.locales import load_locale
 from portrayal.run.directory import Run
 from portrayal.types import Say
@@ -85,6 +89,9 @@ class Options:
     locale
         A locale that ships, or a folder of one's own (`portrayal.reference.locales`), whose words
         people are read with.
+    hand_labels
+        Table of labels by hand (`portrayal.raters.read_hand_labels`), or of stories a filled-in
+        sheet of people; estimates are corrected by them.
     measure
         Registered measures beside the study's own, such as those of another package.
 
@@ -93,6 +100,9 @@ class Options:
     OptionError, UnknownNameError, DataError
         Where an option cannot be used; before any text is read.
     """
+
+    reads_sheets: ClassVar[bool] = False
+    """Whether labels by hand may be a sheet of the people of stories."""
 
     level: float = option(0.95, "Confidence level.", panel="Statistics")
     seed: int = option(0, "Start of every random stream.", panel="Statistics")
@@ -119,6 +129,9 @@ class Options:
     locale: str | None = option(
         None, "Language and country of the texts: a name, or a folder of data (docs/locales.md)."
     )
+    hand_labels: str | None = option(
+        None, "Labels by hand of some texts of this run, by which estimates are corrected."
+    )
     measure: tuple[str, ...] = option(
         (), "Registered measure to add to the study's own, such as one of yours; may be repeated."
     )
@@ -130,6 +143,24 @@ class Options:
         self.locale_settings()
         self.further_measures()
         self.questions()
+        self.hand_table()
+
+    def hand_fields(self) -> tuple[str, ...]:
+        """Return the fields that labels by hand may be of: the factors, and the study's own."""
+        return tuple(load_factor(spec).name for spec in self.factor)
+
+    def hand_table(self) -> HandTable | None:
+        """Return the labels by hand; None where there are none, or they are a sheet of people."""
+        if self.hand_labels is None:
+            return None
+        if is_sheet(open_source(self.hand_labels).columns):
+            if self.reads_sheets:
+                return None
+            raise OptionError(
+                f"{self.hand_labels} is a sheet of the people of stories; this study takes a table "
+                "of text_id, field, label and rater."
+            )
+        return read_hand_labels(self.hand_labels, self.hand_fields())
 
     def questions(self) -> tuple[Question, ...]:
         """Return the questions that are asked beforehand."""

@@ -23,9 +23,11 @@ from portrayal.annotate.group_labels import (
     GroupResponse,
     said_of,
 )
-from portrayal.annotate.groups import text_sources
+from portrayal.annotate.groups import of_cell, text_sources
 from portrayal.errors import DataError, OptionError
+from portrayal.measure.corrected import labelled_texts
 from portrayal.measure.groups.association import Crossed
+from portrayal.raters import HandTable
 from portrayal.records import ALL
 from portrayal.reference import name_table
 from portrayal.reference.factors import (
@@ -37,11 +39,13 @@ from portrayal.reference.factors import (
     Source,
     WordSource,
     load_factor,
+    spelling_key,
 )
 from portrayal.reference.matching import name_key
 from portrayal.run.directory import Run
-from portrayal.run.reading import read_prompts
+from portrayal.run.reading import read_chosen, read_prompts
 from portrayal.run.stages import Stage
+from portrayal.stats.tails import normal_sf
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 TEXT, PERSON = "text", "person"
@@ -102,6 +106,26 @@ class Observation:
 
 
 @dataclass(frozen=True, eq=False)
+class HandTexts:
+    """Texts that people labelled for a factor, each a cell of its own.
+
+    Attributes
+    ----------
+    said, truth
+        What the source and what people see in them.
+    weight
+        How many texts each stands for, shape (n,).
+    note
+        Who labelled them, and what speaks against their being drawn at random.
+    """
+
+    said: Observation
+    truth: Observation
+    weight: FloatArray
+    note: str
+
+
+@dataclass(frozen=True, eq=False)
 class SourcePair:
     """What two sources of a factor say of the same texts, or people where both tell of people.
 
@@ -132,6 +156,8 @@ class GroupTexts:
         Strata that estimates are split by.
     crossed
         By the groups of two factors, and of a factor and each of these strata.
+    hand
+        (Factor, source) → the texts that people labelled.
     """
 
     prompts: tuple[str, ...]
@@ -142,6 +168,7 @@ class GroupTexts:
     by: tuple[str, ...] = ()
     crossed: tuple[Crossed, ...] = ()
     cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+    hand: Mapping[tuple[str, str], HandTexts] = field(default_factory=dict)
 
     def model_strata(self) -> list[tuple[str, list[int]]]:
         """Return the pooled stratum, where there are several models, then each, with codes."""
@@ -151,10 +178,16 @@ class GroupTexts:
 
 @dataclass(frozen=True, eq=False)
 class GroupStratum:
-    """One stratum: its labels, and which cells are in it, shape (n,)."""
+    """One stratum: its labels, which cells are in it, shape (n,), its prompts and its models."""
 
     labels: Mapping[str, str]
     inside: BoolArray
+    prompts: BoolArray
+    models: Sequence[int]
+
+    def has(self, prompt: IntArray, model: IntArray) -> BoolArray:
+        """Whether cells of these prompts and models are in it, shape (n,)."""
+        return np.asarray(self.prompts[prompt] & np.isin(model, self.models))
 
 
 def strata_of(texts: GroupTexts, prompt: IntArray, model: IntArray) -> Iterator[GroupStratum]:
@@ -183,7 +216,7 @@ def strata_of(texts: GroupTexts, prompt: IntArray, model: IntArray) -> Iterator[
             inside = known[prompt] & np.isin(model, codes)
             if inside.any():
                 place = {name: chosen.get(name, ALL) for name in texts.by}
-                yield GroupStratum({**place, "model": label}, np.asarray(inside))
+                yield GroupStratum({**place, "model": label}, np.asarray(inside), known, codes)
 
 
 _TEXTS = """
@@ -311,6 +344,96 @@ def read_group_texts(
     return GroupTexts(prompts, strata, models, tuple(seen), tuple(both), tuple(by), tuple(crossed))
 
 
+SURE_OF_CHANCE = 0.001
+"""p below which labelled texts are said not to have been drawn at random."""
+
+
+def with_hand_labels(
+    texts: GroupTexts, run: Run, factors: Sequence[Factor], groups: Stage, table: HandTable
+) -> GroupTexts:
+    """Return the group texts with what people say of some of them.
+
+    Labels of a factor are of all its sources that tell of texts, but columns.
+
+    Raises
+    ------
+    DataError
+        Where a label is of a text that the run has not, or of a group that the factor has not.
+    """
+    places = {
+        (factor.name, source.name): place
+        for place, (factor, source) in enumerate(text_sources(factors))
+    }
+    prompts, models = (
+        {name: i for i, name in enumerate(names)} for names in (texts.prompts, texts.models)
+    )
+    hand: dict[tuple[str, str], HandTexts] = {}
+    for observed in texts.observed:
+        factor, source = observed.factor, observed.source
+        named = table.labels.get(factor.name, {})
+        if not named or observed.unit != TEXT or isinstance(source, ColumnSource):
+            continue
+        columns = ["text_id", "prompt_id", "model"]
+        found = labelled_texts(run, table, factor.name, columns)
+        own = {row["text_id"]: name for name, row in found.items()}
+        for row in read_chosen(groups.parts(), ["text_id", "said", "error"], own):
+            found[own[row["text_id"]]] |= {"said": row["said"], "error": row["error"]}
+        names = [name for name in sorted(found) if found[name].get("error") is None]
+        kept = [found[name] for name in names]
+        place = places[factor.name, source.name]
+        rows: dict[str, list[Any]] = {name: [row[name] for row in kept] for name in columns}
+        rows["n"] = [1.0] * len(kept)
+        rows["said"] = [said_of(row["said"]) for row in kept]
+        cells = _Cells((prompts, models), rows, apart=True)
+        said = _seen_in_texts(cells, place, factor, source)
+        answers = [_of_label(factor, named[name, ""], table.path) for name in names]
+        cells.rows["said"] = [[(answer,)] for answer in answers]
+        truth = replace(
+            _seen_in_texts(cells, 0, factor, source), visible=np.ones(len(factor.keys), dtype=bool)
+        )
+        size = observed.status[:, :4].sum()
+        weight = np.full(len(kept), size / max(len(kept), 1))
+        if table.chance:
+            weight = np.array([1.0 / table.chance[name] for name in names])
+        note = table.note(factor.name)
+        if not table.chance and (p := _by_chance(observed, said)) < SURE_OF_CHANCE:
+            note += f"; these were not drawn at random (p {p:.1g}), and correct such texts alone"
+        hand[factor.name, source.name] = HandTexts(said, truth, weight, note)
+    return replace(texts, hand=hand)
+
+
+def _by_chance(observed: Observation, said: Observation) -> float:
+    """P of labelled texts that differ so from all in what the source says of them (Bonferroni)."""
+    n, size = len(said.prompt), observed.status.sum()
+    every = np.append(observed.shown.sum(0), observed.decided.sum()) / max(size, 1.0)
+    drawn = np.append(said.shown.sum(0), said.decided.sum())
+    spread = np.sqrt(np.maximum(n * every * (1.0 - every), 0.25))
+    tails = 2.0 * normal_sf(np.maximum(np.abs(drawn - n * every) - 0.5, 0.0) / spread)
+    return float(min(1.0, len(tails) * tails.min()))
+
+
+def _of_label(factor: Factor, label: str, path: str) -> GroupResponse:
+    """What a label by hand says; several groups stand with "and", "/" or ";" between them."""
+    column = next((s for s in factor.sources if isinstance(s, ColumnSource)), None)
+    if column is not None:
+        cell = of_cell(column, label, factor.keys)
+        known = cell["status"] != UNKNOWN or spelling_key(label) in column.unknown
+        if known:
+            return GroupResponse(cell["status"], tuple(map(factor.keys.index, cell["groups"])))
+    if spelling_key(label) in ("none", "no group"):
+        return GroupResponse(NONE)
+    if spelling_key(label) in ("unknown", "unsure", "uncertain"):
+        return GroupResponse(UNKNOWN)
+    found = [factor.find(part) for part in re.split(r"\s+and\s+|[/;,]", label)]
+    if None in found:
+        raise DataError(
+            f"{path}: no group of {factor.name} is called {label!r}; its groups are "
+            f"{', '.join(factor.keys)}, beside none and unknown."
+        )
+    places = tuple(sorted({factor.keys.index(str(key)) for key in found}))
+    return GroupResponse(GROUP if len(places) == 1 else SEVERAL, places)
+
+
 def _query(run: Run, stage: Stage, query: str, groups: Stage | None = None) -> dict[str, list[Any]]:
     import duckdb
 
@@ -336,7 +459,11 @@ class _Cells:
     """Distinct rows with their numbers, and the cells of one prompt and model that they are in."""
 
     def __init__(
-        self, codes: tuple[Mapping[str, int], Mapping[str, int]], rows: dict[str, list[Any]]
+        self,
+        codes: tuple[Mapping[str, int], Mapping[str, int]],
+        rows: dict[str, list[Any]],
+        *,
+        apart: bool = False,
     ) -> None:
         self.rows = rows
         self.count = np.array(rows["n"], dtype=np.float64)
@@ -345,6 +472,8 @@ class _Cells:
         size = max(len(codes[1]), 1)
         cells, self.cell = np.unique(prompt * size + model, return_inverse=True)
         self.prompt, self.model = cells // size, cells % size
+        if apart:  # each row a cell of its own
+            self.prompt, self.model, self.cell = prompt, model, np.arange(len(prompt))
 
     def taking(self, rows: Sequence[int]) -> "_Cells":
         """The same cells, with these of the rows; one may come several times."""

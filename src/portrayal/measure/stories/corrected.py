@@ -21,6 +21,7 @@ from portrayal.measure.clustered import (
     ratio_inference,
     share_inference,
 )
+from portrayal.measure.corrected import IMPOSSIBLE, RATIO, TEST, corrected_inference, too_few
 from portrayal.measure.scope import Scope
 from portrayal.measure.stories.representation import REPRESENTATION
 from portrayal.measure.stories.strata import (
@@ -54,7 +55,6 @@ from portrayal.stats.design_effect import effective_number
 from portrayal.stats.two_phase import (
     Labelled,
     TwoPhase,
-    infer_two_phase,
     infer_two_phase_ratio,
     two_phase,
 )
@@ -208,15 +208,7 @@ def _coded(
     )
 
 
-SHARE = "clustered effective binomial over prompts of a post-stratified share, draws included"
-RATIO = "clustered effective binomial over prompts of post-stratified odds, draws included"
-TEST = " (test)"
 CORRECTION = "Angelopoulos, Duchi & Zrnic 2023, PPI++; Särndal, Swensson & Wretman 1992, chapter 9"
-
-IMPOSSIBLE = "after the correction the share lies outside 0–1, or nobody is left"
-
-FEWEST = 20
-"""Hand-labelled characters of each role below which nothing is corrected."""
 
 
 @dataclass(frozen=True)
@@ -302,7 +294,9 @@ def _corrected(
         sides = [corrected_sums(characters, hand, stratum, role, features) for role in roles]
         found, naive = _inferred(sides, scale, scope)
         carried = effective_number(np.concatenate([side.carried for side in sides]))
-        labelled = {ROLES[role]: s.n_labelled for role, s in zip(roles, sides, strict=True)}
+        labelled = {
+            f"{ROLES[role]} character": s.n_labelled for role, s in zip(roles, sides, strict=True)
+        }
         for i, group in enumerate(groups):
             reason = too_few(labelled, group, float(carried[i]))
             if baseline is not None and np.isnan(scale[i]):
@@ -316,7 +310,7 @@ def _corrected(
                 "exclusions": stratum.exclusions,
                 "instruments": {**scope.instruments, "corrects": naive_name},
             }
-            numbers = {f"n_labelled_{role}": float(n) for role, n in labelled.items()}
+            numbers = {f"n_labelled_{role.split()[0]}": float(n) for role, n in labelled.items()}
             numbers["labelled_of_group"] = float(carried[i])
             yield _estimate(measure, (found, naive, i), numbers, reason, scope, common)
 
@@ -332,10 +326,8 @@ def _inferred(
             upper.naive, lower.naive, scope
         )
     (side,) = sides
-    found = infer_two_phase(side.sums, scope.level, scale)
-    parts = {name: getattr(found, name) / scale for name in ("value", "low", "high")}
     naive = share_inference(*side.naive, scope, scale=scale)
-    return inference(replace(found, **parts), SHARE, SHARE + TEST), naive
+    return corrected_inference(side.sums, scope, scale=scale), naive
 
 
 def _estimate(
@@ -414,21 +406,6 @@ def _labelled(
     numbers = weight[inside].astype(np.float64)
     terms = features.numerator[inside], features.denominator[inside]
     return Labelled(code, numbers, terms)
-
-
-def too_few(labelled: Mapping[str, int], group: Mapping[str, str], carried: float) -> str | None:
-    """Return why nothing can be corrected; None where there are hand labels enough."""
-    for role, n in labelled.items():
-        if n < FEWEST:
-            return (
-                f"{n} {role} characters are labelled by hand here, and a correction needs "
-                f"{FEWEST} or more"
-            )
-    if not carried > 0:
-        # A bound above 0 would leave out samples that by chance have few, and bend the mean.
-        name = " ".join(group.values())
-        return f"too few hand labels for so rare a group: no {name} character is among them"
-    return None
 
 
 _EQUATION = (

@@ -113,10 +113,9 @@ class StoryOptions(Options):
         `portrayal.annotate.people.reader.reader_settings`.
     labeler, labeler_model, labeler_samples, route_share
         Who finds the people; see `portrayal.annotate.people.labeler.stage.labelling_of`.
-    hand_labels
-        Path of a filled-in sheet of this run, by which estimates are corrected; None for none.
     """
 
+    reads_sheets: ClassVar[bool] = True
     known_baselines: ClassVar[tuple[str, ...]] = ()
     """Baselines of the study's own."""
 
@@ -151,7 +150,6 @@ class StoryOptions(Options):
         "Folder of a reader of your own, for reader and routed, in place of the one that ships.",
         rare=True,
     )
-    hand_labels: str | None = option(None, "Filled-in sheet of this run, to correct estimates by.")
     route_share: float = option(
         0.2, "Fraction of the texts, the least sure ones, that routed sends to it.", rare=True
     )
@@ -164,11 +162,16 @@ class StoryOptions(Options):
         self.scope("", smoothing=self.smoothing, min_name_count=self.min_name_count)
         if self.labeler == "reader" or (self.labeler == "routed" and self.labeler_model is None):
             reader_settings(self.reader)
-        if self.hand_labels is not None:
-            read_sheet(self.hand_labels)
+        if self.people_sheet is not None:
+            read_sheet(self.people_sheet)
         self._take_from_locale()
         if self.baseline not in (*self.known_baselines, *naming(self).baselines):
             baseline(self.baseline)
+
+    @property
+    def people_sheet(self) -> str | None:
+        """Labels of the people of stories, where the labels by hand are that."""
+        return self.hand_labels if self.hand_table() is None else None
 
     def _take_from_locale(self) -> None:
         """Let the locale's first name table and baseline stand where no others are named."""
@@ -376,8 +379,8 @@ class Stories:
             "name_tables": lambda: names.tables,
             "cue_hits": lambda: find_cues(run_corpus(run, people.name), cue_list(self.cues)),
         }
-        if options.hand_labels is not None:
-            sheet = read_sheet(options.hand_labels)
+        if options.people_sheet is not None:
+            sheet = read_sheet(options.people_sheet)
             offered["hand_sample"] = lambda: hand_sample(
                 run, stage, sheet, tally(), names.likelihoods
             )

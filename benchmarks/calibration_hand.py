@@ -1,0 +1,270 @@
+"""Estimates corrected by hand labels, for `benchmarks.calibration hand_labels`.
+
+Every row draws the hand labels anew. Coverage is of the interval for prompts like these where
+prompts are drawn too, and of these very texts (the draw alone) where the texts are given.
+"""
+
+import csv
+import gzip
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.calibration_worlds import Rng
+from portrayal.annotate.group_labels import said_of
+from portrayal.annotate.groups import group_reader, of_cell
+from portrayal.reference.factors import ColumnSource, load_factor
+from portrayal.stats import (
+    infer_shares,
+    infer_two_phase,
+    infer_two_phase_contrast,
+    two_phase,
+)
+from portrayal.stats.clustered import Clustered
+from portrayal.stats.two_phase import Labelled, TwoPhase
+from portrayal.types import BoolArray, FloatArray, IntArray
+
+INDIA = Path(__file__).parents[1] / "examples" / "india"
+NO_NULL = np.array([np.nan])
+FEWEST = 20
+HEAD = ("what", "by hand", "estimates", "coverage", "lowest cell", "error of the scorer")
+HEAD += ("error left", "width over that of the labels alone", "refused")
+
+
+def corrected(
+    prompt: IntArray, weight: FloatArray, drawn: IntArray, said: Any, truth: Any
+) -> TwoPhase:
+    """Corrected sums; `said` and `truth` are the terms of all units, `weight` of those drawn."""
+    column = [tuple(each[:, np.newaxis] for each in terms) for terms in (said, truth)]
+    every = Labelled(prompt, np.ones(len(prompt)), column[0])
+    hand = Labelled(prompt[drawn], weight, tuple(each[drawn] for each in column[0]))
+    return two_phase(every, hand, tuple(each[drawn] for each in column[1]), prompt.max() + 1)
+
+
+def holds(found: Clustered, truth: float) -> bool:
+    """Whether the first interval holds the truth."""
+    return bool(found.low[0] <= truth <= found.high[0])
+
+
+def width(found: Clustered | tuple[FloatArray, ...]) -> float:
+    """Width of the first interval."""
+    low, high = found[:2] if isinstance(found, tuple) else (found.low, found.high)
+    return float(high[0] - low[0])
+
+
+def summed(what: str, n: int, cells: Sequence[FloatArray], refused: float) -> tuple[Any, ...]:
+    """A row from the draws of each cell: held, error of the scorer, of the estimate, widths."""
+    each = np.array([np.mean(cell, axis=0) for cell in cells])
+    wide = float(each[:, 3].sum() / each[:, 4].sum())
+    scorer, left = np.abs(each[:, 1]).mean(), np.abs(each[:, 2]).mean()
+    held = each[:, 0]
+    return what, n, len(cells), float(held.mean()), float(held.min()), scorer, left, wide, refused
+
+
+def india(path: Path, seed: int, reps: int) -> Iterator[tuple[Any, ...]]:
+    """Shares of stories that show a group: words against labels, all, by stratum and by prompt."""
+    with gzip.open(path, "rt", encoding="utf-8") as stream:
+        every = [json.loads(line) for line in stream]
+    found: dict[str, list[tuple[int, float, list[FloatArray]]]] = {}
+    for asked, name in (("religion", "religion"), ("caste", "legal_class")):
+        rows = [row for row in every if row["factor"] == asked]
+        factor = load_factor(INDIA / f"{name}.toml")
+        column = next(s for s in factor.sources if isinstance(s, ColumnSource))
+        reader = group_reader([factor])
+        place = [own.kind for _, own in reader.sources].index("words")
+        texts = [
+            {"text_id": row["id"], "text": row["text"], "outcome": "ok" if row["text"] else "empty"}
+            for row in rows
+        ]
+        words = [said_of(each["said"])[place][0] for each in reader(texts, [{} for _ in rows])]
+        cells = [of_cell(column, str(row[name]), factor.keys)["groups"] for row in rows]
+        said, truth = np.zeros((2, len(rows), len(factor.keys)))
+        for i, (seen, known) in enumerate(zip(words, cells, strict=True)):
+            said[i, list(seen.places)] = 1.0
+            truth[i, [factor.keys.index(key) for key in known]] = 1.0
+        keys = [(row["state"], row["ritual"], row["form"]) for row in rows]
+        prompt = np.unique(np.array([" ".join(key) for key in keys]), return_inverse=True)[1]
+        inside = {"all stories": [np.ones(len(rows), bool)]}
+        for axis in range(3):
+            values = np.array([key[axis] for key in keys])
+            inside.setdefault("by state, ritual or form", []).extend(
+                values == value for value in np.unique(values)
+            )
+        inside["36 prompts, commonest group"] = [prompt == code for code in range(18)]
+        for what, strata in inside.items():
+            for at, members in enumerate(strata):
+                groups = [int(truth.sum(0).argmax())] if "36" in what else range(truth.shape[1])
+                for group in groups:
+                    if truth[members, group].any():
+                        rng = np.random.default_rng([seed, len(what), at, group, len(asked)])
+                        cell = _india_cell(
+                            rng, prompt, said[:, group], truth[:, group], members, reps
+                        )
+                        found.setdefault(what, []).append(cell)
+    for what, some in found.items():
+        cells = [np.array(draws) for _, _, draws in some if len(draws) >= reps / 4]
+        refused = float(np.mean([refused for _, refused, _ in some]))
+        if cells:
+            yield summed(f"India, {what}", 200, cells, refused)
+
+
+def _india_cell(
+    rng: Rng, prompt: IntArray, said: FloatArray, truth: FloatArray, inside: BoolArray, reps: int
+) -> tuple[int, float, list[FloatArray]]:
+    """Draws of 200 labels, as many of each prompt; those with too few labels are refused."""
+    draws, refused = [], 0
+    least = 0 if len(np.unique(prompt[inside])) == 1 else FEWEST
+    for _ in range(reps):
+        order = rng.permutation(len(prompt))
+        rank = np.empty(len(prompt), dtype=np.int64)
+        for code in range(prompt.max() + 1):
+            rank[order[prompt[order] == code]] = np.arange((prompt == code).sum())
+        drawn = np.sort(np.argsort(rank + rng.random(len(prompt)), kind="stable")[:200])
+        here = drawn[inside[drawn]]
+        if len(here) < least or not (truth[here].any() or said[here].any()):
+            refused += 1
+            continue
+        at = np.flatnonzero(inside)
+        own = np.searchsorted(at, here)
+        one, codes = np.ones(len(at)), np.unique(prompt[at], return_inverse=True)[1]
+        size, chosen = np.bincount(codes), np.bincount(codes[own], minlength=codes.max() + 1)
+        weight = (size / np.maximum(chosen, 1))[codes[own]].astype(float)
+        sums = corrected(codes, weight, own, (said[at], one), (truth[at], one))
+        found = infer_two_phase(sums, 0.95, NO_NULL, fixed=True)
+        bare = corrected(codes, weight, own, (0.0 * one, one), (truth[at], one))
+        alone = infer_two_phase(bare, 0.95, NO_NULL, fixed=True)
+        true = float(truth[at].mean())
+        error = float(found.value[0]) - true
+        draws.append(
+            np.array(
+                [holds(found, true), said[at].mean() - true, error, width(found), width(alone)]
+            )
+        )
+    return int(inside.sum()), refused / reps, draws
+
+
+def agency(path: Path, seed: int, reps: int) -> Iterator[tuple[Any, ...]]:
+    """Difference of agentic sentences between two groups, by a classifier worse for the second."""
+    with path.open(encoding="utf-8", newline="") as stream:
+        truth = np.array([float(row["label"]) for row in csv.DictReader(stream)])
+    rng = np.random.default_rng([seed, 40])
+    first = rng.permutation(len(truth)) < len(truth) / 2
+    right = np.where(first, 0.85, np.where(truth > 0, 0.55, 0.75))  # 75 % over all
+    for n in (150, 300):
+        draws = []
+        for _ in range(reps):
+            said = np.where(rng.random(len(truth)) < right, truth, 1.0 - truth)
+            draws.append(_difference(rng, np.arange(len(truth)), said, truth, first, n))
+        yield summed("agency, difference of two groups", n, [np.array(draws)], 0.0)
+
+
+def _difference(
+    rng: Rng, prompt: IntArray, said: FloatArray, truth: FloatArray, first: BoolArray, n: int
+) -> FloatArray:
+    """One draw of labels of texts that are given: the difference of the first group's share."""
+    drawn = rng.permutation(len(truth))[:n]
+    one, two = first.astype(float), (~first).astype(float)
+    weight = np.full(n, len(truth) / n)
+    terms = [(x * one, one, x * two, two) for x in (said, truth)]
+    found = infer_two_phase_contrast(corrected(prompt, weight, drawn, *terms), 0.95, fixed=True)
+    bare = corrected(prompt, weight, drawn, (0 * one, one, 0 * two, two), terms[1])
+    alone = infer_two_phase_contrast(bare, 0.95, fixed=True)
+    true = truth[first].mean() - truth[~first].mean()
+    scorer = said[first].mean() - said[~first].mean()
+    left = float(found.value[0]) - true
+    return np.array([holds(found, true), scorer - true, left, width(found), width(alone)])
+
+
+def simulated(seed: int, reps: int) -> Iterator[tuple[Any, ...]]:
+    """Shares, differences and lifts over prompts that are drawn, 18 prompts × 100 texts."""
+    for number, (share, icc, n) in enumerate(
+        (s, i, n) for s in (0.05, 0.2, 0.5) for i in (0.0, 0.1) for n in (100, 200)
+    ):
+        for recall, wrong in ((0.33, 0.02), (0.8, 0.1)):
+            rng = np.random.default_rng([seed, 41, number, int(100 * recall)])
+            draws = [_share(rng, share, icc, recall, wrong, n) for _ in range(reps)]
+            what = f"share {share:g}, ICC {icc:g}, recall {recall:g}, false {wrong:g}"
+            some = [draw for draw in draws if draw is not None]
+            yield summed(what, n, [np.array(some)], 1 - len(some) / reps)
+    for number, icc in enumerate((0.0, 0.1)):
+        for what, form in (
+            (
+                "factor by a model, wrong for 20 % of a group, unlike on 10 % of repeats",
+                "difference",
+            ),
+            ("association, lexicon of recall .5, lift 1.4", "ratio"),
+        ):
+            rng = np.random.default_rng([seed, 42, number, len(what)])
+            draws = [_contrast(rng, form, icc, 300) for _ in range(reps)]
+            yield summed(f"{what}, ICC {icc:g}", 300, [np.array(draws)], 0.0)
+
+
+def _world(rng: Rng, share: float, icc: float) -> tuple[IntArray, FloatArray]:
+    """Prompt and truth of 1,800 texts."""
+    own = np.full(18, share)
+    if icc:
+        own = rng.beta(share * (1 / icc - 1), (1 - share) * (1 / icc - 1), 18)
+    prompt = np.repeat(np.arange(18), 100)
+    return prompt, (rng.random(1800) < own[prompt]).astype(float)
+
+
+def _share(
+    rng: Rng, share: float, icc: float, recall: float, wrong: float, n: int
+) -> FloatArray | None:
+    prompt, truth = _world(rng, share, icc)
+    said = (rng.random(1800) < np.where(truth > 0, recall, wrong)).astype(float)
+    drawn, one = rng.permutation(1800)[:n], np.ones(1800)
+    if not (truth[drawn].any() or said[drawn].any()):
+        return None
+    sums = corrected(prompt, np.full(n, 1800 / n), drawn, (said, one), (truth, one))
+    found = infer_two_phase(sums, 0.95, NO_NULL)
+    counts = [np.bincount(prompt[drawn], w, 18)[:, np.newaxis] for w in (truth[drawn], one[drawn])]
+    alone = infer_shares(counts[0], counts[1], 0.95)
+    scorer, left = said.mean() - share, float(found.value[0]) - share
+    return np.array([holds(found, share), scorer, left, width(found), width(alone)])
+
+
+def _contrast(rng: Rng, form: str, icc: float, n: int) -> FloatArray:
+    """A difference of two groups that a model labels, or the lift of words with a group."""
+    shares = (0.6, 0.4) if form == "difference" else (0.35, 0.15)
+    (prompt, one), (_, two) = (_world(rng, share, icc) for share in shares)
+    first = rng.random(1800) < 0.5
+    truth = np.where(first, one, two)
+    if form == "difference":
+        wrong = first & (rng.random(1800) < 0.2)
+        wrong ^= rng.random(1800) < 0.1 / 2  # two repeats differ in 10 %
+        said = np.where(wrong, 1.0 - truth, truth)
+    else:
+        said = (rng.random(1800) < np.where(truth > 0, 0.5, 0.01)).astype(float)
+    a, whole, drawn = first.astype(float), np.ones(1800), rng.permutation(1800)[:n]
+
+    def terms(x: FloatArray) -> tuple[FloatArray, ...]:
+        return (x * a, a, x * (1 - a), 1 - a) if form == "difference" else (x * a, a, x, whole)
+
+    def value(x: FloatArray) -> float:
+        p, q, b, m = (each.sum() for each in terms(x))
+        return float(p / q - b / m if form == "difference" else (p / q) / (b / m))
+
+    weight = np.full(n, 1800 / n)
+    sums = corrected(prompt, weight, drawn, terms(said), terms(truth))
+    found = infer_two_phase_contrast(sums, 0.95, form)  # type: ignore[arg-type]
+    bare = corrected(prompt, weight, drawn, terms(0.0 * said), terms(truth))
+    alone = infer_two_phase_contrast(bare, 0.95, form)  # type: ignore[arg-type]
+    true = shares[0] - shares[1] if form == "difference" else shares[0] / np.mean(shares)
+    left = float(found.value[0]) - true
+    return np.array([holds(found, true), value(said) - true, left, width(found), width(alone)])
+
+
+def rows(seed: int, reps: int, data: Path | None) -> Iterator[tuple[Any, ...]]:
+    """Rows of simulated worlds and, with the folder of data, of real texts."""
+    yield from simulated(seed, reps)
+    if data is None:
+        print("without --data: no real texts", file=sys.stderr)
+        return
+    yield from agency(data / "lac" / "validation.csv", seed, reps)
+    yield from agency(data / "lac" / "train.csv", seed, reps)
+    yield from india(data / "india" / "stories_dev.jsonl.gz", seed, reps)

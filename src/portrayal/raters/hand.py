@@ -1,0 +1,120 @@
+"""Labels by hand of some texts of a run, of any field, by which estimates are corrected.
+
+One table: text_id, field (a factor, "agency", …), label and rater; `unit` where a label is of a
+sentence or person in a text, `chance` where texts were drawn with unequal chances. Where raters
+differ, what more than half of them say counts.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from portrayal.collect.sources import open_source
+from portrayal.collect.tables import read_table
+from portrayal.errors import DataError
+from portrayal.raters.labels import majority
+from portrayal.types import Tabular
+
+NEEDED = ("text_id", "field", "rater")
+LABEL = ("label", "value")
+"""Names of the column of labels; the second is that of tables of codes."""
+
+
+@dataclass(frozen=True)
+class HandTable:
+    """What people say of some units of a run.
+
+    Attributes
+    ----------
+    path
+        The file.
+    labels
+        Field → (text_id, unit) → what people settle on; `unit` is "" for the text itself.
+    chance
+        With which probability each text was drawn, by text_id; empty where all had the same.
+    raters
+        Field → who labelled it.
+    unsettled
+        Field → units of which no label has more than half of the raters; they are left out.
+    """
+
+    path: str
+    labels: Mapping[str, Mapping[tuple[str, str], str]]
+    chance: Mapping[str, float]
+    raters: Mapping[str, Sequence[str]]
+    unsettled: Mapping[str, int]
+
+    def note(self, field: str) -> str:
+        """Return who labelled how much, for instruments and reports."""
+        n, raters = len(self.labels[field]), len(self.raters[field])
+        who = f"{raters} raters" if raters > 1 else "one rater, whose errors nobody can see"
+        open_ = self.unsettled.get(field, 0)
+        return f"{n} labels by {who}" + (f"; {open_} left open by the raters" if open_ else "")
+
+
+def read_hand_labels(path: Tabular, fields: Iterable[str]) -> HandTable:
+    """Read labels by hand.
+
+    Parameters
+    ----------
+    path
+        CSV, JSON lines, Parquet or Excel file, or a table.
+    fields
+        Fields that the audit can correct by.
+
+    Raises
+    ------
+    DataError
+        When a column is missing, a field is none of `fields`, one rater says two things of one
+        unit, or a chance is no probability; names the row.
+    """
+    source, known = open_source(path), tuple(fields)
+    column = next((name for name in LABEL if name in source.columns), LABEL[0])
+    where: dict[tuple[str, str, str], dict[str, str]] = {}
+    chance: dict[str, float] = {}
+    for number, row in enumerate(read_table(path, [*NEEDED, column], "Name them so."), 2):
+        at, field, label = f"{source.name}: row {number}", row["field"], row[column].strip()
+        if not label:
+            continue
+        if field not in known:
+            measured = f"this audit can correct {', '.join(known)}" if known else "name a --factor"
+            raise DataError(f"{at}: the field {field!r} is of nothing measured here; {measured}.")
+        given = where.setdefault((field, row["text_id"], row.get("unit", "")), {})
+        if given.setdefault(row["rater"], label) != label:
+            raise DataError(
+                f"{at}: {row['rater']!r} says {label!r} of {row['text_id']!r} here and "
+                f"{given[row['rater']]!r} above; keep one of both."
+            )
+        if cell := row.get("chance", "").strip():
+            chance[row["text_id"]] = _probability(cell, at)
+    texts = {text_id for _, text_id, _ in where}
+    if not texts:
+        raise DataError(f"{source.name}: no row has a label, so there is nothing to correct by.")
+    if chance and (bare := texts - chance.keys()):
+        raise DataError(
+            f"{source.name}: {min(bare)!r} has no chance, others have; give all texts the "
+            "probability with which each was drawn, or none."
+        )
+    labels: dict[str, dict[tuple[str, str], str]] = {}
+    raters: dict[str, set[str]] = {}
+    unsettled: dict[str, int] = {}
+    for (field, text_id, unit), given in where.items():
+        raters.setdefault(field, set()).update(given)
+        settled = majority(given.values())
+        if settled is None:
+            unsettled[field] = unsettled.get(field, 0) + 1
+        else:
+            labels.setdefault(field, {})[text_id, unit] = settled
+    name = str(path) if isinstance(path, (str, Path)) else source.name
+    return HandTable(name, labels, chance, {f: sorted(r) for f, r in raters.items()}, unsettled)
+
+
+def _probability(cell: str, where: str) -> float:
+    try:
+        value = float(cell)
+    except ValueError:
+        value = math.nan
+    if not 0 < value <= 1:
+        raise DataError(f"{where}: chance must be above 0 and at most 1; got {cell!r}.")
+    return value
