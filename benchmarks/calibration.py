@@ -662,7 +662,10 @@ def hand_labels(options: argparse.Namespace) -> None:
     """Any estimate corrected by hand labels, beside the labels alone."""
     reps = options.reps or 200
     title = f"Corrected by hand labels, beside the labels alone, {reps} draws a row"
-    show(title, of_hand.HEAD, of_hand.rows(options.seed, reps, options.data))
+    show(title, of_hand.HEAD, of_hand.rows(options.seed, reps, None))
+    if options.data is not None:
+        title = f"Real texts corrected by hand labels, {reps} draws a cell"
+        show(title, of_hand.HEAD, of_hand.rows(options.seed, reps, options.data))
 
 
 SECTIONS = {

@@ -7,7 +7,6 @@ prompts are drawn too, and of these very texts (the draw alone) where the texts 
 import csv
 import gzip
 import json
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -260,11 +259,11 @@ def _contrast(rng: Rng, form: str, icc: float, n: int) -> FloatArray:
 
 
 def rows(seed: int, reps: int, data: Path | None) -> Iterator[tuple[Any, ...]]:
-    """Rows of simulated worlds and, with the folder of data, of real texts."""
-    yield from simulated(seed, reps)
+    """Rows of simulated worlds or, with the folder of data, of real texts."""
     if data is None:
-        print("without --data: no real texts", file=sys.stderr)
+        yield from simulated(seed, reps)
         return
-    yield from agency(data / "lac" / "validation.csv", seed, reps)
-    yield from agency(data / "lac" / "train.csv", seed, reps)
+    for part in ("validation", "train"):
+        for row in agency(data / "lac" / f"{part}.csv", seed, reps):
+            yield f"{row[0]}, LAC {part}", *row[1:]
     yield from india(data / "india" / "stories_dev.jsonl.gz", seed, reps)

@@ -76,7 +76,7 @@ def too_few(labelled: Mapping[str, int], group: Mapping[str, str], carried: floa
     if not carried > 0:
         # A bound above 0 would leave out samples that by chance have few, and bend the mean.
         name = " ".join(group.values())
-        return f"too few hand labels for so rare a group: none of {name} is among them"
+        return f"too few hand labels for so rare a group: no {name} is among them"
     return None
 
 

@@ -321,6 +321,9 @@ def _measure(
         every = study.tables(run, options), group_tables(run, study, options, names)
         check_measures(added, every)
         own = [made for tables in every for made in tables.estimates([*measures, *added])]
+        for note in dict.fromkeys(e.instruments.get("hand_labels", "") for e in own):
+            if note:
+                tell(f"corrected by {note}")
         questions = options.questions()
         chosen = options.level, options.seed
         estimates = with_q_in(options.population, own, chosen, study.stated, questions)

@@ -12,7 +12,7 @@ import portrayal.reference.labels as shown
 import portrayal.registry as registry
 import portrayal.report.formats as fmt
 from portrayal.errors import PortrayalError
-from portrayal.records import ALL, Estimate
+from portrayal.records import ALL, BY_HAND, Estimate
 from portrayal.reference import load_factor
 from portrayal.reference.labels import PALETTE, strata_words
 from portrayal.registry import Component
@@ -182,9 +182,12 @@ def template_fields(e: Estimate) -> dict[str, str]:
     above = (e.value or 0.0) > none
     where = {name: v for name, v in e.strata.items() if name not in ("seen_by", "population")}
     place = strata_words(where, e.group, "in ")
+    seen_by = strata_words({"seen_by": e.strata.get("seen_by", ALL)}, e.group)
+    if seen_by.endswith(BY_HAND) and "naive" in e.details:
+        seen_by += f" from {fmt.number(e.details['naive'], e.statistic)}"
     return {
         **e.strata,
-        "seen_by": strata_words({"seen_by": e.strata.get("seen_by", ALL)}, e.group),
+        "seen_by": seen_by,
         **e.group,
         "group": group_words(e.group),
         "label": group_label(e.group),

@@ -29,6 +29,8 @@ from portrayal.stats.blocks import (
     plain_differences,
 )
 from portrayal.stats.clustered import (
+    agree,
+    clustered_variance,
     infer_crossed,
     infer_differences,
     infer_fixed_shares,
@@ -106,6 +108,7 @@ from portrayal.stats.proportions import (
     exact_test,
     katz_log,
     ratio,
+    rogan_gladen,
     score_ratio_test,
     score_test,
     smooth,
@@ -161,6 +164,7 @@ from portrayal.stats.two_phase import (
 from portrayal.stats.variance import infer_variance, variance_bounds
 
 __all__ = [
+    "agree",
     "altman_bland_p",
     "benjamini_hochberg",
     "benjamini_yekutieli",
@@ -177,6 +181,7 @@ __all__ = [
     "cluster_weights",
     "clustered_changes",
     "clustered_log_odds",
+    "clustered_variance",
     "cohen_parts",
     "cohens_d",
     "cohens_kappa",
@@ -267,6 +272,7 @@ __all__ = [
     "repetition",
     "repetition_effect",
     "repetition_of",
+    "rogan_gladen",
     "role_scores",
     "satterthwaite",
     "score_ratio_test",

@@ -163,15 +163,24 @@ class TwoPhase:
             np.nan_to_num(np.einsum("ik,ipk->pk", gradient, each[:r]))
             for each in (self.fitted, self.errors)
         )
-        between, df = clustered_variance(moved - moved.mean(0), [self.totals])
+        moved = moved - moved.mean(0)
         labelled = np.broadcast_to(self.labelled[:, np.newaxis], missed.shape)
-        apart, own_df = clustered_variance(missed, [labelled])
-        drawn = self.drawn(gradient)
-        alike = np.nan_to_num(apart) > drawn
-        errors, own_df = np.where(alike, apart, drawn), np.where(alike, own_df, self.df)
+        carriers = effective_number(np.maximum(self.part, 0.0)) - 1.0
+        found = []
+        for each, units in ((moved, self.totals), (missed, labelled)):
+            squared, df = clustered_variance(each, [units])
+            # Few prompts that carry the variance, or the group, tell little of it.
+            few = 3.0 * (divide((each**2).sum(0) ** 2, (each**4).sum(0)) - 1.0)
+            few = np.minimum(np.where(np.isfinite(few), few, np.inf), carriers)
+            found.append((np.nan_to_num(squared), np.minimum(df, np.maximum(few, 0.5))))
+        (between, df), (apart, own_df) = found
         # Where the scorer says much, it may miss much as well.
-        together = 2.0 * np.maximum(((moved - moved.mean(0)) * missed).sum(0), 0.0)
-        between = np.nan_to_num(between) + together
+        between = between + 2.0 * np.maximum((moved * missed).sum(0), 0.0)
+        drawn = self.drawn(gradient)
+        alike = apart > drawn
+        rare = carriers + 1.0 < (self.totals > 0).sum(0) / 2
+        errors = np.where(alike, apart, drawn)
+        own_df = np.where(alike | rare, own_df, self.df)
         parts = divide(between**2, df), divide(errors**2, np.where(own_df > 0, own_df, np.nan))
         return between + errors, divide((between + errors) ** 2, np.nan_to_num(parts).sum(0))
 
@@ -282,6 +291,7 @@ def infer_two_phase(
             effect=np.where(usable, effect, 1.0),
             df=np.where(usable, df, 0.0),
             smallest=ones * SMALLEST_EFFECT,
+            tilt=ones,
             largest=most * (1 + 1e-9),
         )
     inside = (null > 0) & (null < 1)

@@ -10,6 +10,7 @@ import pytest
 import portrayal
 from portrayal.errors import DataError
 from portrayal.records import BY_HAND, NO_FINDING, Estimate
+from portrayal.report.words import template_fields
 from portrayal.run import Run
 
 FACTOR = """\
@@ -133,12 +134,14 @@ def test_the_corrected_ratio_may_be_stated_and_the_raw_one_may_not(run: Run) -> 
     assert NO_FINDING not in found.instruments
     assert found.tests
     assert found.fixed is not None
+    said = template_fields(found)["seen_by"]
+    assert said == f"words, corrected by hand from {raw.value:.2f}"
 
 
 def test_a_group_without_a_label_is_not_corrected(run: Run) -> None:
     found = of(run, "group_share.v1", "star", "words" + BY_HAND)
     assert found.value is None
-    assert found.undefined == "too few hand labels for so rare a group: none of star is among them"
+    assert found.undefined == "too few hand labels for so rare a group: no star is among them"
 
 
 def test_few_labels_correct_nothing(tmp_path: Path) -> None:

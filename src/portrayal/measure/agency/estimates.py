@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from portrayal.measure.agency.by_hand import corrected_shares
 from portrayal.measure.agency.places import NEITHER, AgencyStratum, CellSums, Units, places
 from portrayal.measure.agency.texts import AgencyTexts
 from portrayal.measure.clustered import kept_sums
@@ -188,6 +189,8 @@ def agency_share(agency_texts: AgencyTexts, scope: Scope) -> Iterator[Estimate]:
             groups, members = place.groups(kind)
             for i, group in enumerate(groups):
                 yield from _of_group(place, group, members[:, i : i + 1], scope)
+                base = common(place, AGENCY_SHARE, "", scope)
+                yield from corrected_shares(agency_texts, place, group, members[:, i], base, scope)
 
 
 def _of_group(

@@ -6,6 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
+from portrayal.measure.agency.by_hand import corrected_gaps
 from portrayal.measure.agency.estimates import (
     BY,
     MATCHED,
@@ -21,7 +22,7 @@ from portrayal.measure.agency.places import BLOCK, AgencyStratum, places
 from portrayal.measure.agency.texts import HUMAN, AgencyTexts
 from portrayal.measure.clustered import kept_sums
 from portrayal.measure.scope import Scope
-from portrayal.records import ERROR_HIGH, ERROR_LOW, Estimate
+from portrayal.records import ERROR_HIGH, ERROR_LOW, NO_FINDING, Estimate
 from portrayal.registry import Component
 from portrayal.stats import crossed_differences, matched_differences, plain_differences
 from portrayal.stats.tails import t_isf, t_sf
@@ -135,7 +136,15 @@ def agency_gap(agency_texts: AgencyTexts, scope: Scope) -> Iterator[Estimate]:
     found = list(places(agency_texts, scope))
     for place in found:
         for kind in place.kinds:
-            yield from _of_kind(place, kind, agency_texts.first, scope)
+            made = list(_of_kind(place, kind, agency_texts.first, scope))
+            groups, members = place.groups(kind)
+            order = _ordered(groups, agency_texts.first)
+            sides = [groups[i] for i in order], members[:, order]
+            base = common(place, AGENCY_GAP, "", scope)
+            by_hand = list(corrected_gaps(agency_texts, place, *sides, base, scope))
+            said = {NO_FINDING: "labels by hand correct it"} if by_hand else {}
+            yield from (replace(e, instruments={**e.instruments, **said}) for e in made)
+            yield from by_hand
     human = {(p.task, p.condition, p.masking): p for p in found if _is_human(p)}
     for place in found:
         other = human.get((place.task, place.condition, place.masking))

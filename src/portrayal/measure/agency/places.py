@@ -6,7 +6,7 @@ these sums, so a text is never touched twice.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -158,6 +158,8 @@ class AgencyStratum:
     n_checkpoints
         Checkpoints of the classifier; each reads every text, so it makes runs of its own, in whose
         counts a text is 1 / n_checkpoints.
+    rows
+        Which texts have a ratio gap, shape (n_texts,).
     """
 
     model: str
@@ -180,6 +182,7 @@ class AgencyStratum:
     several_conditions: bool
     beside: Mapping[str, CellSums]
     n_checkpoints: int = 1
+    rows: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     @property
     def labels(self) -> dict[str, str]:
@@ -290,6 +293,7 @@ def _of(
             len(texts.conditions) > 1,
             _beside(texts, masking, read),
             gaps.shape[1],
+            np.flatnonzero(read & ~np.isnan(gap)),
         )
 
 

@@ -15,10 +15,12 @@ from typing import Any
 import numpy as np
 
 from portrayal.annotate.agency.rows import WITHOUT_NEITHER
-from portrayal.errors import OptionError
+from portrayal.errors import DataError, OptionError
+from portrayal.measure.corrected import labelled_texts
+from portrayal.raters import HandTable
 from portrayal.records import ALL, OUTCOMES
 from portrayal.run.directory import Run
-from portrayal.run.reading import read_prompts, read_shards
+from portrayal.run.reading import read_chosen, read_prompts, read_shards
 from portrayal.run.stages import Stage
 from portrayal.stats import divide
 from portrayal.types import BoolArray, FloatArray, IntArray
@@ -108,6 +110,85 @@ NO_SENTENCE = "no sentence that the classifier can tell"
 _UNKNOWN = ""
 
 
+FIELD = "agency"
+LABELS = {"agentic": 1.0, "1": 1.0, "communal": 0.0, "0": 0.0, "neither": np.nan, "none": np.nan}
+
+
+@dataclass(frozen=True, eq=False)
+class HandSentences:
+    """Sentences that people labelled, of those that the classifier could tell.
+
+    Attributes
+    ----------
+    masking
+        Under which the classifier read them.
+    text
+        Index of each one's text, shape (n,).
+    said, truth
+        Whether it is agentic (1 or 0), by the classifier and by people; NaN for neither.
+    weight
+        How many sentences each stands for, shape (n,); 1 where all stand for as many.
+    note
+        Who labelled them.
+    """
+
+    masking: str
+    text: IntArray
+    said: FloatArray
+    truth: FloatArray
+    weight: FloatArray
+    note: str
+
+
+def hand_sentences(
+    run: Run, stages: Mapping[str, Stage], order: Sequence[str], table: HandTable
+) -> HandSentences | None:
+    """Set labels of sentences beside the classifier's; None where there are none.
+
+    Parameters
+    ----------
+    run, stages
+        The run and its annotations by masking, of which the first counts.
+    order
+        Its text_ids, in the order of `AgencyTexts`.
+    table
+        Labels of the field "agency": agentic, communal or neither; `unit` is the number of the
+        sentence in its text, from 1.
+
+    Raises
+    ------
+    DataError
+        For a text or sentence that the run has not, or another label.
+    """
+    if FIELD not in table.labels:
+        return None
+    masking, stage = next(iter(stages.items()))
+    texts = labelled_texts(run, table, FIELD, ())
+    own = {row["text_id"] for row in texts.values()}
+    read = {r["text_id"]: r for r in read_chosen(stage.parts(), ["text_id", "agentic"], own)}
+    place = {text_id: i for i, text_id in enumerate(order)}
+    rows = []
+    for (name, unit), label in sorted(table.labels[FIELD].items()):
+        text_id = texts[name]["text_id"]
+        said = read[text_id]["agentic"] or []
+        if not unit.isdigit() or not 1 <= int(unit) <= len(said):
+            raise DataError(
+                f"{table.path}: {name!r} has sentences 1 to {len(said)}, and the column 'unit' "
+                f"says {unit!r}; give the number of the sentence."
+            )
+        if label.casefold() not in LABELS:
+            raise DataError(
+                f"{table.path}: {name!r}: expected agentic, communal or neither; got {label!r}."
+            )
+        if (p := said[int(unit) - 1]) is not None:
+            chance = table.chance.get(name, np.nan)
+            rows.append((place[text_id], p >= 0.5, LABELS[label.casefold()], 1.0 / chance))
+    text, said_so, truth, weight = np.array(rows, dtype=np.float64).reshape(-1, 4).T
+    if not table.chance:
+        weight = np.ones(len(rows))
+    return HandSentences(masking, text.astype(np.int64), said_so, truth, weight, table.note(FIELD))
+
+
 @dataclass(frozen=True, eq=False)
 class AgencyTexts:
     """The texts of an agency audit.
@@ -160,6 +241,8 @@ class AgencyTexts:
     names, name_labels
         Code of the name that each text is about, shape (n_texts,), and what each is, where names
         are units beside the blocks; None where there are none, or other units are asked for.
+    hand
+        Sentences that people labelled.
     """
 
     models: tuple[str, ...]
@@ -193,6 +276,7 @@ class AgencyTexts:
     names: IntArray | None = None
     name_labels: tuple[str, ...] = ()
     cache: dict[Any, Any] = field(default_factory=dict, repr=False)
+    hand: HandSentences | None = None
 
     @property
     def kept(self) -> BoolArray:
@@ -262,6 +346,7 @@ def agency_texts(
     spellings: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
     first: Sequence[str] = (),
     cluster: str | None = None,
+    table: HandTable | None = None,
 ) -> AgencyTexts:
     """Read a run with its agency annotations.
 
@@ -283,6 +368,9 @@ def agency_texts(
         Stratum whose values are the independent units; "text" takes each text as one, "prompt"
         each prompt; None takes prompts, and names beside them. A text without a value is a unit of
         its own.
+
+    table
+        Labels by hand.
 
     Returns
     -------
@@ -322,7 +410,6 @@ def agency_texts(
     alike = sorted({name for own in about for name in own} - set(moved)) if by_prompt else []
     cell = list(zip(*columns, strict=True))
     runs = np.array(rows["sample"], dtype=np.int64) * by_prompt
-    n_cells = len(set(cell))
     coded = {name: _coded([own.get(name, "") for own in about]) for name in alike}
     return AgencyTexts(
         models=models,
@@ -338,7 +425,7 @@ def agency_texts(
         stratum=stratum_code - int("" in stratum_labels),
         group=np.stack([code for code, _ in codes], axis=1),
         cluster=clusters,
-        run=_runs(runs, np.stack([model, task, condition], axis=1), n_cells),
+        run=_runs(runs, np.stack([model, task, condition], axis=1), len(set(cell))),
         blocks={**within, STRATUM: coarse},
         outcome=np.array([OUTCOMES.index(name) for name in rows["outcome"]], dtype=np.int64),
         gap={name: np.asarray(found[0].mean(axis=0)) for name, found in counts.items()},
@@ -351,6 +438,7 @@ def agency_texts(
         **beside,
         cluster_names=_unit_names(rows, about, unit, cluster, clusters),
         column_labels={name: labels for name, (_, labels) in coded.items()},
+        hand=table and hand_sentences(run, stages, rows["text_id"], table),
         **_people(rows, about, here=cluster is None and NAME not in group),
     )
 

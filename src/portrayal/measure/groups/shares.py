@@ -137,7 +137,6 @@ def _corrected(
     )
     starred = np.broadcast_to(starred, k)
     found = corrected_inference(sums, scope, scale=starred, tested=baseline is not None)
-    raw = before / starred
 
     def own(i: int) -> dict[str, Any]:
         why = too_few({measure.unit: len(ones)}, known.groups[i], float(carried[i]))
@@ -150,7 +149,7 @@ def _corrected(
             details |= {"share": float(sums.share[i]), "baseline": float(starred[i])}
         return {
             "undefined": why or (IMPOSSIBLE if np.isnan(found.value[i]) else None),
-            "details": details | moved_by(float(found.value[i]), float(raw[i])),
+            "details": details | moved_by(float(found.value[i]), float(before[i] / starred[i])),
             "counts": {"n_labelled": float(len(ones)), "labelled_of_group": float(carried[i])},
         }
 

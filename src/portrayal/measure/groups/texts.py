@@ -23,11 +23,9 @@ from portrayal.annotate.group_labels import (
     GroupResponse,
     said_of,
 )
-from portrayal.annotate.groups import of_cell, text_sources
+from portrayal.annotate.groups import text_sources
 from portrayal.errors import DataError, OptionError
-from portrayal.measure.corrected import labelled_texts
 from portrayal.measure.groups.association import Crossed
-from portrayal.raters import HandTable
 from portrayal.records import ALL
 from portrayal.reference import name_table
 from portrayal.reference.factors import (
@@ -39,13 +37,11 @@ from portrayal.reference.factors import (
     Source,
     WordSource,
     load_factor,
-    spelling_key,
 )
 from portrayal.reference.matching import name_key
 from portrayal.run.directory import Run
-from portrayal.run.reading import read_chosen, read_prompts
+from portrayal.run.reading import read_prompts
 from portrayal.run.stages import Stage
-from portrayal.stats.tails import normal_sf
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 TEXT, PERSON = "text", "person"
@@ -302,7 +298,7 @@ def read_group_texts(
     crossed: list[Crossed] = []
     rows = _query(run, groups, _TEXTS)
     rows["said"] = [said_of(each) for each in rows["said"]]
-    cells = _Cells(codes, rows)
+    cells = Cells(codes, rows)
     columns = {
         *run.texts.note().get("mapping", ()),
         *(name for each in known.values() for name in each),
@@ -313,7 +309,7 @@ def read_group_texts(
         if not isinstance(source, ColumnSource) or source.column in columns
     ]
     for place, factor, source in answered:
-        seen.append(_seen_in_texts(cells, place, factor, source))
+        seen.append(seen_in_texts(cells, place, factor, source))
     for one, other in combinations(answered, 2):
         if one[1] is other[1]:
             both.append(_both(cells, one, other))
@@ -322,7 +318,7 @@ def read_group_texts(
     if people is not None:
         slots = " union all ".join(_SLOT.format(slot=slot) for slot in ("subject", "object"))
         query = _PEOPLE.format(people=_ANY if _lists_people(people) else slots)
-        met = _Cells(codes, _query(run, people, query))
+        met = Cells(codes, _query(run, people, query))
         for factor in factors:
             seen += [_seen_in_people(met, factor, source) for source in _of_people(factor)]
         for factor in factors:
@@ -342,96 +338,6 @@ def read_group_texts(
         _by_stratum(each, name, strata) for name in by for each in seen if each.unit == TEXT
     ]
     return GroupTexts(prompts, strata, models, tuple(seen), tuple(both), tuple(by), tuple(crossed))
-
-
-SURE_OF_CHANCE = 0.001
-"""p below which labelled texts are said not to have been drawn at random."""
-
-
-def with_hand_labels(
-    texts: GroupTexts, run: Run, factors: Sequence[Factor], groups: Stage, table: HandTable
-) -> GroupTexts:
-    """Return the group texts with what people say of some of them.
-
-    Labels of a factor are of all its sources that tell of texts, but columns.
-
-    Raises
-    ------
-    DataError
-        Where a label is of a text that the run has not, or of a group that the factor has not.
-    """
-    places = {
-        (factor.name, source.name): place
-        for place, (factor, source) in enumerate(text_sources(factors))
-    }
-    prompts, models = (
-        {name: i for i, name in enumerate(names)} for names in (texts.prompts, texts.models)
-    )
-    hand: dict[tuple[str, str], HandTexts] = {}
-    for observed in texts.observed:
-        factor, source = observed.factor, observed.source
-        named = table.labels.get(factor.name, {})
-        if not named or observed.unit != TEXT or isinstance(source, ColumnSource):
-            continue
-        columns = ["text_id", "prompt_id", "model"]
-        found = labelled_texts(run, table, factor.name, columns)
-        own = {row["text_id"]: name for name, row in found.items()}
-        for row in read_chosen(groups.parts(), ["text_id", "said", "error"], own):
-            found[own[row["text_id"]]] |= {"said": row["said"], "error": row["error"]}
-        names = [name for name in sorted(found) if found[name].get("error") is None]
-        kept = [found[name] for name in names]
-        place = places[factor.name, source.name]
-        rows: dict[str, list[Any]] = {name: [row[name] for row in kept] for name in columns}
-        rows["n"] = [1.0] * len(kept)
-        rows["said"] = [said_of(row["said"]) for row in kept]
-        cells = _Cells((prompts, models), rows, apart=True)
-        said = _seen_in_texts(cells, place, factor, source)
-        answers = [_of_label(factor, named[name, ""], table.path) for name in names]
-        cells.rows["said"] = [[(answer,)] for answer in answers]
-        truth = replace(
-            _seen_in_texts(cells, 0, factor, source), visible=np.ones(len(factor.keys), dtype=bool)
-        )
-        size = observed.status[:, :4].sum()
-        weight = np.full(len(kept), size / max(len(kept), 1))
-        if table.chance:
-            weight = np.array([1.0 / table.chance[name] for name in names])
-        note = table.note(factor.name)
-        if not table.chance and (p := _by_chance(observed, said)) < SURE_OF_CHANCE:
-            note += f"; these were not drawn at random (p {p:.1g}), and correct such texts alone"
-        hand[factor.name, source.name] = HandTexts(said, truth, weight, note)
-    return replace(texts, hand=hand)
-
-
-def _by_chance(observed: Observation, said: Observation) -> float:
-    """P of labelled texts that differ so from all in what the source says of them (Bonferroni)."""
-    n, size = len(said.prompt), observed.status.sum()
-    every = np.append(observed.shown.sum(0), observed.decided.sum()) / max(size, 1.0)
-    drawn = np.append(said.shown.sum(0), said.decided.sum())
-    spread = np.sqrt(np.maximum(n * every * (1.0 - every), 0.25))
-    tails = 2.0 * normal_sf(np.maximum(np.abs(drawn - n * every) - 0.5, 0.0) / spread)
-    return float(min(1.0, len(tails) * tails.min()))
-
-
-def _of_label(factor: Factor, label: str, path: str) -> GroupResponse:
-    """What a label by hand says; several groups stand with "and", "/" or ";" between them."""
-    column = next((s for s in factor.sources if isinstance(s, ColumnSource)), None)
-    if column is not None:
-        cell = of_cell(column, label, factor.keys)
-        known = cell["status"] != UNKNOWN or spelling_key(label) in column.unknown
-        if known:
-            return GroupResponse(cell["status"], tuple(map(factor.keys.index, cell["groups"])))
-    if spelling_key(label) in ("none", "no group"):
-        return GroupResponse(NONE)
-    if spelling_key(label) in ("unknown", "unsure", "uncertain"):
-        return GroupResponse(UNKNOWN)
-    found = [factor.find(part) for part in re.split(r"\s+and\s+|[/;,]", label)]
-    if None in found:
-        raise DataError(
-            f"{path}: no group of {factor.name} is called {label!r}; its groups are "
-            f"{', '.join(factor.keys)}, beside none and unknown."
-        )
-    places = tuple(sorted({factor.keys.index(str(key)) for key in found}))
-    return GroupResponse(GROUP if len(places) == 1 else SEVERAL, places)
 
 
 def _query(run: Run, stage: Stage, query: str, groups: Stage | None = None) -> dict[str, list[Any]]:
@@ -455,7 +361,7 @@ def _lists_people(people: Stage) -> bool:
     return "people" in pq.read_schema(people.parts()[0]).names
 
 
-class _Cells:
+class Cells:
     """Distinct rows with their numbers, and the cells of one prompt and model that they are in."""
 
     def __init__(
@@ -475,7 +381,7 @@ class _Cells:
         if apart:  # each row a cell of its own
             self.prompt, self.model, self.cell = prompt, model, np.arange(len(prompt))
 
-    def taking(self, rows: Sequence[int]) -> "_Cells":
+    def taking(self, rows: Sequence[int]) -> "Cells":
         """The same cells, with these of the rows; one may come several times."""
         taken = copy(self)
         taken.count, taken.cell = self.count[rows], self.cell[rows]
@@ -489,7 +395,8 @@ class _Cells:
         return total
 
 
-def _seen_in_texts(cells: _Cells, place: int, factor: Factor, source: Source) -> Observation:
+def seen_in_texts(cells: Cells, place: int, factor: Factor, source: Source) -> Observation:
+    """Return what the source at `place` of what is said sees in the texts of these cells."""
     units = [(i, unit) for i, said in enumerate(cells.rows["said"]) for unit in said[place]]
     cells = cells.taking([i for i, _ in units])
     n, k = len(units), len(factor.groups)
@@ -530,7 +437,7 @@ def _of_people(factor: Factor) -> list[Source]:
     return [s for s in own if not (isinstance(s, ReferenceSource) and s.pairs_of)]
 
 
-def _seen_in_people(cells: _Cells, factor: Factor, source: Source) -> Observation:
+def _seen_in_people(cells: Cells, factor: Factor, source: Source) -> Observation:
     n, k = len(cells.count), len(factor.groups)
     status, population = np.zeros((n, len(STATUSES))), np.full(k, np.nan)
     visible = np.ones(k, dtype=bool)
@@ -579,7 +486,7 @@ def _seen_in_pairs(
                 name: [value for value, kept in zip(column, among, strict=True) if kept]
                 for name, column in rows.items()
             }
-        cells, find = _Cells(codes, rows), load_factor(source.pairs_of).find
+        cells, find = Cells(codes, rows), load_factor(source.pairs_of).find
         n, k = len(cells.count), len(factor.groups)
         weight, status = np.zeros((n, k)), np.zeros((n, len(STATUSES)))
         for row, genders in enumerate(rows["genders"]):
@@ -638,7 +545,7 @@ def _of_names(
 
 
 def _of_cells(
-    cells: _Cells,
+    cells: Cells,
     factor: Factor,
     source: Source,
     unit: str,
@@ -668,7 +575,7 @@ def _of_cells(
 _Answered = tuple[int, Factor, Source]
 
 
-def _both(cells: _Cells, one: _Answered, other: _Answered) -> SourcePair:
+def _both(cells: Cells, one: _Answered, other: _Answered) -> SourcePair:
     """Cross what two sources say: of each person where both tell of people, else of each text."""
     (i, factor, first), (j, _, second) = one, other
     unit = PERSON if _unit(first) == _unit(second) == PERSON else TEXT
@@ -713,7 +620,7 @@ def _both_of_people(
             [*said, tuple(_of_references(one[1], each) for each in genders)]
             for said, genders in every
         ]
-        yield _both(_Cells(codes, rows), one, other)
+        yield _both(Cells(codes, rows), one, other)
 
 
 def _of_text(said: Sequence[GroupResponse]) -> GroupResponse:
@@ -726,7 +633,7 @@ def _of_text(said: Sequence[GroupResponse]) -> GroupResponse:
     return GroupResponse((NONE, GROUP)[len(places)] if len(places) < 2 else SEVERAL, places)
 
 
-def _shown(cells: _Cells, one: _Answered) -> tuple[FloatArray, BoolArray]:
+def _shown(cells: Cells, one: _Answered) -> tuple[FloatArray, BoolArray]:
     """Which groups each row shows, shape (n_rows, k), and of which rows the source can tell."""
     place, factor, _ = one
     shown = np.zeros((len(cells.count), len(factor.groups)))
@@ -736,7 +643,7 @@ def _shown(cells: _Cells, one: _Answered) -> tuple[FloatArray, BoolArray]:
     return shown, np.array(known, dtype=bool)
 
 
-def _crossed(cells: _Cells, one: _Answered, other: _Answered) -> Crossed:
+def _crossed(cells: Cells, one: _Answered, other: _Answered) -> Crossed:
     """Texts by the groups of two factors, where both can be told."""
     (group, first), (attribute, second) = _shown(cells, one), _shown(cells, other)
     known = (first & second).astype(np.float64)[:, np.newaxis]

@@ -233,6 +233,10 @@ class AgencyOptions(Options):
         """Return the study's fields and the columns of groups, stratum and clusters."""
         return fields.asking(self.asked)
 
+    def hand_fields(self) -> tuple[str, ...]:
+        """Return the fields that labels by hand may be of: factors, and agency of sentences."""
+        return *Options.hand_fields(self), "agency"
+
     @property
     def asked(self) -> dict[str, str]:
         """Columns that are asked for, with the option that names each."""
@@ -288,6 +292,7 @@ def read_texts(run: Run, options: AgencyOptions) -> AgencyTexts:
         spellings={"domain": TASKS, **SPELLINGS},
         first=FIRST,
         cluster=options.cluster,
+        table=options.hand_table(),
     )
     return balanced(texts, options.per_stratum, options.min_group, options.seed)
 

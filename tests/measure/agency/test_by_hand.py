@@ -1,0 +1,134 @@
+"""Agency corrected by sentences that people labelled: against a plain recount, and refusals."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import portrayal
+from portrayal.errors import DataError
+from portrayal.measure.agency.by_hand import corrected_sums
+from portrayal.measure.agency.places import places
+from portrayal.measure.scope import Scope
+from portrayal.records import BY_HAND, NO_FINDING
+from portrayal.run import Run
+from portrayal.studies.agency.audit import AgencyOptions, read_texts
+
+ACTS = ("She led the team to victory.", "She founded a company and won.")
+CARES = ("She is warm and kind to all.", "She helps her friends with love.")
+
+
+def texts(n: int = 160) -> list[dict[str, str]]:
+    rng, rows = np.random.default_rng(6), []
+    for i in range(n):
+        female = i % 2 == 0
+        said = [
+            str(rng.choice(ACTS if rng.random() < (0.4 if female else 0.6) else CARES))
+            for _ in range(3)
+        ]
+        rows.append({"text_id": f"t{i}", "gender": "FM"[not female], "text": " ".join(said)})
+    return rows
+
+
+def audited(folder: Path, labels: list[tuple[str, str, str]]) -> Run:
+    path = folder / "hand.csv"
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(("text_id", "unit", "field", "label", "rater"))
+        writer.writerows((text, unit, "agency", label, "ann") for text, unit, label in labels)
+    return portrayal.audit(
+        "agency",
+        texts=texts(),
+        out=folder / "run",
+        by=("gender",),
+        classifier="lexicon",
+        hand_labels=str(path),
+        permutations=20,
+        draws=200,
+        report=False,
+    )
+
+
+def truth(sentence: str) -> str:
+    return "agentic" if sentence + "." in ACTS else "communal"
+
+
+def drawn() -> list[tuple[str, str, str]]:
+    sentences = [
+        (row["text_id"], str(i), truth(sentence))
+        for row in texts()
+        for i, sentence in enumerate(row["text"].rstrip(".").split(". "), 1)
+    ]
+    return [sentences[i] for i in np.random.default_rng(7).permutation(len(sentences))[:150]]
+
+
+def test_gaps_and_shares_stand_side_by_side(tmp_path: Path) -> None:
+    run = audited(tmp_path, drawn())
+    gaps = [e for e in run.records if e.measure == "agency_gap.v1" and e.strata["stratum"] == "all"]
+    (found,) = (e for e in gaps if e.strata["classifier"].endswith(BY_HAND))
+    (raw,) = (
+        e
+        for e in gaps
+        if e.strata["masking"] == found.strata["masking"]
+        and not e.strata["classifier"].endswith(BY_HAND)
+    )
+    assert found.group == raw.group
+    assert found.value is not None
+    assert raw.value is not None
+    assert found.details["naive"] == pytest.approx(raw.value)
+    assert found.details["moved"] == pytest.approx(found.value - raw.value)
+    assert NO_FINDING in raw.instruments
+    assert found.interval is not None
+    acts = {sex: [] for sex in "FM"}
+    for row in texts():
+        acts[row["gender"]] += [truth(s) == "agentic" for s in row["text"].rstrip(".").split(". ")]
+    true = 2 * (np.mean(acts["M"]) - np.mean(acts["F"]))
+    sign = 1 if "male − female" in found.group["gender"] else -1
+    assert found.fixed is not None
+    assert found.fixed.low < sign * true < found.fixed.high
+    shares = [
+        e
+        for e in run.records
+        if e.measure == "agency_share.v1"
+        and e.strata["classifier"].endswith(BY_HAND)
+        and e.strata["stratum"] == "all"
+    ]
+    assert {e.statistic for e in shares} == {"agentic", "communal", "ratio_gap"}
+    both = {
+        e.statistic: e.value
+        for e in shares
+        if e.group == {"gender": "female"} and e.value is not None
+    }
+    assert both["agentic"] + both["communal"] == pytest.approx(1.0)
+    assert both["ratio_gap"] == pytest.approx(2 * both["agentic"] - 1.0)
+
+
+def test_labels_that_say_what_the_classifier_says_move_nothing(tmp_path: Path) -> None:
+    path = audited(tmp_path, drawn())
+    table = AgencyOptions(
+        by=("gender",), classifier="lexicon", hand_labels=str(tmp_path / "hand.csv")
+    )
+    read = read_texts(path, table)
+    assert read.hand is not None
+    np.copyto(read.hand.truth, read.hand.said)
+    place = next(p for p in places(read, Scope("agency")) if p.masking == read.hand.masking)
+    _, members = place.groups((0,))
+    for i in range(2):
+        sums, _ = corrected_sums(read, place, [members[:, i]])
+        raw = (place.observed.means(members[:, [i]])[0] + 1) / 2
+        assert sums.share[0] == pytest.approx(raw)
+
+
+@pytest.mark.parametrize(
+    ("label", "message"),
+    [
+        (("t1", "9", "agentic"), "has sentences 1 to 3, and the column 'unit' says '9'"),
+        (("t1", "1", "brave"), "expected agentic, communal or neither; got 'brave'"),
+    ],
+)
+def test_what_cannot_be_used_is_refused(
+    tmp_path: Path, label: tuple[str, str, str], message: str
+) -> None:
+    with pytest.raises(DataError, match=message):
+        audited(tmp_path, [label])
