@@ -58,8 +58,8 @@ def width(found: Clustered | tuple[FloatArray, ...]) -> float:
 def summed(what: str, n: int, cells: Sequence[FloatArray], refused: float) -> tuple[Any, ...]:
     """A row from the draws of each cell: held, error of the scorer, of the estimate, widths."""
     each = np.array([np.mean(cell, axis=0) for cell in cells])
-    wide = float(each[:, 3].sum() / each[:, 4].sum())
-    scorer, left = np.abs(each[:, 1]).mean(), np.abs(each[:, 2]).mean()
+    wide = float(np.nansum(each[:, 3]) / np.nansum(each[:, 4]))
+    scorer, left = np.nanmean(np.abs(each[:, 1:3]), axis=0).tolist()
     held = each[:, 0]
     return what, n, len(cells), float(held.mean()), float(held.min()), scorer, left, wide, refused
 
