@@ -172,7 +172,9 @@ class TwoPhase:
             # Few prompts that carry the variance, or the group, tell little of it.
             few = 3.0 * (divide((each**2).sum(0) ** 2, (each**4).sum(0)) - 1.0)
             few = np.minimum(np.where(np.isfinite(few), few, np.inf), carriers)
-            found.append((np.nan_to_num(squared), np.minimum(df, np.maximum(few, 0.5))))
+            several = ((units > 0).sum(0) > 1) & np.isfinite(squared)
+            df = np.minimum(df, np.maximum(few, 0.5))
+            found.append((np.where(several, squared, 0.0), df))
         (between, df), (apart, own_df) = found
         # Where the scorer says much, it may miss much as well.
         between = between + 2.0 * np.maximum((moved * missed).sum(0), 0.0)

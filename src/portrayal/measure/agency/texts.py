@@ -438,7 +438,7 @@ def agency_texts(
         **beside,
         cluster_names=_unit_names(rows, about, unit, cluster, clusters),
         column_labels={name: labels for name, (_, labels) in coded.items()},
-        hand=table and hand_sentences(run, stages, rows["text_id"], table),
+        hand=None if table is None else hand_sentences(run, stages, rows["text_id"], table),
         **_people(rows, about, here=cluster is None and NAME not in group),
     )
 
