@@ -210,7 +210,7 @@ def test_kappa_is_that_of_a_plain_table(run: Run) -> None:
 
 
 def test_sums_by_prompt_give_the_value_again(run: Run) -> None:
-    kept = read_influences(run.influences_path, len(run.records))
+    kept = read_influences(run.influences_path, run.records)
     for i, estimate in enumerate(run.records):
         if not estimate.measure.startswith(("group_", "people_")) or estimate.value is None:
             continue

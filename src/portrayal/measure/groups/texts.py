@@ -298,7 +298,7 @@ def read_group_texts(
     crossed: list[Crossed] = []
     rows = _query(run, groups, _TEXTS)
     rows["said"] = [said_of(each) for each in rows["said"]]
-    cells = Cells(codes, rows)
+    cells = DistinctRows(codes, rows)
     columns = {
         *run.texts.note().get("mapping", ()),
         *(name for each in known.values() for name in each),
@@ -318,7 +318,7 @@ def read_group_texts(
     if people is not None:
         slots = " union all ".join(_SLOT.format(slot=slot) for slot in ("subject", "object"))
         query = _PEOPLE.format(people=_ANY if _lists_people(people) else slots)
-        met = Cells(codes, _query(run, people, query))
+        met = DistinctRows(codes, _query(run, people, query))
         for factor in factors:
             seen += [_seen_in_people(met, factor, source) for source in _of_people(factor)]
         for factor in factors:
@@ -361,7 +361,7 @@ def _lists_people(people: Stage) -> bool:
     return "people" in pq.read_schema(people.parts()[0]).names
 
 
-class Cells:
+class DistinctRows:
     """Distinct rows with their numbers, and the cells of one prompt and model that they are in."""
 
     def __init__(
@@ -381,7 +381,7 @@ class Cells:
         if apart:  # each row a cell of its own
             self.prompt, self.model, self.cell = prompt, model, np.arange(len(prompt))
 
-    def taking(self, rows: Sequence[int]) -> "Cells":
+    def taking(self, rows: Sequence[int]) -> "DistinctRows":
         """The same cells, with these of the rows; one may come several times."""
         taken = copy(self)
         taken.count, taken.cell = self.count[rows], self.cell[rows]
@@ -395,7 +395,7 @@ class Cells:
         return total
 
 
-def seen_in_texts(cells: Cells, place: int, factor: Factor, source: Source) -> Observation:
+def seen_in_texts(cells: DistinctRows, place: int, factor: Factor, source: Source) -> Observation:
     """Return what the source at `place` of what is said sees in the texts of these cells."""
     units = [(i, unit) for i, said in enumerate(cells.rows["said"]) for unit in said[place]]
     cells = cells.taking([i for i, _ in units])
@@ -437,7 +437,7 @@ def _of_people(factor: Factor) -> list[Source]:
     return [s for s in own if not (isinstance(s, ReferenceSource) and s.pairs_of)]
 
 
-def _seen_in_people(cells: Cells, factor: Factor, source: Source) -> Observation:
+def _seen_in_people(cells: DistinctRows, factor: Factor, source: Source) -> Observation:
     n, k = len(cells.count), len(factor.groups)
     status, population = np.zeros((n, len(STATUSES))), np.full(k, np.nan)
     visible = np.ones(k, dtype=bool)
@@ -486,7 +486,7 @@ def _seen_in_pairs(
                 name: [value for value, kept in zip(column, among, strict=True) if kept]
                 for name, column in rows.items()
             }
-        cells, find = Cells(codes, rows), load_factor(source.pairs_of).find
+        cells, find = DistinctRows(codes, rows), load_factor(source.pairs_of).find
         n, k = len(cells.count), len(factor.groups)
         weight, status = np.zeros((n, k)), np.zeros((n, len(STATUSES)))
         for row, genders in enumerate(rows["genders"]):
@@ -545,7 +545,7 @@ def _of_names(
 
 
 def _of_cells(
-    cells: Cells,
+    cells: DistinctRows,
     factor: Factor,
     source: Source,
     unit: str,
@@ -575,7 +575,7 @@ def _of_cells(
 _Answered = tuple[int, Factor, Source]
 
 
-def _both(cells: Cells, one: _Answered, other: _Answered) -> SourcePair:
+def _both(cells: DistinctRows, one: _Answered, other: _Answered) -> SourcePair:
     """Cross what two sources say: of each person where both tell of people, else of each text."""
     (i, factor, first), (j, _, second) = one, other
     unit = PERSON if _unit(first) == _unit(second) == PERSON else TEXT
@@ -620,7 +620,7 @@ def _both_of_people(
             [*said, tuple(_of_references(one[1], each) for each in genders)]
             for said, genders in every
         ]
-        yield _both(Cells(codes, rows), one, other)
+        yield _both(DistinctRows(codes, rows), one, other)
 
 
 def _of_text(said: Sequence[GroupResponse]) -> GroupResponse:
@@ -633,7 +633,7 @@ def _of_text(said: Sequence[GroupResponse]) -> GroupResponse:
     return GroupResponse((NONE, GROUP)[len(places)] if len(places) < 2 else SEVERAL, places)
 
 
-def _shown(cells: Cells, one: _Answered) -> tuple[FloatArray, BoolArray]:
+def _shown(cells: DistinctRows, one: _Answered) -> tuple[FloatArray, BoolArray]:
     """Which groups each row shows, shape (n_rows, k), and of which rows the source can tell."""
     place, factor, _ = one
     shown = np.zeros((len(cells.count), len(factor.groups)))
@@ -643,7 +643,7 @@ def _shown(cells: Cells, one: _Answered) -> tuple[FloatArray, BoolArray]:
     return shown, np.array(known, dtype=bool)
 
 
-def _crossed(cells: Cells, one: _Answered, other: _Answered) -> Crossed:
+def _crossed(cells: DistinctRows, one: _Answered, other: _Answered) -> Crossed:
     """Texts by the groups of two factors, where both can be told."""
     (group, first), (attribute, second) = _shown(cells, one), _shown(cells, other)
     known = (first & second).astype(np.float64)[:, np.newaxis]
