@@ -92,7 +92,9 @@ def test_what_cannot_correct_is_refused(inside: Portrayal, sheet: Path, tmp_path
     again = ("audit", "laissez-faire", "--out", "r", "--workers", 1, *QUICK)
     plain = tmp_path / "plain.csv"
     plain.write_text("text,gender\nx,F\n", encoding="utf-8")
-    inside(*again, "--hand-labels", plain).refused("no column text_id, field, rater, label; found text, gender")
+    inside(*again, "--hand-labels", plain).refused(
+        "no column text_id, field, rater, label; found text, gender"
+    )
     inside(*again, "--hand-labels", "no-such.csv").refused("no-such.csv")
     empty = filled(sheet, tmp_path / "empty.csv")
     text = empty.read_text(encoding="utf-8").splitlines(keepends=True)

@@ -13,7 +13,7 @@ from portrayal.errors import DataError
 from portrayal.measure.corrected import labelled_texts
 from portrayal.measure.groups.texts import (
     TEXT,
-    Cells,
+    DistinctRows,
     GroupTexts,
     HandTexts,
     Observation,
@@ -66,7 +66,7 @@ def with_hand_labels(
         rows: dict[str, list[Any]] = {name: [row[name] for row in kept] for name in columns}
         rows["n"] = [1.0] * len(kept)
         rows["said"] = [said_of(row["said"]) for row in kept]
-        cells = Cells((prompts, models), rows, apart=True)
+        cells = DistinctRows((prompts, models), rows, apart=True)
         said = seen_in_texts(cells, place, factor, source)
         answers = [_of_label(factor, named[name, ""], table.path) for name in names]
         cells.rows["said"] = [[(answer,)] for answer in answers]
