@@ -107,11 +107,11 @@ READ: dict[str, str | bytes | Callable[[Path], None]] = {
     "large.parquet": lambda path: parquet(path, text=pa.array([STORY], pa.large_string())),
     "category.parquet": lambda path: parquet(path, text=pa.array([STORY]).dictionary_encode()),
     "plain.xlsx": sheet,
+    "latin-1.csv": csv_of(plain()).encode("latin-1"),
 }
 REFUSED: dict[str, str | bytes | Callable[[Path], None]] = {
     "empty.csv": "",
     "header.csv": csv_of(),
-    "latin-1.csv": csv_of(plain()).encode("latin-1"),
     "no-mark.csv": csv_of(plain()).encode("utf-16-le"),
     "no-mark.jsonl": LINE.encode("utf-16-be"),
     "twice.csv": csv_of(f"{plain()},another", head="prompt_id,text,model,text"),

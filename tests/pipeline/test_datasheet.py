@@ -77,7 +77,7 @@ def test_what_the_run_knows(run):
     assert "Imported from sample.jsonl." in text
     assert "`people.v2`" in text
     assert "census-2020, census-2022" in text
-    counts = re.findall(r"^\| \w+ \| power-\w+ \| sample \| \d+ \| (\d+) \|$", text, re.MULTILINE)
+    counts = re.findall(r"^\| \w+ \| power-\w+ \| Teller A \| \d+ \| (\d+) \|$", text, re.MULTILINE)
     assert sum(map(int, counts)) == note["n_texts"]
     assert len(counts) == 6
 
