@@ -122,6 +122,13 @@ def test_find_everyone_follows_what_it_is_told():
     assert [one.gender for one in find_everyone(TEXT)] == ["F", "Unspecified"]
 
 
+def test_the_rules_decide_between_what_is_as_likely():
+    def torn(_, marks, n_people, n_pronouns):
+        return np.full((n_pronouns, n_people + 1), 1 / (n_people + 1))
+
+    assert find_everyone(TEXT, refer=torn) == find_everyone(TEXT)
+
+
 def test_what_is_not_known_is_left_to_the_rules():
     def silent(_, marks, n_people, n_pronouns):
         return np.full((n_pronouns, n_people + 1), np.nan)

@@ -47,6 +47,9 @@ _PREDICATE = _IS | word_set("as become becoming being been like than into remain
 _LONGEST = 9
 """Words of a noun phrase before its head."""
 
+BY_RULES = 2.7
+"""How many times likelier whom the rules choose is taken to be than the network alone says."""
+
 
 @dataclass(slots=True)
 class Phrase:
@@ -460,7 +463,10 @@ def _referred(
     for number, at in enumerate(spoken):
         span = draft.span(pending[at].at, pending[at].at, "reference")
         marks.append(Mark(span.start, span.end, "pronoun", number))
-    chances = refer(draft.text, marks, len(draft.people), len(spoken))
+    chances = refer(draft.text, marks, len(draft.people), len(spoken)).copy()
+    # -1, nobody, is the last column
+    chances[np.arange(len(spoken)), [by_rules[at] for at in spoken]] *= BY_RULES
+    chances /= chances.sum(1, keepdims=True)
     known = [number for number in range(len(spoken)) if not np.isnan(chances[number]).any()]
     events = [pending[spoken[number]] for number in known]
     found = list(by_rules)
