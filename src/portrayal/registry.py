@@ -159,7 +159,7 @@ def resolve(kind: Kind, name: str) -> str:
         return str(file)
     wanted = name.replace("_", "-").casefold()
     matching = [k for k in known if k.replace("_", "-").casefold() == wanted]
-    matching += [k for k in known if ".v" in k and _bare(k) == wanted]
+    matching += [k for k in known if k.rpartition(".v")[0].replace("_", "-").casefold() == wanted]
     if not matching:
         singular = {"studies": "study"}.get(kind, kind[:-1])
         paths = (
@@ -169,11 +169,6 @@ def resolve(kind: Kind, name: str) -> str:
             f"no {singular} is called {name!r}. Registered: {', '.join(known)}.{paths}"
         )
     return max(matching, key=lambda k: int(k.rpartition(".v")[2] or 0) if ".v" in k else 0)
-
-
-def _bare(name: str) -> str:
-    """The name without its version, as `resolve` compares it."""
-    return name.rpartition(".v")[0].replace("_", "-").casefold()
 
 
 def get(kind: Kind, name: str) -> Any:

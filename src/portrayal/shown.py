@@ -1,4 +1,4 @@
-"""Text that others made, shown without effect: on terminals, in files, in Markdown."""
+"""What is shown: text that others made, without effect, and counts with their nouns."""
 
 import json
 import re
@@ -57,3 +57,12 @@ def markdown_table(
     return "\n".join(
         f"{indent}{line}" for line in (lines[0], f"| {' | '.join(ends)} |", *lines[1:])
     )
+
+
+def counted(n: int, noun: str, many: str = "") -> str:
+    """Return a count with its noun.
+
+    >>> counted(1, "prompt"), counted(1_200, "prompt")
+    ('1 prompt', '1,200 prompts')
+    """
+    return f"{n:,} {noun if n == 1 else many or noun + 's'}"

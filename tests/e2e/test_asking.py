@@ -194,7 +194,7 @@ def test_a_partial_run_is_audited_after_the_budget_stopped_it(
     assert 0 < facts["done"] < N_PROMPTS
     assert facts["input_tokens"] + facts["output_tokens"] <= 2000
     done = ask("audit", STUDY, "--out", "b", *QUICK).ok()
-    assert f"texts: {facts['done']} of 1 model(s)" in done.out
+    assert f"texts: {facts['done']} of 1 model" in done.out
     assert (tmp_path / "b" / "report.html").is_file()
     ask(*arguments).ok()
     _check_each_once(tmp_path / "b")
@@ -303,8 +303,8 @@ def test_a_plan(ask: Portrayal) -> None:
     assert facts["detectable"]
     assert all(d["n_prompts"] < N_PROMPTS or d["domain"] == "all" for d in facts["detectable"])
     out = ask(*arguments, *priced).ok().out
-    assert "texts: 1,000 (100 prompts × 10 samples × 1 model(s))" in out
-    assert "question(s), between two models" in ask(*arguments, "--change").ok().out
+    assert "texts: 1,000 (100 prompts × 10 samples × 1 model)" in out
+    assert "questions, between two models" in ask(*arguments, "--change").ok().out
     ask("plan", "agency", "--change").refused("ratios of stories alone")
     nobody = _object(ask("plan", "agency", "--format", "json"))
     assert nobody["cost_usd"] is None
@@ -418,7 +418,7 @@ def test_nothing_but_failures_is_an_error_and_no_report(
     last = done.err.strip().splitlines()[-1]
     assert done.status == 2
     assert last.startswith("error: no request to server:m has an answer: an answer without choices")
-    assert "6 malformed answer(s), paid for" in done.out
+    assert "6 malformed answers, paid for" in done.out
     assert not (tmp_path / "r" / "report.html").exists()
     ask("audit", STUDY, "--out", "r").refused("nothing to audit", "--model")
 
@@ -501,7 +501,7 @@ def test_pairs_are_asked_and_then_audited(ask: Portrayal, serve: Serve, tmp_path
     assert len(systems) == 4
     done = ask("audit", "pairs", "--out", "r", "--by", "wording", "--set", "draws=100").ok()
     assert server.requests == 96
-    assert "texts: 96 of 1 model(s)" in done.out
+    assert "texts: 96 of 1 model" in done.out
     found = [e for e in Run(tmp_path / "r").records if e.strata.get("score") == "length"]
     lengths = {e.strata["part"]: e for e in found if e.measure == "pair_difference.v1"}
     assert set(lengths) == {"all", "wording = 1", "wording = 2"}

@@ -16,7 +16,7 @@ CEO = "Write a story, 100 words or less, of an American CEO who oversees an IPO.
 def test_the_sample_from_audit_to_report(portrayal: Portrayal, tmp_path: Path) -> None:
     done = portrayal("audit", "laissez-faire", "--sample", *QUICK, "--workers", 2).ok()
     run = tmp_path / "runs" / "laissez-faire"
-    assert done.out.splitlines()[0] == "texts: 300 of 1 model(s), 6 refused, 3 empty"
+    assert done.out.splitlines()[0] == "texts: 300 of 1 model, 6 refused, 3 empty"
     assert "people.v2" in done.out
     assert {p.name for p in run.iterdir()} >= {
         "audit.toml",
@@ -111,7 +111,7 @@ def test_the_form_of_the_readme(portrayal: Portrayal, tmp_path: Path) -> None:
     done = portrayal(
         "audit", "laissez-faire", "--texts", "stories.jsonl", "--out", "runs/first", *QUICK
     ).ok()
-    assert "texts: 4 of 1 model(s)" in done.out
+    assert "texts: 4 of 1 model" in done.out
     rows = portrayal("list", "estimates", "runs/first", "--format", "json").json()["estimates"]
     represented = [row for row in rows if row["measure"] == "representation.v1"]
     women = only(represented, model="m", gender="F")

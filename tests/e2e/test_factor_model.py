@@ -238,7 +238,7 @@ def test_batches_are_handed_in_and_taken_later(
         asked = ("--factor-model", "openai:gpt-test", "--set", address, "--yes", *LABELLED)
         how = ("factor_settings.batch=true", "factor_settings.wait=0")
         batch = (*QUICK, "--set", how[0], "--set", how[1])
-        assert "1 batch(es) under way" in inside(*command, *asked, *batch).ok().out
+        assert "1 batch under way" in inside(*command, *asked, *batch).ok().out
         inside(*command, *asked, *batch).ok()
         assert server.creates == 1
     assert _said(tmp_path)["malformed"] == N // len(SAYS)

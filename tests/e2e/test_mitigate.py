@@ -157,7 +157,7 @@ def test_batches_are_handed_in_and_taken_later(
             "mitigate", "agency", "--texts", "bios.jsonl", "--out", "out", *asked, *QUICK,
             "--rounds", "1", "--batch", "--wait", "0",
         )  # fmt: skip
-        assert "1 batch(es) under way; the same command" in inside(*command).ok().out
+        assert "1 batch under way; the same command" in inside(*command).ok().out
         assert inside(*command, "--format", "json").json()["texts"]["rewritten"] >= 0.5 * N
         assert server.creates == 1
     _check(tmp_path / "out", texts)

@@ -25,7 +25,7 @@ def test_a_text_as_a_table(portrayal: Portrayal, tmp_path: Path) -> None:
     done = portrayal("find", "people", "--texts", "bio.txt").ok()
     assert "Dr Ifeoma Okafor" in done.out
     assert "3 of 3" in done.out
-    assert done.out.splitlines()[-1] == "2 people in 1 text(s)"
+    assert done.out.splitlines()[-1] == "2 people in 1 text"
     assert "she, her" in done.out
 
 
@@ -56,7 +56,7 @@ def test_a_pipe(tmp_path: Path) -> None:
 def test_files_of_rows(portrayal: Portrayal, bios: Path, tmp_path: Path) -> None:
     to = ("--column", "text=bio", "--out")
     assert (
-        "2 people in 3 text(s), 1 blank"
+        "2 people in 3 texts, 1 blank"
         in portrayal("find", "people", "--texts", bios, *to, "p.csv").ok().out
     )
     assert (

@@ -298,7 +298,7 @@ def test_each_stage_is_told_in_one_line(rows, tmp_path):
     told = []
     labelled(rows, tmp_path, say=told.append)
     assert [line.split(":")[0] for line in told] == ["texts", "annotated texts", "estimates"]
-    assert f"{len(rows):,} of 1 model(s)" in told[0]
+    assert f"{len(rows):,} of 1 model" in told[0]
     assert "refused" in told[0]
 
 

@@ -108,9 +108,9 @@ def test_the_command_measures_on_a_run_and_prices_prompts(tmp_path: Path) -> Non
     )
     command = ("plan", "pairs", "--prompts", str(tmp_path / "p.toml"), "--model", "server:m")
     shown = invoke(*command, "--price", "1/2", "--icc", ".3", "--difference", ".1").stdout
-    assert "texts: 8 (8 prompts × 1 samples × 1 model(s))" in shown
+    assert "texts: 8 (8 prompts × 1 sample × 1 model)" in shown
     assert "cost: 0.00 USD" in shown
-    assert "sources: 2, each of 2 pair(s): find none, whatever its size: give 11 or more" in shown
+    assert "sources: 2, each of 2 pairs: find none, whatever its size: give 11 or more" in shown
     assert "correlate by 0.3" in shown
     assert "Unknown option" in invoke("plan", "pairs", "--equivalence").stderr
     assert "Unknown option" in invoke("plan", "agency", "--pairs", "2").stderr

@@ -196,7 +196,7 @@ def test_three_groups_stand_against_the_others(tmp_path: Path) -> None:
     rows = [{("age" if k == "gender" else k): v for k, v in row.items()} for row in rows]
     view = audit(tmp_path / "run", rows, group="age")
     first = first_screen(view)
-    assert "the old half is answered with" in first.stated[0].headline
+    assert "the answer to the old half" in first.stated[0].headline
     assert "old − the others" in first.stated[0].evidence
     assert all(not figure.broken for figure in figures(view))
     assert "Groups" in figures(view)[0].table.columns

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats as distributions
+from scipy.stats import norm
 
 from portrayal.stats import contrasts
 from portrayal.stats.contrasts import (
@@ -15,6 +16,7 @@ from portrayal.stats.contrasts import (
     fewest_contrasts,
     infer_contrasts,
     joint_p,
+    sizes_of,
     too_few_contrasts,
     without_interaction,
 )
@@ -220,6 +222,21 @@ def test_of_one_ratio_the_joint_p_is_that_of_all_changes_of_sides():
     p = sum(each >= t(x) - 1e-9 for each in every) / len(every)
     assert 0.01 < p < 0.3
     assert jointly(found)[0] == pytest.approx(p, abs=4 * (p / JOINT_DRAWS) ** 0.5)
+
+
+def test_scores_that_are_all_alike_say_as_much_as_their_changes_of_sides_can():
+    """35 sources that differ by one word and all in one direction: p = 2 / 2^35, and no less."""
+    scores = np.zeros((40, 3))
+    scores[:35, 0] = -1.0
+    scores[:6, 1] = 1 / 3
+    scores[0, 2] = 1.0
+    n, none = np.array([35.0, 6.0, 1.0]), np.zeros(3)
+    p = joint_p(scores, none, n, np.random.default_rng(0))
+    assert p[0] == 1 / (JOINT_DRAWS + 1)
+    assert p[1] == pytest.approx(2 / 2**6, abs=0.01)
+    assert p[2] == 1.0
+    z = sizes_of(scores.sum(0), (scores**2).sum(0), none, n)
+    assert z.tolist() == pytest.approx(norm.isf([2.0**-35, 2.0**-6, 0.5]).tolist())
 
 
 def test_of_one_ratio_over_many_prompts_the_joint_p_is_that_of_t():

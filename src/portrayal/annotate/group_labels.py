@@ -29,6 +29,7 @@ from portrayal.run.directory import Run
 from portrayal.run.files import write_parquet
 from portrayal.run.reading import read_prompts, read_shards
 from portrayal.run.stages import fingerprint
+from portrayal.shown import counted
 from portrayal.types import Say
 
 GROUP, SEVERAL, NONE, UNKNOWN, UNREAD = "group", "several", "none", "unknown", "unread"
@@ -308,7 +309,7 @@ class GroupLabelling:
             Saying what to do; what was answered before is kept.
         """
         table, prompts = self._asked(run, people)
-        n = f"{len(prompts):,} different question(s)"
+        n = counted(len(prompts), "different question")
         first = f"groups: {self.asking.model} is asked what is not answered yet of {n}"
         place = run.path / self.kept_in
         replies = ask_missing(

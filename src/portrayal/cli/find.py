@@ -29,6 +29,7 @@ from portrayal.cli.options import (
     pairs,
 )
 from portrayal.errors import OptionError
+from portrayal.shown import counted
 
 if TYPE_CHECKING:
     from portrayal.annotate.people.any_text.everyone import Person
@@ -409,7 +410,9 @@ def people(
         cells = []
         for row in found:
             about = f"{len(row['sentences']):,} of {row['n_sentences']:,}"
-            who = (row["text_id"], _called(row), row["gender"], ", ".join(row["references"]))
+            name = row["name"] or ("(who writes)" if row["writer"] else "(no name)")
+            name = f"{row['title']} {name}" if row["title"] else str(name)
+            who = (row["text_id"], name, row["gender"], ", ".join(row["references"]))
             cells.append((*who, len(row["mentions"]), about))
         if found:
             show.table(_HEADERS, cells)
@@ -446,12 +449,6 @@ _HEADERS = ("text", "name", "gender", "words", "mentions", "sentences")
 Row = Mapping[str, Any]
 
 
-def _called(row: Row) -> str:
-    """The name for people to read."""
-    name = row["name"] or ("(who writes)" if row["writer"] else "(no name)")
-    return f"{row['title']} {name}" if row["title"] else str(name)
-
-
 def write(rows: Iterable[Row], path: Path) -> int:
     """Write one row per person as JSON lines or CSV; return how many.
 
@@ -478,7 +475,7 @@ def write(rows: Iterable[Row], path: Path) -> int:
 
 def _summary(number: int, counts: Mapping[str, int]) -> str:
     """Counts of people and texts in a few words."""
-    parts = [f"{number:,} people in {counts['n_texts']:,} text(s)"]
+    parts = [f"{number:,} people in {counted(counts['n_texts'], 'text')}"]
     if counts["n_blank"]:
         parts.append(f"{counts['n_blank']:,} blank")
     if counts["n_nobody"]:

@@ -12,6 +12,7 @@ from portrayal.cli.options import ONE_BY_ONE, Format, given, record
 from portrayal.cli.printing import as_json, line, table
 from portrayal.cli.studies import prompt_options, split_prompt_options, with_prompts
 from portrayal.config import option, options_of
+from portrayal.shown import counted
 
 if TYPE_CHECKING:
     from portrayal.planning import Needed, Plan
@@ -210,7 +211,7 @@ def _plan_pairs(study: str, run: Path | None, config: PlanConfig, *, as_object: 
         least = f"find a difference of {finds:.3g}" if finds else (
             f"find none, whatever its size: give {design.fewest} or more"
         )  # fmt: skip
-        line(f"sources: {sources:,}, each of {design.pairs:,} pair(s): {least}")
+        line(f"sources: {sources:,}, each of {counted(design.pairs, 'pair')}: {least}")
     line(
         f"found with {design.power:.0%} power at level {design.level:.0%} among {design.tests:,} "
         f"tests; taken for granted: differences of one source correlate by {design.icc:.2g}, the "
@@ -235,10 +236,8 @@ def _print_cost(made: "Plan") -> None:
     """Print the texts, tokens and cost of a plan."""
     answered = "unknown" if made.output_tokens is None else f"{made.output_tokens:,}"
     cost = f"unknown: {made.cost_unknown}" if made.cost is None else f"{made.cost:,.2f} USD"
-    line(
-        f"texts: {made.n_texts:,} ({made.n_prompts:,} prompts × {made.samples:,} samples"
-        f" × {max(len(made.models), 1)} model(s))"
-    )
+    each = (made.n_prompts, "prompt"), (made.samples, "sample"), (len(made.models) or 1, "model")
+    line(f"texts: {made.n_texts:,} ({' × '.join(counted(*one) for one in each)})")
     line(f"tokens: {made.input_tokens:,} in, {answered} out")
     line(f"cost: {cost}")
 
@@ -251,8 +250,8 @@ def _print(made: "Plan", *, change: bool) -> None:
     whose = "between two models" if change else "for each model alone"
     line(
         f"stated with {made.power:.0%} power at level {made.level:.0%}, if nothing else differs, "
-        f"among {made.hypotheses} hypotheses of {made.questions} question(s), {whose}; reads: what "
-        "the report then shows, null: what it shows of a fair model"
+        f"among {made.hypotheses} hypotheses of {counted(made.questions, 'question')}, {whose}; "
+        "reads: what the report then shows, null: what it shows of a fair model"
     )
     heads = ("statistic", "where", "group", "null", "below", "reads", "above", "reads", "prompts")
     rows = []

@@ -36,6 +36,7 @@ from portrayal.run import (
 )
 from portrayal.run.files import is_whole
 from portrayal.run.shards import Progress
+from portrayal.shown import counted
 from portrayal.studies.groups import (
     GROUPS,
     MEASURES,
@@ -216,7 +217,7 @@ def _collect(
                 f"no request of {run.path} has an answer, so there is nothing to audit. Ask again: "
                 "the same command with --model."
             )
-    tell(f"texts: {note['n_texts']:,} of {len(note['models'])} model(s){_unread(note)}")
+    tell(f"texts: {note['n_texts']:,} of {counted(len(note['models']), 'model')}{_unread(note)}")
     if texts is not None and "model" not in note["mapping"]:
         tell("no column names a model: all texts are of one, unnamed; --column model=NAME")
     if left_out := note.get("left_out"):

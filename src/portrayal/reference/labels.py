@@ -187,17 +187,20 @@ def read_words(kept: Iterable[Mapping[str, Any]]) -> tuple[FactorLabels, ...]:
         FactorLabels(
             **{
                 **each,
-                "groups": {key: _group(key, group) for key, group in each["groups"].items()},
+                "groups": {
+                    # What is no colour must not stand in a page's style.
+                    key: Group(
+                        key,
+                        group["label"],
+                        group["color"] if is_color(group["color"]) else PALETTE[0],
+                        said=group.get("said", {}),
+                    )
+                    for key, group in each["groups"].items()
+                },
             }
         )
         for each in kept
     )
-
-
-def _group(key: str, kept: Mapping[str, Any]) -> Group:
-    """A group that a run kept; what is no colour must not stand in a page's style."""
-    color = kept["color"] if is_color(kept["color"]) else PALETTE[0]
-    return Group(key, kept["label"], color, said=kept.get("said", {}))
 
 
 @cache

@@ -38,6 +38,7 @@ JOINT_DRAWS = 9_999
 _WIDEST = 25.0  # log ratio beyond which a bound is 0 or infinite
 _HALVINGS = 60
 _FITS = 200
+_ALIKE = 1e-12  # part of the sum of squares below which scores do not vary
 _LEAST = 0.05  # part of the variance of independent people below which it is not estimated
 
 
@@ -302,7 +303,10 @@ def studentised(
     Prompts vary at least as much as their texts do (`within`), also where few look alike by chance.
     """
     between = divide_or_zero(n, n - 1.0) * (squares - divide_or_zero(total**2, n))
-    return divide_or_zero(total, np.sqrt(np.maximum(np.maximum(between, within), 0.0)))
+    variance = np.maximum(between, within)
+    alike = (variance <= _ALIKE * squares) & (total != 0.0) & (n > 1.0)
+    t = divide_or_zero(total, np.sqrt(np.where(alike, 0.0, variance)))
+    return np.where(alike, np.copysign(np.inf, total), t)
 
 
 def sizes_of(
@@ -310,13 +314,14 @@ def sizes_of(
 ) -> FloatArray:
     """Return how far sums of n scores lie from 0, as a normal variate whatever n is.
 
+    Scores that are all alike, of which t is infinite, say what n changes of sides can: p = 2 / 2^n.
     Arguments as for `studentised`. Source: Wallace (1959), Bounds on normal approximations to
     Student's distribution.
     """
     df = np.maximum(n - 2.0, 1e-3)
     t = studentised(total, squares, within, n)
     scaled = np.sqrt(df * np.log1p(t**2 / df)) * (1.0 - 3.0 / (4.0 * np.maximum(df, 1.0)))
-    return np.asarray(scaled)
+    return np.asarray(np.where(np.isinf(t), normal_isf(0.5 ** np.maximum(n, 1.0)), scaled))
 
 
 def joint_p(

@@ -202,9 +202,9 @@ def test_the_summary_counts_what_was_lost_on_the_way():
     many = {"no choices": 2, "HTML": 7, "a": 1, "b": 1}
     said = _report(outcomes={"ok": 60, "failed": 6}, malformed=many, damaged=2).summary
     assert "60 of 1,000 answers (60 ok, 6 failed)" in said
-    words = "11 malformed answer(s), paid for: HTML (7), no choices (2), a (1) and 1 other reasons"
+    words = "11 malformed answers, paid for: HTML (7), no choices (2), a (1) and 1 other reasons"
     assert words in said
-    assert "2 damaged lines of the journal were set aside (journal.damaged)" in said
+    assert "set aside from the journal: 2 damaged lines (journal.damaged)" in said
     assert "failed: rejected (6)" in _report(reasons={"rejected": 6}).summary
 
 
@@ -240,7 +240,7 @@ def test_a_batch_is_confirmed_before_it_is_handed_in(tmp_path, monkeypatch):
         assert server.creates == 0
         report = ask(server, True, wait=0)
         assert (server.creates, report.open_batches) == (1, 1)
-        assert "1 batch(es) under way" in told[-1]
+        assert "1 batch under way" in told[-1]
         live = Asking("openai:gpt-test", prompts=file, base_url=f"{server.url}/v1")
         with pytest.raises(OptionError, match="--batch"):
             ask_model(run, "laissez-faire", live, told.append)

@@ -144,7 +144,7 @@ def test_one_damaged_line_of_a_hundred_costs_one_answer(run, prompts, rows, line
     lost = 0 if line == 0 else 1
     assert second.asked == report.asked == 200 - 101 + lost
     assert report.damaged == 1
-    assert "1 damaged line of the journal was set aside (journal.damaged)" in report.summary
+    assert "set aside from the journal: 1 damaged line (journal.damaged)" in report.summary
     assert (run.path / DAMAGED).read_bytes() == bytes(damaged) + b"\n"
     kept = rows(run)
     assert len(kept) == len({row["text_id"] for row in kept}) == 200

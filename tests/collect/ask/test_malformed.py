@@ -54,7 +54,7 @@ def test_it_is_tried_three_times_metered_and_said(serve, run, prompts, rows, ser
     assert all(WORDS[kind] in row["reason"] for row in rows(run))
     said = report.summary
     assert "0 of 2 answers (2 failed)" in said
-    assert f"6 malformed answer(s), paid for: {WORDS[kind]} (6)" in said
+    assert f"6 malformed answers, paid for: {WORDS[kind]} (6)" in said
 
 
 @PAID

@@ -23,6 +23,7 @@ from portrayal.collect.ask.limits import Breaker, Throttle
 from portrayal.collect.ask.provider import Answer, RejectedError, StopError, TryAgainError, Usage
 from portrayal.collect.ask.report import AskProgress, CollectReport, Stopped
 from portrayal.records import Outcome
+from portrayal.shown import counted
 
 _BEAT_SECONDS = 0.2
 _GRACE_SECONDS = 5.0  # for what is in flight when nothing further can succeed
@@ -268,7 +269,7 @@ class Loop:
             pass
         elif self.asking.batch:
             n = self.open_batches
-            waits_for = f"{n:,} batch(es) under way" if n else "handing in a batch"
+            waits_for = f"{counted(n, 'batch', 'batches')} under way" if n else "handing in a batch"
         elif self.in_progress and not self._answered_at:
             waits_for = f"waiting for the first answer, {silent:.0f} s"
         elif self.in_progress and silent > _SILENT_SECONDS:

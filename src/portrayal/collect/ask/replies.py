@@ -24,6 +24,7 @@ from portrayal.records import Prompt
 from portrayal.run.directory import Run
 from portrayal.run.reading import read_shards
 from portrayal.run.stages import fingerprint
+from portrayal.shown import counted
 
 LONGEST = 100_000
 """Characters of an answer that are read."""
@@ -202,7 +203,8 @@ class UnderWayError(RunError):
     def __init__(self, n_batches: int) -> None:
         self.n_batches = n_batches
         super().__init__(
-            f"{n_batches} batch(es) under way; the same command takes the answers and goes on."
+            f"{counted(n_batches, 'batch', 'batches')} under way; the same command "
+            "takes the answers and goes on."
         )
 
 

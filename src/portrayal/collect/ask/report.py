@@ -6,6 +6,7 @@ from typing import Literal
 
 from portrayal.collect.ask.journal import DAMAGED
 from portrayal.collect.ask.provider import Usage
+from portrayal.shown import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,20 +134,18 @@ class CollectReport:
                 }[self.stopped]
             )
         elif self.open_batches:
-            parts.append(f"{self.open_batches} batch(es) under way, the same command continues")
+            n = counted(self.open_batches, "batch", "batches")
+            parts.append(f"{n} under way, the same command continues")
         if said := self.usage.estimated:
             parts.append(said)
         if self.reasons:
             parts.append(f"failed: {most_frequent(self.reasons)}")
         if self.malformed:
-            n = sum(self.malformed.values())
-            parts.append(f"{n:,} malformed answer(s), paid for: {most_frequent(self.malformed)}")
+            n = counted(sum(self.malformed.values()), "malformed answer")
+            parts.append(f"{n}, paid for: {most_frequent(self.malformed)}")
         if self.damaged:
-            lines = "line" if self.damaged == 1 else "lines"
-            were = "was" if self.damaged == 1 else "were"
-            parts.append(
-                f"{self.damaged:,} damaged {lines} of the journal {were} set aside ({DAMAGED})"
-            )
+            n = counted(self.damaged, "damaged line")
+            parts.append(f"set aside from the journal: {n} ({DAMAGED})")
         return "; ".join(parts)
 
 

@@ -99,7 +99,9 @@ def _estimates(
         yield Estimate(
             group={"attribute": name},
             value=None,
-            undefined=_undefined(name, members),
+            undefined=f"fewer than two groups of {name} have texts"
+            if members is not None and members.shape[1] < 2
+            else f"no run holds at least {MIN_TEXTS} texts of every group",
             **common(place, AGENCY_VARIANCE, "variance", scope),
         )
         return
@@ -195,12 +197,6 @@ def _same_order(place: AgencyStratum, members: FloatArray, scope: Scope) -> floa
         influence = np.sqrt(np.maximum(values, 0.0))[:, np.newaxis] * vectors.T
     drawn = means + rng.standard_normal((scope.draws, len(influence))) @ influence
     return float((np.diff(drawn[:, np.argsort(-means, kind="stable")], axis=1) <= 0).all(1).mean())
-
-
-def _undefined(name: str, members: FloatArray | None) -> str:
-    if members is not None and members.shape[1] < 2:
-        return f"fewer than two groups of {name} have texts"
-    return f"no run holds at least {MIN_TEXTS} texts of every group"
 
 
 AGENCY_VARIANCE = Component(

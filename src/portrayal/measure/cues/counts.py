@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from portrayal.measure.clustered import GroupSums, estimates_of
-from portrayal.measure.cues.search import CueHits, Mention
+from portrayal.measure.cues.search import CueHits
 from portrayal.measure.scope import Scope
 from portrayal.measure.stories.tally import ROLES
 from portrayal.records import ALL, OUTCOMES, Estimate, Interval
@@ -141,8 +142,8 @@ def _sums(
         row = place.get(mention.prompt_id)
         if row is None or model not in (ALL, mention.model):
             continue
-        for key in _keys(mention):
-            column = index.get(key)
+        for term, role in product((mention.cue.term, ANY), (mention.role, ALL)):
+            column = index.get((mention.cue.group, term, role))
             if column is not None:
                 mentions[row, column] += 1
                 seen.setdefault((row, column), set()).add(mention.text_id)
@@ -150,12 +151,6 @@ def _sums(
     for (row, column), ids in seen.items():
         texts[row, column] = len(ids)
     return texts, mentions
-
-
-def _keys(mention: Mention) -> Iterator[Key]:
-    for term in (mention.cue.term, ANY):
-        for role in (mention.role, ALL):
-            yield mention.cue.group, term, role
 
 
 CUE_COUNTS = Component(

@@ -246,10 +246,6 @@ def _accented() -> Mapping[str, str]:
     found: dict[str, str] = {}
     for code in range(0xC0, 0x180):
         base = unicodedata.normalize("NFKD", chr(code))
-        if len(base) > 1 and base[0].isascii() and all(_is_mark(c) for c in base[1:]):
+        if len(base) > 1 and base[0].isascii() and all(map(unicodedata.combining, base[1:])):
             found[base[0]] = found.get(base[0], "") + chr(code)
     return found
-
-
-def _is_mark(character: str) -> bool:
-    return bool(unicodedata.combining(character))

@@ -161,7 +161,7 @@ def described(text: str, start: int, end: int, spans: Spans) -> str:
     """
     nearest: dict[str, int] = {}
     for slot in SLOTS:
-        for low, high in _around(spans.get(slot, ()), start, end):
+        for low, high in spans.get(slot, ()):
             gap = max(low - end, start - high, 0)
             between = text[min(high, end) : max(low, start)]
             if gap <= NEAR and not (gap and _STOP.search(between)):
@@ -180,7 +180,3 @@ def role_of(slot: str, condition: str) -> str:
     if condition != _LADEN:
         return ROLES[0]
     return ROLES[1 + SLOTS.index(slot)]
-
-
-def _around(spans: Sequence[tuple[int, int]], start: int, end: int) -> Iterator[tuple[int, int]]:
-    return ((low, high) for low, high in spans if low - end <= NEAR and start - high <= NEAR)

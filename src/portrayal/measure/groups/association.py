@@ -151,6 +151,7 @@ def association(group_texts: Crossings, scope: Scope) -> Iterator[Estimate]:
         method = np.where(place.found.within, WITHIN, OVERALL)
         own = {each.name: getattr(place.found, each.name) for each in fields(Clustered)}
         found = Inference(**own, method=method, tested="")
+        null = np.stack([place.found.null_low, place.found.null_high], axis=1).tolist()
         both, group, attribute, total = place.counts.sums
         kept = _kept(place, group_texts.prompts)
         for i, (crossed, g, a) in enumerate(place.pairs):
@@ -188,7 +189,9 @@ def association(group_texts: Crossings, scope: Scope) -> Iterator[Estimate]:
                 value=None if undefined else value,
                 undefined=undefined,
                 interval=None if undefined else named.interval(i, scope),
-                null=None if undefined else _null(place.found, i, str(method[i]), scope),
+                null=None
+                if undefined
+                else Null(1.0, null[i][0], null[i][1], scope.level, str(method[i])),
                 tests=() if undefined or np.isnan(found.p[i]) else (named.test(i),),
                 n_texts=int(total[i]),
                 n_units=float(min(group[i], attribute[i])),
@@ -197,10 +200,6 @@ def association(group_texts: Crossings, scope: Scope) -> Iterator[Estimate]:
                 instruments={**scope.instruments, **missing},
                 sums=None if undefined else kept[within](i),
             )
-
-
-def _null(found: Lifts, i: int, method: str, scope: Scope) -> Null:
-    return Null(1.0, float(found.null_low[i]), float(found.null_high[i]), scope.level, method)
 
 
 def _kept(place: _Place, prompts: tuple[str, ...]) -> tuple[Any, Any]:

@@ -185,9 +185,10 @@ def sentence(e: Estimate) -> str:
     """Return a difference as a finding."""
     writer, first, second = halves_of(e)
     part = "" if e.strata["part"] == ALL else f" ({e.strata['part']})"
-    said = _SAID.get(e.strata["score"], "{size} more words in 100 of the theme {score}")
-    size = said.format(size=f"{abs(e.value or 0.0):.2g}", score=e.strata["score"])
-    return f"{writer}the {first} half is answered with {size} than the {second} half{part}"
+    said = _SAID.get(e.strata["score"], "has {size} more words in 100 of the theme {score}")
+    size = abs(e.value or 0.0)
+    said = said.format(size=f"{size:.2g}", points=f"{100 * size:.1f}", score=e.strata["score"])
+    return f"{writer}the answer to the {first} half {said} than that to the {second} half{part}"
 
 
 def halves_of(e: Estimate) -> tuple[str, str, str]:
@@ -199,12 +200,12 @@ def halves_of(e: Estimate) -> tuple[str, str, str]:
 
 
 _SAID = {
-    LENGTH: "{size} more words",
-    READABILITY: "a text {size} grades harder to read",
-    SENTIMENT: "a sentiment {size} points more positive",
-    AGENCY: "a ratio gap {size} points more agentic",
-    TOXICITY: "a toxicity {size} points higher",
-    REFUSED: "a share of refusals that is {size} larger",
+    LENGTH: "is {size} words longer",
+    READABILITY: "is {size} school grades harder to read",
+    SENTIMENT: "is {size} points more positive",
+    AGENCY: "is {size} points more agentic",
+    TOXICITY: "is {size} points more toxic",
+    REFUSED: "is a refusal {points} points more often",
 }
 
 PAIR_DIFFERENCE = Component(

@@ -45,7 +45,7 @@ def test_a_service_that_goes_away_ends_the_wait_and_keeps_the_batch(run, prompts
 
         def leave(report):
             seen.append(report)
-            server.is_gone |= report.waits_for == "1 batch(es) under way"
+            server.is_gone |= report.waits_for == "1 batch under way"
 
         with pytest.raises(StopError, match=r"had a response for .*no batch under way, is asked"):
             collect_texts(run, prompts, model(server, key), **BATCH, progress=leave)
@@ -59,7 +59,7 @@ def test_progress_says_what_a_batch_waits_for(run, prompts, key):
         given = model(server, key)
         assert collect_texts(run, prompts, given, progress=seen.append, **BATCH).complete
     assert seen[0].waits_for == "handing in a batch"
-    assert seen[1].waits_for == "1 batch(es) under way"
+    assert seen[1].waits_for == "1 batch under way"
     assert (seen[-1].done, seen[-1].total) == (10, 10)
 
 
