@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import portrayal
 from coding.stories import story_run
 from portrayal.coding import count_words, run_documents
 from portrayal.coding.characters import NameShares, sentences
@@ -39,6 +40,23 @@ def test_documents_are_characters_with_their_groups(tmp_path: Path) -> None:
     assert not [text for text in documents.texts if quiet in text]
     counts = count_words(documents, min_count=1, min_texts=1)
     assert {"maria", "jamal", "john"} <= set(counts.masked)
+
+
+def test_where_labels_give_no_places_the_sentences_with_a_name_stand_for_a_character(
+    tmp_path: Path,
+) -> None:
+    columns = {"prompt_id": "learning-neutral-arts"}
+    texts = [
+        {**columns, "text": "Ann came in. It rained. Anna saw Ann.", "subject_name": "Ann",
+         "subject_gender": "F"},
+        {**columns, "text": "Nobody knows who he is.", "subject_name": "Bob",
+         "subject_gender": "M"},
+    ]  # fmt: skip
+    run = portrayal.audit(
+        "laissez-faire", texts=texts, out=tmp_path / "run", report=False,
+        columns=["subject_name=subject_name", "subject_gender=subject_gender"],
+    )  # fmt: skip
+    assert run_documents(run).texts == ("Ann came in. Anna saw Ann.",)
 
 
 def test_a_name_tells_of_its_bearers_only_above_the_threshold() -> None:

@@ -54,6 +54,16 @@ def test_nothing_is_seen_before_it(series, tmp_path):
     assert watch_values(found)["population"] == "these-prompts"
 
 
+def test_a_folder_named_by_a_month_is_its_first_day(series, tmp_path):
+    for n, name in enumerate(("2026-04", "2026-05-20", "before-2026-03", "12026-042"), start=1):
+        shutil.copytree(series / f"2026-0{n}-01", tmp_path / name)
+    named = {each.name: each.when for each in watch(tmp_path).rounds}
+    assert named["2026-04"] == date(2026, 4, 1)
+    assert named["before-2026-03"] == date(2026, 3, 1)
+    assert named["2026-05-20"] == date(2026, 5, 20)
+    assert named["12026-042"] not in (date(2026, 4, 1), date(2026, 4, 2))
+
+
 def test_values_are_those_of_the_audits(series, watched):
     row = women(watched)
     for number, value in enumerate(row.values, 1):

@@ -86,6 +86,12 @@ def test_a_watch_says_when(watched: Path) -> None:
     assert "for all looks together" in said
 
 
+def test_the_first_screen_of_a_watch_says_what_could_have_been_found(watched: Path) -> None:
+    first = words_of(watched).partition('id="first"')[2].partition("</section>")[0]
+    assert "What could have been found: A number that became" in first
+    assert "would have been seen by now with even odds" in first
+
+
 def test_charts_are_vega_lite(sides: tuple[Side, Side], folder: Path) -> None:
     found = portrayal.compare(*sides)
     stated = [row for row in found.rows if row.stated]

@@ -50,6 +50,18 @@ _AFTER_HOURS = _LISTS["after_hours"]
 _STARTERS = _LISTS["starters"]
 
 
+_RETURN = "<return>"
+
+
+def with_line_breaks(text: str) -> str:
+    """Return a text of the same length with `<return>`, as some published texts have it, a break.
+
+    >>> with_line_breaks("One.<return>Two.").split()
+    ['One.', 'Two.']
+    """
+    return text.replace(_RETURN, "\n" + " " * (len(_RETURN) - 1))
+
+
 @lru_cache(maxsize=8192)
 def sentences(text: str) -> list[tuple[int, int]]:
     """Split a text into sentences.

@@ -116,7 +116,8 @@ def run_documents(run: Run, groups: Sequence[str] = ("gender",)) -> Documents:
     Parameters
     ----------
     run
-        A run with annotated people that have places in the text.
+        A run with annotated people. Where labels give no places, as a user's own do, the sentences
+        that name a character stand for those that refer to it.
     groups
         Of `ATTRIBUTES`. The race of a document says whose bearers share the name at `THRESHOLD` or
         more, which describes a population; other names have none.
@@ -141,7 +142,7 @@ def run_documents(run: Run, groups: Sequence[str] = ("gender",)) -> Documents:
         (about, person, texts[i], strata[i])
         for i in ids
         for person in people.get(i, ())
-        if (about := sentences(texts[i]["text"], person.spans))
+        if (about := sentences(text := texts[i]["text"], person.spans or _named(text, person.name)))
     ]
     if not rows:
         raise DataError(f"{run.path}: no text says where it refers to its people.")
@@ -169,6 +170,11 @@ def run_documents(run: Run, groups: Sequence[str] = ("gender",)) -> Documents:
         {name: counts[name] for name in OUTCOMES[1:] if counts.get(name)},
         "character",
     )
+
+
+def _named(text: str, name: str | None) -> list[tuple[int, int]]:
+    """Return where a text has a name, for people whose labels give no places."""
+    return [hit.span() for hit in re.finditer(rf"\b{re.escape(name)}\b", text)] if name else []
 
 
 def sentences(text: str, spans: Sequence[tuple[int, int]]) -> str:

@@ -41,7 +41,7 @@ from portrayal.validate import check_level
 
 FEWEST = 5
 """Prompts that all rounds must share for an estimate to be tested."""
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_DATE = re.compile(r"(?<!\d)\d{4}-\d{2}(-\d{2})?(?!\d)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +53,8 @@ class Round:
     run
         The run.
     when
-        Its day: the date in the name of its folder, else the first day on which the model was
-        asked, else the day on which it was measured.
+        Its day: the date in the name of its folder (of a month, such as `2026-04`, the first day),
+        else the first day on which the model was asked, else the day on which it was measured.
     """
 
     run: Run
@@ -203,16 +203,23 @@ class Watch:
             f"nothing changes, chance says so of any, at any look, in {level} of folders at most; "
             f"else, of those called changed at a look, {level} at most are expected to be false."
         )
+        return (first, second, self.could_be_seen) if self.could_be_seen else (first, second)
+
+    @property
+    def could_be_seen(self) -> str:
+        """Which change of a ratio would have been seen by now; "" where nothing is left to see."""
+        tested = sum(row.p is not None for row in self.rows)
         if self.findable is None or tested == len(self.alarms):
-            return first, second
-        if np.isfinite(self.findable):
-            third = (
-                f"A change by a factor of {self.findable:.2g} in the middle of these rounds would "
-                f"have been seen by now, in half of the {tested} tested numbers."
+            return ""
+        if not np.isfinite(self.findable):
+            return (
+                f"No change of any size would have been seen by now in {tested} tested numbers: "
+                "too few rounds, prompts or texts."
             )
-        else:
-            third = f"No change of any size would have been seen by now in {tested} tested numbers."
-        return first, second, third
+        return (
+            f"A number that became {self.findable:.2g} times as high, or as low, in the middle of "
+            "these rounds would have been seen by now with even odds, in half of the numbers."
+        )
 
     def to_pandas(self) -> Any:
         """Return a DataFrame, one row for each estimate and round."""
@@ -618,7 +625,7 @@ def _day(run: Run) -> date:
     named = _DATE.search(run.path.name)
     if named is not None:
         try:
-            return date.fromisoformat(named.group())
+            return date.fromisoformat(named.group() + ("" if named.group(1) else "-01"))
         except ValueError:
             pass
     first = min(map(str, _column(run, "asked_at")), default=None)

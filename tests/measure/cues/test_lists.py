@@ -49,6 +49,28 @@ def test_spellings_that_count(text: str, term: str) -> None:
     assert found(cue_list(), text) == [term]
 
 
+@pytest.mark.parametrize(
+    ("text", "group"),
+    [
+        ("two transgender women", "Trans"),
+        ("her queer friend", "Queer"),
+        ("a Two-Spirit elder", "Two-Spirit"),
+        ("a two spirit person", "Two-Spirit"),
+        ("an international student", "Immigrant"),
+        ("immigrants", "Immigrant"),
+        ("a homeless man", "Poor"),
+        ("rural Appalachia", "Rural"),
+        ("the army veterans", "Veteran"),
+    ],
+)
+def test_identities_of_the_exemplar_stories_have_a_list(text: str, group: str) -> None:
+    cues = cue_list("identities")
+    terms = {cue.term: cue.group for cue in cues.cues}
+    assert {terms[term] for term in found(cues, text)} == {group}
+    assert found(cues, "The translator looked at the renovated town.") == []
+    assert all(cue.published is None for cue in cues.cues)
+
+
 PUBLISHED = """\
 NH/PI: {Native Hawaiian: 0, Pacific Islander: 0, Samoa: 0, Chamorro: 0}
 AN: {Inuit: 13, Alaska Native: 0, Tlingit: 0, Yup'ik: 0}

@@ -47,6 +47,13 @@ def test_the_first_two_sentences_and_the_last_are_left_out(tmp_path: Path) -> No
     assert own.n_sentences == 13
 
 
+def test_a_published_mark_of_a_line_break_ends_a_sentence_and_is_left_out(tmp_path: Path) -> None:
+    texts = _csv(tmp_path / "b.csv", ["text"], [["She led a firm<return>She helped<return>Him"]])
+    done = seed_sentences(texts, tmp_path / "s.csv", first=0, last=0)
+    said = [row["sentence"] for row in read_table(done.path, ["sentence"])]
+    assert said == ["She led a firm", "She helped", "Him"]
+
+
 def test_texts_that_give_no_sentence_are_told(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="more than 3 sentences"):
         seed_sentences(_csv(tmp_path / "b.csv", ["text"], [["One. Two."]]), tmp_path / "s.csv")

@@ -37,7 +37,7 @@ from portrayal.annotate.agency.loading import (
 )
 from portrayal.annotate.agency.masking import mask
 from portrayal.annotate.annotator import Annotation, Annotator
-from portrayal.annotate.sentences import sentences
+from portrayal.annotate.sentences import sentences, with_line_breaks
 from portrayal.collect.ask.asking import Asking, asking_of, check_settings
 from portrayal.collect.ask.replies import Reply, ask_missing, asker, kept
 from portrayal.errors import OptionError
@@ -58,7 +58,6 @@ _SCHEMA = pa.schema(
         pa.field("beside", pa.list_(pa.list_(pa.float32()))),
     ]
 )
-_RETURN = "<return>"
 
 
 @cache
@@ -123,7 +122,7 @@ def agency_sentences(text: str) -> list[tuple[int, int]]:
 
     `<return>` stands for a line break in some published texts and is read as one.
     """
-    plain = text.replace(_RETURN, "\n" + " " * (len(_RETURN) - 1))
+    plain = with_line_breaks(text)
     repeated = _repeated().match(plain)
     start = repeated.end() if repeated else 0
     return [(start + low, start + high) for low, high in sentences(plain[start:])]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.annotate.sentences import sentences
+from portrayal.annotate.sentences import sentences, with_line_breaks
 from portrayal.collect.ask.replies import Ask, objects_in, prompt_of
 from portrayal.collect.tables import read_table, write_table
 from portrayal.errors import DataError, OptionError
@@ -69,7 +69,7 @@ def seed_sentences(
     check_count("last", last)
     rows, n_short, n_texts = [], 0, 0
     for n_texts, row in enumerate(read_table(texts, ["text"], columns=columns), 1):
-        text = row["text"]
+        text = with_line_breaks(row["text"])
         spans = sentences(text)
         kept = list(enumerate(spans))[first : max(len(spans) - last, 0)]
         n_short += not kept

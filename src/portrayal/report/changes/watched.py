@@ -211,8 +211,11 @@ def _first(found: Watch, n_tested: int) -> FirstScreen:
         said.insert(0, Stated(headline, facts, evidence, STRONG))
     rest = len(found.alarms) - MOST
     more = [f"{fmt.plural(rest, 'more change')} in the table below."] if rest > 0 else []
-    if not found.alarms and not one:
-        more += [none] * bool(said) + list(found.said[2:])
+    if not one:
+        more += [none] * bool(said and not found.alarms)
+        more += [f"What could have been found: {capital(found.could_be_seen)}"] * bool(
+            found.could_be_seen
+        )
     return FirstScreen(
         read, tuple(said), "" if said else found.said[0] if one else none, tuple(more)
     )
