@@ -86,10 +86,26 @@ def test_a_watch_says_when(watched: Path) -> None:
     assert "for all looks together" in said
 
 
-def test_the_first_screen_of_a_watch_says_what_could_have_been_found(watched: Path) -> None:
-    first = words_of(watched).partition('id="first"')[2].partition("</section>")[0]
-    assert "What could have been found: A number that became" in first
-    assert "would have been seen by now with even odds" in first
+@pytest.mark.parametrize(
+    ("size", "said"),
+    [
+        (1.7, "A number that became 1.7 times as high, or as low, in the middle"),
+        (float("inf"), "No change of any size would have been seen by now"),
+    ],
+)
+def test_the_first_screen_of_a_watch_says_what_could_have_been_found(
+    folder: Path, tmp_path: Path, size: float, said: str
+) -> None:
+    found = watch(folder)
+    rows = tuple(
+        replace(row, alarm=None, findable=size)
+        if row.p is not None and row.scale == "ratio"
+        else row
+        for row in found.rows
+    )
+    page = words_of(write_watch(replace(found, rows=rows), tmp_path / "page.html"))
+    first = page.partition('id="first"')[2].partition("</section>")[0]
+    assert f"What could have been found: {said}" in first
 
 
 def test_charts_are_vega_lite(sides: tuple[Side, Side], folder: Path) -> None:
