@@ -10,11 +10,13 @@ from functools import lru_cache
 from pathlib import Path
 
 _EMOJI = r"\U0001F300-\U0001FAFF\u2600-\u27BF"
+# A set of characters stands first, as the engine then runs to the next of them.
 _BREAK = re.compile(
-    r"(?<![.!?…])[.!?…]++(?:[^\S\n][.…])*+[\"'”’»)\]*_]*+(?=\s|\Z)"
-    r"|(?<![。！？])[。！？]++[」』”’）]*+"
-    r"|\n|(?<=\s)[•▪●‣](?=\s)"
-    rf"|[{_EMOJI}](?:[^\S\n]?[{_EMOJI}\uFE0F\u200D])*+"
+    rf"[.!?…。！？\n•▪●‣{_EMOJI}]"
+    r"(?:(?<=[.!?…])(?<![.!?…]{2})[.!?…]*+(?:[^\S\n][.…])*+[\"'”’»)\]*_]*+(?=\s|\Z)"
+    r"|(?<=[。！？])(?<![。！？]{2})[。！？]*+[」』”’）]*+"
+    r"|(?<=\n)|(?<=\s[•▪●‣])(?=\s)"
+    rf"|(?<=[{_EMOJI}])(?:[^\S\n]?[{_EMOJI}\uFE0F\u200D])*+)"
 )
 _AHEAD = re.compile(r"[^\S\n]*+([\"'“‘«(\[*_#>—–-]*+)([\w'’-]*+)")
 _WORDS = re.compile(r"\w")
