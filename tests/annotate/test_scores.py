@@ -56,8 +56,9 @@ def test_phrases_count_once_and_do_not_cross_sentences(tmp_path):
 
 
 def test_words_of_a_factor_are_counted_by_its_labels():
-    lists = lists_of(("gender",))
-    assert lists.hits(["she", "he", "he"]) == [0, 1, 1]
+    found = scored("She saw him; he left.", lexicons=("gender",))["scores"]
+    themes = lists_of(("gender",)).themes
+    assert [found[theme] for theme in themes[:2]] == pytest.approx([100 / 5, 100 * 2 / 5])
 
 
 def test_a_text_without_words_has_no_scores_of_them():

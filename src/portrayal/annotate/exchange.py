@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import zip_longest
 
-from portrayal.annotate.word_match import any_of
+from portrayal.annotate.word_match import TOKEN, any_of
 from portrayal.reference.groups import FEMININE, MASCULINE
 from portrayal.reference.locales import Locale, load_locale
 
@@ -43,6 +43,7 @@ class Exchange:
         self.telling = tuple(naming.intersection(side) for side in sides)
         self._no_noun = frozenset(lists.get("no_noun", ()))
         self._pattern = re.compile(rf"\b{any_of(self._other) or '(?!)'}\b")
+        self._twins = _Twins(self)
 
     @property
     def function_words(self) -> frozenset[str]:
@@ -71,7 +72,7 @@ class Exchange:
         end = 0
         for match in self._pattern.finditer(small):
             twin, *others = self._other[match[0]]
-            if others and match[0] in ("her", "his"):
+            if others and match[0] in _BY_NEXT:
                 follows = _NEXT.match(text, match.end())
                 noun = follows is not None and follows[1].lower() not in self._no_noun
                 twin = twin if noun else others[0]
@@ -80,7 +81,41 @@ class Exchange:
         other = "".join((*made, text[end:])) if made else text
         return _names(names)(other) if names else other
 
+    def runs(self, text: str, names: Names = ()) -> list[str]:
+        """Return the runs without white space of the text about the other person.
 
+        What becomes of a run is looked up once, unless it depends on what stands beside it.
+        """
+        if names or "\n" in text:
+            return self(text, names).split()
+        if len(self._twins) > _REMEMBERED:
+            self._twins.clear()
+        runs = text.split()
+        found = [*map(self._twins.__getitem__, runs)]
+        return [
+            twin or self._twins[f"{run} {behind}"]
+            for run, behind, twin in zip(runs, [*runs[1:], ""], found, strict=True)
+        ]
+
+
+class _Twins(dict[str, str]):
+    """What becomes of each run, found when asked for; "" where the run behind it decides.
+
+    That of two runs with a blank between them is what becomes of the first.
+    """
+
+    def __init__(self, exchange: Exchange) -> None:
+        super().__init__()
+        self._exchange = exchange
+
+    def __missing__(self, run: str) -> str:
+        alone = " " not in run and not _BY_NEXT.isdisjoint(TOKEN.findall(run.lower()))
+        self[run] = "" if alone else self._exchange(run).partition(" ")[0]
+        return self[run]
+
+
+_REMEMBERED = 200_000
+_BY_NEXT = frozenset(("her", "his"))
 _NEXT = re.compile(r"[^\S\n]+([^\W_][\w'’-]*)")
 
 

@@ -6,6 +6,7 @@ how far it reacts to the words of a person alone.
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -13,6 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 import portrayal.registry as registry
@@ -29,6 +31,7 @@ from portrayal.reference.factors import ReferenceSource, WordSource
 from portrayal.reference.lexicons import lexicon
 from portrayal.reference.locales import load_locale
 from portrayal.run.reading import read_prompts
+from portrayal.types import FloatArray, IntArray
 from portrayal.validate import check_choice
 
 LENGTH, READABILITY, SENTIMENT, AGENCY, TOXICITY = (
@@ -68,16 +71,71 @@ class Lists:
     single: Mapping[str, tuple[int, ...]]
     phrases: Mapping[str, tuple[tuple[tuple[str, ...], int], ...]]
 
-    def hits(self, words: Sequence[str]) -> list[int]:
-        """Return the theme of each word and phrase of one; those of several stand several times."""
-        single, phrases = self.single, self.phrases
-        found = [column for word in words if word in single for column in single[word]]
-        if not phrases.keys().isdisjoint(words):
-            for at, word in enumerate(words):
-                for rest, column in phrases.get(word, ()):
-                    if tuple(words[at + 1 : at + 1 + len(rest)]) == rest:
-                        found.append(column)
+    def phrases_in(self, words: Sequence[str]) -> list[int]:
+        """Return the theme of each phrase of several words among these words of a sentence."""
+        return [
+            column
+            for at, word in enumerate(words)
+            for rest, column in self.phrases.get(word, ())
+            if tuple(words[at + 1 : at + 1 + len(rest)]) == rest
+        ]
+
+
+class Runs(dict[str, int]):
+    """Numbers of runs of characters without white space; what each of them holds is read once.
+
+    Attributes
+    ----------
+    words
+        Words of each run, as they are compared.
+    rows
+        Of each run its words, letters, words that name either side, whether one may open a phrase,
+        and its words of each theme.
+    """
+
+    def __init__(self, lists: Lists, telling: Sequence[frozenset[str]]) -> None:
+        super().__init__()
+        self._lists, self._telling = lists, telling
+        self.words: list[list[str]] = []
+        self.rows: list[list[int]] = []
+
+    def __missing__(self, run: str) -> int:
+        words, lists = [*map(fold, TOKEN.findall(run))], self._lists
+        themes = Counter(column for word in words for column in lists.single.get(word, ()))
+        sides = (sum(word in side for word in words) for side in self._telling)
+        opens = not lists.phrases.keys().isdisjoint(words)
+        counts = (themes[column] for column in range(len(lists.themes)))
+        self.rows.append([len(words), sum(map(len, words)), *sides, opens, *counts])
+        self.words.append(words)
+        self[run] = len(self)
+        return self[run]
+
+    def counts(self, runs: Sequence[Sequence[str]], text: IntArray, n: int) -> FloatArray:
+        """Return the sums of `rows` over the sentences of n texts, shape (n, columns).
+
+        `runs` are those of each sentence, and `text` the number of the text of each.
+        """
+        if len(self) > _REMEMBERED:
+            self.clear()
+            self.words.clear()
+            self.rows.clear()
+        length = np.fromiter(map(len, runs), np.int64, len(runs))
+        code = np.fromiter(map(self.__getitem__, chain.from_iterable(runs)), np.int64, length.sum())
+        table, of = np.array(self.rows).reshape(len(self), -1), np.repeat(text, length)
+        found = np.zeros((n, 5 + len(self._lists.themes)))
+        for column, held in enumerate(table.T):
+            at = np.flatnonzero(held[code])
+            found[:, column] = np.bincount(of[at], held[code[at]], n)
+        sentence = np.repeat(np.arange(len(runs)), length)
+        for at in np.unique(sentence[table[code, _OPENS] > 0]).tolist():
+            words = chain.from_iterable(self.words[self[run]] for run in runs[at])
+            for theme in self._lists.phrases_in([*words]):
+                found[text[at], _OPENS + 1 + theme] += 1.0
         return found
+
+
+_REMEMBERED = 200_000
+_OPENS = 4  # column of whether a run may open a phrase; those of themes follow
 
 
 @cache
@@ -184,70 +242,66 @@ def scores_of(settings: Mapping[str, Any]) -> tuple[TextScore, ...]:
 
 def _setup(settings: Mapping[str, Any]) -> Callable[..., list[Any]]:
     scorers, lists = settings["scorers"], lists_of(tuple(settings["lexicons"]))
-    n_themes = len(lists.themes)
     exchange = exchange_of(settings["locale"]["locale"])
-    side_of = {word: side for side, words in enumerate(exchange.telling) for word in words}
+    known = Runs(lists, exchange.telling)
     polarity = sentiment_of(settings["sentiment"]) if SENTIMENT in scorers else None
+    same = getattr(polarity, "same", lambda *_: False)
     partner = {}
     if settings["names"]:
         prompts = Path(settings["run"]) / "prompts.parquet"
         partner = _partners(prompts, prompts.stat().st_mtime_ns, settings["names"])
 
-    def of_sentence(sentence: str) -> tuple[int, int, float, list[int], list[int]]:
-        """Words, letters, polarity, the theme of each word of one, and sides of gendered words."""
-        words = [*map(fold, TOKEN.findall(sentence))]
-        heard = 0.0 if polarity is None else polarity(sentence)
-        sides = [side_of[word] for word in words if word in side_of]
-        return len(words), sum(map(len, words)), heard, lists.hits(words), sides
-
     def work(rows: Sequence[Mapping[str, Any]], strata: Sequence[Mapping[str, str]]) -> list[Any]:
-        made: list[Any] = []
-        read = []
-        for row, about in zip(rows, strata, strict=True):
+        # Runs of each sentence, as it is and exchanged, and the text that it is of.
+        sides: tuple[list[list[str]], list[list[str]]] = ([], [])
+        of: list[int] = []
+        heard: list[list[float]] = [[], []]
+        failed: dict[int, Exception] = {}
+        for number, (row, about) in enumerate(zip(rows, strata, strict=True)):
             names = partner.get((about.get("pair", ""), about.get(settings["names"], "")), ())
             text = row["text"]
             pieces = [text[start:end] for start, end in sentences(text)] or [text]
-            read.append((pieces, [exchange(piece, names) for piece in pieces]))
-        models = _by_models(settings, rows, [" ".join(twins) for _, twins in read], strata)
-        for i, (pieces, twins) in enumerate(read):
-            try:
-                own = [of_sentence(piece) for piece in pieces]
-                # A sentence without words of a person is its own twin.
-                other = [
-                    known if twin == piece else of_sentence(twin)
-                    for piece, twin, known in zip(pieces, twins, own, strict=True)
-                ]
-                scores, exchanged = (
-                    _numbers(each, scorers, n_themes, {n: f[side][i] for n, f in models.items()})
-                    for side, each in enumerate((own, other))
-                )
-                sides = [side for each in own for side in each[4]]
-                gendered = [sides.count(0), sides.count(1)]
-            except Exception as failure:  # stands in the place of its row
-                made.append(failure)
-            else:
-                made.append({"scores": scores, "exchanged": exchanged, "gendered": gendered})
-        return made
+            of += [number] * len(pieces)
+            for piece in pieces:
+                own, twin = piece.split(), exchange.runs(piece, names)
+                value = other = 0.0
+                if polarity is not None:
+                    try:
+                        value = polarity(piece)
+                        known_same = own == twin or same(own, twin)
+                        other = value if known_same else polarity(" ".join(twin))
+                    except Exception as failure:  # stands in the place of its row
+                        failed[number] = failure
+                for runs, each, side in zip((own, twin), (value, other), (0, 1), strict=True):
+                    sides[side].append(runs)
+                    heard[side].append(each)
+        text, n = np.array(of, dtype=np.int64), len(rows)
+        twins = [""] * n
+        if TOXICITY in scorers:
+            for number, runs in zip(of, sides[1], strict=True):
+                twins[number] += " ".join(["", *runs])
+        models = _by_models(settings, rows, twins, strata)
+        n_sentences, scores = np.bincount(text, minlength=n), []
+        for side, runs in enumerate(sides):
+            held = known.counts(runs, text, n)
+            words, letters = held[:, 0], held[:, 1]
+            if not side:
+                gendered = held[:, 2:_OPENS].astype(np.int64).tolist()
+            numbers = {name: np.array(found[side]) for name, found in models.items()}
+            numbers[LENGTH] = words
+            numbers[SENTIMENT] = np.bincount(text, heard[side], n) / n_sentences
+            with np.errstate(divide="ignore", invalid="ignore"):
+                index = 4.71 * letters / words + 0.5 * words / n_sentences - 21.43
+            numbers[READABILITY] = np.where(words > 0, index, math.nan)
+            shares = PER * held[:, _OPENS + 1 :] / np.maximum(words, 1.0)[:, None]
+            scores.append(np.column_stack([*(numbers[name] for name in scorers), shares]).tolist())
+        made = zip(*scores, gendered, strict=True)
+        return [
+            failed.get(i, {"scores": own, "exchanged": twin, "gendered": sides_of})
+            for i, (own, twin, sides_of) in enumerate(made)
+        ]
 
     return work
-
-
-def _numbers(
-    each: Sequence[tuple[Any, ...]],
-    scorers: Sequence[str],
-    n_themes: int,
-    models: Mapping[str, float],
-) -> list[float]:
-    """The scores of a text from what its sentences hold, and from what classifiers say of it."""
-    words, letters, polarities = (sum(row[i] for row in each) for i in range(3))
-    counts = [0] * n_themes
-    for column in chain.from_iterable(row[3] for row in each):
-        counts[column] += 1
-    found = {LENGTH: float(words), SENTIMENT: polarities / len(each), **models}
-    if words:
-        found[READABILITY] = 4.71 * letters / words + 0.5 * words / len(each) - 21.43
-    shares = (PER * count / max(words, 1) for count in counts)
-    return [*(found.get(name, math.nan) for name in scorers), *shares]
 
 
 def _by_models(

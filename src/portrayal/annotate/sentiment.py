@@ -2,7 +2,8 @@
 
 An *engine* is a function without arguments that returns a function of a string to its polarity, a
 number in -1 to 1; one with a method `by_sentence(text, spans)` returns the polarities of all
-sentences and of the whole text at once. Engines are registered as entry points of the group
+sentences and of the whole text at once, and `same(runs, others)` says that another wording is
+not heard. Engines are registered as entry points of the group
 `portrayal.sentiment`.
 
 TextBlob's polarity is equal to TextBlob and several times faster. `textblob.en.sentiment` splits a
@@ -349,6 +350,12 @@ class Vader:
         if "!" in text or "?" in text:
             return float(analyser.score_valence(found, text)["compound"])
         return round(float(self._theirs.normalize(float(sum(found)))), 4)
+
+    def same(self, runs: Sequence[str], others: Sequence[str]) -> bool:
+        """Whether strings of these runs, alike in their marks, surely have one score."""
+        words = [*map(self._words.__getitem__, runs)]
+        alike = words == [*map(self._words.__getitem__, others)]
+        return alike and self._words.loud.isdisjoint(words)
 
 
 def _setup(settings: Mapping[str, Any]) -> Callable[..., dict[str, Any]]:

@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
@@ -18,6 +18,7 @@ from portrayal.reference.formats import read_shipped
 
 _NAME, _GROUP, _TITLE = "[NAME]", "[GROUP]", "[TITLE]"
 _LEAST_BEARERS = 300
+_REMEMBERED = 200_000
 _LETTER = r"[^\W\d_]"
 _CAPITAL = r"(?=[A-ZÀ-ÖØ-Þ])(?![^\W\d_]*[a-z]'t\b)" + _LETTER + "+"
 _JOIN = r"(?: |-|(?<=\b[A-Z])\. ?|(?<=\b(?:Mr|Ms|Mx|Dr))\. |(?<=\bMrs)\. |(?<=\bProf)\. )"
@@ -49,6 +50,54 @@ def mask(text: str, names: Iterable[str] = ()) -> str:
         for part in _PART.findall(name)
         if part[0].isupper()
     )
+    if "[" in text:
+        return _masked(text, given)
+    # What nothing beside it decides of is masked once, the rest with the runs that it looks at.
+    runs, links = text.split(" "), _links()
+    made = [*map(links.__getitem__, runs)]
+    linked = [at for at, part in enumerate(made) if not part]
+    end = len(runs)
+    for at in reversed(linked):
+        if at < end:
+            start, stop = at, at + 1
+            while stop < end and (links.opens(runs[stop]) or links.colours(runs[stop - 1])):
+                stop += 1
+            while start and (links.opens(runs[start]) or links.colours(runs[start - 1])):
+                start -= 1
+            made[start:stop] = [_masked(" ".join(runs[start:stop]), given)]
+            end = start
+    whole = " ".join(made)
+    return _REPEATED.sub(r"[\1]", whole) if "] [" in whole else whole
+
+
+class _Links(dict[str, str]):
+    """What becomes of a run between blanks; "" where it may depend on what stands beside it."""
+
+    def __missing__(self, run: str) -> str:
+        if len(self) > _REMEMBERED:
+            self.clear()
+        apart = run == run.lower() and not self.opens(run) and not self.colours(run)
+        self[run] = _masked(run, frozenset()) if apart else ""
+        return self[run]
+
+    @staticmethod
+    def opens(run: str) -> bool:
+        """Whether it may go on with what stands before it."""
+        return not run or run[0].isupper() or run[0].isspace()
+
+    @staticmethod
+    def colours(run: str) -> bool:
+        """Whether it may depend on the word behind it, such as "black" in "black women"."""
+        return not run or (run[-1].isalpha() and _PART.findall(run)[-1] in _words().capital_groups)
+
+
+@cache
+def _links() -> _Links:
+    return _Links()
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _masked(text: str, given: frozenset[str]) -> str:
     words = _words()
 
     def replaced(match: re.Match[str]) -> str:

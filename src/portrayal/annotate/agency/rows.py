@@ -152,11 +152,12 @@ def _annotator(settings: Mapping[str, Any], *, masked: bool) -> Work:
         beside = [other(read)[:, 1] for other in others]
         if neither is not None:
             beside.append(np.where(neither(read)[:, 1] >= 0.5, np.nan, mean_of(each)))
+        means = mean_of(each)
         ends = np.cumsum([len(found) for found in spans]).tolist()
         return [
             {
                 "sentences": [{"start": low, "end": high} for low, high in found],
-                "agentic": mean_of(each[:, end - len(found) : end]).tolist(),
+                "agentic": means[end - len(found) : end].tolist(),
                 "checkpoints": each[:, end - len(found) : end].tolist() if len(each) > 1 else None,
                 "beside": [p[end - len(found) : end].tolist() for p in beside] or None,
             }
