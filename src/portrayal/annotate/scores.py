@@ -121,7 +121,10 @@ class Runs(dict[str, int]):
             self.rows.clear()
         length = np.fromiter(map(len, runs), np.int64, len(runs))
         code = np.fromiter(map(self.__getitem__, chain.from_iterable(runs)), np.int64, length.sum())
-        table, of = np.array(self.rows).reshape(len(self), -1), np.repeat(text, length)
+        table, of = (
+            np.array(self.rows, dtype=np.int64).reshape(len(self), 5 + len(self._lists.themes)),
+            np.repeat(text, length),
+        )
         found = np.zeros((n, 5 + len(self._lists.themes)))
         for column, held in enumerate(table.T):
             at = np.flatnonzero(held[code])

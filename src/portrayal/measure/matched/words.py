@@ -8,10 +8,11 @@ import math
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import combinations, groupby, islice, pairwise
+from itertools import chain, combinations, groupby, islice, pairwise
+from sys import intern
 from typing import Any
 
 import numpy as np
@@ -74,13 +75,16 @@ class MatchedTexts:
     locale
         Whose words of a person count as one.
     alike
-        Of each set that was read, how alike answers to different halves are, and to one half.
+        Of each set that was compared, how alike answers to different halves are, and to one half.
+    read
+        Half and words of each answer of the sets that were read.
     """
 
     sets: MatchedSets
     run: Run
     locale: str
     alike: dict[int, tuple[float, float]] = field(default_factory=dict)
+    read: dict[int, list[tuple[int, list[str]]]] = field(default_factory=dict)
 
     def parts(self, model: int, scope: Scope) -> tuple[list[int], list[int]]:
         """Return the sets of a model that propose, and those that are tested on."""
@@ -138,27 +142,35 @@ class MatchedTexts:
         """Words that say nothing by themselves."""
         return exchange_of(self.locale).function_words | {NAME}
 
-    def answers(self, chosen: Sequence[int]) -> Iterator[tuple[int, int, list[str]]]:
-        """Yield set, half and words of each answer of these sets, in order."""
+    def load(self, chosen: Iterable[int]) -> None:
+        """Read the answers of these sets; those of a set are read once."""
         import duckdb
         import pyarrow as pa
 
-        neutral = exchange_of(self.locale).neutral
-        given = {"parts": [str(p) for p in self.run.texts.parts()]}
-        wanted = pa.table({"set": np.array(chosen, dtype=np.int64)})
-        with duckdb.connect(config={"threads": 1}) as db:
-            db.register("answers", self.sets.answers)
-            db.register("wanted", wanted)
-            found = db.execute(
-                "select a.set, a.half, t.text, p.strata['name'] from answers a semi join wanted "
-                "using (set) join read_parquet($parts) t using (text_id) "
-                "join read_parquet($prompts) p using (prompt_id) where t.outcome = 'ok' "
-                "order by a.set, a.half, text_id",
-                given | {"prompts": str(self.run.prompts_path)},
-            )
-            while rows := found.fetchmany(2_000):
-                for number, half, text, name in rows:
-                    yield number, half, words_of(text, neutral, name or "")
+        if unread := [number for number in chosen if number not in self.read]:
+            neutral = exchange_of(self.locale).neutral
+            given = {"parts": [str(p) for p in self.run.texts.parts()]}
+            with duckdb.connect(config={"threads": 1}) as db:
+                db.register("answers", self.sets.answers)
+                db.register("wanted", pa.table({"set": np.array(unread, dtype=np.int64)}))
+                found = db.execute(
+                    "select a.set, a.half, t.text, p.strata['name'] from answers a semi join "
+                    "wanted using (set) join read_parquet($parts) t using (text_id) "
+                    "join read_parquet($prompts) p using (prompt_id) where t.outcome = 'ok' "
+                    "order by a.set, a.half, text_id",
+                    given | {"prompts": str(self.run.prompts_path)},
+                )
+                while rows := found.fetchmany(2_000):
+                    for number, half, text, name in rows:
+                        words = words_of(text, neutral, name or "")
+                        self.read.setdefault(number, []).append((half, words))
+
+    def answers(self, chosen: Sequence[int]) -> Iterator[tuple[int, int, list[str]]]:
+        """Yield set, half and words of each answer of these sets, in order."""
+        self.load(chosen)
+        for number in sorted(set(chosen)):
+            for half, words in self.read.get(number, ()):
+                yield number, half, words
 
 
 def _telling_words(words: Sequence[str], idle: frozenset[str]) -> str:
@@ -172,7 +184,8 @@ def words_of(text: str, neutral: Mapping[str, str], name: str = "") -> list[str]
     >>> words_of("She is Ann’s sister.", {"she": "he/she"}, "Ann")
     ['he/she', 'is', '[name]', 'sister']
     """
-    words = [neutral.get(word, word) for word in map(fold, WORD.findall(text.replace("’", "'")))]
+    found = map(fold, WORD.findall(text.replace("’", "'")))
+    words = [intern(neutral.get(word, word)) for word in found]
     own = {fold(part) for part in TOKEN.findall(name)} if name else ()
     return [NAME if word in own else word for word in words] if own else words
 
@@ -199,6 +212,7 @@ def pair_words(matched_texts: MatchedTexts, scope: Scope) -> Iterator[Estimate]:
     """
     every = matched_texts.sets
     parts = [matched_texts.parts(code, scope) for code in range(len(every.models))]
+    matched_texts.load(chain.from_iterable(chain.from_iterable(parts)))
     # Topics are fitted to texts that propose, of all models, without saying whose half is whose.
     fitted = np.array([number for proposing, _ in parts for number in proposing], dtype=np.int64)
     if len(fitted) > _FITTED // len(every.groups):
@@ -315,12 +329,13 @@ def _tested(
     words = [word for word, _ in proposed]
     place = {word: i for i, word in enumerate(dict.fromkeys(words))}
     share = np.full((len(place), len(chosen), len(every.groups)), np.nan)
-    for number, (_, halves) in enumerate(texts.halves(chosen)):
+    row = {number: i for i, number in enumerate(chosen)}
+    for number, halves in texts.halves(chosen):
         for half, answers in halves.items():
-            share[:, number, half] = 0.0
+            share[:, row[number], half] = 0.0
             for answer in answers:
                 for word in answer & place.keys():
-                    share[place[word], number, half] += 1.0 / len(answers)
+                    share[place[word], row[number], half] += 1.0 / len(answers)
     own_topics = [word for word in place if word.startswith(_NUMBERED)]
     if topics is not None and own_topics:
         of_all = texts.shares(topics, chosen)
