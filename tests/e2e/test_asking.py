@@ -406,6 +406,29 @@ def test_a_dead_address_is_one_line_and_no_report(
     assert not (tmp_path / "q").exists()
 
 
+@pytest.mark.fault(
+    "a server that only fails (500, 503, closed) or hangs for good",
+    "what it tries again is said; one line after four timeouts (30 s and one) at most",
+)
+@pytest.mark.parametrize("concurrency", [1, 16])
+@pytest.mark.parametrize("kind", ["server_error", "overloaded", "closed", "slow", "trickle"])
+def test_a_server_without_an_answer_for_good_ends_it(
+    ask: Portrayal, serve: Serve, tmp_path: Path, kind: str, concurrency: int
+) -> None:
+    server = serve(faults={kind: 1.0}, slow=600.0)
+    (tmp_path / "mine.toml").write_text(PROMPT_FILE, encoding="utf-8")
+    limits = ("--set", "timeout=1", "--set", f"concurrency={concurrency}", "--samples", "9")
+    began = time.monotonic()
+    done = ask("collect", STUDY, *_model(server), "--prompts", "mine.toml", *limits, "--out", "r")
+    seconds = time.monotonic() - began
+    *meanwhile, last = done.err.strip().splitlines()
+    assert (done.status, last[:15]) == (2, "error: server:m"), done.err
+    assert "in a row. Check that the endpoint" in last
+    assert meanwhile, "nothing was said while it waited"
+    assert all(each.startswith("asking, 0 of") for each in meanwhile), done.err
+    assert seconds < 4 * 1 + 1 + 5 + 6  # the first wait, five for what is in flight, start-up
+
+
 @pytest.mark.fault("no request gets an answer", "an error with status 2 and no report")
 @pytest.mark.parametrize("command", ["audit", "collect"])
 def test_nothing_but_failures_is_an_error_and_no_report(

@@ -151,12 +151,12 @@ def test_a_short_loss_is_waited_out(run, prompts):
 
 def test_the_breaker_needs_a_run_of_failures_and_time():
     now = [100.0]
-    breaker = Breaker(30.0, lambda: now[0])
+    breaker = Breaker(30.0, clock=lambda: now[0])
     for _ in range(20):
         breaker.failed(lost(), now[0])  # many at once are no outage
     now[0] += 29
     breaker.failed(lost(), now[0])
-    breaker.failed(TryAgainError("server", "503"), now[0])  # it is there
+    breaker.failed(TryAgainError("server", "503", 5.0), now[0])  # it says when to come back
     assert breaker.seconds == 0
     breaker.failed(lost(), now[0])
     now[0] += 40
@@ -177,7 +177,7 @@ def test_a_server_that_hangs_ends_it(serve, run, prompts):
     model = provider_of("server:m", base_url=server.base_url)
     hung = Retry(first_wait=0.01, timeout=0.2, outage=0.1)
     began = time.monotonic()
-    with pytest.raises(StopError, match=r"no answer within 0 s \(timeout allows more\)"):
+    with pytest.raises(StopError, match=r"no answer within 0.2 s \(timeout allows more\)"):
         collect_texts(run, prompts, model, retry=hung)
     assert time.monotonic() - began < 20
     assert server.requests <= 16

@@ -23,6 +23,7 @@ _LIMITED_TIMES = 10  # a rate limit says nothing against the request; it may try
 _BURST_SECONDS = 1.0
 _CHANCE = Random()  # noqa: S311 (spreads waits, keeps no secret)
 _IN_A_ROW = 5
+_TIMEOUTS = 3  # in a row, where none is answered
 TIMEOUT = 180.0
 """Seconds that one try may take."""
 KEPT = "nothing that was answered, and no batch under way, is asked again"
@@ -168,8 +169,8 @@ class Retry:
     timeout
         Seconds that one try may take; None leaves it to the provider, or else is `TIMEOUT`.
     outage
-        Seconds without any response, and at least `_IN_A_ROW` failures to connect, after which
-        collecting ends.
+        Seconds without any answer, at most three timeouts, and at least five failures in a row
+        (three timeouts), after which collecting ends.
     settle_seconds
         After which a batch that the endpoint does not list was never created.
     max_requests
@@ -221,13 +222,17 @@ BATCHES = Retry(attempts=3, first_wait=15.0, longest_wait=300.0)
 
 
 class Breaker:
-    """Ends a collection whose endpoint is gone: it counts failures to connect in a row.
+    """Ends a collection whose endpoint is gone, hangs or only fails: it counts failures in a row.
 
-    Any response, be it an error, closes it again. So a short loss of the network is waited out.
+    An answer closes it again, and so does an endpoint that says when to come back. So a short loss
+    of the network is waited out, and a request hangs or fails for good no longer than four
+    timeouts (or `outage` and one timeout, where that is shorter) and the first wait.
     """
 
-    def __init__(self, outage: float, clock: Clock = time.monotonic) -> None:
-        self._outage, self._clock = outage, clock
+    def __init__(
+        self, outage: float, timeout: float = TIMEOUT, clock: Clock = time.monotonic
+    ) -> None:
+        self._outage, self._clock = min(outage, _TIMEOUTS * timeout), clock
         self._since: float | None = None
         self._failures = 0
 
@@ -235,6 +240,11 @@ class Breaker:
     def seconds(self) -> float:
         """Seconds since the first request of those that failed was sent; 0 while there is none."""
         return 0.0 if self._since is None else self._clock() - self._since
+
+    def within(self, wait: float) -> float:
+        """Return `wait`, cut to the moment at which a failure would end the collection."""
+        left = max(1.0, self._outage - self.seconds)
+        return wait if self._since is None else min(wait, left)
 
     def responded(self) -> None:
         """Note that the endpoint is there."""
@@ -248,14 +258,18 @@ class Breaker:
         StopError
             When the endpoint counts as gone.
         """
-        if error.kind not in ("connection", "timeout"):
+        if error.kind not in ("connection", "timeout", "server") or error.retry_after is not None:
             self.responded()
             return
         self._failures += 1
         self._since = sent_at if self._since is None else min(self._since, sent_at)
-        if self._failures >= _IN_A_ROW and self.seconds >= self._outage:
+        needed = _TIMEOUTS if error.kind == "timeout" else _IN_A_ROW
+        if self._failures >= needed and self.seconds >= self._outage:
+            lack, check = "a response", "can be reached"
+            if error.kind == "server":
+                lack, check = "an answer", "is well"
             raise StopError(
-                f"{error} No request had a response for {self.seconds:,.0f} s, {self._failures} in "
-                "a row. Check that the endpoint can be reached, then run the same command again; "
+                f"{error} No request had {lack} for {self.seconds:,.0f} s, {self._failures} in "
+                f"a row. Check that the endpoint {check}, then run the same command again; "
                 f"{KEPT}."
             )

@@ -6,7 +6,7 @@ from collections import Counter
 
 from portrayal.collect.ask.collection import Request, now
 from portrayal.collect.ask.judge import Asks, judge_outcome
-from portrayal.collect.ask.limits import TIMEOUT
+from portrayal.collect.ask.limits import TIMEOUT, Breaker
 from portrayal.collect.ask.loop import Loop
 from portrayal.collect.ask.provider import (
     Answer,
@@ -29,6 +29,7 @@ class Workers:
     def __init__(self, loop: Loop, provider: Provider, judge: Asks | None) -> None:
         self._loop, self._provider, self._judge = loop, provider, judge
         self._timeout = loop.retry.timeout or float(getattr(provider, "timeout", TIMEOUT))
+        loop.breaker = Breaker(loop.retry.outage, self._timeout)
         # A provider that draws by sample is told which sample it is.
         self._by_sample = getattr(provider, "ask_sample", None)
         self._without_answer = 0
@@ -56,7 +57,7 @@ class Workers:
                     if not loop.meter.room(loop.in_progress - 1):
                         loop.stopped = "budget"
                         break
-                    if not await loop.pause(wait):
+                    if not await loop.pause(loop.breaker.within(wait)):
                         break
             finally:
                 loop.in_progress -= 1
@@ -79,7 +80,7 @@ class Workers:
         except TimeoutError:
             error = TryAgainError(
                 "timeout",
-                f"{self._provider.name}: no answer within {self._timeout:,.0f} s (timeout allows "
+                f"{self._provider.name}: no answer within {self._timeout:,g} s (timeout allows "
                 "more).",
             )
         except TryAgainError as failure:
