@@ -64,4 +64,7 @@ def sample_run(tmp_path_factory: pytest.TempPathFactory) -> "Run":
 def plain_charts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every chart is one word: for tests of commands, whose reports are drawn whole elsewhere."""
     image = '<svg xmlns="http://www.w3.org/2000/svg"><text>chart</text></svg>'
-    monkeypatch.setattr("portrayal.report.figures.drawing._drawn", lambda spec, prefix: image)
+    monkeypatch.setattr(
+        "portrayal.report.figures.drawing.converted",
+        lambda kind, given: [{"made": image}] * len(given),
+    )

@@ -3,6 +3,7 @@
 import base64
 import gzip
 import hashlib
+import logging
 import math
 import warnings
 from collections.abc import Mapping, Sequence
@@ -12,7 +13,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from portrayal.collect.tables import inert
-from portrayal.report.figures.drawing import Drawing, drawing
+from portrayal.report.figures.drawing import Drawing, DrawingError, drawings
 from portrayal.report.figures.figure import Figure
 from portrayal.report.figures.generic import BrokenFigureWarning
 from portrayal.report.formats import interval, number, probability, script_json, short
@@ -26,31 +27,38 @@ from portrayal.shown import visible
 if TYPE_CHECKING:
     from markupsafe import Markup
 
+_LOG = logging.getLogger("portrayal")
+
 
 @dataclass(frozen=True)
 class Charts:
-    """The figures of a page, and the images of those that are charts, by key."""
+    """The figures of a page, the images of those that are charts by key, and why there are none."""
 
     figures: tuple[Figure, ...]
     images: Mapping[str, Drawing]
+    undrawn: str = ""
 
     @classmethod
     def of(cls, figures: Sequence[Figure], glance: Mapping[str, Any] | None = None) -> "Charts":
         """Draw figures; one that cannot be drawn says so, over its numbers."""
-        shown, images = [], {}
-        if glance is not None:
-            images[glance["key"]] = drawing(glance["key"], glance["spec"])
+        specs = {} if glance is None else {glance["key"]: glance["spec"]}
+        specs |= {figure.key: figure.spec for figure in figures if figure.spec is not None}
+        try:
+            images = drawings(specs)
+        except DrawingError as error:
+            undrawn = f"No chart was drawn: {error}"
+            _LOG.warning(undrawn)
+            return cls(tuple(replace(figure, spec=None) for figure in figures), {}, undrawn)
+        shown = []
         for figure in figures:
-            try:
-                if figure.spec is not None:
-                    images[figure.key] = drawing(figure.key, figure.spec)
-                shown.append(figure)
-            except Exception as error:
-                text = f"the figure {figure.key} could not be drawn: {error!r}"
+            image = images.get(figure.key)
+            if isinstance(image, Exception):
+                text = f"the figure {figure.key} could not be drawn: {image!r}"
                 warnings.warn(text, BrokenFigureWarning, stacklevel=2)
-                said = f"{type(error).__name__}: {short(str(error), 300)}"
-                shown.append(replace(figure, spec=None, broken=said))
-        return cls(tuple(shown), images)
+                said = f"{type(image).__name__}: {short(str(image), 300)}"
+                figure = replace(figure, spec=None, broken=said)  # noqa: PLW2901
+            shown.append(figure)
+        return cls(tuple(shown), {k: v for k, v in images.items() if isinstance(v, Drawing)})
 
     @property
     def full(self) -> list[Figure]:

@@ -3,6 +3,7 @@
 All three are made from the page itself, so that a part which a study adds is in each of them.
 """
 
+import base64
 import html
 import io
 import os
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from portrayal.errors import DataError, MissingExtraError, OptionError
-from portrayal.report.figures.drawing import Drawing
+from portrayal.report.figures.drawing import Drawing, converted
 from portrayal.report.figures.generic import build, dots
 from portrayal.report.figures.panels import CONFIG
 from portrayal.report.first import first_screen
@@ -39,6 +40,8 @@ ROWS = 20
 """Rows of a table at most; the page and the run have them all."""
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "msedge")
 """Programs that print a page as PDF."""
+PRINTING = 120.0
+"""Seconds that one may take."""
 
 
 def export_report(
@@ -220,15 +223,15 @@ def _docx(blocks: list[ExportBlock], images: dict[str, Drawing], target: Path) -
         raise MissingExtraError(
             "a Word document needs the package python-docx: pip install 'portrayal[docx]'."
         ) from error
-    import vl_convert
-
+    keys = [block.key for block in blocks if block.kind == "image" and block.key in images]
+    drawn = converted("png", tuple(images[key].wide for key in keys))
+    pngs = {key: each["made"] for key, each in zip(keys, drawn, strict=True) if "made" in each}
     document = docx.Document()
     for block in blocks:
         if block.kind == "image":
-            if block.key in images:
-                drawn = images[block.key].wide
-                width = float(re.findall(r' width="([\d.]+)"', drawn)[0])
-                png = io.BytesIO(vl_convert.svg_to_png(drawn, scale=2))
+            if block.key in pngs:
+                width = float(re.findall(r' width="([\d.]+)"', images[block.key].wide)[0])
+                png = io.BytesIO(base64.b64decode(pngs[block.key]))
                 document.add_picture(png, docx.shared.Inches(min(6.0, width / 110)))
         elif block.kind == "table":
             shown = block.rows[: ROWS + 1]
@@ -264,10 +267,18 @@ def _pdf(page: str, target: Path) -> Path:
         flags += ["--disable-background-networking", "--disable-component-update"]
         root = ["--no-sandbox"] if getattr(os, "geteuid", lambda: 1)() == 0 else []
         command = [browser, *flags, *root, f"--print-to-pdf={printed}", source.as_uri()]
-        done = subprocess.run(command, capture_output=True, timeout=120, check=False)  # noqa: S603
+        try:
+            done = subprocess.run(command, capture_output=True, timeout=PRINTING, check=False)  # noqa: S603
+            said = (
+                done.stderr.decode(errors="replace").strip()[-300:] or f"status {done.returncode}"
+            )
+        except subprocess.TimeoutExpired:
+            said = f"it was not done after {PRINTING:g} s"
         if not printed.is_file():
-            said = done.stderr.decode(errors="replace").strip()[-300:]
-            raise DataError(f"{browser} did not print the report: {said or done.returncode}.")
+            raise DataError(
+                f"{browser} did not print the report: {said}. Open report.html in any browser and "
+                "print it."
+            )
         shutil.copyfile(printed, temporary)
     return target
 

@@ -7,11 +7,15 @@ laid out again: one panel under the other, labels above their rows.
 
 import json
 import re
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
+from portrayal.errors import PortrayalError
 from portrayal.report.figures.figure import Spec
 from portrayal.report.figures.panels import CONFIG, FONT, in_lines
 from portrayal.report.formats import script_json
@@ -168,20 +172,31 @@ class Drawing:
     narrow: str
 
 
-def drawing(key: str, spec: Spec) -> Drawing:
-    """Return the images of a chart; names inside them begin with its key.
+def drawings(specs: Mapping[str, Spec]) -> dict[str, Drawing | Exception]:
+    """Return the images of charts by key; names inside them begin with it.
+
+    One that is not valid Vega-Lite, or names data elsewhere, is an error in place of its images.
 
     Raises
     ------
-    ValueError
-        When the specification is not valid Vega-Lite, or names data elsewhere.
+    DrawingError
+        When the program that draws them ends before it is done.
     """
     wide = CONFIG | {"background": None, "padding": {"left": 18, "right": 6, "top": 5, "bottom": 5}}
     small = wide | {"padding": 5} | {name: CONFIG[name] | more for name, more in _NARROW.items()}
-    return Drawing(
-        svg(_told(spec) | {"config": wide}, f"{key}-"),
-        svg(narrow(spec) | {"config": small}, f"{key}-n-"),
-    )
+    texts = []
+    for spec in specs.values():
+        texts.append(script_json(_told(spec) | {"config": wide}))
+        texts.append(script_json(narrow(spec) | {"config": small}))
+    images: dict[str, Drawing | Exception] = {}
+    for key, *both in zip(specs, *[iter(converted("svg", tuple(texts)))] * 2, strict=True):
+        wrong = next((each["error"] for each in both if "error" in each), None)
+        images[key] = ValueError(wrong)
+        if wrong is None:
+            images[key] = Drawing(
+                _lean(both[0]["made"], f"{key}-"), _lean(both[1]["made"], f"{key}-n-")
+            )
+    return images
 
 
 def _told(part: Any) -> Any:
@@ -202,17 +217,67 @@ def _told(part: Any) -> Any:
     return found
 
 
-def svg(spec: Spec, prefix: str = "") -> str:
-    """Return a specification as an SVG image, without what does not show."""
-    return _drawn(script_json(spec), prefix)
+class DrawingError(PortrayalError):
+    """The program that draws charts ended before it was done."""
 
 
-@lru_cache(maxsize=256)
-def _drawn(spec: str, prefix: str) -> str:
-    import vl_convert
+_CHILD = """
+import base64, json, sys
+kind, given = json.load(sys.stdin)
+import vl_convert
+for each in given:
+    try:
+        if kind == "svg":
+            made = {"made": vl_convert.vegalite_to_svg(each, allowed_base_urls=[])}
+        else:
+            made = {"made": base64.b64encode(vl_convert.svg_to_png(each, scale=2)).decode()}
+    except Exception as error:
+        made = {"error": str(error)}
+    print(json.dumps(made), flush=True)
+"""
+_PATIENCE = 600.0
+"""Seconds that the charts of a page may take."""
 
-    root = ET.fromstring(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]))  # noqa: S314
-    # Leave out what does not show; titles in place of labels, and names that are the chart's.
+
+@lru_cache(maxsize=16)
+def converted(kind: Literal["svg", "png"], given: tuple[str, ...]) -> tuple[dict[str, str], ...]:
+    """Return specifications as SVG, or SVG as PNG in base64, as "made" or "error" of each.
+
+    The library that draws ends its process where memory is short, so it has one of its own, one
+    for all charts of a page; what was measured before is not lost with it.
+
+    Raises
+    ------
+    DrawingError
+        When that process ends before it is done.
+    """
+    if not given:
+        return ()
+    command = [sys.executable, "-P", "-c", _CHILD]
+    try:
+        done = subprocess.run(  # noqa: S603
+            command,
+            input=json.dumps([kind, given]).encode(),
+            capture_output=True,
+            timeout=_PATIENCE,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise DrawingError(f"the program that draws charts did not finish: {error}.") from None
+    lines = done.stdout.splitlines()
+    if done.returncode or len(lines) != len(given):
+        said = done.stderr.decode(errors="replace").strip().rpartition("\n")[2][:200]
+        how = f"signal {-done.returncode}" if done.returncode < 0 else f"status {done.returncode}"
+        raise DrawingError(
+            f"the program that draws charts ended by {how}{': ' * bool(said)}{said.rstrip('.')}. "
+            "It needs memory of its own (ulimit -v, a container's limit)."
+        )
+    return tuple(map(json.loads, lines))
+
+
+def _lean(drawn: str, prefix: str) -> str:
+    """An image without what does not show, its names its chart's."""
+    root = ET.fromstring(drawn)  # noqa: S314
     for element in list(root.iter()):
         for child in list(element):
             if child.get("class") in ("background", "foreground") and not (
