@@ -225,15 +225,17 @@ _CHILD = """
 import base64, json, sys
 kind, given = json.load(sys.stdin)
 import vl_convert
+made = []
 for each in given:
     try:
         if kind == "svg":
-            made = {"made": vl_convert.vegalite_to_svg(each, allowed_base_urls=[])}
+            made.append({"made": vl_convert.vegalite_to_svg(each, allowed_base_urls=[])})
         else:
-            made = {"made": base64.b64encode(vl_convert.svg_to_png(each, scale=2)).decode()}
+            png = vl_convert.svg_to_png(each, scale=2)
+            made.append({"made": base64.b64encode(png).decode()})
     except Exception as error:
-        made = {"error": str(error)}
-    print(json.dumps(made), flush=True)
+        made.append({"error": str(error)})
+json.dump(made, sys.stdout)
 """
 _PATIENCE = 600.0
 """Seconds that the charts of a page may take."""
@@ -264,15 +266,15 @@ def converted(kind: Literal["svg", "png"], given: tuple[str, ...]) -> tuple[dict
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise DrawingError(f"the program that draws charts did not finish: {error}.") from None
-    lines = done.stdout.splitlines()
-    if done.returncode or len(lines) != len(given):
+    made = () if done.returncode else tuple(json.loads(done.stdout or b"[]"))
+    if len(made) != len(given):
         said = done.stderr.decode(errors="replace").strip().rpartition("\n")[2][:200]
         how = f"signal {-done.returncode}" if done.returncode < 0 else f"status {done.returncode}"
         raise DrawingError(
             f"the program that draws charts ended by {how}{': ' * bool(said)}{said.rstrip('.')}. "
             "It needs memory of its own (ulimit -v, a container's limit)."
         )
-    return tuple(map(json.loads, lines))
+    return made
 
 
 def _lean(drawn: str, prefix: str) -> str:
