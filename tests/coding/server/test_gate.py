@@ -152,10 +152,50 @@ def test_wrong_tokens_never_lock_out_the_right_one(client: Make, page: Page) -> 
 @given(st.text(), st.text(min_size=1))
 def test_only_what_the_gate_signed_is_taken(text: str, other: str) -> None:
     gate, foreign = (Gate(Address("127.0.0.1", 1, "the same token")) for _ in range(2))
-    assert gate.signed(gate.sign(text)) == text
-    assert gate.signed(text) is None
-    assert gate.signed(foreign.sign(text)) is None
-    assert gate.signed(other + gate.sign(text)) is None
+    mine, theirs = gate.new_session(), gate.new_session()
+    assert gate.signed(gate.sign(text, mine), mine) == text
+    assert gate.signed(text, mine) is None
+    assert gate.signed(gate.sign(text, mine), theirs) is None
+    assert gate.signed(foreign.sign(text, mine), mine) is None
+    assert gate.signed(other + gate.sign(text, mine), mine) is None
+
+
+@given(st.text())
+def test_only_sessions_that_the_gate_opened_are_known(text: str) -> None:
+    gate, foreign = (Gate(Address("127.0.0.1", 1, "the same token")) for _ in range(2))
+    mine = gate.new_session()
+    assert gate.knows(mine)
+    assert mine != gate.new_session()
+    for cookie in (None, "", text, text + mine, mine + text, f"{text}.", foreign.new_session()):
+        assert gate.knows(cookie) == (cookie == mine)
+
+
+STOLEN = pytest.mark.fault(
+    "another rater's signed name is brought in a session of one's own",
+    "it is no one there: no text, no click, and the personal code is asked for",
+)
+
+
+@STOLEN
+@pytest.mark.parametrize("what", ["cookie", "click"])
+def test_a_signed_name_is_of_one_session(client: Make, page: Page, what: str) -> None:
+    ann = client().begin(page.token, "Ann")
+    ann.click(1, "note", "", "Ann's")
+    thief = client()
+    thief.enter(page.token)  # who has the address, as every rater has
+    if what == "cookie":
+        name = f"portrayal_{page.port}_reader"
+        thief.cookies[name] = ann.cookies[name]
+        assert thief.ask("GET", "/text/1")[1]["location"] == "/"
+        status, _, text = thief.post("/begin", form=thief.form, name="Ann", does="rate")
+        assert status == 200
+        assert "code" in text
+    else:
+        thief.form, thief.reader = ann.form, ann.reader
+        status, said = thief.click(1, "note", "", "a thief's")
+        assert status == 400
+        assert "did not sign" in said["error"]
+    assert "Ann&#39;s" in ann.ask("GET", "/text/1")[2]
 
 
 def certificate(folder: Path) -> tuple[Path, Path]:

@@ -35,8 +35,6 @@ from portrayal.errors import OptionError
 
 MOST = 256 * 1024
 """Bytes of a form or click."""
-REMEMBERED = 180 * 24 * 3600
-"""Seconds for which a browser knows its rater."""
 Form = dict[str, str]
 
 
@@ -120,7 +118,7 @@ class _Views:
                 return self._refused()
             if self.gate.password is not None and not self._inside(request):
                 return HTMLResponse(self.pages.render("password", token=token, error=""))
-            return self._admitted(HTMLResponse(self.pages.render("passing", link="/")))
+            return self._admitted(request, HTMLResponse(self.pages.render("passing", link="/")))
         if not self._inside(request):
             return self._refused()
         reader = self._reader(request)
@@ -137,7 +135,7 @@ class _Views:
         if not self.gate.takes_password(form.get("password", "")):
             given = {"token": form["token"], "error": "That is not the password."}
             return HTMLResponse(self.pages.render("password", **given), 403)
-        return self._admitted(RedirectResponse("/", 303))
+        return self._admitted(request, RedirectResponse("/", 303))
 
     async def begin(self, request: Request) -> Response:
         """Take a rater's name, and the personal code where this browser does not know the rater."""
@@ -157,9 +155,8 @@ class _Views:
             except OptionError as error:
                 return HTMLResponse(self.pages.welcome(name, str(error)), 400)
             answer = RedirectResponse("/next", 303)
-            signed = self.gate.sign(pack(name, does))
-            name_of = f"{self.gate.cookie}_reader"
-            answer.set_cookie(name_of, signed, max_age=REMEMBERED, **self._cookie)
+            signed = self.gate.sign(pack(name, does), self._session(request))
+            answer.set_cookie(f"{self.gate.cookie}_reader", signed, **self._cookie)
             return answer
 
         return await run_in_threadpool(work)
@@ -212,7 +209,7 @@ class _Views:
             if self.desk.item(reader, place) is None:
                 words = f"There is no text {place:,} here for you."
                 return self._message("No such text", words, 404, "/next")
-            return HTMLResponse(self.pages.text(reader, place))
+            return HTMLResponse(self.pages.text(reader, place, self._session(request)))
 
         return await self._with_reader(request, show)
 
@@ -249,7 +246,9 @@ class _Views:
             given = json.loads(await _body(request))
             if not isinstance(given, dict):
                 raise OptionError("a click is an object.")
-            name, does = unpack(self.gate.signed(str(given.get("reader", ""))))
+            name, does = unpack(
+                self.gate.signed(str(given.get("reader", "")), self._session(request))
+            )
             work = run_in_threadpool(lambda: act(self.desk.reader(name, does), given))
             return JSONResponse(await work)
         except (ValueError, RecursionError) as error:
@@ -272,16 +271,22 @@ class _Views:
     def _reader(self, request: Request) -> Reader | None:
         try:
             kept = request.cookies.get(f"{self.gate.cookie}_reader", "")
-            name, does = unpack(self.gate.signed(kept))
+            name, does = unpack(self.gate.signed(kept, self._session(request)))
             return self.desk.reader(name, does)
         except OptionError:
             return None
 
-    def _inside(self, request: Request) -> bool:
-        return self.gate.knows(request.cookies.get(self.gate.cookie))
+    def _session(self, request: Request) -> str:
+        """The cookie of a browser that had the token; "" where it brings none of ours."""
+        cookie = request.cookies.get(self.gate.cookie, "")
+        return cookie if self.gate.knows(cookie) else ""
 
-    def _admitted(self, answer: Response) -> Response:
-        answer.set_cookie(self.gate.cookie, self.gate.session, **self._cookie)
+    def _inside(self, request: Request) -> bool:
+        return bool(self._session(request))
+
+    def _admitted(self, request: Request, answer: Response) -> Response:
+        session = self._session(request) or self.gate.new_session()
+        answer.set_cookie(self.gate.cookie, session, **self._cookie)
         return answer
 
     def _refused(self) -> Response:

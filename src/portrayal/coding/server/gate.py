@@ -164,10 +164,10 @@ class Gate:
         """Name of the cookie: browsers share cookies between ports of a host."""
         return f"portrayal_{self.address.port}"
 
-    @property
-    def session(self) -> str:
-        """Value of the cookie of whoever had the token, and the password where there is one."""
-        return self._digest(f"session {self.address.token} {self.password or ''}")
+    def new_session(self) -> str:
+        """Return a cookie for whoever had the token, and the password where there is one."""
+        name = secrets.token_urlsafe(16)
+        return f"{name}.{self._session(name)}"
 
     @property
     def form_key(self) -> str:
@@ -176,7 +176,8 @@ class Gate:
 
     def knows(self, cookie: str | None) -> bool:
         """Whether a request brings the cookie."""
-        return _same(cookie or "", self.session)
+        name, _, signature = (cookie or "").partition(".")
+        return _same(signature, self._session(name))
 
     def takes_token(self, token: str) -> bool:
         """Whether a token is the address's."""
@@ -194,14 +195,14 @@ class Gate:
         """Whether a form or click came from a page of ours."""
         return _same(key, self.form_key)
 
-    def sign(self, text: str) -> str:
-        """Return text with a signature that nobody else can make, for a cookie or a page."""
-        return f"{text}.{self._digest(f'signed {text}')}"
+    def sign(self, text: str, session: str) -> str:
+        """Return text with a signature that nobody else can make and that one session alone has."""
+        return f"{text}.{self._digest(f'signed {session} {text}')}"
 
-    def signed(self, text: str) -> str | None:
-        """Return what `sign` was given; None where this page did not sign it."""
+    def signed(self, text: str, session: str) -> str | None:
+        """Return what `sign` was given; None where this page did not sign it for the session."""
         value, _, signature = text.rpartition(".")
-        return value if _same(signature, self._digest(f"signed {value}")) else None
+        return value if _same(signature, self._digest(f"signed {session} {value}")) else None
 
     def is_shut(self, person: str = "") -> bool:
         """Whether a person had too many wrong codes (or all, passwords) in the last minute."""
@@ -216,6 +217,9 @@ class Gate:
             with self._lock:
                 self._wrong[person].append(time.monotonic())
         return right
+
+    def _session(self, name: str) -> str:
+        return self._digest(f"session {name} {self.address.token} {self.password or ''}")
 
     def _digest(self, what: str) -> str:
         key = self.address.secret.encode()

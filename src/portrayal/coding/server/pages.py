@@ -115,8 +115,8 @@ class Pages:
             first=self.desk.around(reader, 0)[1],
         )
 
-    def text(self, reader: Reader, place: int) -> str:
-        """Return the page of one text as this reader has left it."""
+    def text(self, reader: Reader, place: int, session: str) -> str:
+        """Return the page of one text as this reader has left it, for one session."""
         desk, item = self.desk, self.desk.items[place - 1]
         said = desk.store.answers(reader.key, item.item_id)
         done, of = desk.progress(reader)
@@ -129,10 +129,11 @@ class Pages:
             for one, name in zip(item.people, names, strict=True)
             if people or inert(one.role)
         ]
+        name = reader.name.removesuffix(" (adjudication)")
         return self.render(
             "text",
             reader=reader.name,
-            packed=self.gate.sign(pack(reader.name.removesuffix(" (adjudication)"), reader.does)),
+            packed=self.gate.sign(pack(name, reader.does), session),
             project=desk.project.folder.name,
             place=place,
             of_texts=len(desk.items),
