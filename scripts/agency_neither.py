@@ -48,7 +48,7 @@ LABELS = ("agentic", "communal", "neither")
 LABELLED = Path(__file__).with_suffix(".csv")
 OUT = Path(__file__).parents[1] / "src/portrayal/annotate/agency/neither.npz"
 NAME = "neither.v1"
-FITTING = LinearFitting(least=1)
+FITTING = LinearFitting(least=1, contrast=0.0)
 STRENGTHS = (3.0, 10.0, 30.0)
 FOLDS = 10
 

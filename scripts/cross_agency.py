@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from teach_agency import Unlabelled, unlabelled
-from train_agency import COMPARED, KINDS, Material, Recipe, cross_validate, fitted, material
+from train_agency import ALONE, COMPARED, KINDS, Material, Recipe, cross_validate, fitted, material
 
 from portrayal.annotate.agency import load_classifier, mask
 from portrayal.annotate.agency.labelled import LabelledSentences, families, read_labelled
@@ -152,7 +152,7 @@ def _linear(lac: Lac, taught: Sequence[Mapping[str, Any]], number: int) -> dict[
     """P(agentic) of a fold by the linear classifier, taught and untaught, as it would ship."""
     given = {kind: material(lac.labelled, taught, kind, lac.family) for kind in KINDS}
     rows, held = np.flatnonzero(lac.fold != number), np.flatnonzero(lac.fold == number)
-    recipes = {"linear without teacher": Recipe(0, 3)}
+    recipes = {"linear without teacher": ALONE}
     if taught:
         found = {each: cross_validate(given["masked"], rows, each) for each in COMPARED}
         recipes["linear"] = max(found, key=lambda recipe: found[recipe])

@@ -18,7 +18,7 @@ otherwise.
 import argparse
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,7 @@ from portrayal.annotate.agency.linear import (
     write_linear,
 )
 
-NAME, UNTAUGHT = "linear-lac.v1", "linear-lac-untaught.v1"
+NAME, UNTAUGHT = "linear-lac.v1", "linear-lac-untaught.v2"
 OUT = Path(__file__).parents[1] / "src/portrayal/annotate/agency/linear.npz"
 KINDS = ("masked", "plain")
 FOLDS = 3
@@ -55,14 +55,17 @@ class Recipe:
         Of each of the teacher's sentences, where a labelled one has 1.
     strength
         C, the inverse of the L2 penalty.
+    contrast
+        See `LinearFitting`.
     """
 
     weight: float
     strength: float
+    contrast: float = 0.5
 
 
-CHOSEN, ALONE = Recipe(0.2, 10.0), Recipe(0.0, 3.0)
-COMPARED = (Recipe(0.1, 3.0), Recipe(0.2, 3.0), Recipe(0.4, 3.0), CHOSEN)
+CHOSEN, ALONE = Recipe(0.2, 10.0, 0.0), Recipe(0.0, 3.0)
+COMPARED = (CHOSEN, *(Recipe(0.1 * 2**k, 3.0, c) for k in range(3) for c in (0.0, 0.5)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,8 +112,9 @@ def fitted(given: Material, rows: IntArray, recipe: Recipe) -> WordScores:
     free = [row for row, made in enumerate(given.sources) if known.issuperset(made)]
     drawn = np.array(free if recipe.weight else [], dtype=np.int64)
     every = np.concatenate([rows, len(given.texts) + drawn])
+    settings = replace(given.counted.fitting, contrast=recipe.contrast)
     return fit_counted(
-        given.counted,
+        replace(given.counted, fitting=settings),
         every,
         given.targets[every].tolist(),
         name=NAME if recipe.weight else UNTAUGHT,

@@ -119,11 +119,12 @@ def test_fitting_finds_the_words_that_tell():
     assert not rare.grams
 
 
-@pytest.mark.parametrize(("masked", "least"), [(True, 0.88), (False, 0.88)])
-def test_accuracy_on_lac(shared_data, masked, least):
+@pytest.mark.parametrize(("name", "least"), [("linear", 0.88), ("untaught", 0.925)])
+@pytest.mark.parametrize("masked", [True, False])
+def test_accuracy_on_lac(shared_data, name, masked, least):
     held = read_labelled(shared_data("lac/validation.csv"))
     given = [mask(each) if masked else each for each in held.sentences]
-    agentic = load_classifier("linear", masked)(given)[:, 1] > 0.5
+    agentic = load_classifier(name, masked)(given)[:, 1] > 0.5
     assert np.mean(agentic == held.labels) >= least
 
 
@@ -138,6 +139,19 @@ def test_some_rows_of_what_was_counted_train_as_those_sentences_alone():
     for part in PARTS:
         assert getattr(counted, part) == pytest.approx(getattr(alone, part), abs=1e-4)
     assert counted.bias == pytest.approx(alone.bias, abs=1e-4)
+
+
+def test_contrast_weighs_what_one_class_has_more_often():
+    """Without it "led" and "they" differ by their labels alone; with it also by their penalty."""
+    sentences = [*TEXTS, *["they led, they said"] * 3, *["they helped, they said"] * 2]
+    labels = [*LABELS, 1, 1, 1, 0, 0]
+    plain, weighed = (
+        fit_linear(sentences, labels, LinearFitting(grams=0.0, contrast=c)) for c in (0.0, 1.0)
+    )
+    for scores in (plain, weighed):
+        assert scores.words["led"] > 0 > scores.words["helped"]
+    share = [abs(s.words["said"]) / s.words["led"] for s in (plain, weighed)]
+    assert share[1] < share[0]
 
 
 def test_a_larger_strength_holds_scores_back_less():

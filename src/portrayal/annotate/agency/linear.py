@@ -296,11 +296,15 @@ class LinearFitting:
         Weight of pieces of words against whole words, 0 to 1; a small one is a strong penalty.
     least
         Sentences that a word, pair or piece must occur in.
+    contrast
+        How far a weaker penalty is put on what occurs in one class more often than in the other
+        (Wang & Manning 2012, Section 2.4), 0 to 1.
     """
 
     strength: float = 3.0
     grams: float = 0.3
     least: int = 2
+    contrast: float = 0.5
 
 
 def fit_linear(
@@ -388,16 +392,22 @@ def fit_counted(
     strength
         In place of that of the settings.
     """
-    from scipy import optimize
+    from scipy import optimize, sparse
 
     fitting = counted.fitting
     matrix = counted.matrix[rows]
     kept = np.flatnonzero(matrix.getnnz(axis=0) >= fitting.least)
     matrix = matrix[:, kept]
-    turned = matrix.T.tocsr()
     wanted = np.asarray(targets, dtype=np.float64)
     given = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
     penalty = strength or fitting.strength
+    # Each column times how unlike its shares in the two classes are, on average about 1
+    occurs = (matrix > 0).T
+    ours, theirs = (1.0 + occurs @ (given * each) for each in (wanted, 1.0 - wanted))
+    unlike = np.abs(np.log(ours / ours.sum() / (theirs / theirs.sum())))
+    scale = 1.0 + fitting.contrast * (unlike / (unlike.mean() or 1.0) - 1.0)
+    matrix = (matrix @ sparse.diags(scale)).tocsr()
+    turned = matrix.T.tocsr()
 
     def loss(at: FloatArray) -> tuple[float, FloatArray]:
         """The weighted cross-entropy plus |w|² / 2C; the bias is not penalised."""
@@ -413,7 +423,7 @@ def fit_counted(
         loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 500, "maxcor": 20}
     )
     parts: dict[str, dict[str, float]] = {part: {} for part in PARTS}
-    for index, score in zip(kept.tolist(), done.x[:-1].tolist(), strict=True):
+    for index, score in zip(kept.tolist(), (scale * done.x[:-1]).tolist(), strict=True):
         part, key = counted.columns[index]
         parts[part][key] = score * (fitting.grams if part == "grams" else 1.0)
     return WordScores(name, **parts, bias=float(done.x[-1]))
