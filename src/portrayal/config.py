@@ -225,10 +225,13 @@ class AskingConfig:
     )
     parameters: Mapping[str, Any] = option(
         dict,
-        "temperature, max_tokens, top_p, seed, system.",
+        "temperature, max_tokens, top_p, seed, reasoning_effort, thinking_budget, service_tier, ….",
         panel=_ASKING,
         shown="parameter",
         metavar="NAME=VALUE",
+    )
+    arm: str = option(
+        "", "Name of these parameters; one run may hold several of a model.", panel=_ASKING
     )
     concurrency: int = option(16, "Most requests in flight.", panel=_ASKING)
     rpm: float | None = option(

@@ -319,3 +319,20 @@ def test_the_note_names_the_file_and_not_its_folder(run, tmp_path):
     note = (run.texts.folder / "stage.json").read_text()
     assert run.texts.note()["source"] == "tales.jsonl"
     assert str(tmp_path) not in note
+
+
+def test_reasoning_is_removed_from_texts_and_counted(run):
+    asked = {"prompt": KNOWN[17].text}
+    came = [f"<think>Hm.</think>{TEXT}", TEXT, "<think>Hm, and then", f"Hm.</think>\n{TEXT}"]
+    note = bring(run, [asked | {"text": each} for each in came])
+    assert [row["text"] for row in texts_of(run)] == [TEXT, TEXT, "", TEXT]
+    assert [row["outcome"] for row in texts_of(run)] == ["ok", "ok", "empty", "ok"]
+    assert note["n_reasoned"] == 3
+
+
+def test_a_column_of_reasoning_is_no_text_and_is_counted(run):
+    asked = {"prompt": KNOWN[17].text}
+    rows = [asked | {"content": TEXT, "reasoning_content": each} for each in ("Hm.", None, "So.")]
+    note = bring(run, rows)
+    assert {row["text"] for row in texts_of(run)} == {TEXT}
+    assert note["n_reasoned"] == 2

@@ -536,3 +536,42 @@ def test_pairs_are_asked_and_then_audited(ask: Portrayal, serve: Serve, tmp_path
     (tmp_path / "pairs.toml").write_text(PAIRS.replace("{title}", "{titel}"), encoding="utf-8")
     ask("collect", *asking).refused("pairs.toml, line 6", "nothing fills {titel}")
     ask("collect", "pairs", *_model(server), "--out", "q").refused("needs --prompts")
+
+
+def test_with_and_without_thinking_are_arms_whose_prompts_are_paired(
+    portrayal: Portrayal, serve: Serve, tmp_path: Path
+) -> None:
+    stories = ["She thanked her friend Maria.", "He thanked his friend John."]
+    server = serve(write=lambda prompt, n: f"<think>Hm.</think>{stories[n % 2]}")
+    run = tmp_path / "run"
+    for arm, effort in (("with thinking", "high"), ("without", "none")):
+        given = ("--arm", arm, "--parameter", f"reasoning_effort={effort}", "--samples", 2)
+        raw = ("--parameter-raw", "top_k=20", "--system", "Be brief.")
+        asked = portrayal("collect", STUDY, *_model(server), *given, *raw, "--out", run).ok()
+        assert "200 texts held reasoning, which was removed" in asked.out
+    body = server.bodies[-1]
+    assert (body["reasoning_effort"], body["top_k"]) == ("none", 20)
+    assert body["messages"][0]["content"] == "Be brief."
+    portrayal("audit", STUDY, "--out", run, *QUICK).ok()
+    assert "reasoning\\_effort high" in (run / "datasheet.md").read_text(encoding="utf-8")
+    shown = portrayal("compare", run, "--by", "model", "--format", "json").json()
+    (each,) = shown["comparisons"]
+    assert {one["name"]: (one["first"], one["second"]) for one in each["asked"]} == {
+        "reasoning_effort": ("high", "none")
+    }
+    tested = [row for row in each["changes"] if row["p"] is not None]
+    assert tested
+    assert {row["paired"] for row in tested} == {True}
+    assert {row["n_only_a"] + row["n_only_b"] for row in tested} == {0}
+    table = portrayal("compare", run, "--by", "model").ok()
+    assert "asked otherwise: reasoning_effort: high and none" in table.out
+
+
+def test_raw_parameters_are_json(portrayal: Portrayal, serve: Serve, tmp_path: Path) -> None:
+    server = serve()
+    asked = ("collect", STUDY, *_model(server), "--out", tmp_path / "run", "--parameter-raw")
+    portrayal(*asked, "top_k").refused("KEY=JSON", "top_k")
+    portrayal(*asked, "mode=fast").refused("KEY=JSON", "no JSON")
+    portrayal(*asked, "a=null").refused("JSON values, none of them null")
+    portrayal(*asked, "messages=[]").refused("none of model, messages")
+    assert server.requests == 0

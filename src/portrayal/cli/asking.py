@@ -1,5 +1,6 @@
 """What every command that asks a model shares: its options, the confirmation, and the progress."""
 
+import json
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -33,6 +34,19 @@ YES = Option(
     shown="yes",
     kind=bool,
 )
+SHAPING = (
+    Option("system", None, "System prompt.", "Asking a model", shown="system", metavar="TEXT"),
+    Option(
+        "parameter_raw",
+        None,
+        "What else goes into the body of a request as it is; repeatable.",
+        "Asking a model",
+        shown="parameter_raw",
+        metavar="KEY=JSON",
+        repeated=True,
+    ),
+)
+"""Options beside --parameter, whose values are parameters too."""
 
 
 def asking_options(*names: str, whose: str = "", samples: int = 1) -> list[Option]:
@@ -54,7 +68,8 @@ def asking_options(*names: str, whose: str = "", samples: int = 1) -> list[Optio
                 each, shown=f"{whose}_{each.shown}", help=f"The {whose}'s: {each.help}"
             )
         made.append(replace(each, default=samples) if each.name == "samples" else each)
-    return [*made, YES]
+    shaping = SHAPING if "parameters" in names and not whose else ()
+    return [*made, *shaping, YES]
 
 
 def asking_record(*names: str, whose: str = "", samples: int = 1) -> Any:
@@ -65,6 +80,20 @@ def asking_record(*names: str, whose: str = "", samples: int = 1) -> Any:
 def settings_of(how: Any, progress: "AskCallback | None" = None) -> dict[str, Any]:
     """Return what was given of a record with `asking_options`, as fields of `Asking`."""
     settings = given(how)
+    shaping: dict[str, Any] = {}
+    if (system := settings.pop("system", None)) is not None:
+        shaping["system"] = system
+    for text in settings.pop("parameter_raw", ()):
+        key, sign, value = text.partition("=")
+        try:
+            shaping.setdefault("raw", {})[key.strip()] = json.loads(value)
+        except ValueError as error:
+            raise OptionError(
+                f"--parameter-raw takes KEY=JSON, such as top_k=20 or 'mode=\"fast\"'; got "
+                f"{text!r}" + (f", whose value is no JSON ({error})." if sign else ".")
+            ) from None
+    if shaping:
+        settings["parameters"] = {**settings.get("parameters", {}), **shaping}
     consent = {} if settings.pop("yes", False) else {"confirm": confirm}
     return {**settings, **consent, "progress": progress}
 

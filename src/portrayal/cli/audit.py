@@ -49,7 +49,7 @@ _CONFIG = Parameter(
 
 def collect_of(study: str) -> tuple[Callable[..., None], str]:
     """Return the command `collect` of a study, and an example."""
-    asked = asking_options("model", "samples", "prompts", *LIMITS, "judge", *BATCH)
+    asked = asking_options("model", "samples", "prompts", "arm", *LIMITS, "judge", *BATCH)
     options = record([*asked, *prompt_options(study, [each.shown for each in asked])])
 
     def collect(
@@ -97,7 +97,7 @@ def _options(name: str, study: Any) -> list[Option]:
     workers = Option(
         "workers", None, report.pop("workers").help, "Output", shown="workers", kind=int
     )
-    asked = asking_options("model", "samples", "prompts", *LIMITS, "judge", "batch")
+    asked = asking_options("model", "samples", "prompts", "arm", *LIMITS, "judge", "batch")
     made = [*texts.values(), *asked, *own.values(), *reading.values(), workers, *report.values()]
     return [*made, *prompt_options(name, [each.shown for each in made])]
 

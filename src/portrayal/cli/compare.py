@@ -134,6 +134,7 @@ def _written(
             names = ("study", "a", "b", "level", "only_a", "only_b")
             told: dict[str, Any] = {name: getattr(each, name) for name in names}
             told |= {"prompts": asdict(each.prompts), "changes": [plain(row) for row in own]}
+            told["asked"] = [asdict(one) for one in each.asked]
             facts.append(told | {"instruments": [asdict(one) for one in each.instruments]})
         over = [plain(row) for row in found.summaries]
         return json_text(finite({"base": found.base, "comparisons": facts, "summaries": over}))

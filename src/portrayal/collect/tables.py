@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from portrayal.collect.fields import find_columns
+from portrayal.collect.reasoning import without_reasoning
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError
 from portrayal.run.files import write_atomically
@@ -33,7 +34,7 @@ def missing(value: Any) -> bool:
 
 
 def story(value: Any, where: str, number: int) -> str | None:
-    """Return a text that a model wrote; None where it is missing, NaN included.
+    """Return a text that a model wrote, without its reasoning; None where it is missing or NaN.
 
     Parameters
     ----------
@@ -51,7 +52,7 @@ def story(value: Any, where: str, number: int) -> str | None:
         return None
     if not isinstance(value, str):
         raise _refusal(value, where, number)
-    return whole(value)
+    return without_reasoning(whole(value))
 
 
 def label(value: Any, where: str, number: int) -> str | None:

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from portrayal.collect.fields import LABELS, TextFields, map_columns
 from portrayal.collect.outcomes import outcome_of
+from portrayal.collect.reasoning import COLUMNS, without_reasoning
 from portrayal.collect.sources import Row, TextSource, open_source
 from portrayal.collect.tables import UNNAMED, label, story
 from portrayal.errors import DataError, RunError
@@ -71,8 +72,8 @@ def import_texts(
     Returns
     -------
     dict
-        The stage's note: counts by outcome, the column mapping, the cluster unit, and how many
-        texts of which prompts were left out.
+        The stage's note: counts by outcome, the column mapping, the cluster unit, how many texts of
+        which prompts were left out, and how many held reasoning, which was removed.
 
     Raises
     ------
@@ -88,7 +89,7 @@ def import_texts(
     mark = fingerprint(
         source=source.digest,
         mapping=mapping,
-        importer="texts.v2",
+        importer="texts.v3",
         unknown_prompts=unknown_prompts,
         known=known,
     )
@@ -144,6 +145,7 @@ def _write(
         "shard_rows": shard_rows,
         "n_parts": number,
         "left_out": _left_out(reader.left_out),
+        "n_reasoned": reader.n_reasoned,
     }
 
 
@@ -166,6 +168,8 @@ class _TextReader:
         self.left_out: Counter[str] = Counter()
         self.prompts: dict[str, Prompt] = {}
         self.models: set[str] = set()
+        self.n_reasoned = 0
+        self._beside = [name for name in COLUMNS if name not in mapping.values()]
         self._cache: dict[tuple[str | None, ...], Prompt | None] = {}
         self._samples: Counter[tuple[str, str]] = Counter()
         self._labels = [name for name in LABELS if name in mapping]
@@ -195,7 +199,10 @@ class _TextReader:
             self.models.add(model)
             sample = self._samples[model, prompt.prompt_id]
             self._samples[model, prompt.prompt_id] += 1
-            text = story(self._cell(row, "text"), self.where, number)
+            cell = self._cell(row, "text")
+            text = story(cell, self.where, number)
+            holds = isinstance(cell, str) and without_reasoning(cell) is not cell
+            self.n_reasoned += holds or any(isinstance(row.get(n), str) for n in self._beside)
             labels = {name: self._label(row, name, number) for name in self._labels}
             outcome = cells["outcome"].casefold()
             if not outcome:

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import portrayal.registry as registry
 from portrayal.comparison.matching import (
     Side,
+    asked_differently,
     check_instruments,
     differing,
     matched,
@@ -160,6 +161,7 @@ def compare(
         dict(counts[0]),
         dict(counts[1]),
         sides[0].run.factors,
+        tuple(asked_differently(sides, model_pairs(*sides))),
     )
 
 

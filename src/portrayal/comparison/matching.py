@@ -143,6 +143,32 @@ def differing(a: Run, b: Run, records: tuple[list[Estimate], list[Estimate]]) ->
     ]
 
 
+def asked_differently(
+    sides: tuple[Side, Side], pairs: Iterable[tuple[str, str]]
+) -> list[Instrument]:
+    """Return by which parameters, and by which versions of models, the sides were asked.
+
+    Nothing for texts that were not asked here. Differences are no fault: they may be what is
+    compared.
+    """
+    stated: list[dict[str, set[str]]] = [{}, {}]
+    for pair in pairs:
+        notes = [
+            side.run.texts.note().get("asked", {}).get(model)
+            for side, model in zip(sides, pair, strict=True)
+        ]
+        for into, note in zip(stated, notes, strict=True) if all(notes) else ():
+            told = {**note["parameters"], "model named in answers": ", ".join(note["answered_by"])}
+            for name, value in told.items():
+                into.setdefault(name, set()).add(str(value))
+    first, second = ({n: "; ".join(sorted(v)) for n, v in each.items()} for each in stated)
+    return [
+        Instrument(name, first.get(name, ""), second.get(name, ""))
+        for name in sorted(first.keys() | second.keys())
+        if first.get(name) != second.get(name)
+    ]
+
+
 def check_instruments(found: Iterable[Instrument], despite: Iterable[str]) -> None:
     """Refuse runs that measured with something else, but for what `despite` names.
 

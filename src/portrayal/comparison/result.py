@@ -247,6 +247,8 @@ class Comparison:
         Estimates that one side alone has, by measure.
     factors
         How groups are called.
+    asked
+        By which parameters and versions of models the sides were asked, where they differ.
     """
 
     study: str
@@ -259,6 +261,7 @@ class Comparison:
     only_a: Mapping[str, int] = field(default_factory=dict)
     only_b: Mapping[str, int] = field(default_factory=dict)
     factors: tuple[FactorLabels, ...] = ()
+    asked: tuple[Instrument, ...] = ()
 
     def to_pandas(self) -> Any:
         """Return a DataFrame, one row for each change, a column for each stratum and group."""
@@ -291,6 +294,8 @@ def about(found: Comparison) -> Iterator[str]:
     )
     for each in found.instruments:
         yield f"despite another instrument: {each}"
+    for each in found.asked:
+        yield f"asked otherwise: {each}"
     only = sum(found.only_a.values()), sum(found.only_b.values())
     if any(only):
         yield f"estimates of one side alone: {only[0]:,} of the first, {only[1]:,} of the second"

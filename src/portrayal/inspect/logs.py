@@ -19,9 +19,10 @@ from inspect_ai.log import (
     read_eval_log_sample_summaries,
     read_eval_log_samples_by_id,
 )
-from inspect_ai.model import ChatMessage, ModelOutput
+from inspect_ai.model import ChatMessage, ContentReasoning, ModelOutput
 
 from portrayal.collect import outcome_of
+from portrayal.collect.reasoning import without_reasoning
 from portrayal.collect.sources import TextSource, open_source
 from portrayal.errors import DataError
 from portrayal.records import Outcome
@@ -32,10 +33,11 @@ log = logging.getLogger("portrayal.inspect")
 
 @dataclass(frozen=True, slots=True)
 class LoggedAnswer:
-    """One answer: its text, and whether it can be read."""
+    """One answer: its text, whether it can be read, and the reasoning that came along."""
 
     text: str
     outcome: Outcome
+    reasoning: str = ""
 
 
 def answers_of(output: ModelOutput, *, failed: bool = False) -> list[LoggedAnswer]:
@@ -58,13 +60,14 @@ def answers_of(output: ModelOutput, *, failed: bool = False) -> list[LoggedAnswe
         return [LoggedAnswer(output.completion, "failed")]
     found = []
     for choice in output.choices:
-        text = choice.message.text
-        if failed:
-            found.append(LoggedAnswer(text, "failed"))
-        elif choice.stop_reason == "content_filter":
-            found.append(LoggedAnswer(text, "refused"))
-        else:
-            found.append(LoggedAnswer(text, outcome_of(text)))
+        came, content = choice.message.text, choice.message.content
+        text = without_reasoning(came)
+        parts = [] if isinstance(content, str) else content
+        beside = [part.reasoning for part in parts if isinstance(part, ContentReasoning)]
+        reasoning = came if text is not came else "\n".join(beside)
+        filtered = choice.stop_reason == "content_filter"
+        outcome = "failed" if failed else "refused" if filtered else outcome_of(text)
+        found.append(LoggedAnswer(text, outcome, reasoning))
     return found
 
 
@@ -258,6 +261,7 @@ def _rows(sample: EvalSample, log: Log) -> Iterator[Row]:
             "text_id": "/".join(map(str, (spec.eval_id, sample.id, sample.epoch, number))),
             **asked,
             "outcome": answer.outcome,
+            "reasoning_content": answer.reasoning or None,
         }
         yield own | {
             key: value

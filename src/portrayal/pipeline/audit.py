@@ -220,6 +220,8 @@ def _collect(
     tell(f"texts: {note['n_texts']:,} of {counted(len(note['models']), 'model')}{_unread(note)}")
     if texts is not None and "model" not in note["mapping"]:
         tell("no column names a model: all texts are of one, unnamed; --column model=NAME")
+    if n := note.get("n_reasoned") if texts is not None else 0:
+        tell(f"{counted(n, 'text')} held reasoning, which was removed")
     if left_out := note.get("left_out"):
         tell(f"left out, as their prompts are not the study's: {said_left_out(left_out)}")
 

@@ -113,7 +113,9 @@ class AuditConfig:
                 into[name] = value
         asked, options = made["asking"], made["options"]
         model = asked.get("model")
-        unasked = [name for name in ("prompts", "samples", "judge", "batch") if name in asked]
+        unasked = [
+            name for name in ("prompts", "samples", "judge", "batch", "arm") if name in asked
+        ]
         for name, value in asked.get("prompt_options", {}).items():
             unasked.append(name.removesuffix("s") if isinstance(value, (tuple, dict)) else name)
         if unasked and not model:

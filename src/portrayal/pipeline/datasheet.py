@@ -149,7 +149,8 @@ def _procedure(told: Mapping[str, Any], note: Mapping[str, Any], source: str) ->
         lines.append(f"They name themselves {_list(told['answered_by'])}.")
     for model, asked in sorted(note.get("asked", {}).items()):
         given = [f"{name} {value}" for name, value in sorted(asked.get("parameters", {}).items())]
-        said = [_list(given) or "default parameters", Usage.of(asked).estimated]
+        usage = Usage.of(asked)
+        said = [_list(given) or "default parameters", usage.reasoned, usage.estimated]
         lines.append(f"{markdown(model)}: {'; '.join(filter(None, said))}.")
     return " ".join(lines)
 
@@ -166,6 +167,9 @@ def _unread(told: Mapping[str, Any], note: Mapping[str, Any]) -> str:
     said = "No text was refused, empty or failed."
     if counts:
         said = f"Yes: {', '.join(counts)} of {told['n_texts']:,} texts."
+    asked = [each.get("n_reasoned", 0) for each in note.get("asked", {}).values()]
+    if n := note.get("n_reasoned", 0) + sum(asked):
+        said += f" {n:,} held reasoning of the model before its answer, which was removed."
     if not note.get("left_out"):
         return said
     why = f"Left out, as their prompts are not the study's: {said_left_out(note['left_out'])}."

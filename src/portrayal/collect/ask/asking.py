@@ -36,7 +36,11 @@ class Asking(AskingConfig):
     base_url
         Address of an OpenAI-compatible server.
     parameters
-        Settings that shape answers: temperature, max_tokens, top_p, seed, system.
+        Settings that shape answers: temperature, reasoning_effort, system, …, and `raw`, what goes
+        into the body of each request as it is.
+    arm
+        Name of this set of parameters, beside the model's in the run, which may then hold several
+        of one model: arms of an experiment, whose prompts `compare` pairs.
     concurrency
         Most requests in flight; fewer when the endpoint limits the rate.
     rpm, tpm
@@ -110,7 +114,10 @@ class Asking(AskingConfig):
         """Return the provider; a missing key or client is an error here."""
         if self.provider is not None:
             return self.provider
-        return provider_of(self.model, base_url=self.base_url, parameters=dict(self.parameters))
+        made = provider_of(self.model, base_url=self.base_url, parameters=dict(self.parameters))
+        if self.arm:
+            made.name = f"{made.name} [{self.arm}]"
+        return made
 
     def cold(self) -> "Asking":
         """Return it at a temperature of 0, where none is given and the model takes one."""

@@ -102,8 +102,8 @@ def charged(
 
     A count that is missing, or that cannot be beside the text (fewer than one token for 16
     characters, more than ten million), is replaced by an upper bound for any tokenizer: the bytes
-    of the text, of an answer at most `cap` (its `max_tokens`). Nothing is charged where no answer
-    came.
+    of the text and of reasoning, of an answer at most `cap` (its `max_tokens`). Nothing is charged
+    where no answer came.
     """
     reported = result.usage
     came = isinstance(result, Answer) or getattr(result, "kind", "") == "body"
@@ -112,7 +112,7 @@ def charged(
     text, answered = "\n\n".join(filter(None, asked)), getattr(result, "text", "")
     sides = (
         (reported.input_tokens, text, _FRAME_TOKENS, _MOST_TOKENS),
-        (reported.output_tokens, answered, 0, cap or _MOST_TOKENS),
+        (reported.output_tokens, answered, getattr(result, "reasoning", 0), cap or _MOST_TOKENS),
     )
     estimated = reported.estimated_tokens
     counts: list[int] = []
@@ -121,7 +121,7 @@ def charged(
         bound = min(most, len(content.encode("utf-8", "replace")) + frame)
         counts.append(count if plausible else bound)
         estimated += 0 if plausible else bound
-    return Usage(counts[0], counts[1], estimated)
+    return Usage(counts[0], counts[1], estimated, min(reported.reasoning_tokens, counts[1]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,14 +189,18 @@ def estimate_cost(
     answer_tokens: int | None = None,
     *,
     under_way: int = 0,
+    reasoning_tokens: int = 0,
 ) -> CostEstimate:
-    """Return what the rest of `plan` may cost, without the requests that are under way already."""
+    """Return what the rest of `plan` may cost, without the requests that are under way already.
+
+    An answer takes `answer_tokens`, or 1,000, and as many `reasoning_tokens` as it may.
+    """
     left = plan.n_left - under_way
     characters = sum(len(part) for prompt in plan.prompts for part in prompt.asked) / len(
         plan.prompts
     )
     asked = round(left * characters / _CHARACTERS_PER_TOKEN)
-    usage = Usage(asked, left * (answer_tokens or _OUTPUT_TOKENS))
+    usage = Usage(asked, left * ((answer_tokens or _OUTPUT_TOKENS) + reasoning_tokens))
     cost = None if price is None else price.cost(usage)
     return CostEstimate(left, usage.input_tokens, usage.output_tokens, cost, plan.model)
 

@@ -60,10 +60,10 @@ def server(model: str, base_url: str | None, parameters: Parameters) -> Provider
         from pydantic_ai.models.openai import OpenAIChatModel
         from pydantic_ai.profiles.openai import OpenAIModelProfile
         from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
-    given = {"base_url": base_url, "api_key": _key("server", needed=False)}
+    given: dict[str, Any] = {"base_url": base_url, "api_key": _key("server", needed=False)}
     profile = OpenAIModelProfile(openai_chat_supports_max_completion_tokens=False)
-    chat = partial(OpenAIChatModel, profile=profile)
-    make = _maker(chat, partial(OpenAICompatibleProvider, "server"), model, **given)
+    there = partial(OpenAICompatibleProvider, "server")
+    make = _maker(OpenAIChatModel, there, model, profile, **given)
     return _remote("server", make, parameters)
 
 
@@ -74,8 +74,8 @@ def anthropic(model: str, base_url: str | None, parameters: Parameters) -> Provi
         from pydantic_ai.providers.anthropic import AnthropicProvider
 
         from portrayal.collect.ask.batch.services import AnthropicBatches
-    given = {"base_url": base_url, "api_key": _key("anthropic")}
-    make = _maker(AnthropicModel, AnthropicProvider, model, **given)
+    key = _key("anthropic")
+    make = _maker(AnthropicModel, AnthropicProvider, model, base_url=base_url, api_key=key)
     return _remote("anthropic", make, parameters, batches=AnthropicBatches)
 
 
@@ -137,7 +137,8 @@ def huggingface(model: str, base_url: str | None, parameters: Parameters) -> Pro
     set_async_client_factory(lambda: watched(httpx.AsyncClient(follow_redirects=True, timeout=600)))
     service: Any = HuggingFaceProvider  # its overloads leave out that both may be None
     there = service(base_url=base_url, api_key=_key("huggingface"))
-    return _remote("huggingface", lambda _: HuggingFaceModel(model, provider=there), parameters)
+    make = _maker(HuggingFaceModel, lambda **_: there, model)
+    return _remote("huggingface", make, parameters)
 
 
 def bedrock(model: str, base_url: str | None, parameters: Parameters) -> Provider:
@@ -165,12 +166,20 @@ def bedrock(model: str, base_url: str | None, parameters: Parameters) -> Provide
 
 
 def _maker(
-    make_model: Callable[..., Any], make_provider: Callable[..., Any], model: str, **given: Any
+    make_model: Callable[..., Any],
+    make_provider: Callable[..., Any],
+    model: str,
+    profile: Parameters | None = None,
+    **given: Any,
 ) -> Make:
     """What makes a model that does not retry by itself over an HTTP client."""
+    from portrayal.collect.ask.remote import WHOLE
 
     def make(http: Any) -> "Model[Any]":
-        made: Model[Any] = make_model(model, provider=make_provider(**given, http_client=http))
+        provider = make_provider(**given, http_client=http)
+        made: Model[Any] = make_model(
+            model, provider=provider, profile={**(profile or {}), **WHOLE}
+        )
         client: Any = made.provider.client if made.provider else None
         if hasattr(client, "max_retries"):
             client.max_retries = 0

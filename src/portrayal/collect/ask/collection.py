@@ -34,6 +34,7 @@ from portrayal.run.files import write_parquet
 from portrayal.run.stages import fingerprint
 from portrayal.validate import check_count
 
+_ABOUT = ("answered_by", "reasoning_characters")
 _REASONS = 20
 _LONGEST_REASON = 160
 
@@ -132,6 +133,10 @@ class Collection:
         This model's answers in this run that could not be read, by what was wrong.
     reasons
         Why rows of this collection failed, and how many.
+    versions
+        This model's answers in this run by the model that the service names in them.
+    n_reasoned
+        This model's answers in this run with reasoning that is no part of their text.
     """
 
     def __init__(
@@ -150,7 +155,8 @@ class Collection:
         self.outcomes: Counter[str] = Counter()
         self.malformed: Counter[str] = Counter()
         self.reasons: Counter[str] = Counter()
-        self.usage = Usage()
+        self.versions: Counter[str] = Counter()
+        self.usage, self.n_reasoned = Usage(), 0
         self._mark = mark or _mark(study, prompts)
         self._asked = self._check()
         self._unfolded = 0
@@ -191,8 +197,9 @@ class Collection:
             **asdict(answer.usage),
             "response_id": answer.response_id,
             "answered_by": answer.model,
+            "reasoning_characters": answer.reasoning,
         }
-        self.usage += answer.usage
+        self._count_answer(fields)
         self._append(request, outcome, fields, attempts, asked_at)
         return outcome
 
@@ -240,6 +247,8 @@ class Collection:
             "usage": self.usage,
             "malformed": dict(self.malformed),
             "reasons": dict(self.reasons),
+            "versions": dict(self.versions),
+            "n_reasoned": self.n_reasoned,
             "damaged": self.journal.n_damaged,
         }
 
@@ -309,14 +318,15 @@ class Collection:
         if before != self.parameters:
             raise RunError(
                 f"{self.run.path} holds answers of {self.model} with the parameters {before}; "
-                f"now they are {self.parameters}. Give another --out to keep both."
+                f"now they are {self.parameters}, which is another condition. Name it with --arm "
+                "to have both in this run, or give another --out."
             )
         return asked
 
     def _read(self) -> Counter[str]:
         """Mark what is done, count what this model cost, and count every row by outcome."""
         counted: Counter[str] = Counter()
-        wanted = {"prompt_id", "sample", "model", "outcome", *Usage.__slots__}
+        wanted = {"prompt_id", "sample", "model", "outcome", *Usage.__slots__, *_ABOUT}
         for part in self.run.texts.parts():
             columns = sorted(wanted & {*pq.read_schema(part).names})
             for row in pq.read_table(part, columns=columns).to_pylist():
@@ -335,7 +345,12 @@ class Collection:
         if row["model"] == self.model:
             self.plan.mark_done(row["prompt_id"], row["sample"])
             self.outcomes[row["outcome"]] += 1
-            self.usage += Usage.of(row)
+            self._count_answer(row)
+
+    def _count_answer(self, row: Mapping[str, Any]) -> None:
+        self.usage += Usage.of(row)
+        self.versions.update(filter(None, [row.get("answered_by")]))
+        self.n_reasoned += bool(row.get("reasoning_characters"))
 
     def _write_note(self, n_failed: int) -> None:
         self._asked[self.model] = {
@@ -343,6 +358,8 @@ class Collection:
             "samples": self.plan.samples,
             "done": self.plan.n_done,
             "complete": self.plan.n_left == 0,
+            "answered_by": dict(sorted(self.versions.items())),
+            "n_reasoned": self.n_reasoned,
             **asdict(self.usage),
         }
         counts = self._in_texts + Counter(failed=n_failed)

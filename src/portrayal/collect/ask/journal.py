@@ -313,16 +313,21 @@ def disk_told(path: Path) -> Iterator[None]:
 
 FAILED = "part-failed-"
 
-_NUMBERS = ("sample", "input_tokens", "output_tokens", "estimated_tokens", "attempts")
+_NUMBERS = (
+    *("sample", "input_tokens", "output_tokens", "estimated_tokens", "reasoning_tokens"),
+    *("reasoning_characters", "attempts"),
+)
 _COLUMNS = (
     *("text_id", "source_id", "prompt_id", "sample", "model", "text", "outcome", "input_tokens"),
-    *("output_tokens", "estimated_tokens", "finish_reason", "answered_by", "asked_at"),
-    *("attempts", "reason"),
+    *("output_tokens", "estimated_tokens", "reasoning_tokens", "reasoning_characters"),
+    *("finish_reason", "answered_by", "asked_at", "attempts", "reason"),
 )
 SCHEMA = pa.schema([(n, pa.int32() if n in _NUMBERS else pa.string()) for n in _COLUMNS])
 """The columns of imported texts, then what only an asked text has.
 
 `estimated_tokens` are those that are upper bounds, as the endpoint reported no count that can be;
+`reasoning_tokens` those of the answer that are reasoning, `reasoning_characters` what of it came
+along and is not in the text;
 `source_id` is the endpoint's identifier of the answer, `answered_by` the model as the endpoint
 names it, `asked_at` the wall clock of the last try (UTC), `reason` why a row failed.
 """

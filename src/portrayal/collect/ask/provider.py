@@ -28,7 +28,43 @@ def scrub(message: str, variables: Iterable[str]) -> str:
     return _LOOKS_LIKE_KEY.sub(_HIDDEN, message)
 
 
-KNOWN = ("temperature", "max_tokens", "top_p", "seed", "system")
+RAW = "raw"
+"""The parameter that holds what goes into the body of a request as it is."""
+
+
+def _within(low: float, high: float, kind: type = float) -> Callable[[Any], bool]:
+    """What tells whether a value is a number from `low` to `high`; whole where `kind` is int."""
+    kinds = (int,) if kind is int else (int, float)
+    return lambda v: isinstance(v, kinds) and not isinstance(v, bool) and low <= v <= high
+
+
+def _holds_no_null(value: Any) -> bool:
+    """Whether JSON has no null in it, which no `audit.toml` could hold."""
+    inner = value.values() if isinstance(value, Mapping) else value
+    many = isinstance(value, (Mapping, list, tuple))
+    return all(map(_holds_no_null, inner)) if many else value is not None
+
+
+_ASKED = ("model", "messages", "input", "system", "stream")
+EFFORTS = ("none", "default", "minimal", "low", "medium", "high", "xhigh", "max")
+TIERS = ("auto", "default", "flex", "priority")
+KNOWN: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
+    "temperature": ("a number from 0 to 2", _within(0, 2)),
+    "max_tokens": ("a whole number of at least 1", _within(1, math.inf, int)),
+    "top_p": ("a fraction above 0, at most 1", _within(math.nextafter(0, 1), 1)),
+    "seed": ("a whole number", _within(-math.inf, math.inf, int)),
+    "system": ("a text", lambda v: isinstance(v, str) and bool(v.strip())),
+    "reasoning_effort": (f"one of {', '.join(EFFORTS)}", EFFORTS.__contains__),
+    "thinking_budget": ("a whole number of tokens, 0 for none", _within(0, math.inf, int)),
+    "presence_penalty": ("a number from -2 to 2", _within(-2, 2)),
+    "frequency_penalty": ("a number from -2 to 2", _within(-2, 2)),
+    "service_tier": (f"one of {', '.join(TIERS)}", TIERS.__contains__),
+    RAW: (
+        f"names with JSON values, none of them null, and none of {', '.join(_ASKED)}",
+        lambda v: isinstance(v, Mapping) and _holds_no_null(v) and not v.keys() & {*_ASKED},
+    ),
+}
+"""Parameter → what its value must be, in words and as a test."""
 
 
 def check_parameters(
@@ -45,28 +81,16 @@ def check_parameters(
     given = {key: value for key, value in parameters.items() if value is not None}
     for key, value in given.items():
         if key not in KNOWN:
-            raise OptionError(f"{name}: there is no parameter {key!r}; known: {', '.join(KNOWN)}.")
+            raise OptionError(
+                f"{name}: there is no parameter {key!r}; known: {', '.join(KNOWN)}. What else the "
+                f"service takes goes into its requests as it is by --parameter-raw {key}=JSON."
+            )
         if key in unsupported:
             raise OptionError(f"{name} ignores {key}; leave it out to ask with its own default.")
-        wanted = _wanted(key, value)
-        if wanted:
+        wanted, fits = KNOWN[key]
+        if not fits(value):
             raise OptionError(f"{name}: {key} must be {wanted}; got {value!r}.")
     return given
-
-
-def _wanted(key: str, value: Any) -> str:
-    """What `value` should have been; "" where it is."""
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    whole = number and isinstance(value, int)
-    if key == "temperature":
-        return "" if number and 0 <= value <= 2 else "a number from 0 to 2"
-    if key == "top_p":
-        return "" if number and 0 < value <= 1 else "a fraction above 0, at most 1"
-    if key == "max_tokens":
-        return "" if whole and value >= 1 else "a whole number of at least 1"
-    if key == "seed":
-        return "" if whole else "a whole number"
-    return "" if isinstance(value, str) and value.strip() else "a text"
 
 
 FinishReason = Literal["stop", "length", "content_filter", "refusal", "other"]
@@ -74,11 +98,22 @@ FinishReason = Literal["stop", "length", "content_filter", "refusal", "other"]
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens that an answer, or several, cost; `estimated_tokens` of them are upper bounds."""
+    """Tokens that an answer, or several, cost.
+
+    Attributes
+    ----------
+    input_tokens, output_tokens
+        Asked and answered, those of reasoning among the latter.
+    estimated_tokens
+        Tokens of both that are upper bounds.
+    reasoning_tokens
+        Tokens of the answer that are reasoning, where the service says so.
+    """
 
     input_tokens: int = 0
     output_tokens: int = 0
     estimated_tokens: int = 0
+    reasoning_tokens: int = 0
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> "Usage":
@@ -96,6 +131,12 @@ class Usage:
             f"{self.estimated_tokens:,} of {self.total:,} tokens are estimated, as upper bounds: "
         )
         return said + "the service reported no count that can be" if self.estimated_tokens else ""
+
+    @property
+    def reasoned(self) -> str:
+        """What to say of the tokens that are reasoning; "" where there are none."""
+        said = f"{self.reasoning_tokens:,} of {self.output_tokens:,} tokens out are reasoning"
+        return said if self.reasoning_tokens else ""
 
     @property
     def total(self) -> int:
@@ -119,6 +160,8 @@ class Answer:
         The model as the endpoint names it, which may carry a date or version.
     response_id
         The endpoint's identifier of the answer; "" where it gives none.
+    reasoning
+        Characters of reasoning that came with the answer and are no part of its text.
     """
 
     text: str
@@ -126,6 +169,7 @@ class Answer:
     usage: Usage = field(default_factory=Usage)
     model: str = ""
     response_id: str = ""
+    reasoning: int = 0
 
 
 class TryAgainError(PortrayalError):
@@ -244,8 +288,9 @@ def provider_of(
     base_url
         Another address than the service's own; needed by "server:", any OpenAI-compatible server.
     parameters
-        `temperature`, `max_tokens`, `top_p`, `seed` and `system` (a system prompt). What is left
-        out is left to the service, as a consumer would meet it.
+        See `KNOWN`: `temperature`, `reasoning_effort`, `system` (a system prompt), …, and `raw`,
+        what goes into the body of a request as it is. What is left out is left to the service, as
+        a consumer would meet it.
 
     Raises
     ------

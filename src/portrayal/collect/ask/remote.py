@@ -14,6 +14,7 @@ from pydantic_ai.messages import (
     ModelResponse,
     SystemPromptPart,
     TextPart,
+    ThinkingPart,
     UserPromptPart,
 )
 from pydantic_ai.models import Model, ModelRequestParameters, create_async_httpx2_client
@@ -21,6 +22,7 @@ from pydantic_ai.settings import ModelSettings
 
 from portrayal.collect.ask.batch.store import BatchService, no_batches
 from portrayal.collect.ask.provider import (
+    RAW,
     Answer,
     FinishReason,
     RejectedError,
@@ -41,6 +43,7 @@ from portrayal.collect.ask.wire import (
     watched,
     wrong_with,
 )
+from portrayal.collect.reasoning import without_reasoning
 
 _LONGEST = 300
 _CONTINUE = "Then run the same command again; nothing that was answered is asked again."
@@ -162,6 +165,45 @@ def _message(body: Any) -> str:
 
 
 _NO_TOOLS = ModelRequestParameters()
+WHOLE: Any = {"thinking_tags": ("\0[", "]\0")}
+"""Profile of a model whose texts come with the reasoning that they mark, for us to remove."""
+
+
+def _as(setting: str) -> Callable[[Any], dict[str, Any]]:
+    return lambda value: {setting: value}
+
+
+_BODY = {RAW: _as("extra_body")}
+SETTINGS: Mapping[str, Mapping[str, Callable[[Any], dict[str, Any]]]] = {
+    "openai": {"reasoning_effort": _as("openai_reasoning_effort"), **_BODY},
+    "server": {"reasoning_effort": _as("openai_reasoning_effort"), **_BODY},
+    "groq": {"reasoning_effort": _as("groq_reasoning_effort"), **_BODY},
+    "anthropic": {
+        "reasoning_effort": _as("anthropic_effort"),
+        "thinking_budget": lambda n: {
+            "anthropic_thinking": {"type": "enabled", "budget_tokens": n}
+            if n
+            else {"type": "disabled"}
+        },
+        "service_tier": lambda tier: {
+            "anthropic_service_tier": "standard_only" if tier == "default" else tier
+        },
+        **_BODY,
+    },
+    "google": {
+        "reasoning_effort": lambda word: {
+            "google_thinking_config": {"thinking_level": word.upper()}
+        },
+        "thinking_budget": lambda n: {"google_thinking_config": {"thinking_budget": n}},
+    },
+    "huggingface": _BODY,
+    "bedrock": {RAW: _as("bedrock_additional_model_requests_fields")},
+}
+"""Service → parameter → the settings of pydantic-ai by which it reaches the request, where these
+are called otherwise; a service takes no other of `_BY_SERVICE`."""
+_BY_SERVICE = ("reasoning_effort", "thinking_budget", RAW)
+_REASONING = ("reasoning_tokens", "thinking_tokens", "thoughts_tokens")
+"""What services call the tokens of reasoning, within those of the answer."""
 _REASONS: dict[str | None, FinishReason] = {
     "stop": "stop",
     "length": "length",
@@ -212,17 +254,23 @@ class RemoteModel:
         self.model = make(self._http)
         self.name = f"{service}:{self.model.model_name}"
         profile: Mapping[str, Any] = self.model.profile
-        ignored: set[str] = set(self.model.unsupported_settings)
+        own = SETTINGS.get(service, {})
+        ignored = {*self.model.unsupported_settings, *_BY_SERVICE} - own.keys()
         can_rest = "none" in (profile.get("openai_reasoning_efforts") or ()) or profile.get(
             "openai_supports_reasoning_effort_none", False
         )
-        rests = can_rest and not profile.get("thinking_enabled_by_default", False)
+        usual = None if profile.get("thinking_enabled_by_default", False) else "none"
+        rests = can_rest and parameters.get("reasoning_effort", usual) == "none"
         if profile.get("openai_supports_reasoning", False) and not rests:
-            ignored |= {"temperature", "top_p"}
+            ignored |= {"temperature", "top_p", "presence_penalty", "frequency_penalty"}
         checked = check_parameters(self.name, parameters, ignored)
         self.parameters: Mapping[str, Any] = checked
-        sent = {key: value for key, value in checked.items() if key != "system"}
-        self.settings = ModelSettings(**{**sent, **(settings or {})})  # type: ignore[typeddict-item]
+        sent: dict[str, Any] = dict(settings or {})
+        for key, value in checked.items():
+            for name, part in own.get(key, _as(key))(value).items() if key != "system" else ():
+                many = isinstance(part, Mapping)
+                sent[name] = {**sent.get(name, {}), **part} if many else part
+        self.settings = ModelSettings(**sent)  # type: ignore[typeddict-item]
         self._system: str = checked.get("system") or ""
         self._open: AsyncExitStack | None = None
         self._opening = asyncio.Lock()
@@ -299,16 +347,24 @@ class RemoteModel:
 
     def read(self, response: ModelResponse) -> Answer:
         """Return what a response of the model says, and why it ended."""
-        text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
+        came = "".join(part.content for part in response.parts if isinstance(part, TextPart))
+        beside = [part.content for part in response.parts if isinstance(part, ThinkingPart)]
+        text = without_reasoning(came)
         details = response.provider_details or {}
         said = str(details.get("finish_reason") or "").lower()
         reason: FinishReason = _REASONS.get(response.finish_reason, "other")
-        usage = Usage(response.usage.input_tokens, response.usage.output_tokens)
+        counts = response.usage
+        thought = counts.output_reasoning_tokens or next(
+            (n for key in _REASONING if (n := counts.details.get(key))), 0
+        )
+        # Some services count reasoning beside the answer, and not within it.
+        answered = counts.output_tokens + (thought if thought > counts.output_tokens else 0)
+        usage = Usage(counts.input_tokens, answered, 0, thought)
         if not text and response.finish_reason == "error":
             raise TryAgainError(
                 "body", f"{self.name}: an answer that ended with an error.", None, usage
             )
-        if not text and not said and response.finish_reason is None:
+        if not (came or beside) and not said and response.finish_reason is None:
             raise TryAgainError(
                 "body", f"{self.name}: an answer without anything in it.", None, usage
             )
@@ -324,4 +380,5 @@ class RemoteModel:
             usage=usage,
             model=response.model_name or "",
             response_id=response.provider_response_id or "",
+            reasoning=len(came) - len(text) + sum(map(len, beside)),
         )

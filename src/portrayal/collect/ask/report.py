@@ -84,6 +84,10 @@ class CollectReport:
         Why rows of this collection failed: how many, by reason.
     damaged
         Damaged lines of the journal that were set aside.
+    versions
+        Answers of this model in this run by the model that the service names in them.
+    n_reasoned
+        Answers of this model in this run that came with reasoning, which is no part of their text.
     open_batches
         Batches still under way; the same call continues with them.
     notes
@@ -103,6 +107,8 @@ class CollectReport:
     stopped: Stopped
     malformed: Mapping[str, int] = field(default_factory=dict)
     reasons: Mapping[str, int] = field(default_factory=dict)
+    versions: Mapping[str, int] = field(default_factory=dict)
+    n_reasoned: int = 0
     damaged: int = 0
     open_batches: int = 0
     notes: tuple[str, ...] = ()
@@ -136,6 +142,12 @@ class CollectReport:
         elif self.open_batches:
             n = counted(self.open_batches, "batch", "batches")
             parts.append(f"{n} under way, the same command continues")
+        if said := self.usage.reasoned:
+            parts.append(said)
+        if self.n_reasoned:
+            parts.append(f"{counted(self.n_reasoned, 'text')} held reasoning, which was removed")
+        if len(self.versions) > 1:
+            parts.append(f"the service answered by several models: {most_frequent(self.versions)}")
         if said := self.usage.estimated:
             parts.append(said)
         if self.reasons:

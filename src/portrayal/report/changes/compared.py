@@ -193,6 +193,9 @@ def _write(found: Comparison, sides: tuple[Side, Side], path: str | Path, seed: 
     if found.instruments:
         listed = "; ".join(map(str, found.instruments))
         warnings.append(f"The sides measured with different instruments: {short(listed, 600)}.")
+    if found.asked:
+        listed = "; ".join(map(str, found.asked))
+        warnings.append(f"The sides were asked otherwise: {short(listed, 600)}.")
     if found.prompts.reworded:
         counted = fmt.plural(found.prompts.reworded, "prompt")
         warnings.append(f"{counted} of both have other words under the same name.")
@@ -413,6 +416,7 @@ def _files(found: Comparison) -> list[Download]:
         "b": found.b,
         "level": found.level,
         "instruments": [str(each) for each in found.instruments],
+        "asked": [str(each) for each in found.asked],
         "changes": rows,
     }
     return [

@@ -21,6 +21,7 @@ from portrayal.collect.ask.provider import (
     TryAgainError,
     Usage,
 )
+from portrayal.collect.reasoning import without_reasoning
 from portrayal.errors import DataError
 from portrayal.models.loading import load_transformer
 
@@ -254,8 +255,9 @@ class LocalModel:
         reason: FinishReason = "length" if length is None and len(made) == room else "stop"
         kept = made[:length]
         used = Usage(len(prompt), len(kept) + (length is not None))
-        text = self.tokenizer.decode(kept, skip_special_tokens=True)
-        return Answer(text, reason, used, self.name)
+        came = self.tokenizer.decode(kept, skip_special_tokens=True)
+        text = without_reasoning(came)
+        return Answer(text, reason, used, self.name, reasoning=len(came) - len(text))
 
 
 PURPOSE, EXTRA = "asking a local model", "local"
