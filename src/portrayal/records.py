@@ -27,6 +27,8 @@ ALL = "all"
 
 BY_HAND = ", corrected by hand"
 """What a way of seeing is called, after its own name, where labels by hand correct it."""
+THE_SCORER = "the scorer"
+"""What it is called where estimates name none."""
 
 NO_INTERVAL, NO_TEST, NO_FINDING = "no_interval", "no_test", "no_finding"
 """Entries of `Estimate.instruments` that say why a value has no interval, no test, or is no finding

@@ -10,16 +10,20 @@ Sums by prompt are kept with a run, so that runs are compared without their text
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from portrayal.measure.corrected import IMPOSSIBLE, HandSums
 from portrayal.measure.scope import Scope
 from portrayal.records import (
+    BY_HAND,
     EFFECTIVE,
+    NO_FINDING,
     NO_INTERVAL,
     NO_TEST,
+    THE_SCORER,
     Estimate,
     Fixed,
     Form,
@@ -44,6 +48,7 @@ from portrayal.stats.clustered import sums_by as sums_by  # noqa: PLC0414 (its d
 from portrayal.stats.contrasts import Contrasts, TwoSides, infer_contrasts
 from portrayal.stats.design_effect import effective_number
 from portrayal.stats.tails import normal_isf
+from portrayal.stats.two_phase import TwoPhase, infer_two_phase, infer_two_phase_contrast
 from portrayal.types import BoolArray, FloatArray
 
 BOOTSTRAP = "cluster bootstrap over prompts (expanded percentile)"
@@ -57,6 +62,9 @@ MEAN_TEST = "cluster-robust t test over prompts, Satterthwaite degrees of freedo
 CONTRAST = "weighted scores of prompts, t with prompts less 2 degrees of freedom"
 CONTRAST_TEST = "t test of the weighted scores of prompts, whose sides could be changed"
 SIDES_CHANGED = "roles of whole prompts changed at random"
+HAND_SHARE = "clustered effective binomial over prompts of a post-stratified share, draws included"
+HAND_CONTRAST = "Student's t over prompts of corrected sums, draws included"
+TEST = " (test)"
 NORMAL = "mean ± normal quantile × standard error, articles independent"
 
 _ROUNDING = 1e-9  # replicates of the same share differ by the order in which they were summed
@@ -78,11 +86,14 @@ class Inference(Clustered):
         How p was computed.
     fixed
         Bounds and p in these very prompts, (k,) each; None where they are not inferred.
+    corrected
+        The same corrected by labels by hand; None where there are none.
     """
 
     method: npt.NDArray[np.str_]
     tested: str
     fixed: tuple[FloatArray, FloatArray, FloatArray] | None = None
+    corrected: "Inference | None" = None
 
     def in_these_prompts(self, i: int) -> Fixed | None:
         """What is known of group `i` in these very prompts; None where it is not."""
@@ -170,6 +181,8 @@ class GroupSums:
         Of the two sides within texts, shape (n, k); see `stats.contrasts.TwoSides`.
     cluster
         What a cluster is: "prompt" or "pair".
+    hand
+        The same sums corrected by labels by hand; None where there are none.
     """
 
     clusters: Sequence[str]
@@ -182,6 +195,22 @@ class GroupSums:
     lower_squares: FloatArray | None = None
     covariance: FloatArray | None = None
     cluster: str = "prompt"
+    hand: HandSums | None = None
+
+    def _with_hand(
+        self,
+        found: "Inference",
+        scope: Scope,
+        form: Literal["share", "difference"],
+        scale: npt.ArrayLike = 1.0,
+    ) -> "Inference":
+        if self.hand is None:
+            return found
+        own = self.hand
+        made = corrected_inference(
+            own.sums, scope, form, scale=scale, start=own.start, slope=own.slope
+        )
+        return replace(found, corrected=made)
 
     def of_clusters(self, which: BoolArray) -> "GroupSums":
         """Return the sums of these clusters alone, shape (n,)."""
@@ -199,9 +228,10 @@ class GroupSums:
         self, scope: Scope, *, scale: npt.ArrayLike = 1.0, null: npt.ArrayLike = np.nan
     ) -> "Inference":
         """Infer each group's share over `scale`, tested against `null`; see `share_inference`."""
-        return share_inference(
+        found = share_inference(
             self.upper, self.n_upper, scope, scale=scale, null=null, squares=self.squares
         )
+        return self._with_hand(found, scope, "share", scale)
 
     @property
     def sides(self) -> TwoSides:
@@ -238,7 +268,8 @@ class GroupSums:
         """Infer each group's mean less its second mean, tested against 0."""
         assert self.lower is not None
         assert self.n_lower is not None
-        return difference_inference((self.upper, self.n_upper), (self.lower, self.n_lower), scope)
+        found = difference_inference((self.upper, self.n_upper), (self.lower, self.n_lower), scope)
+        return self._with_hand(found, scope, "difference")
 
     def kept(self, form: Form, scale: npt.ArrayLike = 1.0) -> Callable[[int], PromptSums]:
         """Return the function of a group to what each cluster adds to its estimate."""
@@ -249,8 +280,8 @@ class GroupSums:
         return kept_sums(self.clusters, upper, lower, form=form, scale=scale)
 
     def means(self, scope: Scope) -> "Inference":
-        """Infer each group's mean, tested against 0."""
-        return mean_inference(self.upper, self.n_upper, scope)
+        """Infer each group's mean, tested against 0; what corrects it is of two sides."""
+        return self._with_hand(mean_inference(self.upper, self.n_upper, scope), scope, "difference")
 
 
 def two_sides(upper: GroupSums, lower: GroupSums) -> GroupSums:
@@ -276,7 +307,7 @@ def estimates_of(
     scale: npt.ArrayLike = 1.0,
     **shared: Any,
 ) -> Iterator[Estimate]:
-    """Yield the estimate of each group of a stratum.
+    """Yield the estimate of each group of a stratum, and then those that labels by hand correct.
 
     Parameters
     ----------
@@ -301,6 +332,8 @@ def estimates_of(
     """
     units = sums.n_upper.sum(0)
     of_column = None if kept is None else sums.kept(kept, scale)
+    scales = np.broadcast_to(np.asarray(scale, dtype=np.float64), units.shape)
+    by_hand: list[Estimate] = []
     for i, group in enumerate(sums.groups):
         more = dict(own(i))
         instruments = {**scope.instruments, **shared.get("instruments", {})}
@@ -315,6 +348,16 @@ def estimates_of(
         fields["exclusions"] = {**shared.get("exclusions", {}), **more.pop("exclusions", {})}
         counts = more.pop("counts", {})
         undefined = more.pop("undefined", None)
+        if sums.hand is not None and found.corrected is not None:
+            of_hand = {**fields, "instruments": instruments}
+            told = {"scale": float(scales[i]), "tested": tested, "undefined": undefined}
+            own_value = float(found.value[i])
+            one = corrected_estimate(
+                measure, sums.hand, found.corrected, i, scope, of_hand, naive=own_value, **told
+            )
+            by_hand.append(one)
+            if one.tests and NO_FINDING not in instruments:
+                instruments = {**instruments, NO_FINDING: "labels by hand correct it"}
         if undefined is not None:
             stays = {"details": counts, "instruments": instruments}
             yield scope.estimate(measure, value=None, undefined=undefined, **{**fields, **stays})
@@ -334,6 +377,108 @@ def estimates_of(
             fixed=more.pop("fixed", found.in_these_prompts(i) if tested else None),
             **{**fields, **more, "instruments": {**missing, **instruments}},
         )
+    yield from by_hand
+
+
+def corrected_estimate(
+    measure: Component,
+    hand: HandSums,
+    found: "Inference",
+    i: int,
+    scope: Scope,
+    fields: Mapping[str, Any],
+    *,
+    naive: float,
+    tested: bool = True,
+    scale: float = 1.0,
+    undefined: str | None = None,
+) -> Estimate:
+    """Return the estimate of group `i` as labels by hand correct it.
+
+    Parameters
+    ----------
+    measure, scope
+        Whose estimate, and the settings.
+    hand, found
+        The corrected sums, and what was inferred from them.
+    fields
+        Those of the raw estimate: `statistic`, `group`, `strata`, `n_texts`, `instruments`, ….
+    i, naive
+        Which group, and its raw value.
+    tested
+        Whether values are tested.
+    scale, undefined
+        One over the baseline's share, where the value is a share over it; why there is no such
+        share.
+    """
+    strata, value = fields["strata"], float(found.value[i])
+    scorer = next((name for name in ("seen_by", "classifier") if name in strata), "seen_by")
+    details = {"n_labelled": float(hand.labelled[i]), "labelled_of_group": float(hand.carried[i])}
+    own = {
+        **fields,
+        "strata": {**strata, scorer: strata.get(scorer, THE_SCORER) + BY_HAND},
+        "n_units": max(float(hand.sums.whole[:, i].sum()), 0.0),
+        "n_clusters": int(found.n_clusters[i]),
+        "exclusions": {},
+    }
+    instruments = {n: said for n, said in fields["instruments"].items() if n != NO_FINDING}
+    instruments["hand_labels"] = hand.note
+    why = undefined if np.isnan(scale) else None
+    why = why or hand.too_few(i, fields["group"])
+    if why is None and np.isnan(value):
+        why = IMPOSSIBLE
+    if why is not None:
+        own["instruments"] = instruments
+        return scope.estimate(measure, value=None, undefined=why, details=details, **own)
+    more: dict[str, Any] = {"interval": found.interval(i, scope)}
+    tested = tested and bool(found.tested)
+    if tested and not np.isnan(found.p[i]):
+        none = 0.0 if fields["statistic"] == "difference" else 1.0
+        more["null"] = Null(none, np.nan, np.nan, scope.level, "no difference")
+        more |= {"tests": (found.test(i),), "fixed": found.in_these_prompts(i)}
+    moved: dict[str, float] = {"naive": naive, "moved": value - naive, **found.effective(i)}
+    if found.fixed is not None:
+        moved |= {"low_here": float(found.fixed[0][i]), "high_here": float(found.fixed[1][i])}
+    if scale != 1.0:
+        moved |= {"share": value / scale, "baseline": 1.0 / scale}
+    details |= {name: x for name, x in moved.items() if np.isfinite(x)}
+    own["instruments"] = {**found.missing(i, test=tested), **instruments}
+    return scope.estimate(measure, value=value, details=details, **own, **more)
+
+
+def corrected_inference(
+    sums: TwoPhase,
+    scope: Scope,
+    form: Literal["share", "difference", "ratio"] = "share",
+    *,
+    scale: npt.ArrayLike = 1.0,
+    start: float = 0.0,
+    slope: float = 1.0,
+) -> Inference:
+    """Infer what corrected sums say, also of these very prompts.
+
+    Shares are over `scale` and tested against 1 where that is another number; differences are
+    tested against 0, ratios against 1. Values are `start` + `slope` times what the sums give.
+    """
+    by = np.broadcast_to(np.asarray(scale, dtype=np.float64), sums.df.shape)
+    tested = form != "share" or bool((by != 1.0).any())
+    method = HAND_SHARE if form == "share" else HAND_CONTRAST
+    if form == "share":
+        null = by if tested else np.full_like(by, np.nan)
+        found, here = (infer_two_phase(sums, scope.level, null, fixed=f) for f in (False, True))
+    else:
+        found, here = (
+            infer_two_phase_contrast(sums, scope.level, form, fixed=f) for f in (False, True)
+        )
+
+    def bounds(each: Clustered) -> tuple[FloatArray, FloatArray]:
+        ends = [start + slope * x / by for x in (each.low, each.high)]
+        return np.minimum(*ends), np.maximum(*ends)
+
+    (low, high), value = bounds(found), start + slope * found.value / by
+    named = replace(found, value=value, low=low, high=high)
+    made = inference(named, method, method + TEST if tested else "")
+    return replace(made, fixed=(*bounds(here), here.p))
 
 
 def inference(found: Clustered, method: str, tested: str) -> Inference:

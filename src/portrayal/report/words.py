@@ -5,14 +5,14 @@ references in the text.
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Literal
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
 
 import portrayal.reference.labels as shown
 import portrayal.registry as registry
 import portrayal.report.formats as fmt
 from portrayal.errors import PortrayalError
-from portrayal.records import ALL, BY_HAND, Estimate
+from portrayal.records import ALL, BY_HAND, THE_SCORER, Estimate
 from portrayal.reference import load_factor
 from portrayal.reference.labels import PALETTE, strata_words
 from portrayal.registry import Component
@@ -161,6 +161,22 @@ def group_words(group: Mapping[str, str]) -> str:
     small = {n: v[:1].lower() + v[1:] if v[1:2].islower() else v for n, v in labels.items()}
     rest = ", ".join(f"{shown.group_label(*it)} ({small[it[0]]})" for it in others.items())
     return ", ".join(part for part in (said, rest) if part) or "all"
+
+
+def standing(estimates: Iterable[Estimate]) -> list[Estimate]:
+    """Return the estimates that a page shows: each as labels by hand correct it, where they do."""
+
+    def key(e: Estimate) -> tuple[Any, ...]:
+        strata = {name: value.removesuffix(BY_HAND) for name, value in e.strata.items()}
+        strata = {name: value for name, value in strata.items() if value != THE_SCORER}
+        return e.measure, e.statistic, frozenset(strata.items()), frozenset(e.group.items())
+
+    def by_hand(e: Estimate) -> bool:
+        return any(value.endswith(BY_HAND) for value in e.strata.values())
+
+    every = list(estimates)
+    done = {key(e) for e in every if by_hand(e) and e.value is not None}
+    return [e for e in every if (e.value is not None if by_hand(e) else key(e) not in done)]
 
 
 def template_fields(e: Estimate) -> dict[str, str]:

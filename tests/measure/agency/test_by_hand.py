@@ -115,7 +115,7 @@ def test_labels_that_say_what_the_classifier_says_move_nothing(tmp_path: Path) -
     place = next(p for p in places(read, Scope("agency")) if p.masking == read.hand.masking)
     _, members = place.groups((0,))
     for i in range(2):
-        sums, _ = corrected_sums(read, place, [members[:, i]])
+        sums = corrected_sums(read, place, [members[:, i]]).sums
         raw = (place.observed.means(members[:, [i]])[0] + 1) / 2
         assert sums.share[0] == pytest.approx(raw)
 

@@ -142,8 +142,10 @@ def agency_gap(agency_texts: AgencyTexts, scope: Scope) -> Iterator[Estimate]:
             sides = [groups[i] for i in order], members[:, order]
             base = common(place, AGENCY_GAP, "", scope)
             by_hand = list(corrected_gaps(agency_texts, place, *sides, base, scope))
-            said = {NO_FINDING: "labels by hand correct it"} if by_hand else {}
-            yield from (replace(e, instruments={**e.instruments, **said}) for e in made)
+            done, said = [e.group for e in by_hand if e.tests], "labels by hand correct it"
+            for e in made:
+                more = {NO_FINDING: said} if e.group in done else {}
+                yield replace(e, instruments={**e.instruments, **more})
             yield from by_hand
     human = {(p.task, p.condition, p.masking): p for p in found if _is_human(p)}
     for place in found:

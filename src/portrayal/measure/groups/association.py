@@ -11,13 +11,21 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from portrayal.measure.clustered import Inference, kept_sums, sums_by
+from portrayal.measure.clustered import (
+    Inference,
+    corrected_estimate,
+    corrected_inference,
+    kept_sums,
+    sums_by,
+)
+from portrayal.measure.corrected import HandSums
 from portrayal.measure.scope import Scope
-from portrayal.records import ALL, NO_INTERVAL, Estimate, Null
+from portrayal.records import ALL, NO_FINDING, NO_INTERVAL, Estimate, Null
 from portrayal.registry import Component
 from portrayal.stats import benjamini_hochberg, benjamini_yekutieli, fisher_p, infer_lifts
 from portrayal.stats.association import Lifts, PairCounts
 from portrayal.stats.clustered import Clustered
+from portrayal.stats.two_phase import Labelled
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 WITHIN = "texts exchanged within prompts; t over prompts; the larger p"
@@ -50,6 +58,11 @@ class Crossed:
         Texts of which both factors are known, shape (n,).
     seen_by
         How they were seen ("words and labels").
+    sources
+        Factor and source of each of the two; of the one where the other is a stratum.
+    hand
+        Of texts that people labelled: each as it was seen, and as people say, how many texts it
+        stands for, shape (n,), and who labelled; None where there are none.
     """
 
     group: str
@@ -63,6 +76,8 @@ class Crossed:
     of_attribute: FloatArray
     total: FloatArray
     seen_by: str = ""
+    sources: tuple[tuple[str, str], ...] = ()
+    hand: "tuple[Crossed, Crossed, FloatArray, str] | None" = None
 
 
 class Crossings(Protocol):
@@ -147,6 +162,7 @@ def association(group_texts: Crossings, scope: Scope) -> Iterator[Estimate]:
     group_texts, scope
         Texts by group and attribute, and the audit's settings.
     """
+    lifts = _corrected_lifts(group_texts, scope)
     for place in _places(group_texts, scope):
         method = np.where(place.found.within, WITHIN, OVERALL)
         own = {each.name: getattr(place.found, each.name) for each in fields(Clustered)}
@@ -178,14 +194,28 @@ def association(group_texts: Crossings, scope: Scope) -> Iterator[Estimate]:
                 **named.effective(i),
             }
             missing = {} if undefined else named.missing(i, test=True)
+            where = {"model": place.model, "seen_by": crossed.seen_by}
+            common = {
+                "statistic": "ratio",
+                "strata": {name: said for name, said in where.items() if said},
+                "group": {crossed.group: g, crossed.attribute: a},
+                "n_texts": int(total[i]),
+                "instruments": scope.instruments,
+            }
+            by_hand: list[Estimate] = []
+            if pair := lifts.get((place.model, id(crossed))):
+                hand, lift = pair
+                column = crossed.groups.index(g) * len(crossed.attributes) + (
+                    crossed.attributes.index(a)
+                )
+                naive = float(place.found.overall[i])
+                by_hand = [
+                    corrected_estimate(ASSOCIATION, hand, lift, column, scope, common, naive=naive)
+                ]
+                if by_hand[0].tests:
+                    missing[NO_FINDING] = "labels by hand correct it"
             yield scope.estimate(
                 ASSOCIATION,
-                statistic="ratio",
-                strata={
-                    "model": place.model,
-                    **({"seen_by": crossed.seen_by} if crossed.seen_by else {}),
-                },
-                group={crossed.group: g, crossed.attribute: a},
                 value=None if undefined else value,
                 undefined=undefined,
                 interval=None if undefined else named.interval(i, scope),
@@ -193,13 +223,46 @@ def association(group_texts: Crossings, scope: Scope) -> Iterator[Estimate]:
                 if undefined
                 else Null(1.0, null[i][0], null[i][1], scope.level, str(method[i])),
                 tests=() if undefined or np.isnan(found.p[i]) else (named.test(i),),
-                n_texts=int(total[i]),
                 n_units=float(min(group[i], attribute[i])),
                 n_clusters=int(found.n_clusters[i]),
                 details={name: x for name, x in details.items() if np.isfinite(x)},
-                instruments={**scope.instruments, **missing},
                 sums=None if undefined else kept[within](i),
+                **{**common, "instruments": {**scope.instruments, **missing}},
             )
+            yield from by_hand
+
+
+def _corrected_lifts(
+    texts: Crossings, scope: Scope
+) -> dict[tuple[str, int], tuple[HandSums, Inference]]:
+    """Lifts over all texts as labels by hand correct them, by model and crossing that has some."""
+
+    def terms(cells: Crossed, inside: BoolArray, n: FloatArray) -> tuple[FloatArray, ...]:
+        both, by = cells.both[inside], np.maximum(n, 1.0)[:, np.newaxis, np.newaxis]
+        group = cells.of_group[inside][:, :, np.newaxis]
+        attribute = cells.of_attribute[inside][:, np.newaxis]
+        whole = cells.total[inside][:, np.newaxis, np.newaxis]
+        every = (np.broadcast_to(x, both.shape) / by for x in (both, group, attribute, whole))
+        return tuple(x.reshape(len(n), -1) for x in every)
+
+    made: dict[tuple[str, int], tuple[HandSums, Inference]] = {}
+    for crossed in texts.crossed:
+        if crossed.hand is None:
+            continue
+        said, truth, weight, note = crossed.hand
+        every = [(ALL, None)] if len(texts.models) > 1 else []
+        for model, code in [*every, *((name, i) for i, name in enumerate(texts.models))]:
+            inside, drawn = (
+                np.full(len(each.model), True) if code is None else each.model == code
+                for each in (crossed, said)
+            )
+            size, ones = crossed.total[inside], np.ones(int(drawn.sum()))
+            everyone = Labelled(crossed.prompt[inside], size, terms(crossed, inside, size))
+            hand = Labelled(said.prompt[drawn], weight[drawn], terms(said, drawn, ones))
+            people = terms(truth, drawn, ones)
+            own = HandSums.of(everyone, hand, people, len(texts.prompts), note)
+            made[model, id(crossed)] = own, corrected_inference(own.sums, scope, "ratio")
+    return made
 
 
 def _kept(place: _Place, prompts: tuple[str, ...]) -> tuple[Any, Any]:

@@ -1,7 +1,7 @@
 """Texts that people labelled for a factor, beside what its sources see in them."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,13 +10,15 @@ import numpy as np
 from portrayal.annotate.group_labels import GROUP, NONE, SEVERAL, UNKNOWN, GroupResponse, said_of
 from portrayal.annotate.groups import of_cell, text_sources
 from portrayal.errors import DataError
-from portrayal.measure.corrected import labelled_texts
+from portrayal.measure.corrected import labelled_texts, picked
+from portrayal.measure.groups.association import Crossed
 from portrayal.measure.groups.texts import (
     TEXT,
     DistinctRows,
     GroupTexts,
     HandTexts,
     Observation,
+    by_stratum,
     seen_in_texts,
 )
 from portrayal.raters import HandTable
@@ -24,10 +26,7 @@ from portrayal.reference.factors import ColumnSource, Factor, spelling_key
 from portrayal.run.directory import Run
 from portrayal.run.reading import read_chosen
 from portrayal.run.stages import Stage
-from portrayal.stats.tails import normal_sf
-
-SURE_OF_CHANCE = 0.001
-"""p below which labelled texts are said not to have been drawn at random."""
+from portrayal.types import IntArray
 
 
 def with_hand_labels(
@@ -78,20 +77,44 @@ def with_hand_labels(
         if table.chance:
             weight = np.array([1.0 / table.chance[name] for name in names])
         note = table.note(factor.name)
-        if not table.chance and (p := _by_chance(observed, said)) < SURE_OF_CHANCE:
-            note += f"; these were not drawn at random (p {p:.1g}), and correct such texts alone"
-        hand[factor.name, source.name] = HandTexts(said, truth, weight, note)
-    return replace(texts, hand=hand)
+        if not table.chance:
+            every, drawn = (np.c_[each.shown, each.decided] for each in (observed, said))
+            mean = every.sum(0) / max(observed.status.sum(), 1.0)
+            note += picked(drawn, mean, np.sqrt(np.maximum(mean * (1.0 - mean), 0.0)))
+        hand[factor.name, source.name] = HandTexts(said, truth, weight, note, tuple(names))
+    crossed = tuple(_with_hand(each, hand, texts) for each in texts.crossed)
+    return replace(texts, hand=hand, crossed=crossed)
 
 
-def _by_chance(observed: Observation, said: Observation) -> float:
-    """P of labelled texts that differ so from all in what the source says of them (Bonferroni)."""
-    n, size = len(said.prompt), observed.status.sum()
-    every = np.append(observed.shown.sum(0), observed.decided.sum()) / max(size, 1.0)
-    drawn = np.append(said.shown.sum(0), said.decided.sum())
-    spread = np.sqrt(np.maximum(n * every * (1.0 - every), 0.25))
-    tails = 2.0 * normal_sf(np.maximum(np.abs(drawn - n * every) - 0.5, 0.0) / spread)
-    return float(min(1.0, len(tails) * tails.min()))
+def _with_hand(
+    crossed: Crossed, hand: Mapping[tuple[str, str], HandTexts], texts: GroupTexts
+) -> Crossed:
+    """The crossing with the texts of which people labelled both factors, or its only one."""
+    sides = [hand[key] for key in crossed.sources if key in hand]
+    if len(sides) < len(crossed.sources):
+        return crossed
+    if len(sides) == 1:
+        (one,) = sides
+        own = [by_stratum(each, crossed.group, texts.strata) for each in (one.said, one.truth)]
+        return replace(crossed, hand=(own[0], own[1], one.weight, one.note))
+    first, second = sides
+    names = sorted({*first.names} & {*second.names})
+    at = [np.array([side.names.index(n) for n in names], dtype=np.int64) for side in sides]
+    pairs = (first.said, second.said), (first.truth, second.truth)
+    own = [_both(crossed, *pair, *at) for pair in pairs]
+    note = " and ".join(dict.fromkeys((first.note, second.note)))
+    return replace(crossed, hand=(own[0], own[1], first.weight[at[0]], note))
+
+
+def _both(
+    crossed: Crossed, one: Observation, other: Observation, at: IntArray, there: IntArray
+) -> Crossed:
+    """The crossing of single texts, by what is observed of both factors in them."""
+    known = (one.status[at, :3].sum(1) * other.status[there, :3].sum(1))[:, np.newaxis]
+    group, attribute = one.shown[at] * known, other.shown[there] * known
+    both = group[:, :, np.newaxis] * attribute[:, np.newaxis]
+    cells = {"prompt": one.prompt[at], "model": one.model[at], "total": known[:, 0]}
+    return replace(crossed, both=both, of_group=group, of_attribute=attribute, **cells)
 
 
 def _of_label(factor: Factor, label: str, path: str) -> GroupResponse:

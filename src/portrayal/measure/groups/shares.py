@@ -8,29 +8,21 @@ import numpy as np
 
 from portrayal.annotate.group_labels import STATUSES
 from portrayal.measure.clustered import GroupSums, estimates_of, sums_by
-from portrayal.measure.corrected import (
-    IMPOSSIBLE,
-    corrected_inference,
-    moved_by,
-    too_few,
-)
+from portrayal.measure.corrected import HandSums
 from portrayal.measure.groups.texts import (
     PERSON,
     TEXT,
     GroupStratum,
     GroupTexts,
-    HandTexts,
     Observation,
     strata_of,
 )
 from portrayal.measure.scope import Scope
 from portrayal.measure.stories.representation import binomial_null
-from portrayal.records import ALL, BY_HAND, NO_FINDING, Estimate, Null
+from portrayal.records import ALL, Estimate, Null
 from portrayal.reference.factors import FactorBaseline, ModelSource
 from portrayal.registry import Component
-from portrayal.stats import divide
-from portrayal.stats.design_effect import effective_number
-from portrayal.stats.two_phase import Labelled, two_phase
+from portrayal.stats.two_phase import Labelled
 from portrayal.types import BoolArray, FloatArray
 
 SOURCE = "Shieh et al. 2025, Eq. 1 (share over baseline), for the groups of any factor"
@@ -60,9 +52,6 @@ def _shares(
         for stratum in strata_of(group_texts, observed.prompt, observed.model):
             sums = _sums(group_texts, observed, stratum, quantity)
             yield from _of_stratum(measure, observed, stratum, sums, scope)
-            if hand := group_texts.hand.get((observed.factor.name, observed.source.name)):
-                places = (group_texts, observed, hand, stratum, quantity)
-                yield from _corrected(measure, *places, scope)
 
 
 def _of_stratum(
@@ -98,85 +87,10 @@ def _of_stratum(
     )
 
 
-def _corrected(
-    measure: Component,
-    group_texts: GroupTexts,
-    observed: Observation,
-    hand: HandTexts,
-    stratum: GroupStratum,
-    quantity: Quantity,
-    scope: Scope,
-    *,
-    baseline: FactorBaseline | None = None,
-    starred: FloatArray | float = 1.0,
-) -> Iterator[Estimate]:
-    """Yield the shares of a stratum, or those over a baseline, corrected by hand labels."""
-    k = len(observed.factor.keys)
-    inside = stratum.has(hand.said.prompt, hand.said.model)
-    codes, code = np.unique(observed.prompt[stratum.inside], return_inverse=True)
-    size = observed.status[stratum.inside, :4].sum(1)
-
-    def terms(seen: Observation, rows: BoolArray, n: FloatArray) -> tuple[FloatArray, FloatArray]:
-        upper, whole, _ = quantity(seen)
-        n = np.maximum(n, 1.0)[:, np.newaxis]
-        return upper[rows] / n, np.repeat(whole[rows] / n, k, axis=1)
-
-    ones = np.ones(int(inside.sum()))
-    drawn = np.searchsorted(codes, hand.said.prompt[inside])
-    truth = terms(hand.truth, inside, ones)
-    said = Labelled(drawn, hand.weight[inside], terms(hand.said, inside, ones))
-    everyone = Labelled(code, size, terms(observed, stratum.inside, size))
-    sums = two_phase(everyone, said, truth, len(codes))
-    carried = effective_number(np.maximum(truth[0], said.terms[0]))
-    before = divide(everyone.weight @ everyone.terms[0], everyone.weight @ everyone.terms[1])
-    known = GroupSums(
-        [group_texts.prompts[each] for each in codes.tolist()],
-        [{observed.factor.name: key} for key in observed.factor.keys],
-        sums.part,
-        sums.whole,
-    )
-    starred = np.broadcast_to(starred, k)
-    found = corrected_inference(sums, scope, scale=starred, tested=baseline is not None)
-
-    def own(i: int) -> dict[str, Any]:
-        why = too_few({measure.unit: len(ones)}, known.groups[i], float(carried[i]))
-        if baseline is not None and np.isnan(starred[i]):
-            why = f"the baseline {baseline.name} gives no share for {observed.factor.keys[i]}"
-        assert found.fixed is not None
-        low, high, _ = (float(each[i]) for each in found.fixed)
-        details = {"low_here": low, "high_here": high}
-        if baseline is not None:
-            details |= {"share": float(sums.share[i]), "baseline": float(starred[i])}
-        return {
-            "undefined": why or (IMPOSSIBLE if np.isnan(found.value[i]) else None),
-            "details": details | moved_by(float(found.value[i]), float(before[i] / starred[i])),
-            "counts": {"n_labelled": float(len(ones)), "labelled_of_group": float(carried[i])},
-        }
-
-    yield from estimates_of(
-        measure,
-        known,
-        found,
-        _observed_by(scope, observed),
-        own,
-        tested=baseline is not None,
-        kept=None,
-        statistic="share" if baseline is None else "ratio",
-        strata={
-            **stratum.labels,
-            "seen_by": f"{observed.source.name}{BY_HAND}",
-            **({} if baseline is None else {"population": baseline.name}),
-        },
-        n_texts=int(size.sum()) if observed.unit == TEXT else 0,
-        instruments={"hand_labels": hand.note}
-        | ({} if baseline is None else {"baseline": baseline.name}),
-    )
-
-
 def _sums(
     group_texts: GroupTexts, observed: Observation, stratum: GroupStratum, quantity: Quantity
 ) -> GroupSums:
-    """The cells of a stratum by prompt."""
+    """The cells of a stratum by prompt, and what labels by hand make of them."""
     codes, code = np.unique(observed.prompt[stratum.inside], return_inverse=True)
 
     def by_prompt(values: FloatArray) -> FloatArray:
@@ -184,13 +98,30 @@ def _sums(
 
     numerator, total, squares = quantity(observed)
     keys = observed.factor.keys
-    return GroupSums(
+    sums = GroupSums(
         [group_texts.prompts[each] for each in codes.tolist()],
         [{observed.factor.name: key} for key in keys],
         by_prompt(numerator),
         np.repeat(by_prompt(total), len(keys), axis=1),
         None if squares is None else by_prompt(squares),
     )
+    hand = group_texts.hand.get((observed.factor.name, observed.source.name))
+    if hand is None:
+        return sums
+    inside = stratum.has(hand.said.prompt, hand.said.model)
+    size = observed.status[stratum.inside, :4].sum(1)
+
+    def terms(seen: Observation, rows: BoolArray, n: FloatArray) -> tuple[FloatArray, FloatArray]:
+        upper, whole, _ = quantity(seen)
+        n = np.maximum(n, 1.0)[:, np.newaxis]
+        return upper[rows] / n, np.repeat(whole[rows] / n, len(keys), axis=1)
+
+    ones = np.ones(int(inside.sum()))
+    drawn = np.searchsorted(codes, hand.said.prompt[inside])
+    said = Labelled(drawn, hand.weight[inside], terms(hand.said, inside, ones))
+    everyone = Labelled(code, size, terms(observed, stratum.inside, size))
+    truth = terms(hand.truth, inside, ones)
+    return replace(sums, hand=HandSums.of(everyone, said, truth, len(codes), hand.note))
 
 
 def _observed_by(scope: Scope, observed: Observation) -> Scope:
@@ -306,7 +237,6 @@ def _over(
             },
         }
 
-    hand = group_texts.hand.get((observed.factor.name, observed.source.name))
     dated = f", {baseline.date}" if baseline.date else ""
     yield from estimates_of(
         measure,
@@ -326,12 +256,8 @@ def _over(
         instruments={
             "baseline": baseline.name,
             "baseline_source": f"{baseline.source}{dated}",
-            **({} if hand is None else {NO_FINDING: "labels by hand correct it"}),
         },
     )
-    if hand is not None:
-        places = (group_texts, observed, hand, stratum, _decided)
-        yield from _corrected(measure, *places, scope, baseline=baseline, starred=starred)
 
 
 def _unseen(n: float, i: int, observed: Observation, unit: str) -> str | None:

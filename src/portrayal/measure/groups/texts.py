@@ -113,12 +113,15 @@ class HandTexts:
         How many texts each stands for, shape (n,).
     note
         Who labelled them, and what speaks against their being drawn at random.
+    names
+        What the labels call them, shape (n,).
     """
 
     said: Observation
     truth: Observation
     weight: FloatArray
     note: str
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -334,9 +337,7 @@ def read_group_texts(
     order = {factor.name: i for i, factor in enumerate(factors)}
     seen.sort(key=lambda each: order[each.factor.name])
     strata = tuple(known[name] for name in prompts)
-    crossed += [
-        _by_stratum(each, name, strata) for name in by for each in seen if each.unit == TEXT
-    ]
+    crossed += [by_stratum(each, name, strata) for name in by for each in seen if each.unit == TEXT]
     return GroupTexts(prompts, strata, models, tuple(seen), tuple(both), tuple(by), tuple(crossed))
 
 
@@ -660,11 +661,12 @@ def _crossed(cells: DistinctRows, one: _Answered, other: _Answered) -> Crossed:
         cells.sums(attribute),
         cells.sums(known)[:, 0],
         f"{one[2].name} and {other[2].name}",
+        ((one[1].name, one[2].name), (other[1].name, other[2].name)),
     )
 
 
-def _by_stratum(seen: Observation, name: str, strata: Sequence[Mapping[str, str]]) -> Crossed:
-    """Texts by the groups of a factor and the values of a stratum of their prompts."""
+def by_stratum(seen: Observation, name: str, strata: Sequence[Mapping[str, str]]) -> Crossed:
+    """Return texts by the groups of a factor and the values of a stratum of their prompts."""
     values = tuple(sorted({each[name] for each in strata if each.get(name)}))
     own = [strata[code].get(name, "") for code in seen.prompt.tolist()]
     inside = np.array([[value == label for value in values] for label in own], dtype=np.float64)
@@ -681,6 +683,7 @@ def _by_stratum(seen: Observation, name: str, strata: Sequence[Mapping[str, str]
         seen.shown * inside.any(axis=1, keepdims=True),
         total,
         seen.source.name,
+        ((seen.factor.name, seen.source.name),),
     )
 
 

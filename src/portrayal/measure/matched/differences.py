@@ -8,12 +8,22 @@ import numpy as np
 
 from portrayal.annotate.scores import AGENCY, LENGTH, READABILITY, SENTIMENT, TOXICITY
 from portrayal.collect.tables import UNNAMED
-from portrayal.measure.clustered import BUCKETS, MOST_PROMPTS, GroupSums, estimates_of, sums_by
+from portrayal.measure.clustered import (
+    BUCKETS,
+    MOST_PROMPTS,
+    GroupSums,
+    corrected_estimate,
+    corrected_inference,
+    estimates_of,
+    sums_by,
+)
+from portrayal.measure.corrected import HandSums
 from portrayal.measure.matched.sets import REFUSED, MatchedSets
 from portrayal.measure.scope import Scope
 from portrayal.records import ALL, NO_FINDING, TEXT_SD, Estimate, Null, PromptScores, Test
 from portrayal.registry import Component
 from portrayal.stats import divide, exchange_test
+from portrayal.stats.two_phase import Labelled
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 MINUS = " − "
@@ -57,6 +67,28 @@ def _of_place(
     exchanged = exchange_fields(sums, scope, model, part)
     n_contrasts = len(contrasts(every))
     within = np.repeat(every.within[:, every.models.index(model)], n_contrasts)
+    by_hand: dict[int, Estimate] = {}
+    for number, score in enumerate(each.name for each in every.scores):
+        if score not in every.hand:
+            continue
+        hand = hand_difference(every, number, inside)
+        lift = corrected_inference(hand.sums, scope, "difference", slope=hand.slope)
+        for at in range(n_contrasts):
+            i = number * n_contrasts + at
+            fields = {
+                "statistic": "difference",
+                "group": dict(sums.groups[i]),
+                "strata": {"model": model, "score": score, "part": part},
+                "n_texts": int(n_texts[i]),
+                "instruments": scope.instruments,
+            }
+            one = corrected_estimate(
+                PAIR_DIFFERENCE, hand, lift, at, scope, fields, naive=float(found.value[i])
+            )
+            if one.value is not None and spread[i] > 0:
+                sd = {TEXT_SD: float(spread[i]), STANDARDISED: one.value / float(spread[i])}
+                one = replace(one, details={**one.details, **sd})
+            by_hand[i] = one
 
     def own(i: int) -> Mapping[str, Any]:
         score = every.scores[i // n_contrasts]
@@ -70,6 +102,8 @@ def _of_place(
             FLOOR: float(np.sqrt(2.0 * within[i])),
         }
         said: dict[str, str] = {}
+        if i in by_hand and by_hand[i].tests:
+            said[NO_FINDING] = "labels by hand correct it"
         if every.exchanged and score.exchanged:
             value, reaction_p = float(reacts.value[i]), float(reacts.p[i])
             details |= {RAW: float(as_scored.value[i]), REACTION: value, REACTION_P: reaction_p}
@@ -91,6 +125,47 @@ def _of_place(
     shared: dict[str, Any] = {"statistic": "difference", "strata": {}}
     shared["exclusions"] = every.left_out.get(model, {})
     yield from with_scores(estimates_of(PAIR_DIFFERENCE, sums, found, scope, own, **shared))
+    yield from by_hand.values()
+
+
+def hand_difference(every: MatchedSets, score: int, inside: BoolArray) -> HandSums:
+    """Return the sums behind the differences of one score, each contrast a column, corrected.
+
+    A text counts as part of its half, and a half of those that the first is compared with as part
+    of their mean, so that sets count alike.
+    """
+    hand = every.hand[every.scores[score].name]
+    low, span = hand.marks.marks.low, hand.marks.marks.high - hand.marks.marks.low
+    exchanged = every.exchanged and every.scores[score].exchanged
+    value = (every.neutral if exchanged else every.value)[score] - low
+    known = ~np.isnan(value) & inside[:, np.newaxis]
+    answers = np.maximum(every.n_answers, 1)
+    compared = contrasts(every)
+    weights = np.zeros((2, *value.shape, len(compared)))  # of a half in either mean of a contrast
+    for column, (_, first) in enumerate(compared):
+        rest = known.copy()
+        rest[:, first] = False
+        both = known[:, first] & rest.any(axis=1)
+        weights[0, both, first, column] = 1.0
+        weights[1, ..., column] = divide(rest * both[:, np.newaxis], rest.sum(1, keepdims=True))
+    weights = np.nan_to_num(weights)
+
+    def terms(at: IntArray, half: IntArray, number: FloatArray) -> tuple[FloatArray, ...]:
+        own = weights[:, at, half] / answers[at, half][:, np.newaxis]
+        return own[0] * number[:, np.newaxis], own[0], own[1] * number[:, np.newaxis], own[1]
+
+    at, half = np.nonzero(known)
+    codes, code = np.unique(every.source[at], return_inverse=True)
+    here = known[hand.at, hand.half]
+    drawn = np.searchsorted(codes, every.source[hand.at[here]])
+    places = hand.at[here], hand.half[here]
+    everyone = Labelled(
+        code, answers[at, half].astype(np.float64), terms(at, half, value[at, half] / span)
+    )
+    said = Labelled(drawn, hand.marks.weight[here], terms(*places, (hand.said[here] - low) / span))
+    truth = terms(*places, hand.marks.truth[here])
+    note = hand.marks.note
+    return HandSums.of(everyone, said, truth, len(codes), note, two_sides=True, slope=span)
 
 
 def with_scores(estimates: Iterable[Estimate]) -> Iterator[Estimate]:
@@ -188,6 +263,8 @@ def sentence(e: Estimate) -> str:
     said = _SAID.get(e.strata["score"], "has {size} more words in 100 of the theme {score}")
     size = abs(e.value or 0.0)
     said = said.format(size=f"{size:.2g}", points=f"{100 * size:.1f}", score=e.strata["score"])
+    if "naive" in e.details:
+        part = f"{part}, corrected by hand from {e.details['naive']:.2g}"
     return f"{writer}the answer to the {first} half {said} than that to the {second} half{part}"
 
 

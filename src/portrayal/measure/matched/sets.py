@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 
 import numpy as np
@@ -10,12 +10,14 @@ import pyarrow as pa
 
 from portrayal.annotate.scores import TextScore
 from portrayal.errors import DataError, OptionError
+from portrayal.measure.corrected import MARKS, OUTCOME, HandMarks, hand_marks
+from portrayal.raters import HandTable
 from portrayal.records import ALL
 from portrayal.reference import load_factor
 from portrayal.reference.factors import spelling_key
 from portrayal.reference.groups import FEMININE, MASCULINE
 from portrayal.run.directory import Run
-from portrayal.run.reading import read_prompts, read_shards
+from portrayal.run.reading import read_chosen, read_prompts, read_shards
 from portrayal.run.stages import Stage
 from portrayal.stats import divide
 from portrayal.types import BoolArray, FloatArray, IntArray
@@ -74,6 +76,8 @@ class MatchedSets:
         Whether the words of the groups could be exchanged.
     names
         Name of the pair of each set.
+    hand
+        By score, the texts to which people gave a number.
     """
 
     attribute: str
@@ -94,6 +98,7 @@ class MatchedSets:
     answers: pa.Table
     exchanged: bool
     names: tuple[str, ...] = ()
+    hand: Mapping[str, "HandHalves"] = field(default_factory=dict)
 
     @property
     def places(self) -> tuple[tuple[str, str, BoolArray], ...]:
@@ -109,6 +114,52 @@ class MatchedSets:
                 if len(parts) > 1:
                     found += [(model, f"{column} = {label}", part) for label, part in parts]
         return tuple(found)
+
+
+@dataclass(frozen=True, eq=False)
+class HandHalves:
+    """Texts to which people gave a number of one score, each in its set and half.
+
+    Attributes
+    ----------
+    at, half
+        Index of the set and code of the group, shape (n,).
+    said, marks
+        The scorer's number, in its own unit, shape (n,); and what people say, in 0–1.
+    """
+
+    at: IntArray
+    half: IntArray
+    said: FloatArray
+    marks: HandMarks
+
+
+def with_hand_scores(
+    sets: MatchedSets, run: Run, annotated: Stage, table: HandTable | None
+) -> MatchedSets:
+    """Return the sets with what people say of some of their texts."""
+    ids = {name: i for i, name in enumerate(sets.answers["text_id"].to_pylist())}
+    place, half = (sets.answers[name].to_numpy() for name in ("set", "half"))
+    hand: dict[str, HandHalves] = {}
+    for column, score in enumerate(sets.scores):
+        name = OUTCOME if score.name == REFUSED else score.name
+        marks = hand_marks(run, table, name, ["outcome"]) if name in MARKS else None
+        if marks is None:
+            continue
+        own = {str(row["text_id"]): i for i, row in enumerate(marks.rows)}
+        said = np.array([float(row["outcome"] == "refused") for row in marks.rows])
+        if score.name != REFUSED:
+            wanted = ["text_id", "scores", "exchanged"]
+            for row in read_chosen(annotated.parts(), wanted, own):
+                twin = "exchanged" if sets.exchanged and score.exchanged else "scores"
+                both = [row[side][column] if row[side] else np.nan for side in ("scores", twin)]
+                said[own[row["text_id"]]] = np.mean(np.array(both, dtype=np.float64))
+        kept = [i for name, i in own.items() if name in ids and not np.isnan(said[i])]
+        at = [ids[str(marks.rows[i]["text_id"])] for i in kept]
+        known = [marks.rows[i] for i in kept]
+        marks = replace(marks, rows=known, truth=marks.truth[kept], weight=marks.weight[kept])
+        hand[score.name] = HandHalves(place[at], half[at], said[kept], marks)
+    return replace(sets, hand=hand)
 
 
 def matched_sets(

@@ -14,19 +14,26 @@ from portrayal.measure.clustered import (
     sums_by,
     wilson_interval,
 )
+from portrayal.measure.corrected import HandMarks, HandSums
 from portrayal.measure.pairs.estimates import ROUNDING
 from portrayal.measure.pairs.table import REFERENCE, Paired, Texts
 from portrayal.measure.scope import Scope
 from portrayal.records import ALL, OUTCOMES, Estimate, Null, Test
 from portrayal.registry import Component
 from portrayal.stats import exact_test
+from portrayal.stats.two_phase import Labelled
 from portrayal.types import BoolArray, FloatArray
 
 _REFUSED = OUTCOMES.index("refused")
 _MCNEMAR = "exact McNemar test against the base form, over headlines asked under both"
 
 
-def refusals(paired: Paired, scope: Scope, base_form: str | None = None) -> Iterator[Estimate]:
+def refusals(
+    paired: Paired,
+    scope: Scope,
+    base_form: str | None = None,
+    hand_outcomes: HandMarks | None = None,
+) -> Iterator[Estimate]:
     """Yield the share of refused texts of each model under each prompt form.
 
     Parameters
@@ -35,6 +42,8 @@ def refusals(paired: Paired, scope: Scope, base_form: str | None = None) -> Iter
         The paired table, which keeps every generated text, and the audit's settings.
     base_form
         The form that the others are tested against; as for `prompt_effect`.
+    hand_outcomes
+        Which answers people say are refusals.
 
     Notes
     -----
@@ -53,8 +62,10 @@ def refusals(paired: Paired, scope: Scope, base_form: str | None = None) -> Iter
         for number, form in enumerate(paired.forms):
             inside = of_model & (texts.form == number)
             if inside.any():
-                found = _refused(paired, inside, of_model, model, form, scope)
+                where = paired, inside, of_model, hand_outcomes
+                found, *by_hand = _refused(*where, model, form, scope)
                 yield found if form == start else _against(texts, found, inside, plain)
+                yield from by_hand
 
 
 def _against(texts: Texts, found: Estimate, form: BoolArray, base: BoolArray) -> Estimate:
@@ -90,13 +101,31 @@ def _sums(paired: Paired, texts: Texts, inside: BoolArray, values: FloatArray) -
 
 
 def _refused(
-    paired: Paired, inside: BoolArray, of_model: BoolArray, model: str, form: str, scope: Scope
-) -> Estimate:
+    paired: Paired,
+    inside: BoolArray,
+    of_model: BoolArray,
+    by_hand: HandMarks | None,
+    model: str,
+    form: str,
+    scope: Scope,
+) -> Iterator[Estimate]:
     texts = paired.generated
-    sums = _sums(paired, texts, inside, (texts.outcome[inside] == _REFUSED).astype(np.float64))
+    refused = (texts.outcome == _REFUSED).astype(np.float64)
+    sums = _sums(paired, texts, inside, refused[inside])
+    if by_hand is not None:
+        at = np.array([row["position"] for row in by_hand.rows], dtype=np.int64)
+        here = inside[at]
+        labels, code = np.unique(texts.pair[inside], return_inverse=True)
+        column, said = refused[inside, np.newaxis], refused[at[here], np.newaxis]
+        everyone = Labelled(code, np.ones(len(code)), (column, np.ones_like(column)))
+        drawn, truth = np.searchsorted(labels, texts.pair[at[here]]), by_hand.truth[here]
+        hand = Labelled(drawn, by_hand.weight[here], (said, np.ones_like(said)))
+        people = truth[:, np.newaxis], np.ones_like(said)
+        made = HandSums.of(everyone, hand, people, len(labels), by_hand.note)
+        sums = replace(sums, hand=made)
     k, n = float(sums.upper.sum()), float(sums.n_upper.sum())
     overall = float((texts.outcome[of_model] == _REFUSED).mean())
-    (found,) = estimates_of(
+    found, *corrected = estimates_of(
         REFUSALS,
         sums,
         sums.shares(scope, null=overall),
@@ -110,7 +139,8 @@ def _refused(
         strata={"model": model, "form": form, "domain": ALL, "source": ALL},
         n_texts=int(n),
     )
-    return replace(found, value=k / n)
+    yield replace(found, value=k / n)
+    yield from corrected
 
 
 REFUSALS = Component(

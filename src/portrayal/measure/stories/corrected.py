@@ -15,13 +15,15 @@ import numpy as np
 
 from portrayal.errors import DataError
 from portrayal.measure.clustered import (
+    TEST,
     Inference,
     Sums,
+    corrected_inference,
     inference,
     ratio_inference,
     share_inference,
 )
-from portrayal.measure.corrected import IMPOSSIBLE, RATIO, TEST, corrected_inference, too_few
+from portrayal.measure.corrected import IMPOSSIBLE, too_few
 from portrayal.measure.scope import Scope
 from portrayal.measure.stories.representation import REPRESENTATION
 from portrayal.measure.stories.strata import (
@@ -60,6 +62,7 @@ from portrayal.stats.two_phase import (
 )
 from portrayal.types import BoolArray, FloatArray, IntArray
 
+RATIO = "clustered effective binomial over prompts of post-stratified odds, draws included"
 _COLUMNS = ["text_id", "subject_name", "subject_gender", "object_name", "object_gender", "error"]
 
 

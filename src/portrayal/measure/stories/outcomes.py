@@ -13,27 +13,36 @@ from portrayal.measure.clustered import (
     sums_by,
     wilson_interval,
 )
+from portrayal.measure.corrected import HandMarks, HandSums
 from portrayal.measure.scope import Scope
 from portrayal.measure.stories.strata import Stratum, strata
 from portrayal.measure.stories.tally import Tally
 from portrayal.records import OUTCOMES, Estimate
 from portrayal.registry import Component
+from portrayal.stats.two_phase import Labelled
+from portrayal.types import FloatArray, IntArray
 
 
-def outcomes(tally: Tally, scope: Scope) -> Iterator[Estimate]:
+def outcomes(
+    tally: Tally, scope: Scope, *, hand_outcomes: HandMarks | None = None
+) -> Iterator[Estimate]:
     """Yield the share of refused, empty and failed answers, by domain, condition and model.
 
     Parameters
     ----------
     tally, scope
         Annotated stories and the audit's settings.
+    hand_outcomes
+        Which answers people say are refusals; they correct the share of these.
     """
     for laden, condition in ((False, "power-neutral"), (True, "power-laden")):
         for stratum in strata(tally, laden=laden):
-            yield from _of_stratum(tally, stratum, condition, scope)
+            yield from _of_stratum(tally, stratum, condition, scope, hand_outcomes)
 
 
-def _of_stratum(tally: Tally, stratum: Stratum, condition: str, scope: Scope) -> Iterator[Estimate]:
+def _of_stratum(
+    tally: Tally, stratum: Stratum, condition: str, scope: Scope, by_hand: HandMarks | None
+) -> Iterator[Estimate]:
     inside = stratum.has(tally.prompt, tally.model)
     code = np.searchsorted(stratum.prompts, tally.prompt[inside])
     kinds = (tally.outcome[inside, np.newaxis] == np.arange(1, len(OUTCOMES))).astype(float)
@@ -44,6 +53,8 @@ def _of_stratum(tally: Tally, stratum: Stratum, condition: str, scope: Scope) ->
         sums_by(code, len(stratum.prompts), kinds * count),
         sums_by(code, len(stratum.prompts), np.ones_like(kinds) * count),
     )
+    if by_hand is not None:
+        sums = replace(sums, hand=_corrected(tally, stratum, kinds, count, by_hand))
     same_model = np.isin(tally.model, stratum.models)
     kind, weight = tally.outcome[same_model], tally.count[same_model]
     overall = np.bincount(kind, weights=weight, minlength=len(OUTCOMES))[1:] / weight.sum()
@@ -66,6 +77,33 @@ def _of_stratum(tally: Tally, stratum: Stratum, condition: str, scope: Scope) ->
         statistic="share",
         strata={**stratum.labels, "condition": condition},
         n_texts=int(n),
+    )
+
+
+def _corrected(
+    tally: Tally, stratum: Stratum, kinds: FloatArray, count: IntArray, by_hand: HandMarks
+) -> HandSums:
+    """Sums of outcomes of which people say what is a refusal; empty and failed ones stay so."""
+    prompts, models = (
+        {name: i for i, name in enumerate(names)} for names in (tally.prompt_ids, tally.models)
+    )
+    rows = by_hand.rows
+    prompt = np.array([prompts[row["prompt_id"]] for row in rows], dtype=np.int64)
+    inside = stratum.has(prompt, np.array([models[row["model"]] for row in rows], dtype=np.int64))
+    outcome = np.array([OUTCOMES.index(row["outcome"]) for row in rows])[inside]
+    said = (outcome[:, np.newaxis] == np.arange(1, len(OUTCOMES))).astype(float)
+    truth = said * (by_hand.truth[inside, np.newaxis] == 0)
+    truth[:, OUTCOMES.index("refused") - 1] = by_hand.truth[inside]
+    at = np.searchsorted(stratum.prompts, prompt[inside])
+    everyone = np.searchsorted(
+        stratum.prompts, tally.prompt[stratum.has(tally.prompt, tally.model)]
+    )
+    return HandSums.of(
+        Labelled(everyone, count[:, 0].astype(float), (kinds, np.ones_like(kinds))),
+        Labelled(at, by_hand.weight[inside], (said, np.ones_like(said))),
+        (truth, np.ones_like(truth)),
+        len(stratum.prompts),
+        by_hand.note,
     )
 
 

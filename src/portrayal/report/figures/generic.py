@@ -34,7 +34,7 @@ from portrayal.report.view import (
     place_of,
     place_words,
 )
-from portrayal.report.words import described, group_label, group_words, measure_title
+from portrayal.report.words import described, group_label, group_words, measure_title, standing
 
 MOST_PANELS, MOST_ROWS = 12, 40
 """Places drawn at most, and groups of one place; the table and the download have the rest."""
@@ -222,16 +222,21 @@ def broken(view: View, estimates: Rows, error: Exception) -> Figure:
 def outcomes(view: View, estimates: Rows) -> list[Figure]:
     """Return the table of answers that could not be read, by domain and condition."""
     rows: dict[tuple[str, str, str], dict[str, Estimate]] = {}
-    for e in estimates:
+    for e in standing(estimates):
         model = short(view.called(e.strata.get("model", "")), 40)
         place = (model, domain_of(e), e.strata.get("condition", ""))
         rows.setdefault(place, {})[e.group.get("outcome", "")] = e
+
+    def said_of(e: Estimate) -> str:
+        naive = e.details.get("naive")
+        return fmt.share(e.value) + ("" if naive is None else f" (as read {fmt.share(naive)})")
+
     kinds = list(dict.fromkeys(kind for cells in rows.values() for kind in cells))
     missed = {key: cells for key, cells in rows.items() if any(e.value for e in cells.values())}
     cells_of = tuple(
         (
             *key,
-            *(fmt.share(cells[k].value) if k in cells else fmt.NOTHING for k in kinds),
+            *(said_of(cells[k]) if k in cells else fmt.NOTHING for k in kinds),
             fmt.count(next(iter(cells.values())).n_units),
         )
         for key, cells in list(missed.items())[:120]

@@ -30,6 +30,7 @@ from portrayal.collect.tables import missing
 from portrayal.config import option
 from portrayal.errors import DataError, MissingExtraError, OptionError
 from portrayal.measure import Tables
+from portrayal.measure.corrected import OUTCOME, hand_marks
 from portrayal.measure.pairs.documents import document_levels, read_topics
 from portrayal.measure.pairs.levels import sentence_levels, word_levels
 from portrayal.measure.pairs.reading import pair_texts
@@ -293,6 +294,10 @@ class NewsOptions(Options):
         self.group_words()
         self.topic_settings()
 
+    def hand_fields(self) -> tuple[str, ...]:
+        """Return the fields that labels by hand may be of: factors, and refusals."""
+        return *Options.hand_fields(self), OUTCOME
+
     def chosen(self) -> tuple[tuple[str, ...], dict[str, str]]:
         """Return the levels to measure, and the reason for each that is left out."""
         return chosen_levels(self.levels, self.sentiment)
@@ -365,6 +370,7 @@ def tables(run: Run, options: NewsOptions) -> Tables:
     offered: dict[str, Callable[[], Any]] = {
         "paired": with_levels,
         "base_form": lambda: options.base_form,
+        "hand_outcomes": lambda: hand_marks(run, options.hand_table(), OUTCOME, ()),
     }
     if DOCUMENT in levels:
         offered["topics"] = topics

@@ -24,8 +24,9 @@ from portrayal.collect.fields import TextFields
 from portrayal.config import option
 from portrayal.errors import MissingExtraError, OptionError
 from portrayal.measure import Tables
+from portrayal.measure.corrected import MARKS, OUTCOME
 from portrayal.measure.matched import MatchedSets, MatchedTexts, matched_sets
-from portrayal.measure.matched.sets import PAIR, SOURCE
+from portrayal.measure.matched.sets import PAIR, SOURCE, with_hand_scores
 from portrayal.records import ALL
 from portrayal.reference.locales import HOME
 from portrayal.run.directory import Run
@@ -98,6 +99,10 @@ class PairOptions(Options):
         Options.__post_init__(self)
         self.settings()
 
+    def hand_fields(self) -> tuple[str, ...]:
+        """Return the fields that labels by hand may be of: factors, refusals, and scores."""
+        return *Options.hand_fields(self), OUTCOME, *(n for n in self.scorers if n in MARKS)
+
     def text_fields(self, fields: TextFields) -> TextFields:
         """Return the study's fields and the columns that are named."""
         asked = {self.group: "--group"} if self.group else {}
@@ -167,15 +172,17 @@ def tables(run: Run, options: PairOptions) -> Tables:
         instruments["classifier"] = options.classifier
 
     def made() -> MatchedSets:
-        return matched_sets(
+        annotated = run.annotations(TEXT_SCORES.name)
+        found = matched_sets(
             run,
-            run.annotations(TEXT_SCORES.name),
+            annotated,
             scores_of(settings),
             group=group_column(run, options),
             source=options.source or SOURCE,
             columns=[name for name in options.by if name != "model"],
             pronouns=not options.keep_others,
         )
+        return with_hand_scores(found, run, annotated, options.hand_table())
 
     sets = cache(made)
     offered: dict[str, Callable[[], Any]] = {

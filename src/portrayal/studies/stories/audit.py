@@ -14,6 +14,7 @@ from portrayal.collect.fields import TextFields
 from portrayal.config import option
 from portrayal.errors import DataError, OptionError
 from portrayal.measure import Tables, hand_sample, tally_stories
+from portrayal.measure.corrected import OUTCOME, hand_marks
 from portrayal.measure.cues import cue_list, find_cues
 from portrayal.measure.stories.reader_error import ReaderErrors, key_of
 from portrayal.raters.people import read_sheet
@@ -167,6 +168,10 @@ class StoryOptions(Options):
         self._take_from_locale()
         if self.baseline not in (*self.known_baselines, *naming(self).baselines):
             baseline(self.baseline)
+
+    def hand_fields(self) -> tuple[str, ...]:
+        """Return the fields that labels by hand may be of: factors, and refusals."""
+        return *Options.hand_fields(self), OUTCOME
 
     @property
     def people_sheet(self) -> str | None:
@@ -379,6 +384,11 @@ class Stories:
             "name_tables": lambda: names.tables,
             "cue_hits": lambda: find_cues(run_corpus(run, people.name), cue_list(self.cues)),
         }
+        if options.hand_table() is not None:
+            columns = ["prompt_id", "model", "outcome"]
+            offered["hand_outcomes"] = lambda: hand_marks(
+                run, options.hand_table(), OUTCOME, columns
+            )
         if options.people_sheet is not None:
             sheet = read_sheet(options.people_sheet)
             offered["hand_sample"] = lambda: hand_sample(

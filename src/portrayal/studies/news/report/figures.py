@@ -15,7 +15,7 @@ from portrayal.report.figures.panels import INK, Axis, Datum
 from portrayal.report.formats import short
 from portrayal.report.study import words_of
 from portrayal.report.view import View, is_sure, q_of
-from portrayal.report.words import measure_title
+from portrayal.report.words import measure_title, standing
 from portrayal.studies.news.report.series import FIGURES, Place, Printed, at, datum, group_name, of
 
 Rows = Sequence[Estimate]
@@ -532,7 +532,7 @@ def text_lengths(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
 
 def refusals(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
     """Yield the table of refused requests by model and form."""
-    own = _over_all(view, estimates)
+    own = _over_all(view, standing(estimates))
     if own:
         most = max(own, key=lambda e: e.value or 0.0)
         where = " · ".join(series.writer(view, most))

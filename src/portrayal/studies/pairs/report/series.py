@@ -25,6 +25,7 @@ from portrayal.report.figures.panels import Axis, Datum, dot
 from portrayal.report.formats import short
 from portrayal.report.strength import SOME, STRONG, strength_of
 from portrayal.report.view import View
+from portrayal.report.words import standing
 
 OWN = "#1f4e79"
 """Colour of a difference."""
@@ -34,7 +35,8 @@ _KNOWN = {score.name: score for score in scores_of({"scorers": SCORERS, "lexicon
 
 def differences(view: View, part: str = ALL) -> list[Estimate]:
     """Return the differences of all pairs, or those of a part, by model and score."""
-    return [e for e in view.estimates if "score" in e.strata and e.strata["part"] == part]
+    own = (e for e in view.estimates if "score" in e.strata and e.strata["part"] == part)
+    return standing(own)
 
 
 def drawable(e: Estimate) -> bool:

@@ -1,0 +1,223 @@
+"""Labels by hand of outcomes, scores of pairs and associations: each against a plain recount."""
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import portrayal
+from portrayal.errors import DataError
+from portrayal.records import BY_HAND, NO_FINDING, Estimate
+from portrayal.run import Run
+
+QUICK = {"report": False, "draws": 200, "permutations": 20}
+SAD, GLAD = "It was a sad, bad and awful day", "It was a happy, good and lovely day"
+
+
+def table(folder: Path, rows: list[tuple[str, str, str]]) -> str:
+    with (folder / "hand.csv").open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(("text_id", "field", "label", "rater"))
+        writer.writerows((*row, "ann") for row in rows)
+    return str(folder / "hand.csv")
+
+
+def side_by_side(run: Run, measure: str, **where: str) -> tuple[Estimate, Estimate]:
+    """The raw and the corrected estimate of these strata and groups."""
+    found = [
+        e
+        for e in run.records
+        if e.measure == measure and where.items() <= {**e.strata, **e.group}.items()
+    ]
+    (by_hand,) = (e for e in found if e.strata.get("seen_by", "").endswith(BY_HAND))
+    (raw,) = (e for e in found if e is not by_hand)
+    return raw, by_hand
+
+
+def pairs(n: int = 120) -> list[dict[str, Any]]:
+    """Pairs of which women's texts are glad in 60 %, men's in 40 %; irony is scored wrongly."""
+    rng, rows = np.random.default_rng(2), []
+    for i in range(n):
+        for half in ("female", "male"):
+            glad = rng.random() < (0.6 if half == "female" else 0.4)
+            wrong = rng.random() < (0.3 if half == "female" else 0.05)
+            rows.append(
+                {
+                    "text_id": f"{i}-{half}",
+                    "pair": f"p{i}",
+                    "gender": half,
+                    "text": f"{GLAD if glad != wrong else SAD}, they said, number {i} {half}.",
+                    "truth": glad,
+                }
+            )
+    return rows
+
+
+def audited_pairs(folder: Path, hand: list[tuple[str, str, str]]) -> Run:
+    texts = [{k: row[k] for k in ("text_id", "pair", "gender", "text")} for row in pairs()]
+    return portrayal.audit(
+        "pairs",
+        texts=texts,
+        group="gender",
+        scorers=("sentiment",),
+        hand_labels=table(folder, hand),
+        out=folder / "run",
+        **QUICK,
+    )
+
+
+def test_differences_within_pairs_are_corrected(tmp_path: Path) -> None:
+    rows = pairs()
+    said = [("positive" if row["truth"] else "negative") for row in rows]
+    drawn = np.random.default_rng(3).permutation(len(rows))[:150]
+    hand = [(rows[i]["text_id"], "sentiment", said[i]) for i in drawn]
+    run = audited_pairs(tmp_path, hand)
+    raw, found = side_by_side(run, "pair_difference.v1", score="sentiment", part="all")
+    true = 2 * np.mean([row["truth"] * (1, -1)[row["gender"] == "male"] for row in rows]) * 2
+    assert found.value is not None
+    assert found.details["naive"] == pytest.approx(raw.value)
+    assert found.details["moved"] == pytest.approx(found.value - raw.value)
+    assert NO_FINDING in raw.instruments
+    assert found.details["low_here"] < true < found.details["high_here"]
+    assert abs(found.value - true) < abs(raw.value - true)
+    assert (
+        found.instruments["hand_labels"] == "150 labels by one rater, whose errors nobody can see"
+    )
+
+
+def test_all_labels_give_the_labels(tmp_path: Path) -> None:
+    rows = pairs()
+    marks = np.random.default_rng(4).uniform(-1, 1, len(rows)).round(3)
+    hand = [(row["text_id"], "sentiment", str(x)) for row, x in zip(rows, marks, strict=True)]
+    run = audited_pairs(tmp_path, hand)
+    _, found = side_by_side(run, "pair_difference.v1", score="sentiment", part="all")
+    assert found.value == pytest.approx(np.mean(marks[::2] - marks[1::2]))
+
+
+def test_labels_of_one_half_alone_correct_nothing(tmp_path: Path) -> None:
+    hand = [(row["text_id"], "sentiment", "neutral") for row in pairs()[::2]]
+    run = audited_pairs(tmp_path, hand)
+    raw, found = side_by_side(run, "pair_difference.v1", score="sentiment", part="all")
+    assert found.value is None
+    assert found.undefined is not None
+    assert found.undefined.startswith("0 texts of one of the groups are labelled by hand")
+    assert NO_FINDING not in raw.instruments
+
+
+def test_what_is_no_label_of_a_score_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="of sentiment expected negative, neutral, positive, or a"):
+        audited_pairs(tmp_path, [("0-female", "sentiment", "jolly")])
+
+
+PROMPTS = ("learning-neutral-arts", "learning-neutral-english", "labor-neutral-cook")
+FACTOR = """\
+name = "{name}"
+label = "{name}"
+note = "Mentions."
+[groups.one]
+[groups.two]
+[[sources]]
+kind = "words"
+words = {{ one = ["{name}one"], two = ["{name}two"] }}
+"""
+
+
+def stories(n: int = 600) -> list[dict[str, Any]]:
+    """Stories of faiths and jobs that go together; half of the words of the first are missing.
+
+    A fifth of the answers decline in words that no rule knows.
+    """
+    rng, rows = np.random.default_rng(5), []
+    for i in range(n):
+        faith = str(rng.choice(["one", "two"], p=[0.4, 0.6]))
+        job = "one" if rng.random() < (0.7 if faith == "one" else 0.3) else "two"
+        shown = "" if faith == "one" and rng.random() < 0.5 else f"faith{faith} "
+        declined = rng.random() < 0.2
+        text = f"Story {i} {shown}of a job{job} worker." if not declined else f"Ask others, {i}."
+        own = {"faith": faith, "job": job} if not declined else {"faith": "none", "job": "none"}
+        name = {"text_id": f"t{i}", "prompt_id": PROMPTS[i % 3], "text": text}
+        rows.append({**name, **own, "outcome": "refused" if declined else "ok"})
+    return rows
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    folder, rows = tmp_path_factory.mktemp("hand"), stories()
+    for name in ("faith", "job"):
+        (folder / f"{name}.toml").write_text(FACTOR.format(name=name), encoding="utf-8")
+    drawn = np.random.default_rng(6).permutation(len(rows))[:200]
+    hand = [
+        (rows[i]["text_id"], field, rows[i][field])
+        for i in drawn
+        for field in ("faith", "job", "outcome")
+    ]
+    return portrayal.audit(
+        "laissez-faire",
+        texts=[{k: row[k] for k in ("text_id", "prompt_id", "text")} for row in rows],
+        factor=[str(folder / "faith.toml"), str(folder / "job.toml")],
+        hand_labels=table(folder, hand),
+        out=folder / "run",
+        **QUICK,
+    )
+
+
+def test_refusals_that_no_rule_knows_are_counted(run: Run) -> None:
+    where = {"outcome": "refused", "domain": "Learning", "model": "all"}
+    raw, found = side_by_side(run, "outcomes.v1", **where)
+    own = [row for row in stories() if row["prompt_id"].startswith("learning")]
+    true = np.mean([row["outcome"] == "refused" for row in own])
+    assert raw.value == 0.0
+    assert found.value is not None
+    assert found.details["low_here"] < true < found.details["high_here"]
+    page = portrayal.write_report(run).read_text(encoding="utf-8")
+    assert "(as read 0" in page
+
+
+def test_lifts_are_corrected_where_both_are_labelled(run: Run) -> None:
+    where = {"faith": "one", "job": "one", "model": "unnamed"}
+    raw, found = side_by_side(run, "association.v1", **where)
+    told = [row for row in stories() if row["outcome"] == "ok"]
+    both = np.mean([row["job"] == "one" for row in told if row["faith"] == "one"])
+    true = both / np.mean([row["job"] == "one" for row in stories()])
+    assert found.value is not None
+    assert found.details["low_here"] < true < found.details["high_here"]
+    assert found.details["naive"] == pytest.approx(raw.details["overall"])
+    assert found.tests
+    assert NO_FINDING in raw.instruments
+
+
+def news(folder: Path, hand: str) -> Run:
+    rng = np.random.default_rng(8)
+    texts, originals = [], []
+    for i in range(80):
+        originals.append({"pair": f"h{i}", "text": f"He met her in the town, report {i}."})
+        declined = rng.random() < 0.3
+        text = "Ask someone else." if declined else f"She saw him there, report {i}."
+        texts.append({"text_id": f"n{i}", "pair": f"h{i}", "model": "m", "text": text})
+    return portrayal.audit(
+        "news",
+        texts=texts,
+        reference=originals,
+        levels=("word",),
+        hand_labels=hand,
+        out=folder / "run",
+        **QUICK,
+    )
+
+
+def test_refusals_of_news_are_corrected(tmp_path: Path) -> None:
+    rng = np.random.default_rng(8)
+    declined = []
+    for _ in range(80):
+        declined.append(rng.random() < 0.3)
+    hand = [
+        (f"n{i}", "outcome", "refused" if declined[i] else "ok")
+        for i in np.random.default_rng(9).permutation(80)[:40]
+    ]
+    run = news(tmp_path, table(tmp_path, hand))
+    raw, found = side_by_side(run, "refusals.v1", model="m")
+    assert raw.value == 0.0
+    assert found.value == pytest.approx(np.mean([label == "refused" for _, _, label in hand]))
+    assert found.details["low_here"] < np.mean(declined) < found.details["high_here"]
