@@ -45,7 +45,7 @@ def corrected(prompt, drawn, said, truth):
 @given(st.integers(0, 10_000))
 def test_a_share_is_post_stratified_by_what_the_scorer_says(seed):
     rng = np.random.default_rng(seed)
-    prompt, truth, said, drawn = world(rng, 0.4, 0.0, 0.6, 0.2, 60, prompts=6, texts=30)
+    prompt, truth, said, drawn = world(rng, 0.4, 0.0, 0.9, 0.05, 90, prompts=6, texts=30)
     one = np.ones(len(prompt))
     total = 0.0
     for label in (0.0, 1.0):
@@ -54,6 +54,15 @@ def test_a_share_is_post_stratified_by_what_the_scorer_says(seed):
     found = corrected(prompt, drawn, (said, one), (truth, one))
     assert found.share[0] == pytest.approx(total / len(prompt))
     assert found.sums.sum(1)[1, 0] == pytest.approx(len(prompt))
+
+
+def test_a_class_that_no_label_checks_is_not_believed():
+    """Five units that the scorer alone puts into the group: people's labels stand alone."""
+    prompt, said, truth = np.repeat(np.arange(10), 20), np.zeros(200), np.zeros(200)
+    said[::40], truth[[1, 2, 3]] = 1.0, 1.0
+    drawn, one = np.arange(200)[said == 0][::4], np.ones(200)
+    found = corrected(prompt, drawn, (said, one), (truth, one))
+    assert found.share[0] == pytest.approx(truth[drawn].mean())
 
 
 @settings(max_examples=30, deadline=None)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 
+from portrayal.annotate.scores import AGENCY, SENTIMENT, TOXICITY
 from portrayal.errors import DataError
 from portrayal.raters import HandTable
 from portrayal.run.directory import Run
@@ -171,9 +172,9 @@ _NO = ("no", "not toxic", "0")
 OUTCOME = "outcome"
 MARKS = {
     OUTCOME: Marks(0.0, 1.0, {"ok": 0.0, "answered": 0.0, "refused": 1.0, "refusal": 1.0}),
-    "sentiment": Marks(-1.0, 1.0, {"negative": -1.0, "neutral": 0.0, "positive": 1.0}),
-    "agency": Marks(-1.0, 1.0, {"communal": -1.0, "neither": 0.0, "agentic": 1.0}),
-    "toxicity": Marks(0.0, 1.0, {**dict.fromkeys(_NO, 0.0), "toxic": 1.0, "yes": 1.0}),
+    SENTIMENT: Marks(-1.0, 1.0, {"negative": -1.0, "neutral": 0.0, "positive": 1.0}),
+    AGENCY: Marks(-1.0, 1.0, {"communal": -1.0, "neither": 0.0, "agentic": 1.0}),
+    TOXICITY: Marks(0.0, 1.0, {**dict.fromkeys(_NO, 0.0), "toxic": 1.0, "yes": 1.0}),
 }
 """What labels of whole texts may say, by field: an outcome, or a score and its words."""
 

@@ -7,8 +7,8 @@ up to what it says of all; their labels by hand are summed with these weights. T
 regression estimator of survey sampling, and prediction-powered inference whose power λ the data
 choose: a scorer that knows nothing has λ 0, and the labels stand alone. Where labels count 0 or 1
 it is post-stratification by what the scorer says (in the group, known and not in it, not known), so
-that a corrected share always lies in 0–1. Of what the scorer says and no hand label touches, it is
-believed (λ is 1).
+that a corrected share always lies in 0–1. The scorer is heard where that makes the variance of the
+estimate smaller; where a class of its labels is hardly checked, the labels by hand stand alone.
 
 Everything that is made of sums follows from the corrected sums, their contributions by prompt and
 their covariance from the draw: shares, differences, ratios and lifts. Shares and ratios of two
@@ -23,6 +23,7 @@ Angelopoulos et al. (2023), Prediction-powered inference, Science 382; Angelopou
 (2023), PPI++, arXiv 2311.01453.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -231,38 +232,51 @@ def two_phase(
         every = np.stack([size, *(each[:, i] for each in by_prompt)], axis=1)
         said = np.stack([np.ones(n), *(each[:, i] for each in hand.terms)], axis=1)
         labels = np.stack([each[:, i] for each in truth], axis=1)
-        used, fit = _told_apart(said), np.zeros((t + 1, t))
-        for missed in set(range(1, t + 1)) - set(used):
-            if not said[:, missed].any():
-                fit[missed, missed - 1] = 1.0
-        weighted = said[:, used] * hand.weight[:, np.newaxis]
-        moment = weighted.T @ said[:, used]
-        left = labels - said @ fit
-        if used:
-            fit[used] += np.linalg.solve(moment, weighted.T @ left)
+        if n == 0:
+            fitted[:, :, i] = every[:, 1:].T
+            continue
+        sums = hand.weight @ labels
+        shares = divide(sums[::2], np.where(sums[1::2] > 0, sums[1::2], np.nan))
+        gradient = np.nan_to_num(np.stack([1.0 / np.maximum(sums[1::2], _TINY), -shares], axis=1))
+        gradient[:, 1] *= gradient[:, 0]
+        gradient = (gradient * np.array([[1.0], [-1.0]])[: t // 2]).ravel()
+        found = []
+        # Where the scorer's labels of a class are hardly checked, people's labels stand alone.
+        for columns in (range(t + 1), range(0, t + 1, 2)):
+            used = _told_apart(said, columns)
+            weighted = said[:, used] * hand.weight[:, np.newaxis]
+            moment = weighted.T @ said[:, used]
+            fit = np.linalg.solve(moment, weighted.T @ labels)
             gap = every[:, used].sum(0) - weighted.sum(0)
             weight = hand.weight * (1.0 + said[:, used] @ np.linalg.solve(moment, gap))
-            left = labels - said @ fit
-            own = left * weight[:, np.newaxis]
-            fitted[:, :, i] = (every @ fit).T
-            errors[:, :, i] = [np.bincount(hand.prompt, e, n_prompts) for e in own.T]
+            left = labels - said[:, used] @ fit
             # Each labelled unit stands for others, whose errors nobody saw.
             others = weight * np.maximum(weight - 1.0, 0.0) * n / max(n - len(used), 1)
-            drawing[:, :, i] = left.T @ (left * others[:, np.newaxis])
-            seen = drawn[:, :, i] @ (others * left[:, 0] ** 2)
-            drawing[0, 0, i] += np.maximum(least[:, i] - seen, 0.0).sum()
-        else:
-            fitted[:, :, i] = every[:, 1:].T
+            if len(columns) > t // 2 + 1:
+                seen = drawn[:, :, i] @ (others * left[:, 0] ** 2)
+                unseen = np.maximum(least[:, i] - seen, 0.0).sum()
+            else:
+                by = size.sum() / n
+                alone = PSEUDO_ERRORS * typical[i] * by * max(by - 1.0, 0.0)
+                unseen = max(alone - float(others @ left[:, 0] ** 2), 0.0)
+            spread = float(others @ (left @ gradient) ** 2 + unseen * gradient[0] ** 2)
+            found.append((spread, used, fit, weight, left, others, unseen))
+        _, used, fit, weight, left, others, unseen = min(found, key=lambda one: one[0])
+        fitted[:, :, i] = (every[:, used] @ fit).T
+        own = left * weight[:, np.newaxis]
+        errors[:, :, i] = [np.bincount(hand.prompt, e, n_prompts) for e in own.T]
+        drawing[:, :, i] = left.T @ (left * others[:, np.newaxis])
+        drawing[0, 0, i] += unseen
         freedom[i] = max(n - len(used), 0)
     labelled = np.bincount(hand.prompt, minlength=n_prompts).astype(np.float64)
     return TwoPhase(fitted, errors, by_prompt[1], labelled, drawing, typical, freedom)
 
 
-def _told_apart(said: FloatArray) -> list[int]:
-    """Columns of what the scorer says of the labelled units that others do not say already."""
+def _told_apart(said: FloatArray, columns: Iterable[int]) -> list[int]:
+    """Those of `columns` of what the scorer says of the labelled units that say something new."""
     used: list[int] = []
     rank = 0
-    for column in range(said.shape[1]):
+    for column in columns:
         if np.linalg.matrix_rank(said[:, [*used, column]]) > rank:
             used, rank = [*used, column], rank + 1
     return used
@@ -326,7 +340,7 @@ def infer_two_phase_contrast(
     else:
         value, null = np.log(divide(a * m, n * b)), 1.0
         gradient = np.stack([1 / a, -1 / n, -1 / b, 1 / m])
-        unit = spread[0] / (n * shares[0] ** 2) + spread[1] / (m * shares[1] ** 2)
+        unit = divide(spread[0], n * shares[0] ** 2) + divide(spread[1], m * shares[1] ** 2)
     clusters = (sums.totals > 0).sum(0)
     variance, df = (sums.drawn(gradient) + unit, sums.df) if fixed else sums.variance(gradient)
     known = np.isfinite(value) & (variance > 0) & (df >= 1) & ((clusters > 1) | fixed)

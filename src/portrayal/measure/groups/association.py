@@ -5,7 +5,7 @@ usual practice is Fisher's exact test of each cell with Benjamini and Yekutieli'
 taken as independent; how many of its findings outlive the clustering is an estimate of its own.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Protocol
 
@@ -202,18 +202,9 @@ def association(group_texts: Crossings, scope: Scope) -> Iterator[Estimate]:
                 "n_texts": int(total[i]),
                 "instruments": scope.instruments,
             }
-            by_hand: list[Estimate] = []
-            if pair := lifts.get((place.model, id(crossed))):
-                hand, lift = pair
-                column = crossed.groups.index(g) * len(crossed.attributes) + (
-                    crossed.attributes.index(a)
-                )
-                naive = float(place.found.overall[i])
-                by_hand = [
-                    corrected_estimate(ASSOCIATION, hand, lift, column, scope, common, naive=naive)
-                ]
-                if by_hand[0].tests:
-                    missing[NO_FINDING] = "labels by hand correct it"
+            by_hand = list(_by_hand(lifts, place, i, common, scope))
+            if any(one.tests for one in by_hand):
+                missing[NO_FINDING] = "labels by hand correct it"
             yield scope.estimate(
                 ASSOCIATION,
                 value=None if undefined else value,
@@ -232,9 +223,21 @@ def association(group_texts: Crossings, scope: Scope) -> Iterator[Estimate]:
             yield from by_hand
 
 
-def _corrected_lifts(
-    texts: Crossings, scope: Scope
-) -> dict[tuple[str, int], tuple[HandSums, Inference]]:
+Corrected = dict[tuple[str, int], tuple[HandSums, Inference]]
+
+
+def _by_hand(
+    lifts: Corrected, place: _Place, i: int, common: Mapping[str, Any], scope: Scope
+) -> Iterator[Estimate]:
+    """The lift of pair `i` over all texts as labels by hand correct it, where there are some."""
+    crossed, g, a = place.pairs[i]
+    if found := lifts.get((place.model, id(crossed))):
+        column = crossed.groups.index(g) * len(crossed.attributes) + crossed.attributes.index(a)
+        naive = float(place.found.overall[i])
+        yield corrected_estimate(ASSOCIATION, *found, column, scope, common, naive=naive)
+
+
+def _corrected_lifts(texts: Crossings, scope: Scope) -> Corrected:
     """Lifts over all texts as labels by hand correct them, by model and crossing that has some."""
 
     def terms(cells: Crossed, inside: BoolArray, n: FloatArray) -> tuple[FloatArray, ...]:
@@ -245,7 +248,7 @@ def _corrected_lifts(
         every = (np.broadcast_to(x, both.shape) / by for x in (both, group, attribute, whole))
         return tuple(x.reshape(len(n), -1) for x in every)
 
-    made: dict[tuple[str, int], tuple[HandSums, Inference]] = {}
+    made: Corrected = {}
     for crossed in texts.crossed:
         if crossed.hand is None:
             continue

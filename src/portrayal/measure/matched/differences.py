@@ -12,6 +12,7 @@ from portrayal.measure.clustered import (
     BUCKETS,
     MOST_PROMPTS,
     GroupSums,
+    Inference,
     corrected_estimate,
     corrected_inference,
     estimates_of,
@@ -67,28 +68,7 @@ def _of_place(
     exchanged = exchange_fields(sums, scope, model, part)
     n_contrasts = len(contrasts(every))
     within = np.repeat(every.within[:, every.models.index(model)], n_contrasts)
-    by_hand: dict[int, Estimate] = {}
-    for number, score in enumerate(each.name for each in every.scores):
-        if score not in every.hand:
-            continue
-        hand = hand_difference(every, number, inside)
-        lift = corrected_inference(hand.sums, scope, "difference", slope=hand.slope)
-        for at in range(n_contrasts):
-            i = number * n_contrasts + at
-            fields = {
-                "statistic": "difference",
-                "group": dict(sums.groups[i]),
-                "strata": {"model": model, "score": score, "part": part},
-                "n_texts": int(n_texts[i]),
-                "instruments": scope.instruments,
-            }
-            one = corrected_estimate(
-                PAIR_DIFFERENCE, hand, lift, at, scope, fields, naive=float(found.value[i])
-            )
-            if one.value is not None and spread[i] > 0:
-                sd = {TEXT_SD: float(spread[i]), STANDARDISED: one.value / float(spread[i])}
-                one = replace(one, details={**one.details, **sd})
-            by_hand[i] = one
+    by_hand = _corrected(every, place, found, spread, n_texts, scope)
 
     def own(i: int) -> Mapping[str, Any]:
         score = every.scores[i // n_contrasts]
@@ -126,6 +106,40 @@ def _of_place(
     shared["exclusions"] = every.left_out.get(model, {})
     yield from with_scores(estimates_of(PAIR_DIFFERENCE, sums, found, scope, own, **shared))
     yield from by_hand.values()
+
+
+def _corrected(
+    every: MatchedSets,
+    place: tuple[str, str, BoolArray],
+    found: Inference,
+    spread: FloatArray,
+    n_texts: FloatArray,
+    scope: Scope,
+) -> dict[int, Estimate]:
+    """The differences that labels by hand correct, by column (score, contrast)."""
+    (model, part, inside), compared = place, contrasts(every)
+    made: dict[int, Estimate] = {}
+    for number, score in enumerate(each.name for each in every.scores):
+        if score not in every.hand:
+            continue
+        hand = hand_difference(every, number, inside)
+        by_hand = corrected_inference(hand.sums, scope, "difference", slope=hand.slope)
+        for at, (name, _) in enumerate(compared):
+            i = number * len(compared) + at
+            fields = {
+                "statistic": "difference",
+                "group": {every.attribute: name},
+                "strata": {"model": model, "score": score, "part": part},
+                "n_texts": int(n_texts[i]),
+                "instruments": scope.instruments,
+            }
+            own, naive = (PAIR_DIFFERENCE, hand, by_hand, at, scope, fields), float(found.value[i])
+            one = corrected_estimate(*own, naive=naive)
+            if one.value is not None and spread[i] > 0:
+                sd = {TEXT_SD: float(spread[i]), STANDARDISED: one.value / float(spread[i])}
+                one = replace(one, details={**one.details, **sd})
+            made[i] = one
+    return made
 
 
 def hand_difference(every: MatchedSets, score: int, inside: BoolArray) -> HandSums:
