@@ -9,10 +9,17 @@ import pytest
 import portrayal
 from portrayal.annotate.people import Roles, extract_people
 from portrayal.annotate.people.reader import reader_settings, rows
-from portrayal.annotate.people.reader.network import NetworkOutput
+from portrayal.annotate.people.reader.network import (
+    ENCODER,
+    HEADS,
+    TOKENIZER,
+    WORDS,
+    NetworkOutput,
+    digest_of,
+)
 from portrayal.annotate.people.reader.rows import Joining, read_people
 from portrayal.annotate.people.stories.extract import people_of_cast, read_story
-from portrayal.errors import OptionError
+from portrayal.errors import DataError, OptionError
 
 ROLES = Roles("star student", "struggling student")
 SURE = "Maria, a star student, taught Sam, a struggling student. She smiled, and he thanked her."
@@ -22,7 +29,9 @@ HARD = "Kim and Lee met. They laughed, and he said that she was late."
 @pytest.fixture
 def reader(monkeypatch, tmp_path, network):
     """A folder with a card, and the drawn network in place of the one that ships."""
-    network.card = {"joining": dataclasses.asdict(Joining()), "sha256": "0" * 64}
+    for name in (ENCODER, HEADS, TOKENIZER, WORDS):
+        (tmp_path / name).write_bytes(name.encode())
+    network.card = {"joining": dataclasses.asdict(Joining()), "sha256": digest_of(tmp_path)}
     (tmp_path / "reader.json").write_text(json.dumps(network.card))
     network.folder = str(tmp_path)
     monkeypatch.setattr(rows, "network_of", lambda folder: network)
@@ -81,6 +90,32 @@ def test_an_audit_by_the_reader(reader, tmp_path, labeler):
     readers = {e.instruments["annotator"] for e in run.records if "annotator" in e.instruments}
     assert readers == {"people-reader.v1"}
     assert np.isfinite([e.value for e in run.records if e.value is not None]).any()
+
+
+CHANGED = pytest.mark.fault(
+    "the folder of a reader of one's own is changed, before an audit or within it",
+    "it is refused in one line, before any shard starts or by each shard after",
+)
+
+
+@CHANGED
+@pytest.mark.parametrize("name", [ENCODER, HEADS, TOKENIZER, WORDS])
+def test_a_changed_folder_is_refused_before_shards_start(reader, tmp_path, name):
+    (tmp_path / name).write_bytes(b"changed")
+    texts = [{"prompt_id": "learning-laden-math", "model": "m", "text": SURE}]
+    given = {"labeler": "reader", "reader": reader.folder, "report": False}
+    with pytest.raises(DataError, match="not those of its card"):
+        portrayal.audit("laissez-faire", texts=texts, out=tmp_path / "run", **given)
+    assert not (tmp_path / "run" / "annotations").exists()
+
+
+@CHANGED
+def test_no_shard_is_read_by_a_reader_that_came_in_between(reader):
+    settings = reader_settings(reader.folder)
+    rows.READER.setup(settings)
+    reader.card["sha256"] = "0" * 64  # whole, and another
+    with pytest.raises(DataError, match="not what this audit began with"):
+        rows.READER.setup(settings)
 
 
 @pytest.mark.parametrize(

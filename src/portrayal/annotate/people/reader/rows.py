@@ -21,6 +21,7 @@ from portrayal.annotate.people.reader.network import (
     GENDERS,
     Network,
     NetworkOutput,
+    digest_of,
     hide,
     load_network,
     pieces_of,
@@ -41,7 +42,7 @@ from portrayal.annotate.people.stories.extract import (
 )
 from portrayal.annotate.people.stories.rows import PEOPLE, people_columns
 from portrayal.annotate.people.stories.scene import Scene
-from portrayal.errors import OptionError
+from portrayal.errors import DataError, OptionError
 from portrayal.reference.locales import Locale
 from portrayal.types import FloatArray
 
@@ -239,6 +240,8 @@ def reader_settings(folder: str | Path | None = None, *, below: float = 1.0) -> 
     ------
     OptionError
         For `below` outside 0-1, or a folder without a reader.
+    DataError
+        For a reader of one's own whose files are not those of its card.
     """
     if not 0.0 <= below <= 1.0:
         raise OptionError(f"below must be a probability, 0-1; got {below}.")
@@ -251,11 +254,20 @@ def reader_settings(folder: str | Path | None = None, *, below: float = 1.0) -> 
             f"{where}: there is no reader here ({CARD}: {error}). Give a folder that "
             "scripts/reader/train.py wrote, or none for the reader that ships."
         ) from error
+    if folder is not None and digest_of(where) != digest:
+        raise _changed(where)
     return {
         "folder": SHIPPED if folder is None else str(where),
         "sha256": digest,
         "below": below,
     }
+
+
+def _changed(folder: Path) -> DataError:
+    return DataError(
+        f"{folder}: the files of this reader are not those of its card ({CARD}), or are not what "
+        "this audit began with. Copy the folder again, or begin with a new --out."
+    )
 
 
 def reader_folder(folder: str) -> Path:
@@ -317,6 +329,8 @@ def read_stories(
 
 def _setup(settings: Mapping[str, Any]) -> Callable[..., list[dict[str, Any] | Exception]]:
     folder, below = settings["folder"], settings.get("below", 1.0)
+    if network_of(folder).card["sha256"] != settings.get("sha256"):
+        raise _changed(reader_folder(folder))
     locale = locale_of(settings)
 
     def annotate(
