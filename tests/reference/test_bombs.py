@@ -5,10 +5,12 @@ import tracemalloc
 
 import pytest
 
+from portrayal.annotate.groups import group_reader
 from portrayal.annotate.word_match import Matcher, tokens
 from portrayal.collect.promptfile import MOST_PROMPTS
 from portrayal.errors import DataError
 from portrayal.reference.datafile import MOST_BYTES, key_lines, parse_toml, read_datafile
+from portrayal.reference.factors import load_factor
 from portrayal.studies.own import read_study
 
 BOMB = pytest.mark.fault(
@@ -70,8 +72,28 @@ def _match(n):
     matcher.find(text, tokens(text), len(text))
 
 
+FACTOR = """name = "mine"\nlabel = "Mine"\nsource = "none"\nnote = "none"
+[groups.a]\nlabel = "A"\ncolor = "#0072B2"\n[groups.b]\nlabel = "B"\ncolor = "#009E73"
+[[sources]]\nkind = "words"\nname = "words"\nas_written = {words}
+[sources.words]\na = {words}\nb = ["other"]
+"""
+
+
+@pytest.fixture
+def factor(tmp_path):
+    def load(n):
+        words = "[" + ",\n".join(f'"Wort{i:06}"' for i in range(n)) + "]"
+        path = tmp_path / f"{n}.toml"
+        path.write_text(FACTOR.format(words=words))
+        reader = group_reader([load_factor(path)])
+        assert reader._table.find("a Wort000007 of one")
+
+    return load
+
+
 @BOMB
-@pytest.mark.parametrize("work", [_lines, _match], ids=["lines of keys", "words"])
-def test_time_grows_as_length(work):
+@pytest.mark.parametrize("work", [_lines, _match, "factor"], ids=["lines", "words", "factor"])
+def test_time_grows_as_length(work, factor):
+    work = factor if work == "factor" else work
     _seconds(500, work)
     assert _seconds(40_000, work) < 16 * 4 * max(_seconds(2_500, work), 0.005)

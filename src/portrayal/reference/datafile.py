@@ -324,9 +324,8 @@ class DataFile:
         fixed = () if args[-1] is ... or len(args) == 1 else args
         if fixed and len(value) != len(fixed):
             raise self._expected(keys, f"a list of {len(fixed)} values")
-        return (
-            self.value((fixed or args[:1] * len(value))[i], (*keys, i)) for i in range(len(value))
-        )
+        kinds = fixed or args[:1] * len(value)
+        return (self.value(kind, (*keys, i)) for i, kind in enumerate(kinds))
 
     def _expected(self, keys: Keys, what: str) -> DataError:
         return self.wrong(keys, f"expected {what}; got {self.at(keys)!r}.")

@@ -553,8 +553,9 @@ def _checked_source(
     if isinstance(source, (ColumnSource, CodeSource)):
         source = _checked_cells(file, here, source, values)
     if isinstance(source, WordSource):
+        spelled = {spelling_key(word) for listed in source.words.values() for word in listed}
         for i, word in enumerate(table.get("as_written", ())):
-            if not any(spelling_key(word) in map(spelling_key, w) for w in source.words.values()):
+            if spelling_key(word) not in spelled:
                 raise file.wrong((*here, "as_written", i), f"{word!r} is none of the words.")
         # a word that is listed twice counts once
         return replace(source, words={g: tuple(dict.fromkeys(w)) for g, w in source.words.items()})
