@@ -56,54 +56,31 @@ GROUPS = {
     "build": "For those who build classifiers: a data set of agentic and communal sentences, step "
     "by step, then a classifier that is trained on it.",
 }
+_FUNCTIONS = (
+    ("", "audit", "new"),
+    ("", "compare", "compare gate watch"),
+    ("", "documents", "evidence index replicate report reproduce view"),
+    ("", "listing", "doctor"),
+    ("build", "build", "classifier labels paraphrases sentences sheets split"),
+    ("find", "find", "cues groups people words"),
+    ("label", "label.project", "draw raters serve"),
+    ("label", "label.read", "agreement clusters export import model report"),
+    ("label", "label.sheets", "finetune merge sheet"),
+    ("list", "listing", "annotators estimates findings factors locales measures studies"),
+    ("mitigate", "mitigate", "agency"),
+    ("score", "score", "agency people pronouns"),
+)
+"""Group of commands, its module, and the functions of its commands."""
 COMMANDS = {
-    "build classifier": "build:classifier",
-    "build labels": "build:labels",
-    "build paraphrases": "build:paraphrases",
-    "build sentences": "build:sentences",
-    "build sheets": "build:sheets",
-    "build split": "build:split",
-    "compare": "compare:compare",
-    "doctor": "listing:doctor",
-    "evidence": "documents:evidence",
-    "find cues": "find:cues",
-    "find groups": "find:groups",
-    "find people": "find:people",
-    "find words": "find:words",
-    "gate": "compare:gate",
-    "label agreement": "label.read:agreement",
-    "label clusters": "label.read:clusters",
-    "label draw": "label.project:draw",
-    "label export": "label.read:export",
-    "label finetune": "label.sheets:finetune",
-    "label import": "label.read:import_",
-    "label merge": "label.sheets:merge",
-    "label model": "label.read:model",
-    "label raters": "label.project:raters",
-    "label report": "label.read:report",
-    "label serve": "label.project:serve",
-    "label sheet": "label.sheets:sheet",
-    "list annotators": "listing:annotators",
-    "list estimates": "listing:estimates",
-    "list findings": "listing:findings",
-    "list factors": "listing:factors",
-    "list locales": "listing:locales",
-    "list measures": "listing:measures",
-    "list studies": "listing:studies",
-    "mitigate agency": "mitigate:agency",
-    "new": "audit:new",
-    "replicate": "documents:replicate",
-    "report": "documents:report",
-    "reproduce": "documents:reproduce",
-    "score agency": "score:agency",
-    "score people": "score:people",
-    "score pronouns": "score:pronouns",
-    "watch": "compare:watch",
+    f"{group} {name}".strip(): f"{module}:{'import_' if name == 'import' else name}"
+    for group, module, names in _FUNCTIONS
+    for name in names.split()
 }
 """Command → module and function, which are loaded when the command is named."""
 ORDER = (
-    *("audit", "compare", "report", "list", "collect", "plan", "gate", "watch", "find", "label"),
-    *("score", "mitigate", "evidence", "replicate", "reproduce", "new", "build", "doctor"),
+    *("audit", "compare", "report", "list", "collect", "plan", "gate", "watch", "index", "view"),
+    *("find", "label", "score", "mitigate", "evidence", "replicate", "reproduce", "new", "build"),
+    "doctor",
 )
 """The commands in the order of work, as `portrayal --help` lists them."""
 STUDIES: dict[str, tuple[Kind, str, str, str]] = {

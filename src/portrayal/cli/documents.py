@@ -1,4 +1,4 @@
-"""The commands `report`, `reproduce` and `evidence`: documents made of a run or of a paper."""
+"""The commands `report`, `index`, `view`, `reproduce`, `evidence`: documents of runs or papers."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -9,6 +9,7 @@ from cyclopts import Parameter
 import portrayal.cli.printing as show
 from portrayal.cli.options import Every, Flag, Format, RunPath
 from portrayal.errors import OptionError
+from portrayal.shown import counted
 
 
 def report(
@@ -31,6 +32,56 @@ def report(
     from portrayal.run import Run
 
     show.line(f"report: {export_report(Run.open(run), out, format, short=short)}")
+
+
+def index(
+    runs: Annotated[Path, Parameter(help="Folder of runs, or of folders of them.")],
+    /,
+    *,
+    out: Path = Path("site"),
+    private: Flag = False,
+) -> None:
+    """Write one page of all runs in a folder: headlines, models side by side, timelines, answers.
+
+    Example: portrayal index runs --out site
+
+    Parameters
+    ----------
+    out
+        Folder of the page; what an earlier `index` wrote there is written anew.
+    private
+        For publishing: prompts, texts and folders' names are withheld, and texts hashed.
+    """
+    from portrayal.report.board import write_board
+
+    board = write_board(runs, out, private=private)
+    show.line(f"{counted(board.n_runs, 'run')}: {board.path}")
+    if board.left_out:
+        name, why = next(iter(board.left_out.items()))
+        show.line(f"not shown: {counted(len(board.left_out), 'folder')}, such as {name} ({why})")
+
+
+def view(
+    runs: Annotated[Path, Parameter(help="Folder of runs, or of folders of them.")],
+    /,
+    *,
+    port: int = 0,
+) -> None:
+    """Show the page of `index` in a browser, on this machine alone, as runs change, until Ctrl-C.
+
+    Example: portrayal view runs
+
+    Parameters
+    ----------
+    port
+        Port; default a free one.
+    """
+    from tempfile import TemporaryDirectory
+
+    from portrayal.report.board import serve_board
+
+    with TemporaryDirectory(prefix="portrayal-") as site:
+        serve_board(runs, site, port, lambda address: show.line(f"Open in a browser: {address}"))
 
 
 def replicate(

@@ -20,7 +20,15 @@ from portrayal.comparison.matching import (
 from portrayal.comparison.result import Change, Comparison, Prompts, flat_change
 from portrayal.comparison.several import Several, Summary, compare_several, models_of
 from portrayal.comparison.sums import Numbering, Sums, changes_against, measured, sums_of
-from portrayal.comparison.watch import Round, Timeline, Watch, flat_rounds, watch, watch_values
+from portrayal.comparison.watch import (
+    Round,
+    Timeline,
+    Watch,
+    flat_rounds,
+    round_day,
+    watch,
+    watch_values,
+)
 from portrayal.comparison.writing import Writing
 
 __all__ = [
@@ -53,6 +61,7 @@ __all__ = [
     "measured",
     "model_pairs",
     "models_of",
+    "round_day",
     "rows_of",
     "side_of",
     "study_of",

@@ -617,11 +617,12 @@ def read_rounds(folder: str | Path) -> tuple[list[Round], list[str]]:
             f"{path} holds audits of several studies ({', '.join(studies)}). Give each a folder of "
             "its own."
         )
-    rounds = [Round(run, _day(run)) for run in runs]
+    rounds = [Round(run, round_day(run)) for run in runs]
     return sorted(rounds, key=lambda each: (each.when, each.name)), left_out
 
 
-def _day(run: Run) -> date:
+def round_day(run: Run) -> date:
+    """Return the day of a run: that in its folder's name, else as `Round.when` says."""
     named = _DATE.search(run.path.name)
     if named is not None:
         try:

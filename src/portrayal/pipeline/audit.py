@@ -147,11 +147,12 @@ def audit(
         _measure(run, chosen, annotations, choice, config, tell)
         write_datasheet(run, run.datasheet_path)
         if config.report.report:
-            from portrayal.report import finding_lines, reader_line, write_report
+            from portrayal.report import finding_lines, kept_findings, reader_line, write_report
 
             if line := reader_line(run):
                 tell(line)
             tell(f"report: {write_report(run)}")
+            kept_findings(run)
             for line in finding_lines(run, MOST_SAID):
                 tell(line)
     return run

@@ -2,7 +2,7 @@
 
 from portrayal.report.export import Report, export_report
 from portrayal.report.findings import reader_line
-from portrayal.report.first import finding_facts, finding_lines
+from portrayal.report.first import finding_facts, finding_lines, kept_findings
 from portrayal.report.page import write_report
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "export_report",
     "finding_facts",
     "finding_lines",
+    "kept_findings",
     "reader_line",
     "write_report",
 ]

@@ -6,7 +6,7 @@ import hashlib
 import logging
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -19,7 +19,7 @@ from portrayal.report.figures.generic import BrokenFigureWarning
 from portrayal.report.formats import interval, number, probability, script_json, short
 from portrayal.report.study import report_of
 from portrayal.report.view import View, place_words, q_of
-from portrayal.report.words import described, group_label, measure_title
+from portrayal.report.words import colour_rules, described, group_label, measure_title
 from portrayal.run.estimates import flat_row
 from portrayal.run.pages import trusted
 from portrayal.shown import visible
@@ -88,19 +88,25 @@ def packed(text: str) -> str:
     return base64.b64encode(raw).decode("ascii")
 
 
-@dataclass(frozen=True)
-class Script:
-    """A script of our own, and the hash by which the page's policy lets it run."""
+def frame(data: str, own: Iterable[tuple[str, str]] = ()) -> dict[str, Any]:
+    """Return what every page has: styles, scripts, the policy that lets these run, and packed data.
 
-    text: str
+    `own` names further files in folders of templates, each by its package: `.css` or `.js`.
+    """
+    shared = [("portrayal.report", name) for name in ("style.css", "first_screen.css", "page.js")]
+    texts = {(package, name): read_template(package, name) for package, name in (*shared, *own)}
+    style = "".join(text for (_, name), text in texts.items() if name.endswith(".css"))
+    scripts = [text for (_, name), text in texts.items() if name.endswith(".js")]
+    digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()) for text in scripts]
+    return {
+        "style": trusted(style + colour_rules()),
+        "scripts": [trusted(text) for text in scripts],
+        "policy": " ".join(f"'sha256-{digest.decode()}'" for digest in digests),
+        "data": data,
+    }
 
-    @property
-    def digest(self) -> str:
-        """The hash of the script as the policy names it."""
-        raw = hashlib.sha256(self.text.encode()).digest()
-        return f"'sha256-{base64.b64encode(raw).decode()}'"
 
-
+@cache
 def read_template(package: str, name: str) -> str:
     """Return a file of a package's folder of templates."""
     return files(package).joinpath("templates", name).read_text(encoding="utf-8")

@@ -4,14 +4,20 @@ Every report opens with it, also one of two runs beside each other. A study may 
 words (`StudyReport.first`).
 """
 
+import hashlib
+import json
 import shlex
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+import pyarrow.parquet as pq
+
 import portrayal.report.about as about
 import portrayal.report.formats as fmt
-from portrayal.records import FEW_PEOPLE, FEW_PROMPTS
+from portrayal._version import __version__
+from portrayal.records import ALL, FEW_PEOPLE, FEW_PROMPTS, finite
 from portrayal.report.figures.generic import glance
 from portrayal.report.findings import (
     STATISTICS,
@@ -21,7 +27,7 @@ from portrayal.report.findings import (
     in_these_prompts,
     nearest,
 )
-from portrayal.report.headline import as_facts, headline
+from portrayal.report.headline import as_facts, facts, headline, hypotheses
 from portrayal.report.passages import rows_of
 from portrayal.report.planted import planted
 from portrayal.report.strength import (
@@ -32,12 +38,15 @@ from portrayal.report.strength import (
     units,
 )
 from portrayal.report.study import report_of
-from portrayal.report.view import View, no_baseline
-from portrayal.report.words import group_label
+from portrayal.report.view import View, no_baseline, place_of, place_words
+from portrayal.report.words import group_label, measure_title
 from portrayal.run.directory import Run
+from portrayal.run.files import write_atomically
 
 MOST_NAMED = 4
 """Groups that one line names."""
+FINDINGS, SCHEMA = "findings.json", 1
+"""What a run keeps of what it found, and the version of its form."""
 
 
 def first_screen(view: View) -> FirstScreen:
@@ -66,6 +75,65 @@ def finding_facts(run: Run) -> dict[str, Any]:
         view = View.of(run)
         screen = first_screen(view)
         return as_facts(view, screen.lead, (*screen.stated, *screen.here))
+
+
+def kept_findings(run: Run) -> dict[str, Any]:
+    """Return what a run found as it keeps it in `findings.json`, anew where its numbers changed.
+
+    `findings` is what `finding_facts` gives, `title` that of the study, `read` the line of what was
+    read, `prompts` a digest of their words, and `questions` a row for each number of a model that
+    the report may state: its label, measure, strata, group, statistic, value, bounds and units.
+    """
+    path = run.path / FINDINGS
+    with run.estimates_path.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    mark = {"schema": SCHEMA, "estimates": digest, "portrayal": __version__}
+    try:
+        kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        if kept.items() >= mark.items():
+            return kept
+    except (OSError, ValueError, AttributeError, RecursionError):
+        pass
+    with run.speaking():
+        view = View.of(run)
+        screen = first_screen(view)
+        stated = (*screen.stated, *screen.here)
+        chosen = (*hypotheses(view), *(e for each in stated for e in each.estimates))
+        about = report_of(view).label or (
+            lambda e: " · ".join(
+                filter(None, (group_label(e.group), place_words(e), measure_title(e.measure)))
+            )
+        )
+        labels = {_question(e): about(e) for e in chosen}
+        words = pq.read_table(run.prompts_path, columns=["text"])["text"].to_pylist()
+        kept = {
+            **mark,
+            "findings": as_facts(view, screen.lead, stated),
+            "title": getattr(view.study, "title", str(view.settings.get("study", ""))),
+            "read": screen.read,
+            "prompts": hashlib.sha256(repr(sorted(words)).encode()).hexdigest(),
+            "level": view.level,
+            "questions": [
+                {
+                    "label": labels[_question(e)],
+                    "model": view.main if e.strata.get("model", ALL) == ALL else e.strata["model"],
+                    "statistic": e.statistic,
+                    "n_clusters": e.n_clusters,
+                    **facts(e),
+                }
+                for e in view.estimates
+                if _question(e) in labels and (len(view.models) < 2 or e.strata.get("model") != ALL)
+            ],
+        }
+    kept = finite(kept)
+    with suppress(OSError):  # a run that cannot be written to is read all the same
+        write_atomically(path, json.dumps(kept, ensure_ascii=False, indent=1))
+    return kept
+
+
+def _question(e: Any) -> tuple[object, ...]:
+    """What an estimate is of, whichever the model."""
+    return e.measure, e.statistic, *sorted(place_of(e).items()), *sorted(e.group.items())
 
 
 def finding_lines(run: Run, most: int | None = None) -> Iterator[str]:
@@ -102,7 +170,8 @@ def read_line(view: View, clusters: int | None = None) -> str:
     words = report_of(view).wording
     outcomes: dict[str, int] = view.note.get("outcomes", {})
     total, ok = sum(outcomes.values()), outcomes.get("ok", 0)
-    n = _prompts(view) if clusters is None else clusters
+    parts = [str(path) for path in view.run.texts.parts()] if clusters is None else []
+    n = int(rows_of(_COUNT, {"texts": parts})[0]["n"]) if parts else clusters or 0
     models = len(view.models)
     named = about.models_line(view) if models < 2 else fmt.plural(models, "model")
     named = "" if named == "unnamed" else named
@@ -170,12 +239,6 @@ def _few_named(names: Sequence[str]) -> str:
     more = len(names) - MOST_NAMED
     others = [fmt.plural(more, "other group")] if more > 0 else []
     return fmt.listed([*names[:MOST_NAMED], *others])
-
-
-def _prompts(view: View) -> int:
-    """Prompts with an answer that could be read; 0 where the run holds no text."""
-    texts = [str(path) for path in view.run.texts.parts()]
-    return int(rows_of(_COUNT, {"texts": texts})[0]["n"]) if texts else 0
 
 
 _COUNT = """

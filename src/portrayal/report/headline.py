@@ -45,6 +45,7 @@ LEAST_ENGLISH = 0.3
 """Share of texts below which the language is another one."""
 
 _LABELLED = "people-labelled."  # people told who is in a text, not our rules for English
+_WORD = re.compile(r"[^\W\d_]+")
 _TEXTS = 300  # texts whose language is looked at
 _LONG = 20  # words from which on a text shows its language
 _ENGLISH = {"the", "and", "of", "to", "a", "in", "was"}
@@ -254,19 +255,12 @@ def _unreadable(view: View, readable: int) -> str:
         return f"they are copies of {fmt.plural(different, 'text')}; it takes different answers"
     if view.options.get("locale"):
         return ""
-    read = [_words(str(row["text"])) for row in rows_of(_SOME, texts | {"most": _TEXTS})]
-    read = [words for words in read if len(words) >= _LONG]
-    if sum(map(_is_english, read)) < LEAST_ENGLISH * len(read):
+    every = (str(row["text"]).lower() for row in rows_of(_SOME, texts | {"most": _TEXTS}))
+    read = [words for text in every if len(words := _WORD.findall(text)[:400]) >= _LONG]
+    english = sum(sum(w in _ENGLISH for w in words) > 0.1 * len(words) for words in read)
+    if english < LEAST_ENGLISH * len(read):
         return "the texts are not in English, the language of the annotators"
     return ""
-
-
-def _words(text: str) -> list[str]:
-    return re.findall(r"[^\W\d_]+", text.lower())[:400]
-
-
-def _is_english(words: Sequence[str]) -> bool:
-    return sum(word in _ENGLISH for word in words) > 0.1 * len(words)
 
 
 def _untested(view: View, readable: int) -> str:
@@ -307,18 +301,27 @@ def _untested(view: View, readable: int) -> str:
     return why
 
 
-def _population(each: Stated) -> str:
-    """What a finding is about."""
-    here = each.strength == HERE or (each.estimates and each.first.population == THESE)
-    return "these prompts" if here else "prompts like these"
-
-
 _NO_GROUPS = ("outcome", "attribute", "factor")
 """Attributes of estimates that are no groups of people."""
 _DIFFERENT = "select count(distinct text) as n from read_parquet($texts) where outcome = 'ok'"
 _SOME = (
     "select text from read_parquet($texts) where outcome = 'ok' order by hash(text_id) limit $most"
 )
+
+
+def facts(e: Estimate) -> dict[str, object]:
+    """Return what is kept of an estimate that a report may state, JSON-like."""
+    return {
+        "id": e.id,
+        "measure": e.measure,
+        "strata": dict(e.strata),
+        "group": dict(e.group),
+        "value": e.value,
+        "interval": e.interval and [e.interval.low, e.interval.high],
+        "null": e.null and {"value": e.null.value, "low": e.null.low, "high": e.null.high},
+        "p": e.tests[0].p if e.tests else None,
+        "q": q_of(e),
+    }
 
 
 def as_facts(view: View, found: Headline, stated: Sequence[Stated]) -> dict[str, object]:
@@ -328,22 +331,6 @@ def as_facts(view: View, found: Headline, stated: Sequence[Stated]) -> dict[str,
     `value`, `interval`, `null`, `p` and `q`; a candidate the same without rank and strength, and
     `detectable` and `prompts_needed`. A page, the terminal and every export are written of these.
     """
-
-    def facts(e: Estimate) -> dict[str, object]:
-        bounds = e.interval and [e.interval.low, e.interval.high]
-        null = e.null and {"value": e.null.value, "low": e.null.low, "high": e.null.high}
-        return {
-            "id": e.id,
-            "measure": e.measure,
-            "strata": dict(e.strata),
-            "group": dict(e.group),
-            "value": e.value,
-            "interval": bounds,
-            "null": null,
-            "p": e.tests[0].p if e.tests else None,
-            "q": q_of(e),
-        }
-
     return {
         "headline": found.kind,
         "sentence": found.sentence or (stated[0].headline + "." if stated else ""),
@@ -353,7 +340,9 @@ def as_facts(view: View, found: Headline, stated: Sequence[Stated]) -> dict[str,
             {
                 "rank": rank,
                 "strength": each.strength,
-                "population": _population(each),
+                "population": "these prompts"
+                if each.strength == HERE or (each.estimates and each.first.population == THESE)
+                else "prompts like these",
                 "sentence": each.headline,
                 **(facts(each.first) if each.estimates else {}),
             }

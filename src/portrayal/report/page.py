@@ -7,7 +7,7 @@ from typing import Any
 import portrayal.report.about as about
 import portrayal.report.coding as coded
 from portrayal.report.about import methods
-from portrayal.report.charts import Charts, Script, headline_rows, packed_csv, read_template
+from portrayal.report.charts import Charts, frame, headline_rows, packed_csv
 from portrayal.report.figures.drawing import Drawing
 from portrayal.report.figures.generic import figures
 from portrayal.report.findings import Doubted, absent_groups, cannot_say, doubted
@@ -16,10 +16,9 @@ from portrayal.report.formats import short
 from portrayal.report.passages import random_texts
 from portrayal.report.study import Section, report_of
 from portrayal.report.view import View
-from portrayal.report.words import colour_rules
 from portrayal.run.directory import Run
 from portrayal.run.files import replacing
-from portrayal.run.pages import templates, trusted
+from portrayal.run.pages import templates
 
 
 def write_report(run: Run, path: str | Path | None = None, *, short: bool = False) -> Path:
@@ -104,12 +103,9 @@ def _filled_page(view: View, brief: bool) -> tuple[str, dict[str, Drawing]]:
     first = first_screen(view)
     charts = Charts.of([] if brief else figures(view), first.chart)
     table = {} if brief else headline_rows(view)
-    scripts = [Script(read_template("portrayal.report", "page.js"))]
     sections = () if brief else (below, found, texts)
     own = [section.script for section in sections if section.script]
-    scripts += [Script(read_template(report.package, name)) for name in own]
-    names = ("style.css", "first_screen.css")
-    style = "".join(read_template("portrayal.report", name) for name in names) + colour_rules()
+    files = [(report.package, name) for name in (*own, report.style) if name]
     compared, comparison = about.intervals(view)
     # Words to filter the table of estimates by: a group and a place of its own.
     lines = table.get("rows", [])
@@ -130,13 +126,8 @@ def _filled_page(view: View, brief: bool) -> tuple[str, dict[str, Drawing]]:
         "instruments": about.reading_error(view),
         "methods": methods(view),
         "n_estimates": len(view.estimates),
-        "style": trusted(
-            style + (read_template(report.package, report.style) if report.style else "")
-        ),
-        "scripts": [trusted(script.text) for script in scripts],
-        "policy": " ".join(script.digest for script in scripts),
         "example": ", ".join([*(short(word, 20) for word in words if word), "…"]),
-        "data": charts.packed(table),
+        **frame(charts.packed(table), files),
         "csv": "" if brief else packed_csv(view),
     }
     return environment.get_template("report.html.j2").render(given), dict(charts.images)

@@ -134,7 +134,11 @@ def group_label(group: Mapping[str, str]) -> str:
         if attribute == "gender":
             text = GENDER_WORDS.get(value, value)
         if attribute == "threshold":
-            text = f"likelihood above {100 * float(value):.0f} %" if _is_number(value) else value
+            text = (
+                f"likelihood above {100 * float(value):.0f} %"
+                if value.replace(".", "", 1).isdecimal()
+                else value
+            )
         parts.append(text)
     return ", ".join(parts) or "all"
 
@@ -195,7 +199,8 @@ def template_fields(e: Estimate) -> dict[str, str]:
     if e.statistic == "ratio" and e.null is not None and e.null.value != none:
         none = e.null.value
         against = f", where {e.null.method} would read {fmt.ratio(none)}"
-    above = (e.value or 0.0) > none
+    above, baseline = (e.value or 0.0) > none, e.details.get("baseline")
+    own = e.null.value if e.null is not None and not math.isnan(e.null.value) else 1.0
     where = {name: v for name, v in e.strata.items() if name not in ("seen_by", "population")}
     place = strata_words(where, e.group, "in ")
     seen_by = strata_words({"seen_by": e.strata.get("seen_by", ALL)}, e.group)
@@ -214,24 +219,9 @@ def template_fields(e: Estimate) -> dict[str, str]:
         "more": "more" if above else "less",
         "domain": "" if domain == ALL else domain,
         "share": fmt.share(e.details.get("share")),
-        "expected": fmt.share(_expected(e)),
+        "expected": fmt.share(None if baseline is None else own * baseline),
         "against": against,
         "title": measure_title(e.measure),
         "place": f" {place}" if place else "",
         "together": fmt.listed([shown.group_label(*item) for item in e.group.items()]),
     }
-
-
-def _expected(e: Estimate) -> float | None:
-    """The share that a group would have without a difference."""
-    baseline = e.details.get("baseline")
-    own = e.null.value if e.null is not None and not math.isnan(e.null.value) else 1.0
-    return None if baseline is None else own * baseline
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

@@ -115,6 +115,7 @@ from portrayal.stats.proportions import (
     upper_of_none,
     wilson,
 )
+from portrayal.stats.ranks import rank_ranges
 from portrayal.stats.resampling import (
     cluster_weights,
     expanded_percentile,
@@ -265,6 +266,7 @@ __all__ = [
     "prevalence_index",
     "prompt_subsets",
     "random_effects",
+    "rank_ranges",
     "ratio",
     "ratio_evidence",
     "reads_representation",

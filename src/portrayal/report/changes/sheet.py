@@ -12,13 +12,13 @@ from portrayal._version import __version__
 from portrayal.collect.tables import write_rows
 from portrayal.records import ALL
 from portrayal.reference.labels import strata_words
-from portrayal.report.charts import Charts, Script, packed, plain_cell, read_template
+from portrayal.report.charts import Charts, frame, packed, plain_cell
 from portrayal.report.figures.declared import Cell, Declarations
 from portrayal.report.figures.figure import Figure, Spec, Table
 from portrayal.report.formats import short
-from portrayal.report.words import colour_rules, group_label, group_words, measure_title
+from portrayal.report.words import group_label, group_words, measure_title
 from portrayal.run.files import replacing
-from portrayal.run.pages import templates, trusted
+from portrayal.run.pages import templates
 
 Row = TypeVar("Row", bound=Any)
 
@@ -191,9 +191,6 @@ def write_sheet(
         Files to download.
     """
     charts = Charts.of(figures, own["first"].chart)
-    scripts = [Script(read_template("portrayal.report", "page.js"))]
-    names = ("style.css", "first_screen.css")
-    style = "".join(read_template("portrayal.report", name) for name in names)
     page = templates("portrayal.report").get_template(template)
     text = page.render(
         **own,
@@ -203,10 +200,7 @@ def write_sheet(
         charts=charts,
         short=False,
         downloads=downloads,
-        style=trusted(style + colour_rules()),
-        scripts=[trusted(script.text) for script in scripts],
-        policy=" ".join(script.digest for script in scripts),
-        data=charts.packed(table),
+        **frame(charts.packed(table)),
     )
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)

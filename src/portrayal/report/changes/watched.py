@@ -134,6 +134,7 @@ def write_watch(found: Watch, path: str | Path) -> Path:
 def _write(found: Watch, path: str | Path) -> Path:
     tested = [row for row in found.rows if row.p is not None]
     quiet = [row for row in tested if row.alarm is None]
+    why = Counter(row.undefined for row in found.rows if row.undefined and len(found.rounds) > 1)
     first, last = found.rounds[0], found.rounds[-1]
     study = study_named(found.study)
     title = getattr(study, "title", found.study)
@@ -152,7 +153,7 @@ def _write(found: Watch, path: str | Path) -> Path:
         "same": sheet.CHANGES.table("quiet", None, quiet),
         "quiet": fmt.plural(len(quiet), "number"),
         "level": fmt.level(found.level),
-        "untested": _untested(found),
+        "untested": [f"{fmt.plural(n, 'number')} without a test: {x}." for x, n in why.items()],
         "sure_only": "q below 0.05 only",
         "table_label": "Watched numbers",
     }
@@ -240,10 +241,3 @@ def _sentence(found: Watch, row: Timeline) -> Stated:
         evidence += " The interval at the last round holds no change again."
     strong = row.q is not None and row.q < CLEAR and row.is_still_changed
     return Stated(headline, facts, evidence, STRONG if strong else SOME)
-
-
-def _untested(found: Watch) -> list[str]:
-    if len(found.rounds) < 2:
-        return []
-    counts = Counter(row.undefined for row in found.rows if row.undefined)
-    return [f"{fmt.plural(n, 'number')} without a test: {why}." for why, n in counts.items()]

@@ -1,0 +1,31 @@
+"use strict";
+/* Filters of a board, and, where it is served, loading it anew when a run changes. */
+(function () {
+  const study = document.getElementById("by-study");
+  const model = document.getElementById("by-model");
+  const all = function (query) { return Array.from(document.querySelectorAll(query)); };
+  function list() {
+    const runs = all(".runs > li");
+    runs.forEach(function (run) {
+      const models = run.dataset.models.split(" ");
+      run.hidden = (study.value && run.dataset.study !== study.value) || (model.value && !models.includes(model.value));
+    });
+    all("#compared > [data-study]").forEach(function (part) {
+      part.hidden = study.value && part.dataset.study !== study.value;
+    });
+    all("[data-model]").forEach(function (cell) {
+      cell.hidden = model.value && cell.dataset.model !== model.value;
+    });
+    const shown = runs.filter(function (run) { return !run.hidden; }).length;
+    document.getElementById("shown").textContent = shown + " of " + runs.length + " runs";
+  }
+  study.addEventListener("change", list);
+  model.addEventListener("change", list);
+  list();
+  const live = document.getElementById("live");
+  if (live) setInterval(function () {
+    fetch("/stamp").then(function (answer) { return answer.text(); }).then(function (stamp) {
+      if (stamp !== live.textContent.trim()) location.reload();
+    }, function () {});
+  }, 2000);
+})();
