@@ -38,7 +38,16 @@ MEANT = {"audit pairs": ("--group", "--source"), "replicate": ("--data",)}
 """Options that are no second name: the person of a request, what requests were made from, and the
 folder of an author's files, which hold texts, labels and references."""
 ARGUMENTS = {"RUN", "RUNS", "FOLDER", "FILE", "PROJECT", "GIVEN", "FILLED", "SHEETS", "STUDY"}
-DOCUMENTS = {"report", "evidence", "new", "label serve", "label report", "label export"}
+DOCUMENTS = {
+    "index",
+    "view",
+    "report",
+    "evidence",
+    "new",
+    "label serve",
+    "label report",
+    "label export",
+}
 """Commands that write a document, or serve a page, and print no table."""
 
 
