@@ -97,6 +97,10 @@ def main() -> None:
                 listed = still_listed(part, texts, locale)
                 units = zip((prompt_of(row["story"]) for row in part), listed, strict=True)
                 print(f"{under}: judged {label} listed {share(units)}")
+            listed = still_listed(rows, texts, locale)
+            kept = [row for row, here in zip(rows, listed, strict=True) if here]
+            wrong = share((prompt_of(row["story"]), row["person"] == "0") for row in kept)
+            print(f"{under}: of judged rows that are listed, no people {wrong}")
         if given.gold:
             print(f"{under}: labelled first names found {recalled(given.gold, locale)}")
 

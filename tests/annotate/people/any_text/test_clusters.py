@@ -1,14 +1,14 @@
 import pytest
 
 from portrayal.annotate.people.any_text.candidates import find_candidates
-from portrayal.annotate.people.any_text.clusters import cluster_names
+from portrayal.annotate.people.any_text.clusters import cluster_names, name_clusters
 from portrayal.annotate.people.shared.scan import scan
 
 
 def clusters(text):
     tokens = scan(text)
     runs = find_candidates(text, tokens, frozenset({0}))
-    found = cluster_names(text, tokens, runs, lambda run: 2.0)
+    found = name_clusters(tokens, runs)
     return {" ".join(c.words): (c.first_name(tokens), len(c.mentions)) for c in found}
 
 
@@ -45,4 +45,4 @@ def test_names_that_behave_like_no_person_are_left_out():
     text = "He saw Xqzt there."
     tokens = scan(text)
     runs = find_candidates(text, tokens, frozenset({0}))
-    assert cluster_names(text, tokens, runs, lambda run: 0.0) == []
+    assert cluster_names(text, tokens, runs) == []

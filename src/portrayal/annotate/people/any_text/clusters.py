@@ -1,46 +1,17 @@
-"""Names that belong to one person ("Angela Merkel", "Dr. Merkel", "Angela"), and whether they do.
+"""Names that belong to one person: "Angela Merkel", "Dr. Merkel", "Angela"."""
 
-The words around a name speak for a person or against one, and so do the sentences around it: a
-pronoun that follows, an origin, company. The weights were set by hand on development texts and are
-in no unit.
-"""
-
-import re
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from portrayal.annotate.people.any_text.candidates import LISTS, Candidate, honorifics
-from portrayal.annotate.people.any_text.things import is_thing
+from portrayal.annotate.people.any_text.candidates import Candidate
+from portrayal.annotate.people.any_text.evidence import name_score
 from portrayal.annotate.people.shared import words as en
-from portrayal.annotate.people.shared.scan import QUOTES, Tokens
+from portrayal.annotate.people.shared.scan import Tokens
 
-ENOUGH, DOUBTED = 1.0, -0.5
-"""Scores from which a name is a person's, and from which it is where a pronoun means it."""
-
-
-_AGE = re.compile(r"\s*,\s*(?:aged?\s+)?\d{1,3}\s*[,.;)]|\s*\(\s*(?:aged?\s+)?\d{1,2}\s*\)")
-_YEARS = re.compile(r"\s+(?:is|was)\s+an?\s+\d{1,3}[\s-]+year")
-_TAIL = 24
-"""Characters behind a name where an age may stand."""
-
-
-def base_score(words: list[str]) -> float:
-    """What the words of a name say by themselves."""
-    count = en.bearers(words[0])
-    if len(words) > 1:
-        return 1.1 if count else 0.2
-    if not count:
-        return -0.2
-    if words[0] in en.NAMES_AND_WORDS:
-        return 0.2
-    return ENOUGH if _frequent(words[0]) else 0.6
-
-
-def _frequent(word: str) -> bool:
-    """Whether the casefolded word is a frequent first name and little else."""
-    return word not in en.NAMES_AND_WORDS and "-" not in word and en.bearers(word) >= en.FREQUENT
+ENOUGH, DOUBTED = 0.8, -1.5
+"""Log odds from which a name is a person's, and from which it is where a pronoun means it."""
 
 
 def introduces(low: Sequence[str], start: int) -> bool:
@@ -50,185 +21,8 @@ def introduces(low: Sequence[str], start: int) -> bool:
     return low[max(0, start - 2) : start] in (["i", "am"], ["i", "'m"])
 
 
-def _own(run: Candidate) -> float:
-    """What the titles, initials and description of a mention say."""
-    score = run.score + (1.5 if run.titles else 0.0)
-    if run.initials:
-        score += 1.2 if len(run.initials) > 1 else 0.6
-    return score
-
-
-def weigh(text: str, tokens: Tokens, run: Candidate) -> float:
-    """What the words around a mention say."""
-    words, low = tokens.words, tokens.low
-    n = len(words)
-    first = run.titles[0] if run.titles else run.start
-    before = low[first - 1] if first else "."
-    earlier = low[first - 2] if first > 1 else "."
-    after = low[run.end] if run.end < n else "."
-    second = low[run.end + 1] if run.end + 1 < n else "."
-    single = len(run.parts) == 1
-    score = _own(run) + 1.5 * bool(honorifics(tokens, run))
-    if introduces(low, first):
-        score += 1.5
-    if after in en.SAYING or (before in en.SAYING and not run.opening):
-        score += 0.6
-    elif after in en.LIVING:
-        score += 0.5
-    elif after in en.VERBS_AFTER_NAME or after.endswith("ed") or (after == "'s"):
-        score += 0.2
-    if before in en.KIN or (before in en.PERSON_NOUNS and before not in en.KIN):
-        score += 1.2
-    elif before in en.NAMING and earlier in en.PERSON_NOUNS:
-        score += 1.5
-    elif before == "," and earlier in en.KIN:
-        score += 1.0
-    if after == "," and second in LISTS.who:
-        score += 1.0
-    elif after in LISTS.who:
-        score += 0.7
-    elif after in (",", "(", "—", "–") or after in en.COPULAS:
-        score += 1.0 if describes(tokens, run.end + 1) else 0.0
-    behind = tokens.starts[run.end - 1] + len(words[run.end - 1])
-    tail = text[behind : behind + _TAIL]
-    if _AGE.match(tail):
-        score += 1.0
-    elif _YEARS.match(tail):
-        score += 1.5
-    return score - _against(tokens, run, before, after, single=single)
-
-
-def _against(tokens: Tokens, run: Candidate, before: str, after: str, *, single: bool) -> float:
-    """What the words around a mention say against a person."""
-    low = tokens.low
-    cost = 0.0
-    if before == "the" and not run.titles and not run.score:
-        cost += 2.0
-    elif before in ("a", "an"):
-        cost += 1.0
-    elif before in LISTS.at:
-        owns = after == "'s" and en.bearers(run.words[0]) > 0
-        cost += 0.5 if not single else 0.0 if owns or _frequent(run.words[0]) else 0.8
-    if before == "," and after in (",", ".") and run.start > 3 and single:
-        back = run.start - 2
-        if tokens.words[back][0].isupper() and low[back - 1] in LISTS.at | LISTS.beside:
-            cost += 1.0
-    if run.end < len(low) and tokens.words[run.end - 1] in QUOTES:
-        cost += 0.5
-    return cost
-
-
-def describes(tokens: Tokens, at: int) -> bool:
-    """Whether a noun phrase for a person opens at `at`: "a singer", "the mother of two"."""
-    for word in tokens.low[at : at + 8]:
-        if word in en.PERSON_NOUNS:
-            return True
-        if word in _ENDS_PHRASE or (not word[0].isalpha() and word != "'s"):
-            break
-    return False
-
-
-HUMAN = LISTS.human
-_ENDS_PHRASE = frozenset(("of", "in", "to", "and", "that", "which", "who", "with", "for"))
-
-
-_ORIGIN = frozenset(
-    [(verb, "from") for verb in ("is", "was", "are", "were", "come", "comes", "came", "hails")]
-    + [("was", "born"), ("were", "born"), ("grew", "up"), ("was", "raised")]
-    + [("works", "as"), ("worked", "as")]
-)
-
-
-_FURTHEST = 40
-"""Tokens before and behind a name where a pronoun is looked for."""
-
-_PRONOUN, _ALONE, _ORIGINS, _HUMANS, _COMPANY = 0.8, 0.5, 0.7, 0.8, 0.8
-
-
-def support(tokens: Tokens, runs: Sequence[Candidate]) -> dict[int, float]:
-    """Start of each run → what its surroundings say for a person, for runs that need it."""
-    found: dict[int, float] = {}
-    for number, run in enumerate(runs):
-        if run.titles or base_score(run.words) >= ENOUGH:
-            continue
-        several = len(run.words) > 1
-        value = acts_human(tokens, run, several=several)
-        if is_subject(tokens, run, several=several):
-            back = pronoun_behind(tokens, runs, number)
-            if back >= 0:
-                close = several or (back == 0 and not en.is_given(run.words[0]))
-                value += _PRONOUN if close else _ALONE
-        if value:
-            found[run.start] = value
-    return found
-
-
-def keeps_company(tokens: Tokens, run: Candidate, people: Collection[int]) -> float:
-    """What "and" between the run and a person says; `people` holds the tokens of people's names."""
-    low, first = tokens.low, (run.titles or [run.start])[0]
-    beside = first > 1 and low[first - 1] == "and" and first - 2 in people
-    beside |= low[run.end : run.end + 1] == ["and"] and run.end + 1 in people
-    return _COMPANY * beside
-
-
-def acts_human(tokens: Tokens, run: Candidate, *, several: bool) -> float:
-    """What the verb behind the run says, which only people are the subject of."""
-    low, end = tokens.low, run.end
-    after, second = (*low[end : end + 2], ".", ".")[:2]
-    if not several:
-        before = low[run.start - 1] if run.start else "."
-        inside = run.words[0] in en.NAMES_AND_WORDS and not run.opening and before[0].islower()
-        verb = _ALONE if after in HUMAN else 0.3 if after in LISTS.posture else 0.0
-        return 0.3 * inside + verb * en.is_given(run.words[0])
-    if after in HUMAN:
-        return _HUMANS
-    # "Ann Lee comes from" a place, which has a capital
-    place = tokens.words[end + 2 : end + 3]
-    named = second != "from" or (place != [] and place[0][0].isupper())
-    return _ORIGINS if named and (after, second) in _ORIGIN else 0.0
-
-
-def is_subject(tokens: Tokens, run: Candidate, *, several: bool) -> bool:
-    """Whether a verb stands behind the run, and no preposition of place before it."""
-    low, end = tokens.low, run.end
-    if end >= len(low) or (run.start and low[run.start - 1] in LISTS.no_subject):
-        return False
-    after = low[end]
-    if after in en.COPULAS:
-        return several and after != "'s" and not set(low[end + 1 : end + 2]) & LISTS.done
-    third_person = len(after) > 3 and after.endswith("s") and not after.endswith(("ss", "'s"))
-    return after in en.VERBS_AFTER_NAME or after.endswith("ed") or third_person
-
-
-def pronoun_behind(tokens: Tokens, runs: Sequence[Candidate], number: int) -> int:
-    """Sentences from a run to the pronoun that follows before anyone else, 0 or 1; else -1.
-
-    -1 too where someone else, in this sentence or the one before, may be the pronoun's.
-    """
-    run, low, sentence = runs[number], tokens.low, tokens.sentence
-    here = sentence[run.start]
-    if number:
-        other = runs[number - 1]
-        if sentence[other.start] >= here - 1 and other.words[-1] != run.words[-1]:
-            return -1
-    before = range(max(0, run.start - _FURTHEST), run.start)
-    if any(low[at] in en.PRONOUNS and sentence[at] >= here - 1 for at in before):
-        return -1
-    behind = runs[number + 1].start if number + 1 < len(runs) else len(low)
-    for at in range(run.end, min(behind, run.end + _FURTHEST)):
-        noun = low[at] in en.PERSON_NOUNS and low[at - 1] in ("a", "an", "the")
-        if low[at] in en.PRONOUNS and low[at] not in LISTS.things and sentence[at] <= here + 1:
-            return sentence[at] - here
-        if sentence[at] > here + 1 or low[at] in LISTS.things or noun:
-            break
-    return -1
-
-
-_MOST_EVIDENCE = 4.0
 _RIVALS = 32
 """Most people with a word or pair of words in common who are compared."""
-
-_LATER_SURNAME, _LATER_OTHER, _OFTEN = 0.6, 0.3, 0.4
 
 
 @dataclass(slots=True)
@@ -244,7 +38,7 @@ class NameCluster:
     mentions
         Every mention by name, in order.
     score
-        How much the name behaves like a person's; see `weigh` and `support`.
+        Log odds that the name is a person's; see `name_score`.
     gender
         Gender that the first title with a gender tells, or "".
     nicknames
@@ -290,25 +84,6 @@ class NameCluster:
         last = max(self.alone, self.full[before - 1] if before else -1)
         return last if last >= 0 else -self.longest.start - 1
 
-    def name_score(self, weights: Sequence[float]) -> float:
-        """How much the name behaves like a person's: its words, its contexts, how it recurs.
-
-        `weights` are what the words around each mention say for a person.
-        """
-        evidence = sum(weights)
-        if len(weights) > 3 and evidence < 0:
-            evidence /= len(weights) / 3
-        score = base_score(self.words) + min(evidence, _MOST_EVIDENCE)
-        later = {mention.words[0] for mention in self.mentions if len(mention.words) == 1}
-        given = en.is_given(self.words[0])
-        if len(self.words) == 1:
-            score += _OFTEN if given and len(weights) > 2 else 0.0
-        elif self.words[-1] in later:
-            score += _LATER_SURNAME
-        elif later:
-            score += _LATER_OTHER if given else -_LATER_SURNAME
-        return score
-
     def first_name(self, tokens: Tokens) -> str | None:
         """First name as written; None where only a title and a surname are given."""
         if len(self.words) == 1:
@@ -323,27 +98,8 @@ class NameCluster:
         return tokens.words[self.longest.parts[0]]
 
 
-def cluster_names(
-    text: str,
-    tokens: Tokens,
-    runs: Sequence[Candidate],
-    weigh: Callable[[Candidate], float],
-    *,
-    doubted: bool = False,
-) -> list[NameCluster]:
-    """Named people, in order of first mention.
-
-    Parameters
-    ----------
-    text, tokens
-        The text.
-    runs
-        Runs of capitalised words that may be names.
-    weigh
-        What the words around a run say for a person.
-    doubted
-        Whether to return names too that behave less like a person's than `ENOUGH`.
-    """
+def name_clusters(tokens: Tokens, runs: Sequence[Candidate]) -> list[NameCluster]:
+    """The mentions of each name, whosever it is."""
     full = [run for run in runs if len(run.words) > 1 and not run.plural]
     clusters, holders = full_names(tokens, full)
     single: dict[str, list[NameCluster]] = {}
@@ -358,27 +114,28 @@ def cluster_names(
             if owner is not None:
                 owner.add(tokens, run)
     clusters += [cluster for alone in single.values() for cluster in alone]
-    around = support(tokens, runs)
-    doubtful: list[NameCluster] = []
-    found: list[NameCluster] = []
     for cluster in clusters:
         cluster.mentions.sort(key=lambda run: run.start)
-        if is_thing(text, tokens, cluster.words, cluster.mentions):
-            continue
-        weights = [weigh(run) + around.get(run.start, 0.0) for run in cluster.mentions]
-        cluster.score = cluster.name_score(weights)
-        (found if cluster.score >= ENOUGH else doubtful).append(cluster)
-    # Doubtful people who stand beside others are people: "Ann Lee and Xola Mda"
-    people = {
-        at
-        for cluster in found
-        for run in cluster.mentions
-        for at in range((run.titles or [run.start])[0], run.end)
-    }
-    for cluster in doubtful:
-        company = max(keeps_company(tokens, run, people) for run in cluster.mentions)
-        if len(cluster.words) > 1 and cluster.score + company >= ENOUGH:
-            cluster.score += company
+    return clusters
+
+
+def cluster_names(
+    text: str, tokens: Tokens, runs: Sequence[Candidate], *, doubted: bool = False
+) -> list[NameCluster]:
+    """Named people, in order of first mention.
+
+    Parameters
+    ----------
+    text, tokens
+        The text.
+    runs
+        Runs of capitalised words that may be names.
+    doubted
+        Whether to return names too that behave less like a person's than `ENOUGH`.
+    """
+    found = []
+    for cluster in name_clusters(tokens, runs):
+        cluster.score = name_score(text, tokens, cluster.words, cluster.mentions)
         perhaps = doubted and cluster.score >= DOUBTED and not _common(tokens, cluster)
         if cluster.score >= ENOUGH or perhaps:
             found.append(cluster)

@@ -1,5 +1,6 @@
 """The people of a text in the making: names, noun phrases that describe them, pronouns, speech."""
 
+import math
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -20,7 +21,6 @@ from portrayal.annotate.people.any_text.clusters import (
     find_headlines,
     introduces,
     mentions_in,
-    weigh,
     with_known,
 )
 from portrayal.annotate.people.any_text.pronouns import (
@@ -174,7 +174,7 @@ class PersonDraft:
     spans
         Mentions in the original text.
     score
-        How much the name behaves like a person's.
+        Log odds that the name is a person's.
     writer
         Whether this is the "I" of the text.
     meant
@@ -187,7 +187,7 @@ class PersonDraft:
     hints: dict[str, float] = field(default_factory=dict)
     gender: str = UNSPECIFIED
     spans: list[Span] = field(default_factory=list)
-    score: float = 1.0
+    score: float = 2.0
     writer: bool = False
     meant: bool = False
 
@@ -199,7 +199,7 @@ class PersonDraft:
     @property
     def confidence(self) -> float:
         """How clear the name and the gender were, 0–1."""
-        named = min(1.0, 0.4 + 0.15 * self.score) if self.name else 0.4
+        named = 1 / (1 + math.exp(-self.score)) if self.name else 0.4
         return named * (0.6 if self.gender == UNSURE else 1.0)
 
 
@@ -263,13 +263,7 @@ def draft_people(
     tokens = draft.tokens
     runs = find_candidates(draft.text, tokens, draft.opens)
     body = [run for run in runs if run.start not in draft.headlines]
-    clusters = cluster_names(
-        draft.text,
-        tokens,
-        body,
-        lambda run: weigh(draft.text, tokens, run),
-        doubted=refer is not None,
-    )
+    clusters = cluster_names(draft.text, tokens, body, doubted=refer is not None)
     if known:
         clusters = with_known(tokens, clusters, known)
     for index, cluster in enumerate(clusters):

@@ -394,7 +394,7 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., dict[str, Any]]:
 
 
 EVERYONE = Annotator(
-    name="everyone.v1",
+    name="everyone.v2",
     summary="All people whom any English text names, their genders, and the sentences about each; "
     "in another language whoever the tables of a locale name.",
     reads="texts; perhaps a locale",

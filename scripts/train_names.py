@@ -1,0 +1,188 @@
+"""Fit the weights that tell names of people from other names in any text.
+
+    python scripts/train_names.py ../shared/data --out WEIGHTS.json
+
+Names are labelled by `scripts/name_labels.csv.gz` (source, text, name, whether a person's, weight),
+LitBank's entities (a third of the books is left out and scored), and `scripts/name_examples.txt`.
+The labels of the file are by an earlier system of rules, those that it and a fitted model
+contradicted by a language model; GAP's two names are GAP's. So that names that are rare in the
+United States need no more than others, each name that is known is also shown as unknown.
+"""
+
+import argparse
+import csv
+import gzip
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from scipy import optimize, sparse
+
+from portrayal.annotate.people.any_text.candidates import find_candidates
+from portrayal.annotate.people.any_text.clusters import name_clusters
+from portrayal.annotate.people.any_text.draft import TextDraft
+from portrayal.annotate.people.any_text.evidence import mention_features, name_features
+from portrayal.annotate.people.shared.scan import local_words
+from portrayal.annotate.sentences import sentences
+from portrayal.reference.locales import load_locale
+
+HERE = Path(__file__).parent
+PENALTY, UNKNOWN, OTHERS, EXAMPLES, RARE = 2.0, 0.3, 2.0, 12.0, 6
+"""L1 penalty; weights of names shown as unknown, of names of things, and of examples; mentions
+that a feature needs."""
+
+INDIA = local_words(load_locale("en-IN"))
+Row = tuple[bool, float, list[str], Counter[str], bool]
+
+
+def unzipped(path: Path) -> str:
+    """The text of a compressed file."""
+    return gzip.decompress(path.read_bytes()).decode("utf-8")
+
+
+def texts(data: Path) -> Iterator[tuple[str, str, str]]:
+    """Yield source, number and text of every labelled text but LitBank's."""
+    for line in unzipped(data / "india/stories_dev.jsonl.gz").splitlines():
+        row = json.loads(line)
+        yield "india", row["id"], row["text"]
+    lines = unzipped(data / "coref/gap/gap-development.tsv.gz").splitlines()
+    for number, line in enumerate(lines[1:]):
+        yield "gapd", str(number), line.split("\t")[1]
+    for name in ("chatgpt_bios.csv", "chatgpt_professor.csv"):
+        with (data / "labe" / name).open(encoding="utf-8", newline="") as file:
+            for number, row in enumerate(list(csv.DictReader(file))[1::3]):
+                yield "labe", f"{name}{number}", row["text"]
+    lines = (data / "laissez_faire/gold_stories_dev.jsonl").read_text("utf-8").splitlines()
+    for number, line in enumerate(lines[1::6]):
+        yield "gold", str(number), json.loads(line)["text"] or ""
+    for name in ("human_dev", "gpt35_dev"):
+        lines = (data / f"news/{name}.jsonl").read_text("utf-8").splitlines()
+        for number, line in enumerate(lines[1::2]):
+            yield "news", f"{name}{number}", json.loads(line)["text"]
+
+
+def clusters(text: str, local) -> Iterator[tuple[str, list[str], Counter[str], list]]:
+    """Yield each name of a text, its features, and the spans of its mentions."""
+    draft = TextDraft(text, sentences(text), local)
+    runs = find_candidates(text, draft.tokens, draft.opens)
+    for each in name_clusters(draft.tokens, [r for r in runs if r.start not in draft.headlines]):
+        own = list(name_features(draft.tokens, each.words, each.mentions))
+        around = Counter[str]()
+        for run in each.mentions:
+            around.update(mention_features(text, draft.tokens, run))
+        share = len(each.mentions) ** -0.5
+        spans = [draft.span((r.titles or [r.start])[0], r.end - 1, "") for r in each.mentions]
+        features = Counter({name: n * share for name, n in around.items()})
+        yield " ".join(each.words), own, features, spans
+
+
+def rows(data: Path) -> Iterator[Row]:
+    """Yield every labelled name; the last value says whether it is left out."""
+    labels = {}
+    lines = unzipped(HERE / "name_labels.csv.gz").splitlines()
+    for source, number, name, person, weight in csv.reader(lines):
+        labels[source, number, name] = person == "1", float(weight)
+    labelled = {key[:2] for key in labels}
+    for source, number, text in texts(data):
+        if (source, number) in labelled:
+            local = INDIA if source == "india" else local_words(None)
+            for name, own, around, _ in clusters(text, local):
+                if (source, number, name) in labels:
+                    person, weight = labels[source, number, name]
+                    yield person, weight, own, around, False
+    for at, path in enumerate(sorted((data / "coref/litbank").glob("*.ann.gz"))):
+        kinds = {}
+        for line in unzipped(path).splitlines():
+            if line.startswith("T") and (found := line.split("\t")[1].split())[0][:5] == "PROP_":
+                kinds[int(found[1]), int(found[2])] = found[0] == "PROP_PER"
+        text = unzipped(path.with_name(path.name.replace(".ann", ".txt")))
+        for _, own, around, spans in clusters(text, local_words(None)):
+            said = [
+                kinds[key] for key in kinds for s in spans if s.start < key[1] and key[0] < s.end
+            ]
+            yield bool(said) and 2 * sum(said) > len(said), 2.0, own, around, at % 3 == 0
+    for line in (HERE / "name_examples.txt").read_text("utf-8").splitlines():
+        sentence, _, listed = line.partition("|")
+        people = {word for name in listed.split(";") for word in name.casefold().split()}
+        text = sentence.removeprefix("en-IN ").strip()
+        if not line.startswith("#"):
+            local = INDIA if sentence.startswith("en-IN") else local_words(None)
+            for name, own, around, _ in clusters(text, local):
+                yield not people.isdisjoint(name.split()), EXAMPLES, own, around, False
+
+
+def unknown(own: list[str]) -> list[str]:
+    """The features of a name as if nobody knew its words."""
+    kept = [each for each in own if not each.endswith(" word")]
+    as_unknown = {"last known": "last unknown"}
+    as_unknown |= {
+        f"{place} {band}": f"{place} 0" for place in ("first", "alone") for band in "123"
+    }
+    return [as_unknown.get(each, each) for each in kept]
+
+
+def fit(found: list[Row]) -> dict[str, float]:
+    """Logistic regression with an L1 penalty."""
+    examples = []
+    for person, weight, own, around, _ in found:
+        much = weight if person else weight * OTHERS
+        examples.append((person, much, Counter(own) + around))
+        if (bare := unknown(own)) != own:
+            examples.append((person, UNKNOWN * much, Counter(bare) + around))
+    counts = Counter(name for *_, features in examples for name in features)
+    names = sorted(name for name, n in counts.items() if n >= RARE)
+    place = {name: at for at, name in enumerate(names)}
+    cells = [
+        (i, place[n], v) for i, e in enumerate(examples) for n, v in e[2].items() if n in place
+    ]
+    row, column, value = zip(*cells, strict=True)
+    x = sparse.csr_matrix((value, (row, column)), shape=(len(examples), len(names)))
+    y = np.array([e[0] for e in examples], dtype=float)
+    weight, n = np.array([e[1] for e in examples]), len(names)
+
+    def loss(z):
+        beta = z[:n] - z[n:-1]
+        scores = x @ beta + z[-1]
+        wrong = weight * (1 / (1 + np.exp(-scores)) - y)
+        slope = x.T @ wrong + 0.04 * beta
+        value = (weight * (np.logaddexp(0, scores) - y * scores)).sum() + PENALTY * z[:-1].sum()
+        return value + 0.02 * beta @ beta, np.r_[slope + PENALTY, PENALTY - slope, wrong.sum()]
+
+    bounds = [(0, None)] * (2 * n) + [(None, None)]
+    z = optimize.minimize(
+        loss, np.zeros(2 * n + 1), jac=True, method="L-BFGS-B", bounds=bounds,
+        options={"maxiter": 400},
+    ).x  # fmt: skip
+    beta = dict(zip(names, z[:n] - z[n:-1], strict=True))
+    return {
+        **{name: round(v, 2) for name, v in beta.items() if abs(v) > 0.005},
+        "bias": round(z[-1], 2),
+    }
+
+
+def main() -> None:
+    """Fit, score the books that are left out, and write."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--out", type=Path, required=True)
+    given = parser.parse_args()
+    found = list(rows(given.data))
+    weights = fit([row for row in found if not row[-1]])
+    held = [row for row in found if row[-1]]
+    scored = [
+        sum(weights.get(n, 0) * v for n, v in (Counter(row[2]) + row[3]).items()) + weights["bias"]
+        for row in held
+    ]
+    hits = sum(s > 0 and row[0] for s, row in zip(scored, held, strict=True))
+    print(
+        f"{len(found):,} names, {len(weights)} weights; of {len(held)} names of books left out "
+        f"precision {hits / sum(s > 0 for s in scored):.3f}, "
+        f"recall {hits / sum(row[0] for row in held):.3f}"
+    )
+    given.out.write_text(json.dumps(dict(sorted(weights.items())), indent=0) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()
