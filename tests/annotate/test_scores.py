@@ -86,9 +86,10 @@ def test_names_of_the_other_half_are_exchanged(tmp_path):
     from portrayal.records import Prompt
 
     people = [("a", "Grace"), ("b", "Lars")]
-    prompts = [Prompt(i, "", {"pair": "1", "name": name}) for i, name in people]
+    prompts = [Prompt(i, "", {"pair": "1", "group": i, "name": name}) for i, name in people]
     pq.write_table(prompt_table(prompts), tmp_path / "prompts.parquet")
-    chosen = settings(scorers=("sentiment",), names="name") | {"run": str(tmp_path)}
+    exchange = {"group": "group", "names": "name", "from": "", "words": {}}
+    chosen = settings(scorers=("sentiment",), exchange=exchange) | {"run": str(tmp_path)}
     work = TEXT_SCORES.setup(chosen)
     one, two = work(
         [{"text": "Grace sat."}, {"text": "Lars sat."}], [dict(p.strata) for p in prompts]

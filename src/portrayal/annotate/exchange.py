@@ -1,19 +1,30 @@
 """Exchange: the same text with the other person in it, by words that come in pairs.
 
+Words are those of a woman and a man, those of the groups of a factor, or those of a table of one's
+own; beside them what the requests themselves put in one another's place ("25" and "75").
 A scorer that is given a text and its exchanged twin shows how far it reacts to the words alone.
 """
 
+import csv
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import zip_longest
+from pathlib import Path
 
 from portrayal.annotate.word_match import TOKEN, any_of
+from portrayal.errors import DataError
+from portrayal.reference import factors, load_factor
+from portrayal.reference.factors import ColumnSource, WordSource, spelling_key
 from portrayal.reference.groups import FEMININE, MASCULINE
 from portrayal.reference.locales import Locale, load_locale
 
-Names = tuple[tuple[str, str], ...]
+Pairs = tuple[tuple[str, str], ...]
+"""Words that stand in one another's place; "" where the other person has none."""
+Names = Pairs
 """Names of the person of a text, each with the other person's in its place."""
+NOTHING = frozenset(("", "none", "no", "without", "control", "baseline", "neutral", "unmarked"))
+"""Values of a column that say that nothing is said there."""
 
 
 class Exchange:
@@ -29,15 +40,17 @@ class Exchange:
     'Mr. Smith told his daughter that he likes him.'
     """
 
-    def __init__(self, locale: Locale) -> None:
+    def __init__(self, locale: Locale, pairs: Pairs | None = None) -> None:
         lists = locale.exchange
         self._other: dict[str, list[str]] = {}
         sides = [lists.get(side, ()) for side in (FEMININE, MASCULINE)]
-        for one, two in zip(*sides, strict=True):
+        for one, two in zip(*sides, strict=True) if pairs is None else pairs:
             for word, twin in ((one, two), (two, one)):
-                twins = self._other.setdefault(word, [])
+                twins = self._other.setdefault(word.lower(), []) if word else []
                 if twin not in twins:
                     twins.append(twin)
+        words = [*self._other, *(twin for twins in self._other.values() for twin in twins)]
+        self._single = all(len(word.split()) == 1 for word in words)
         # Of words with several twins only those of "her" and "his" depend on what follows.
         naming = frozenset(lists.get("naming", ()))
         self.telling = tuple(naming.intersection(side) for side in sides)
@@ -86,7 +99,7 @@ class Exchange:
 
         What becomes of a run is looked up once, unless it depends on what stands beside it.
         """
-        if names or "\n" in text:
+        if names or "\n" in text or not self._single:
             return self(text, names).split()
         if len(self._twins) > _REMEMBERED:
             self._twins.clear()
@@ -122,7 +135,7 @@ _NEXT = re.compile(r"[^\S\n]+([^\W_][\w'’-]*)")
 def _as_written(written: str, twin: str) -> str:
     if written.isupper() and len(written) > 1:
         return twin.upper()
-    return twin.capitalize() if written[0].isupper() else twin
+    return twin[:1].upper() + twin[1:] if written[0].isupper() else twin
 
 
 @lru_cache(maxsize=4096)
@@ -142,6 +155,88 @@ def _names(names: Names) -> Callable[[str], str]:
 def exchange_of(spec: str) -> Exchange:
     """Return the exchange of a locale's words (`portrayal.reference.load_locale`)."""
     return Exchange(load_locale(spec))
+
+
+@lru_cache(maxsize=4096)
+def exchange_between(spec: str, pairs: Pairs) -> Exchange:
+    """Return the exchange of these words; the locale says what follows what."""
+    return Exchange(load_locale(spec), pairs)
+
+
+def group_words(
+    values: Sequence[str], locale: str, table: str | Path | None = None
+) -> tuple[str, dict[str, list[str]]]:
+    """Return where the words of groups are from, and those of each: those of one place are a pair.
+
+    Parameters
+    ----------
+    values
+        Values of the column of groups.
+    locale
+        Whose words of a woman and a man stand for two genders.
+    table
+        A CSV file with a column for each value, in place of all others.
+
+    Raises
+    ------
+    DataError
+        Where the table has no column for two of the values.
+
+    >>> name, words = group_words(["young", "elderly"], "en-US")
+    >>> name, words["young"][0], words["elderly"][0]
+    ('words of the factor age', 'young man', 'old man')
+    """
+    if table:
+        with Path(table).open(encoding="utf-8-sig", newline="") as file:
+            rows = [*csv.DictReader(file)]
+        known = [value for value in values if rows and value in rows[0]]
+        if len(known) < 2:
+            raise DataError(
+                f"{table}: expected columns of two groups or more, of {', '.join(values)}; "
+                f"found {', '.join(rows[0]) if rows else 'no row'}. Head each column with a group."
+            )
+        words = {value: [(row[value] or "").strip() for row in rows] for value in known}
+        return f"words of {Path(table).name}", words
+    if sides := gender_sides(values):
+        lists = load_locale(locale).exchange
+        return f"gendered words of {load_locale(locale).name}", {
+            values[i]: [*lists.get((FEMININE, MASCULINE)[side], ())] for i, side in sides.items()
+        }
+    for factor in map(load_factor, factors()):
+        bare = [value for value in values if value.strip().lower() in NOTHING]
+        own = {value: factor.find(value) for value in values if value not in bare}
+        paired = {
+            v: [*factor.exchange[key]] for v, key in own.items() if key and key in factor.exchange
+        }
+        if len({own[value] for value in paired}) > 1:
+            return f"words of the factor {factor.name}", paired
+        listed = [each.words for each in factor.sources if isinstance(each, WordSource)]
+        none = {w for each in factor.sources if isinstance(each, ColumnSource) for w in each.none}
+        bare += [value for value, key in own.items() if not key and spelling_key(value) in none]
+        there = {
+            value: sorted(listed[0][key])
+            for value, key in own.items()
+            if key and listed and key in listed[0]
+        }
+        if len(there) == 1 and bare:
+            blank = [""] * sum(map(len, there.values()))
+            return f"words of the factor {factor.name}, left out", {
+                **there,
+                **dict.fromkeys(bare, blank),
+            }
+    return "", {}
+
+
+def gender_sides(values: Sequence[str]) -> dict[int, int]:
+    """Which side of the exchanged words each group is of, feminine 0, masculine 1, by code.
+
+    >>> gender_sides(["female", "male"]), gender_sides(["young", "old"])
+    ({0: 0, 1: 1}, {})
+    """
+    keys = map(load_factor("gender").find, values)
+    order = (FEMININE, MASCULINE)
+    sides = {i: order.index(key) for i, key in enumerate(keys) if key in order}
+    return sides if {*sides.values()} == {0, 1} else {}
 
 
 def partners(own: Sequence[str], other: Sequence[str]) -> Names:

@@ -5,6 +5,7 @@ A *scorer* gives a text one number, such as its length, its sentiment, or the wo
 how far it reacts to the words of a person alone.
 """
 
+import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +21,14 @@ import pyarrow as pa
 import portrayal.registry as registry
 from portrayal.annotate.agency.rows import agency_settings
 from portrayal.annotate.annotator import Annotator
-from portrayal.annotate.exchange import exchange_of, partners
+from portrayal.annotate.exchange import (
+    NOTHING,
+    Names,
+    Pairs,
+    exchange_between,
+    exchange_of,
+    partners,
+)
 from portrayal.annotate.sentences import sentences
 from portrayal.annotate.sentiment import sentiment_of, sentiment_settings
 from portrayal.annotate.toxicity import toxicity_settings
@@ -187,7 +195,7 @@ def score_settings(
     classifier: str,
     toxicity_model: str,
     locale: str,
-    names: str = "",
+    exchange: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return the settings of `text_scores.v1`, checked.
 
@@ -201,8 +209,9 @@ def score_settings(
         Registered lexicons, files, or factors that have words.
     locale
         Whose words are exchanged.
-    names
-        Stratum with the name of the person of a text; "" for none.
+    exchange
+        The strata `group` of the person and `names`, where `words` of the groups are from, and
+        those of each; the locale's gendered words alone without it.
 
     Raises
     ------
@@ -216,7 +225,7 @@ def score_settings(
         "lexicons": list(lexicons),
         "words": sorted(f"{w}:{c}" for w, c in lists.single.items()),
         "locale": load_locale(locale).mark(),
-        "names": names,
+        "exchange": dict(exchange or {}),
     }
     if SENTIMENT in chosen:
         settings["sentiment"] = sentiment_settings(sentiment)["engine"]
@@ -249,10 +258,11 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., list[Any]]:
     known = Runs(lists, exchange.telling)
     polarity = sentiment_of(settings["sentiment"]) if SENTIMENT in scorers else None
     same = getattr(polarity, "same", lambda *_: False)
-    partner = {}
-    if settings["names"]:
+    given, locale = settings["exchange"], settings["locale"]["locale"]
+    partner: Mapping[tuple[str, str], _Partner] = {}
+    if given:
         prompts = Path(settings["run"]) / "prompts.parquet"
-        partner = _partners(prompts, prompts.stat().st_mtime_ns, settings["names"])
+        partner = _partners(prompts, prompts.stat().st_mtime_ns, given["group"], json.dumps(given))
 
     def work(rows: Sequence[Mapping[str, Any]], strata: Sequence[Mapping[str, str]]) -> list[Any]:
         # Runs of each sentence, as it is and exchanged, and the text that it is of.
@@ -260,22 +270,28 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., list[Any]]:
         of: list[int] = []
         heard: list[list[float]] = [[], []]
         failed: dict[int, Exception] = {}
+        weights: list[float] = []
         for number, (row, about) in enumerate(zip(rows, strata, strict=True)):
-            names = partner.get((about.get("pair", ""), about.get(settings["names"], "")), ())
+            other = partner.get((about.get("pair", ""), about.get(given.get("group", ""), "")))
+            names, weight = ((), 0.5) if other is None else (other.names, other.weight)
+            change = exchange if other is None else exchange_between(locale, other.words)
+            weights.append(0.0)
             text = row["text"]
             pieces = [text[start:end] for start, end in sentences(text)] or [text]
             of += [number] * len(pieces)
             for piece in pieces:
-                own, twin = piece.split(), exchange.runs(piece, names)
-                value = other = 0.0
+                own, twin = piece.split(), change.runs(piece, names)
+                if own != twin:
+                    weights[number] = weight
+                value = after = 0.0
                 if polarity is not None:
                     try:
                         value = polarity(piece)
                         known_same = own == twin or same(own, twin)
-                        other = value if known_same else polarity(" ".join(twin))
+                        after = value if known_same else polarity(" ".join(twin))
                     except Exception as failure:  # stands in the place of its row
                         failed[number] = failure
-                for runs, each, side in zip((own, twin), (value, other), (0, 1), strict=True):
+                for runs, each, side in zip((own, twin), (value, after), (0, 1), strict=True):
                     sides[side].append(runs)
                     heard[side].append(each)
         text, n = np.array(of, dtype=np.int64), len(rows)
@@ -287,24 +303,29 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., list[Any]]:
         n_sentences, scores = np.bincount(text, minlength=n), []
         for side, runs in enumerate(sides):
             held = known.counts(runs, text, n)
-            words, letters = held[:, 0], held[:, 1]
             if not side:
                 gendered = held[:, 2:_OPENS].astype(np.int64).tolist()
             numbers = {name: np.array(found[side]) for name, found in models.items()}
-            numbers[LENGTH] = words
             numbers[SENTIMENT] = np.bincount(text, heard[side], n) / n_sentences
-            with np.errstate(divide="ignore", invalid="ignore"):
-                index = 4.71 * letters / words + 0.5 * words / n_sentences - 21.43
-            numbers[READABILITY] = np.where(words > 0, index, math.nan)
-            shares = PER * held[:, _OPENS + 1 :] / np.maximum(words, 1.0)[:, None]
-            scores.append(np.column_stack([*(numbers[name] for name in scorers), shares]).tolist())
-        made = zip(*scores, gendered, strict=True)
-        return [
-            failed.get(i, {"scores": own, "exchanged": twin, "gendered": sides_of})
-            for i, (own, twin, sides_of) in enumerate(made)
-        ]
+            scores.append(_numbers(held, n_sentences, scorers, numbers))
+        columns = ("scores", "exchanged", "gendered", "weight")
+        made = zip(*scores, gendered, weights, strict=True)
+        return [failed.get(i, dict(zip(columns, row, strict=True))) for i, row in enumerate(made)]
 
     return work
+
+
+def _numbers(
+    held: FloatArray, n_sentences: IntArray, scorers: Sequence[str], known: Mapping[str, FloatArray]
+) -> list[list[float]]:
+    """The scores of texts from the sums over their runs, and what is known of them."""
+    words, letters = held[:, 0], held[:, 1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        index = 4.71 * letters / words + 0.5 * words / n_sentences - 21.43
+    found = {LENGTH: words, READABILITY: np.where(words > 0, index, math.nan), **known}
+    shares = PER * held[:, _OPENS + 1 :] / np.maximum(words, 1.0)[:, None]
+    made: list[list[float]] = np.column_stack([*(found[name] for name in scorers), shares]).tolist()
+    return made
 
 
 def _by_models(
@@ -339,18 +360,51 @@ def _gap(agentic: Sequence[float]) -> float:
     return 2.0 * sum(p >= 0.5 for p in told) / len(told) - 1.0 if told else math.nan
 
 
+class _Partner(NamedTuple):
+    """What stands in place of a person's words, names too, and the `weight` of the other text.
+
+    The weight is a half where either wording has its words; where only one of the two has words
+    that are left out, its text counts as exchanged and the other's as it is.
+    """
+
+    words: Pairs
+    names: Names
+    weight: float
+
+
+_ELSEWHERE = frozenset(
+    ("pair", "source", "name", "names", "template", "wording", "system", "model")
+)
+_LONGEST = 60  # characters of a value that may be looked for in texts
+
+
 @lru_cache(maxsize=2)
-def _partners(prompts: Path, _: int, column: str) -> dict[tuple[str, str], Any]:
-    """The names to exchange in a text, by its pair and own name: those of the first other half."""
-    of_pair: dict[str, dict[str, None]] = {}
-    for strata in read_prompts(prompts, only=("pair", column)).values():
-        of_pair.setdefault(strata.get("pair", ""), {})[strata.get(column, "")] = None
-    return {
-        (pair, own): partners([own], [other])
-        for pair, names in of_pair.items()
-        for own in names
-        for other in [next((name for name in names if name != own), "")]
-    }
+def _partners(prompts: Path, _: int, group: str, given: str) -> dict[tuple[str, str], _Partner]:
+    """What is exchanged in a text, by its pair and group: with the first other half."""
+    words, names = json.loads(given)["words"], json.loads(given)["names"]
+    of_pair: dict[str, dict[str, Mapping[str, str]]] = {}
+    for strata in read_prompts(prompts).values():
+        of_pair.setdefault(strata.get("pair", ""), {}).setdefault(strata.get(group, ""), strata)
+    found = {}
+    for pair, halves in of_pair.items():
+        for own, here in halves.items():
+            others = sorted((o for o in halves if o != own), key=lambda o: o not in words)
+            if not others:
+                continue
+            there = halves[others[0]]
+            pairs = [*zip(words.get(own, ()), words.get(others[0], ()), strict=False)]
+            # What the two requests differ in, where it is more than a letter and no text of its own
+            for column in sorted({*here, *there} - _ELSEWHERE):
+                sides = here.get(column, ""), there.get(column, "")
+                one, two = ("" if each.strip().lower() in NOTHING else each for each in sides)
+                known = (one, two) in pairs or (two, one) in pairs
+                if one != two and not known and all(len(x) != 1 for x in sides):
+                    pairs[:0] = [(one, two)] * (max(map(len, sides)) <= _LONGEST)
+            lost, gained = (any(not pair[side] for pair in pairs) for side in (1, 0))
+            weight = 0.5 if lost == gained else float(lost)
+            called = partners([here.get(names, "")], [there.get(names, "")])
+            found[pair, own] = _Partner(tuple(map(tuple, pairs)), called, weight)
+    return found
 
 
 def _run(row: Mapping[str, Any], strata: Mapping[str, str]) -> dict[str, Any]:
@@ -381,6 +435,7 @@ TEXT_SCORES = Annotator(
             pa.field("scores", pa.list_(pa.float64())),
             pa.field("exchanged", pa.list_(pa.float64())),
             pa.field("gendered", pa.list_(pa.int32())),
+            pa.field("weight", pa.float64()),
         ]
     ),
     accuracy="that of each scorer; how far one reacts to the words of a person alone is measured "

@@ -340,6 +340,8 @@ class Factor:
         What else columns of it are called.
     rest
         What tables call people of several groups, of another one, or of none that is known.
+    exchange
+        Words by group that stand in one another's place, as many of each.
     path
         The file; "" for one that ships.
     digest
@@ -356,6 +358,10 @@ class Factor:
     baselines: Annotated[tuple[FactorBaseline, ...], Holds(reads=tuple[_BaselineTable, ...])] = ()
     also: tuple[Word, ...] = ()
     rest: tuple[Word, ...] = ()
+    exchange: Annotated[
+        Mapping[str, tuple[Word, ...]],
+        Holds("as many words of each group", lambda lists: len({*map(len, lists.values())}) < 2),
+    ] = field(default_factory=dict)
     path: str = ""
     digest: str = ""
 
@@ -509,6 +515,10 @@ def _read(_: str, file: DataFile) -> Factor:
                 raise file.wrong(
                     ("groups", group.key), "the group is empty: no source lists a word for it."
                 )
+    for key in factor.exchange:
+        if key not in factor.keys:
+            known = ", ".join(factor.keys)
+            raise file.wrong(("exchange", key), f"no group is called so; there are {known}.")
     baselines = tuple(
         _checked_baseline(file, ("baselines", i), factor) for i in range(len(factor.baselines))
     )

@@ -152,3 +152,48 @@ def test_default_scorers_of_a_file_leave_out_what_is_not_installed(monkeypatch):
     monkeypatch.setattr(sentiment, "sentiment_of", missing)
     read_back = ("length", "readability", "sentiment", "agency")
     assert "sentiment" not in PairOptions(scorers=read_back).settings()["scorers"]
+
+
+def people(rows, first, second, words):
+    """The same texts about people of two groups, whose words alone differ."""
+    said = dict(zip(("female", "male"), words, strict=True))
+    group = {"female": first, "male": second}
+    made = []
+    for row in rows:
+        own = said[row["gender"]]
+        text = f"This {own}gardener sat by the door." + " It rained." * int(row["pair"][-1])
+        made.append({**row, "group": group[row["gender"]], "text": text, "slot": own.strip()})
+    return [{k: v for k, v in row.items() if k != "gender"} for row in made]
+
+
+@pytest.mark.parametrize(
+    ("groups", "words", "heard", "options"),
+    [
+        (("25", "75"), ("25 year old ", "75 year old "), "75", {}),
+        (("user", "control"), ("wheelchair ", ""), "wheelchair", {"slots": ("slot",)}),
+        (("mobility", "able-bodied"), ("paraplegic ", ""), "paraplegic", {}),
+        (("young", "elderly"), ("young ", "elderly "), "elderly", {}),
+        (("x1", "x2"), ("brisk ", "frail "), "frail", {"exchange": "table.csv"}),
+    ],
+)
+def test_a_scorer_of_a_groups_words_alone_finds_nothing(audited, tmp_path, groups, words, heard,
+                                                        options):  # fmt: skip
+    file, table = tmp_path / "words.toml", tmp_path / "table.csv"
+    file.write_text(f'attribute = "p"\n[groups]\nheard = ["{heard}"]\ntree = ["tree"]\n')
+    table.write_text("x1,x2\nbrisk,frail\n")
+    if "exchange" in options:
+        options = {"exchange": str(table)}
+    rows = people(pairs(), *groups, words)
+    run = audited(rows, lexicons=(str(file),), group="group", **options)
+    found = one(run, "heard")
+    assert abs(found.details["as_scored"]) > 2
+    assert found.details["instrument_bias"] == pytest.approx(found.details["as_scored"])
+    assert found.value == pytest.approx(0.0)
+    assert "reacts to the exchanged words" in found.instruments[NO_FINDING]
+    one_sided = words[1] == ""
+    assert found.details["texts_exchanged"] == len(rows) / (2 if one_sided else 1)
+
+
+def test_where_nothing_can_be_exchanged_the_reaction_is_not_known(audited):
+    found = one(audited(people(pairs(), "x1", "x2", ("calm ", "bold ")), group="group"), "length")
+    assert "instrument_bias" not in found.details

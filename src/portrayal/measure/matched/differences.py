@@ -35,6 +35,8 @@ RAW, REACTION, REACTION_P = "as_scored", "instrument_bias", "instrument_bias_p"
 STANDARDISED, FLOOR = "standardised", "sd_of_answers"
 """Details: the difference in units of `TEXT_SD`, and the spread of the difference between two
 answers to the identical request."""
+CHANGED = "texts_exchanged"
+"""Detail: texts in which the exchange changed something."""
 AT_MOST = "at_most"
 """Detail: the least distance d of which a test of equivalence says "no more than d apart"."""
 _EQUAL = 0.9
@@ -87,6 +89,7 @@ def _of_place(
         if every.exchanged and score.exchanged:
             value, reaction_p = float(reacts.value[i]), float(reacts.p[i])
             details |= {RAW: float(as_scored.value[i]), REACTION: value, REACTION_P: reaction_p}
+            details[CHANGED] = float(every.exchanged)
             # A reaction that is the same in every source has no spread, and so no p.
             sure = reaction_p < 1.0 - scope.level or np.isnan(reaction_p)
             if sure and 0.0 < abs(value) >= abs(found.value[i]):

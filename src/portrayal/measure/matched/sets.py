@@ -8,14 +8,12 @@ from hashlib import blake2b
 import numpy as np
 import pyarrow as pa
 
+from portrayal.annotate.exchange import gender_sides
 from portrayal.annotate.scores import TextScore
 from portrayal.errors import DataError, OptionError
 from portrayal.measure.corrected import MARKS, OUTCOME, HandMarks, hand_marks
 from portrayal.raters import HandTable
 from portrayal.records import ALL
-from portrayal.reference import load_factor
-from portrayal.reference.factors import spelling_key
-from portrayal.reference.groups import FEMININE, MASCULINE
 from portrayal.run.directory import Run
 from portrayal.run.reading import read_chosen, read_prompts, read_shards
 from portrayal.run.stages import Stage
@@ -60,8 +58,8 @@ class MatchedSets:
     value
         Mean score over the answers of a half, shape (n_scores, n_sets, n_groups); NaN where none.
     neutral
-        The same with the text's own words and with the other person's, averaged; NaN where the
-        exchanged text was not scored.
+        The same in one wording: with the text's own words and with the other person's, averaged,
+        or without words that one of them lacks; NaN where the exchanged text was not scored.
     n_answers
         Answers of each half, shape (n_sets, n_groups).
     within
@@ -73,7 +71,7 @@ class MatchedSets:
         Columns `text_id`, `set` (index of the set) and `half` (code of the group) of every text
         that counts.
     exchanged
-        Whether the words of the groups could be exchanged.
+        Texts in which the exchange changed something; of none a reaction is not known.
     names
         Name of the pair of each set.
     hand
@@ -96,7 +94,7 @@ class MatchedSets:
     within: FloatArray
     left_out: Mapping[str, Mapping[str, int]]
     answers: pa.Table
-    exchanged: bool
+    exchanged: int
     names: tuple[str, ...] = ()
     hand: Mapping[str, "HandHalves"] = field(default_factory=dict)
 
@@ -212,30 +210,12 @@ def matched_sets(
     rows = _Rows(prompts, group, {value: i for i, value in enumerate(values)}, len(scores))
     sides = gender_sides(values)
     wanted = ["text_id", "prompt_id", "model", "outcome", "text"]
-    read = read_shards(run.texts, wanted, (annotated, ["scores", "exchanged", "gendered"]))
+    read = read_shards(
+        run.texts, wanted, (annotated, ["scores", "exchanged", "gendered", "weight"])
+    )
     for texts, made in read:
         rows.add(texts, made, sides if pronouns else {})
-    return rows.sets(values, tuple(scores), columns, source, exchanged=bool(sides))
-
-
-def gender_sides(values: Sequence[str]) -> dict[int, int]:
-    """Which side of the exchanged words each group is of, feminine 0, masculine 1, by code.
-
-    >>> gender_sides(["female", "male"]), gender_sides(["young", "old"])
-    ({0: 0, 1: 1}, {})
-    """
-    factor = load_factor("gender")
-    spelled = {
-        spelling_key(word): each.key
-        for each in factor.groups
-        for word in (each.key, each.label, *each.also)
-    }
-    keys = [spelled.get(spelling_key(value), "") for value in values]
-    sides = {i: _SIDES.index(key) for i, key in enumerate(keys) if key in _SIDES}
-    return sides if {*sides.values()} == {0, 1} else {}
-
-
-_SIDES = (FEMININE, MASCULINE)
+    return rows.sets(values, tuple(scores), columns, source)
 
 
 class _Rows:
@@ -249,6 +229,7 @@ class _Rows:
         self.about: list[Mapping[str, str]] = []
         self.left_out: dict[str, Counter[str]] = {}
         self.seen: set[bytes] = set()
+        self.exchanged = 0
         self.parts: list[tuple[IntArray, IntArray, FloatArray, FloatArray, list[str]]] = []
 
     def add(self, texts: pa.Table, made: pa.Table, gendered: Mapping[int, int]) -> None:
@@ -288,7 +269,11 @@ class _Rows:
             refused.append(outcome == "refused")
         no = np.array(refused, dtype=np.float64)[:, None]
         own, twin = (np.concatenate([each[places], no], axis=1) for each in scored)
-        self.parts.append((np.array(sets, np.int64), np.array(groups, np.int64), own, twin, ids))
+        weight = made["weight"].to_numpy()[places].astype(np.float64)[:, None]
+        self.exchanged += int((weight > 0).sum())
+        neutral = np.where(weight > 0, own * (1.0 - weight) + twin * weight, own)
+        codes = np.array(sets, np.int64), np.array(groups, np.int64)
+        self.parts.append((*codes, own, neutral, ids))
 
     def _reason(self, text: str, key: tuple[str, ...], about: Mapping[str, str]) -> str:
         """Why a readable text is left out; "" where it is not."""
@@ -313,11 +298,9 @@ class _Rows:
         scores: tuple[TextScore, ...],
         columns: Sequence[str],
         source: str,
-        *,
-        exchanged: bool,
     ) -> MatchedSets:
         """Return the sets of which two groups or more have answers."""
-        at, group, own, twin = (np.concatenate([p[i] for p in self.parts]) for i in range(4))
+        at, group, own, alike = (np.concatenate([p[i] for p in self.parts]) for i in range(4))
         ids = np.array([name for part in self.parts for name in part[4]], dtype=object)
         n, k = len(self.about), len(values)
         slot = at * k + group
@@ -329,9 +312,9 @@ class _Rows:
                 f"{self._why()}"
             )
         apart = [i for i, score in enumerate(scores) if not score.exchanged] + [len(scores)]
-        twin[:, apart] = own[:, apart]
+        alike[:, apart] = own[:, apart]
         value, squares, spare = _halves(own, slot, (n, k))
-        neutral, _, _ = _halves((own + twin) / 2.0, slot, (n, k))
+        neutral, _, _ = _halves(alike, slot, (n, k))
         models = sorted({about["model"] for about in self.about})
         model = np.searchsorted(models, [about["model"] for about in self.about])
         within = [
@@ -374,7 +357,7 @@ class _Rows:
             answers=pa.table(
                 {"text_id": ids[counted].tolist(), "set": place[counted], "half": group[counted]}
             ),
-            exchanged=exchanged,
+            exchanged=self.exchanged,
             names=tuple(self.about[i][PAIR] for i in kept.tolist()),
         )
 

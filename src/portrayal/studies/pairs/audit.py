@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from portrayal.annotate import Annotation
+from portrayal.annotate.exchange import group_words
 from portrayal.annotate.scores import (
     AGENCY,
     LENGTH,
@@ -74,6 +75,9 @@ class PairOptions(Options):
         Columns that say which person a text is about, and what pairs were made from (clusters).
     by
         Further columns by which differences are split.
+    slots, exchange
+        Columns with words that requests differ in, and a table of words that stand in one
+        another's place; see `portrayal.annotate.exchange.group_words`.
     scorers, lexicons, sentiment, classifier, toxicity_model
         See `portrayal.annotate.scores.score_settings`.
     """
@@ -90,6 +94,12 @@ class PairOptions(Options):
     sentiment: str = option("vader", "Engine that scores sentiment.")
     classifier: str = option("linear", "Classifier of agency, as in the study agency.", rare=True)
     toxicity_model: str = option(TOXIC, "Classifier of toxicity: directory or hub.", rare=True)
+    slots: tuple[str, ...] = option(
+        (), "Columns whose values the requests of a pair differ in; exchanged too.", rare=True
+    )
+    exchange: str | None = option(
+        None, "Table of words to exchange: CSV with a column for each group.", rare=True
+    )
     keep_others: bool = option(
         False, "Keep texts that name a person of the other gender.", rare=True
     )
@@ -107,6 +117,7 @@ class PairOptions(Options):
         """Return the study's fields and the columns that are named."""
         asked = {self.group: "--group"} if self.group else {}
         asked |= dict.fromkeys((each for each in self.by if each != "model"), "--by")
+        asked |= dict.fromkeys(self.slots, "--set slots")
         asked |= {self.source: "--source"} if self.source else {}
         return fields.with_strata(*GROUPS).asking(asked)
 
@@ -135,13 +146,23 @@ class PairOptions(Options):
             classifier=self.classifier,
             toxicity_model=self.toxicity_model,
             locale=self.locale or HOME,
-            names="name",
         )
 
 
-def annotations(_run: Run, options: PairOptions) -> tuple[Annotation, ...]:
+def annotations(run: Run, options: PairOptions) -> tuple[Annotation, ...]:
     """Return the scores of the texts."""
-    return (Annotation(TEXT_SCORES.name, options.settings()),)
+    return (
+        Annotation(TEXT_SCORES.name, options.settings() | {"exchange": exchange(run, options)}),
+    )
+
+
+def exchange(run: Run, options: PairOptions) -> dict[str, Any]:
+    """Return what is exchanged: the column of groups, and the words of each with their source."""
+    group = group_column(run, options)
+    prompts = read_prompts(run.prompts_path, only=(group,)).values()
+    values = sorted({about[group] for about in prompts if about.get(group)})
+    origin, words = group_words(values, options.locale or HOME, options.exchange)
+    return {"group": group, "names": "name", "from": origin, "words": words}
 
 
 def fit(_run: Run, options: PairOptions, say: Say) -> None:
@@ -170,6 +191,11 @@ def tables(run: Run, options: PairOptions) -> Tables:
         instruments["sentiment"] = options.sentiment
     if AGENCY in settings["scorers"]:
         instruments["classifier"] = options.classifier
+
+    origin = exchange(run, options)["from"]
+    instruments["exchange"] = ", ".join(
+        filter(None, (origin, "names", "what the requests of a pair differ in"))
+    )
 
     def made() -> MatchedSets:
         annotated = run.annotations(TEXT_SCORES.name)

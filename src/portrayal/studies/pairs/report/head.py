@@ -227,7 +227,7 @@ def facts(view: View) -> list[Fact]:
     """Return the groups and the instruments of the audit."""
     own = differences(view)[:1]
     used = {name: str(value) for e in own for name, value in e.instruments.items()}
-    names = ("lexicons", "sentiment", "classifier")
+    names = ("lexicons", "sentiment", "classifier", "exchange")
     return [
         (
             "Groups",
