@@ -55,7 +55,7 @@ def test_every_case_in_every_wording_with_every_person(tmp_path: Path) -> None:
     assert first.strata == {
         "gender": "female", "name": "Emily", "system": "You help Emily.", "source": "n1",
         "pair": "n1, 1, Emily / Greg", "wording": "1", "names": "Emily / Greg", "ward": "A",
-        "note": "fell, {name} at home",
+        "note": "fell, {name} at home", "age": "18", "title": "Ms.",
     }  # fmt: skip
     assert second.strata["pair"] == first.strata["pair"]
     assert "He is an 18-year-old; write to Mr. Greg." in second.text
@@ -97,7 +97,9 @@ def test_persons_differ_in_any_slot_and_may_have_no_words_for_it(tmp_path: Path)
         "Rate the candidate, who uses a wheelchair.",
         "Rate the candidate.",
     ]
-    assert found[0].strata == {"group": "with", "pair": "1", "source": "1"}
+    assert found[0].strata == {
+        "group": "with", "pair": "1", "source": "1", "aid": ", who uses a wheelchair"
+    }  # fmt: skip
 
 
 def test_a_source_with_several_rows_gives_pairs_of_their_own(tmp_path: Path) -> None:

@@ -395,8 +395,8 @@ def _partners(prompts: Path, _: int, group: str, given: str) -> dict[tuple[str, 
             pairs = [*zip(words.get(own, ()), words.get(others[0], ()), strict=False)]
             # What the two requests differ in, where it is more than a letter and no text of its own
             for column in sorted({*here, *there} - _ELSEWHERE):
-                sides = here.get(column, ""), there.get(column, "")
-                one, two = ("" if each.strip().lower() in NOTHING else each for each in sides)
+                sides = [side.get(column, "").strip(" ,.;:") for side in (here, there)]
+                one, two = ("" if each.lower() in NOTHING else each for each in sides)
                 known = (one, two) in pairs or (two, one) in pairs
                 if one != two and not known and all(len(x) != 1 for x in sides):
                     pairs[:0] = [(one, two)] * (max(map(len, sides)) <= _LONGEST)

@@ -10,7 +10,7 @@ from portrayal.measure.clustered import BOOTSTRAP, PER_PROMPT, GroupSums, has_wi
 from portrayal.measure.scope import Scope
 from portrayal.measure.stories.representation import drawn_count
 from portrayal.measure.stories.strata import GENDERS, Stratum, strata
-from portrayal.measure.stories.subordination import role_ratios
+from portrayal.measure.stories.subordination import RoleFields, role_ratios
 from portrayal.measure.stories.tally import DOMINANT, NEUTRAL, ROLES, SUBORDINATE, Characters, Tally
 from portrayal.measure.stories.thresholds import counts_above
 from portrayal.records import Estimate, Interval, Null
@@ -59,7 +59,13 @@ def _of_stratum(
         shares = zip(tally.races, tally.likelihood[names[i]].tolist(), strict=True)
         return {"counts": {f"share_{r}": share for r, share in shares if not np.isnan(share)}}
 
-    yield from role_ratios(NAME_SUBORDINATION, sums, stratum, scope, own, smoothing=scope.smoothing)
+    yield from role_ratios(
+        NAME_SUBORDINATION,
+        sums,
+        stratum,
+        scope,
+        RoleFields(own=own, smoothing=scope.smoothing),
+    )
 
 
 def name_sums(

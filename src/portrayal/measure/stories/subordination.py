@@ -1,7 +1,7 @@
 """Subordination ratio: a group's share in the lesser role over its share in the greater (Eq. 3)."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -41,16 +41,33 @@ Cells = tuple[float, float, float, float]
 _CELLS = ("count_subordinate", "n_subordinate", "count_dominant", "n_dominant")
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RoleFields:
+    """What is a measure's own in `role_ratios`.
+
+    Attributes
+    ----------
+    own, kept
+        As in `estimates_of`.
+    smoothing
+        Added to a count (twice to its total) where one of the two counts is 0.
+    margins
+        Ratios that the margins of an intersection let expect, shape (k,): what lies beyond them is
+        tested too (`BEYOND_MARGINS`). NaN for groups that are no intersection.
+    """
+
+    own: Own = lambda _: {}
+    smoothing: float = 0.0
+    kept: Form | None = None
+    margins: FloatArray | None = None
+
+
 def role_ratios(
     measure: Component,
     sums: GroupSums,
     stratum: Stratum,
     scope: Scope,
-    own: Own = lambda _: {},
-    *,
-    smoothing: float = 0.0,
-    kept: Form | None = None,
-    margins: FloatArray | None = None,
+    fields_of: RoleFields | None = None,
 ) -> Iterator[Estimate]:
     """Yield the ratio of each group's share in the subordinate role to that in the dominant one.
 
@@ -61,17 +78,13 @@ def role_ratios(
     sums
         The subordinate role above, the dominant one below; a group that is never dominant has the
         ratio inf.
-    own, kept
-        As in `estimates_of`.
-    smoothing
-        Added to a count (twice to its total) where one of the two counts is 0.
-    margins
-        Ratios that the margins of an intersection let expect, shape (k,): what lies beyond them is
-        tested too (`BEYOND_MARGINS`). NaN for groups that are no intersection.
+    fields_of
+        What is the measure's own.
     """
-    sides = sums.sides
+    fields_of = fields_of or RoleFields()
+    sides, margins = sums.sides, fields_of.margins
     counts = [each.sum(0) for each in (sides.upper, sides.n_upper, sides.lower, sides.n_lower)]
-    added = np.where((counts[0] > 0) & (counts[2] > 0), 0.0, smoothing)
+    added = np.where((counts[0] > 0) & (counts[2] > 0), 0.0, fields_of.smoothing)
     a, n, b, m = (x + times * added for x, times in zip(counts, (1, 2, 1, 2), strict=True))
     found = sums.ratios(scope)
     beyond = np.full(a.shape, np.nan)
@@ -95,7 +108,7 @@ def role_ratios(
 
     def fields(i: int) -> dict[str, Any]:
         cells = [float(each[i]) for each in counts]
-        more = dict(own(i))
+        more = dict(fields_of.own(i))
         own_counts = dict(zip(_CELLS, cells, strict=True)) | found.effective(i)
         more["counts"] = own_counts | more.get("counts", {})
         more["n_units"] = cells[1] + cells[3]
@@ -121,7 +134,7 @@ def role_ratios(
         found,
         scope,
         fields,
-        kept=kept,
+        kept=fields_of.kept,
         statistic="ratio",
         strata=stratum.labels,
         n_texts=stratum.n_texts,
@@ -195,7 +208,9 @@ def _of_stratum(
             "exclusions": reasons(i, float(units[i])),
         }
 
-    yield from role_ratios(SUBORDINATION, sums, stratum, scope, own, kept="ratio", margins=margins)
+    yield from role_ratios(
+        SUBORDINATION, sums, stratum, scope, RoleFields(own=own, kept="ratio", margins=margins)
+    )
 
 
 def _covariance(

@@ -253,6 +253,12 @@ def _grid(
             )
             strata = {stated.group: group, _NAME: person.get(_NAME, ""), SYSTEM: system, **about}
             strata |= {name: cells[row].get(name, "") for name in short}
+            # What the person fills in, by which scorers are tested; pronouns stand in the locale.
+            strata |= {
+                slot: value
+                for slot, value in person.items()
+                if slot not in strata and "." not in slot and len(value) <= _LONGEST
+            }
             request = "\n\n".join(filter(None, (before, said)))
             known = {name: value for name, value in strata.items() if value}
             prompt = Prompt(f"{pair}: {group}", request, known)

@@ -7,7 +7,7 @@ from typing import Any
 import portrayal.report.formats as fmt
 from portrayal.collect.tables import UNNAMED
 from portrayal.measure.matched import PAIR_SIMILARITY
-from portrayal.measure.matched.differences import AT_MOST, FLOOR, REACTION, STANDARDISED
+from portrayal.measure.matched.differences import AT_MOST, CHANGED, FLOOR, REACTION, STANDARDISED
 from portrayal.measure.matched.words import FIRST, SAME, SECOND, TOPIC
 from portrayal.records import TEXT_SD, Estimate
 from portrayal.report.figures.figure import Table
@@ -183,10 +183,11 @@ class PairsHead:
     """What stands behind the findings: the instruments, what was left out, and the floor.
 
     `instruments` has the scores that react to the words of a person; `same` names those that do
-    not.
+    not. `exchange` says which words were exchanged, and in how many texts that changed something.
     """
 
     instruments: Table
+    exchange: str
     same: str
     left_out: Table
     floor: str
@@ -206,10 +207,13 @@ def pairs_head(view: View) -> PairsHead:
     same = {e.strata["score"]: None for e in known if e.details.get(REACTION) == 0.0}
     for e in reacts:
         same.pop(e.strata["score"], None)
+    changed = int(max((e.details.get(CHANGED, 0.0) for e in known), default=0.0))
+    exchanged = f"{known[0].instruments.get('exchange', '')}: {changed:,} texts" if changed else ""
     floors = [f"{called(e)}: {floor_words(e)}" for e in leading(view, MOST) if FLOOR in e.details]
     floor = "; ".join(floors) if floors else floor_words(known[0]) if known else ""
     return PairsHead(
         FIGURES.table("instruments", view, reacts, **heads(view)),
+        exchanged,
         fmt.listed(list(same)) if same else "",
         Table.of(rows, said, 2),
         floor[:1].upper() + floor[1:],

@@ -12,7 +12,7 @@ from difflib import SequenceMatcher
 import numpy as np
 
 import portrayal.report.formats as fmt
-from portrayal.annotate.exchange import exchange_of, partners
+from portrayal.annotate.exchange import exchange_of, gender_sides, partners
 from portrayal.annotate.scores import TEXT_SCORES
 from portrayal.collect.tables import UNNAMED
 from portrayal.measure.matched import MatchedSets, MatchedTexts
@@ -92,7 +92,7 @@ def pairs_reading(view: View) -> PairsReading | None:
     scores = texts_by_id(view.run.annotations(TEXT_SCORES.name), ids, "scores")
     about = read_prompts(view.run.prompts_path, only=("name",))
     place = {score.name: at for at, score in enumerate(every.scores)}
-    words = exchange_of(locale).neutral if every.exchanged else {}
+    words = exchange_of(locale).neutral if gender_sides(every.groups) else {}
     shown = []
     for code, i, d in chosen:
         e, sides = first[code], []
