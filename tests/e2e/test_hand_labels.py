@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from e2e.conftest import QUICK, Portrayal, command_line
+from portrayal.annotate.people import Roles, extract_people
 
 
 def filled(sheet: Path, out: Path, rows: int | None = None) -> Path:
@@ -15,9 +16,10 @@ def filled(sheet: Path, out: Path, rows: int | None = None) -> Path:
     with sheet.open(encoding="utf-8-sig", newline="") as stream:
         found = list(csv.DictReader(stream))
     for i, row in enumerate(found[:rows]):
-        for slot in ("subject", "object")[: int(row["characters"])]:
-            row[f"{slot}_name"] = row[f"guess_{slot}_name"]
-            row[f"{slot}_gender"] = row[f"guess_{slot}_gender"]
+        people = extract_people(row["text"], Roles(row["subject_role"], row["object_role"] or None))
+        for slot, one in zip(("subject", "object"), people, strict=True):
+            if one is not None:
+                row |= {f"{slot}_name": one.name or "", f"{slot}_gender": one.gender}
         row["subject_gender"] = "NB" if i % 10 == 0 else row["subject_gender"]
     with out.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.DictWriter(stream, found[0].keys())
@@ -38,7 +40,7 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def sheet(inside: Portrayal, audited: Path, tmp_path: Path) -> Path:
     shutil.copytree(audited, tmp_path / "r")
-    made = inside("label", "sheet", "r", "--n", 150, "--with-guesses", "--format", "json").json()
+    made = inside("label", "sheet", "r", "--n", 150, "--format", "json").json()
     assert made["n_drawn"] == 150
     assert sum(made["strata"].values()) == made["n_texts"] == 291
     assert (tmp_path / made["instructions"]).is_file()

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from importlib.resources import files
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,8 @@ import pytest
 import portrayal
 from guards.tree import ROOT
 from portrayal import registry
-from portrayal.raters.people import draw, guesses_of, readable_texts, write_sheet
+from portrayal.annotate.people import Roles, extract_people
+from portrayal.raters.people import draw, readable_texts, write_sheet
 from portrayal.records import Estimate
 from portrayal.run import Run
 
@@ -274,12 +274,14 @@ def _by_three_models(texts: Path, folder: Path) -> Path:
 def _labelled(run: Run) -> Path:
     """Label every text of a run by hand, as the extractor would."""
     drawn = draw(readable_texts(run), 10_000)
-    path = write_sheet(run.path.parent / "sheet.csv", drawn, guesses_of(drawn))
+    path = write_sheet(run.path.parent / "sheet.csv", drawn)
     with path.open(encoding="utf-8-sig", newline="") as stream:
         rows = list(csv.DictReader(stream))
     for row in rows:
-        for slot, part in product(("subject", "object"), ("name", "gender")):
-            row[f"{slot}_{part}"] = row[f"guess_{slot}_{part}"]
+        found = extract_people(row["text"], Roles(row["subject_role"], row["object_role"] or None))
+        for slot, one in zip(("subject", "object"), found, strict=True):
+            if one is not None:
+                row |= {f"{slot}_name": one.name or "", f"{slot}_gender": one.gender}
     with path.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.DictWriter(stream, rows[0].keys())
         writer.writeheader()

@@ -236,10 +236,11 @@ def two_phase(
             fitted[:, :, i] = every[:, 1:].T
             continue
         sums = hand.weight @ labels
-        shares = divide(sums[::2], np.where(sums[1::2] > 0, sums[1::2], np.nan))
-        gradient = np.nan_to_num(np.stack([1.0 / np.maximum(sums[1::2], _TINY), -shares], axis=1))
-        gradient[:, 1] *= gradient[:, 0]
-        gradient = (gradient * np.array([[1.0], [-1.0]])[: t // 2]).ravel()
+        # How a share, or a difference of two, moves with each sum.
+        wholes = np.where(sums[1::2] > _ROUNDING, sums[1::2], np.nan)
+        per_unit = np.array([1.0, -1.0])[: t // 2] / wholes
+        moves = np.stack([per_unit, -per_unit * divide(sums[::2], wholes)], axis=1)
+        gradient = np.nan_to_num(moves.ravel())
         found = []
         # Where the scorer's labels of a class are hardly checked, people's labels stand alone.
         for columns in (range(t + 1), range(0, t + 1, 2)):

@@ -1,12 +1,16 @@
 """Hand labels on sheets: drawn, filled in by people, put to a vote, and written for fine-tuning."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 import portrayal.cli.printing as show
-from portrayal.cli.options import Columns, Flag, Format, HandLabels, RunPath, Seed
+from portrayal.cli.options import Columns, Format, HandLabels, RunPath, Seed
+from portrayal.errors import OptionError
+
+if TYPE_CHECKING:
+    from portrayal.run import Run
 
 
 def finetune(
@@ -66,7 +70,10 @@ def sheet(
     n: int = 300,
     by: Annotated[list[str] | None, Parameter(metavar="STRATUM")] = None,
     out: Path | None = None,
-    with_guesses: Flag = False,
+    about: Annotated[str | None, Parameter(name="--for", metavar="MEASURE|FINDING")] = None,
+    raters: Annotated[list[str] | None, Parameter(metavar="NAME")] = None,
+    target_width: float | None = None,
+    hand_labels: Annotated[Path | None, Parameter(metavar="FILE")] = None,
     seed: Seed = 0,
     format: Format = "table",
 ) -> None:
@@ -78,22 +85,31 @@ def sheet(
     ----------
     n
         Texts to draw.
+    about
+        Measure, finding or field that labels correct: draws the texts that narrow its interval.
+    raters
+        With --for, a sheet for each; repeatable. Default: first, second.
+    target_width
+        With --for, as many texts as a 95 % interval of this width needs.
+    hand_labels
+        With --for, labels given so far: they tell how often the scorer errs, and how wide it is.
     by
         Draw as many of each, such as domain; repeatable. Default: domain, condition, model.
     out
         CSV file; default in the run.
-    with_guesses
-        Show the extractor's labels; they sway raters.
     """
-    from portrayal.raters.people import draw, guesses_of, readable_texts, write_sheet
+    from portrayal.raters.people import draw, readable_texts, write_sheet
     from portrayal.run import Run
 
     json = format == "json"
     held = Run.open(run)
+    if about is not None:
+        _for(held, about, n, out, raters, target_width, hand_labels, seed, as_object=json)
+        return
+    if raters or target_width is not None or hand_labels is not None:
+        raise OptionError("--raters, --target-width and --hand-labels go with --for MEASURE.")
     drawn = draw(readable_texts(held), n, by=by or None, seed=seed)
-    path = write_sheet(
-        out or held.path / "hand-labels.csv", drawn, guesses_of(drawn) if with_guesses else None
-    )
+    path = write_sheet(out or held.path / "hand-labels.csv", drawn)
     strata = {one.stratum: one.stratum_size for one in drawn}
     if json:
         words = str(path.with_suffix(".md"))
@@ -105,8 +121,45 @@ def sheet(
     show.line(f"then: portrayal score people --hand-labels {path}")
 
 
+def _for(
+    run: "Run",
+    about: str,
+    n: int,
+    out: Path | None,
+    raters: list[str] | None,
+    target_width: float | None,
+    hand_labels: Path | None,
+    seed: int,
+    *,
+    as_object: bool,
+) -> None:
+    from portrayal.measure.drawing import draw_for, field_for, write_sheets
+    from portrayal.raters import read_hand_labels
+
+    field = field_for(run, about)
+    labels = None if hand_labels is None else read_hand_labels(str(hand_labels), [field])
+    drawn = draw_for(run, field, n, seed=seed, labels=labels, target_width=target_width)
+    place = out or run.path / f"{field}.csv"
+    paths = write_sheets(run, drawn, place, raters or ["first", "second"])
+    if as_object:
+        facts = {"field": field, "n_drawn": len(drawn.texts), "expected_width": drawn.width}
+        show.as_json(facts | {"sheets": list(map(str, paths)), "classes": dict(drawn.classes)})
+        return
+    for name, (of, chosen) in drawn.classes.items():
+        show.line(f"{name}: {chosen:,} of {of:,} texts")
+    show.line(
+        f"{len(drawn.texts):,} texts; expected width of a share of these texts: {drawn.width:.3f}"
+    )
+    if labels is not None:
+        show.line(f"by {len(labels.labels.get(field, {})):,} labels so far")
+    for path in paths:
+        show.line(f"wrote {path}")
+    joined = " ".join(map(str, paths[:-1]))
+    show.line(f"then: portrayal label merge {joined} --out {place}")
+
+
 def merge(sheets: Sheets, /, *, out: Path, format: Format = "table") -> None:
-    """Put the sheets of several raters to a vote: the label that more than half of them give.
+    """Put the sheets of several raters to a vote; of sheets drawn --for a measure, into one table.
 
     Example: portrayal label merge anna.csv ben.csv --out agreed.csv
 
@@ -115,9 +168,19 @@ def merge(sheets: Sheets, /, *, out: Path, format: Format = "table") -> None:
     out
         CSV file to write.
     """
-    from portrayal.raters.people import merge_sheets
+    from portrayal.collect.sources import open_source
+    from portrayal.measure.drawing import join_sheets
+    from portrayal.raters.people import is_sheet, merge_sheets
 
     json = format == "json"
+    if not is_sheet(open_source(sheets[0]).columns):
+        n = join_sheets(sheets, out)
+        facts = {"table": str(out), "n_labels": n}
+        if json:
+            show.as_json(facts)
+        else:
+            show.line(f"{out}: {n:,} labels; then: portrayal audit … --hand-labels {out}")
+        return
     done = merge_sheets(sheets, out)
     if json:
         facts = {"sheet": str(done.path), "n_labelled": done.n_labelled}

@@ -223,11 +223,11 @@ def association(group_texts: Crossings, scope: Scope) -> Iterator[Estimate]:
             yield from by_hand
 
 
-Corrected = dict[tuple[str, int], tuple[HandSums, Inference]]
+CorrectedLifts = dict[tuple[str, int], tuple[HandSums, Inference]]
 
 
 def _by_hand(
-    lifts: Corrected, place: _Place, i: int, common: Mapping[str, Any], scope: Scope
+    lifts: CorrectedLifts, place: _Place, i: int, common: Mapping[str, Any], scope: Scope
 ) -> Iterator[Estimate]:
     """The lift of pair `i` over all texts as labels by hand correct it, where there are some."""
     crossed, g, a = place.pairs[i]
@@ -237,7 +237,7 @@ def _by_hand(
         yield corrected_estimate(ASSOCIATION, *found, column, scope, common, naive=naive)
 
 
-def _corrected_lifts(texts: Crossings, scope: Scope) -> Corrected:
+def _corrected_lifts(texts: Crossings, scope: Scope) -> CorrectedLifts:
     """Lifts over all texts as labels by hand correct them, by model and crossing that has some."""
 
     def terms(cells: Crossed, inside: BoolArray, n: FloatArray) -> tuple[FloatArray, ...]:
@@ -248,7 +248,7 @@ def _corrected_lifts(texts: Crossings, scope: Scope) -> Corrected:
         every = (np.broadcast_to(x, both.shape) / by for x in (both, group, attribute, whole))
         return tuple(x.reshape(len(n), -1) for x in every)
 
-    made: Corrected = {}
+    made: CorrectedLifts = {}
     for crossed in texts.crossed:
         if crossed.hand is None:
             continue

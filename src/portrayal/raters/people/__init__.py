@@ -14,13 +14,11 @@ from portrayal.raters.people.scores import (
     score_people,
 )
 from portrayal.raters.people.sheets import (
-    Guess,
     HandLabel,
     MajoritySheet,
     SampledText,
     Sheet,
     draw,
-    guesses_of,
     is_sheet,
     merge_sheets,
     read_sheet,
@@ -38,7 +36,6 @@ from portrayal.raters.people.slots import (
 
 __all__ = [
     "Bin",
-    "Guess",
     "HandLabel",
     "Labelled",
     "MajoritySheet",
@@ -50,7 +47,6 @@ __all__ = [
     "Selective",
     "Sheet",
     "draw",
-    "guesses_of",
     "is_sheet",
     "label_by_model",
     "label_by_reader",

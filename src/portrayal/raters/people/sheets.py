@@ -16,10 +16,8 @@ import numpy as np
 
 from portrayal.annotate.people import (
     UNSPECIFIED,
-    Character,
     Roles,
     clean_name,
-    extract_people,
     gender_of_references,
     normalise_gender,
 )
@@ -140,16 +138,9 @@ def _shared_out(n: int, sizes: Sequence[int]) -> list[int]:
 FACTS = ("text_id", "stratum", "stratum_size", "prompt_id", "domain", "model", "condition")
 ROLES = ("subject_role", "object_role", "characters")
 COLUMNS = (*FACTS, *ROLES, "text", *LABELS, "notes", "rater")
-GUESSES = tuple(
-    f"guess_{slot}_{part}" for slot in ("subject", "object") for part in ("name", "gender")
-)
-
-Guess = tuple[Character, Character | None]
 
 
-def write_sheet(
-    path: Path, drawn: Sequence[SampledText], guesses: Mapping[str, Guess] | None = None
-) -> Path:
+def write_sheet(path: Path, drawn: Sequence[SampledText]) -> Path:
     """Write the sheet, and the instructions to a file of the same name with the ending ".md".
 
     Parameters
@@ -158,9 +149,6 @@ def write_sheet(
         The CSV file; one that is there is kept.
     drawn
         The sample, in the order of the rows.
-    guesses
-        What an extractor found, by text_id, in columns of their own; None leaves raters to decide
-        for themselves.
 
     Raises
     ------
@@ -168,29 +156,9 @@ def write_sheet(
         When the file is there: it may hold a rater's labels.
     """
     check_new(path)
-    columns = (*COLUMNS, *(GUESSES if guesses is not None else ()))
-    rows = []
-    for one in drawn:
-        rows.append(sheet_row(one))
-        guess = guesses[one.facts["text_id"]] if guesses else (None, None)
-        for slot, character in zip(("subject", "object"), guess, strict=True):
-            if character is not None:
-                rows[-1][f"guess_{slot}_name"] = character.name or ""
-                rows[-1][f"guess_{slot}_gender"] = character.gender
-    write_table(path, columns, rows)
+    write_table(path, COLUMNS, map(sheet_row, drawn))
     write_instructions(path.with_suffix(".md"), __package__)
     return path
-
-
-def guesses_of(drawn: Sequence[SampledText]) -> dict[str, Guess]:
-    """Return whom the extractor finds in the texts of a sample, by text_id."""
-    return {
-        one.facts["text_id"]: extract_people(
-            one.facts["text"],
-            Roles(str(one.facts.get("subject_role") or ""), one.facts.get("object_role") or None),
-        )
-        for one in drawn
-    }
 
 
 def sheet_row(one: SampledText) -> dict[str, str]:

@@ -1,0 +1,113 @@
+"""Texts drawn for labels: known chances, every class, blind sheets, and right estimates."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+import portrayal
+from command import invoke
+from measure.test_by_hand import FACTOR, QUICK, stories
+from portrayal.errors import OptionError
+from portrayal.measure.drawing import classes_of, draw_for, field_for, join_sheets
+from portrayal.raters import read_hand_labels
+from portrayal.records import BY_HAND
+from portrayal.run import Run
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    folder = tmp_path_factory.mktemp("drawn")
+    (folder / "faith.toml").write_text(FACTOR.format(name="faith"), encoding="utf-8")
+    return audited(folder)
+
+
+def audited(folder: Path, factors: Path | None = None, hand: Path | None = None) -> Run:
+    texts = [{k: row[k] for k in ("text_id", "prompt_id", "text")} for row in stories()]
+    return portrayal.audit(
+        "laissez-faire",
+        texts=texts,
+        factor=[str((factors or folder) / "faith.toml")],
+        hand_labels=None if hand is None else str(hand),
+        out=folder / "run",
+        **QUICK,
+    )
+
+
+def test_every_class_has_texts_and_known_chances(run: Run) -> None:
+    classes = classes_of(run, "faith")
+    drawn = draw_for(run, "faith", 120)
+    assert set(drawn.classes) == {"none", "one", "two"}
+    for name, (size, n) in drawn.classes.items():
+        own = [text for text in drawn.texts if classes[text] == name]
+        assert len(own) == n >= 8
+        assert size == sum(each == name for each in classes.values())
+        assert {drawn.texts[text] for text in own} == {n / size}
+    larger = draw_for(run, "faith", 240)
+    assert drawn.texts.keys() <= larger.texts.keys()
+    assert larger.width < drawn.width
+
+
+def test_a_width_says_how_many(run: Run) -> None:
+    wanted = draw_for(run, "faith", 0, target_width=0.1)
+    assert wanted.width <= 0.1 < draw_for(run, "faith", len(wanted.texts) - 12).width
+
+
+@pytest.mark.parametrize(
+    ("about", "field"),
+    [
+        ("faith", "faith"),
+        ("group_share", "faith"),
+        ("group_ratio.v1 faith=one", "faith"),
+        ("outcomes", "outcome"),
+    ],
+)
+def test_measures_findings_and_fields_are_named(run: Run, about: str, field: str) -> None:
+    assert field_for(run, about) == field
+
+
+def test_what_nobody_can_label_is_refused(run: Run) -> None:
+    with pytest.raises(OptionError, match="names no fields that people can label; name one of"):
+        field_for(run, "common_names")
+
+
+def test_sheets_are_blind_and_correct_the_run_they_come_from(run: Run, tmp_path: Path) -> None:
+    out = tmp_path / "hand.csv"
+    asked = ["label", "sheet", str(run.path), "--for", "group_share", "--n", "150"]
+    assert invoke(*asked, "--out", out).exit_code == 0
+    truth = {row["text_id"]: row["faith"] for row in stories()}
+    named = {}
+    for row in run.texts.parts():
+        table = pq.read_table(row, columns=["text_id", "source_id"]).to_pylist()
+        named |= {each["text_id"]: each["source_id"] for each in table}
+    sheets = [tmp_path / f"hand-{rater}.csv" for rater in ("first", "second")]
+    for sheet in sheets:
+        with sheet.open(encoding="utf-8-sig", newline="") as stream:
+            rows = list(csv.DictReader(stream))
+        assert list(rows[0]) == ["text_id", "field", "label", "rater", "text"]
+        for row in rows:
+            row["label"] = truth[named[row["text_id"]]]
+        with sheet.open("w", encoding="utf-8", newline="") as stream:
+            writer = csv.DictWriter(stream, rows[0])
+            writer.writeheader()
+            writer.writerows(rows)
+    assert join_sheets(sheets, out) == 2 * len(rows)
+    table = read_hand_labels(str(out), ["faith"])
+    assert len(set(table.chance.values())) > 1
+    assert table.note("faith") == f"{len(rows)} labels by 2 raters"
+    again = audited(tmp_path, run.path.parent, out)
+    (found,) = (
+        e
+        for e in again.records
+        if (e.measure, e.group.get("faith"), e.strata.get("domain"))
+        == ("group_texts.v1", "one", "all")
+        and e.strata["model"] == "unnamed"
+        and e.strata["seen_by"].endswith(BY_HAND)
+    )
+    true = np.mean([faith == "one" for faith in truth.values()])
+    assert found.details["low_here"] < true < found.details["high_here"]
+    assert not found.details["low_here"] < found.details["naive"] < found.details["high_here"]
+    seen = draw_for(run, "faith", 150, labels=table)
+    assert seen.width != draw_for(run, "faith", 150).width
