@@ -385,7 +385,7 @@ def _partners(prompts: Path, _: int, group: str, given: str) -> dict[tuple[str, 
     of_pair: dict[str, dict[str, Mapping[str, str]]] = {}
     for strata in read_prompts(prompts).values():
         of_pair.setdefault(strata.get("pair", ""), {}).setdefault(strata.get(group, ""), strata)
-    found = {}
+    found, same = {}, dict[Pairs, Pairs]()  # equal lists of words are kept once
     for pair, halves in of_pair.items():
         for own, here in halves.items():
             others = sorted((o for o in halves if o != own), key=lambda o: o not in words)
@@ -403,7 +403,8 @@ def _partners(prompts: Path, _: int, group: str, given: str) -> dict[tuple[str, 
             lost, gained = (any(not pair[side] for pair in pairs) for side in (1, 0))
             weight = 0.5 if lost == gained else float(lost)
             called = partners([here.get(names, "")], [there.get(names, "")])
-            found[pair, own] = _Partner(tuple(map(tuple, pairs)), called, weight)
+            listed: Pairs = tuple((one, two) for one, two in pairs)
+            found[pair, own] = _Partner(same.setdefault(listed, listed), called, weight)
     return found
 
 
