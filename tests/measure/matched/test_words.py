@@ -100,6 +100,22 @@ def test_tests_rest_on_other_sources_than_proposals(audited):
     )
 
 
+def test_sets_that_were_refused_whole_leave_the_others_as_they_are(audited):
+    """What the sets behind a refused one say is not counted as of their neighbours."""
+    rows = planted(0.4)
+    refused = {f"n{source}" for source in range(8)}
+    others = [row for row in rows if row["note"] not in refused]
+    for row in rows:
+        if row["note"] in refused:
+            row["text"] = "I'm sorry, but I cannot help with that."
+    found, expected = (
+        {(e.strata["kind"], e.strata["word"]): e.value for e in words(audited(each))}
+        for each in (rows, others)
+    )
+    assert expected
+    assert found == pytest.approx(expected)
+
+
 def test_words_of_the_persons_and_their_names_are_joined():
     neutral = {"she": "he/she", "he": "he/she"}
     woman, man = (

@@ -385,8 +385,9 @@ def pair_similarity(matched_texts: MatchedTexts, scope: Scope) -> Iterator[Estim
         unread = [i for i in chosen.tolist() if i not in matched_texts.alike]
         for _ in matched_texts.halves(unread):  # each that is read is compared
             pass
-        alike = np.array([matched_texts.alike[i] for i in chosen.tolist()])
-        between, within = alike.T
+        unknown = math.nan, math.nan  # of sets whose answers were all refused or empty
+        alike = [matched_texts.alike.get(i, unknown) for i in chosen.tolist()]
+        between, within = np.array(alike).reshape(-1, 2).T
         same = float((between == 1.0).sum() / max((~np.isnan(between)).sum(), 1))
         values = np.stack([between, between - within], axis=1)
         sums = source_sums(every, chosen, values, [{every.attribute: ALL}] * 2)
