@@ -59,7 +59,7 @@ GROUPS = {
 _FUNCTIONS = (
     ("", "audit", "new"),
     ("", "compare", "compare gate watch"),
-    ("", "documents", "evidence index replicate report reproduce view"),
+    ("", "documents", "evidence index log replicate report reproduce view"),
     ("", "listing", "doctor"),
     ("build", "build", "classifier labels paraphrases sentences sheets split"),
     ("find", "find", "cues groups people words"),
@@ -79,8 +79,8 @@ COMMANDS = {
 """Command → module and function, which are loaded when the command is named."""
 ORDER = (
     *("audit", "compare", "report", "list", "collect", "plan", "gate", "watch", "index", "view"),
-    *("find", "label", "score", "mitigate", "evidence", "replicate", "reproduce", "new", "build"),
-    "doctor",
+    *("find", "label", "score", "mitigate", "evidence", "log", "replicate", "reproduce", "new"),
+    *("build", "doctor"),
 )
 """The commands in the order of work, as `portrayal --help` lists them."""
 STUDIES: dict[str, tuple[Kind, str, str, str]] = {

@@ -84,6 +84,37 @@ def view(
         serve_board(runs, site, port, lambda address: show.line(f"Open in a browser: {address}"))
 
 
+def log(
+    run: RunPath,
+    /,
+    *,
+    to: Literal["mlflow", "wandb"],
+    experiment: str = "portrayal",
+    format: Format = "table",
+) -> None:
+    """Log a run's numbers, findings, page and settings to MLflow or Weights & Biases.
+
+    Example: portrayal log runs/first --to mlflow
+
+    Parameters
+    ----------
+    to
+        mlflow (MLFLOW_TRACKING_URI says where) or wandb (WANDB_MODE=offline: on this machine).
+    experiment
+        Experiment, or project.
+    """
+    from portrayal.report import log_run
+    from portrayal.report.tracking import metrics_of
+    from portrayal.run import Run
+
+    opened = Run.open(run)
+    where, n = log_run(opened, to, experiment), len(metrics_of(opened))
+    if format == "json":
+        show.as_json({"run": str(run), "to": to, "where": where, "n_metrics": n})
+        return
+    show.line(f"logged to {to}: {n:,} metrics, the page and all estimates; {where}")
+
+
 def replicate(
     study: str,
     /,

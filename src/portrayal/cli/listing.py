@@ -123,11 +123,13 @@ def estimates(
     format
         table, csv or json.
     """
+    from portrayal.report import SCHEMAS
     from portrayal.run import Run, flatten_estimates
 
     rows = show.select(Run.open(run).records, measure, where or [])
     if format == "json":
-        show.as_json({"estimates": [show.estimate_facts(row) for row in rows]})
+        facts = [show.estimate_facts(row) for row in rows]
+        show.as_json({"schema": SCHEMAS["estimates"], "estimates": facts})
     elif format == "csv":
         table = flatten_estimates(rows)
         show.data(show.csv_text(table.column_names, table.to_pylist()))

@@ -148,6 +148,7 @@ def select(rows: Iterable[_Place], measure: str | None, where: Iterable[str]) ->
 def estimate_facts(row: "Estimate") -> dict[str, Any]:
     """Return one estimate as plain values; group always names race and gender, null for neither."""
     facts = {"id": row.id} | dataclasses.asdict(row)
+    del facts["sums"], facts["scores"]  # not read from a file
     facts["warning"] = row.warning
     facts["group"] = {"race": None, "gender": None} | dict(row.group)
     return facts

@@ -4,13 +4,18 @@ from portrayal.report.export import Report, export_report
 from portrayal.report.findings import reader_line
 from portrayal.report.first import finding_facts, finding_lines, kept_findings
 from portrayal.report.page import write_report
+from portrayal.report.schemas import SCHEMAS, schema
+from portrayal.report.tracking import log_run
 
 __all__ = [
+    "SCHEMAS",
     "Report",
     "export_report",
     "finding_facts",
     "finding_lines",
     "kept_findings",
+    "log_run",
     "reader_line",
+    "schema",
     "write_report",
 ]

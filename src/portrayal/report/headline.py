@@ -24,6 +24,7 @@ from portrayal.records import (
     Estimate,
 )
 from portrayal.report.passages import rows_of
+from portrayal.report.schemas import SCHEMAS
 from portrayal.report.strength import HERE, Stated, clusters_of, units
 from portrayal.report.study import report_of
 from portrayal.report.view import SURE, View, beyond_chance, no_difference, place_words, q_of
@@ -325,13 +326,14 @@ def facts(e: Estimate) -> dict[str, object]:
 
 
 def as_facts(view: View, found: Headline, stated: Sequence[Stated]) -> dict[str, object]:
-    """Return the headline with findings and candidates, JSON-like.
+    """Return the headline with findings and candidates, JSON-like, by `schema("findings")`.
 
     A finding has `id`, `rank`, `strength`, `population`, `sentence`, `measure`, `strata`, `group`,
     `value`, `interval`, `null`, `p` and `q`; a candidate the same without rank and strength, and
     `detectable` and `prompts_needed`. A page, the terminal and every export are written of these.
     """
     return {
+        "schema": SCHEMAS["findings"],
         "headline": found.kind,
         "sentence": found.sentence or (stated[0].headline + "." if stated else ""),
         "detectable": found.detectable,
