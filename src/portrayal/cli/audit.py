@@ -14,6 +14,7 @@ import portrayal.registry as registry
 from portrayal.cli.asking import (
     BATCH,
     LIMITS,
+    SHAPING,
     asking_of,
     asking_options,
     asking_progress,
@@ -98,6 +99,9 @@ def _options(name: str, study: Any) -> list[Option]:
         "workers", None, report.pop("workers").help, "Output", shown="workers", kind=int
     )
     asked = asking_options("model", "samples", "prompts", "arm", *LIMITS, "judge", "batch")
+    asked = [
+        replace(o, rare=o.rare or o.name in ("arm", *(e.name for e in SHAPING))) for o in asked
+    ]
     made = [*texts.values(), *asked, *own.values(), *reading.values(), workers, *report.values()]
     return [*made, *prompt_options(name, [each.shown for each in made])]
 
