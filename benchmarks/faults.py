@@ -3,6 +3,7 @@
     python -m benchmarks.faults            # runs the tests and prints the table
     python -m benchmarks.faults --write    # writes it into the page as well
     python -m benchmarks.faults --list     # only what is tried, without running it
+    python -m benchmarks.faults --write tests/e2e/test_cluster.py   # only the rows of these files
 
 A fault is what a test says of itself by ``@pytest.mark.fault(what, then)``; nothing else is listed.
 """
@@ -56,12 +57,14 @@ class Recorder:
             self.survived[fault] += report.passed
 
 
-def table(faults: Iterable[Fault], recorder: Recorder) -> str:
-    """Return the table in Markdown."""
-    rows = (
-        f"| {what} | {then} | {recorder.tried[what, then]} | {recorder.survived[what, then]} |\n"
-        for what, then in faults
-    )
+def table(faults: Iterable[Fault], recorder: Recorder, page: str) -> str:
+    """Return the table in Markdown; faults that were not tried now keep their row of the page."""
+    rows = []
+    for what, then in faults:
+        start = f"| {what} | {then} | "
+        row = f"{start}{recorder.tried[what, then]} | {recorder.survived[what, then]} |"
+        old = next((line for line in page.splitlines() if line.startswith(start)), row)
+        rows.append((row if recorder.tried[what, then] else old) + "\n")
     return HEAD + "".join(rows)
 
 
@@ -72,14 +75,25 @@ def main(arguments: list[str]) -> int:
         for what, then in found:
             print(f"| {what} | {then} |")
         return 0
-    files = sorted({str(path) for paths in found.values() for path in paths})
+    given = [str((ROOT / each).resolve()) for each in arguments if not each.startswith("--")]
+    files = given or sorted({str(path) for paths in found.values() for path in paths})
     recorder = Recorder()
-    options = ["-m", "fault", "-q", "-p", "no:cacheprovider", "--no-header", "--tb=short"]
+    options = [
+        "-m",
+        "fault",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "--numprocesses",
+        "0",
+        "--no-header",
+        "--tb=short",
+    ]
     status = pytest.main([*options, "--rootdir", str(ROOT), *files], plugins=[recorder])
-    made = table(found, recorder)
+    text = PAGE.read_text(encoding="utf-8")
+    made = table(found, recorder, text)
     print(f"\n{made}")
     if "--write" in arguments:
-        text = PAGE.read_text(encoding="utf-8")
         start = text.index(HEAD.partition("\n")[0])
         end = text.find("\n\n", start)
         PAGE.write_text(text[:start] + made + (text[end + 1 :] if end >= 0 else ""), "utf-8")

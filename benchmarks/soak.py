@@ -3,6 +3,7 @@
     python -m benchmarks.soak                          # 320,000 stories, a kill every 20 s, 600 s
     python -m benchmarks.soak --stories 20000 --every 5 --seconds 60
     python -m benchmarks.soak orphans --kills 50
+    python -m benchmarks.soak halfway --stories 40000 --kills 6   # kill -9 amid annotating
 
 The stories are the packaged sample's with other names. The audit is made again and again, each time
 into a new run, until the time is over; a call that several kills in a row have ended is made again,
@@ -208,12 +209,66 @@ def orphans(given: argparse.Namespace) -> dict[str, object]:
     }
 
 
+def halfway(given: argparse.Namespace) -> dict[str, object]:
+    """Kill whole audits with some shards annotated and others not; the same call goes on.
+
+    Each run is killed twice: the first moment lies in the first half of the shards, the second in
+    the other.
+    """
+    rng = random.Random(given.seed)
+    shards = -(-given.stories // given.shard_rows)
+    with tempfile.TemporaryDirectory() as folder:
+        texts = Path(folder) / "stories.jsonl"
+        stories(texts, given.stories, given.seed)
+        quiet = started(texts, Path(folder) / "quiet", given.shard_rows, given.workers)
+        _, error = quiet.communicate()
+        if quiet.returncode:
+            raise SystemExit(error)
+        expected = files(Path(folder) / "quiet")
+        done_at: list[int] = []
+        runs = same = made_again = 0
+        while len(done_at) < given.kills:
+            out = Path(folder) / f"run-{runs}"
+            kept: dict[Path, int] = {}
+            for low, high in ((1, shards // 2), (shards // 2, shards - 1)):
+                audit = started(texts, out, given.shard_rows, given.workers)
+                until = rng.randint(low, high)
+                while len(parts := list(out.glob("annotations/*/part-*.parquet"))) < until:
+                    if audit.poll() is not None:
+                        raise SystemExit("an audit ended before it was killed")
+                    time.sleep(0.005)
+                kill(audit.pid)
+                audit.wait()
+                if audit.stderr is not None:
+                    audit.stderr.close()
+                parts = list(out.glob("annotations/*/part-*.parquet"))
+                done_at.append(len(parts))
+                made_again += sum(each.stat().st_mtime_ns != was for each, was in kept.items())
+                kept = {each: each.stat().st_mtime_ns for each in parts}
+            last = started(texts, out, given.shard_rows, given.workers)
+            _, error = last.communicate()
+            if last.returncode:
+                raise SystemExit(error)
+            made_again += sum(each.stat().st_mtime_ns != was for each, was in kept.items())
+            same += files(out) == expected and not list(out.rglob("*.tmp"))
+            runs += 1
+    return {
+        "stories": given.stories,
+        "shards": shards,
+        "kills": len(done_at),
+        "shards_done_at_kills": done_at,
+        "shards_made_again": made_again,
+        "runs": runs,
+        "byte_identical": same,
+    }
+
+
 def main() -> int:
     """Print one JSON object with the figures; 1 where bytes differ or a worker was left."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", nargs="?", choices=["soak", "orphans"], default="soak")
+    parser.add_argument("what", nargs="?", choices=["soak", "orphans", "halfway"], default="soak")
     parser.add_argument("--stories", type=int, help="320,000; for orphans 20,000")
     parser.add_argument("--every", type=float, default=20, help="seconds between kills")
     parser.add_argument("--seconds", type=float, default=600)
@@ -223,7 +278,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=SEED)
     given = parser.parse_args()
     given.stories = given.stories or (20_000 if given.what == "orphans" else 320_000)
-    figures = orphans(given) if given.what == "orphans" else soak(given)
+    figures = {"soak": soak, "orphans": orphans, "halfway": halfway}[given.what](given)
     print(json.dumps(figures))
     return int(
         bool(figures.get("orphans_after_10_s"))

@@ -139,7 +139,11 @@ def _copied(stream: Any, name: str, path: Path) -> TextSource:
         shutil.rmtree(folder)
         raise
     weakref.finalize(source.rows, shutil.rmtree, folder, ignore_errors=True)
-    return source
+
+    def rows() -> Iterator[Row]:  # a pass of its own holds the file as well
+        yield from source.rows()
+
+    return replace(source, rows=rows)
 
 
 def _unzipped(path: Path) -> TextSource:
