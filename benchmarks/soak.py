@@ -4,6 +4,7 @@
     python -m benchmarks.soak --stories 20000 --every 5 --seconds 60
     python -m benchmarks.soak orphans --kills 50
     python -m benchmarks.soak halfway --stories 40000 --kills 6   # kill -9 amid annotating
+    python -m benchmarks.soak pythons --stories 500 --python PATH --python PATH   # and this one
 
 The stories are the packaged sample's with other names. The audit is made again and again, each time
 into a new run, until the time is over; a call that several kills in a row have ended is made again,
@@ -58,9 +59,11 @@ def stories(target: Path, n: int, seed: int) -> None:
             stream.write(json.dumps(line, ensure_ascii=False) + "\n")
 
 
-def started(texts: Path, out: Path, rows: int, workers: int) -> subprocess.Popen[str]:
+def started(
+    texts: Path, out: Path, rows: int, workers: int, python: str = sys.executable
+) -> subprocess.Popen[str]:
     """Start one audit."""
-    command = [sys.executable, "-c", AUDIT, str(texts), str(out), str(rows), str(workers)]
+    command = [python, "-c", AUDIT, str(texts), str(out), str(rows), str(workers)]
     return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
 
 
@@ -263,13 +266,39 @@ def halfway(given: argparse.Namespace) -> dict[str, object]:
     }
 
 
+def pythons(given: argparse.Namespace) -> dict[str, object]:
+    """Audit with 1, 2 and 4 workers under each Python; all must end with the same bytes."""
+    with tempfile.TemporaryDirectory() as folder:
+        texts = Path(folder) / "stories.jsonl"
+        stories(texts, given.stories, given.seed)
+        expected: dict[str, bytes] = {}
+        differ: dict[str, list[str]] = {}
+        for number, python in enumerate([sys.executable, *given.python]):
+            version = subprocess.run([python, "-V"], capture_output=True, text=True, check=True)
+            for workers in (1, 2, 4):
+                out = Path(folder) / f"run-{number}-{workers}"
+                audit = started(texts, out, max(1, given.stories // 8), workers, python)
+                _, error = audit.communicate()
+                if audit.returncode:
+                    raise SystemExit(error)
+                made = files(out)
+                expected = expected or made
+                other = [name for name in made if made[name] != expected.get(name)]
+                differ[f"{version.stdout.split()[1]}, {workers} workers"] = other
+        same = sum(not each for each in differ.values())
+        return {"runs": len(differ), "byte_identical": same, "differ": differ}
+
+
 def main() -> int:
     """Print one JSON object with the figures; 1 where bytes differ or a worker was left."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", nargs="?", choices=["soak", "orphans", "halfway"], default="soak")
+    parser.add_argument(
+        "what", nargs="?", choices=["soak", "orphans", "halfway", "pythons"], default="soak"
+    )
     parser.add_argument("--stories", type=int, help="320,000; for orphans 20,000")
+    parser.add_argument("--python", action="append", default=[], help="another interpreter")
     parser.add_argument("--every", type=float, default=20, help="seconds between kills")
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--kills", type=int, default=50, help="of parents, for orphans")
@@ -278,7 +307,9 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=SEED)
     given = parser.parse_args()
     given.stories = given.stories or (20_000 if given.what == "orphans" else 320_000)
-    figures = {"soak": soak, "orphans": orphans, "halfway": halfway}[given.what](given)
+    figures = {"soak": soak, "orphans": orphans, "halfway": halfway, "pythons": pythons}[
+        given.what
+    ](given)
     print(json.dumps(figures))
     return int(
         bool(figures.get("orphans_after_10_s"))

@@ -79,7 +79,9 @@ class Cluster:
         self.folder, self._started = folder, started
         local = ("--host", "127.0.0.1", "--no-dashboard")
         port = self.address.rpartition(":")[2]
-        self._start("scheduler", "distributed.cli.dask_scheduler", *local, "--port", port)
+        self.scheduler = self._start(
+            "scheduler", "distributed.cli.dask_scheduler", *local, "--port", port
+        )
         (folder / "cannot_write.py").write_text(CANNOT_WRITE, encoding="utf-8")
         one = ("distributed.cli.dask_worker", self.address, "--no-nanny", "--nthreads", 1, *local)
         self.workers = [
@@ -122,7 +124,7 @@ def _kill_halfway(asks: subprocess.Popen[str], run: Path, victim: subprocess.Pop
 
 def _undisturbed(folder: Path) -> dict[str, bytes]:
     """Every number and annotation of the same audit in one process, in the same shards."""
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     code = ASK.replace("from distributed import Client\n", "").partition("    with Client")[0]
     audit = ASK.partition("        portrayal.audit")[2].replace(", executor=executor", "")
     script = f"{code}    portrayal.audit{audit}"
@@ -171,3 +173,25 @@ def test_who_asks_is_killed(cluster: Cluster, tmp_path: Path) -> None:
     assert again.returncode == 0, again.stderr
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
     assert _bytes(run) == _undisturbed(tmp_path / "one")
+
+
+@pytest.mark.fault(
+    "kill -9 of the scheduler of a Dask cluster",
+    "one error within minutes; without it the same audit goes on to the same bytes",
+)
+def test_the_scheduler_is_killed(cluster: Cluster, tmp_path: Path) -> None:
+    run = tmp_path / "asks" / "r"
+    asks = cluster.ask()
+    made = _kill_halfway(asks, run, cluster.scheduler)
+    began = time.monotonic()
+    _, error = asks.communicate(timeout=200)
+    assert asks.returncode != 0
+    assert time.monotonic() - began < 150
+    last = error.strip().splitlines()[-1]
+    assert "Error" in last, error
+    assert not (run / "estimates.parquet").exists()
+    assert not list(run.rglob("*.tmp"))
+    kept = {path: path.stat().st_mtime_ns for path in _parts(run)[:made]}
+    alone = _undisturbed(tmp_path / "asks")  # goes on in the folder of the audit that stopped
+    assert {path: path.stat().st_mtime_ns for path in kept} == kept
+    assert alone == _undisturbed(tmp_path / "one")

@@ -2,6 +2,7 @@
 
 import codecs
 import csv
+import errno
 import gzip
 import hashlib
 import io
@@ -165,7 +166,9 @@ def _unzipped(path: Path) -> TextSource:
                 raise _too_large(path)
             with packed.open(tables[0]) as stream:
                 return _copied(stream, Path(tables[0].filename).name, path)
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, *_BROKEN_ZIP) as error:
+    except (zipfile.BadZipFile, RuntimeError, OSError, ValueError, *_BROKEN_ZIP) as error:
+        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+            raise  # the disk's, not the archive's
         raise DataError(f"{path}: not a readable archive ({error}). Unpack it yourself.") from error
 
 

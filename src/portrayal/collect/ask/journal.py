@@ -230,11 +230,11 @@ class Journal:
 
     def _read(self) -> Iterator[dict[str, Any]]:
         with self.path.open("rb") as stream:
-            stream.readline()
             for line in stream:
                 row = json.loads(line)
                 del row["crc"]
-                yield row
+                if "journal" not in row:  # the first line, wherever it stands again
+                    yield row
 
     def restart(self, rows: Iterable[Mapping[str, Any]], segment: int) -> None:
         """Begin segment `segment` with `rows`, in one step; the old lines are gone after it.
