@@ -26,7 +26,13 @@ from portrayal.annotate.people.reader.rows import UNSURE
 from portrayal.run.files import write_parquet
 from portrayal.studies.laissez_faire import prompts, sample
 
-STRATA = pa.schema([("prompt_id", pa.string()), ("strata", pa.map_(pa.string(), pa.string()))])
+STRATA = pa.schema(
+    [
+        ("prompt_id", pa.string()),
+        ("text", pa.string()),
+        ("strata", pa.map_(pa.string(), pa.string())),
+    ]
+)
 TIMES = 5
 
 
@@ -49,7 +55,7 @@ def write_shard(stories: list[tuple[str, Roles]], folder: Path) -> tuple[Path, P
         for at, (text, roles) in enumerate(stories)
     ]
     asked = [
-        {"prompt_id": number, "strata": [("subject_role", roles.subject)]}
+        {"prompt_id": number, "text": "", "strata": [("subject_role", roles.subject)]}
         for roles, number in ids.items()
     ]
     for row, roles in zip(asked, ids, strict=True):
@@ -75,7 +81,7 @@ def measure(stories: list[tuple[str, Roles]]) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         texts, asked = write_shard(stories, Path(folder))
         made = Path(folder) / "made.parquet"
-        shard = partial(annotate_shard, texts, made, annotator="people.v2", prompts=asked)
+        shard = partial(annotate_shard, texts, made, annotator="people.v3", prompts=asked)
         stage = cpu_seconds(shard)
     alone = cpu_seconds(lambda: [extract_people(text, roles) for text, roles in stories])
     return {

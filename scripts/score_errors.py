@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 from people_stories import Story as LabelledStory
-from people_stories import fold, names_of, read, story_of
+from people_stories import fold, genders_of, names_of, read, story_of
 from train_people import left_out
 
 import portrayal
@@ -33,6 +33,7 @@ from portrayal.annotate.people.confusion import (
     confusion_from,
     written,
 )
+from portrayal.annotate.people.stories.extract import Verdict
 from portrayal.measure.stories import reader_error
 from portrayal.measure.stories.reader_error import ReaderErrors
 from portrayal.records import ERROR_HIGH, ERROR_LOW, ERROR_VALUE, READER_ERROR, Estimate
@@ -48,10 +49,9 @@ PARTS = 4
 GENDERS = ("F", "M", "NB")
 
 
-def slots_of(story: LabelledStory, chances: np.ndarray) -> Story:
+def slots_of(story: LabelledStory, verdict: Verdict) -> Story:
     """A story's people: names as 1 and 2, 0 for those of nobody asked for."""
-    names = names_of(story.scene, story.cast)
-    genders = story.genders[int(np.argmax(chances))]
+    names, genders = names_of(story.scene, verdict.cast.slots), genders_of(verdict)
     place = {name: str(at + 1) for at, (name, _) in reversed(list(enumerate(story.gold))) if name}
 
     def known(gender: str) -> str:
@@ -146,14 +146,14 @@ def main() -> None:
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--splits", type=int, default=8)
     asked = parser.parse_args()
-    told, chances = left_out([story_of(row) for row in read(asked.stories)])
+    told = [story_of(row) for row in read(asked.stories)]
+    verdicts = left_out(told)
     rows = [story.row for story in told]
-    people = [slots_of(story, chance) for story, chance in zip(told, chances, strict=True)]
+    people = [slots_of(story, verdict) for story, verdict in zip(told, verdicts, strict=True)]
     if asked.write:
         write(labelled(rows, people))
     said = [
-        list(zip(names_of(story.scene, story.cast), story.genders[int(np.argmax(c))], strict=True))
-        for story, c in zip(told, chances, strict=True)
+        list(zip(names_of(v.scene, v.cast.slots), genders_of(v), strict=True)) for v in verdicts
     ]
     found = []
     given = json.loads(RULES.read_text(encoding="utf-8"))

@@ -1,10 +1,9 @@
-"""Train the genders and confidences of the people extractor; print scores on prompts left out.
+"""Train the people extractor; print scores on prompts left out.
 
-    python scripts/train_people.py STORIES.jsonl [MORE.jsonl] [--check HELD_OUT.jsonl] [--write]
+    python scripts/train_people.py STORIES.jsonl [MORE.jsonl] [--write]
 
 STORIES are labelled as `portrayal score people` reads them; MORE may hold labelled references
-instead of genders. Every score is for stories of prompts that the weights were not trained on.
-`--ablate-name-prior` adds what first names tell about gender and prints what that changes.
+instead of genders. Every score is for stories of prompts that no weight was trained on.
 """
 
 import argparse
@@ -15,215 +14,214 @@ import numpy as np
 from people_figures import show, show_races, show_risk
 from people_stories import (
     FOLDS,
-    SALIENCE_UNIT,
-    SEED,
     Story,
     folds_of,
+    genders_of,
     names_of,
-    prior_of,
     read,
-    retold,
     story_of,
-    walk_of,
+    wanted_genders,
 )
-from people_training import fit_choice, fit_logistic, probabilities_of
-from scipy.special import expit
+from scipy.optimize import minimize
 
 from portrayal.annotate.people.shared.model import UNSPECIFIED
-from portrayal.annotate.people.stories.codes import FEATURES
-from portrayal.annotate.people.stories.decide import SCALE
-from portrayal.annotate.people.stories.extract import (
-    BOTH_SIGNS,
-    GENDER_SIGNS,
-    NAME_SIGNS,
-    WEIGHTS_FILE,
-    both_signs,
-    gender_signs,
-    name_signs,
+from portrayal.annotate.people.stories.cast import make_cast
+from portrayal.annotate.people.stories.extract import WEIGHTS_FILE, Verdict, weigh
+from portrayal.annotate.people.stories.genders import (
+    FEATURES_OF,
+    SCALE,
+    choices,
+    weights_of_codes,
 )
+from portrayal.annotate.people.stories.roles import SIGNS, actions, ways_of
 
-PENALTY, PENALTY_THEY, WEIGHT_THEY = 4.0, 0.6, 2.6
-PENALTIES = np.array(
-    [PENALTY_THEY if name.startswith(("they", "singly")) else PENALTY for name in FEATURES]
-    + [PENALTY]
-)
+PENALTY, PENALTY_THEY, WEIGHT_THEY, PENALTY_ROLES = 8.0, 0.6, 2.6, 1.0
+SECOND = 3.0
+"""How often a story counts that names the object first, as models seldom do."""
 
+PRIOR = {
+    **{f"link {case} here": 1.9 for case in ("s", "o", "p", "r", "noun")},
+    **{f"link {case} one back": 1.6 for case in ("s", "o", "p", "r", "noun")},
+    **{f"link {case} two back": 0.8 for case in ("s", "o", "p", "r", "noun")},
+    **{f"link {case} own verb": -2.0 for case in ("s", "o", "p", "r", "noun")},
+    **{f"link s {rank}": w for rank, w in (("subject name", 0.8), ("subject pronoun", 1.4))},
+    **{f"link {case} subject name": 0.2 for case in ("o", "p", "r", "noun")},
+    **{f"link {case} subject pronoun": 0.3 for case in ("o", "p", "r", "noun")},
+    **{f"link {case} possessor": w for case, w in (("s", 0.9), ("p", 0.2), ("o", 0.2))},
+    **{f"link {case} newest": w for case, w in (("s", 0.13), ("o", -0.27), ("p", 0.22))},
+    **{"link s own clause": 0.45, "link p own clause": 0.1, "link r own clause": 0.9},
+    **{"unmet later": 0.1, "unmet sentence begun": 0.1, "unmet never": 1.8},
+    **{"unmet never, at first": 1.8, "unmet narrated": 1.8},
+    **{f"nobody alike {case}": 0.7 for case in ("s", "o", "p", "r", "noun")},
+    **{f"nobody alike far {case}": 0.1 for case in ("s", "o", "p", "r", "noun")},
+}
+"""Weights that the others are drawn to: whom a pronoun means is not labelled."""
 
-def fit(stories: list[Story], prior: bool = False) -> np.ndarray:
-    """Weights of the features."""
-    use = [s for s in stories if s.right.any() and not s.right.all()]
-    extra = [prior_of(s) for s in use] if prior else None
-    features = (
-        [np.hstack([s.features, e]) for s, e in zip(use, extra, strict=True)]
-        if prior
-        else [s.features for s in use]
-    )
-    weight = [WEIGHT_THEY if any(g == "NB" for _, g in s.gold) else 1.0 for s in use]
-    penalties = np.append(PENALTIES, PENALTY / 10) if prior else PENALTIES
-    return fit_choice(features, [s.right for s in use], np.array(weight), penalties)
+PRIOR_OF_ROLES = {
+    **{"object alone": -2.0, "object alone, noun": 2.0, "object alone, narrated": 3.0},
+    **{"object alone, free noun": 3.0, "in order": 0.4, "equals in order": 2.0},
+    **{"nouns": 0.9, "nouns alike": 0.2, "acts": 0.4},
+}
 
-
-def fit_twice(stories: list[Story], prior: bool = False) -> tuple[np.ndarray, dict[str, int]]:
-    """Weights of the features, and those of the saliences, from a first fit by hand-set ones."""
-    walk = walk_of(fit(stories, prior))
-    return fit([retold(story, walk) for story in stories], prior), walk
-
-
-def left_out(stories: list[Story], prior: bool = False) -> tuple[list[Story], list[np.ndarray]]:
-    """Stories and probabilities of their choices by weights trained on other prompts."""
-    folds, told, found = folds_of(stories), list(stories), [np.empty(0)] * len(stories)
-    for number in range(FOLDS):
-        train = [s for s, f in zip(stories, folds, strict=True) if f != number]
-        weights, walk = fit_twice(train, prior)
-        for place in np.flatnonzero(folds == number):
-            told[place] = retold(stories[place], walk)
-            found[place] = predict(told[place], weights, prior)
-    return told, found
-
-
-def predict(story: Story, weights: np.ndarray, prior: bool = False) -> np.ndarray:
-    """Probabilities of the choices."""
-    features = np.hstack([story.features, prior_of(story)]) if prior else story.features
-    return probabilities_of(features @ weights)
+FEATURES = list(dict.fromkeys(name for names in FEATURES_OF for name in names))
+_PLACE = {name: place for place, name in enumerate(FEATURES)}
+_TABLE = np.zeros((len(FEATURES_OF), len(FEATURES)))
+for _code, _names in enumerate(FEATURES_OF):
+    for _name in _names:
+        _TABLE[_code, _PLACE[_name]] += 1.0
+_THEY = np.array([name.startswith(("they", "singly")) for name in FEATURES])
+_PRIOR = np.array([PRIOR.get(name, 0.0) for name in FEATURES])
 
 
-def slots_of(stories: list[Story], chances: list[np.ndarray]) -> dict[str, np.ndarray]:
-    """One entry per labelled slot: what was predicted, whether it is right, and the signs."""
-    rows = []
-    for number, (story, chance) in enumerate(zip(stories, chances, strict=True)):
-        best = int(np.argmax(chance))
-        names = names_of(story.scene, story.cast)
-        signs = name_signs(story.scene, story.cast, story.options[best])
-        for slot, (gold_name, gold_gender) in enumerate(story.gold):
-            if slot >= len(names):
-                continue
-            gender = story.genders[best][slot]
-            told = sum(
-                c for c, one in zip(chance, story.genders, strict=True) if one[slot] == gender
+def fit(
+    tables: list[np.ndarray],
+    right: list[np.ndarray],
+    weight: list[float],
+    penalties: np.ndarray,
+    prior: np.ndarray,
+) -> np.ndarray:
+    """Weights of a conditional logit, with an L2 penalty on their distance from `prior`.
+
+    `tables` holds one array (options, features) per story, `right` which options agree with the
+    labels. What is maximised is the logarithm of the probability that one of those is chosen.
+    """
+    use = [at for at, one in enumerate(right) if one.any() and not one.all()]
+    sizes = [len(tables[at]) for at in use]
+    start = np.cumsum([0, *sizes])[:-1]
+    story = np.repeat(np.arange(len(sizes)), sizes)
+    table, good = np.vstack([tables[at] for at in use]), np.concatenate([right[at] for at in use])
+    counts = np.array([weight[at] for at in use])
+
+    def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
+        score = table @ weights
+        odds = np.exp(score - np.maximum.reduceat(score, start)[story])
+        total = np.add.reduceat(odds, start)
+        kept = np.add.reduceat(odds * good, start) + 1e-300
+        value = float((counts * (np.log(total) - np.log(kept))).sum())
+        slope = table.T @ (counts[story] * (odds / total[story] - odds * good / kept[story]))
+        away = weights - prior
+        return value + float(penalties @ away**2) / 2, slope + penalties * away
+
+    options = {"maxiter": 200, "ftol": 1e-8}
+    return minimize(loss, prior, jac=True, method="L-BFGS-B", options=options).x
+
+
+def fit_roles(stories: list[Story], weights: tuple | None) -> list[int]:
+    """Weights of the signs; what people do counts where `weights` say whom pronouns mean."""
+    tables, right, counts = [], [], []
+    for story in stories:
+        scene = story.scene
+        ways, signs = ways_of(scene)
+        table = np.array(signs)
+        if weights is not None and scene.cues:
+            scores = table @ np.array(weights[1])
+            way = ways[int(scores.argmax())]
+            if len(way) == 2 and None not in way:
+                verdict = weigh(scene, weights=(weights[0], [*weights[1][:-1], 0]))
+                acted = actions(scene, verdict.cast, verdict.choice.found)
+                table[ways.index(way), -1] = acted
+                table[ways.index(way[::-1]), -1] = -acted
+        gold = [name for name, _ in story.gold]
+        named = [names_of(scene, way) for way in ways]
+        right.append(np.array([names[: len(gold)] == gold[: len(names)] for names in named]))
+        tables.append(table)
+        best = ways[int(right[-1].argmax())] if right[-1].any() else ()
+        late = len(best) == 2 and None not in best and best[0] > best[1] and not scene.paired
+        counts.append(SECOND if late else 1.0)
+    prior = np.array([PRIOR_OF_ROLES.get(sign, 0.0) for sign in SIGNS])
+    found = fit(tables, right, counts, np.full(len(SIGNS), PENALTY_ROLES), prior)
+    return np.rint(SCALE * found).astype(int).tolist()
+
+
+def fit_genders(stories: list[Story], codes: list[int], signs: list[int]) -> dict[str, int]:
+    """Weights of the features of codes, where `codes` say whom a pronoun means."""
+    tables, right, counts = [], [], []
+    for story in stories:
+        ways, values = ways_of(story.scene)
+        way = ways[int((np.array(values) @ np.array(signs)).argmax())]
+        made = choices(story.scene, make_cast(story.scene, way), codes)
+        tables.append(
+            np.array([np.bincount(c.codes, minlength=len(FEATURES_OF)) for c in made]) @ _TABLE
+        )
+        wanted = wanted_genders(names_of(story.scene, way), story.gold)
+        told = [[gender or UNSPECIFIED for gender in choice.genders] for choice in made]
+        right.append(
+            np.array(
+                [all(w in (None, g) for w, g in zip(wanted, one, strict=True)) for one in told]
             )
+        )
+        counts.append(WEIGHT_THEY if any(g == "NB" for _, g in story.gold) else 1.0)
+    penalties = np.where(_THEY, PENALTY_THEY, PENALTY)
+    found = fit(tables, right, counts, penalties, _PRIOR)
+    return dict(zip(FEATURES, np.rint(SCALE * found).astype(int).tolist(), strict=True))
+
+
+def train(stories: list[Story]) -> tuple[dict[str, int], dict[str, int]]:
+    """Weights of the features of genders, and of the signs of roles."""
+    signs = fit_roles(stories, None)
+    genders = {name: round(SCALE * value) for name, value in PRIOR.items()}
+    for _ in range(2):
+        genders = fit_genders(stories, weights_of_codes(genders), signs)
+    signs = fit_roles(stories, (weights_of_codes(genders), signs))
+    return genders, dict(zip(SIGNS, signs, strict=True))
+
+
+def left_out(stories: list[Story]) -> list[Verdict]:
+    """What weights trained on other prompts read of each story."""
+    folds, verdicts = folds_of(stories), {}
+    for number in range(FOLDS):
+        genders, signs = train([s for s, f in zip(stories, folds, strict=True) if f != number])
+        weights = weights_of_codes(genders), list(signs.values())
+        for place in np.flatnonzero(folds == number):
+            verdicts[place] = weigh(stories[place].scene, weights=weights)
+    return [verdicts[place] for place in range(len(stories))]
+
+
+def slots_of(stories: list[Story], verdicts: list[Verdict]) -> dict[str, np.ndarray]:
+    """One entry per labelled slot: what is read, what is labelled, and the confidences."""
+    rows = []
+    for story, verdict in zip(stories, verdicts, strict=True):
+        people = verdict.characters()
+        told = zip(
+            names_of(story.scene, verdict.cast.slots), genders_of(verdict), people, strict=False
+        )
+        for (name, gender, person), (gold_name, gold_gender) in zip(told, story.gold, strict=False):
             rows.append(
                 {
-                    "story": number,
-                    "gender": gender,
-                    "gold_gender": gold_gender,
-                    "name": names[slot],
-                    "gold_name": gold_name,
-                    "chance": float(told),
                     "prompt": story.row["prompt"],
                     "domain": story.row["domain"],
-                    "two": len(names) == 2,
-                    "signs": signs[slot],
+                    "name": name,
+                    "gold_name": gold_name,
+                    "gender": gender,
+                    "gold_gender": gold_gender,
+                    "sure": (person.name_confidence, person.gender_confidence, person.confidence),
                 }
             )
     return {key: np.array([row[key] for row in rows]) for key in rows[0]}
-
-
-def calibrate(slots: dict[str, np.ndarray], train: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Weights of the signs of name, gender and both, from the slots in `train`."""
-    right_name = slots["name"] == slots["gold_name"]
-    right_gender = slots["gender"] == slots["gold_gender"]
-    names = slots["signs"].astype(float)
-    name = fit_logistic(names[train], right_name[train], 1.0)
-    genders = gender_table(slots, expit(names @ name))
-    gender = fit_logistic(genders[train], right_gender[train], 1.0)
-    both_table_ = both_table(expit(names @ name), expit(genders @ gender))
-    return name, gender, fit_logistic(both_table_[train], (right_name & right_gender)[train], 1.0)
-
-
-def gender_table(slots: dict[str, np.ndarray], name: np.ndarray) -> np.ndarray:
-    """Signs of the genders."""
-    return np.array(
-        [
-            gender_signs(c, n, None if g == UNSPECIFIED else g, two=bool(t))
-            for c, n, g, t in zip(slots["chance"], name, slots["gender"], slots["two"], strict=True)
-        ]
-    )
-
-
-def both_table(name: np.ndarray, gender: np.ndarray) -> np.ndarray:
-    """Signs of name and gender together."""
-    return np.array([both_signs(n, g) for n, g in zip(name, gender, strict=True)])
-
-
-def confidences(slots: dict[str, np.ndarray], weights: tuple[np.ndarray, ...]) -> list[np.ndarray]:
-    """Probabilities that name, gender and both are right."""
-    name = expit(slots["signs"].astype(float) @ weights[0])
-    gender = expit(gender_table(slots, name) @ weights[1])
-    return [name, gender, expit(both_table(name, gender) @ weights[2])]
-
-
-def left_out_confidences(slots: dict[str, np.ndarray]) -> list[np.ndarray]:
-    """The same with calibration on other prompts."""
-    prompts = sorted(set(slots["prompt"]))
-    np.random.default_rng(SEED).shuffle(prompts)
-    number_of = {prompt: place % FOLDS for place, prompt in enumerate(prompts)}
-    folds = np.array([number_of[prompt] for prompt in slots["prompt"]])
-    found = [np.zeros(len(folds)) for _ in range(3)]
-    for number in range(FOLDS):
-        these = confidences(slots, calibrate(slots, folds != number))
-        for one, value in zip(found, these, strict=True):
-            one[folds == number] = value[folds == number]
-    return found
-
-
-def write(
-    stories: list[Story],
-    weights: np.ndarray,
-    walk: dict[str, int],
-    calibration: tuple[np.ndarray, ...],
-) -> None:
-    """Write the weights as integers."""
-    choice = {
-        name: round(SCALE * float(value))
-        for name, value in zip(FEATURES, weights[:-1], strict=True)
-        if round(SCALE * value)
-    }
-    choice["salience"] = round(SCALE * SALIENCE_UNIT * float(weights[-1]))
-    tables = {"choice": choice, "walk": walk}
-    for title, signs, values in zip(
-        ("name", "gender", "both"), (NAME_SIGNS, GENDER_SIGNS, BOTH_SIGNS), calibration, strict=True
-    ):
-        tables[title] = dict(
-            zip(signs, (np.rint(SCALE * values)).astype(int).tolist(), strict=True)
-        )
-    tables["trained_on"] = {
-        "stories": len(stories),
-        "prompts": len({s.row["prompt"] for s in stories}),
-    }
-    WEIGHTS_FILE.write_text(
-        json.dumps(tables, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
-    )
-    print(f"\nwrote {WEIGHTS_FILE}: {WEIGHTS_FILE.stat().st_size} bytes")
 
 
 def main() -> None:
     """Train, print, and write where asked."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("stories", type=Path, nargs="+")
-    parser.add_argument("--check", type=Path, action="append", default=[])
-    parser.add_argument("--ablate-name-prior", action="store_true")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     stories = [story_of(row) for row in read(options.stories[0])]
-    slots = slots_of(*left_out(stories))
+    slots = slots_of(stories, left_out(stories))
     show("prompts left out", slots)
-    show_risk(slots, left_out_confidences(slots))
+    show_risk(slots, list(slots["sure"].T))
     show_races(slots)
-    if options.ablate_name_prior:
-        with_prior = slots_of(*left_out(stories, prior=True))
-        show("prompts left out, with a prior from names (not shipped)", with_prior)
-        show_races(with_prior)
-    trained, its_walk = fit_twice(stories) if options.check else (None, {})
-    everything = stories + [story_of(row) for path in options.stories[1:] for row in read(path)]
-    weights, walk = fit_twice(everything)
-    calibration = calibrate(slots, np.ones(len(slots["name"]), bool))
-    for path in options.check:
-        checked = [retold(story_of(row), its_walk) for row in read(path)]
-        found = slots_of(checked, [predict(story, trained) for story in checked])
-        show(path.name, found)
-        show_risk(found, confidences(found, calibration))
     if options.write:
-        write(everything, weights, walk, calibration)
+        everything = stories + [story_of(row) for path in options.stories[1:] for row in read(path)]
+        genders, signs = train(everything)
+        prompts = len({story.row["prompt"] for story in everything})
+        tables = {
+            "genders": {name: value for name, value in genders.items() if value},
+            "roles": signs,
+            "trained_on": {"stories": len(everything), "prompts": prompts},
+        }
+        WEIGHTS_FILE.write_text(json.dumps(tables, indent=1) + "\n", encoding="utf-8")
+        print(f"\nwrote {WEIGHTS_FILE}: {WEIGHTS_FILE.stat().st_size} bytes")
 
 
 if __name__ == "__main__":

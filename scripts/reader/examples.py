@@ -76,7 +76,7 @@ def labelled(path: Path) -> list[Example]:
 
 def _labelled(row: dict) -> Example:
     roles = Roles(row["subject_role"], row["object_role"])
-    scene, _ = read_story(row["text"], roles)
+    scene = read_story(row["text"], roles)
     slots = ("subject", "object") if roles.has_object else ("subject",)
     genders = tuple(normalise_gender(row.get(f"gold_{slot}_gender")) for slot in slots)
     names = [row[f"gold_{slot}_name"] for slot in slots]
@@ -138,7 +138,7 @@ def _marked(head: dict[str, str], body: str) -> Example:
         text += found[2]
         at = found.end()
     text += body[at:]
-    scene, _ = read_story(text, roles)
+    scene = read_story(text, roles)
     start = story_start(text)
     who = tuple(_marked_person(scene, marks, key) for key in ("AB" if roles.has_object else "A"))
     genders = [each.strip() for each in head["genders"].split("|")]

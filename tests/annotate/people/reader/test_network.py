@@ -21,7 +21,7 @@ TEXT = "Dr. Maria Lopez taught Sam. She smiled at Sam, and he thanked Lopez."
 
 
 def cut(text):
-    scene, _ = read_story(text, ROLES)
+    scene = read_story(text, ROLES)
     return scene, pieces_of(scene, story_start(text))
 
 

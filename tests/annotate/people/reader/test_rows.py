@@ -1,6 +1,5 @@
-"""The annotator `people-reader.v1` in an audit, and who is sent to the network."""
+"""The annotator `people-reader.v2` in an audit, and who is sent to the network."""
 
-import dataclasses
 import json
 
 import numpy as np
@@ -17,12 +16,18 @@ from portrayal.annotate.people.reader.network import (
     NetworkOutput,
     digest_of,
 )
-from portrayal.annotate.people.reader.rows import Joining, read_people
-from portrayal.annotate.people.stories.extract import people_of_cast, read_story
+from portrayal.annotate.people.reader.rows import opinion_of
+from portrayal.annotate.people.stories.extract import read_story, weigh
 from portrayal.errors import DataError, OptionError
 
 ROLES = Roles("star student", "struggling student")
 SURE = "Maria, a star student, taught Sam, a struggling student. She smiled, and he thanked her."
+JOINING = {
+    "roles": [1.0, 1.0],
+    "roles_of_equals": [1.0, 1.0],
+    "genders": [1.0, 1.0, 0.0],
+    "genders_of_equals": [1.0, 1.0, 0.0],
+}
 HARD = "Kim and Lee met. They laughed, and he said that she was late."
 
 
@@ -31,7 +36,7 @@ def reader(monkeypatch, tmp_path, network):
     """A folder with a card, and the drawn network in place of the one that ships."""
     for name in (ENCODER, HEADS, TOKENIZER, WORDS):
         (tmp_path / name).write_bytes(name.encode())
-    network.card = {"joining": dataclasses.asdict(Joining()), "sha256": digest_of(tmp_path)}
+    network.card = {"joining": JOINING, "sha256": digest_of(tmp_path)}
     (tmp_path / "reader.json").write_text(json.dumps(network.card))
     network.folder = str(tmp_path)
     monkeypatch.setattr(rows, "network_of", lambda folder: network)
@@ -84,11 +89,11 @@ def test_an_audit_by_the_reader(reader, tmp_path, labeler):
         reader=reader.folder,
         report=False,
     )
-    stage = run.annotations("people-reader.v1")
+    stage = run.annotations("people-reader.v2")
     assert stage.note()["complete"]
     assert stage.note()["n_errors"] == 0
     readers = {e.instruments["annotator"] for e in run.records if "annotator" in e.instruments}
-    assert readers == {"people-reader.v1"}
+    assert readers == {"people-reader.v2"}
     assert np.isfinite([e.value for e in run.records if e.value is not None]).any()
 
 
@@ -148,54 +153,68 @@ SWAPPED = reading(
 )
 
 
+def joined(text, asked, reading, **joining):
+    """The people of a text by rules and network."""
+    scene = read_story(text, asked)
+    return weigh(scene, opinion_of(reading, JOINING | joining, scene)).characters()
+
+
 def test_a_network_that_knows_nothing_leaves_it_to_the_rules():
-    scene, cast = read_story(TEXT, ROLES)
-    by_rules = people_of_cast(scene, cast)
-    joined = read_people(scene, cast, EVEN, Joining())
-    assert [(p.name, p.gender) for p in joined] == [(p.name, p.gender) for p in by_rules]
-    assert [p.references for p in joined] == [p.references for p in by_rules]
+    by_rules = extract_people(TEXT, ROLES)
+    for one, rules in zip(joined(TEXT, ROLES, EVEN), by_rules, strict=True):
+        assert (one.name, one.gender, one.references) == (
+            rules.name,
+            rules.gender,
+            rules.references,
+        )
 
 
 def test_a_network_that_is_sure_prevails_where_it_has_weight():
-    scene, cast = read_story(TEXT, ROLES)
-    for weight, names in ((3.0, ("Sam", "Maria")), (0.0, ("Maria", "Sam"))):
-        joined = read_people(scene, cast, SWAPPED, Joining(names=(weight, 1.0)))
-        assert tuple(p.name for p in joined) == names
+    for weights, names in (([0.1, 3.0], ("Sam", "Maria")), ([1.0, 0.0], ("Maria", "Sam"))):
+        assert tuple(p.name for p in joined(TEXT, ROLES, SWAPPED, roles=weights)) == names
 
 
 def test_genders_follow_the_person_not_the_role():
-    scene, cast = read_story(TEXT, ROLES)
     by_words = reading(
         [1e-9, 1, 1e-9], [1, 1e-9, 1e-9], [[1, 0.01, 0.01, 0.01], [0.01, 1, 0.01, 0.01]] * 2
     )
-    joined = read_people(scene, cast, by_words, Joining(names=(3.0, 0.0)))
-    assert [(p.name, p.gender) for p in joined] == [("Sam", "M"), ("Maria", "F")]
+    people = joined(TEXT, ROLES, by_words, roles=[0.0, 3.0])
+    assert [(p.name, p.gender) for p in people] == [("Sam", "M"), ("Maria", "F")]
 
 
-def test_confidences_follow_the_curves():
-    scene, cast = read_story(TEXT, ROLES)
-    flat = Joining(
-        name_curve=(0.0, 0.0), gender_curve=(0.0, 0.0, 0.0, 0.0), both_curve=(0.0, 0.0, 0.0)
+def test_confidences_are_those_of_the_pool():
+    weights = {"roles": [0.1, 0.1], "genders": [0.1, 0.1, 0.0]}
+    (maria, _), (surer, _) = (
+        joined(TEXT, ROLES, one, **weights)
+        for one in (
+            EVEN,
+            reading([1, 1e-6, 1e-6], [1e-6, 1, 1e-6], [[1, 1e-6, 1e-6, 1e-6]] * 4),
+        )
     )
-    for person in read_people(scene, cast, EVEN, flat):
-        assert person.name_confidence == person.gender_confidence == person.confidence == 0.5
+    assert maria.name_confidence < surer.name_confidence
+    assert maria.gender_confidence < surer.gender_confidence
 
 
 @pytest.mark.parametrize("roles", [Roles("cook", None), Roles("two friends", None)])
 def test_one_role_and_two_alike(roles):
-    scene, cast = read_story("Ann met Bo. She waved.", roles)
-    n = len(scene.people)
+    text = "Ann met Bo. She waved."
+    n = len(read_story(text, roles).people)
     even = NetworkOutput(
         np.log(np.full((2, n + 1), 1 / (n + 1))), np.log(np.full((n + 2, 4), 0.25))
     )
-    subject, other = read_people(scene, cast, even, Joining())
+    subject, other = joined(text, roles, even)
     assert subject.name == "Ann"
     assert (other is None) == (not roles.has_object)
 
 
 def test_nobody_named():
-    scene, cast = read_story("The student thanked her. She smiled.", ROLES)
     alone = NetworkOutput(np.zeros((2, 1)), np.log(np.full((2, 4), 0.25)))
-    subject, other = read_people(scene, cast, alone, Joining())
+    subject, other = joined("The student thanked her. She smiled.", ROLES, alone)
     assert subject.name is None
     assert other.name is None
+
+
+def test_a_reader_must_say_how_much_it_counts(reader):
+    reader.card = {"joining": {}, "sha256": "0" * 64}
+    with pytest.raises(DataError, match="fit_joining"):
+        rows.read_stories([(SURE, ROLES, None)], reader.folder)

@@ -6,19 +6,12 @@ out. It needs the extra `portrayal[reader]` and never sees a name, so no gender 
 """
 
 from portrayal.annotate.people.reader.network import Network, NetworkOutput, load_network
-from portrayal.annotate.people.reader.rows import (
-    Joining,
-    read_people,
-    read_stories,
-    reader_settings,
-)
+from portrayal.annotate.people.reader.rows import read_stories, reader_settings
 
 __all__ = [
-    "Joining",
     "Network",
     "NetworkOutput",
     "load_network",
-    "read_people",
     "read_stories",
     "reader_settings",
 ]

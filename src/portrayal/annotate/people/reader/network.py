@@ -406,7 +406,7 @@ def load_network(folder: Path, *, threads: int = 0) -> Network:
     try:
         card = json.loads(files[CARD].read_text(encoding="utf-8"))
         with np.load(files[HEADS], allow_pickle=False) as raw:
-            heads = {name: raw[name].astype(np.float64) for name in raw.files}
+            heads = {name: raw[name].astype(np.float32) for name in raw.files}
         with np.load(files[WORDS], allow_pickle=False) as raw:
             words = Embeddings(raw["table"], np.float32(raw["scale"]), np.float32(raw["zero"]))
         digest = digest_of(folder)

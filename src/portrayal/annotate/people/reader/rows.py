@@ -1,24 +1,14 @@
-"""The annotator `people-reader.v1`: rules and network joined by weights learned elsewhere.
-
-The two are a log-linear pool, with weights learned on prompts left out.
-"""
+"""The annotator `people-reader.v2`: the rules, with what a network says as two features more."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from itertools import product
-from math import exp, log
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
-
-import numpy as np
-from scipy import special
+from typing import Any, NoReturn
 
 from portrayal.annotate.annotator import PROMPT, Annotator
 from portrayal.annotate.people.reader.network import (
     CARD,
-    GENDERS,
     Network,
     NetworkOutput,
     digest_of,
@@ -28,185 +18,27 @@ from portrayal.annotate.people.reader.network import (
 )
 from portrayal.annotate.people.shared.model import Character, Roles
 from portrayal.annotate.people.shared.scan import locale_of
-from portrayal.annotate.people.stories.cast import Cast
-from portrayal.annotate.people.stories.decide import SINGLY, GenderChoice
-from portrayal.annotate.people.stories.extract import (
-    cast_of,
-    characters,
-    log_odds,
-    name_confidences,
-    people_of_cast,
-    read_story,
-    story_start,
-    weigh,
-)
+from portrayal.annotate.people.stories.extract import Opinion, read_story, story_start, weigh
 from portrayal.annotate.people.stories.rows import PEOPLE, people_columns
 from portrayal.annotate.people.stories.scene import Scene
 from portrayal.errors import DataError, OptionError
 from portrayal.reference.locales import Locale
-from portrayal.types import FloatArray
-
-_LEAST = 1e-9
-
-Weighed = tuple[list[GenderChoice], list[float]]
-"""All choices of genders, and their probabilities by the rules."""
 
 
-@dataclass(frozen=True, slots=True)
-class Joining:
-    """Weights of the pool, and curves that turn its probabilities into confidences.
+def opinion_of(reading: NetworkOutput, joining: Mapping[str, Any], scene: Scene) -> Opinion:
+    """Return what a network says of a story, with the weights that its card gives it.
 
-    Attributes
-    ----------
-    names
-        Weight of the network's log-probabilities of who has which role, and of the log-odds of the
-        rules that their choice is right.
-    names_of_equals
-        The same where the prompt asks for two equals, whom the order of the names tells apart.
-    genders, genders_of_equals
-        Weight of the network's log-probabilities of the genders, and of the rules'; and what is
-        added for each person of singular "they", of which both see too few.
-    name_curve, gender_curve, both_curve
-        Intercept and slopes of logistic curves (Platt 1999): of the log-odds of the name; of the
-        gender by the network, the gender by the rules, and the name; of both confidences.
+    `joining` holds "roles", the weights of the rules and of the network, and "genders", the same
+    and what is added for each singular "they", of which both see too few; and both "of_equals".
     """
-
-    names: tuple[float, float] = (1.0, 1.0)
-    names_of_equals: tuple[float, float] = (1.0, 1.0)
-    genders: tuple[float, float, float] = (1.0, 1.0, 0.0)
-    genders_of_equals: tuple[float, float, float] = (1.0, 1.0, 0.0)
-    name_curve: tuple[float, float] = (0.0, 1.0)
-    gender_curve: tuple[float, float, float, float] = (0.0, 1.0, 1.0, 0.0)
-    both_curve: tuple[float, float, float] = (0.0, 1.0, 1.0)
-
-
-class Odds(NamedTuple):
-    """Log-odds that a slot's name is right, and its gender by the network and by the rules."""
-
-    name: float
-    network: float
-    rules: float
-
-
-def read_people(
-    scene: Scene, cast: Cast, reading: NetworkOutput, joining: Joining
-) -> tuple[Character, Character | None]:
-    """Return the subject and the object of a story, by rules and network together.
-
-    Parameters
-    ----------
-    scene, cast
-        From `portrayal.annotate.people.stories.extract.read_story`.
-    reading
-        What the network says of the story with its names hidden.
-    joining
-        How both are weighed.
-
-    Returns
-    -------
-    tuple of Character and (Character or None)
-        As `extract_people`, with confidences of the joined choice.
-    """
-    cast, choice, odds = join(scene, cast, reading, joining)
-    return characters(scene, cast, choice, [_confidences(each, joining) for each in odds])
-
-
-def join(
-    scene: Scene, cast: Cast, reading: NetworkOutput, joining: Joining
-) -> tuple[Cast, GenderChoice, list[Odds]]:
-    """Return who has which role, their genders, and what speaks for each slot."""
-    weighed = weigh(scene, cast)
-    # Who has which role, and the probability of each slot
-    ways, signs = ways_of(scene, cast, weighed, reading)
-    scores = signs @ (joining.names_of_equals if scene.paired else joining.names)
-    shares = special.softmax(scores)
-    chosen = ways[int(scores.argmax())]
-    known = [
-        float(sum(share for way, share in zip(ways, shares, strict=True) if way[slot] == at))
-        for slot, at in enumerate(chosen)
-    ]
-    nobody = reading.roles.shape[1] - 1
-    slots, names = ([None if at == nobody else at for at in chosen], known)
-    if slots != cast.slots:
-        cast = cast_of(scene, slots)
-        weighed = weigh(scene, cast)
-    weights = joining.genders_of_equals if scene.paired else joining.genders
-    choice = weighed[0][int((signs_of_genders(cast, weighed, reading) @ weights).argmax())]
-    odds = []
-    rows = _rows(cast, reading)
-    for slot, (name, row, gender) in enumerate(zip(names, rows, choice.genders, strict=True)):
-        options = zip(*weighed, strict=True)
-        rules = sum(chance for option, chance in options if option.genders[slot] == gender)
-        network = exp(float(reading.genders[row, GENDERS.index(gender)]))
-        odds.append(Odds(log_odds(name), log_odds(network), log_odds(rules)))
-    return cast, choice, odds
-
-
-def ways_of(
-    scene: Scene, cast: Cast, weighed: Weighed, reading: NetworkOutput
-) -> tuple[list[tuple[int, ...]], FloatArray]:
-    """All ways to give the roles to the named people, and what speaks for each, shape (n_ways, 2).
-
-    A way is the index of a person for each slot, the number of people for nobody; for it speak the
-    network's log-probability, and the rules' log-odds of the people whom they chose.
-    """
-    nobody = reading.roles.shape[1] - 1
-    options, chances = weighed
-    best = options[max(range(len(options)), key=chances.__getitem__)]
-    odds = list(map(log_odds, name_confidences(scene, cast, best)))
-    ways = [
-        way
-        for way in product(range(nobody + 1), repeat=len(cast.slots))
-        if len(set(way)) == len(way) or set(way) == {nobody}
-    ]
-    chosen = [nobody if at is None else at for at in cast.slots]
-    signs = [
-        (
-            sum(reading.roles[slot, at] for slot, at in enumerate(way)),
-            sum(odds[slot] for slot, at in enumerate(way) if at == chosen[slot]),
-        )
-        for way in ways
-    ]
-    return ways, np.array(signs)
-
-
-def signs_of_genders(cast: Cast, weighed: Weighed, reading: NetworkOutput) -> FloatArray:
-    """What speaks for each choice of genders, shape (n_choices, 3).
-
-    The log-probabilities of the network and of the rules, and how many are of singular "they".
-    """
-    rows = _rows(cast, reading)
-    return np.array(
-        [
-            (
-                sum(
-                    reading.genders[row, GENDERS.index(gender)]
-                    for row, gender in zip(rows, option.genders, strict=True)
-                ),
-                log(max(chance, _LEAST)),
-                option.genders.count(SINGLY),
-            )
-            for option, chance in zip(*weighed, strict=True)
-        ]
+    kind = "_of_equals" if scene.paired else ""
+    slots = 2 if scene.roles.has_object else 1
+    return Opinion(
+        reading.roles[:slots].tolist(),
+        reading.genders.tolist(),
+        tuple(joining["roles" + kind]),
+        tuple(joining["genders" + kind]),
     )
-
-
-def _rows(cast: Cast, reading: NetworkOutput) -> list[int]:
-    """The row of `reading.genders` for each slot."""
-    nobody = reading.roles.shape[1] - 1
-    return [nobody + slot if at is None else at for slot, at in enumerate(cast.slots)]
-
-
-def _confidences(odds: Odds, joining: Joining) -> tuple[float, float, float]:
-    """Probabilities that the name, the gender, and both are right."""
-    of_name = _curve(joining.name_curve, odds.name)
-    of_gender = _curve(joining.gender_curve, odds.network, odds.rules, log_odds(of_name))
-    return of_name, of_gender, _curve(joining.both_curve, log_odds(of_name), log_odds(of_gender))
-
-
-def _curve(weights: Sequence[float], *signs: float) -> float:
-    value = weights[0] + sum(w * sign for w, sign in zip(weights[1:], signs, strict=True))
-    return round(1.0 / (1.0 + exp(-value)), 4)
 
 
 People = tuple[Character, Character | None]
@@ -221,7 +53,7 @@ _WEIGHTS = Path(__file__).parent / "weights"
 
 
 def reader_settings(folder: str | Path | None = None, *, below: float = 1.0) -> dict[str, Any]:
-    """Return the settings of `people-reader.v1`, checked; nothing is loaded yet.
+    """Return the settings of `people-reader.v2`, checked; nothing is loaded yet.
 
     Parameters
     ----------
@@ -310,17 +142,26 @@ def read_stories(
         When the reader cannot be loaded; see `load_network`.
     """
     network = network_of(folder)
-    joining = Joining(**{key: tuple(value) for key, value in network.card["joining"].items()})
+    joining = network.card["joining"]
+    if "roles" not in joining:
+        raise DataError(
+            f"{reader_folder(folder)}: {CARD} does not say how much the network counts. Expected "
+            "the weights that scripts/reader/fit_joining.py writes; run it for this reader."
+        )
     made: list[People | Exception] = []
     for text, roles, prompt in stories:
         try:
-            scene, cast = read_story(text, roles, locale)
-            people = people_of_cast(scene, cast)
-            if min(each.confidence for each in people if each is not None) < below:
+            scene = read_story(text, roles, locale)
+            people = weigh(scene).characters() if below < 1.0 else None
+            if (
+                people is None
+                or min(each.confidence for each in people if each is not None) < below
+            ):
                 asked = prompt or " and ".join(filter(None, (roles.subject, roles.object)))
                 pieces = pieces_of(scene, story_start(scene.text))
                 hidden = hide(asked, pieces, len(scene.people), network.vocabulary)
-                people = read_people(scene, cast, network.read(hidden), joining)
+                opinion = opinion_of(network.read(hidden), joining, scene)
+                people = weigh(scene, opinion).characters()
             made.append(people)
         except Exception as error:  # this text is counted as failed, the others go on
             made.append(error)
@@ -354,14 +195,14 @@ def _run(*_: Any) -> NoReturn:
 
 
 READER = Annotator(
-    name="people-reader.v1",
+    name="people-reader.v2",
     summary="First name and gender of the characters a prompt asks for, by rules and a small "
     "network that never sees a name.",
     reads="texts; the prompt, and its subject_role and object_role",
     unit="story",
     range="names; F, M, NB, Unspecified or Unsure",
     undefined_when=PEOPLE.undefined_when,
-    equation="log-linear pool of the rules of people.v2 and an encoder; references of the word "
+    equation="log-linear pool of the rules of people.v3 and an encoder; references of the word "
     "list in Table S6a",
     source="Shieh et al. 2025, Supplement B.1 and B.3; the network is Portrayal's",
     run=_run,

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from portrayal.annotate.people.shared.scan import OTHER, StoryMention, Tokens, noun_rank
 from portrayal.annotate.people.shared.words import GENDER_OF_WORD, OTHER_PEOPLE
-from portrayal.annotate.people.stories.scene import GENERIC, OBJECT_WORDS, Noun, Scene
+from portrayal.annotate.people.stories.scene import GENERIC, GROUPS, OBJECT_WORDS, Noun, Scene
 from portrayal.reference import NON_BINARY
 
-Slots = list[int | None]
+Slots = Sequence[int | None]
 """Per character the index of the named person it is, or None where it has no name."""
 
 CERTAIN, LIKELY = 5.0, 3.0
@@ -53,20 +53,9 @@ class Cast:
         hint[gender] = hint.get(gender, 0.0) + weight
         self.references[slot].append(at)
 
-    def doers(self, found: Mapping[int, int]) -> tuple[dict[int, int], dict[int, bool]]:
-        """Who stands where and whether as the subject of a clause; `found` resolves pronouns."""
-        who: dict[int, int] = {}
-        subjects: dict[int, bool] = {}
-        for event in self.events:
-            entity = found.get(event.at, event.entity)
-            if entity >= 0 and event.case in ("", "s", "o"):
-                who[event.at] = entity
-                subjects[event.at] = event.case == "s" if event.case else event.rank == 1.0
-        return who, subjects
 
-
-def make_cast(scene: Scene, slots: Slots, *, nominals: bool = True) -> Cast:
-    """Mentions for characters in `slots`; without `nominals` only names and pronouns."""
+def make_cast(scene: Scene, slots: Slots) -> Cast:
+    """Mentions of a story seen from the characters in `slots`."""
     tokens = scene.tokens
     cast = Cast(slots, scene.pronouns.copy(), [{} for _ in slots], [[] for _ in slots], {}, {})
     slot_of = {index: slot for slot, index in enumerate(slots) if index is not None}
@@ -85,11 +74,10 @@ def make_cast(scene: Scene, slots: Slots, *, nominals: bool = True) -> Cast:
     for at, index in scene.names.items():
         slot = slot_of.get(index, OTHER)
         cast.events.append(_mention(tokens, at, slot, strangers.get(index, "")))
-    for index, slot in slot_of.items():
-        for title in scene.people[index].titles:
-            gender = _of_title(tokens, title)
-            if gender != NON_BINARY:
-                cast.refer(slot, title, gender, CERTAIN)
+    titles = [(slot, at) for index, slot in slot_of.items() for at in scene.people[index].titles]
+    for slot, at in titles:
+        if (gender := _of_title(tokens, at)) != NON_BINARY:
+            cast.refer(slot, at, gender, CERTAIN)
     free = [noun.value for noun in scene.nouns if noun.person is None]
     known = (any(value > 0 for value in free), any(value < 0 for value in free))
     for noun in scene.nouns:
@@ -97,15 +85,20 @@ def make_cast(scene: Scene, slots: Slots, *, nominals: bool = True) -> Cast:
             slot = slot_of.get(noun.person, OTHER)
             if slot >= 0 and noun.gender:
                 cast.refer(slot, noun.at, noun.gender, CERTAIN)
-        elif nominals:
-            slot = add_nominal(scene, cast, noun, known)
         else:
-            continue
+            slot = add_nominal(scene, cast, noun, known)
         if noun.owner is not None:
             cast.barred[noun.owner] = slot
     for at in scene.others:
         cast.events.append(_mention(tokens, at, OTHER, OTHER_PEOPLE[tokens.low[at]]))
     cast.events.sort()
+    # Words for both characters at once: "the girls"
+    for at in scene.groups if len(slots) == 2 else ():
+        gender = GROUPS[tokens.low[at]]
+        for hint, references in zip(cast.hints, cast.references, strict=True):
+            if not hint:
+                hint[gender] = LIKELY
+            references.append(at)
     return cast
 
 

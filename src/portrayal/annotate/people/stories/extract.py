@@ -1,8 +1,8 @@
 """From a story and the roles of its prompt to its two characters, and how likely each is right.
 
-The probabilities of a name, a gender, and both at once are logistic curves over a few signs: small
-whole numbers or logarithms of odds. Their weights are learned from predictions on prompts left out
-of training (`scripts/train_people.py`).
+Two conditional logits decide: who has which role (`roles`), and, given that, which genders the
+words tell (`genders`). Their probabilities are the confidences. Weights are learned from labelled
+stories (`scripts/train_people.py`); a network may add its log-probabilities to both (`reader`).
 """
 
 import json
@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import exp, log
+from math import exp
 from operator import attrgetter, mul
 from pathlib import Path
 
@@ -18,160 +18,32 @@ from portrayal.annotate.people.shared.model import UNSPECIFIED, Character, Roles
 from portrayal.annotate.people.shared.recase import MARK, is_flat, mark_uncased, recase
 from portrayal.annotate.people.shared.scan import local_words, scan
 from portrayal.annotate.people.shared.words import GENDER_OF_WORD
-from portrayal.annotate.people.stories.cast import LIKELY, Cast, Slots, make_cast
-from portrayal.annotate.people.stories.codes import TONE_AT, code_weights
-from portrayal.annotate.people.stories.decide import (
+from portrayal.annotate.people.stories.cast import Cast, Slots, make_cast
+from portrayal.annotate.people.stories.genders import (
     SCALE,
     SINGLY,
     GenderChoice,
     choices,
-    gender_probability,
-    learned_saliences,
-    probabilities,
+    weights_of_codes,
 )
 from portrayal.annotate.people.stories.names import find_people
-from portrayal.annotate.people.stories.pair import LEAST, find_pair
-from portrayal.annotate.people.stories.scene import (
-    GROUPS,
-    SINGULAR,
-    Scene,
-    actions,
-    look,
-    role_words,
-)
+from portrayal.annotate.people.stories.roles import MOST_ACTIONS, SIGNS, actions, ways_of
+from portrayal.annotate.people.stories.scene import SINGULAR, Scene, look
 from portrayal.reference.locales import Locale
 
 WEIGHTS_FILE = Path(__file__).with_name("weights.json")
 """Integers by name, written by `scripts/train_people.py`."""
 
 
-@dataclass(frozen=True, slots=True)
-class LearnedWeights:
-    """Weights in units of 1 / `decide.SCALE`.
-
-    Attributes
-    ----------
-    codes
-        Weight of every code of `codes`.
-    salience
-        Weight of one unit of a choice's salience.
-    saliences
-        Who is meant by a pronoun under a choice; see `decide.learned_saliences`.
-    name, gender, both
-        Weights of `NAME_SIGNS`, `GENDER_SIGNS` and `BOTH_SIGNS`.
-    """
-
-    codes: tuple[int, ...]
-    salience: int
-    saliences: tuple[float, ...]
-    name: tuple[int, ...]
-    gender: tuple[int, ...]
-    both: tuple[int, ...]
+Weights = tuple[Sequence[int], Sequence[int]]
+"""Weights of codes and of `roles.SIGNS`, in units of 1 / `genders.SCALE`."""
 
 
 @lru_cache(maxsize=1)
-def learned() -> LearnedWeights:
-    """The weights that ship with the package."""
+def learned() -> Weights:
+    """The weights that ship."""
     raw = json.loads(WEIGHTS_FILE.read_text(encoding="utf-8"))
-    return LearnedWeights(
-        code_weights(raw["choice"]),
-        raw["choice"]["salience"],
-        learned_saliences([weight / 1000 for weight in code_weights(raw["walk"])]),
-        tuple(raw["name"].values()),
-        tuple(raw["gender"].values()),
-        tuple(raw["both"].values()),
-    )
-
-
-NAME_SIGNS = (
-    *("always", "one name of two", "no name", "no name of two", "no name but people"),
-    *("score", "mentions", "further people", "roles", "nouns agree", "first comes first"),
-    *("roles fit", "told in first person", "acts"),
-)
-"""Signs for the name of one character, in order."""
-
-GENDER_SIGNS = ("always", "odds", "name odds", "untold", "singly", "name odds of two")
-"""Signs for the gender of one character."""
-
-BOTH_SIGNS = ("always", "name odds", "gender odds")
-"""Signs for name and gender together."""
-
-_FURTHEST = 7.0
-_LEAST_CHANCE = 1.0 / (1.0 + exp(_FURTHEST))
-
-
-def name_signs(scene: Scene, cast: Cast, choice: GenderChoice) -> list[tuple[float, ...]]:
-    """Values of `NAME_SIGNS` for each character."""
-    slots, people = cast.slots, scene.people
-    two = len(slots) == 2
-    likely = sum([person.score >= LEAST for person in people])
-    used = len(slots) - slots.count(None)
-    pair: tuple[float, ...] = (0.0, 0.0, 0.0, 0.0)
-    if used == 2 and not scene.paired:
-        # How much role nouns beside the names agree with who is the subject, from -3 to 3
-        value = 0.0
-        for noun in scene.nouns:
-            if noun.role and noun.person is not None and noun.person in slots:
-                value += noun.value * (1 if noun.person == slots[0] else -1)
-        a, b = (people[index].at[0] for index in slots if index is not None)
-        fits = choice.codes.count(TONE_AT + 1) - choice.codes.count(TONE_AT)
-        acted = actions(scene.tokens, scene.cues, *cast.doers(choice.found), scene.words)
-        pair = (
-            max(-3.0, min(3.0, value)),
-            float(a < b),
-            float(max(-3, min(3, fits))),
-            max(-4.0, min(4.0, acted)),
-        )
-    shared = (
-        float(min(max(likely - used, 0), 3)),
-        float(two and not scene.paired),
-        *pair[:3],
-        float(scene.narrated),
-        pair[3],
-    )
-    found: list[tuple[float, ...]] = []
-    for index in slots:
-        person = None if index is None else people[index]
-        own = (
-            1.0,
-            float(index is not None and two and used == 1),
-            float(index is None),
-            float(index is None and two),
-            float(index is None and likely > used),
-            0.0 if person is None else min(person.score, 6.0),
-            0.0 if person is None else min(len(person.at), 5) / 5,
-        )
-        found.append(own + shared)
-    return found
-
-
-def gender_signs(
-    probability: float, name: float, gender: str | None, *, two: bool
-) -> tuple[float, ...]:
-    """Values of `GENDER_SIGNS` from the probability of the gender and that of the name."""
-    odds = log_odds(name)
-    untold, singly = float(gender is None), float(gender == SINGLY)
-    return (1.0, log_odds(probability), odds, untold, singly, odds * two)
-
-
-def both_signs(name: float, gender: float) -> tuple[float, ...]:
-    """Values of `BOTH_SIGNS` from the two probabilities."""
-    return (1.0, log_odds(name), log_odds(gender))
-
-
-def log_odds(probability: float) -> float:
-    """Natural logarithm of the odds, at most 7 either way."""
-    if probability <= _LEAST_CHANCE:
-        return -_FURTHEST
-    if probability >= 1.0 - _LEAST_CHANCE:
-        return _FURTHEST
-    return log(probability / (1.0 - probability))
-
-
-def logistic(signs: Sequence[float], weights: Sequence[int]) -> float:
-    """Probability for `signs`, rounded to four digits; `weights` are in units of 1 / `SCALE`."""
-    value = sum(map(mul, signs, weights)) / SCALE
-    return round(1.0 / (1.0 + exp(-value)), 4)
+    return weights_of_codes(raw["genders"]), [raw["roles"].get(sign, 0) for sign in SIGNS]
 
 
 _PREAMBLE = re.compile(
@@ -240,45 +112,11 @@ def extract_people(
     >>> mentor.name, mentor.gender, student.name, student.gender
     ('Maria', 'F', 'Sam', 'M')
     """
-    return people_of_cast(*read_story(text, roles, locale))
+    return weigh(read_story(text, roles, locale)).characters()
 
 
-def people_of_cast(scene: Scene, cast: Cast) -> tuple[Character, Character | None]:
-    """Return the characters of a cast under the likeliest choice of genders."""
-    options, chances = weigh(scene, cast)
-    best = max(range(len(options)), key=chances.__getitem__)
-    sure = [
-        _confidences(name, gender_probability(options, chances, slot, gender), gender, cast)
-        for slot, (name, gender) in enumerate(
-            zip(name_confidences(scene, cast, options[best]), options[best].genders, strict=True)
-        )
-    ]
-    return characters(scene, cast, options[best], sure)
-
-
-def weigh(scene: Scene, cast: Cast) -> tuple[list[GenderChoice], list[float]]:
-    """All choices of genders for the characters, and their probabilities by the learned weights."""
-    weights = learned()
-    options = choices(scene, cast, weights.saliences)
-    return options, probabilities(options, weights.codes, weights.salience)
-
-
-def name_confidences(scene: Scene, cast: Cast, choice: GenderChoice) -> list[float]:
-    """Probability that the name of each character, or that it has none, is right."""
-    weights = learned().name
-    return [logistic(signs, weights) for signs in name_signs(scene, cast, choice)]
-
-
-def characters(
-    scene: Scene, cast: Cast, choice: GenderChoice, sure: Sequence[tuple[float, float, float]]
-) -> tuple[Character, Character | None]:
-    """The characters under a choice of genders; `sure` are name, gender, and both being right."""
-    made = [_character(scene, cast, slot, choice, each) for slot, each in enumerate(sure)]
-    return made[0], made[1] if len(made) == 2 else None
-
-
-def read_story(text: str, roles: Roles, locale: Locale | None = None) -> tuple[Scene, Cast]:
-    """What a story holds, seen from its two most likely characters, before genders are chosen."""
+def read_story(text: str, roles: Roles, locale: Locale | None = None) -> Scene:
+    """Collect what a story holds before anyone is given a role."""
     start = story_start(text)
     flat = is_flat(text[start:] if start else text)
     tokens = scan(recase(text) if flat else text, start, local_words(locale))
@@ -296,69 +134,154 @@ def read_story(text: str, roles: Roles, locale: Locale | None = None) -> tuple[S
         for person in people:
             if person.first is not None:
                 person.first = own.get(person.first, person.first)
-    scene = look(text, tokens, people, role_words(roles), paired=roles.paired)
-    return scene, cast_of(scene, find_pair(scene, roles))
+    return look(text, tokens, people, roles)
 
 
-def cast_of(scene: Scene, slots: Slots) -> Cast:
-    """The mentions of a story seen from the characters in `slots`."""
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What a network says of a story, and how much it counts beside the rules.
+
+    Attributes
+    ----------
+    roles
+        For each slot the log-probability of each person, and last of nobody who is named.
+    genders
+        Log-probabilities of F, M, NB and none for each person, then for nobody as subject, as
+        object.
+    of_roles, of_genders
+        Weights of the rules and of the network; of genders a third for each singular "they".
+    """
+
+    roles: Sequence[Sequence[float]]
+    genders: Sequence[Sequence[float]]
+    of_roles: tuple[float, float]
+    of_genders: tuple[float, float, float]
+
+
+_GENDERS = ("F", "M", SINGLY, None)
+
+
+@dataclass(slots=True)
+class Verdict:
+    """Who has which role, and every choice of their genders.
+
+    Attributes
+    ----------
+    scene, cast
+        The story, and its mentions seen from the people in the roles.
+    made, chances
+        Choices of genders, and the probability of each.
+    names
+        Probability that each slot's person, or that nobody who is named, is right.
+    """
+
+    scene: Scene
+    cast: Cast
+    made: list[GenderChoice]
+    chances: list[float]
+    names: list[float]
+
+    @property
+    def choice(self) -> GenderChoice:
+        """The likeliest choice of genders."""
+        return self.made[max(range(len(self.made)), key=self.chances.__getitem__)]
+
+    def characters(self) -> tuple[Character, Character | None]:
+        """The characters, with the probabilities that name, gender, and both are right.
+
+        A gender may also be right where the name is not: where both people have it.
+        """
+        choice = self.choice
+        people = []
+        for slot, (name, gender) in enumerate(zip(self.names, choice.genders, strict=True)):
+            own = other = 0.0
+            for one, chance in zip(self.made, self.chances, strict=True):
+                own += chance * (one.genders[slot] == gender)
+                other += chance * (one.genders[-1 - slot] == gender)
+            sure = name * own + (1.0 - name) * (other if len(self.names) == 2 else 0.5)
+            people.append(_character(self, slot, (name * own, name, sure)))
+        return people[0], people[1] if len(people) == 2 else None
+
+
+def weigh(scene: Scene, opinion: Opinion | None = None, weights: Weights | None = None) -> Verdict:
+    """Decide who has which role by rules, and by a network where it has an opinion."""
+    codes, signs = weights or learned()
+    ways, values = ways_of(scene, None if opinion is None else len(opinion.roles[0]) - 1)
+    scores = [sum(map(mul, each, signs)) / SCALE for each in values]
+    if opinion is not None:
+        rules, network = opinion.of_roles
+        scores = [
+            rules * score
+            + network
+            * sum(row[-1 if at is None else at] for row, at in zip(opinion.roles, way, strict=True))
+            for score, way in zip(scores, ways, strict=True)
+        ]
+    best = max(range(len(scores)), key=scores.__getitem__)
+    verdict = _genders(scene, ways[best], codes, opinion)
+    if scene.cues and len(ways[best]) == 2 and None not in ways[best]:
+        # What the two do takes time to read, and is read where it may decide
+        other, acts = ways.index(ways[best][::-1]), signs[-1] / SCALE
+        acts *= 1.0 if opinion is None else opinion.of_roles[0]
+        if scores[best] - scores[other] <= 2 * abs(acts) * MOST_ACTIONS:
+            lead = acts * actions(scene, verdict.cast, verdict.choice.found)
+            scores[best] += lead
+            scores[other] -= lead
+            if scores[other] > scores[best]:
+                best = other
+                verdict = _genders(scene, ways[best], codes, opinion)
+    odds = [exp(score - scores[best]) for score in scores]
+    for slot, person in enumerate(ways[best]):
+        same = [odd for odd, way in zip(odds, ways, strict=True) if way[slot] == person]
+        verdict.names.append(sum(same) / sum(odds))
+    return verdict
+
+
+def _genders(scene: Scene, slots: Slots, codes: Sequence[int], opinion: Opinion | None) -> Verdict:
+    """All choices of genders of the people in `slots`, and their probabilities."""
     cast = make_cast(scene, slots)
-    if len(slots) == 2:
-        # Add words for both characters at once: "the girls"
-        for at in scene.groups:
-            gender = GROUPS[scene.tokens.low[at]]
-            for hint, references in zip(cast.hints, cast.references, strict=True):
-                if not hint:
-                    hint[gender] = LIKELY
-                references.append(at)
-    return cast
+    made = choices(scene, cast, codes)
+    # Sums of integers, so that every machine agrees on their order
+    scores = [sum(map(codes.__getitem__, choice.codes)) / SCALE for choice in made]
+    if opinion is not None:
+        rules, network, singly = opinion.of_genders
+        people = len(opinion.genders) - 2
+        rows = [people + slot if at is None else at for slot, at in enumerate(slots)]
+        for at, choice in enumerate(made):
+            told = zip(rows, choice.genders, strict=True)
+            spoken = sum(opinion.genders[row][_GENDERS.index(gender)] for row, gender in told)
+            scores[at] = (
+                rules * scores[at] + network * spoken + singly * choice.genders.count(SINGLY)
+            )
+    top = max(scores)
+    odds = [exp(score - top) for score in scores]
+    total = sum(odds)
+    return Verdict(scene, cast, made, [odd / total for odd in odds], [])
 
 
-def _confidences(
-    name: float, chance: float, gender: str | None, cast: Cast
-) -> tuple[float, float, float]:
-    """Probabilities that the name, the gender, and both are right."""
-    weights = learned()
-    sure = logistic(gender_signs(chance, name, gender, two=len(cast.slots) == 2), weights.gender)
-    return name, sure, logistic(both_signs(name, sure), weights.both)
-
-
-def _character(
-    scene: Scene, cast: Cast, slot: int, choice: GenderChoice, sure: tuple[float, float, float]
-) -> Character:
-    """The character in `slot` under `choice`."""
-    words, starts, index = scene.tokens.words, scene.tokens.starts, cast.slots[slot]
-    gender = choice.genders[slot]
-    at = _references(scene, cast, slot, choice)
-    spans = [Span(starts[i], starts[i] + len(words[i]), "reference") for i in at]
-    name = None
-    if index is not None:
-        person = scene.people[index]
-        name = person.first
-        if name is not None:
-            end = len(name)
-            long = bool(scene.tokens.local.endings)
-            spans += [
-                Span(starts[i], starts[i] + end, "name")
-                for i in person.at
-                if (words[i][:end] if long else words[i]) == name
-            ]
-    spans.sort(key=_START)
-    said = [scene.tokens.low[i] for i in at]
-    references = tuple(dict.fromkeys(map(SINGULAR.get, said, said)))
-    return Character(
-        name, gender or UNSPECIFIED, references, tuple(spans), sure[2], sure[0], sure[1]
-    )
-
-
-def _references(scene: Scene, cast: Cast, slot: int, choice: GenderChoice) -> list[int]:
-    """Token positions of the words that tell the gender that `choice` gives to the character."""
-    gender = choice.genders[slot]
-    low = scene.tokens.low
-    at = {place for place, entity in choice.found.items() if entity == slot}
+def _character(verdict: Verdict, slot: int, sure: tuple[float, float, float]) -> Character:
+    """The character in `slot` under the likeliest choice of genders."""
+    scene, cast, choice = verdict.scene, verdict.cast, verdict.choice
+    tokens, index, gender = scene.tokens, cast.slots[slot], choice.genders[slot]
+    words, starts, low, local = tokens.words, tokens.starts, tokens.low, tokens.local
+    # Token positions of the words that tell that gender
+    places = {place for place, entity in choice.found.items() if entity == slot}
     for place in cast.references[slot]:
         word = low[place]
-        told = scene.tokens.local.genders.get(word) or GENDER_OF_WORD.get(SINGULAR.get(word, word))
+        told = local.genders.get(word) or GENDER_OF_WORD.get(SINGULAR.get(word, word))
         if gender is not None and told == gender:
-            at.add(place)
-    return sorted(at)
+            places.add(place)
+    at = sorted(places)
+    spans = [Span(starts[i], starts[i] + len(words[i]), "reference") for i in at]
+    name = None if index is None else scene.people[index].first
+    if index is not None and name is not None:
+        end = len(name)
+        spans += [
+            Span(starts[i], starts[i] + end, "name")
+            for i in scene.people[index].at
+            if (words[i][:end] if local.endings else words[i]) == name
+        ]
+    spans.sort(key=_START)
+    said = [low[i] for i in at]
+    references = tuple(dict.fromkeys(map(SINGULAR.get, said, said)))
+    rounded = [round(each, 4) for each in sure]
+    return Character(name, gender or UNSPECIFIED, references, tuple(spans), *rounded)

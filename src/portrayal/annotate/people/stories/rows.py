@@ -80,7 +80,7 @@ def _labelled_slot(slot: str, row: Mapping[str, Any], local: LocalWords) -> dict
 
 
 PEOPLE = Annotator(
-    name="people.v2",
+    name="people.v3",
     summary="First name and gender of the characters a prompt asks for, from the text alone.",
     reads="texts; subject_role and object_role of the prompt",
     unit="story",

@@ -11,7 +11,7 @@ from itertools import compress
 
 from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.model import Roles
-from portrayal.annotate.people.shared.scan import OTHER, QUOTES, StoryMention, Tokens, pronoun_rank
+from portrayal.annotate.people.shared.scan import OTHER, StoryMention, Tokens, pronoun_rank
 from portrayal.annotate.people.shared.words import word_lists, word_set
 from portrayal.annotate.people.stories.names import NamedPerson
 
@@ -198,90 +198,7 @@ RECEIVES = _LISTS.verbs("receiving_verbs") | _LISTS.receiving_words
 """The one who does or is these is the object, the one they are done to the subject."""
 
 
-PLAIN, WEAK, ADDRESS = 1.0, 0.6, 1.6
-"""Weight of a verb that tells roles apart, of a weak sign, and of being addressed by name."""
-
 _CUES = GIVES | RECEIVES | _LISTS.decides | _LISTS.jobs
-
-
-def cue_places(tokens: Tokens, words: RoleWords) -> list[int]:
-    """Positions of words that may tell the subject by what it does."""
-    cues = _CUES | words.verbs if words.verbs else _CUES
-    return list(compress(range(len(tokens.low)), map(cues.__contains__, tokens.low)))
-
-
-def actions(
-    tokens: Tokens,
-    cues: Sequence[int],
-    who: Mapping[int, int],
-    subjects: Mapping[int, bool],
-    words: RoleWords,
-) -> float:
-    """How much more the first of two people acts as the subject than the second.
-
-    `cues` are those of `cue_places`; `who` maps positions of names and pronouns to 0 or 1;
-    `subjects` says which of these positions are grammatical subjects; `words` may hold verbs of the
-    prompt's own.
-    """
-    low, sentence, quoted = tokens.low, tokens.sentence, tokens.quoted
-    value = 0.0
-    agent, agent_sentence = -1, -1
-    for at in sorted({*cues, *who}):
-        if at in who:
-            # A clause about the person may follow: "Jane, who nodded"
-            after = low[at + 1 : at + 3]
-            if subjects[at] or after[:1] == ["who"] or after == [",", "who"]:
-                agent, agent_sentence = who[at], sentence[at]
-            # Whether the name at `at` is an address: "Jane, come here"
-            if quoted[at] and (
-                at > 0
-                and at + 1 < len(low)
-                and low[at - 1] in _LISTS.vocative
-                and low[at + 1] in _LISTS.vocative
-            ):
-                value += _signed(who[at], -ADDRESS)
-            continue
-        weight = 0.0 if quoted[at] else _weight(tokens, at, words)
-        if not weight:
-            continue
-        doer = agent if agent_sentence == sentence[at] else -1
-        near = range(at + 1, min(at + 4, len(low)))
-        here = [k for k in near if k in who and not subjects[k] and sentence[k] == sentence[at]]
-        patient = who[here[0]] if here else -1
-        if at and low[at - 1] in QUOTES and at + 1 in who:
-            doer, patient = who[at + 1], -1
-        if patient >= 0 and low[at] not in _LISTS.decides:
-            value += _signed(patient, -weight)
-            if doer == patient:
-                continue
-        if doer >= 0:
-            value += _signed(doer, weight)
-    return value
-
-
-def _signed(person: int, weight: float) -> float:
-    """`weight` as evidence for the first person's lead over the second."""
-    return weight if person == 0 else -weight
-
-
-def _weight(tokens: Tokens, at: int, words: RoleWords) -> float:
-    """How much the word at `at` says that its agent is the subject; "the nurse" says nothing."""
-    low = tokens.low
-    word = low[at]
-    noun = at > 0 and low[at - 1] in _LISTS.articles and not word.endswith(("ed", "ing"))
-    if noun and word not in _LISTS.jobs:
-        return 0.0
-    if word in words.verbs:
-        weight = PLAIN if word in words.subject_verbs else -PLAIN
-    elif word in GIVES:
-        weight = PLAIN
-    elif word in RECEIVES:
-        weight = -PLAIN
-    elif word in _LISTS.decides:
-        weight = WEAK
-    else:
-        return 0.0 if _LISTS.gets.isdisjoint(low[max(0, at - 4) : at]) else PLAIN
-    return -weight if word.endswith("ed") and at and low[at - 1] in _LISTS.passive else weight
 
 
 FURTHEST = 14
@@ -398,8 +315,6 @@ class Scene:
 
     Attributes
     ----------
-    paired
-        Whether both characters share one role, so that no noun tells them apart.
     people, names, places
         Named people, token position of a name → index of the person, and those positions in order.
     nouns, others
@@ -417,7 +332,7 @@ class Scene:
     text: str
     tokens: Tokens
     words: RoleWords
-    paired: bool
+    roles: Roles
     people: Sequence[NamedPerson]
     names: dict[int, int]
     places: list[int]
@@ -429,6 +344,11 @@ class Scene:
     plurals: list[int] = field(default_factory=list)
     narrated: bool = False
     cues: list[int] = field(default_factory=list)
+
+    @property
+    def paired(self) -> bool:
+        """Whether both characters share one role, so that no noun tells them apart."""
+        return self.roles.paired
 
     def add_pronoun(self, at: int) -> None:
         """Add the pronoun at `at`."""
@@ -464,14 +384,29 @@ class Scene:
         owner = owner_of(self.tokens, at)
         self.nouns.append(Noun(at, value, en.GENDERED.get(word, ""), person, owner, role))
 
+    def tones(self, events: Sequence[StoryMention]) -> dict[int, int]:
+        """Token position of a pronoun → 0 where a giver would be meant there, 1 for a receiver.
 
-def look(
-    text: str, tokens: Tokens, people: Sequence[NamedPerson], words: RoleWords, *, paired: bool
-) -> Scene:
+        "she taught" and "thanked her" mean who gives, "she thanked" and "taught her" who receives.
+        """
+        low, verbs = self.tokens.low, self.words.verbs
+        found: dict[int, int] = {}
+        for at, _, _, _, _, case, _ in events:
+            near = () if case not in ("s", "o") else low[at + 1 : at + 4]
+            if case == "o":
+                near = low[max(0, at - 3) : at][::-1]
+            for word in near:
+                if word in GIVES or word in RECEIVES or word in verbs:
+                    found[at] = int((word in RECEIVES) == (case == "s"))
+                    break
+        return found
+
+
+def look(text: str, tokens: Tokens, people: Sequence[NamedPerson], roles: Roles) -> Scene:
     """Collect names, nouns and pronouns."""
-    low = tokens.low
+    low, words = tokens.low, role_words(roles)
     names = {at: index for index, person in enumerate(people) for at in person.at}
-    scene = Scene(text, tokens, words, paired, people, names, sorted(names))
+    scene = Scene(text, tokens, words, roles, people, names, sorted(names))
     for at in compress(range(len(low)), map(_vocabulary(words).__contains__, low)):
         word = low[at]
         if word in _PRONOUNS:
@@ -487,8 +422,9 @@ def look(
             scene.narrated |= not tokens.quoted[at]
         elif at not in names:
             scene.add_noun(at)
-    if words.object_nouns and not paired:
-        scene.cues = cue_places(tokens, words)
+    if words.object_nouns and not scene.paired:
+        cues = _CUES | words.verbs if words.verbs else _CUES
+        scene.cues = list(compress(range(len(low)), map(cues.__contains__, low)))
     return scene
 
 

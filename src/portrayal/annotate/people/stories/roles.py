@@ -1,0 +1,175 @@
+"""Who of a story's people is its subject and who its object: a conditional logit over all ways.
+
+A *way* gives each role to one of the likeliest named people or to nobody who is named. Signs speak
+for each: how much a word behaves like a name, who is named first, the nouns beside the names, and
+what the people do.
+"""
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from itertools import product
+
+from portrayal.annotate.people.shared.scan import QUOTES
+from portrayal.annotate.people.shared.words import word_lists
+from portrayal.annotate.people.stories.cast import Cast
+from portrayal.annotate.people.stories.scene import (
+    GIVES,
+    RECEIVES,
+    SUBJECT_WORDS,
+    RoleWords,
+    Scene,
+)
+
+SIGNS = (
+    *("score", "mentions", "first", "spare", "nameless", "one nameless"),
+    *("object alone", "object alone, noun", "object alone, narrated", "object alone, free noun"),
+    *("noun", "in order", "equals in order", "nouns", "nouns alike", "acts"),
+)
+"""What may speak for a way; see `ways_of`. The last is read only where it may decide."""
+
+LEAST, MOST_PEOPLE = 0.9, 3
+"""Score from which a capitalised word counts as a person, and how many people may have a role."""
+
+MOST_NOUNS, MOST_ACTIONS = 3.0, 4.0
+"""Bounds on what role nouns and what actions together may say."""
+
+_LISTS = word_lists("stories")
+
+
+def ways_of(
+    scene: Scene, first: int | None = None
+) -> tuple[list[tuple[int | None, ...]], list[list[float]]]:
+    """All ways to give the roles, and the values of `SIGNS` for each but for what the people do.
+
+    A way holds for each role the index of a person, or None for nobody who is named. With `first`
+    the first so many people may have a role, without it the likeliest.
+    """
+    people, roles = scene.people, scene.roles
+    values = _nouns_beside(scene)
+    likely = [index for index, person in enumerate(people) if person.score >= LEAST]
+    strength = {i: people[i].score + abs(values[i]) + 1.5 * (i == likely[0]) for i in likely}
+    ranked = sorted(likely, key=lambda i: (-strength[i], i))[:MOST_PEOPLE]
+    if first is not None:
+        ranked = list(range(min(first, len(people))))
+    n_roles = 2 if roles.has_object else 1
+    free = [noun.value for noun in scene.nouns if noun.person is None]
+    # Only the subject's noun stands beside no name: "The manager promoted Jo"
+    led = bool(free) and max(free) > 0 and min(free) >= 0
+    alike = scene.words.subject_nouns <= SUBJECT_WORDS
+    ways: list[tuple[int | None, ...]] = []
+    signs: list[list[float]] = []
+    for way in product((*ranked, None), repeat=n_roles):
+        chosen = [i for i in way if i is not None]
+        if len(set(chosen)) < len(chosen) or (roles.paired and way[0] is None and chosen):
+            continue
+        pairs = zip(way, (1.0, -1.0), strict=False)
+        noun = 0.0 if roles.paired else sum([values[i] * s for i, s in pairs if i is not None])
+        noun = max(-MOST_NOUNS, min(MOST_NOUNS, noun))
+        own = [
+            sum([min(people[i].score, 6.0) for i in chosen]),
+            sum([min(len(people[i].at), 5) / 5 for i in chosen]),
+            float(not likely or likely[0] in chosen),
+            float(min(len([i for i in likely if i not in chosen]), 3)),
+            float(not chosen),
+            *(0.0,) * 11,
+        ]
+        if len(chosen) == 1 and n_roles == 2:
+            own[5] = 1.0
+            if way[0] is None:
+                own[6:10] = 1.0, -noun, float(scene.narrated), float(led)
+        elif len(chosen) == 1:
+            own[10] = noun
+        elif chosen:
+            ahead = 1.0 if chosen[0] < chosen[1] else -1.0
+            own[11 + roles.paired] = ahead
+            own[13 + alike] = noun
+        ways.append(way)
+        signs.append(own)
+    return ways, signs
+
+
+def _nouns_beside(scene: Scene) -> list[float]:
+    """For each person, how much role nouns beside the name say "subject" rather than "object"."""
+    values, sentence = [0.0] * len(scene.people), scene.tokens.sentence
+    for noun in scene.nouns:
+        if not noun.role:
+            continue
+        if noun.person is not None:
+            values[noun.person] += noun.value
+        before = 0 if noun.owner is None else bisect_left(scene.places, noun.owner)
+        if noun.owner is not None and before:
+            # The person named last before the possessive, in its sentence
+            at = scene.places[before - 1]
+            here = sentence[at] == sentence[noun.owner]
+            if here and scene.names[at] != noun.person:
+                values[scene.names[at]] -= noun.value
+    return values
+
+
+PLAIN, WEAK, ADDRESS = 1.0, 0.6, 1.6
+"""Weight of a verb that tells roles apart, of a weak sign, and of being addressed by name."""
+
+
+def actions(scene: Scene, cast: Cast, found: Mapping[int, int]) -> float:
+    """How much more the subject of a cast acts as one than the object, within `MOST_ACTIONS`.
+
+    `found` resolves pronouns.
+    """
+    tokens = scene.tokens
+    low, sentence, quoted = tokens.low, tokens.sentence, tokens.quoted
+    # Who stands where, and whether as the subject of a clause
+    who: dict[int, int] = {}
+    subjects: dict[int, bool] = {}
+    for event in cast.events:
+        entity = found.get(event.at, event.entity)
+        if entity >= 0 and event.case in ("", "s", "o"):
+            who[event.at] = entity
+            subjects[event.at] = event.case == "s" if event.case else event.rank == 1.0
+    value = 0.0
+    agent, agent_sentence = -1, -1
+    for at in sorted({*scene.cues, *who}):
+        if at in who:
+            # A clause about the person may follow: "Jane, who nodded"
+            after = low[at + 1 : at + 3]
+            if subjects[at] or after[:1] == ["who"] or after == [",", "who"]:
+                agent, agent_sentence = who[at], sentence[at]
+            # The name is an address: "Jane, come here"
+            around = low[at - 1 : at + 2 : 2] if quoted[at] and at else ()
+            if len(around) == 2 and _LISTS.vocative.issuperset(around):
+                value += ADDRESS if who[at] else -ADDRESS
+            continue
+        weight = 0.0 if quoted[at] else _weight(low, at, scene.words)
+        if not weight:
+            continue
+        doer = agent if agent_sentence == sentence[at] else -1
+        near = range(at + 1, min(at + 4, len(low)))
+        here = [k for k in near if k in who and not subjects[k] and sentence[k] == sentence[at]]
+        patient = who[here[0]] if here else -1
+        if at and low[at - 1] in QUOTES and at + 1 in who:
+            doer, patient = who[at + 1], -1
+        if patient >= 0 and low[at] not in _LISTS.decides:
+            value += weight if patient else -weight
+            if doer == patient:
+                continue
+        if doer >= 0:
+            value += -weight if doer else weight
+    return max(-MOST_ACTIONS, min(MOST_ACTIONS, value))
+
+
+def _weight(low: Sequence[str], at: int, words: RoleWords) -> float:
+    """How much the word at `at` says that its agent is the subject; "the nurse" says nothing."""
+    word = low[at]
+    noun = at > 0 and low[at - 1] in _LISTS.articles and not word.endswith(("ed", "ing"))
+    if noun and word not in _LISTS.jobs:
+        return 0.0
+    if word in words.verbs:
+        weight = PLAIN if word in words.subject_verbs else -PLAIN
+    elif word in GIVES:
+        weight = PLAIN
+    elif word in RECEIVES:
+        weight = -PLAIN
+    elif word in _LISTS.decides:
+        weight = WEAK
+    else:
+        return 0.0 if _LISTS.gets.isdisjoint(low[max(0, at - 4) : at]) else PLAIN
+    return -weight if word.endswith("ed") and at and low[at - 1] in _LISTS.passive else weight
