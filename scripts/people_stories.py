@@ -9,7 +9,7 @@ import numpy as np
 
 from portrayal.annotate.people import clean_name, gender_of_references, normalise_gender
 from portrayal.annotate.people.shared.model import UNSPECIFIED, Roles
-from portrayal.annotate.people.stories.extract import Verdict, read_story
+from portrayal.annotate.people.stories.extract import WeighedStory, read_story
 from portrayal.annotate.people.stories.scene import Scene
 
 FOLDS, SEED = 5, 0
@@ -59,7 +59,7 @@ def names_of(scene: Scene, slots: tuple[int | None, ...]) -> list[str]:
     return ["" if i is None else fold(scene.people[i].first) for i in slots]
 
 
-def genders_of(verdict: Verdict) -> list[str]:
+def genders_of(verdict: WeighedStory) -> list[str]:
     """Genders of the likeliest choice."""
     return [gender or UNSPECIFIED for gender in verdict.choice.genders]
 

@@ -33,7 +33,7 @@ from portrayal.annotate.people.confusion import (
     confusion_from,
     written,
 )
-from portrayal.annotate.people.stories.extract import Verdict
+from portrayal.annotate.people.stories.extract import WeighedStory
 from portrayal.measure.stories import reader_error
 from portrayal.measure.stories.reader_error import ReaderErrors
 from portrayal.records import ERROR_HIGH, ERROR_LOW, ERROR_VALUE, READER_ERROR, Estimate
@@ -49,7 +49,7 @@ PARTS = 4
 GENDERS = ("F", "M", "NB")
 
 
-def slots_of(story: LabelledStory, verdict: Verdict) -> Story:
+def slots_of(story: LabelledStory, verdict: WeighedStory) -> Story:
     """A story's people: names as 1 and 2, 0 for those of nobody asked for."""
     names, genders = names_of(story.scene, verdict.cast.slots), genders_of(verdict)
     place = {name: str(at + 1) for at, (name, _) in reversed(list(enumerate(story.gold))) if name}

@@ -26,7 +26,7 @@ from scipy.optimize import minimize
 
 from portrayal.annotate.people.shared.model import UNSPECIFIED
 from portrayal.annotate.people.stories.cast import make_cast
-from portrayal.annotate.people.stories.extract import WEIGHTS_FILE, Verdict, weigh
+from portrayal.annotate.people.stories.extract import WEIGHTS_FILE, WeighedStory, weigh
 from portrayal.annotate.people.stories.genders import (
     FEATURES_OF,
     SCALE,
@@ -118,7 +118,7 @@ def fit_roles(stories: list[Story], weights: tuple | None) -> list[int]:
             way = ways[int(scores.argmax())]
             if len(way) == 2 and None not in way:
                 verdict = weigh(scene, weights=(weights[0], [*weights[1][:-1], 0]))
-                acted = actions(scene, verdict.cast, verdict.choice.found)
+                acted = actions(scene, verdict.cast, verdict.impartial(weights[0]).found)
                 table[ways.index(way), -1] = acted
                 table[ways.index(way[::-1]), -1] = -acted
         gold = [name for name, _ in story.gold]
@@ -166,7 +166,7 @@ def train(stories: list[Story]) -> tuple[dict[str, int], dict[str, int]]:
     return genders, dict(zip(SIGNS, signs, strict=True))
 
 
-def left_out(stories: list[Story]) -> list[Verdict]:
+def left_out(stories: list[Story]) -> list[WeighedStory]:
     """What weights trained on other prompts read of each story."""
     folds, verdicts = folds_of(stories), {}
     for number in range(FOLDS):
@@ -177,7 +177,7 @@ def left_out(stories: list[Story]) -> list[Verdict]:
     return [verdicts[place] for place in range(len(stories))]
 
 
-def slots_of(stories: list[Story], verdicts: list[Verdict]) -> dict[str, np.ndarray]:
+def slots_of(stories: list[Story], verdicts: list[WeighedStory]) -> dict[str, np.ndarray]:
     """One entry per labelled slot: what is read, what is labelled, and the confidences."""
     rows = []
     for story, verdict in zip(stories, verdicts, strict=True):

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import exp
+from math import exp, log
 from operator import attrgetter, mul
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from portrayal.annotate.people.shared.scan import local_words, scan
 from portrayal.annotate.people.shared.words import GENDER_OF_WORD
 from portrayal.annotate.people.stories.cast import Cast, Slots, make_cast
 from portrayal.annotate.people.stories.genders import (
+    ROLE_CODES,
     SCALE,
     SINGLY,
     GenderChoice,
@@ -162,7 +163,7 @@ _GENDERS = ("F", "M", SINGLY, None)
 
 
 @dataclass(slots=True)
-class Verdict:
+class WeighedStory:
     """Who has which role, and every choice of their genders.
 
     Attributes
@@ -186,6 +187,15 @@ class Verdict:
         """The likeliest choice of genders."""
         return self.made[max(range(len(self.made)), key=self.chances.__getitem__)]
 
+    def impartial(self, codes: Sequence[int]) -> GenderChoice:
+        """The likeliest choice without what fits the roles, which would speak for their order."""
+        scores = [
+            log(max(chance, 1e-12))
+            - sum(codes[each] * one.codes.count(each) for each in ROLE_CODES) / SCALE
+            for one, chance in zip(self.made, self.chances, strict=True)
+        ]
+        return self.made[max(range(len(scores)), key=scores.__getitem__)]
+
     def characters(self) -> tuple[Character, Character | None]:
         """The characters, with the probabilities that name, gender, and both are right.
 
@@ -203,7 +213,9 @@ class Verdict:
         return people[0], people[1] if len(people) == 2 else None
 
 
-def weigh(scene: Scene, opinion: Opinion | None = None, weights: Weights | None = None) -> Verdict:
+def weigh(
+    scene: Scene, opinion: Opinion | None = None, weights: Weights | None = None
+) -> WeighedStory:
     """Decide who has which role by rules, and by a network where it has an opinion."""
     codes, signs = weights or learned()
     ways, values = ways_of(scene, None if opinion is None else len(opinion.roles[0]) - 1)
@@ -223,7 +235,7 @@ def weigh(scene: Scene, opinion: Opinion | None = None, weights: Weights | None 
         other, acts = ways.index(ways[best][::-1]), signs[-1] / SCALE
         acts *= 1.0 if opinion is None else opinion.of_roles[0]
         if scores[best] - scores[other] <= 2 * abs(acts) * MOST_ACTIONS:
-            lead = acts * actions(scene, verdict.cast, verdict.choice.found)
+            lead = acts * actions(scene, verdict.cast, verdict.impartial(codes).found)
             scores[best] += lead
             scores[other] -= lead
             if scores[other] > scores[best]:
@@ -236,7 +248,9 @@ def weigh(scene: Scene, opinion: Opinion | None = None, weights: Weights | None 
     return verdict
 
 
-def _genders(scene: Scene, slots: Slots, codes: Sequence[int], opinion: Opinion | None) -> Verdict:
+def _genders(
+    scene: Scene, slots: Slots, codes: Sequence[int], opinion: Opinion | None
+) -> WeighedStory:
     """All choices of genders of the people in `slots`, and their probabilities."""
     cast = make_cast(scene, slots)
     made = choices(scene, cast, codes)
@@ -255,10 +269,10 @@ def _genders(scene: Scene, slots: Slots, codes: Sequence[int], opinion: Opinion 
     top = max(scores)
     odds = [exp(score - top) for score in scores]
     total = sum(odds)
-    return Verdict(scene, cast, made, [odd / total for odd in odds], [])
+    return WeighedStory(scene, cast, made, [odd / total for odd in odds], [])
 
 
-def _character(verdict: Verdict, slot: int, sure: tuple[float, float, float]) -> Character:
+def _character(verdict: WeighedStory, slot: int, sure: tuple[float, float, float]) -> Character:
     """The character in `slot` under the likeliest choice of genders."""
     scene, cast, choice = verdict.scene, verdict.cast, verdict.choice
     tokens, index, gender = scene.tokens, cast.slots[slot], choice.genders[slot]

@@ -80,6 +80,9 @@ _NONE, _NEUTRAL, _NAMED_STRANGER, _ALIKE, _FAR, _ALIKE_FAR, _IN_QUOTES = range(7
 _NAME_RANK = {1.0: 0, POSSESSOR: 2 * _RANK, 0.0: 3 * _RANK}
 _PRONOUN_RANK = {"s": _RANK, "p": 2 * _RANK, "o": 3 * _RANK, "r": 3 * _RANK}
 
+ROLE_CODES = (_ROLE, _ROLE + 1)
+"""Codes of a pronoun that fits the roles, and of one that does not."""
+
 LEFT = 4
 """Pronouns outside quotations that a choice may leave to nobody beyond those that any must."""
 

@@ -122,7 +122,9 @@ def actions(scene: Scene, cast: Cast, found: Mapping[int, int]) -> float:
     subjects: dict[int, bool] = {}
     for event in cast.events:
         entity = found.get(event.at, event.entity)
-        if entity >= 0 and event.case in ("", "s", "o"):
+        # A noun stands for whom the order makes it, and says nothing of the order
+        named = event.case in ("s", "o") or event.at in scene.names
+        if entity >= 0 and named:
             who[event.at] = entity
             subjects[event.at] = event.case == "s" if event.case else event.rank == 1.0
     value = 0.0
