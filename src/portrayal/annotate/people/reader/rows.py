@@ -28,8 +28,10 @@ from portrayal.reference.locales import Locale
 def opinion_of(reading: NetworkOutput, joining: Mapping[str, Any], scene: Scene) -> Opinion:
     """Return what a network says of a story, with the weights that its card gives it.
 
-    `joining` holds "roles", the weights of the rules and of the network, and "genders", the same
-    and what is added for each singular "they", of which both see too few; and both "of_equals".
+    `joining` holds "roles", the weights of the rules, of the network and of the order of two names,
+    which models follow more often than the stories that both learned from; "genders", the weights
+    of both and what is added for each singular "they", of which they see too few; and both
+    "of_equals".
     """
     kind = "_of_equals" if scene.paired else ""
     slots = 2 if scene.roles.has_object else 1

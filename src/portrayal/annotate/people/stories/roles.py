@@ -27,6 +27,8 @@ SIGNS = (
 )
 """What may speak for a way; see `ways_of`. The last is read only where it may decide."""
 
+IN_ORDER = SIGNS.index("in order")
+
 LEAST, MOST_PEOPLE = 0.9, 3
 """Score from which a capitalised word counts as a person, and how many people may have a role."""
 
