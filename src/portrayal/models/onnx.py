@@ -1,5 +1,6 @@
 """Exported models: ONNX with 8 bits a weight; to run one takes neither PyTorch nor transformers."""
 
+import gzip
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,7 +20,7 @@ def load_onnx(model: Path, tokenizer: Path, *, threads: int = 0) -> tuple[Any, A
     Parameters
     ----------
     model, tokenizer
-        Files "model.onnx" and "tokenizer.json".
+        Files "model.onnx", which may be compressed ("model.onnx.gz"), and "tokenizer.json".
     threads
         Cores to use; 0 for all.
 
@@ -43,9 +44,8 @@ def load_onnx(model: Path, tokenizer: Path, *, threads: int = 0) -> tuple[Any, A
     options.log_severity_level = 3
     try:
         words = Tokenizer.from_file(str(tokenizer))
-        session = onnxruntime.InferenceSession(
-            str(model), options, providers=["CPUExecutionProvider"]
-        )
+        given = gzip.decompress(model.read_bytes()) if model.suffix == ".gz" else str(model)
+        session = onnxruntime.InferenceSession(given, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # both libraries raise bare exceptions of their own
         raise DataError(
             f"{model.parent}: no exported classifier could be read "
@@ -82,7 +82,9 @@ def read_alone(
     return np.asarray(made[0])
 
 
-def write_onnx(model: Any, example: Mapping[str, Any], output: str, path: Path) -> None:
+def write_onnx(
+    model: Any, example: Mapping[str, Any], output: str, path: Path, *, bits: int = 8
+) -> None:
     """Write a PyTorch model as ONNX with 8 bits a weight, a scale for each row of weights.
 
     Parameters
@@ -95,6 +97,8 @@ def write_onnx(model: Any, example: Mapping[str, Any], output: str, path: Path) 
         Name of what it returns.
     path
         The file to write.
+    bits
+        Of the 8 that are used; 7 keep processors without VNNI from overflowing.
 
     Raises
     ------
@@ -131,6 +135,8 @@ def write_onnx(model: Any, example: Mapping[str, Any], output: str, path: Path) 
     graph = onnx.load(whole)
     del graph.graph.value_info[:]  # the exporter's shapes of transposed weights are wrong
     onnx.save(graph, whole)
-    quantize_dynamic(whole, path, weight_type=QuantType.QInt8, per_channel=True)
+    quantize_dynamic(
+        whole, path, weight_type=QuantType.QInt8, per_channel=True, reduce_range=bits < 8
+    )
     for each in (whole, path.with_name("float.onnx.data")):
         each.unlink(missing_ok=True)

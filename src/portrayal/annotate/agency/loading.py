@@ -9,14 +9,17 @@ names one of the two words and not the other. Every other answer reads NaN and i
 Who asks, within which limits, and where the answers are kept is decided by `rows.Classifying`.
 """
 
+import hashlib
+import json
 import math
 import re
 import shutil
 import tomllib
 from collections import Counter
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -120,6 +123,78 @@ class OnnxClassifier:
         logits = np.array(said, dtype=np.float64).reshape(-1, 2)
         shifted = np.exp(logits - logits.max(axis=1, keepdims=True))
         return np.asarray(shifted / shifted.sum(axis=1, keepdims=True), dtype=np.float64)
+
+
+SHIPPED = ("linear", "untaught", "transformer")
+"""Classifiers that ship: taught by a transformer, trained on LAC alone, and a transformer."""
+WEIGHTS = Path(__file__).with_name("transformer")
+"""Folder of the transformer that ships: its encoder, and a card with the digest."""
+ENCODER, CARD = "encoder.onnx.gz", "card.json"
+
+
+class ShippedTransformer:
+    """The mean of the logits of the transformer that ships and of "untaught".
+
+    Needs onnxruntime and tokenizers. NaN where "untaught" cannot say, as in other languages.
+
+    Raises
+    ------
+    MissingExtraError
+        When onnxruntime or tokenizers are not installed.
+    DataError
+        When a file is missing or is not the one that the card names.
+    """
+
+    name = "minilm-lac.v1"
+
+    def __init__(self, masked: bool = True) -> None:
+        self.masked = masked
+        self._logit = shipped_logit()
+
+    def __call__(self, sentences: Sequence[str]) -> FloatArray:
+        """Return P(communal) and P(agentic), shape (n, 2)."""
+        agentic = shipped(self.masked, "untaught")(sentences)[:, 1]
+        own = np.array([self._logit(sentence) for sentence in sentences], dtype=np.float64)
+        with np.errstate(divide="ignore"):
+            logits = (own + np.log(agentic) - np.log1p(-agentic)) / 2.0
+        return rows(1.0 / (1.0 + np.exp(-logits)))
+
+
+@cache
+def shipped_logit() -> Callable[[str], float]:
+    """Return the transformer that ships as a function from a sentence to its logit of agentic.
+
+    It reads the embeddings of words and the tokenizer of the reader of people, and every sentence
+    alone, as `read_alone` does.
+    """
+    from portrayal.annotate.people.reader import network, rows
+
+    reader = rows.reader_folder(rows.SHIPPED)
+    session, tokenizer = load_onnx(WEIGHTS / ENCODER, reader / network.TOKENIZER, threads=1)
+    with np.load(reader / network.WORDS, allow_pickle=False) as raw:
+        words = network.Embeddings(raw["table"], np.float32(raw["scale"]), np.float32(raw["zero"]))
+    known = json.loads((WEIGHTS / CARD).read_text(encoding="utf-8"))["sha256"]
+    content = (WEIGHTS / ENCODER).read_bytes() + words.table.tobytes()
+    if known != hashlib.sha256(content).hexdigest():
+        raise DataError(
+            f"{WEIGHTS}: encoder and words are not those that the card names ({known}). Install "
+            "or train it again."
+        )
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(_TOKENS)
+
+    @lru_cache(maxsize=100_000)
+    def logit(sentence: str) -> float:
+        (made,) = session.run(["logit"], {"words": words.of(tokenizer.encode(sentence).ids)[None]})
+        return float(made[0])
+
+    return logit
+
+
+def installed() -> tuple[str, ...]:
+    """Return the classifiers that ship and whose packages are installed."""
+    onnx = all(map(find_spec, ("onnxruntime", "tokenizers")))
+    return SHIPPED if onnx else SHIPPED[:-1]
 
 
 def export_onnx(folder: Path, out: Path) -> Path:
@@ -251,11 +326,9 @@ def _prompts() -> dict[str, str]:
     return tomllib.loads(text)
 
 
-SHIPPED = ("linear", "untaught")
-"""Classifiers that ship: taught by a transformer, and trained on LAC alone."""
 SPECS = (
-    '"linear", "untaught" (shipped), "lexicon", "lexicon:FILE", "sentiment[:MODEL]", the folder '
-    'of a trained classifier, or "llm:PROVIDER:MODEL[:zero-shot|definition|one-shot]"'
+    '"linear", "untaught", "transformer" (shipped), "lexicon", "lexicon:FILE", "sentiment[:MODEL]",'
+    ' the folder of a trained classifier, or "llm:PROVIDER:MODEL[:zero-shot|definition|one-shot]"'
 )
 
 
@@ -267,10 +340,11 @@ def load_classifier(
     Parameters
     ----------
     spec
-        "linear" or "untaught" (shipped), "lexicon" or "lexicon:FILE" for word lists, "sentiment",
-        or "sentiment:MODEL" for a local transformer (folder or hub id), the folder of a trained
-        linear model or transformer (float or ONNX), a folder of such folders (checkpoints, which
-        become one classifier), or "llm:PROVIDER:MODEL[:zero-shot|definition|one-shot]".
+        "linear", "untaught" or "transformer" (shipped), "lexicon" or "lexicon:FILE" for word lists,
+        "sentiment", or "sentiment:MODEL" for a local transformer (folder or hub id), the folder of
+        a trained linear model or transformer (float or ONNX), a folder of such folders
+        (checkpoints, which become one classifier), or
+        "llm:PROVIDER:MODEL[:zero-shot|definition|one-shot]".
     masked
         Whether it will be given masked sentences.
     ask
@@ -295,7 +369,7 @@ def load_classifier(
     True
     """
     if spec in SHIPPED:
-        return shipped(masked, spec)
+        return ShippedTransformer(masked) if spec == "transformer" else shipped(masked, spec)
     if spec == "lexicon" or spec.startswith("lexicon:"):
         return LexiconClassifier(read_lexicon(spec.partition(":")[2] or None), masked)
     if spec == "sentiment":

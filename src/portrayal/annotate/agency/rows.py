@@ -28,8 +28,11 @@ from portrayal.annotate.agency.classifier import (
 )
 from portrayal.annotate.agency.linear import shipped
 from portrayal.annotate.agency.loading import (
+    CARD,
     SHIPPED,
+    WEIGHTS,
     LLMClassifier,
+    installed,
     load_classifier,
     parse_llm,
     said,
@@ -90,19 +93,26 @@ WITHOUT_NEITHER = "without neither"
 """The reading that leaves out the sentences which are neither agentic nor communal."""
 
 
-def readings_beside(classifier: str) -> dict[str, str]:
+def readings_beside(classifier: str, *, primary: bool = True) -> dict[str, str | None]:
     """Return what reads every sentence beside a classifier, each with a digest of its file.
 
-    The other classifiers that ship; and, last, the classifier itself `WITHOUT_NEITHER`.
+    The other classifiers that ship, the transformer where its packages are installed; and, last,
+    the classifier itself `WITHOUT_NEITHER`. None for the transformer where the result does not come
+    first: it takes far longer than the others, and says nothing there.
     """
-    beside = {name: _digest(name) for name in SHIPPED if name != classifier}
+    beside: dict[str, str | None] = {
+        name: _digest(name) if primary or name != "transformer" else None
+        for name in installed()
+        if name != classifier
+    }
     return beside | {WITHOUT_NEITHER: _digest("neither")}
 
 
 def _digest(name: str) -> str:
-    """Digest of arrays that ship."""
-    arrays = files("portrayal.annotate.agency").joinpath(f"{name}.npz").read_bytes()
-    return blake2b(arrays, digest_size=8).hexdigest()
+    """Digest of arrays that ship, or of the card of the transformer, which has that of its own."""
+    arrays = files("portrayal.annotate.agency").joinpath(f"{name}.npz")
+    content = (WEIGHTS / CARD).read_bytes() if name == "transformer" else arrays.read_bytes()
+    return blake2b(content, digest_size=8).hexdigest()
 
 
 def _mark(folder: Path) -> str | None:
@@ -132,7 +142,11 @@ def _annotator(settings: Mapping[str, Any], *, masked: bool) -> Work:
     """Return the function that annotates the rows of a shard."""
     classify = _classifier(settings, masked=masked)
     names = settings.get("beside", {})
-    others = [shipped(masked, name) for name in names if name != WITHOUT_NEITHER]
+    others = [
+        load_classifier(name, masked) if digest else None
+        for name, digest in names.items()
+        if name != WITHOUT_NEITHER
+    ]
     neither = shipped(masked, "neither") if WITHOUT_NEITHER in names else None
 
     def work(rows: Sequence[Row], strata: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
@@ -149,7 +163,7 @@ def _annotator(settings: Mapping[str, Any], *, masked: bool) -> Work:
             each = classify.each(read)
         else:
             each = classify(read)[:, 1][None]
-        beside = [other(read)[:, 1] for other in others]
+        beside = [np.full(len(read), np.nan) if o is None else o(read)[:, 1] for o in others]
         if neither is not None:
             beside.append(np.where(neither(read)[:, 1] >= 0.5, np.nan, mean_of(each)))
         means = mean_of(each)

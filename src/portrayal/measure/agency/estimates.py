@@ -249,7 +249,7 @@ def _details(
         mean = float(sums.means(members)[0])
         if name == NEITHER:
             untold[NEITHER] = mean
-        else:
+        elif not np.isnan(mean):
             runs[f"{BY}{name}"] = slope * mean
     return untold | {name: x + start * (name != SD) for name, x in runs.items()}
 

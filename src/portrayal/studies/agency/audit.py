@@ -14,6 +14,7 @@ import numpy as np
 
 from portrayal.annotate import Annotation
 from portrayal.annotate.agency.classifier import checkpoint_folders
+from portrayal.annotate.agency.loading import SHIPPED
 from portrayal.annotate.agency.rows import agency_settings, readings_beside
 from portrayal.collect.fields import TextFields
 from portrayal.config import option
@@ -160,7 +161,7 @@ SPELLINGS = {
 and where it could not tell the text has no value."""
 _NAMED = 5
 """Strata that a line on the console names."""
-_OWN_NAME = ("linear", "untaught", "lexicon", "sentiment")
+_OWN_NAME = (*SHIPPED, "lexicon", "sentiment")
 _ENGINES = (*_OWN_NAME, "llm")
 
 
@@ -192,8 +193,8 @@ class AgencyOptions(Options):
     permutations: int = option(500, "Replicates of the null.", panel="Statistics")
     classifier: str = option(
         "linear",
-        "linear, untaught, lexicon[:FILE], sentiment, a trained folder or a folder of such folders "
-        "(checkpoints), llm:PROVIDER:MODEL[:FORM].",
+        "linear, untaught, transformer, lexicon[:FILE], sentiment, a trained folder or a folder of "
+        "such folders (checkpoints), llm:PROVIDER:MODEL[:FORM].",
     )
     masked: bool = option(True, "Put the result of sentences with names and groups hidden first.")
     by: tuple[str, ...] = option(
@@ -218,8 +219,8 @@ class AgencyOptions(Options):
         engine = self.classifier.partition(":")[0]
         if engine not in _ENGINES and not Path(self.classifier).expanduser().is_dir():
             raise OptionError(
-                f"there is no classifier {self.classifier!r}: expected linear, untaught, lexicon, "
-                "sentiment, the folder of a trained model, or llm:PROVIDER:MODEL."
+                f"there is no classifier {self.classifier!r}: expected {', '.join(_OWN_NAME)}, "
+                "the folder of a trained model, or llm:PROVIDER:MODEL."
             )
         if self.cluster in self.by:
             raise OptionError(
@@ -276,9 +277,15 @@ def annotations(run: Run, options: AgencyOptions) -> tuple[Annotation, ...]:
         known = tuple(read_prompts(run.prompts_path).values())
         check_columns(known, options.by or _default_group(known), options.stratum)
     settings = agency_settings(options.classifier)
-    settings["beside"] = readings_beside(options.classifier)
     order = sorted(ANNOTATORS, key=lambda masking: masking != options.primary)
-    return tuple(Annotation(ANNOTATORS[masking], settings) for masking in order)
+    return tuple(
+        Annotation(
+            ANNOTATORS[masking],
+            settings
+            | {"beside": readings_beside(options.classifier, primary=masking == options.primary)},
+        )
+        for masking in order
+    )
 
 
 def read_texts(run: Run, options: AgencyOptions) -> AgencyTexts:

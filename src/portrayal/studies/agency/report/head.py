@@ -119,13 +119,14 @@ def _other(e: Estimate, turned: bool = False) -> str:
 
 
 def _level(view: View) -> list[str]:
-    """The level that the classifier gives on LABE's own texts; nothing for one that is unknown."""
-    known, name = words_of(__package__)["levels"], _classifier(view)
-    if name not in known:
-        return []
-    bios, reviews = (points(x / 100.0) for x in known[name][primary(view)])
-    words = {"classifier": name, "masking": primary(view), "bios": bios, "reviews": reviews}
-    return [known["said"].format(**words)]
+    """The level that each classifier which ships gives on LABE's own texts."""
+    known = dict(words_of(__package__)["levels"])
+    said = known.pop("said")
+    each = [
+        f"{' and '.join(points(x / 100.0) for x in levels[primary(view)])} by {name}"
+        for name, levels in known.items()
+    ]
+    return [said.format(masking=primary(view), levels=fmt.listed(each))]
 
 
 def doubt(view: View) -> str:

@@ -1,0 +1,87 @@
+"""The transformer that ships: its digest, what it says, and that neighbours do not change it."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import portrayal.annotate.people.reader as reader
+from portrayal.annotate.agency import load_classifier, loading, mask
+from portrayal.annotate.agency.labelled import read_labelled
+from portrayal.annotate.agency.rows import AGENCY, agency_settings, readings_beside
+from portrayal.errors import DataError
+
+pytest.importorskip("onnxruntime", reason="needs the extra 'reader'")
+pytest.importorskip("tokenizers", reason="needs the extra 'reader'")
+
+SENTENCES = [
+    "They founded a company and led its expansion.",
+    "They lovingly care for their neighbours, friends and parents, whom they visit on every day.",
+    "[NAME] was born in 1950.",
+]
+
+
+@pytest.mark.parametrize("masked", [True, False])
+def test_accuracy_on_lac(shared_data, masked):
+    held = read_labelled(shared_data("lac/validation.csv"))
+    given = [mask(each) if masked else each for each in held.sentences]
+    agentic = load_classifier("transformer", masked)(given)[:, 1] > 0.5
+    alone = np.array([loading.shipped_logit()(each) for each in given]) > 0
+    assert np.mean(agentic == held.labels) >= 0.92
+    assert np.mean(alone == held.labels) >= 0.925
+
+
+def test_a_sentence_reads_the_same_whatever_stands_beside_it():
+    classify = load_classifier("transformer")
+    together = classify(SENTENCES)
+    loading.shipped_logit.cache_clear()
+    again = load_classifier("transformer")
+    alone = np.concatenate([again([each]) for each in reversed(SENTENCES)])[::-1]
+    assert np.array_equal(together, alone)
+    assert together[0, 1] > 0.5 > together[1, 1]
+    assert np.allclose(together.sum(axis=1), 1.0)
+    assert classify([]).shape == (0, 2)
+
+
+def test_its_logit_is_averaged_with_that_of_the_linear_classifier():
+    p, q = load_classifier("transformer")(SENTENCES)[:, 1], load_classifier("untaught")(SENTENCES)
+    own = [loading.shipped_logit()(each) for each in SENTENCES]
+    linear = np.log(q[:, 1] / q[:, 0])
+    assert np.allclose(np.log(p / (1 - p)), (np.array(own) + linear) / 2)
+
+
+def test_other_languages_are_not_told():
+    assert np.isnan(load_classifier("transformer")(["Sie leitet die Firma.", "..."])).all()
+
+
+def test_another_encoder_than_the_card_names_is_refused(tmp_path, monkeypatch):
+    folder = tmp_path / "transformer"
+    shutil.copytree(loading.WEIGHTS, folder)
+    (folder / loading.CARD).write_text(json.dumps({"sha256": "0"}), encoding="utf-8")
+    monkeypatch.setattr(loading, "WEIGHTS", folder)
+    loading.shipped_logit.cache_clear()
+    with pytest.raises(DataError, match="not those that the card names"):
+        load_classifier("transformer")
+    loading.shipped_logit.cache_clear()
+
+
+def test_audits_read_with_all_three_where_its_packages_are_installed(monkeypatch):
+    assert list(readings_beside("linear")) == ["untaught", "transformer", "without neither"]
+    settings = agency_settings("linear") | {"beside": readings_beside("linear")}
+    (row,) = AGENCY.setup(settings)([{"text": " ".join(SENTENCES[:2])}], [{}])
+    expected = load_classifier("transformer")(SENTENCES[:2])[:, 1]
+    assert row["beside"][1] == pytest.approx(expected.tolist())
+    settings["beside"] = readings_beside("linear", primary=False)
+    (row,) = AGENCY.setup(settings)([{"text": " ".join(SENTENCES[:2])}], [{}])
+    assert np.isnan(row["beside"][1]).all()
+    assert not np.isnan(row["beside"][0]).any()
+    monkeypatch.setattr(loading, "find_spec", lambda _: None)
+    assert list(readings_beside("linear")) == ["untaught", "without neither"]
+
+
+def test_all_weights_together_are_small():
+    folders = [loading.WEIGHTS, Path(reader.__file__).parent / "weights"]
+    size = sum(p.stat().st_size for f in folders for p in f.rglob("*") if p.is_file())
+    assert size <= 40_000_000
