@@ -155,6 +155,8 @@ class InputConfig:
     ----------
     columns, reference_columns
         Field → column name, or "FIELD=NAME" strings, over what is guessed.
+    model_alias
+        Name of a model in the texts → the name that it goes by, or "NAME=NAME" strings.
     pair_by
         Column that says which texts belong together, also with reference texts in their file.
     preset
@@ -181,6 +183,12 @@ class InputConfig:
         panel="Texts",
         shown="reference_column",
         metavar="FIELD=NAME",
+    )
+    model_alias: Iterable[str] | Mapping[str, str] = option(
+        (),
+        "Texts of model NAME are of the model NAME after it; repeatable.",
+        panel="Texts",
+        metavar="NAME=NAME",
     )
     pair_by: str | None = option(
         None, "Column that says which texts are a pair.", panel="Texts", metavar="COLUMN"

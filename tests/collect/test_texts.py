@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from portrayal.collect import import_texts
-from portrayal.collect.texts import said_left_out
+from portrayal.collect.texts import alike_models, said_left_out
 from portrayal.errors import DataError, OptionError, RunError
 from portrayal.run import Run
 from portrayal.studies.laissez_faire import FIELDS, prompts
@@ -336,3 +336,31 @@ def test_a_column_of_reasoning_is_no_text_and_is_counted(run):
     note = bring(run, rows)
     assert {row["text"] for row in texts_of(run)} == {TEXT}
     assert note["n_reasoned"] == 2
+
+
+def test_models_of_two_names_are_one_by_an_alias(run):
+    asked = {"prompt": KNOWN[17].text, "text": TEXT}
+    rows = [asked | {"model": name} for name in ("Claude2", "Claude", "Claude2")]
+    assert bring(run, rows)["models"] == ["Claude", "Claude2"]
+    note = bring(run, rows, aliases={"Claude2": "Claude"})  # another import
+    assert note["models"] == ["Claude"]
+    assert [(row["model"], row["sample"]) for row in texts_of(run)] == [
+        ("Claude", 0), ("Claude", 1), ("Claude", 2),
+    ]  # fmt: skip
+
+
+ALIKE = [
+    ("Claude", "Claude 2.0"), ("Llama2", "Llama2(7B)"), ("gpt-4", "openai:gpt-4-2024-05-13"),
+    ("Claude-3-Opus", "claude-3-opus-20240229"), ("gemini-pro", "gemini-pro-latest"),
+]  # fmt: skip
+UNLIKE = [
+    ("gpt-4", "gpt-4o"), ("ChatGPT3.5", "ChatGPT4"), ("gpt-5", "gpt-5-mini"),
+    ("server:m [thinking]", "server:m [without]"), ("Claude 2.0", "Claude 2.1"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("names", "alike"), [(n, True) for n in ALIKE] + [(n, False) for n in UNLIKE]
+)
+def test_names_that_look_like_one_model(names, alike):
+    assert alike_models(names) == [names] * alike

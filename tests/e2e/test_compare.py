@@ -77,3 +77,36 @@ def test_what_cannot_be_compared_is_one_line_and_writes_nothing(
     (runs / "a" / "influences.parquet").unlink()
     inside("compare", "a", "b", *to).refused("audit` command again")
     assert not out.exists()
+
+
+def test_models_of_two_names_are_compared_and_audited_as_one_by_an_alias(
+    inside: Portrayal, runs: Path
+) -> None:
+    rows = {
+        "old": [("Claude", 0.9), ("m", 0.5)],
+        "new": [("Claude 2.0", 0.2), ("m", 0.5)],
+        "both": [("Claude", 0.9), ("Claude 2.0", 0.2)],
+    }
+    for name, models in rows.items():
+        made = [
+            student_stories(share, seed, model, 4) for seed, (model, share) in enumerate(models)
+        ]
+        write_lines(runs / f"{name}.jsonl", [row for own in made for row in own])
+        done = inside("audit", "laissez-faire", "--texts", f"{name}.jsonl", "--out", name, *QUICK)
+        asks = "are Claude and Claude 2.0 one model?" in done.ok().out
+        assert asks == (name == "both")
+    done = inside("compare", "old", "new", "--format", "json")
+    assert "are Claude and Claude 2.0 one model?" in done.err
+    pair = {(row["model_a"], row["model_b"]) for row in done.json()["comparisons"][0]["changes"]}
+    assert ("m", "m") in pair
+    assert ("Claude", "Claude 2.0") not in pair
+    alias = ("--model-alias", "Claude 2.0=Claude")
+    done = inside("compare", "old", "new", "--format", "json", *alias)
+    assert "one model?" not in done.err
+    pair = {(row["model_a"], row["model_b"]) for row in done.json()["comparisons"][0]["changes"]}
+    assert pair >= {("m", "m"), ("Claude", "Claude 2.0")}
+    whole = ("--texts", "both.jsonl", "--out", "one", *QUICK, *alias)
+    assert "of 1 model" in inside("audit", "laissez-faire", *whole).ok().out
+    again = inside("audit", "laissez-faire", "--texts", "both.jsonl", "--out", "two", *QUICK,
+                   "--config", "one/audit.toml")  # fmt: skip
+    assert "of 1 model" in again.ok().out

@@ -13,7 +13,7 @@ import portrayal.cli.printing as show
 from portrayal.cli.options import Despite, Flag, Format, Level, Margin, Measure, Seed, Where
 from portrayal.errors import OptionError
 from portrayal.records import finite
-from portrayal.shown import json_text
+from portrayal.shown import json_text, one_line
 
 if TYPE_CHECKING:
     from portrayal.comparison import Change, Comparison, Several, Summary, Watch
@@ -34,6 +34,7 @@ def compare(
     margin: Margin = 1.25,
     difference_margin: float | None = None,
     despite: Despite = None,
+    model_alias: Annotated[list[str] | None, Parameter(metavar="NAME=NAME")] = None,
     every: Annotated[bool, Parameter(name="--all", show_default=False)] = False,
     format: Literal["table", "csv", "json", "markdown", "html"] = "table",
     out: Path | None = None,
@@ -54,6 +55,8 @@ def compare(
         Model that the others are compared with; with --by model.
     difference_margin
         Difference that counts as none; .05 for shares if it is left out.
+    model_alias
+        Name of a model=name under which it is compared; repeatable.
     every
         Every estimate, not only what may be stated.
     format
@@ -61,6 +64,8 @@ def compare(
     out
         File to write in place of printing.
     """
+    from portrayal.collect.fields import parse_columns
+    from portrayal.collect.texts import alike_models
     from portrayal.comparison import Side, compare_several, models_of
     from portrayal.comparison.result import ordered
     from portrayal.run import Run, write_atomically
@@ -77,6 +82,7 @@ def compare(
     sides = models_of(opened[0], against) if by else opened
     if format == "html" and len(sides) > 2:
         raise OptionError("a page shows two sides: name two runs, or a run of two models.")
+    aliases = parse_columns(model_alias)
     with show.working("comparing", quiet=format != "table"):
         found = compare_several(
             sides,
@@ -85,7 +91,11 @@ def compare(
             difference_margin=difference_margin,
             despite=despite or (),
             seed=seed,
+            aliases=aliases,
         )
+    for one, other in alike_models({m for side in sides for m in side.models} - aliases.keys()):
+        said = f"are {one} and {other} one model? --model-alias '{one}={other}' says so"
+        print(one_line(said), file=sys.stderr)  # noqa: T201
     with opened[0].run.speaking():
         # The rows of a measure, stratum and group; an unknown one is refused.
         chosen = [

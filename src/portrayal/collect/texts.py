@@ -2,9 +2,10 @@
 
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import combinations, islice
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,7 @@ def import_texts(
     replace: bool = False,
     reference: bool = False,
     unknown_prompts: str = "skip",
+    aliases: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Bring `texts` into the run, unless the same ones are there already.
 
@@ -68,6 +70,8 @@ def import_texts(
     unknown_prompts
         What becomes of texts whose prompt is not one of the study's and whose columns do not say
         what the study needs: "skip" leaves them out and counts them, "error" stops.
+    aliases
+        Name of a model in the texts → the name that it goes by.
 
     Returns
     -------
@@ -92,6 +96,7 @@ def import_texts(
         importer="texts.v3",
         unknown_prompts=unknown_prompts,
         known=known,
+        aliases=dict(aliases or {}),
     )
     stage = run.reference if reference else run.texts
     prompts_path = run.reference_prompts_path if reference else run.prompts_path
@@ -108,6 +113,7 @@ def import_texts(
     for part in stage.parts():
         part.unlink()  # of an import that was stopped, perhaps with shards of another size
     reader = _TextReader(fields, mapping, prompts, source.name, skip=unknown_prompts == "skip")
+    reader.aliases = dict(aliases or {})
     facts = _write(stage.folder, reader, source, shard_rows)
     write_parquet(prompt_table(reader.prompts.values()), prompts_path)
     stage.finish(mark, {"source_digest": source.digest, "mapping": mapping, **facts})
@@ -168,6 +174,7 @@ class _TextReader:
         self.left_out: Counter[str] = Counter()
         self.prompts: dict[str, Prompt] = {}
         self.models: set[str] = set()
+        self.aliases: Mapping[str, str] = {}
         self.n_reasoned = 0
         self._beside = [name for name in COLUMNS if name not in mapping.values()]
         self._cache: dict[tuple[str | None, ...], Prompt | None] = {}
@@ -191,6 +198,7 @@ class _TextReader:
             names = ("model", "outcome", *self._kept)
             cells = {n: label(self._cell(row, n), self.where, number) or "" for n in names}
             model = cells["model"].strip() or UNNAMED
+            model = self.aliases.get(model, model)
             if model == ALL:
                 raise DataError(
                     f"{self.where}: row {number}: a model cannot be called {ALL!r}, which stands "
@@ -301,6 +309,28 @@ def said_left_out(left_out: Mapping[str, Any]) -> str:
     more = left_out["n_prompts"] - len(shown)
     names = ", ".join([*shown, *([f"and {more:,} more"] if more else [])])
     return f"{left_out['n_texts']:,} texts of {left_out['n_prompts']:,} prompts: {names}"
+
+
+_DATED = re.compile(r"[-_@ ]?(?:20\d\d[-.]?\d\d[-.]?\d\d|latest)$|\(.*?\)|\.0(?!\d)")
+_OF_SERVICE = re.compile(r"^[\w.-]+[:/](?=.)")
+
+
+def alike_models(models: Iterable[str]) -> list[tuple[str, str]]:
+    """Return pairs of names that may be one model's, which would then count twice among models.
+
+    They are the same but for case, punctuation, service, date and what stands in brackets; or one
+    says a version and the other none.
+
+    >>> alike_models(["Claude", "Claude 2.0", "gpt-4", "gpt-4o", "openai:gpt-4-2024-05-13"])
+    [('Claude', 'Claude 2.0'), ('gpt-4', 'openai:gpt-4-2024-05-13')]
+    """
+    found = []
+    for one, other in combinations(sorted(models), 2):
+        keys = (_DATED.sub("", _OF_SERVICE.sub("", name.casefold())) for name in (one, other))
+        a, b = sorted(("".join(filter(str.isalnum, key)) for key in keys), key=len)
+        if a and (a == b or (a.isalpha() and b.startswith(a) and b[len(a) :].isdigit())):
+            found.append((one, other))
+    return found
 
 
 def _plain(text: str) -> str:

@@ -2,7 +2,7 @@
 
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -87,6 +87,7 @@ def compare(
     difference_margin: float | None = None,
     despite: Collection[str] = (),
     seed: int = 0,
+    aliases: Mapping[str, str] | None = None,
 ) -> Comparison:
     """Compare two runs of one study, estimate by estimate, without reading their texts.
 
@@ -107,6 +108,8 @@ def compare(
         Names of instruments that may differ; "all" for any.
     seed
         Start of the random subsets of prompts.
+    aliases
+        Name of a model → the name under which it is compared.
 
     Returns
     -------
@@ -129,11 +132,11 @@ def compare(
     (True, 1)
     """
     sides = side_of(a), side_of(b)
+    models = model_pairs(*sides, aliases)
     choices = Choices(level, margin, difference_margin, seed)
     study = study_of(sides)
     indices = [
-        [rows_of(side, model) for side, model in zip(sides, both, strict=True)]
-        for both in model_pairs(*sides)
+        [rows_of(side, model) for side, model in zip(sides, both, strict=True)] for both in models
     ]
     pairs = [list(matched(*index)) for index in indices]
     records = sides[0].run.records, sides[1].run.records
@@ -142,7 +145,7 @@ def compare(
     check_instruments(instruments, despite)
     rows = [
         row
-        for both, matching in zip(model_pairs(*sides), pairs, strict=True)
+        for both, matching in zip(models, pairs, strict=True)
         for row in changes(sides, both, matching, choices)
     ]
     every = [[records[s][row] for index in indices for row in index[s].values()] for s in (0, 1)]
@@ -161,7 +164,7 @@ def compare(
         dict(counts[0]),
         dict(counts[1]),
         sides[0].run.factors,
-        tuple(asked_differently(sides, model_pairs(*sides))),
+        tuple(asked_differently(sides, models)),
     )
 
 

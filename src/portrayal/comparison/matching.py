@@ -1,6 +1,6 @@
 """What can be compared: estimates of two sides that are the same number, measured alike."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,13 +53,17 @@ def side_of(given: str | Path | Run | Side) -> Side:
     return Side(given if isinstance(given, Run) else Run.open(given))
 
 
-def model_pairs(a: Side, b: Side) -> list[tuple[str, str]]:
+def model_pairs(
+    a: Side, b: Side, aliases: Mapping[str, str] | None = None
+) -> list[tuple[str, str]]:
     """Return the models to compare: those of one name; the only two; else all together."""
     ours, theirs = a.models, b.models
     if len(ours) == len(theirs) == 1:
         return [(ours[0], theirs[0])]
-    shared = [model for model in ours if model in theirs]
-    return [(model, model) for model in shared] + [(ALL, ALL)]
+    known = aliases or {}
+    called = {known.get(model, model): model for model in theirs}
+    names = [(model, known.get(model, model)) for model in ours]
+    return [(model, called[name]) for model, name in names if name in called] + [(ALL, ALL)]
 
 
 def rows_of(side: Side, model: str) -> dict[Key, int]:

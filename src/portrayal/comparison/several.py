@@ -103,6 +103,7 @@ def compare_several(
     difference_margin: float | None = None,
     despite: Collection[str] = (),
     seed: int = 0,
+    aliases: Mapping[str, str] | None = None,
 ) -> Several:
     """Compare several runs, or models of runs, with the first of them.
 
@@ -110,7 +111,7 @@ def compare_several(
     ----------
     sides
         What `compare` takes, two or more; each of one model, if they are more than two.
-    level, margin, difference_margin, despite, seed
+    level, margin, difference_margin, despite, seed, aliases
         As in `compare`.
 
     Raises
@@ -136,6 +137,7 @@ def compare_several(
             difference_margin=difference_margin,
             despite=despite,
             seed=seed,
+            aliases=aliases,
         )
         for other in others
     ]

@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+import shlex
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,7 +19,7 @@ from portrayal.collect import import_texts
 from portrayal.collect.ask import ask_model
 from portrayal.collect.fields import parse_columns
 from portrayal.collect.tables import keep_table
-from portrayal.collect.texts import SHARD_ROWS, said_left_out
+from portrayal.collect.texts import SHARD_ROWS, alike_models, said_left_out
 from portrayal.errors import OptionError
 from portrayal.measure import check_measures, with_q_in
 from portrayal.pipeline.config import AuditConfig
@@ -203,6 +204,7 @@ def _collect(
     if texts is not None:
         fields = with_columns(options.text_fields(study.fields), factors_of(options))
         loading |= {"preset": given.preset, "unknown_prompts": given.unknown_prompts}
+        loading["aliases"] = parse_columns(given.model_alias)
         columns = paired | parse_columns(given.columns)
         note = import_texts(run, texts, fields, study.prompts(), columns=columns, **loading)
     else:
@@ -223,6 +225,11 @@ def _collect(
         tell("no column names a model: all texts are of one, unnamed; --column model=NAME")
     if n := note.get("n_reasoned") if texts is not None else 0:
         tell(f"{counted(n, 'text')} held reasoning, which was removed")
+    for one, other in alike_models(note["models"]):
+        tell(
+            f"are {one} and {other} one model? They count as two; "
+            f"--model-alias {shlex.quote(f'{one}={other}')} makes them one"
+        )
     if left_out := note.get("left_out"):
         tell(f"left out, as their prompts are not the study's: {said_left_out(left_out)}")
 

@@ -207,7 +207,7 @@ def read_options(path: str | Path, study: type, whose: str) -> dict[str, Any]:
             hint: Any = GenericAlias(tuple, (taken.kind, ...)) if taken.repeated else taken.kind
             if taken.named or each.name == "prompt_options":
                 hint = inner or Mapping[str, Any]
-            elif taken.metavar == "FIELD=NAME":
+            elif taken.metavar in ("FIELD=NAME", "NAME=NAME"):
                 hint = hint | Mapping[str, str]
             if each.name not in OF_THE_MOMENT:
                 keys.append((each.name, hint, None))
