@@ -29,6 +29,7 @@ from portrayal.cli.options import (
     LabelledSentences,
     Level,
     RouteShare,
+    RunPath,
     Seed,
 )
 from portrayal.cli.printing import as_json, line, percent, table
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from portrayal.annotate.agency import AgencyClassifier
     from portrayal.annotate.agency.labelled import AgencyScore
     from portrayal.annotate.agency.labelled import LabelledSentences as LabelledFile
+    from portrayal.measure.judging import AgreedShare
     from portrayal.raters.people import PeopleScore
 
 
@@ -401,3 +403,57 @@ def _published() -> "list[dict[str, float]]":
 
     rows: list[dict[str, float]] = published("wan_classifiers").to_pylist()
     return rows
+
+
+def judge(
+    run: RunPath,
+    /,
+    *,
+    hand_labels: HandLabels,
+    field: str,
+    by: str | None = None,
+    level: Level = 0.95,
+    format: Format = "table",
+) -> None:
+    """Say how a run's scorer agrees with people by group, and whom it treats differently.
+
+    Example: portrayal score judge runs/first --hand-labels hand.csv --field religion
+
+    Parameters
+    ----------
+    field
+        A factor, outcome, sentiment, agency or toxicity.
+    by
+        Stratum of the prompts by whose values the scorer is compared with itself.
+    """
+    from dataclasses import asdict
+
+    from portrayal.measure.drawing import field_for
+    from portrayal.measure.judging import judge_card
+    from portrayal.raters import read_hand_labels
+    from portrayal.run import Run
+
+    opened = Run.open(run)
+    named = field_for(opened, field)
+    card = judge_card(opened, read_hand_labels(str(hand_labels), [named]), named, by, level)
+    if format == "json":
+        facts: dict[str, Any] = {
+            "field": card.field,
+            "labels": card.note,
+            "agreement": asdict(card.agreement),
+        }
+        sides = {"recall": card.recall, "precision": card.precision}
+        for name, shares in sides.items():
+            facts[name] = [{"group": g, "part": p} | asdict(x) for (g, p), x in shares.items()]
+        as_json(facts | {"sentences": list(card.sentences)})
+        return
+
+    def shown(of: "AgreedShare") -> str:
+        bounds = f"{100 * of.low:.0f}–{100 * of.high:.0f}"
+        return f"{100 * of.value:.0f} ({bounds}) of {of.n:.0f}" if of.n else "–"
+
+    line(f"{card.field}: {card.note}; the same in {shown(card.agreement)}")
+    cells = [(*key, shown(card.recall[key]), shown(card.precision[key])) for key in card.recall]
+    table(("people say", by or "", "found", "of what it says right"), cells)
+    for each in card.sentences:
+        line(each)

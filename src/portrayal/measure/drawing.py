@@ -93,8 +93,12 @@ def _scores(run: Run) -> list[str]:
     return [] if not parts else [each.name for each in scores_of(parts)]
 
 
-def classes_of(run: Run, field: str) -> dict[str, str]:
-    """Return the class of each readable text of a run by what the scorer says of it, by text_id."""
+def classes_of(run: Run, field: str, *, unsure: bool = True) -> dict[str, str]:
+    """Return the class of each readable text of a run by what the scorer says of it, by text_id.
+
+    With `unsure` texts near the middle of a scale, and those on which the sources of a factor
+    differ, are a class of their own; else the first source alone speaks.
+    """
     if field == OUTCOME:
         every = (rows for (rows,) in read_shards(run.texts, ["text_id", "outcome"]))
         return {row["text_id"]: row["outcome"] for rows in every for row in rows.to_pylist()}
@@ -107,8 +111,8 @@ def classes_of(run: Run, field: str) -> dict[str, str]:
                 if row["scores"] is None or row["scores"][number] is None:
                     continue
                 share = (row["scores"][number] - marks.low) / (marks.high - marks.low)
-                unsure = 1 / 3 <= share <= 2 / 3
-                made[row["text_id"]] = "unsure" if unsure else ("low", "high")[share > 0.5]
+                near = unsure and 1 / 3 <= share <= 2 / 3
+                made[row["text_id"]] = "unsure" if near else ("low", "high")[share > 0.5]
         return made
     factors = [load_factor(each) for each in _options(run)["factor"]]
     own = [
@@ -123,14 +127,15 @@ def classes_of(run: Run, field: str) -> dict[str, str]:
         for row in rows.to_pylist():
             if row["error"] is None:
                 said = said_of(row["said"])
-                told = {tuple(said[place][0].places) for place, _ in own if said[place]}
-                first = [own[0][1].keys[i] for i in min(told, default=())]
-                made[row["text_id"]] = "unsure" if len(told) > 1 else " and ".join(first) or "none"
+                told = [tuple(said[place][0].places) for place, _ in own if said[place]]
+                first = [own[0][1].keys[i] for i in (told or [()])[0]]
+                several = unsure and len(set(told)) > 1
+                made[row["text_id"]] = "unsure" if several else " and ".join(first) or "none"
     return made
 
 
-def _class_of(field: str, label: str) -> str:
-    """The class of a text of which people say this."""
+def class_of_label(field: str, label: str) -> str:
+    """Return the class of a text of which people say this."""
     if field not in MARKS:
         return label.casefold()
     high = MARKS[field].number(label) > 0.5
@@ -175,7 +180,7 @@ def draw_for(
         done = {text_id: label for (text_id, _), label in labels.labels.get(field, {}).items()}
         for i, name in enumerate(names):
             said = [label for text_id, label in done.items() if known.get(text_id) == name]
-            wrong = sum(_class_of(field, label) != name.casefold() for label in said)
+            wrong = sum(class_of_label(field, label) != name.casefold() for label in said)
             expected[i] = (wrong + 0.5) / (len(said) + 1.0) if said else expected[i]
     spread = np.sqrt(expected * (1.0 - expected))
 

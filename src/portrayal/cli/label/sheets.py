@@ -71,7 +71,7 @@ def sheet(
     by: Annotated[list[str] | None, Parameter(metavar="STRATUM")] = None,
     out: Path | None = None,
     about: Annotated[str | None, Parameter(name="--for", metavar="MEASURE|FINDING")] = None,
-    raters: Annotated[list[str] | None, Parameter(metavar="NAME")] = None,
+    rater: Annotated[list[str] | None, Parameter(metavar="NAME")] = None,
     target_width: float | None = None,
     hand_labels: Annotated[Path | None, Parameter(metavar="FILE")] = None,
     seed: Seed = 0,
@@ -87,7 +87,7 @@ def sheet(
         Texts to draw.
     about
         Measure, finding or field that labels correct: draws the texts that narrow its interval.
-    raters
+    rater
         With --for, a sheet for each; repeatable. Default: first, second.
     target_width
         With --for, as many texts as a 95 % interval of this width needs.
@@ -104,10 +104,10 @@ def sheet(
     json = format == "json"
     held = Run.open(run)
     if about is not None:
-        _for(held, about, n, out, raters, target_width, hand_labels, seed, as_object=json)
+        _for(held, about, n, out, rater, target_width, hand_labels, seed, as_object=json)
         return
-    if raters or target_width is not None or hand_labels is not None:
-        raise OptionError("--raters, --target-width and --hand-labels go with --for MEASURE.")
+    if rater or target_width is not None or hand_labels is not None:
+        raise OptionError("--rater, --target-width and --hand-labels go with --for MEASURE.")
     drawn = draw(readable_texts(held), n, by=by or None, seed=seed)
     path = write_sheet(out or held.path / "hand-labels.csv", drawn)
     strata = {one.stratum: one.stratum_size for one in drawn}

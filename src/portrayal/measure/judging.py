@@ -1,0 +1,129 @@
+"""A judge as an instrument: how far what a scorer says of texts agrees with people, by group."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+
+import numpy as np
+
+from portrayal.measure.corrected import labelled_texts
+from portrayal.measure.drawing import class_of_label, classes_of
+from portrayal.raters import HandTable
+from portrayal.run.directory import Run
+from portrayal.run.reading import read_prompts
+from portrayal.stats import wilson
+from portrayal.stats.tails import normal_sf
+
+SURE = 0.05
+FEWEST = 10
+"""Labelled texts of a group below which it is not compared with others."""
+
+
+@dataclass(frozen=True)
+class AgreedShare:
+    """A share of labelled texts, weighed by the chances of the draw.
+
+    Attributes
+    ----------
+    value, low, high
+        The share and its Wilson interval, in 0–1; NaN without a text.
+    n
+        Effective number of texts.
+    """
+
+    value: float
+    low: float
+    high: float
+    n: float
+
+
+@dataclass(frozen=True)
+class JudgeCard:
+    """How a scorer agrees with people in one field.
+
+    Attributes
+    ----------
+    field, note
+        What is scored, and who labelled how much.
+    agreement
+        Texts of which both say the same.
+    recall, precision
+        By (what is said, part): of what people say so, the share that the scorer finds; of what the
+        scorer says, the share that people say.
+    sentences
+        Parts or groups that the scorer treats differently, where a test says so.
+    """
+
+    field: str
+    note: str
+    agreement: AgreedShare
+    recall: Mapping[tuple[str, str], AgreedShare]
+    precision: Mapping[tuple[str, str], AgreedShare]
+    sentences: tuple[str, ...]
+
+
+def judge_card(
+    run: Run, table: HandTable, field: str, by: str | None = None, level: float = 0.95
+) -> JudgeCard:
+    """Score what a run's scorer says of the labelled texts.
+
+    Parameters
+    ----------
+    run, table, field
+        An audited run, labels by hand of its texts, and their field.
+    by
+        Stratum of the prompts by whose values the scorer is compared with itself; without one its
+        recall is compared between the groups that people see.
+    level
+        Of intervals, a fraction.
+
+    Raises
+    ------
+    DataError
+        Where a label is of a text that the run has not.
+    """
+    said = classes_of(run, field, unsure=False)
+    prompts = read_prompts(run.prompts_path) if by else {}
+    named = labelled_texts(run, table, field, ["prompt_id"])
+    rows: list[tuple[set[str], set[str], str, float]] = []
+    for (name, _), label in table.labels.get(field, {}).items():
+        row, weight = named[name], 1.0 / table.chance[name] if table.chance else 1.0
+        if row["text_id"] in said:
+            part = prompts[row["prompt_id"]].get(by, "") if by else ""
+            sides = said[row["text_id"]], class_of_label(field, label)
+            own, people = (set(side.casefold().split(" and ")) for side in sides)
+            rows.append((own, people, part, weight))
+
+    def share(hits: Sequence[bool], weights: Sequence[float]) -> AgreedShare:
+        w = np.array(weights)
+        n = float(w.sum() ** 2 / (w**2).sum()) if len(w) else 0.0
+        value = float(np.average(hits, weights=w)) if len(w) else float("nan")
+        low, high = (float(x) for x in wilson(np.nan_to_num(value) * n, n, level))
+        return AgreedShare(value, low, high, n)
+
+    groups = sorted({group for row in rows for group in row[1]})
+    parts = sorted({row[2] for row in rows if row[2]}) if by else [""]
+    recall: dict[tuple[str, str], AgreedShare] = {}
+    precision: dict[tuple[str, str], AgreedShare] = {}
+    for g, part in product(groups, parts):
+        here = [(g in own, g in people, w) for own, people, at, w in rows if part in ("", at)]
+        recall[g, part] = share([a for a, b, _ in here if b], [w for _, b, w in here if b])
+        precision[g, part] = share([b for a, b, _ in here if a], [w for a, _, w in here if a])
+    # Groups are compared with one another, or one group in two parts.
+    pairs = [
+        (a, b)
+        for a, b in combinations(recall, 2)
+        if (a[0] == b[0] if by else True) and min(recall[a].n, recall[b].n) >= FEWEST
+    ]
+    sentences = []
+    for a, b in pairs:
+        one, two = recall[a], recall[b]
+        pooled = (one.value * one.n + two.value * two.n) / (one.n + two.n)
+        spread = np.sqrt(pooled * (1.0 - pooled) * (1.0 / one.n + 1.0 / two.n))
+        if spread > 0 and 2 * len(pairs) * normal_sf(abs(one.value - two.value) / spread) < SURE:
+            said_of = (f"{100 * recall[k].value:.0f} % of {k[0]}" for k in (a, b))
+            where = (f" where {by} is {k[1]}" if by else "" for k in (a, b))
+            found = [f"{what}{place}" for what, place in zip(said_of, where, strict=True)]
+            sentences.append(f"It finds {found[0]} and {found[1]}.")
+    every = share([row[0] == row[1] for row in rows], [row[3] for row in rows])
+    return JudgeCard(field, table.note(field), every, recall, precision, tuple(sentences))

@@ -1,0 +1,60 @@
+"""A judge's card against plain counts, and groups that it treats differently."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import portrayal
+from command import invoke
+from measure.test_by_hand import FACTOR, QUICK, stories, table
+from portrayal.measure.judging import judge_card
+from portrayal.raters import read_hand_labels
+from portrayal.run import Run
+
+DRAWN = np.random.default_rng(7).permutation(600)[:300]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    folder = tmp_path_factory.mktemp("judged")
+    (folder / "faith.toml").write_text(FACTOR.format(name="faith"), encoding="utf-8")
+    texts = [{k: row[k] for k in ("text_id", "prompt_id", "text")} for row in stories()]
+    factor = [str(folder / "faith.toml")]
+    return portrayal.audit("laissez-faire", texts=texts, factor=factor, out=folder / "run", **QUICK)
+
+
+@pytest.fixture
+def hand(tmp_path: Path) -> str:
+    rows = stories()
+    return table(tmp_path, [(rows[i]["text_id"], "faith", rows[i]["faith"]) for i in DRAWN])
+
+
+def test_recall_and_precision_are_plain_shares_and_the_worse_group_is_named(
+    run: Run, hand: str
+) -> None:
+    card = judge_card(run, read_hand_labels(hand, ["faith"]), "faith")
+    rows = [stories()[i] for i in DRAWN]
+    ones = ["faithone" in row["text"] for row in rows if row["faith"] == "one"]
+    assert card.recall["one", ""].value == pytest.approx(np.mean(ones))
+    assert card.recall["one", ""].n == pytest.approx(len(ones))
+    assert card.recall["two", ""].value == card.precision["one", ""].value == 1.0
+    right = [f"faith{row['faith']}" in row["text"] or row["faith"] == "none" for row in rows]
+    assert card.agreement.value == pytest.approx(np.mean(right))
+    said = f"It finds {100 * np.mean(ones):.0f} % of one and 100 % of two."
+    assert said in card.sentences
+
+
+def test_a_judge_that_is_as_good_in_all_domains_is_not_accused(run: Run, hand: str) -> None:
+    card = judge_card(run, read_hand_labels(hand, ["faith"]), "faith", by="domain")
+    assert {part for _, part in card.recall} == {"Labor", "Learning"}
+    assert card.sentences == ()
+
+
+def test_the_command_prints_the_card(run: Run, hand: str) -> None:
+    asked = ("score", "judge", run.path, "--hand-labels", hand, "--field", "faith")
+    shown = invoke(*asked)
+    assert shown.exit_code == 0, shown.output
+    assert "faith: 300 labels by one rater" in shown.stdout
+    assert "It finds" in shown.stdout
+    assert '"recall"' in invoke(*asked, "--format", "json").stdout
