@@ -73,7 +73,7 @@ def test_a_full_disk_in_an_audit(inside: Portrayal, small: Path, undisturbed: Pa
         (("audit", "laissez-faire", "--sample", *QUICK, "--out", "{run}"), False),
         (("report", "{run}"), False),
         (("report", "{run}", "--format", "md"), False),
-        (("evidence", "{run}", "--out", "{run}/pack.zip"), False),
+        (("evidence", "{run}", "--for", "model-card"), False),
         (("compare", "{run}", "{run}", "--format", "html", "--out", "{run}/c.html"), False),
         (("list", "estimates", "{run}"), True),
         (("compare", "{run}", "{run}"), True),
