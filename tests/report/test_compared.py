@@ -68,7 +68,7 @@ def test_what_chance_can_give_is_not_claimed(
     none = "Nothing found" if tested else "Nothing could be seen"
     assert head.none.startswith(f"{none} in 8 texts")
     assert tested or head.none.endswith("no number of this run has a null to hold it against.")
-    assert head.cannot[0].startswith("1 of 1 distance cannot be told")
+    assert head.cannot[0].startswith("1 of 1 distance from the originals may be luck")
 
 
 def test_an_undefined_distance_is_counted_with_its_reason(tmp_path: Path) -> None:

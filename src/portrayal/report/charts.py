@@ -18,6 +18,7 @@ from portrayal.report.figures.figure import Figure
 from portrayal.report.figures.generic import BrokenFigureWarning
 from portrayal.report.formats import interval, number, probability, script_json, short
 from portrayal.report.study import report_of
+from portrayal.report.terms import Terms
 from portrayal.report.view import View, place_words, q_of
 from portrayal.report.words import colour_rules, described, group_label, measure_title
 from portrayal.run.estimates import flat_row
@@ -103,6 +104,7 @@ def frame(data: str, own: Iterable[tuple[str, str]] = ()) -> dict[str, Any]:
         "scripts": [trusted(text) for text in scripts],
         "policy": " ".join(f"'sha256-{digest.decode()}'" for digest in digests),
         "data": data,
+        "terms": Terms(),
     }
 
 

@@ -44,7 +44,7 @@ from portrayal.report.strength import (
     strength_of,
     units,
 )
-from portrayal.report.study import report_of
+from portrayal.report.study import form_of, report_of
 from portrayal.report.view import (
     View,
     beyond_chance,
@@ -330,9 +330,10 @@ def _finding(view: View, estimates: list[Estimate]) -> Stated:
 
 def facts_of(view: View, e: Estimate) -> tuple[str, ...]:
     """Return number and range, what chance gives, the counts, and how many models agree."""
-    said = [f"{said_value(e)} ({fmt.interval(e.interval, e.statistic)})"]
+    form = form_of(view, e)
+    said = [f"{said_value(e, form)} ({fmt.interval(e.interval, form)})"]
     if e.null is not None and not math.isnan(e.null.low):
-        said.append(f"chance alone: {fmt.interval(e.null, e.statistic)}")
+        said.append(f"chance alone: {fmt.interval(e.null, form)}")
     counts = e.counts
     said.append("; ".join(count_words(count, e.unit) for count in counts) or units_of(e))
     agreeing, known = agreement(view, e)
@@ -346,9 +347,9 @@ def units_of(e: Estimate) -> str:
     return f"{fmt.count(e.n_units)} {units(e.unit, e.n_units)}"
 
 
-def said_value(e: Estimate) -> str:
+def said_value(e: Estimate, form: str = "") -> str:
     """Return a value as a fact ("0.40 times", "+0.12")."""
-    number = fmt.number(e.value, e.statistic)
+    number = fmt.number(e.value, form or e.statistic)
     return f"{number} times" if e.statistic == "ratio" else number
 
 

@@ -203,8 +203,8 @@ def cannot_lines(view: View) -> tuple[str, ...]:
         counted = {units(e.unit, 2.0) for e, _ in judged if group_label(e.group) in rare}
         what = "people" if counted - {"texts"} else "texts"
         said.append(
-            f"Cannot be measured here: {_few_named(rare)}, as fewer than {FEW_PEOPLE} {what} of "
-            f"them or {FEW_PROMPTS} prompts were read, or the reader cannot tell them."
+            f"Cannot be measured here: {_few_named(rare)}. There are fewer than {FEW_PEOPLE} "
+            f"{what} of them or {FEW_PROMPTS} prompts, or the reader cannot recognise them."
         )
     # Groups of a factor that no baseline gives a share of: they have shares, but no comparison.
     single = [e for e, _ in judged if len(e.group) == 1]
@@ -218,8 +218,8 @@ def cannot_lines(view: View) -> tuple[str, ...]:
         )
     if unclear:
         said.append(
-            f"{unclear:,} of {fmt.plural(len(judged), 'number')} show no clear difference, which "
-            "does not mean that groups are treated alike."
+            f"For {unclear:,} of {fmt.plural(len(judged), 'number')} these texts do not settle "
+            "whether groups differ. That is no evidence that they are treated alike."
         )
     return tuple(line for line in said if line)
 

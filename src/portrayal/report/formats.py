@@ -121,6 +121,11 @@ def whole(value: float | None) -> str:
     return NOTHING if value is None or math.isnan(value) else f"{value:,.0f}"
 
 
+def _points(value: float) -> str:
+    """A fraction in percentage points, with its sign ("+37.8")."""
+    return f"{100 * value:+.1f}".replace("-", "−")
+
+
 _BY_STATISTIC = {
     "share": share,
     "agentic": share,
@@ -128,6 +133,7 @@ _BY_STATISTIC = {
     "count": count,
     "distance": distance,
     "difference": difference,
+    "points": lambda x: NOTHING if x is None or math.isnan(x) else f"{_points(x)} points",
     "mean": whole,
 }
 
@@ -143,6 +149,8 @@ def span(low: float, high: float, statistic: str = "ratio") -> str:
         return NOTHING
     if statistic in ("share", "agentic", "communal"):
         return f"{share(low).removesuffix(PERCENT)}{DASH}{share(high)}"
+    if statistic == "points":
+        return f"{_points(low)} to {_points(high)}"
     first = number(low, statistic)
     if statistic == "difference":
         return f"{first} to {number(high, statistic)}"

@@ -26,7 +26,7 @@ from portrayal.records import (
 from portrayal.report.passages import rows_of
 from portrayal.report.schemas import SCHEMAS
 from portrayal.report.strength import HERE, Stated, clusters_of, units
-from portrayal.report.study import report_of
+from portrayal.report.study import form_of, report_of
 from portrayal.report.view import SURE, View, beyond_chance, no_difference, place_words, q_of
 from portrayal.report.words import group_label, group_words, measure_title
 from portrayal.stats.tails import normal_isf
@@ -68,12 +68,15 @@ class Hypothesis:
         Ratio (or difference) furthest from none that would have been found in 80 % of such runs.
     prompts
         Prompts that would establish it, were it as large as it looks; None where too many.
+    form
+        How its numbers are written.
     """
 
     label: str
     estimate: Estimate
     detectable: float | None
     prompts: int | None
+    form: str
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -85,8 +88,8 @@ class Hypothesis:
             needed += f", {fmt.count(times * e.n_texts)} texts"
         return (
             self.label,
-            fmt.number(e.value, e.statistic),
-            fmt.interval(e.interval, e.statistic),
+            fmt.number(e.value, self.form),
+            fmt.interval(e.interval, self.form),
             fmt.probability(e.tests[0].p),
             fmt.probability(q_of(e)),
             needed,
@@ -159,13 +162,13 @@ def headline(view: View, stated: Sequence[Stated]) -> Headline:
     size = (
         f"a ratio of {fmt.number(least, 'ratio')}"
         if e.statistic == "ratio"
-        else f"a {e.statistic} of {fmt.number(least, e.statistic)}{unit}"
+        else f"a {e.statistic} of {fmt.number(least, best.form)}{unit}"
     )
     place = place_words(e, "in ")
     who = f"{group_words(e.group)}{f' {place}' if place else ''}"
     who = best.label if report_of(view).label is not None else who
     middle = sorted(ratios or sizes)[len(ratios or sizes) // 2]
-    half = f"half of the {len(every)} comparisons only {fmt.number(middle, e.statistic)} or more"
+    half = f"half of the {len(every)} comparisons only {fmt.number(middle, best.form)} or more"
     sentence = (
         f"Nothing found in {counted}, although {size} could have been ({who}"
         f"{f'; in {half}' if len(every) > 1 else ''})."
@@ -191,10 +194,10 @@ def _hypothesis(view: View, e: Estimate, tested: Sequence[Estimate]) -> Hypothes
     wanted = float(normal_isf(SURE / 2.0 / max(family, 1)) + normal_isf(1.0 - POWER))
     place, own = place_words(e, "in "), report_of(view).label
     label = f"{group_label(e.group)}{f' {place}' if place else ''}: {measure_title(e.measure)}"
-    label = label if own is None else own(e)
+    label, form = label if own is None else own(e), form_of(view, e)
     error = _standard_error(e)
     if error is None:
-        return Hypothesis(label, e, None, None)
+        return Hypothesis(label, e, None, None, form)
     if e.statistic == "ratio":
         size = math.exp(min(wanted * error, 50.0))
     else:
@@ -202,7 +205,7 @@ def _hypothesis(view: View, e: Estimate, tested: Sequence[Estimate]) -> Hypothes
     away = _away(e)
     times = (wanted * error / away) ** 2 if away > 0 else math.inf
     prompts = math.ceil(e.n_clusters * max(times, 1.0)) if times <= _FARTHEST else None
-    return Hypothesis(label, e, size, prompts)
+    return Hypothesis(label, e, size, prompts, form)
 
 
 def _seen(each: Hypothesis) -> float:

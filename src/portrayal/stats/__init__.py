@@ -90,6 +90,7 @@ from portrayal.stats.p_values import (
     benjamini_yekutieli,
     holm,
     inverted_toward_null,
+    rank_ranges,
     z_from_interval,
 )
 from portrayal.stats.paired import (
@@ -114,7 +115,6 @@ from portrayal.stats.proportions import (
     upper_of_none,
     wilson,
 )
-from portrayal.stats.ranks import rank_ranges
 from portrayal.stats.resampling import (
     cluster_weights,
     expanded_percentile,

@@ -284,21 +284,21 @@ def _first(
     if few := len(changed) - len(sure):
         cannot.append(
             f"{fmt.plural(few, 'more change')} not stated: fewer than {FEW_PEOPLE} people stand "
-            "behind it, or the reader cannot tell the group."
+            "behind it, or the reader cannot recognise the group."
         )
     if rest := len(sure) - len(chosen):
         cannot.append(f"{fmt.plural(rest, 'more change')} of this kind in the figures below.")
     if unresolved:
         cannot.append(
-            f"{fmt.plural(len(unresolved), 'number')} cannot be told either way, which does not "
-            "mean that nothing changed."
+            f"For {fmt.plural(len(unresolved), 'number')} these texts do not settle whether "
+            "anything changed. That is no evidence that nothing did."
         )
     near, none = _furthest(unresolved), ""
     if not said:
         none = f"No clear change found in {fmt.plural(len(rows), 'number')}."
     if near is not None and not said:
         near_words = _headline(near, labels)
-        none += f" What comes nearest, but cannot be told from chance: {near_words}."
+        none += f" The largest difference, which luck may explain: {near_words}."
     texts = [_n_texts(side) for side in sides]
     read = (
         f"{labels[0]} ({texts[0]:,} texts) beside {labels[1]} ({texts[1]:,}) · "

@@ -127,7 +127,7 @@ class Axis:
     factor
         Reach of a log axis around 1; None for a linear axis.
     form
-        Number format of a linear axis' labels.
+        Number format of a linear axis' labels; "points" for differences of shares.
     zero
         Whether a linear axis holds 0.
     line
@@ -151,7 +151,12 @@ class Axis:
         if self.factor is not None:
             return log_channel(field, self.factor, self.title)
         axis = {"grid": True, "gridColor": "#eeeeee", "tickCount": 5}
-        axis |= {"format": self.form} if self.form else {}
+        if (
+            self.form == "points"
+        ):  # a share's, without a sign that would make it a change in per cent
+            axis["labelExpr"] = "format(100 * datum.value, '+.0f')"
+        elif self.form:
+            axis["format"] = self.form
         return channel(field, {"zero": self.zero, "nice": True}, axis, self.title)
 
 

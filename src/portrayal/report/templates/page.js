@@ -65,7 +65,7 @@
   /* A print opens figures in their order, charts at a size that can be read, for nine pages. */
   const SHEET = 1000;
   const TALLEST = 620;
-  const SHEETS = 9;
+  const SHEETS = 8;
   function printedHeight(figure) {
     const place = figure.querySelector("[data-chart]");
     const image = place && charts[place.dataset.chart];
@@ -75,6 +75,10 @@
   }
   let opened = [];
   window.addEventListener("beforeprint", function () {
+    if (byId("figures")) each(".behind:not([open]), #words", function (fold) {
+      fold.open = true;
+      opened.push(fold);
+    });
     let used = 0;
     let sheets = 0;
     each("figure > details:not([open])", function (figure) {
@@ -92,6 +96,27 @@
     opened.forEach(function (figure) { figure.open = false; });
     opened = [];
   });
+
+  /* Terms: what a word means, while it is pointed at or focused; Escape closes it. */
+  const tip = document.createElement("div");
+  tip.id = "tip";
+  tip.setAttribute("role", "tooltip");
+  tip.hidden = true;
+  document.body.append(tip);
+  function explain(term) {
+    tip.textContent = term ? term.dataset.means : "";
+    tip.hidden = !term;
+  }
+  each(".term", function (term) {
+    term.setAttribute("aria-describedby", "tip");
+    ["mouseenter", "focus", "click"].forEach(function (name) {
+      term.addEventListener(name, function () { explain(term); });
+    });
+    ["mouseleave", "blur"].forEach(function (name) {
+      term.addEventListener(name, function () { explain(null); });
+    });
+  });
+  document.addEventListener("keydown", function (key) { if (key.key === "Escape") explain(null); });
 
   /* Sharing: a finding as text, a chart with its caption as a file; each with the citation. */
   const status = byId("status");

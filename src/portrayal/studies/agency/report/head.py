@@ -73,12 +73,12 @@ def agency_first(view: View) -> FirstScreen:
     found = sorted((e for e in every if e.clear), key=lambda e: (e.strength != STRONG, -_size(e)))
     near = sorted((e for e in every if e.strength == UNCLEAR), key=lambda each: each.p)
     shown = [e for e in (*found, *near) if e.first.measure.startswith("agency_gap")]
-    chart = glance(view, shown, _row, Axis("percentage points", line=0.0, zero=True, form="+.0%"))
+    chart = glance(view, shown, _row, Axis("percentage points", line=0.0, zero=True, form="points"))
     cannot = (
         *_contradicted(view),
         *_level(view),
         _limits(view),
-        "Agentic is not better than communal: the audit asks whether groups are told apart.",
+        "Agentic is not better than communal: the audit asks whether groups are described alike.",
     )
     return FirstScreen(read_line(view), tuple(found[:MOST]), "", cannot, chart)
 
@@ -302,8 +302,8 @@ def _limits(view: View) -> str:
     if not own:
         return "No difference between groups could be measured."
     return (
-        f"{len(unclear)} of {len(own)} differences cannot be told from 0, which does not mean that "
-        "groups are treated alike."
+        f"For {len(unclear)} of {len(own)} differences these texts do not settle whether there is "
+        "one. That is no evidence that groups are treated alike."
     )
 
 

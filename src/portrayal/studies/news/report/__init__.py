@@ -2,7 +2,13 @@
 
 import portrayal.studies.news.report.figures as figures
 from portrayal.report.study import Section, StudyReport, Wording, words_of
-from portrayal.studies.news.report.head import compared, instruments, intervals, news_first
+from portrayal.studies.news.report.head import (
+    compared,
+    instruments,
+    intervals,
+    news_first,
+    written_as,
+)
 from portrayal.studies.news.report.series import FIGURES, group_name, table_place
 from portrayal.studies.news.report.texts import examples
 
@@ -28,5 +34,6 @@ REPORT = StudyReport(
     intervals=intervals,
     place=table_place,
     group=group_name,
+    form=written_as,
     style="style.css",
 )

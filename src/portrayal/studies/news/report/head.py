@@ -60,8 +60,7 @@ def news_first(view: View) -> FirstScreen:
         tuple(sorted(said, key=lambda e: e.strength != STRONG)),
         "",
         (
-            f"{unclear} of {fmt.plural(len(known), 'distance')} cannot be told from what chance "
-            "gives.",
+            f"{unclear} of {fmt.plural(len(known), 'distance')} from the originals may be luck.",
             "An original is what people wrote, not a measure of what would be fair.",
         ),
         glance(view, moved, row, Axis("change", line=0.0, zero=True)),
@@ -204,6 +203,12 @@ def _fell(view: View, e: Estimate) -> str:
     if not said:
         return ""
     return f" Where the original mentions the group, {'; '.join(said)} of the texts."
+
+
+def written_as(e: Estimate) -> str:
+    """Return how an estimate is written: a difference of shares in percentage points."""
+    shares = e.statistic == "difference" and e.strata.get("level") in SHARES
+    return "points" if shares else e.statistic
 
 
 def compared(view: View) -> Compared:

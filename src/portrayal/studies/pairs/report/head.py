@@ -73,8 +73,8 @@ def pairs_first(view: View) -> FirstScreen:
         cannot.append("No difference between groups was measured in this run.")
     if unclear:
         cannot.append(
-            f"{unclear} of {fmt.plural(len(own), 'difference')} cannot be told from 0, which does "
-            "not mean that groups are treated alike."
+            f"For {unclear} of {fmt.plural(len(own), 'difference')} these texts do not settle "
+            "whether there is one. That is no evidence that groups are treated alike."
         )
     clusters = max((e.n_clusters for e in own), default=0)
     pairs = sum(max(e.n_units for e in own if e.strata["model"] == model) for model in _models(own))

@@ -111,12 +111,14 @@ def representation(view: View, estimates: Rows) -> Iterator[Figure]:
         if e.value is not None and "reads_2" in e.details and NO_TEST not in e.instruments:
             first.setdefault(borne(e.group), e)
     parts = [
-        f"{race} {fmt.ratio(e.details['reads_2'])} (fair naming {fmt.ratio(e.details['r0'])})"
+        f"{race} {fmt.ratio(e.details['reads_2'])} (without a difference "
+        f"{fmt.ratio(e.details['r0'])})"
         for race, e in first.items()
     ]
     shrinking = (
-        " Names tell a race only in part, so ratios shrink: a true ratio of 2 would read, in "
-        f"{domain_of(next(iter(first.values())))}: {fmt.listed(parts)}."
+        " Most names are borne by people of several races, which draws ratios towards 1: where a "
+        f"group appears twice as often, the ratio in {domain_of(next(iter(first.values())))} would "
+        f"be about {fmt.listed(parts)}."
         if first
         else ""
     )

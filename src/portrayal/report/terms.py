@@ -1,0 +1,60 @@
+"""Terms: the words of a first screen that are explained where they first stand."""
+
+import re
+import tomllib
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from portrayal.run.pages import trusted
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+
+@cache
+def terms() -> tuple[tuple[str, re.Pattern[str], str], ...]:
+    """Return every term: its name, how it is found in a text, and what it means in plain words."""
+    text = files("portrayal.report").joinpath("terms.toml").read_text(encoding="utf-8")
+    return tuple(
+        (row["name"], re.compile(rf"(?<!\w)(?:{row['match']})(?!\w)", re.IGNORECASE), row["means"])
+        for row in tomllib.loads(text)["terms"]
+    )
+
+
+class Terms:
+    """Marks a technical word where it first stands on a page, and keeps what was marked.
+
+    Examples
+    --------
+    >>> marked = Terms()
+    >>> str(marked("q < 0.01"))[:58]
+    '<span class="term" tabindex="0" role="button" data-means="'
+    >>> [name for name, _ in marked.used]
+    ['p and q']
+    """
+
+    def __init__(self) -> None:
+        self.used: list[tuple[str, str]] = []
+
+    def __call__(self, text: str) -> "Markup":
+        """Return a text, escaped, with what `page.js` shows for each word that is new."""
+        from markupsafe import escape
+
+        known = {name for name, _ in self.used}
+        hits: list[tuple[int, int, str]] = []
+        for name, pattern, means in terms():
+            found = pattern.search(text) if name not in known else None
+            if found is not None:
+                self.used.append((name, means))
+                if all(found.end() <= a or b <= found.start() for a, b, _ in hits):
+                    hits.append((*found.span(), means))
+        done, parts = 0, []
+        for start, end, means in sorted(hits):
+            parts += [
+                str(escape(text[done:start])),
+                '<span class="term" tabindex="0" role="button"',
+            ]
+            parts.append(f' data-means="{escape(means)}">{escape(text[start:end])}</span>')
+            done = end
+        return trusted("".join(parts) + str(escape(text[done:])))
