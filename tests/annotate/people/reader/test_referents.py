@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from portrayal import registry
 from portrayal.annotate.people import find_everyone
 from portrayal.annotate.people.any_text.pronouns import Mark, most_likely
+from portrayal.annotate.people.reader import referents
 from portrayal.annotate.people.reader.referents import (
     BEHIND,
     WINDOW,
@@ -14,6 +16,7 @@ from portrayal.annotate.people.reader.referents import (
     referring_of,
 )
 from portrayal.errors import OptionError
+from portrayal.studies.groups import group_annotations
 
 TEXT = "Ann Lee met Bo. She smiled."
 MARKS = [
@@ -122,6 +125,14 @@ def test_find_everyone_follows_what_it_is_told():
     assert [one.gender for one in find_everyone(TEXT)] == ["F", "Unspecified"]
 
 
+def test_a_text_that_names_one_person_is_left_to_the_rules():
+    def asked(*_):
+        raise AssertionError("there is nobody to choose between")
+
+    text = "Ann Lee met a baker. She smiled at him."
+    assert find_everyone(text, refer=asked) == find_everyone(text)
+
+
 def test_the_rules_decide_between_what_is_as_likely():
     def torn(_, marks, n_people, n_pronouns):
         return np.full((n_pronouns, n_people + 1), 1 / (n_people + 1))
@@ -151,3 +162,13 @@ def test_a_labeler_that_is_none_is_refused():
     with pytest.raises(OptionError, match="expected the labeler embedded or reader; got 'llm'"):
         referring_of("llm")
     assert referring_of("embedded") == ("embedded", None)
+
+
+def test_the_people_of_factors_are_read_by_the_labeler_of_the_installation(monkeypatch):
+    options = registry.get("studies", "news").options(factor=("race",))
+    monkeypatch.setattr(referents, "find_spec", lambda name: None)
+    assert referents.labeler_of(None) == "embedded"
+    monkeypatch.setattr(referents, "find_spec", lambda name: name)
+    assert referents.labeler_of(None) == "reader"
+    people, _ = group_annotations(options, ())
+    assert (people.name, people.settings["labeler"]) == ("everyone.v2", "reader")

@@ -19,6 +19,7 @@ from portrayal.annotate.annotator import Annotator
 from portrayal.annotate.people.any_text.candidates import PARTICLES, SUFFIXES
 from portrayal.annotate.people.any_text.draft import PersonDraft, draft_people
 from portrayal.annotate.people.any_text.pronouns import Refer
+from portrayal.annotate.people.reader.referents import EMBEDDED, referring_of
 from portrayal.annotate.people.shared.model import UNSPECIFIED, UNSURE, Span
 from portrayal.annotate.people.shared.recase import is_flat, recase
 from portrayal.annotate.people.shared.scan import local_words, locale_of
@@ -383,10 +384,11 @@ def person_facts(person: Person, *, main: bool) -> dict[str, Any]:
 
 def _setup(settings: Mapping[str, Any]) -> Callable[..., dict[str, Any]]:
     locale = locale_of(settings)
+    _, refer = referring_of(settings.get("labeler", EMBEDDED))
 
     def annotate(row: Mapping[str, Any], strata: Mapping[str, str]) -> dict[str, Any]:
         del strata  # the text alone says who is in it
-        people = find_everyone(row["text"], writer=True, locale=locale)
+        people = find_everyone(row["text"], writer=True, locale=locale, refer=refer)
         main = main_person(people)
         return {"people": [person_facts(person, main=person is main) for person in people]}
 
@@ -397,7 +399,7 @@ EVERYONE = Annotator(
     name="everyone.v2",
     summary="All people whom any English text names, their genders, and the sentences about each; "
     "in another language whoever the tables of a locale name.",
-    reads="texts; perhaps a locale",
+    reads="texts; perhaps a locale; perhaps the reader's network, which the settings name",
     unit="text",
     range="a list of people; gender is F, M, NB, Unspecified or Unsure",
     undefined_when="a text that was refused, empty or failed has no list; one without people an "
