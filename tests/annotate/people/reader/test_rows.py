@@ -23,10 +23,8 @@ from portrayal.errors import DataError, OptionError
 ROLES = Roles("star student", "struggling student")
 SURE = "Maria, a star student, taught Sam, a struggling student. She smiled, and he thanked her."
 JOINING = {
-    "roles": [1.0, 1.0, 0.0],
-    "roles_of_equals": [1.0, 1.0, 0.0],
+    "roles": [1.0, 1.0],
     "genders": [1.0, 1.0, 0.0],
-    "genders_of_equals": [1.0, 1.0, 0.0],
 }
 HARD = "Kim and Lee met. They laughed, and he said that she was late."
 
@@ -171,8 +169,8 @@ def test_a_network_that_knows_nothing_leaves_it_to_the_rules():
 
 def test_a_network_that_is_sure_prevails_where_it_has_weight():
     for weights, names in (
-        ([0.1, 3.0, 0.0], ("Sam", "Maria")),
-        ([1.0, 0.0, 0.0], ("Maria", "Sam")),
+        ([0.1, 3.0], ("Sam", "Maria")),
+        ([1.0, 0.0], ("Maria", "Sam")),
     ):
         assert tuple(p.name for p in joined(TEXT, ROLES, SWAPPED, roles=weights)) == names
 
@@ -181,12 +179,12 @@ def test_genders_follow_the_person_not_the_role():
     by_words = reading(
         [1e-9, 1, 1e-9], [1, 1e-9, 1e-9], [[1, 0.01, 0.01, 0.01], [0.01, 1, 0.01, 0.01]] * 2
     )
-    people = joined(TEXT, ROLES, by_words, roles=[0.0, 3.0, 0.0])
+    people = joined(TEXT, ROLES, by_words, roles=[0.0, 3.0])
     assert [(p.name, p.gender) for p in people] == [("Sam", "M"), ("Maria", "F")]
 
 
 def test_confidences_are_those_of_the_pool():
-    weights = {"roles": [0.1, 0.1, 0.0], "genders": [0.1, 0.1, 0.0]}
+    weights = {"roles": [0.1, 0.1], "genders": [0.1, 0.1, 0.0]}
     (maria, _), (surer, _) = (
         joined(TEXT, ROLES, one, **weights)
         for one in (

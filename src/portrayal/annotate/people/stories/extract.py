@@ -28,13 +28,7 @@ from portrayal.annotate.people.stories.genders import (
     weights_of_codes,
 )
 from portrayal.annotate.people.stories.names import find_people
-from portrayal.annotate.people.stories.roles import (
-    IN_ORDER,
-    MOST_ACTIONS,
-    SIGNS,
-    actions,
-    ways_of,
-)
+from portrayal.annotate.people.stories.roles import MOST_ACTIONS, SIGNS, actions, ways_of
 from portrayal.annotate.people.stories.scene import SINGULAR, Scene, look
 from portrayal.reference.locales import Locale
 
@@ -156,13 +150,12 @@ class Opinion:
         Log-probabilities of F, M, NB and none for each person, then for nobody as subject, as
         object.
     of_roles, of_genders
-        Weights of the rules and of the network, and what is added for two people in the order of
-        their names, or for each singular "they".
+        Weights of the rules and of the network; of genders a third for each singular "they".
     """
 
     roles: Sequence[Sequence[float]]
     genders: Sequence[Sequence[float]]
-    of_roles: tuple[float, float, float]
+    of_roles: tuple[float, float]
     of_genders: tuple[float, float, float]
 
 
@@ -228,11 +221,11 @@ def weigh(
     ways, values = ways_of(scene, None if opinion is None else len(opinion.roles[0]) - 1)
     scores = [sum(map(mul, each, signs)) / SCALE for each in values]
     if opinion is not None:
-        rules, network, in_order = opinion.of_roles
-        for at, (way, own) in enumerate(zip(ways, values, strict=True)):
+        rules, network = opinion.of_roles
+        for at, way in enumerate(ways):
             told = zip(opinion.roles, way, strict=True)
             spoken = sum(row[-1 if person is None else person] for row, person in told)
-            scores[at] = rules * scores[at] + network * spoken + in_order * own[IN_ORDER]
+            scores[at] = rules * scores[at] + network * spoken
     best = max(range(len(scores)), key=scores.__getitem__)
     verdict = _genders(scene, ways[best], codes, opinion)
     if scene.cues and len(ways[best]) == 2 and None not in ways[best]:

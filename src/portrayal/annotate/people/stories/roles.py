@@ -27,8 +27,6 @@ SIGNS = (
 )
 """What may speak for a way; see `ways_of`. The last is read only where it may decide."""
 
-IN_ORDER = SIGNS.index("in order")
-
 LEAST, MOST_PEOPLE = 0.9, 3
 """Score from which a capitalised word counts as a person, and how many people may have a role."""
 
@@ -44,7 +42,7 @@ def ways_of(
     """All ways to give the roles, and the values of `SIGNS` for each but for what the people do.
 
     A way holds for each role the index of a person, or None for nobody who is named. With `first`
-    the first so many people may have a role, without it the likeliest.
+    all likely people among the first so many may have a role, without it the likeliest.
     """
     people, roles = scene.people, scene.roles
     values = _nouns_beside(scene)
@@ -52,7 +50,7 @@ def ways_of(
     strength = {i: people[i].score + abs(values[i]) + 1.5 * (i == likely[0]) for i in likely}
     ranked = sorted(likely, key=lambda i: (-strength[i], i))[:MOST_PEOPLE]
     if first is not None:
-        ranked = list(range(min(first, len(people))))
+        ranked = [index for index in likely if index < first]
     n_roles = 2 if roles.has_object else 1
     free = [noun.value for noun in scene.nouns if noun.person is None]
     # Only the subject's noun stands beside no name: "The manager promoted Jo"
