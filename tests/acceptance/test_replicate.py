@@ -48,7 +48,14 @@ def test_stories_as_published_give_what_cleaned_labels_give(shared_data, gold_ru
     (tmp_path / "data/README.md").write_text("stories", encoding="utf-8")
     found = replicate("laissez-faire", tmp_path / "data", tmp_path / "run", **QUICK)
     tables = ("representation", "subordination", "median_racialized_subordination")
-    assert len(found.figures) == sum(published(f"shieh_{t}_ratios").num_rows for t in tables)
+    reading = {f.who: f for f in found.figures if f.place == "S8b"}
+    assert {who: f.printed for who, f in reading.items()} == {
+        "name precision": 98.1, "name recall": 99.3,
+        "gender precision": 98.0, "gender recall": 97.0,
+    }  # fmt: skip
+    assert all(75 < f.low <= f.ours <= f.high <= 100 for f in reading.values())
+    n_ratios = sum(published(f"shieh_{t}_ratios").num_rows for t in tables)
+    assert len(found.figures) == n_ratios + len(reading)
     cleaned = {
         (e.strata["domain"], e.strata["model"], e.group["race"]): e.value
         for e in gold_run.records

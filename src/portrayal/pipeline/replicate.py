@@ -6,7 +6,9 @@ rows have; `[names]` are patterns of file names with the values they stand for; 
 names that models go by in files and in the tables. `options` are those of the audit. `tables` are
 published tables, and `compare` is SQL over them and `estimates` that yields, for each published
 figure, `place`, `domain`, `model`, `who`, `printed`, and `ours`, `low`, `high` (null where these
-files say nothing of it). `why` says in sentences why both may differ.
+files say nothing of it). `[reading]` is a published table of how right the authors' labeler was:
+ours is how far the rules agree with the labels in the files, in at most about `most` stories. `why`
+says in sentences why both may differ.
 """
 
 import json
@@ -132,7 +134,23 @@ def replicate(
     )
     reference = written["reference"] if counts["reference"] else None
     run = audit(study, texts=written["texts"], reference=reference, out=out, config=config, say=say)
-    return Replication(run, tuple(_figures(run, spec)), tuple(spec["why"]), tuple(left_out))
+    figures = _figures(run, spec)
+    if reading := spec.get("reading"):
+        # How a reader agrees with the authors' own labels, on stories from all over the files.
+        from portrayal.raters.people import read_gold, score_people
+
+        columns = [f"gold_{name}={name}" for name in reading["columns"]]
+        every = list(read_gold(written["texts"], columns))
+        score = score_people(
+            every[:: 1 + len(every) // reading["most"]], draws=config.options.get("draws", 2_000)
+        )
+        for name, printed in reading["printed"].items():
+            rate, who = score.rates[name], name.replace("_", " ")
+            known = [None if v is None else 100 * v for v in (rate.value, rate.low, rate.high)]
+            figures.append(
+                PublishedFigure(reading["place"], "All", reading["model"], who, printed, *known)
+            )
+    return Replication(run, tuple(figures), tuple(spec["why"]), tuple(left_out))
 
 
 def _rows(
