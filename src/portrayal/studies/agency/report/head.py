@@ -125,6 +125,7 @@ def _level(view: View) -> list[str]:
     each = [
         f"{' and '.join(points(x / 100.0) for x in levels[primary(view)])} by {name}"
         for name, levels in known.items()
+        if primary(view) in levels
     ]
     return [said.format(masking=primary(view), levels=fmt.listed(each))]
 
