@@ -23,7 +23,7 @@ from portrayal.annotate.people.labeler.answer import (
 from portrayal.annotate.people.shared.model import UNSURE, Character, Roles, gender_of_references
 from portrayal.collect.ask import CollectReport
 from portrayal.collect.ask.asking import Asking
-from portrayal.collect.ask.replies import Reply, ask_prompts, kept_samples
+from portrayal.collect.ask.replies import ask_prompts, kept_samples
 from portrayal.errors import OptionError
 from portrayal.run.directory import Run
 
@@ -233,7 +233,12 @@ def label_held(
     if route is not None:
         ids = [str(row.get("text_id", "")) for row in rows]
         places = least_confident(route[1], route[0], ids)
-    labels = {i: asked for i in places if (asked := _prompt(rows[i], local)) is not None}
+    labels: dict[int, LabelPrompt] = {}
+    for i in places:
+        subject, other = rows[i].get("subject_role"), rows[i].get("object_role")
+        if isinstance(subject, str) and subject.strip():
+            roles = Roles(subject, other if isinstance(other, str) else None)
+            labels[i] = label_prompt(rows[i]["text"], roles, local)
     prompts = {i: label.prompt for i, label in labels.items()}
     report = ask_prompts(asking, prompts.values(), folder, ANSWER_TOKENS)
     wanted = {prompt.prompt_id for prompt in prompts.values()}
@@ -247,46 +252,24 @@ def label_held(
             texts[i] = LabelledText(failed_is, None, "unlabelled: its prompt has no subject_role")
             continue
         kept = answers.get(prompts[i].prompt_id, [])
-        found, why = _label(kept, labels[i], rows[i]["text"], asking.samples, removed)
-        unusable.update(why)
-        people = None if found is None else (found[0], found[1] if len(found) > 1 else None)
-        labeler = failed_is if people is None else "llm"
-        error = None if people is not None else _reason(why, asking.samples)
-        texts[i] = LabelledText(labeler, people, error)
-    return LabelResult(tuple(texts), dict(removed), dict(unusable), report)
-
-
-def _prompt(row: Mapping[str, Any], local: str) -> LabelPrompt | None:
-    subject, other = row.get("subject_role"), row.get("object_role")
-    if not isinstance(subject, str) or not subject.strip():
-        return None
-    roles = Roles(subject, other if isinstance(other, str) else None)
-    return label_prompt(row["text"], roles, local)
-
-
-def _label(
-    answers: Sequence[Reply],
-    prompt: LabelPrompt,
-    text: str,
-    n_asked: int,
-    removed: Counter[str],
-) -> tuple[tuple[Character, ...] | None, Counter[str]]:
-    """The vote of the usable answers, and why the others are not."""
-    usable, why = [], Counter[str]()
-    for answer in answers:
-        said = read_answer(answer.text, prompt.characters, text, removed)
-        if said is None:
-            why["malformed" if answer.outcome == "ok" else answer.outcome] += 1
+        usable, why = [], Counter[str]()
+        for answer in kept:
+            said = read_answer(answer.text, labels[i].characters, rows[i]["text"], removed)
+            if said is None:
+                why["malformed" if answer.outcome == "ok" else answer.outcome] += 1
+            else:
+                usable.append(said)
+        if asking.samples > len(kept):
+            why["not asked"] += asking.samples - len(kept)
+        found = vote(usable, asking.samples, rows[i]["text"])
+        if found is not None:
+            people = (found[0], found[1] if len(found) > 1 else None)
+            texts[i] = LabelledText("llm", people)
         else:
-            usable.append(said)
-    if n_asked > len(answers):
-        why["not asked"] += n_asked - len(answers)
-    found = vote(usable, n_asked, text)
-    if found is None and usable:
-        why["incomplete"] += len(usable)
-    return found, why
-
-
-def _reason(why: Mapping[str, int], n_asked: int) -> str:
-    listed = ", ".join(f"{n} {reason}" for reason, n in sorted(why.items()))
-    return f"unlabelled: of {n_asked} answers {listed}"
+            if usable:
+                why["incomplete"] += len(usable)
+            listed = ", ".join(f"{n} {reason}" for reason, n in sorted(why.items()))
+            error = f"unlabelled: of {asking.samples} answers {listed}"
+            texts[i] = LabelledText(failed_is, None, error)
+        unusable.update(why)
+    return LabelResult(tuple(texts), dict(removed), dict(unusable), report)
