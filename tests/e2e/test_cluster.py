@@ -173,25 +173,3 @@ def test_who_asks_is_killed(cluster: Cluster, tmp_path: Path) -> None:
     assert again.returncode == 0, again.stderr
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
     assert _bytes(run) == _undisturbed(tmp_path / "one")
-
-
-@pytest.mark.fault(
-    "kill -9 of the scheduler of a Dask cluster",
-    "one error within minutes; without it the same audit goes on to the same bytes",
-)
-def test_the_scheduler_is_killed(cluster: Cluster, tmp_path: Path) -> None:
-    run = tmp_path / "asks" / "r"
-    asks = cluster.ask()
-    made = _kill_halfway(asks, run, cluster.scheduler)
-    began = time.monotonic()
-    _, error = asks.communicate(timeout=200)
-    assert asks.returncode != 0
-    assert time.monotonic() - began < 150
-    last = error.strip().splitlines()[-1]
-    assert "Error" in last, error
-    assert not (run / "estimates.parquet").exists()
-    assert not list(run.rglob("*.tmp"))
-    kept = {path: path.stat().st_mtime_ns for path in _parts(run)[:made]}
-    alone = _undisturbed(tmp_path / "asks")  # goes on in the folder of the audit that stopped
-    assert {path: path.stat().st_mtime_ns for path in kept} == kept
-    assert alone == _undisturbed(tmp_path / "one")
