@@ -34,17 +34,11 @@ YES = Option(
     shown="yes",
     kind=bool,
 )
+_RAW = {"shown": "parameter_raw", "metavar": "KEY=JSON", "repeated": True}
+_RAW_HELP = "What else goes into the body of a request as it is; repeatable."
 SHAPING = (
     Option("system", None, "System prompt.", "Asking a model", shown="system", metavar="TEXT"),
-    Option(
-        "parameter_raw",
-        None,
-        "What else goes into the body of a request as it is; repeatable.",
-        "Asking a model",
-        shown="parameter_raw",
-        metavar="KEY=JSON",
-        repeated=True,
-    ),
+    Option("parameter_raw", None, _RAW_HELP, "Asking a model", **_RAW),  # type: ignore[arg-type]
 )
 """Options beside --parameter, whose values are parameters too."""
 

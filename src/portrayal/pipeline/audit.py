@@ -226,10 +226,8 @@ def _collect(
     if n := note.get("n_reasoned") if texts is not None else 0:
         tell(f"{counted(n, 'text')} held reasoning, which was removed")
     for one, other in alike_models(note["models"]):
-        tell(
-            f"are {one} and {other} one model? They count as two; "
-            f"--model-alias {shlex.quote(f'{one}={other}')} makes them one"
-        )
+        how = f"--model-alias {shlex.quote(f'{one}={other}')}"
+        tell(f"are {one} and {other} one model? They count as two; {how} makes them one")
     if left_out := note.get("left_out"):
         tell(f"left out, as their prompts are not the study's: {said_left_out(left_out)}")
 

@@ -28,6 +28,10 @@ from portrayal.validate import check_choice
 PLACES = ("mlflow", "wandb")
 """Where a run can be logged, and the extra that each needs."""
 EXPERIMENT = "portrayal"
+_Names = tuple[str, str]
+_Numbers = Mapping[str, float]
+_Words = Mapping[str, str]
+_Files = Sequence[Path]
 _LONGEST_NAME, _LONGEST_PARAM = 200, 6_000
 _ODD, _NAMES = re.compile(r"[^A-Za-z0-9_.]+"), re.compile(r"[^A-Za-z0-9_.-]+")
 
@@ -95,7 +99,7 @@ def log_run(run: Run, to: str, experiment: str = EXPERIMENT) -> str:
         files = [table, facts, page, run.settings_path]
         log = _to_mlflow if to == "mlflow" else _to_wandb
         try:
-            return log(experiment, run.path.name, metrics, params, files)
+            return log((experiment, run.path.name), metrics, params, files)
         except ImportError as error:
             raise MissingExtraError(
                 f'logging to {to} needs its client: pip install "portrayal[{to}]".'
@@ -115,13 +119,8 @@ def _flat(value: Any, name: str = "") -> dict[str, str]:
     return {name: value if isinstance(value, str) else json.dumps(value, default=str)}
 
 
-def _to_mlflow(
-    experiment: str,
-    name: str,
-    metrics: Mapping[str, float],
-    params: Mapping[str, str],
-    files: Sequence[Path],
-) -> str:
+def _to_mlflow(place: _Names, metrics: _Numbers, params: _Words, files: _Files) -> str:
+    experiment, name = place
     from mlflow import MlflowClient
     from mlflow.entities import Metric, Param
 
@@ -143,13 +142,8 @@ def _to_mlflow(
     return f"run {own} of experiment {experiment}"
 
 
-def _to_wandb(
-    experiment: str,
-    name: str,
-    metrics: Mapping[str, float],
-    params: Mapping[str, str],
-    files: Sequence[Path],
-) -> str:
+def _to_wandb(place: _Names, metrics: _Numbers, params: _Words, files: _Files) -> str:
+    experiment, name = place
     import wandb
 
     made = wandb.init(project=experiment, name=name, config=dict(params))

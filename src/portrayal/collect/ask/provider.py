@@ -135,8 +135,8 @@ class Usage:
     @property
     def reasoned(self) -> str:
         """What to say of the tokens that are reasoning; "" where there are none."""
-        said = f"{self.reasoning_tokens:,} of {self.output_tokens:,} tokens out are reasoning"
-        return said if self.reasoning_tokens else ""
+        n = self.reasoning_tokens
+        return f"{n:,} of {self.output_tokens:,} tokens out are reasoning" if n else ""
 
     @property
     def total(self) -> int:

@@ -173,27 +173,24 @@ def _as(setting: str) -> Callable[[Any], dict[str, Any]]:
     return lambda value: {setting: value}
 
 
+def _thinking(n: int) -> dict[str, Any]:
+    return {"type": "enabled", "budget_tokens": n} if n else {"type": "disabled"}
+
+
 _BODY = {RAW: _as("extra_body")}
+_TIERS = {"default": "standard_only"}
 SETTINGS: Mapping[str, Mapping[str, Callable[[Any], dict[str, Any]]]] = {
     "openai": {"reasoning_effort": _as("openai_reasoning_effort"), **_BODY},
     "server": {"reasoning_effort": _as("openai_reasoning_effort"), **_BODY},
     "groq": {"reasoning_effort": _as("groq_reasoning_effort"), **_BODY},
     "anthropic": {
         "reasoning_effort": _as("anthropic_effort"),
-        "thinking_budget": lambda n: {
-            "anthropic_thinking": {"type": "enabled", "budget_tokens": n}
-            if n
-            else {"type": "disabled"}
-        },
-        "service_tier": lambda tier: {
-            "anthropic_service_tier": "standard_only" if tier == "default" else tier
-        },
+        "thinking_budget": lambda n: {"anthropic_thinking": _thinking(n)},
+        "service_tier": lambda tier: {"anthropic_service_tier": _TIERS.get(tier, tier)},
         **_BODY,
     },
     "google": {
-        "reasoning_effort": lambda word: {
-            "google_thinking_config": {"thinking_level": word.upper()}
-        },
+        "reasoning_effort": lambda e: {"google_thinking_config": {"thinking_level": e.upper()}},
         "thinking_budget": lambda n: {"google_thinking_config": {"thinking_budget": n}},
     },
     "huggingface": _BODY,
