@@ -16,6 +16,7 @@ from portrayal.run import Run
 
 from .conftest import estimate
 from .test_browser import opened
+from .test_limits import AXE, RUN_AXE
 
 TECHNICAL = {
     r"intervals?": "95 % interval",
@@ -150,3 +151,17 @@ def test_a_word_is_explained_by_pointing_keys_and_tapping(
             "return document.getElementById('tip').hidden"
         )
         assert hidden
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("study", ["laissez-faire", "agency", "news", "pairs"])
+def test_axe_has_nothing_serious_to_say_of_what_explains(
+    browser: Any, pages: dict[str, str], tmp_path: Path, study: str
+) -> None:
+    path = tmp_path / "page.html"
+    path.write_text(pages[study], encoding="utf-8")
+    opened(browser, path, 390)
+    browser.set_script_timeout(120)
+    browser.execute_script(AXE)
+    browser.execute_script("document.getElementById('words').open = true")
+    assert browser.execute_async_script(RUN_AXE) == []
