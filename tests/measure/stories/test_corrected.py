@@ -109,7 +109,8 @@ def post_stratified(gold, guess, drawn, counts):
 def test_the_corrected_share_follows_its_definition(seed):
     rng = np.random.default_rng(seed)
     prompt = np.sort(rng.integers(0, 6, 120))
-    gold, guess = rng.choice(4, 120, p=(0.4, 0.4, 0.05, 0.15)), rng.integers(0, 4, 120)
+    gold = rng.choice(4, 120, p=(0.4, 0.4, 0.05, 0.15))
+    guess = np.where(rng.random(120) < 0.95, gold, rng.integers(0, 4, 120))
     drawn = rng.permutation(120)[:60]
     tally, hand = made(prompt, gold, guess, drawn, n_prompts=6)
     whole = post_stratified(gold, guess, drawn, (F, M, NB))
