@@ -141,6 +141,17 @@ def test_findings_are_kept_until_numbers_change(make_run: Maker) -> None:
     assert row["value"] == 2.5
 
 
+def test_a_damaged_file_of_findings_costs_its_run_alone(sample_run: Run, tmp_path: Path) -> None:
+    for name in ("good", "bad"):
+        shutil.copytree(sample_run.path, tmp_path / "runs" / name)
+    kept = kept_findings(Run(tmp_path / "runs" / "bad"))
+    for broken in ({"level": None}, {"questions": [1]}, {"findings": {"findings": [{}]}}):
+        text = json.dumps(kept | broken)
+        (tmp_path / "runs" / "bad" / "findings.json").write_text(text, encoding="utf-8")
+        board = write_board(tmp_path / "runs", tmp_path / "site")
+        assert (board.n_runs, set(board.left_out)) == (1, {"bad"})
+
+
 def test_what_is_no_folder_of_runs_is_refused(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="not a folder"):
         write_board(tmp_path / "none", tmp_path / "site")

@@ -85,7 +85,10 @@ def read_entries(folder: Path) -> tuple[list[Entry], dict[str, str]]:
             settings = run.settings()
             kept = kept_findings(run)
             entries.append(Entry(run, name, settings, kept, round_day(run).isoformat()))
-            _ = entries[-1].title, entries[-1].models, entries[-1].measured_with
+            # What the page reads of a run is read here, so that a damaged one costs itself alone.
+            _ = entries[-1].title, entries[-1].models, entries[-1].measured_with, kept["read"]
+            _ = float(kept["level"]), questions(entries[-1:]), kept["findings"]["headline"]
+            _ = [(f["sentence"], f["strength"]) for f in kept["findings"]["findings"]]
         except (PortrayalError, OSError) as error:
             others[name] = str(error).partition(". ")[0]
         except Exception as error:  # whatever is in a folder, the others are shown
