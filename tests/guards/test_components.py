@@ -13,6 +13,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import portrayal
@@ -78,7 +80,10 @@ def test_a_study_describes_itself(name: str, tmp_path: Path) -> None:
     assert study.prompts() or study.pair_field
     assert all(path.is_file() for path in study.sample().values())
     assert set(study.measures) <= set(registry.names("measures"))
-    wanted = study.annotations(Run(tmp_path), study.options())
+    run = Run(tmp_path)
+    strata = pa.array([[("gender", "female")]], pa.map_(pa.string(), pa.string()))
+    pq.write_table(pa.table({"prompt_id": ["1"], "strata": strata}), run.prompts_path)
+    wanted = study.annotations(run, study.options())
     assert {annotation.name for annotation in wanted} <= set(registry.names("annotators"))
     (point,) = entry_points(group="portrayal.studies", name=name)
     card = files(point.module).joinpath(study.card).read_text(encoding="utf-8")

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from portrayal.annotate import Annotation
 from portrayal.annotate.groups import group_settings
-from portrayal.annotate.people.reader.referents import labeler_of
+from portrayal.annotate.people.reader.referents import BY_READER, EMBEDDED
 from portrayal.collect.fields import TextFields
 from portrayal.measure import Tables
 from portrayal.measure.groups.by_hand import with_hand_labels
@@ -73,8 +73,10 @@ def group_annotations(options: Options, others: Sequence[Annotation]) -> tuple[A
     asked = any(_reads_people(s) for f in factors_of(options) for s in f.sources)
     if not asked or people_among(each.name for each in others):
         return (groups,)
-    read = {**(options.locale_settings() or {}), "labeler": labeler_of(None)}
-    return (Annotation(EVERYONE, read), groups)
+    # The network reads 10 to 20 texts a second that name several people, so an audit asks for it.
+    by_network = getattr(options, "labeler", EMBEDDED) in (BY_READER, "routed")
+    read = {"labeler": BY_READER} if by_network else {}
+    return (Annotation(EVERYONE, {**(options.locale_settings() or {}), **read}), groups)
 
 
 def _reads_people(source: Source) -> bool:

@@ -164,11 +164,16 @@ def test_a_labeler_that_is_none_is_refused():
     assert referring_of("embedded") == ("embedded", None)
 
 
-def test_the_people_of_factors_are_read_by_the_labeler_of_the_installation(monkeypatch):
-    options = registry.get("studies", "news").options(factor=("race",))
+def test_the_reader_is_taken_where_it_is_installed(monkeypatch):
     monkeypatch.setattr(referents, "find_spec", lambda name: None)
     assert referents.labeler_of(None) == "embedded"
     monkeypatch.setattr(referents, "find_spec", lambda name: name)
     assert referents.labeler_of(None) == "reader"
+
+
+@pytest.mark.parametrize(("asked", "by"), [("embedded", None), ("reader", "reader")])
+def test_an_audit_reads_the_people_of_factors_by_rules_unless_the_reader_is_asked(asked, by):
+    options = registry.get("studies", "laissez-faire").options(factor=("race",), labeler=asked)
     people, _ = group_annotations(options, ())
-    assert (people.name, people.settings["labeler"]) == ("everyone.v2", "reader")
+    assert people.name == "everyone.v2"
+    assert people.settings.get("labeler") == by

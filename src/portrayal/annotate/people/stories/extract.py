@@ -30,6 +30,7 @@ from portrayal.annotate.people.stories.genders import (
 from portrayal.annotate.people.stories.names import find_people
 from portrayal.annotate.people.stories.roles import MOST_ACTIONS, SIGNS, actions, ways_of
 from portrayal.annotate.people.stories.scene import SINGULAR, Scene, look
+from portrayal.reference import FEMININE, MASCULINE
 from portrayal.reference.locales import Locale
 
 WEIGHTS_FILE = Path(__file__).with_name("weights.json")
@@ -159,7 +160,7 @@ class Opinion:
     of_genders: tuple[float, float, float]
 
 
-_GENDERS = ("F", "M", SINGLY, None)
+_GENDERS = (FEMININE, MASCULINE, SINGLY, None)
 
 
 @dataclass(slots=True)
