@@ -159,7 +159,8 @@ def resolve(kind: Kind, name: str) -> str:
         return str(file)
     wanted = name.replace("_", "-").casefold()
     matching = [k for k in known if k.replace("_", "-").casefold() == wanted]
-    matching += [k for k in known if k.rpartition(".v")[0].replace("_", "-").casefold() == wanted]
+    versioned = [(k, k.rpartition(".v")[0]) for k in known if ".v" in k]
+    matching += [k for k, bare in versioned if bare.replace("_", "-").casefold() == wanted]
     if not matching:
         singular = {"studies": "study"}.get(kind, kind[:-1])
         paths = (

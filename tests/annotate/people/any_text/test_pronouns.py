@@ -47,6 +47,12 @@ def test_many_people_are_no_more_than_the_rivals():
     assert resolve([*events, pronoun(last, last, "M")], [""] * last, {}, {})[0] == [last - 1]
 
 
+def test_somebody_else_is_preferred_to_whom_they_refers_to():
+    events = [name(0, 0, 0), name(3, 0, 1, 0.0), pronoun(6, 1, "F")]
+    assert resolve(events, ["", ""], {}, {}, {0})[0] == [1]
+    assert resolve(events[:1] + events[2:], [""], {}, {}, {0})[0] == [0]
+
+
 @given(
     st.lists(
         st.tuples(st.integers(-1, 3), st.sampled_from("FM"), st.sampled_from("sopr")), max_size=40

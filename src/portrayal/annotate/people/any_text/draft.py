@@ -2,6 +2,7 @@
 
 import math
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -155,6 +156,7 @@ def _described(tokens: Tokens, phrase: Phrase, names: Mapping[int, int]) -> int:
 
 
 _CERTAIN = 3.0
+_MORE = 3
 
 
 @dataclass(slots=True)
@@ -412,6 +414,20 @@ def _follow(draft: TextDraft, refer: Refer | None = None) -> dict[int, int]:
     speakers = find_speakers(draft.tokens, draft.quotes, draft.names)
     hinted = [one.hinted for one in draft.people]
     found, _ = resolve(draft.events, hinted, draft.barred, speakers)
+    # People to whom "they" refers at least `_MORE` times as often as "he" and "she"
+    told = Counter(person for person in found if person >= 0)
+    most = sum(word in en.THEY for word in draft.tokens.low)
+    they: frozenset[int] = frozenset()
+    if told and _MORE * min(told.values()) <= most:
+        genders = [_genders_of(draft, one) for one in draft.people]
+        named = [one.name is not None for one in draft.people]
+        uses = Counter(person for _, person in single_they(draft.tokens, who, genders, named))
+        they = frozenset(p for p, times in uses.items() if 0 < _MORE * told[p] <= times)
+    if they:
+        others, _ = resolve(draft.events, hinted, draft.barred, speakers, they)
+        moved = {new for new, old in zip(others, found, strict=True) if new != old}
+        if all(new >= 0 and draft.people[new].name for new in moved):
+            found = others
     pending = [event for event in draft.events if event.person < 0]
     if refer is not None:
         found = _referred(draft, pending, found, refer)

@@ -5,7 +5,7 @@ are learnt from the pronouns themselves: a first walk collects votes, the next w
 they said. Names tell nothing about gender. The weights were set by hand and are in no unit.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -38,6 +38,9 @@ NOT_YET = 0.3
 
 OPEN = 0.85
 """Factor for a person whose gender is not known."""
+
+OF_THEY = 0.2
+"""Factor for a person to whom "they" refers, and "he" or "she"."""
 
 KEPT = 0.6
 """Share of the votes that decides a gender."""
@@ -118,6 +121,7 @@ def resolve(
     genders: Sequence[str],
     barred: dict[int, int],
     speakers: dict[int, int],
+    they: Collection[int] = (),
 ) -> tuple[list[int], list[str]]:
     """The person of each pronoun in `events`, in order, and the genders that came out.
 
@@ -131,6 +135,8 @@ def resolve(
         Token position of a pronoun → person it cannot be.
     speakers
         Number of a quotation → person who speaks.
+    they
+        People to whom "they" refers: anyone else is preferred for "he" and "she".
 
     Returns
     -------
@@ -150,7 +156,7 @@ def resolve(
         if len(people) < RIVALS:
             people.append(person)
     for _ in range(WALKS):
-        found, votes = walk_once(events, known, first, coming, barred, speakers)
+        found, votes = walk_once(events, known, first, coming, barred, speakers, they)
         decided = [gender or _decided(vote) for gender, vote in zip(genders, votes, strict=True)]
         if decided == known:
             break
@@ -221,6 +227,7 @@ def walk_once(
     coming: dict[int, list[int]],
     barred: dict[int, int],
     speakers: dict[int, int],
+    they: Collection[int],
 ) -> tuple[list[int], list[dict[str, float]]]:
     """One walk: the person of each pronoun, and the votes for genders."""
     seen = [_LastMention() for _ in genders]
@@ -248,6 +255,8 @@ def walk_once(
             weight *= told if genders[person] else OPEN if other <= own else OPEN * 0.15
             if event.quote >= 0 and speakers.get(event.quote) == person:
                 weight *= SPEAKER
+            if person in they:
+                weight *= OF_THEY
             if weight > top:
                 best, top, second = person, weight, top
             elif weight > second:
