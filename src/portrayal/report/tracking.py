@@ -15,8 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import pyarrow.csv as arrow_csv
-
+from portrayal.collect.tables import write_rows
 from portrayal.errors import MissingExtraError, RunError
 from portrayal.records import ALL, Estimate, finite
 from portrayal.report.first import finding_facts
@@ -94,7 +93,9 @@ def log_run(run: Run, to: str, experiment: str = EXPERIMENT) -> str:
     page = run.report_path if run.report_path.is_file() else write_report(run)
     with tempfile.TemporaryDirectory() as folder:
         table, facts = Path(folder) / "estimates.csv", Path(folder) / "findings.json"
-        arrow_csv.write_csv(flatten_estimates(run.records), table)
+        estimates = flatten_estimates(run.records)
+        with table.open("w", encoding="utf-8", newline="") as stream:
+            write_rows(stream, estimates.column_names, estimates.to_pylist())
         facts.write_text(json_text(finite(finding_facts(run))), encoding="utf-8")
         files = [table, facts, page, run.settings_path]
         log = _to_mlflow if to == "mlflow" else _to_wandb
