@@ -146,16 +146,21 @@ def disturbed(
             raise SystemExit(f"an audit ended otherwise than by kills:\n{error}")
 
 
+def undisturbed(texts: Path, out: Path, given: argparse.Namespace) -> dict[str, bytes]:
+    """Audit once without a kill; return the files."""
+    audit = started(texts, out, given.shard_rows, given.workers)
+    _, error = audit.communicate()
+    if audit.returncode:
+        raise SystemExit(error)
+    return files(out)
+
+
 def soak(given: argparse.Namespace) -> dict[str, object]:
     """Disturb audits for a while and compare each with an undisturbed one."""
     with tempfile.TemporaryDirectory() as folder:
         texts = Path(folder) / "stories.jsonl"
         stories(texts, given.stories, given.seed)
-        quiet = started(texts, Path(folder) / "quiet", given.shard_rows, given.workers)
-        _, error = quiet.communicate()
-        if quiet.returncode:
-            raise SystemExit(error)
-        expected = files(Path(folder) / "quiet")
+        expected = undisturbed(texts, Path(folder) / "quiet", given)
         begun = time.monotonic()
         killer = Killer(given.every, given.seed)
         runs = calls = same = 0
@@ -223,11 +228,7 @@ def halfway(given: argparse.Namespace) -> dict[str, object]:
     with tempfile.TemporaryDirectory() as folder:
         texts = Path(folder) / "stories.jsonl"
         stories(texts, given.stories, given.seed)
-        quiet = started(texts, Path(folder) / "quiet", given.shard_rows, given.workers)
-        _, error = quiet.communicate()
-        if quiet.returncode:
-            raise SystemExit(error)
-        expected = files(Path(folder) / "quiet")
+        expected = undisturbed(texts, Path(folder) / "quiet", given)
         done_at: list[int] = []
         runs = same = made_again = 0
         while len(done_at) < given.kills:

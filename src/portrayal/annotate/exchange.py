@@ -5,7 +5,6 @@ own; beside them what the requests themselves put in one another's place ("25" a
 A scorer that is given a text and its exchanged twin shows how far it reacts to the words alone.
 """
 
-import csv
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -13,6 +12,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from portrayal.annotate.word_match import TOKEN, any_of
+from portrayal.collect.sources import open_source
 from portrayal.errors import DataError
 from portrayal.reference import factors, load_factor
 from portrayal.reference.factors import ColumnSource, WordSource, spelling_key
@@ -175,27 +175,26 @@ def group_words(
     locale
         Whose words of a woman and a man stand for two genders.
     table
-        A CSV file with a column for each value, in place of all others.
+        A file with a column for each value (`open_source`), in place of all others.
 
     Raises
     ------
     DataError
-        Where the table has no column for two of the values.
+        Where the table cannot be read, or has no column for two of the values.
 
     >>> name, words = group_words(["young", "elderly"], "en-US")
     >>> name, words["young"][0], words["elderly"][0]
     ('words of the factor age', 'young man', 'old man')
     """
     if table:
-        with Path(table).open(encoding="utf-8-sig", newline="") as file:
-            rows = [*csv.DictReader(file)]
+        rows = [*open_source(table).rows()]
         known = [value for value in values if rows and value in rows[0]]
         if len(known) < 2:
             raise DataError(
                 f"{table}: expected columns of two groups or more, of {', '.join(values)}; "
                 f"found {', '.join(rows[0]) if rows else 'no row'}. Head each column with a group."
             )
-        words = {value: [(row[value] or "").strip() for row in rows] for value in known}
+        words = {value: [str(row[value] or "").strip() for row in rows] for value in known}
         return f"words of {Path(table).name}", words
     if sides := gender_sides(values):
         lists = load_locale(locale).exchange

@@ -175,7 +175,6 @@ def draw_for(
     members = {name: sorted(t for t, own in known.items() if own == name) for name in names}
     size = np.array([len(members[name]) for name in names], dtype=np.float64)
     expected = np.array([EXPECTED.get(name, USUAL) for name in names])
-    done: dict[str, str] = {}
     if labels is not None:
         done = {text_id: label for (text_id, _), label in labels.labels.get(field, {}).items()}
         for i, name in enumerate(names):

@@ -136,6 +136,8 @@ def with_hand_scores(
     sets: MatchedSets, run: Run, annotated: Stage, table: HandTable | None
 ) -> MatchedSets:
     """Return the sets with what people say of some of their texts."""
+    if table is None:
+        return sets
     ids = {name: i for i, name in enumerate(sets.answers["text_id"].to_pylist())}
     place, half = (sets.answers[name].to_numpy() for name in ("set", "half"))
     hand: dict[str, HandHalves] = {}

@@ -148,6 +148,7 @@ class MatchedTexts:
         import pyarrow as pa
 
         if unread := [number for number in chosen if number not in self.read]:
+            self.read.update((number, []) for number in unread)
             neutral = exchange_of(self.locale).neutral
             given = {"parts": [str(p) for p in self.run.texts.parts()]}
             with duckdb.connect(config={"threads": 1}) as db:
@@ -163,13 +164,13 @@ class MatchedTexts:
                 while rows := found.fetchmany(2_000):
                     for number, half, text, name in rows:
                         words = words_of(text, neutral, name or "")
-                        self.read.setdefault(number, []).append((half, words))
+                        self.read[number].append((half, words))
 
     def answers(self, chosen: Sequence[int]) -> Iterator[tuple[int, int, list[str]]]:
         """Yield set, half and words of each answer of these sets, in order."""
         self.load(chosen)
         for number in sorted(set(chosen)):
-            for half, words in self.read.get(number, ()):
+            for half, words in self.read[number]:
                 yield number, half, words
 
 

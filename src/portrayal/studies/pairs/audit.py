@@ -157,9 +157,22 @@ def annotations(run: Run, options: PairOptions) -> tuple[Annotation, ...]:
 
 
 def exchange(run: Run, options: PairOptions) -> dict[str, Any]:
-    """Return what is exchanged: the column of groups, and the words of each with their source."""
-    group = group_column(run, options)
-    prompts = read_prompts(run.prompts_path, only=(group,)).values()
+    """Return what is exchanged: the column of groups, and the words of each with their source.
+
+    Raises
+    ------
+    OptionError
+        When no column says which person a text is about.
+    """
+    prompts = read_prompts(run.prompts_path).values()
+    known = {name for about in prompts for name in about}
+    asked = (options.group,) if options.group else GROUPS
+    group = next((name for name in asked if name in known), None)
+    if group is None:
+        raise OptionError(
+            "which person a text is about stands in no column of a usual name "
+            f"({', '.join(GROUPS)}). Name it with --group COLUMN."
+        )
     values = sorted({about[group] for about in prompts if about.get(group)})
     origin, words = group_words(values, options.locale or HOME, options.exchange)
     return {"group": group, "names": "name", "from": origin, "words": words}
@@ -171,18 +184,6 @@ def fit(_run: Run, options: PairOptions, say: Say) -> None:
         say(f"left out: {name}: {reason}")
 
 
-def group_column(run: Run, options: PairOptions) -> str:
-    """Return the column in which the texts of a pair differ."""
-    known = {name for about in read_prompts(run.prompts_path).values() for name in about}
-    for name in (options.group,) if options.group else GROUPS:
-        if name in known:
-            return name
-    raise OptionError(
-        "which person a text is about stands in no column of a usual name "
-        f"({', '.join(GROUPS)}). Name it with --group COLUMN."
-    )
-
-
 def tables(run: Run, options: PairOptions) -> Tables:
     """Return what measures of matched sets read, from a run with scores."""
     settings = options.settings()
@@ -192,9 +193,9 @@ def tables(run: Run, options: PairOptions) -> Tables:
     if AGENCY in settings["scorers"]:
         instruments["classifier"] = options.classifier
 
-    origin = exchange(run, options)["from"]
+    exchanged = exchange(run, options)
     instruments["exchange"] = ", ".join(
-        filter(None, (origin, "names", "what the requests of a pair differ in"))
+        filter(None, (exchanged["from"], "names", "what the requests of a pair differ in"))
     )
 
     def made() -> MatchedSets:
@@ -203,7 +204,7 @@ def tables(run: Run, options: PairOptions) -> Tables:
             run,
             annotated,
             scores_of(settings),
-            group=group_column(run, options),
+            group=exchanged["group"],
             source=options.source or SOURCE,
             columns=[name for name in options.by if name != "model"],
             pronouns=not options.keep_others,
