@@ -13,11 +13,12 @@ from portrayal.models.loading import (
     probabilities,
     save_encoder,
 )
-from portrayal.models.onnx import load_onnx, read_alone, write_onnx
+from portrayal.models.onnx import has_onnx, load_onnx, read_alone, write_onnx
 
 __all__ = [
     "Encoder",
     "Transformer",
+    "has_onnx",
     "load_encoder",
     "load_onnx",
     "load_transformer",

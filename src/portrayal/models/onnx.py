@@ -3,6 +3,7 @@
 import gzip
 import warnings
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,11 @@ import numpy as np
 
 from portrayal.errors import DataError, MissingExtraError
 from portrayal.types import FloatArray
+
+
+def has_onnx() -> bool:
+    """Return whether the packages that `load_onnx` needs are installed, without importing them."""
+    return all(map(find_spec, ("onnxruntime", "tokenizers")))
 
 
 def load_onnx(model: Path, tokenizer: Path, *, threads: int = 0) -> tuple[Any, Any]:

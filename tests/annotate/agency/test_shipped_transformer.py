@@ -77,7 +77,7 @@ def test_audits_read_with_all_three_where_its_packages_are_installed(monkeypatch
     (row,) = AGENCY.setup(settings)([{"text": " ".join(SENTENCES[:2])}], [{}])
     assert np.isnan(row["beside"][1]).all()
     assert not np.isnan(row["beside"][0]).any()
-    monkeypatch.setattr(loading, "find_spec", lambda _: None)
+    monkeypatch.setattr("portrayal.models.onnx.find_spec", lambda _: None)
     assert list(readings_beside("linear")) == ["untaught", "without neither"]
 
 

@@ -19,7 +19,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -36,7 +35,14 @@ from portrayal.annotate.agency.classifier import (
 from portrayal.annotate.agency.linear import read_linear, shipped
 from portrayal.collect.ask.replies import Ask, Reply, prompt_of
 from portrayal.errors import DataError, OptionError, UnknownNameError
-from portrayal.models import load_encoder, load_onnx, probabilities, read_alone, write_onnx
+from portrayal.models import (
+    has_onnx,
+    load_encoder,
+    load_onnx,
+    probabilities,
+    read_alone,
+    write_onnx,
+)
 from portrayal.records import Prompt
 from portrayal.types import FloatArray
 from portrayal.validate import check_choice
@@ -171,8 +177,7 @@ def shipped_logit() -> Callable[[str], float]:
 
     reader = rows.reader_folder(rows.SHIPPED)
     session, tokenizer = load_onnx(WEIGHTS / ENCODER, reader / network.TOKENIZER, threads=1)
-    with np.load(reader / network.WORDS, allow_pickle=False) as raw:
-        words = network.Embeddings(raw["table"], np.float32(raw["scale"]), np.float32(raw["zero"]))
+    words = network.Embeddings.load(reader / network.WORDS)
     known = json.loads((WEIGHTS / CARD).read_text(encoding="utf-8"))["sha256"]
     content = (WEIGHTS / ENCODER).read_bytes() + words.table.tobytes()
     if known != hashlib.sha256(content).hexdigest():
@@ -193,8 +198,7 @@ def shipped_logit() -> Callable[[str], float]:
 
 def installed() -> tuple[str, ...]:
     """Return the classifiers that ship and whose packages are installed."""
-    onnx = all(map(find_spec, ("onnxruntime", "tokenizers")))
-    return SHIPPED if onnx else SHIPPED[:-1]
+    return SHIPPED if has_onnx() else SHIPPED[:-1]
 
 
 def export_onnx(folder: Path, out: Path) -> Path:

@@ -165,9 +165,9 @@ def test_a_labeler_that_is_none_is_refused():
 
 
 def test_the_reader_is_taken_where_it_is_installed(monkeypatch):
-    monkeypatch.setattr(referents, "find_spec", lambda name: None)
+    monkeypatch.setattr("portrayal.models.onnx.find_spec", lambda name: None)
     assert referents.labeler_of(None) == "embedded"
-    monkeypatch.setattr(referents, "find_spec", lambda name: name)
+    monkeypatch.setattr("portrayal.models.onnx.find_spec", lambda name: name)
     assert referents.labeler_of(None) == "reader"
 
 

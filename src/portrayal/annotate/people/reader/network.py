@@ -251,6 +251,12 @@ class Embeddings:
     scale: np.float32
     zero: np.float32
 
+    @classmethod
+    def load(cls, path: Path) -> "Embeddings":
+        """Read the file of a reader's words; OSError, ValueError or KeyError where it is none."""
+        with np.load(path, allow_pickle=False) as raw:
+            return cls(raw["table"], np.float32(raw["scale"]), np.float32(raw["zero"]))
+
     def of(self, ids: Sequence[int]) -> npt.NDArray[np.float32]:
         """Return the embeddings of tokens, shape (n_tokens, width)."""
         return (self.table[list(ids)].astype(np.float32) - self.zero) * self.scale
@@ -407,8 +413,7 @@ def load_network(folder: Path, *, threads: int = 0) -> Network:
         card = json.loads(files[CARD].read_text(encoding="utf-8"))
         with np.load(files[HEADS], allow_pickle=False) as raw:
             heads = {name: raw[name].astype(np.float32) for name in raw.files}
-        with np.load(files[WORDS], allow_pickle=False) as raw:
-            words = Embeddings(raw["table"], np.float32(raw["scale"]), np.float32(raw["zero"]))
+        words = Embeddings.load(files[WORDS])
         digest = digest_of(folder)
     except (OSError, ValueError, KeyError) as error:
         raise DataError(f"{folder}: no reader could be read ({error}).") from error

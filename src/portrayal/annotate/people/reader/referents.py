@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,7 @@ from portrayal.annotate.people.any_text.pronouns import Mark, Refer
 from portrayal.annotate.people.reader.network import Network, Vocabulary
 from portrayal.annotate.people.reader.rows import SHIPPED, network_of, reader_folder
 from portrayal.errors import DataError, OptionError
+from portrayal.models import has_onnx
 from portrayal.reference.locales import HOME
 from portrayal.types import FloatArray, IntArray
 
@@ -208,8 +208,7 @@ def labeler_of(labeler: str | None) -> str:
     """
     if labeler not in (None, EMBEDDED, BY_READER):
         raise OptionError(f"expected the labeler {EMBEDDED} or {BY_READER}; got {labeler!r}.")
-    installed = all(map(find_spec, ("onnxruntime", "tokenizers")))
-    return labeler or (BY_READER if installed else EMBEDDED)
+    return labeler or (BY_READER if has_onnx() else EMBEDDED)
 
 
 def referring_of(labeler: str | None, folder: str | Path | None = None) -> tuple[str, Refer | None]:
