@@ -149,10 +149,11 @@ def test_a_page_without_charts_where_memory_is_too_short_to_draw(run: Run, forma
     ],
 )
 def test_whatever_ends_the_child_the_page_is_written(
-    run: Run, monkeypatch: pytest.MonkeyPatch, caplog: Any, child: str, why: str
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: Any, child: str, why: str
 ) -> None:
     drawing.converted.cache_clear()
-    monkeypatch.setattr(drawing, "_CHILD", child)
+    (tmp_path / "child.py").write_text(child)
+    monkeypatch.setattr(drawing, "_DRAW", tmp_path / "child.py")
     monkeypatch.setattr(drawing, "_PATIENCE", 1.0)
     page = export_report(run).read_text(encoding="utf-8")
     assert re.search(f"No chart was drawn: the program that draws charts {why}", caplog.text)

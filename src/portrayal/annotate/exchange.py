@@ -21,8 +21,6 @@ from portrayal.reference.locales import Locale, load_locale
 
 Pairs = tuple[tuple[str, str], ...]
 """Words that stand in one another's place; "" where the other person has none."""
-Names = Pairs
-"""Names of the person of a text, each with the other person's in its place."""
 NOTHING = frozenset(("", "none", "no", "without", "control", "baseline", "neutral", "unmarked"))
 """Values of a column that say that nothing is said there."""
 
@@ -75,7 +73,7 @@ class Exchange:
                 joined |= dict.fromkeys(twins, f"{self._other[word][0]}/{word}")
         return joined
 
-    def __call__(self, text: str, names: Names = ()) -> str:
+    def __call__(self, text: str, names: Pairs = ()) -> str:
         """Return the text about the other person; the same text where it has none of the words."""
         # A pattern of small letters is searched several times faster than one that takes both.
         small = text.lower()
@@ -94,7 +92,7 @@ class Exchange:
         other = "".join((*made, text[end:])) if made else text
         return _names(names)(other) if names else other
 
-    def runs(self, text: str, names: Names = ()) -> list[str]:
+    def runs(self, text: str, names: Pairs = ()) -> list[str]:
         """Return the runs without white space of the text about the other person.
 
         What becomes of a run is looked up once, unless it depends on what stands beside it.
@@ -139,7 +137,7 @@ def _as_written(written: str, twin: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _names(names: Names) -> Callable[[str], str]:
+def _names(names: Pairs) -> Callable[[str], str]:
     """The exchange of names: whole ones first, then their parts in order."""
     to: dict[str, str] = {}
     for own, other in names:
@@ -238,6 +236,6 @@ def gender_sides(values: Sequence[str]) -> dict[int, int]:
     return sides if {*sides.values()} == {0, 1} else {}
 
 
-def partners(own: Sequence[str], other: Sequence[str]) -> Names:
+def partners(own: Sequence[str], other: Sequence[str]) -> Pairs:
     """Return the names of one text beside those of its partner, blank ones left out."""
     return tuple((a, b) for a, b in zip(own, other, strict=True) if a and b and a != b)

@@ -23,7 +23,6 @@ from portrayal.annotate.agency.rows import agency_settings
 from portrayal.annotate.annotator import Annotator
 from portrayal.annotate.exchange import (
     NOTHING,
-    Names,
     Pairs,
     exchange_between,
     exchange_of,
@@ -129,11 +128,9 @@ class Runs(dict[str, int]):
             self.rows.clear()
         length = np.fromiter(map(len, runs), np.int64, len(runs))
         code = np.fromiter(map(self.__getitem__, chain.from_iterable(runs)), np.int64, length.sum())
-        table, of = (
-            np.array(self.rows, dtype=np.int64).reshape(len(self), 5 + len(self._lists.themes)),
-            np.repeat(text, length),
-        )
-        found = np.zeros((n, 5 + len(self._lists.themes)))
+        of, width = np.repeat(text, length), _OPENS + 1 + len(self._lists.themes)
+        table = np.array(self.rows, dtype=np.int64).reshape(len(self), width)
+        found = np.zeros((n, width))
         for column, held in enumerate(table.T):
             at = np.flatnonzero(held[code])
             found[:, column] = np.bincount(of[at], held[code[at]], n)
@@ -368,7 +365,7 @@ class _Partner(NamedTuple):
     """
 
     words: Pairs
-    names: Names
+    names: Pairs
     weight: float
 
 

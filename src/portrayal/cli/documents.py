@@ -104,15 +104,13 @@ def log(
         Experiment, or project.
     """
     from portrayal.report import log_run
-    from portrayal.report.tracking import metrics_of
     from portrayal.run import Run
 
-    opened = Run.open(run)
-    where, n = log_run(opened, to, experiment), len(metrics_of(opened))
+    where = log_run(Run.open(run), to, experiment)
     if format == "json":
-        show.as_json({"run": str(run), "to": to, "where": where, "n_metrics": n})
+        show.as_json({"run": str(run), "to": to, "where": where})
         return
-    show.line(f"logged to {to}: {n:,} metrics, the page and all estimates; {where}")
+    show.line(f"logged to {to}: {where}")
 
 
 def replicate(

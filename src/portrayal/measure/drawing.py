@@ -65,7 +65,7 @@ def field_for(run: Run, wanted: str) -> str:
     OptionError
         Naming the fields that texts of this run have.
     """
-    factors = [load_factor(each).name for each in _options(run).get("factor", ())]
+    factors = [load_factor(each).name for each in run.settings()["options"].get("factor", ())]
     scores = [name for name in MARKS if name in _scores(run)]
     known = [*factors, OUTCOME, *scores]
     words = {part for each in wanted.split() for part in each.split("=")}
@@ -81,11 +81,6 @@ def field_for(run: Run, wanted: str) -> str:
             f"of {', '.join(known)}."
         )
     return named[0]
-
-
-def _options(run: Run) -> dict[str, Any]:
-    options: dict[str, Any] = run.settings().get("options", {})
-    return options
 
 
 def _scores(run: Run) -> list[str]:
@@ -114,7 +109,7 @@ def classes_of(run: Run, field: str, *, unsure: bool = True) -> dict[str, str]:
                 near = unsure and 1 / 3 <= share <= 2 / 3
                 made[row["text_id"]] = "unsure" if near else ("low", "high")[share > 0.5]
         return made
-    factors = [load_factor(each) for each in _options(run)["factor"]]
+    factors = [load_factor(each) for each in run.settings()["options"]["factor"]]
     own = [
         (place, factor)
         for place, (factor, source) in enumerate(text_sources(factors))

@@ -13,6 +13,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, Literal
 
 from portrayal.errors import PortrayalError
@@ -221,22 +222,7 @@ class DrawingError(PortrayalError):
     """The program that draws charts ended before it was done."""
 
 
-_CHILD = """
-import base64, json, sys
-kind, given = json.load(sys.stdin)
-import vl_convert
-made = []
-for each in given:
-    try:
-        if kind == "svg":
-            made.append({"made": vl_convert.vegalite_to_svg(each, allowed_base_urls=[])})
-        else:
-            png = vl_convert.svg_to_png(each, scale=2)
-            made.append({"made": base64.b64encode(png).decode()})
-    except Exception as error:
-        made.append({"error": str(error)})
-json.dump(made, sys.stdout)
-"""
+_DRAW = Path(__file__).with_name("draw.py")
 _PATIENCE = 600.0
 """Seconds that the charts of a page may take."""
 
@@ -255,7 +241,7 @@ def converted(kind: Literal["svg", "png"], given: tuple[str, ...]) -> tuple[dict
     """
     if not given:
         return ()
-    command = [sys.executable, "-P", "-c", _CHILD]
+    command = [sys.executable, "-P", str(_DRAW)]
     try:
         done = subprocess.run(  # noqa: S603
             command,
