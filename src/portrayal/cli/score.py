@@ -428,14 +428,16 @@ def judge(
     """
     from dataclasses import asdict
 
-    from portrayal.measure.drawing import field_for
+    from portrayal.measure.drawing import field_for, label_fields
     from portrayal.measure.judging import judge_card
     from portrayal.raters import read_hand_labels
     from portrayal.run import Run
 
     opened = Run.open(run)
     named = field_for(opened, field)
-    card = judge_card(opened, read_hand_labels(str(hand_labels), [named]), named, by, level)
+    card = judge_card(
+        opened, read_hand_labels(str(hand_labels), label_fields(opened)), named, by, level
+    )
     if format == "json":
         facts: dict[str, Any] = {
             "field": card.field,

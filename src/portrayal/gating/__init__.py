@@ -3,12 +3,13 @@
 from portrayal.gating.example import example_policy, write_example
 from portrayal.gating.gate import gate
 from portrayal.gating.outputs import FORMATS, as_json, as_junit, as_markdown, as_table
-from portrayal.gating.policy import Policy, Rule, read_policy
+from portrayal.gating.policy import JudgeRule, Policy, Rule, read_policy
 from portrayal.gating.verdict import EXIT_CODES, Limit, RuleCheck, SampleSize, Verdict
 
 __all__ = [
     "EXIT_CODES",
     "FORMATS",
+    "JudgeRule",
     "Limit",
     "Policy",
     "Rule",

@@ -23,9 +23,12 @@ from portrayal.comparison import (
 )
 from portrayal.errors import OptionError
 from portrayal.gating.decision import decide, outcome
-from portrayal.gating.policy import Policy, Rule, fits, read_policy
+from portrayal.gating.policy import JudgeRule, Policy, Rule, fits, read_policy
 from portrayal.gating.ranges import is_share, place
 from portrayal.gating.verdict import Limit, RuleCheck, Verdict
+from portrayal.measure.drawing import field_for, label_fields
+from portrayal.measure.judging import FEWEST, judge_card
+from portrayal.raters import read_hand_labels
 from portrayal.records import ALL, Estimate
 from portrayal.run import Run
 from portrayal.run.influences import NO_SUMS
@@ -108,6 +111,8 @@ def gate(run: Given, against: Given | None, policy: str | Path | Policy) -> Verd
                     f"rule {rule.name!r} reads no estimate of the models of this gate."
                 )
         checks += judged
+    for of_judge in asked.judges:
+        checks += _judged(of_judge, side.run, asked.level)
     decided = decide(checks, asked)
     limits = tuple(_limits(asked, [each for each in (side, base) if each is not None]))
     shown = outcome(decided, limits)
@@ -146,6 +151,48 @@ def _check_rules(policy: Policy, side: Side) -> None:
                 raise OptionError(
                     f"measure {rule.measure} keeps no sums by prompt, so no gate can test it."
                 )
+
+
+def _judged(rule: JudgeRule, run: Run, level: float) -> Iterator[RuleCheck]:
+    """Judge how the scorer of a run agrees with people; chance is in which texts they labelled."""
+    path = run.settings()["options"].get("hand_labels")
+    if path is None:
+        raise OptionError(
+            f"{rule.name}: {run.path} was audited without labels by hand; audit it with "
+            "--hand-labels FILE."
+        )
+    field = field_for(run, rule.field)
+    card = judge_card(run, read_hand_labels(path, label_fields(run)), field, level=level)
+    for what, least in rule.least.items():
+        every = {("", ""): card.agreement} if what == "agreement" else getattr(card, what)
+        shares = {g: x for (g, _), x in every.items() if not g or fits(rule.group, [g])}
+        if not shares:
+            known = ", ".join(group for group, _ in every)
+            raise OptionError(f"{rule.name}: group fits none that people see; they see {known}.")
+        for group, share in shares.items():
+            enough = share.n >= FEWEST
+            beyond, within = share.p_at_least(least) if enough else (None, None)
+            check = RuleCheck(
+                rule=rule.name,
+                measure=f"judge's {what}",
+                statistic=what,
+                strata={"field": field},
+                group={field: group} if group else {},
+                model=ALL,
+                kind="range",
+                scale="value",
+                base=None,
+                value=share.value if enough else None,
+                change=share.value if enough else None,
+                low=share.low if enough else None,
+                high=share.high if enough else None,
+                allowed=(least, math.inf),
+                p_beyond=beyond,
+                p_within=within,
+                n_texts=round(share.n),
+                reason=None if enough else f"{share.n:.0f} labels, and {FEWEST} are needed",
+            )
+            yield _untestable(rule, check)
 
 
 def _pairs(rule: Rule, pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -296,7 +343,7 @@ def _ranges(rule: Rule, policy: Policy, side: Side, known: RowsOf) -> Iterator[R
             )
 
 
-def _untestable(rule: Rule, check: RuleCheck) -> RuleCheck:
+def _untestable(rule: Rule | JudgeRule, check: RuleCheck) -> RuleCheck:
     """Skip a check without a test where its rule says so."""
     skipped = check.p_beyond is None and rule.untestable == "skip"
     return replace(check, status="skipped") if skipped else check

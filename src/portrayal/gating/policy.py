@@ -154,6 +154,38 @@ class Rule:
 
 
 @dataclass(frozen=True)
+class JudgeRule:
+    """How well the scorer of a run must agree with the people who labelled texts of it.
+
+    Attributes
+    ----------
+    name
+        What messages call it; unique in the policy.
+    field
+        What people labelled, as `portrayal score judge` takes it.
+    least
+        Lowest share in 0–1 of "agreement", "recall" or "precision", one or several.
+    group
+        Patterns of the groups whose recall and precision count.
+    untestable
+        What a group with too few labels does: "inconclusive", or "skip" it.
+    """
+
+    name: str
+    field: str
+    least: Mapping[str, Share]
+    group: Patterns = ("*",)
+    untestable: Untestable = "inconclusive"
+
+    def __post_init__(self) -> None:
+        """Refuse a rule that nothing could fail or pass."""
+        if not self.least or not all(0 < share < 1 for share in self.least.values()):
+            raise OptionError("least takes shares above 0 and below 1, such as { recall = 0.8 }.")
+        for what in self.least:
+            check_choice("least", what, ("agreement", "recall", "precision"))
+
+
+@dataclass(frozen=True)
 class _Unreadable:
     """The largest shares of texts and people that may be unreadable, those that are stated."""
 
@@ -174,7 +206,9 @@ class Policy:
     Attributes
     ----------
     rules
-        At least one.
+        Of estimates; at least one, or one of `judges`.
+    judges
+        Of the scorer, from the labels by hand that the run was audited with.
     level
         Confidence level of the whole policy: at most 1 − level of the gates of a model that has
         not changed fail, whatever the number of rules.
@@ -197,7 +231,8 @@ class Policy:
         runs hold answers: chance is then in the texts alone, where that is known of an estimate.
     """
 
-    rules: Annotated[tuple[Rule, ...], KeyName("rule")]
+    rules: Annotated[tuple[Rule, ...], KeyName("rule")] = ()
+    judges: Annotated[tuple[JudgeRule, ...], KeyName("judge")] = ()
     level: float = 0.95
     passes: Passes = "shown_within"
     inconclusive: Inconclusive = "inconclusive"
@@ -211,9 +246,9 @@ class Policy:
 
     def __post_init__(self) -> None:
         """Refuse a policy that cannot be used."""
-        if not self.rules:
-            raise OptionError("the policy has no rule; begin one with [[rule]].")
-        names = [rule.name for rule in self.rules]
+        if not self.rules and not self.judges:
+            raise OptionError("the policy has no rule; begin one with [[rule]] or [[judge]].")
+        names = [*(rule.name for rule in self.rules), *(rule.name for rule in self.judges)]
         if twice := next((name for name in names if names.count(name) > 1), None):
             raise OptionError(f"two rules are called {twice!r}; names must differ.")
         check_level(self.level)
@@ -263,10 +298,12 @@ def parse_policy(text: str, name: str) -> Policy:
 
 def _policy(file: DataFile) -> Policy:
     """The policy of a file; a rule without a name is called by its number."""
-    if not isinstance(file.table.get("rule", []), list) or not file.table.get("rule"):
-        raise file.wrong((), "the policy has no rule; begin each with [[rule]].")
+    given_rules = file.table.get("rule", [] if file.table.get("judge") else None)
+    if not isinstance(given_rules, list) or (given_rules == [] and "judge" not in file.table):
+        raise file.wrong((), "the policy has no rule; begin each with [[rule]] or [[judge]].")
     rules = []
-    for i, table in enumerate(file.value(tuple[Mapping[str, Any], ...], ("rule",))):
+    tables = tuple[Mapping[str, Any], ...]
+    for i, table in enumerate(file.value(tables, ("rule",)) if given_rules else ()):
         keys = ("rule", i)
         given = {} if "name" in table else {"name": f"rule {i + 1}"}
         rule = file.record(Rule, keys, **given, places={})

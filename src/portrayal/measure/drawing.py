@@ -57,6 +57,12 @@ class LabelDraw:
     width: float
 
 
+def label_fields(run: Run) -> list[str]:
+    """Return the fields that people can label of whole texts of a run."""
+    factors = [load_factor(each).name for each in run.settings()["options"].get("factor", ())]
+    return [*factors, OUTCOME, *(name for name in MARKS if name in _scores(run))]
+
+
 def field_for(run: Run, wanted: str) -> str:
     """Return the field of labels that a measure, a finding or a field is about.
 
@@ -65,9 +71,8 @@ def field_for(run: Run, wanted: str) -> str:
     OptionError
         Naming the fields that texts of this run have.
     """
-    factors = [load_factor(each).name for each in run.settings()["options"].get("factor", ())]
-    scores = [name for name in MARKS if name in _scores(run)]
-    known = [*factors, OUTCOME, *scores]
+    known = label_fields(run)
+    factors = known[: known.index(OUTCOME)]
     words = {part for each in wanted.split() for part in each.split("=")}
     stem = wanted.strip().partition(" ")[0].partition(".v")[0]
     named = [name for name in known if name in words]

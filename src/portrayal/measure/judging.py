@@ -6,13 +6,14 @@ from itertools import combinations, product
 
 import numpy as np
 
+from portrayal.errors import DataError
 from portrayal.measure.corrected import labelled_texts
 from portrayal.measure.drawing import class_of_label, classes_of
 from portrayal.raters import HandTable
 from portrayal.run.directory import Run
 from portrayal.run.reading import read_prompts
 from portrayal.stats import wilson
-from portrayal.stats.tails import normal_sf
+from portrayal.stats.tails import beta_sf, normal_sf
 
 SURE = 0.05
 FEWEST = 10
@@ -35,6 +36,17 @@ class AgreedShare:
     low: float
     high: float
     n: float
+
+    def p_at_least(self, least: float) -> tuple[float, float]:
+        """One-sided binomial p that the share is `least` or more, and that it is less.
+
+        >>> [round(p, 3) for p in AgreedShare(0.5, 0.24, 0.76, 10.0).p_at_least(0.8)]
+        [0.033, 0.994]
+        """
+        hits, misses = self.value * self.n, (1.0 - self.value) * self.n
+        more = float(beta_sf(least, hits + 1.0, misses)) if misses > 0 else 1.0
+        less = float(beta_sf(1.0 - least, misses + 1.0, hits)) if hits > 0 else 1.0
+        return more, less
 
 
 @dataclass(frozen=True)
@@ -80,8 +92,10 @@ def judge_card(
     Raises
     ------
     DataError
-        Where a label is of a text that the run has not.
+        Where nothing of the field is labelled, or a text that the run has not.
     """
+    if not table.labels.get(field):
+        raise DataError(f"{table.path}: no text has a label of {field}.")
     said = classes_of(run, field, unsure=False)
     prompts = read_prompts(run.prompts_path) if by else {}
     named = labelled_texts(run, table, field, ["prompt_id"])

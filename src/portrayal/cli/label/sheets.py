@@ -133,11 +133,12 @@ def _for(
     *,
     as_object: bool,
 ) -> None:
-    from portrayal.measure.drawing import draw_for, field_for, write_sheets
+    from portrayal.measure.drawing import draw_for, field_for, label_fields, write_sheets
     from portrayal.raters import read_hand_labels
 
     field = field_for(run, about)
-    labels = None if hand_labels is None else read_hand_labels(str(hand_labels), [field])
+    known = label_fields(run)
+    labels = None if hand_labels is None else read_hand_labels(str(hand_labels), known)
     drawn = draw_for(run, field, n, seed=seed, labels=labels, target_width=target_width)
     place = out or run.path / f"{field}.csv"
     paths = write_sheets(run, drawn, place, raters or ["first", "second"])
