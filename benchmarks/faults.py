@@ -6,12 +6,13 @@
     python -m benchmarks.faults --write tests/e2e/test_cluster.py   # only the rows of these files
 
 A fault is what a test says of itself by ``@pytest.mark.fault(what, then)``; nothing else is listed.
+A row that is caused in several files changes only where all of them are given.
 """
 
 import ast
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pytest
@@ -57,14 +58,16 @@ class Recorder:
             self.survived[fault] += report.passed
 
 
-def table(faults: Iterable[Fault], recorder: Recorder, page: str) -> str:
-    """Return the table in Markdown; faults that were not tried now keep their row of the page."""
-    rows = []
-    for what, then in faults:
+def table(
+    faults: Mapping[Fault, set[Path]], files: Iterable[Path], recorder: Recorder, page: str
+) -> str:
+    """Return the table in Markdown; faults whose tests did not all run keep the page's row."""
+    rows, ran = [], set(files)
+    for (what, then), paths in faults.items():
         start = f"| {what} | {then} | "
         row = f"{start}{recorder.tried[what, then]} | {recorder.survived[what, then]} |"
         old = next((line for line in page.splitlines() if line.startswith(start)), row)
-        rows.append((row if recorder.tried[what, then] else old) + "\n")
+        rows.append((row if recorder.tried[what, then] and paths <= ran else old) + "\n")
     return HEAD + "".join(rows)
 
 
@@ -75,8 +78,8 @@ def main(arguments: list[str]) -> int:
         for what, then in found:
             print(f"| {what} | {then} |")
         return 0
-    given = [str((ROOT / each).resolve()) for each in arguments if not each.startswith("--")]
-    files = given or sorted({str(path) for paths in found.values() for path in paths})
+    given = {(ROOT / each).resolve() for each in arguments if not each.startswith("--")}
+    files = sorted(given or {path for paths in found.values() for path in paths})
     recorder = Recorder()
     options = [
         "-m",
@@ -89,9 +92,9 @@ def main(arguments: list[str]) -> int:
         "--no-header",
         "--tb=short",
     ]
-    status = pytest.main([*options, "--rootdir", str(ROOT), *files], plugins=[recorder])
+    status = pytest.main([*options, "--rootdir", str(ROOT), *map(str, files)], plugins=[recorder])
     text = PAGE.read_text(encoding="utf-8")
-    made = table(found, recorder, text)
+    made = table(found, files, recorder, text)
     print(f"\n{made}")
     if "--write" in arguments:
         start = text.index(HEAD.partition("\n")[0])

@@ -35,6 +35,7 @@ FAULTS = (
     "rate_limit", "rate_limit_date", "rate_limit_ms", "quota", "unauthorized", "not_found",
     "rejected", "blocked", "server_error", "overloaded", "reset", "closed", "truncated", "cut_json",
     "wrong_json", "slow", "trickle", "redirect", "rate_limit_absurd", "rate_limit_negative",
+    "overloaded_later",
 )  # fmt: skip
 MALFORMED = (
     "no_choices", "null_choices", "null_message", "integer", "array", "error_200", "html", "events",
@@ -55,6 +56,7 @@ _ERRORS: dict[str, tuple[int, str, str]] = {
     "blocked": (400, "content_policy_violation", "Blocked by the content policy"),
     "server_error": (500, "server_error", "The server had an error"),
     "overloaded": (503, "overloaded", "The engine is overloaded"),
+    "overloaded_later": (503, "overloaded", "The engine is overloaded"),
 }
 
 
@@ -306,7 +308,7 @@ class OpenAIServer:
             headers["retry-after"] = self.absurd
         if kind == "rate_limit_negative":
             headers["retry-after"] = "-60"
-        if kind == "rate_limit_ms":
+        if kind in ("rate_limit_ms", "overloaded_later"):
             headers["retry-after-ms"] = str(self.retry_after * 1000)
         if kind == "rate_limit_date":
             headers["retry-after"] = email.utils.formatdate(

@@ -1,6 +1,7 @@
 """An endpoint that is not there, goes away, hangs or leads elsewhere: said at once, in one line."""
 
 import asyncio
+import itertools
 import socket
 import threading
 import time
@@ -151,7 +152,7 @@ def test_a_short_loss_is_waited_out(run, prompts):
 
 def test_the_breaker_needs_a_run_of_failures_and_time():
     now = [100.0]
-    breaker = Breaker(30.0, clock=lambda: now[0])
+    breaker = Breaker(Retry(), clock=lambda: now[0])
     for _ in range(20):
         breaker.failed(lost(), now[0])  # many at once are no outage
     now[0] += 29
@@ -165,8 +166,19 @@ def test_the_breaker_needs_a_run_of_failures_and_time():
     with pytest.raises(StopError, match="for 40 s, 5 in a row"):
         breaker.failed(lost(), now[0])
     breaker.responded()
-    breaker.failed(TryAgainError("timeout", "slow"), now[0] - 60)
+    now[0] += 60
+    breaker.failed(TryAgainError("timeout", "slow"), now[0] - 180)
     assert breaker.seconds == 60
+
+
+def test_some_that_hang_beside_many_answers_are_no_outage():
+    now = [0.0]
+    breaker = Breaker(Retry(), clock=lambda: now[0])
+    now[0] = 179
+    breaker.responded()
+    now[0] = 180
+    for _ in range(9):
+        breaker.failed(TryAgainError("timeout", "slow"), 0.0)
 
 
 @pytest.mark.fault(
@@ -241,6 +253,49 @@ def test_an_absurd_wait_ends_it(serve, run, prompts, asked):
     model = provider_of("server:m", base_url=server.base_url)
     with pytest.raises(StopError, match=r"asks to wait [\d,]+ s"):
         collect_texts(run, prompts, model, retry=SOON)
+
+
+@pytest.mark.fault(
+    "a server that puts off for good (429; 503 with a time to come back; either with failures)",
+    "collecting stops with one line after ten minutes without an answer; the answers are kept",
+)
+@pytest.mark.parametrize(
+    "kinds",
+    [
+        ["rate_limit_ms"],
+        ["overloaded_later"],
+        ["rate_limit_negative"],
+        ["rate_limit_ms", "closed", "server_error"],
+    ],
+    ids=" ".join,
+)
+def test_a_server_that_puts_off_for_good_ends_it(serve, run, prompts, rows, kinds):
+    server = serve(script=itertools.chain(["ok"] * 7, itertools.cycle(kinds)), retry_after=0.1)
+    model = provider_of("server:m", base_url=server.base_url)
+    once = Retry(first_wait=0.05, longest_wait=0.1, patience=0.6)
+    began = time.monotonic()
+    with pytest.raises(StopError, match=r"and answered nothing for \d s.*same command") as e:
+        collect_texts(run, prompts, model, retry=once, concurrency=2)
+    assert "\n" not in str(e.value)
+    assert time.monotonic() - began < 5
+    assert len(rows(run)) == 7
+    server.script = iter(())
+    assert collect_texts(run, prompts, model).tries == 3
+
+
+def test_an_answer_gives_all_patience_back():
+    now = [0.0]
+    breaker = Breaker(Retry(), clock=lambda: now[0])
+    for _ in range(9):
+        breaker.failed(TryAgainError("server", "503", 400.0), now[0])
+        now[0] += 100
+        breaker.failed(TryAgainError("rate_limit", "429"), now[0])
+        now[0] += 400
+        breaker.responded()
+    breaker.failed(TryAgainError("rate_limit", "429", 400.0), now[0])
+    now[0] += 400
+    with pytest.raises(StopError, match="429 The endpoint asks to wait 201 s, and answered nothin"):
+        breaker.failed(TryAgainError("rate_limit", "429", 201.0), now[0])
 
 
 @pytest.mark.fault("429 with a negative or garbled Retry-After", "it waits as if none were given")

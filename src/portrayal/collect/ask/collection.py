@@ -86,7 +86,9 @@ class RequestPlan:
         for place in range(len(self._done)):
             if not self._done[place]:
                 sample, row = divmod(place, len(self.prompts))
-                yield Request(self._key(row, sample), self.prompts[row], sample)
+                digest = self._hashes[row].copy()
+                digest.update(str(sample).encode())
+                yield Request(digest.hexdigest(), self.prompts[row], sample)
 
     def holds(self, prompt_id: str, sample: int) -> bool:
         """Whether a request is of this plan, done or not."""
@@ -99,11 +101,6 @@ class RequestPlan:
         place = sample * len(self.prompts) + self._row[prompt_id]
         self.n_done += not self._done[place]
         self._done[place] = 1
-
-    def _key(self, row: int, sample: int) -> str:
-        digest = self._hashes[row].copy()
-        digest.update(str(sample).encode())
-        return digest.hexdigest()
 
 
 def _hash(model: str, parameters: Mapping[str, Any], prompt: Prompt) -> "hashlib.blake2b":

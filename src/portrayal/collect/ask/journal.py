@@ -187,18 +187,15 @@ class Journal:
         """
         line = _line(row)
         with self._lock, disk_told(self.path):
-            self._append(line)
+            try:
+                if os.write(self._file, line) != len(line):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            except OSError:
+                os.ftruncate(self._file, self._size)
+                raise
         self._size += len(line)
         self.n_lines += 1
         self._unsynced = True
-
-    def _append(self, line: bytes) -> None:
-        try:
-            if os.write(self._file, line) != len(line):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        except OSError:
-            os.ftruncate(self._file, self._size)
-            raise
 
     def sync(self, *, now: bool = False) -> None:
         """Flush lines to the disk if the last flush is old, or `now`; from any thread."""

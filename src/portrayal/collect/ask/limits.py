@@ -6,6 +6,7 @@ endpoint asked for holds for every request to it.
 """
 
 import asyncio
+import math
 import time
 from collections import Counter, deque
 from collections.abc import Callable
@@ -165,7 +166,8 @@ class Retry:
         Seconds before the second try, or the first look at a batch, and at most; in between they
         double, times a random 0.5–1.
     patience
-        Longest wait in seconds that an endpoint may ask for; a longer one ends the collection.
+        Seconds that an endpoint may put requests off in all, without an answer in between; what
+        it asks to wait beyond that ends the collection.
     timeout
         Seconds that one try may take; None leaves it to the provider, or else is `TIMEOUT`.
     outage
@@ -188,28 +190,13 @@ class Retry:
     max_requests: int | None = None
 
     def pause(self, tries: int, error: TryAgainError | None = None) -> float:
-        """Return the seconds to wait after so many tries, at least those that the endpoint asked.
-
-        Raises
-        ------
-        StopError
-            When the endpoint asks for more patience than there is.
-        """
-        asked = 0.0 if error is None or error.retry_after is None else error.retry_after
-        if asked > self.patience:
-            raise StopError(
-                f"{error} The endpoint asks to wait {asked:,.0f} s. Run the same command again "
-                f"after that; {KEPT}."
-            )
+        """Return the seconds to wait after so many tries, at least what the endpoint asked."""
+        asked = (error and error.retry_after) or 0.0
         doubled = min(self.longest_wait, self.first_wait * 2.0 ** min(tries - 1, 30))
         return max(asked, doubled * _CHANCE.uniform(0.5, 1.0))
 
     def wait(self, error: TryAgainError, failed: Counter[str]) -> float | None:
-        """Return the seconds after which a request is tried again; None when it is given up.
-
-        `failed` counts the failures of this request by kind, this one included. Raises `StopError`
-        as `pause` does.
-        """
+        """Return the seconds to its next try; None when a request that `failed`, by kind, ends."""
         tries, limited = failed.total(), failed["rate_limit"]
         given_up = tries - limited + limited / _LIMITED_TIMES >= self.attempts
         if given_up or (error.kind == "body" and failed["body"] > self.malformed):
@@ -226,19 +213,22 @@ class Breaker:
 
     An answer closes it again, and so does an endpoint that says when to come back. So a short loss
     of the network is waited out, and a request hangs or fails for good no longer than four
-    timeouts (or `outage` and one timeout, where that is shorter) and the first wait.
+    timeouts (or `outage` and one timeout, where that is shorter) and the first wait. An endpoint
+    that puts requests off (429, or a time to come back) and answers none has `patience` for that.
     """
 
     def __init__(
-        self, outage: float, timeout: float = TIMEOUT, clock: Clock = time.monotonic
+        self, retry: Retry, timeout: float = TIMEOUT, clock: Clock = time.monotonic
     ) -> None:
-        self._outage, self._clock = min(outage, _TIMEOUTS * timeout), clock
+        self._outage, self._clock = min(retry.outage, _TIMEOUTS * timeout), clock
+        self._patience = retry.patience
         self._since: float | None = None
-        self._failures = 0
+        self._put_off: float | None = None
+        self._failures, self._responded = 0, -math.inf
 
     @property
     def seconds(self) -> float:
-        """Seconds since the first request of those that failed was sent; 0 while there is none."""
+        """Seconds since the first request that failed, or a later answer; 0 while there is none."""
         return 0.0 if self._since is None else self._clock() - self._since
 
     def within(self, wait: float) -> float:
@@ -247,8 +237,9 @@ class Breaker:
         return wait if self._since is None else min(wait, left)
 
     def responded(self) -> None:
-        """Note that the endpoint is there."""
-        self._since, self._failures = None, 0
+        """Note that the endpoint answers."""
+        self._since, self._put_off, self._failures = None, None, 0
+        self._responded = self._clock()
 
     def failed(self, error: TryAgainError, sent_at: float) -> None:
         """Note a failure of a request.
@@ -256,13 +247,26 @@ class Breaker:
         Raises
         ------
         StopError
-            When the endpoint counts as gone.
+            When the endpoint counts as gone, or asks for more patience than there is.
         """
-        if error.kind not in ("connection", "timeout", "server") or error.retry_after is not None:
+        asked = error.retry_after
+        if error.kind == "rate_limit" or asked is not None:
+            since = self._clock() if self._put_off is None else self._put_off
+            self.responded()
+            self._put_off, waited = since, self._clock() - since
+            if waited + (asked or 0.0) > self._patience:
+                wish = "puts it off" if asked is None else f"asks to wait {asked:,.0f} s"
+                raise StopError(
+                    f"{error} The endpoint {wish}, and answered nothing for {waited:,.0f} s. Run "
+                    f"the same command again later; {KEPT}."
+                )
+            return
+        if error.kind not in ("connection", "timeout", "server"):
             self.responded()
             return
         self._failures += 1
-        self._since = sent_at if self._since is None else min(self._since, sent_at)
+        began = max(sent_at, self._responded)  # while one waits, others may be answered
+        self._since = began if self._since is None else min(self._since, began)
         needed = _TIMEOUTS if error.kind == "timeout" else _IN_A_ROW
         if self._failures >= needed and self.seconds >= self._outage:
             lack, check = "a response", "can be reached"

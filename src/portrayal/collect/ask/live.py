@@ -29,7 +29,7 @@ class Workers:
     def __init__(self, loop: Loop, provider: Provider, judge: Asks | None) -> None:
         self._loop, self._provider, self._judge = loop, provider, judge
         self._timeout = loop.retry.timeout or float(getattr(provider, "timeout", TIMEOUT))
-        loop.breaker = Breaker(loop.retry.outage, self._timeout)
+        loop.breaker = Breaker(loop.retry, self._timeout)
         # A provider that draws by sample is told which sample it is.
         self._by_sample = getattr(provider, "ask_sample", None)
         self._without_answer = 0
@@ -52,7 +52,15 @@ class Workers:
                     outcome = await self._judged(result) if isinstance(result, Answer) else None
                     wait = loop.settle(request, result, failed, asked_at, outcome)
                     if wait is None:
-                        self._count(result)
+                        # One request after another without an answer costs, and brings nothing.
+                        answered = isinstance(result, Answer) or getattr(result, "refused", False)
+                        self._without_answer = 0 if answered else self._without_answer + 1
+                        if self._without_answer >= max(_STUCK, 2 * loop.throttle.concurrency):
+                            raise StopError(
+                                f"{self._without_answer} requests in a row got no answer; the last "
+                                f"one: {result} Mend that, then run the same command again: it "
+                                "asks only what has no answer yet."
+                            )
                         break
                     if not loop.meter.room(loop.in_progress - 1):
                         loop.stopped = "budget"
@@ -112,15 +120,3 @@ class Workers:
         except StopError as error:
             self._loop.end(error)
             return None
-
-    def _count(self, result: Answer | RejectedError | TryAgainError) -> None:
-        """End it where one request after another gets no answer: it costs, and brings nothing."""
-        if isinstance(result, Answer) or getattr(result, "refused", False):
-            self._without_answer = 0
-            return
-        self._without_answer += 1
-        if self._without_answer >= max(_STUCK, 2 * self._loop.throttle.concurrency):
-            raise StopError(
-                f"{self._without_answer} requests in a row got no answer; the last one: {result} "
-                "Mend that, then run the same command again: it asks only what has no answer yet."
-            )

@@ -91,7 +91,7 @@ class Loop:
         self.collection, self.asking, self.meter = collection, asking, meter
         self.retry = asking.patience()
         self.throttle = Throttle(asking.concurrency, rpm=asking.rpm, tpm=asking.tpm)
-        self.breaker = Breaker(self.retry.outage)
+        self.breaker = Breaker(self.retry)
         self.requests: Iterator[Request] = iter(collection.plan)
         self.again: deque[Request] = deque()
         self.in_progress = self.asked = self.tries = self.peak = self.open_batches = 0

@@ -81,7 +81,14 @@ def trouble_of(
     rejected = isinstance(error, client.ModelRequestRejectedError) or (status or 500) < 500
     if isinstance(error, client.ModelAPIError) and rejected and status not in _TRY_AGAIN_STATUSES:
         return RejectedError(said, refused=_is_policy(error))
-    kind = _kind(error)
+    kind = next((name for kinds, name in _KINDS if isinstance(error, kinds)), "")
+    if not kind:
+        # Some clients let errors of an HTTP library through that need not be installed.
+        names, kind = {each.__name__ for each in type(error).__mro__}, "body"  # cut off, or odd
+        if names & {"TimeoutException", "TimeoutError"}:
+            kind = "timeout"
+        elif names & {"TransportError", "HTTPClientError", "OSError", "ClientError"}:
+            kind = "connection"
     if kind == "connection" and (below := scrub(bottom(error), variables)) not in said:
         said = f"{said.rstrip('.')} ({below})."
     return TryAgainError(kind, said, getattr(error, "retry_after", None))
@@ -120,19 +127,6 @@ def _stop(error: Exception, name: str, said: str, variables: Sequence[str]) -> S
         case _ if type(error).__name__ in _NO_CREDENTIALS:
             return StopError(f"{said} Set {keys}. {_CONTINUE}")
     return None
-
-
-def _kind(error: Exception) -> str:
-    for kinds, name in _KINDS:
-        if isinstance(error, kinds):
-            return name
-    # Some clients let errors of an HTTP library through that need not be installed.
-    names = {kind.__name__ for kind in type(error).__mro__}
-    if names & {"TimeoutException", "TimeoutError"}:
-        return "timeout"
-    if names & {"TransportError", "HTTPClientError", "OSError", "ClientError"}:
-        return "connection"
-    return "body"  # cut off, or not what was promised
 
 
 def _is_policy(error: client.ModelAPIError) -> bool:

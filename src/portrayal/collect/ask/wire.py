@@ -147,21 +147,19 @@ async def reach(name: str, url: str) -> None:
     """
     import httpx2
 
+    gone = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.UnsupportedProtocol)
     for last in (False, True):
         try:
             async with httpx2.AsyncClient(timeout=_PATIENCE) as client:
                 await client.get(url)
-        except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.UnsupportedProtocol) as error:
+        except (*gone, httpx2.RemoteProtocolError) as error:
+            wrong = f"nothing answers at {url}"
+            if isinstance(error, httpx2.RemoteProtocolError):
+                wrong = f"what answers at {url} does not speak HTTP"
             if last:
                 raise StopError(
-                    f"{name}: nothing answers at {url} ({bottom(error)}). Check that address "
-                    "(--base-url) and the network; nothing was asked."
-                ) from None
-        except httpx2.RemoteProtocolError as error:
-            if last:
-                raise StopError(
-                    f"{name}: what answers at {url} does not speak HTTP ({bottom(error)}). Check "
-                    "that address (--base-url); nothing was asked."
+                    f"{name}: {wrong} ({bottom(error)}). Check that address (--base-url) and the "
+                    "network; nothing was asked."
                 ) from None
         except (httpx2.HTTPError, httpx2.InvalidURL):
             return  # it is there, if slow
