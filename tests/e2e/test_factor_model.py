@@ -263,3 +263,48 @@ def test_nothing_is_asked_without_consent(
     inside(*command, "--factor", "religion", "--factor-model", "server:m").refused("says nothing")
     budget = ("--set", "factor_settings.budget=1 USD")
     inside(*command, "--factor", "religion", *budget).refused("without")
+
+
+def _wavering(prompt: str, before: int) -> str:
+    """The sun of even texts; it wavers when asked again, by the order of labels, and by words."""
+    i = int(prompt.split("=====")[1].split()[1])
+    labels = ("Sun people", "moon")
+    if "Does it show sun or moon?" in prompt:
+        return "none" if i % 6 == 0 else labels[i % 2]
+    if prompt.index("- moon") < prompt.index("- Sun people"):
+        return "Sun people" if i % 4 == 1 else labels[i % 2]
+    return "moon" if before and i % 12 == 0 else labels[i % 2]
+
+
+def test_a_model_is_measured_against_itself(
+    inside: Portrayal, texts: Path, faith: Path, tmp_path: Path
+) -> None:
+    reworded = 'reworded = "Does it show sun or moon?"\n'
+    faith.write_text(FAITH + reworded, encoding="utf-8")
+    with OpenAIServer(write=_wavering) as server:
+        bare = inside(*_audit(texts, faith, server)).ok()
+        share = _share(tmp_path, "group_share.v1", seen_by="model", faith="sun")["value"]
+        judged = ("score", "judge", "r", "--field", "faith", "--format", "json")
+        assert "retest=100" in inside(*judged).err
+        again = _audit(texts, faith, server, "--set", "retest=24")
+        inside(*again).ok()
+        assert server.answered.total() == N + 3 * 24
+        inside(*again).ok()
+        assert server.answered.total() == N + 3 * 24
+        inside(*_audit(texts, faith, server, "--set", "retest=100")).ok()
+        assert server.answered.total() == 4 * N
+    after = _share(tmp_path, "group_share.v1", seen_by="model", faith="sun")["value"]
+    assert after == share == 0.5
+    assert "asked again" not in bare.out
+    rows = json.loads(inside(*judged).ok().out)["asked_again"]
+    found = {(row["group"], row["form"]): (row["value"], row["n"]) for row in rows}
+    assert found["", "the same"] == (pytest.approx(33 / 36), 36)
+    assert found["sun", "the same"] == (pytest.approx(15 / 18), 18)
+    assert found["moon", "the same"] == (1.0, 18)
+    assert found["moon", "labels reversed"] == (pytest.approx(9 / 18), 18)
+    assert found["sun", "labels reversed"] == (1.0, 18)
+    assert found["sun", "reworded"] == (pytest.approx(12 / 18), 18)
+    assert {row["source"] for row in rows} == {"model"}
+    low, high = next((r["low"], r["high"]) for r in rows if r["group"] == "")
+    assert low < 33 / 36 < high
+    assert "labels reversed" in inside(*judged[:-2]).ok().out

@@ -13,8 +13,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
+from itertools import product
+from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -27,10 +30,11 @@ from portrayal.records import Prompt
 from portrayal.reference.factors import Factor, ModelSource, factor_mark, spelling_key
 from portrayal.run.directory import Run
 from portrayal.run.files import write_parquet
-from portrayal.run.reading import read_prompts, read_shards
+from portrayal.run.reading import read_chosen, read_prompts, read_shards
 from portrayal.run.stages import fingerprint
 from portrayal.shown import counted
 from portrayal.types import Say
+from portrayal.validate import check_count
 
 GROUP, SEVERAL, NONE, UNKNOWN, UNREAD = "group", "several", "none", "unknown", "unread"
 """What a source says of a text: one group, more than one, none, nothing that is understood; and a
@@ -45,6 +49,13 @@ none, as the budget did not reach it; the person has neither name nor role to as
 ASKED_FILE = "asked.parquet"
 ASKED = pa.schema([(name, pa.string()) for name in ("text_id", "asked_by", "person", "prompt_id")])
 """What was asked of which text or person, beside the answers; no prompt of the unnamed."""
+
+SAME, REVERSED, REWORDED = "the same", "labels reversed", "reworded"
+FORMS = (SAME, REVERSED, REWORDED)
+"""How a model is asked again, to see how far it agrees with itself."""
+
+AGAIN_FILE = "asked-again.parquet"
+"""Which questions were asked again, beside the answers, and what was asked then."""
 
 _AROUND = re.compile(r"^[\s\"'“”‘’`*-]+|[\s\"'“”‘’`*.]+$")
 _KEPT = 200
@@ -162,17 +173,29 @@ def labels_of(factor: Factor) -> dict[str, str | None]:
     return shown | {none: "", unknown: None}
 
 
-def group_prompt(factor: Factor, source: ModelSource, text: str, person: str = "") -> Prompt:
-    """Return what is asked about a text, or a person in it, named by the digest of its words."""
+def group_prompt(
+    factor: Factor, source: ModelSource, text: str, person: str = "", form: str = SAME
+) -> Prompt:
+    """Return what is asked about a text, or a person in it, named by the digest of its words.
+
+    `form` is one of `FORMS`.
+    """
     templates = _templates()
     none, unknown = list(labels_of(factor))[-2:]
     of = "person" if source.unit == "person" else "text"
     listed = [f"- {group.label}" for group in factor.groups]
     listed += [f"- {none} (if the {of} shows none of them)", f"- {unknown} (if you cannot tell)"]
-    words = templates[source.answer].split("{text}")
+    listed = listed[::-1] if form == REVERSED else listed
+    other = form == REWORDED
     about = templates["about"].replace("{person}", " ".join(person.split())) if person else ""
-    frame = words[0].replace("{labels}", "\n".join(listed)).replace("{about}", about)
-    return prompt_of(frame.replace("{question}", source.question) + text.strip() + words[1])
+    question = (source.reworded if other else "") or source.question
+    before, after = (
+        words.replace("{labels}", "\n".join(listed))
+        .replace("{about}", about)
+        .replace("{question}", question)
+        for words in templates[f"{source.answer}{'_reworded' * other}"].split("{text}")
+    )
+    return prompt_of(before + text.strip() + after)
 
 
 def read_label(factor: Factor, source: ModelSource, reply: Reply | None) -> GroupResponse:
@@ -251,10 +274,13 @@ class GroupLabelling:
     asking
         Whom, within which limits. Where its `parameters` have no temperature it is 0, if the model
         takes one.
+    retest
+        Questions of each source that are asked again, drawn at random, in each of `FORMS`.
     """
 
     factors: tuple[Factor, ...]
     asking: Asking
+    retest: int = 0
 
     @property
     def sources(self) -> tuple[tuple[Factor, ModelSource], ...]:
@@ -317,6 +343,8 @@ class GroupLabelling:
         )
         place.mkdir(parents=True, exist_ok=True)
         write_parquet(table, place / ASKED_FILE)
+        if self.retest:
+            self._ask_again(run, table, place)
         sources = {asked_by(factor, source): (factor, source) for factor, source in self.sources}
         counts: dict[str, Counter[str]] = {name: Counter() for name in sources}
         read: dict[str, str] = {}
@@ -340,6 +368,27 @@ class GroupLabelling:
             "said": {name: dict(sorted(each.items())) for name, each in counts.items()},
         }
         return dataclasses.replace(wanted, settings={**wanted.settings, "asked": asked})
+
+    def _ask_again(self, run: Run, table: pa.Table, place: Path) -> None:
+        """Ask a sample of the questions of each source again, in each form."""
+        asked = [row for row in table.to_pylist() if row["prompt_id"] is not None]
+        prompts: dict[str, Prompt] = {}
+        again: list[dict[str, str]] = []
+        for factor, source in self.sources:
+            own = [row for row in asked if row["asked_by"] == asked_by(factor, source)]
+            order = np.random.default_rng(0).permutation(len(own))
+            drawn = [own[i] for i in order[: self.retest].tolist()]
+            ids = {row["text_id"] for row in drawn}
+            rows = read_chosen(run.texts.parts(), ["text_id", "text"], ids)
+            words = {row["text_id"]: row["text"] for row in rows}
+            for row, form in product(drawn, FORMS):
+                prompt = group_prompt(factor, source, words[row["text_id"]], row["person"], form)
+                if form == SAME:  # in the same words, and not to be taken for the first
+                    prompt = dataclasses.replace(prompt, prompt_id=f"{prompt.prompt_id}-again")
+                prompts[prompt.prompt_id] = prompt
+                again.append({**row, "form": form, "again_id": prompt.prompt_id})
+        ask_missing(self.asking.cold(), prompts, place, _ANSWER_TOKENS, lambda: None)
+        write_parquet(pa.Table.from_pylist(again), place / AGAIN_FILE)
 
     def _asked(self, run: Run, people: str) -> tuple[pa.Table, dict[str, Prompt]]:
         """What is asked of each text or person, in the order of the texts, and every question."""
@@ -366,6 +415,29 @@ class GroupLabelling:
                             prompt = prompts.setdefault(prompt.prompt_id, prompt)
                             asked |= {"person": person, "prompt_id": prompt.prompt_id}
         return pa.Table.from_pylist(rows, ASKED), prompts
+
+
+def repeated_responses(
+    run: Run, factor: Factor
+) -> Iterator[tuple[str, str, str, GroupResponse, GroupResponse]]:
+    """Yield what a model said of texts of a run, or people in them, when it was asked again.
+
+    Text, source of the factor and form (one of `FORMS`), what it said first, and then.
+    """
+    asked = (run.annotations("groups.v1").note().get("settings") or {}).get("asked") or {}
+    place = run.path / asked.get("answers", "")
+    if not (place / AGAIN_FILE).is_file():
+        return
+    rows = pq.read_table(place / AGAIN_FILE).to_pylist()
+    replies = kept(place, {row[key] for row in rows for key in ("prompt_id", "again_id")})
+    sources = {asked_by(factor, source): source for _, source in model_sources([factor])}
+    for row in rows:
+        if source := sources.get(row["asked_by"]):
+            first, again = (
+                read_label(factor, source, replies.get(row[key]))
+                for key in ("prompt_id", "again_id")
+            )
+            yield row["text_id"], source.name, row["form"], first, again
 
 
 def group_labels_sentence(run: Run, annotator: str) -> str | None:
@@ -395,7 +467,10 @@ def model_sources(factors: Sequence[Factor]) -> tuple[tuple[Factor, ModelSource]
 
 
 def group_labelling(
-    factors: Sequence[Factor], model: str | None, settings: Mapping[str, Any] | None = None
+    factors: Sequence[Factor],
+    model: str | None,
+    settings: Mapping[str, Any] | None = None,
+    retest: int = 0,
 ) -> GroupLabelling | None:
     """Return how a model is asked about the groups of factors; None where no factor asks one.
 
@@ -407,12 +482,15 @@ def group_labelling(
         "SERVICE:MODEL".
     settings
         Further fields of `Asking`, such as `base_url`, `budget`, `batch` or `confirm`.
+    retest
+        How many questions of each source are asked again.
 
     Raises
     ------
     OptionError, UnknownNameError
         Where a factor asks a model and none is named, or one is named that nothing asks.
     """
+    check_count("retest", retest)
     check_settings(settings, "a model that labels groups")
     sources = model_sources(factors)
     if not sources:
@@ -428,4 +506,4 @@ def group_labelling(
             "with --factor-model SERVICE:MODEL (factor_model=), or leave the source out."
         )
     asking = asking_of(model, settings, "a model that labels groups")
-    return GroupLabelling(tuple(factors), asking)
+    return GroupLabelling(tuple(factors), asking, retest)

@@ -409,18 +409,20 @@ def judge(
     run: RunPath,
     /,
     *,
-    hand_labels: HandLabels,
+    hand_labels: HandLabels | None = None,
     field: str,
     by: str | None = None,
     level: Level = 0.95,
     format: Format = "table",
 ) -> None:
-    """Say how a run's scorer agrees with people by group, and whom it treats differently.
+    """Say how a run's scorer agrees with people by group, and with itself where it was asked again.
 
     Example: portrayal score judge runs/first --hand-labels hand.csv --field religion
 
     Parameters
     ----------
+    hand_labels
+        Labels by hand; default those of the audit.
     field
         A factor, outcome, sentiment, agency or toxicity.
     by
@@ -428,34 +430,54 @@ def judge(
     """
     from dataclasses import asdict
 
+    from portrayal.annotate.group_labels import FORMS
     from portrayal.measure.drawing import field_for, label_fields
-    from portrayal.measure.judging import judge_card
+    from portrayal.measure.judging import judge_card, repeated_shares
     from portrayal.raters import read_hand_labels
     from portrayal.run import Run
 
     opened = Run.open(run)
     named = field_for(opened, field)
-    card = judge_card(
-        opened, read_hand_labels(str(hand_labels), label_fields(opened)), named, by, level
-    )
+    path = hand_labels or opened.settings()["options"].get("hand_labels")
+    repeated = repeated_shares(opened, named, level)
+    if path is None and not repeated:
+        raise OptionError(
+            f"nothing says how right the scorer of {named} is: give --hand-labels FILE, or audit "
+            "with --set retest=100."
+        )
+    card = None
+    if path is not None:
+        labels = read_hand_labels(str(path), label_fields(opened))
+        card = judge_card(opened, labels, named, by, level)
     if format == "json":
-        facts: dict[str, Any] = {
-            "field": card.field,
-            "labels": card.note,
-            "agreement": asdict(card.agreement),
-        }
-        sides = {"recall": card.recall, "precision": card.precision}
-        for name, shares in sides.items():
-            facts[name] = [{"group": g, "part": p} | asdict(x) for (g, p), x in shares.items()]
-        as_json(facts | {"sentences": list(card.sentences)})
+        facts: dict[str, Any] = {"field": named}
+        if card is not None:
+            facts |= {"labels": card.note, "agreement": asdict(card.agreement)}
+            sides = {"recall": card.recall, "precision": card.precision}
+            for name, shares in sides.items():
+                facts[name] = [{"group": g, "part": p} | asdict(x) for (g, p), x in shares.items()]
+            facts["sentences"] = list(card.sentences)
+        facts["asked_again"] = [
+            {"source": source, "group": group, "form": form} | asdict(x)
+            for (source, group), forms in repeated.items()
+            for form, x in forms.items()
+        ]
+        as_json(facts)
         return
 
     def shown(of: "AgreedShare") -> str:
-        bounds = f"{100 * of.low:.0f}–{100 * of.high:.0f}"
-        return f"{100 * of.value:.0f} ({bounds}) of {of.n:.0f}" if of.n else "–"
+        bounds = "" if of.low != of.low else f" ({100 * of.low:.0f}–{100 * of.high:.0f})"
+        return f"{100 * of.value:.0f}{bounds} of {of.n:.0f}" if of.n else "–"
 
-    line(f"{card.field}: {card.note}; the same in {shown(card.agreement)}")
-    cells = [(*key, shown(card.recall[key]), shown(card.precision[key])) for key in card.recall]
-    table(("people say", by or "", "found", "of what it says right"), cells)
-    for each in card.sentences:
-        line(each)
+    if card is not None:
+        line(f"{card.field}: {card.note}; the same in {shown(card.agreement)}")
+        cells = [(*key, shown(card.recall[key]), shown(card.precision[key])) for key in card.recall]
+        table(("people say", by or "", "found", "of what it says right"), cells)
+        for each in card.sentences:
+            line(each)
+    if repeated:
+        again = [
+            (source, group or "all", *(shown(forms[form]) for form in FORMS))
+            for (source, group), forms in repeated.items()
+        ]
+        table(("asked again", "it said first", *FORMS), again)

@@ -92,7 +92,9 @@ def matched(a: dict[Key, int], b: dict[Key, int]) -> Iterator[tuple[int, int]]:
 
 
 _NOTES = {NO_INTERVAL, NO_TEST, NO_FINDING, READER_ERROR}
-_NO_INSTRUMENT = {"seed", "draws", "permutations", "hand_labels", "labeler_samples", "factor"}
+_NO_INSTRUMENT = {
+    *("seed", "draws", "permutations", "hand_labels", "labeler_samples", "factor", "retest")
+}
 """Options that change no value, or give data; factors are compared by what they say."""
 
 

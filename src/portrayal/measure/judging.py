@@ -6,14 +6,17 @@ from itertools import combinations, product
 
 import numpy as np
 
+from portrayal.annotate.group_labels import repeated_responses
 from portrayal.errors import DataError
 from portrayal.measure.corrected import labelled_texts
 from portrayal.measure.drawing import class_of_label, classes_of
 from portrayal.raters import HandTable
+from portrayal.reference.factors import load_factor
 from portrayal.run.directory import Run
-from portrayal.run.reading import read_prompts
-from portrayal.stats import wilson
+from portrayal.run.reading import read_chosen, read_prompts
+from portrayal.stats import infer_shares, wilson
 from portrayal.stats.tails import beta_sf, normal_sf
+from portrayal.types import FloatArray
 
 SURE = 0.05
 FEWEST = 10
@@ -141,3 +144,44 @@ def judge_card(
             sentences.append(f"It finds {found[0]} and {found[1]}.")
     every = share([row[0] == row[1] for row in rows], [row[3] for row in rows])
     return JudgeCard(field, table.note(field), every, recall, precision, tuple(sentences))
+
+
+def repeated_shares(
+    run: Run, field: str, level: float = 0.95
+) -> dict[tuple[str, str], dict[str, AgreedShare]]:
+    """Return how far a model agrees with itself where it was asked about texts of a run again.
+
+    Parameters
+    ----------
+    run, field
+        An audited run, and a factor of it.
+    level
+        Of intervals, a fraction; they are clustered by prompt.
+
+    Returns
+    -------
+    dict
+        By source of the factor and what it said first ("" for all): how it was asked again (one of
+        `FORMS`), and the share of texts of which it says the same. Empty where nothing was.
+    """
+    factors = map(load_factor, run.settings()["options"].get("factor", ()))
+    factor = next((each for each in factors if each.name == field), None)
+    if factor is None:
+        return {}
+    rows = list(repeated_responses(run, factor))
+    chosen = read_chosen(run.texts.parts(), ["text_id", "prompt_id"], {row[0] for row in rows})
+    prompt = {row["text_id"]: row["prompt_id"] for row in chosen}
+    counts: dict[tuple[str, str, str], dict[str, FloatArray]] = {}
+    for text_id, source, form, first, again in rows:
+        hit = np.array([float(first[:2] == again[:2]), 1.0])
+        for group in ("", *([factor.keys[i] for i in first.places] or [first.status])):
+            sums = counts.setdefault((source, group, form), {})
+            sums[prompt[text_id]] = sums.get(prompt[text_id], 0.0) + hit
+    found: dict[tuple[str, str], dict[str, AgreedShare]] = {}
+    for (source, group, form), sums in sorted(counts.items()):
+        hits, n = np.array(list(sums.values())).T[:, :, np.newaxis]
+        of = infer_shares(hits, n, level)
+        value, low, high = (float(x[0]) for x in (of.value, of.low, of.high))
+        share = AgreedShare(value, low, high, float(n.sum()))
+        found.setdefault((source, group), {})[form] = share
+    return found

@@ -125,7 +125,9 @@ def audit(
     run = Run(Path(out if out is not None else tempfile.mkdtemp(prefix="portrayal-")))
     choice = chosen.options(**_written(run, config.options))
     reading = config.reading
-    grouping = group_labelling(factors_of(choice), choice.factor_model, reading.factor_settings)
+    grouping = group_labelling(
+        factors_of(choice), choice.factor_model, reading.factor_settings, choice.retest
+    )
     labelling = labelling_of_options(choice, reading.labeler_settings)
     classifying = classifying_of_options(choice, reading.classifier_settings)
     tell = say or (lambda _: None)

@@ -259,6 +259,8 @@ class ModelSource(Source):
     ----------
     question
         What it is asked; the labels of the groups, "none" and "unknown" are listed below it.
+    reworded
+        The question in other words, for texts that are asked about again; else the same.
     unit
         Whether it is asked of each text or of each person in it.
     answer
@@ -267,6 +269,7 @@ class ModelSource(Source):
 
     kind: Literal["model"] = "model"
     question: Line
+    reworded: Line = ""
     unit: Literal["text", "person"] = "text"
     answer: Literal["one", "several"] = "one"
 
