@@ -1,13 +1,14 @@
 """Level and power of the study of pairs on real texts, and what it costs.
 
     python -m benchmarks.pairs --texts care.csv --source note [--worlds 200] [--model NAME]
-    python -m benchmarks.pairs --texts care.csv --source note --cost
+    python -m benchmarks.pairs --texts care.csv --source note --cost [--pairs 100000]
 
 Level: halves of whole sources are exchanged by coins, scores and words alike, and the audit states
 what it states. Power: into such a world a difference is planted in one half.
 """
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 import portrayal
@@ -200,26 +202,39 @@ def power(texts: Remembered, n: int, sources: int | None, scope: Scope) -> None:
         print(f"{name}: found in {hits} of {n} ({sources or len(texts.sets.sources)} sources)")
 
 
-def cost(path: str, source: str) -> None:
-    """Print CPU seconds of the audit beside those of `find words` on the same texts."""
+def resampled(path: str, source: str, n: int, folder: Path) -> str:
+    """Write `n` pairs drawn with replacement from a table, each with a source of its own."""
+    table = pd.read_csv(path, dtype=str, keep_default_na=False)
+    rng = np.random.default_rng(1)
+    whole = list(table.groupby(["pair", "model"]).indices.values())
+    rows = [whole[i] for i in rng.integers(len(whole), size=n)]
+    drawn = table.iloc[np.concatenate(rows)].copy()
+    number = np.repeat(np.arange(n), list(map(len, rows))).astype(str)
+    # Otherwise a pair drawn twice would be copies, which the audit leaves out.
+    drawn["text"] += pd.Series(" " + number + ".", index=drawn.index)
+    drawn["pair"], drawn[source] = number, number
+    out = folder / "pairs.csv"
+    drawn.to_csv(out, index=False)
+    return str(out)
+
+
+def cost(path: str, source: str, n: int | None) -> None:
+    """Print CPU seconds and memory of the audit beside those of `find words` on the same texts."""
     command = [sys.executable, "-m", "portrayal"]
     with tempfile.TemporaryDirectory() as folder:
+        texts = resampled(path, source, n, Path(folder)) if n else path
         runs = {
-            "audit pairs": ["audit", "pairs", "--texts", path, "--source", source, "--workers",
+            "audit pairs": ["audit", "pairs", "--texts", texts, "--source", source, "--workers",
                             "1", "--out", str(Path(folder) / "run")],
-            "find words": ["find", "words", "--texts", path, "--by", "gender", "--cluster", source],
+            "find words": ["find", "words", "--texts", texts, "--by", "gender",
+                           "--cluster", source],
         }  # fmt: skip
         for name, given in runs.items():
-            before = _children()
-            subprocess.run([*command, *given], check=True, capture_output=True)
-            print(f"{name}: {_children() - before:.1f} CPU seconds")
-
-
-def _children() -> float:
-    import resource
-
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+            child = subprocess.Popen([*command, *given], stdout=subprocess.DEVNULL)
+            _, status, used = os.wait4(child.pid, 0)
+            assert status == 0, f"{name} ended with status {status}"
+            seconds, memory = used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
+            print(f"{name}: {seconds:.1f} CPU seconds, {memory:,.0f} MiB", flush=True)
 
 
 def main() -> None:
@@ -231,9 +246,10 @@ def main() -> None:
     parser.add_argument("--model")
     parser.add_argument("--power", action="store_true")
     parser.add_argument("--cost", action="store_true")
+    parser.add_argument("--pairs", type=int, help="with --cost: as many, drawn with replacement")
     given = parser.parse_args()
     if given.cost:
-        cost(given.texts, given.source)
+        cost(given.texts, given.source, given.pairs)
         return
     scope, start = Scope("pairs"), time.process_time()
     texts = read(given.texts, given.source, given.model)
