@@ -142,6 +142,7 @@ from portrayal.stats.summaries import (
 from portrayal.stats.tails import (
     beta_isf,
     beta_ppf,
+    beta_sf,
     binomial_pmf,
     binomial_ppf,
     chi2_ppf,
@@ -170,6 +171,7 @@ __all__ = [
     "benjamini_yekutieli",
     "beta_isf",
     "beta_ppf",
+    "beta_sf",
     "beyond_chance",
     "bias_index",
     "binomial_pmf",
