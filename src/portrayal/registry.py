@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from portrayal.errors import UnknownNameError
+from portrayal.errors import PortrayalError, UnknownNameError
 from portrayal.records import Estimate
 
 Kind = Literal["studies", "measures", "annotators", "prompts", "providers", "readers", "views"]
@@ -70,6 +70,9 @@ class Component:
         Whether sentences speak of each model by itself, as no estimate pools models.
     listed
         Whether the report's table of estimates lists it.
+    form
+        How its numbers are written, where not by their statistic: "points" for differences of
+        shares; or a function of the estimate, "" where its statistic says it.
     """
 
     name: str
@@ -91,6 +94,7 @@ class Component:
     changes: bool = field(default=False, kw_only=True)
     each_model: bool = field(default=False, kw_only=True)
     listed: bool = field(default=True, kw_only=True)
+    form: str | Callable[[Any], str] = field(default="", kw_only=True)
 
 
 @cache
@@ -214,3 +218,22 @@ def component(kind: Literal["measures", "annotators"], name: str) -> Component:
     'character'
     """
     return cast("Component", get(kind, name))
+
+
+def form_of(row: Any) -> str:
+    """Return how an estimate's or a change's numbers are written, as `run.pages.number` takes it.
+
+    >>> from portrayal.records import Estimate
+    >>> form_of(Estimate("agency", "agency_gap.v1", "difference", "text", {}, {}, 0.1))
+    'points'
+    """
+    own = _form(row.measure)
+    return (own if isinstance(own, str) else own(row)) or str(row.statistic)
+
+
+@cache
+def _form(measure: str) -> str | Callable[[Any], str]:
+    try:
+        return component("measures", measure).form
+    except (AttributeError, PortrayalError):
+        return ""  # not registered here, or without a description

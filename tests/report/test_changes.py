@@ -73,7 +73,7 @@ def words_of(path: Path) -> str:
 
 def test_a_comparison_says_what_changed_and_what_did_not(compared: Path) -> None:
     said = words_of(compared)
-    assert "Representation ratio of feminized characters in Learning is 0." in said
+    assert "representation ratio of feminized characters in Learning is 0." in said
     assert "over 15 prompts of both; q" in said
     assert "Shown to be the same" in said
     assert "Not resolved" in said
@@ -107,7 +107,7 @@ def test_the_first_screen_of_a_watch_says_what_could_have_been_found(
     page = words_of(write_watch(replace(found, rows=rows), tmp_path / "page.html"))
     first = page.partition('id="first"')[2].partition("</section>")[0]
     first = re.sub("</?span[^>]*>", "", first)
-    assert f"What could have been found: {said}" in first
+    assert said in first
 
 
 def test_charts_are_vega_lite(sides: tuple[Side, Side], folder: Path) -> None:

@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 
 import portrayal
+from comparison.rounds import audit, stories
+from portrayal.comparison import Side, compare, watch
+from portrayal.report.changes import write_comparison, write_watch
 from portrayal.report.page import render
 from portrayal.report.terms import Terms, terms
 from portrayal.report.view import View
@@ -24,7 +27,7 @@ TECHNICAL = {
     r"strong": "strong",
     r"some evidence": "some evidence",
     r"in these prompts": "in these prompts",
-    r"ratios?|\d times": "times",
+    r"(?<!representation )(?<!subordination )ratios?|\d times": "times",
     r"expected": "expected",
     r"representation ratio": "representation ratio",
     r"subordination ratio": "subordination ratio",
@@ -57,6 +60,10 @@ BANNED = (
 """Words that a first screen does without."""
 
 
+CHANGES = ("compare", "watch", "still compare", "still watch")
+PAGES = ("laissez-faire", "agency", "news", "pairs", *CHANGES)
+
+
 @pytest.fixture(scope="module")
 def pages(sample_run: Run, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     folder, found = tmp_path_factory.mktemp("terms"), {}
@@ -66,6 +73,16 @@ def pages(sample_run: Run, tmp_path_factory: pytest.TempPathFactory) -> dict[str
             name, **study.sample(), out=folder / name, draws=200, permutations=40, report=False
         )
         found[name] = render(View.of(run))
+    # Rounds that change and rounds that do not, watched and compared.
+    for name, last in (("watch", 0.95), ("still watch", 0.15)):
+        rounds = folder / name
+        for month, share in ((1, 0.15), (2, 0.15), (3, last)):
+            audit(rounds / f"2026-0{month}-01", stories(share, month))
+        page = write_watch(watch(rounds), folder / f"{name}.html")
+        found[name] = page.read_text(encoding="utf-8")
+        sides = tuple(Side(Run.open(rounds / f"2026-0{month}-01")) for month in (2, 3))
+        page = write_comparison(compare(*sides), sides, folder / f"{name} compare.html")
+        found[name.replace("watch", "compare")] = page.read_text(encoding="utf-8")
     return {"laissez-faire": render(View.of(sample_run)), **found}
 
 
@@ -79,12 +96,12 @@ def first_screen_of(page: str) -> tuple[str, set[str]]:
     return text, {unescape(name) for name in re.findall(r"<dt>(.*?)</dt>", words)}
 
 
-@pytest.mark.parametrize("study", ["laissez-faire", "agency", "news", "pairs"])
+@pytest.mark.parametrize("study", PAGES)
 def test_every_technical_word_of_a_first_screen_is_explained_there(
     pages: dict[str, str], study: str
 ) -> None:
     text, explained = first_screen_of(pages[study])
-    assert len(text) > 300
+    assert len(text) > (300 if "still" not in study else 100)
     missing = {
         entry
         for pattern, entry in TECHNICAL.items()
@@ -94,10 +111,10 @@ def test_every_technical_word_of_a_first_screen_is_explained_there(
     assert {entry for entry in BANNED if re.search(entry, text, re.IGNORECASE)} == set()
 
 
-@pytest.mark.parametrize("study", ["laissez-faire", "agency", "news", "pairs"])
+@pytest.mark.parametrize("study", PAGES)
 def test_each_word_is_marked_once(pages: dict[str, str], study: str) -> None:
     marked = re.findall(r'data-means="([^"]+)"', pages[study])
-    assert len(marked) == len(set(marked)) > 5
+    assert len(marked) == len(set(marked)) > (5 if "still" not in study else 1)
 
 
 def test_meanings_are_plain_and_names_are_not_repeated() -> None:
@@ -128,6 +145,19 @@ def test_a_difference_of_shares_is_in_points(make_run: Callable[..., Run]) -> No
     assert "+37.8 points" in screen
     assert "+20.0 to +50.0" in screen
     assert "+0.378" not in first_screen_of(screen)[0]
+
+
+def test_shares_of_answers_are_in_points(pages: dict[str, str]) -> None:
+    text, _ = first_screen_of(pages["pairs"])
+    assert "+45.2 percentage points of the answers (+27.4 to +63.1)" in text
+    assert "0.452" not in text
+
+
+def test_a_comparison_says_first_how_much_changed(pages: dict[str, str]) -> None:
+    text, _ = first_screen_of(pages["compare"])
+    assert re.search(r"of \d+ numbers \d+ changed, \d+ can be called the same", text)
+    assert "times as high" in text
+    assert "×" not in text
 
 
 @pytest.mark.browser

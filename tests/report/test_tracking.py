@@ -41,7 +41,9 @@ def page(sample_run: Run) -> Run:
 @pytest.fixture
 def mlflow_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A real MLflow server on this machine."""
-    _needed("mlflow.server")
+    # Its own process: imported here, it would warn of what its libraries deprecate.
+    _needed("mlflow")
+    _needed("sqlalchemy")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -79,7 +81,8 @@ def test_what_mlflow_holds_equals_the_run(page: Run, mlflow_server: str, tmp_pat
     client.download_artifacts(made.info.run_id, "", str(tmp_path))
     assert (tmp_path / "report.html").read_bytes() == page.report_path.read_bytes()
     assert (tmp_path / "audit.toml").read_bytes() == page.settings_path.read_bytes()
-    rows = list(csv.DictReader((tmp_path / "estimates.csv").open(encoding="utf-8")))
+    with (tmp_path / "estimates.csv").open(encoding="utf-8") as table:
+        rows = list(csv.DictReader(table))
     values = {row["id"]: float(row["value"]) for row in rows if row["value"]}
     assert values == {e.id: e.value for e in page.records if e.value is not None}
     found = json.loads((tmp_path / "findings.json").read_text("utf-8"))
@@ -152,9 +155,6 @@ def test_what_cannot_be_logged(page: Run, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("portrayal.report.tracking._to_wandb", lambda *_: 1 / 0)
     with pytest.raises(RunError, match="wandb did not take the run"):
         log_run(page, "wandb")
-
-
-ALL_ROWS = {"findings": (), "estimates": ("--all",)}
 
 
 @pytest.mark.parametrize("name", SCHEMAS)

@@ -130,6 +130,7 @@ def _written(
     every: bool,
 ) -> str:
     """Return comparisons, each with its rows, in a format; the table with those `summaries`."""
+    from portrayal.collect.tables import csv_text
     from portrayal.comparison import flat_change
     from portrayal.comparison.result import CHANGED, HEADS, about, cells, to_markdown, words_of
     from portrayal.run.pages import number
@@ -150,7 +151,7 @@ def _written(
         return json_text(finite({"base": found.base, "comparisons": facts, "summaries": over}))
     if kind == "csv":
         flat = [{"a": c.a, "b": c.b, **flat_change(row)} for c, own in pairs for row in own]
-        return show.csv_text(list(dict.fromkeys(name for row in flat for name in row)), flat)
+        return csv_text(list(dict.fromkeys(name for row in flat for name in row)), flat)
     if kind == "markdown":
         return "\n".join(to_markdown(each, own) for each, own in pairs)
     parts = []
@@ -234,8 +235,10 @@ def watch(
 
 
 def _print(found: "Watch") -> None:
-    from portrayal.comparison.result import words_of
+    from portrayal.comparison.result import change_number, form_of_change, words_of
+    from portrayal.registry import form_of
     from portrayal.run.pages import number as plain
+    from portrayal.run.pages import spread
 
     rounds = [
         (number, each.when.isoformat(), each.name, ", ".join(each.models), f"{each.n_texts:,}")
@@ -252,14 +255,15 @@ def _print(found: "Watch") -> None:
     rows = []
     for row in sorted(tested, key=lambda row: (row.q or 0.0, row.p or 0.0)):
         known = [value for value in row.values if value is not None]
-        change = f"{row.change:.3g} ({row.low:.3g}–{row.high:.3g})"
+        ends = (plain(value, form_of(row)) for value in (known[0], known[-1]))
+        change = f"{change_number(row, row.change)} ({spread(row, form_of_change(row))})"
         alarm = "" if row.alarm is None else f"round {row.alarm}"
         name = words_of(row.measure, row.place, row.group)
-        told = (name, f"{known[0]:.3g}", f"{known[-1]:.3g}", change, str(row.start))
-        rows.append((*told, plain(row.findable), f"{row.q:.2g}", alarm))
+        seen = change_number(row, row.findable)
+        rows.append((name, *ends, change, seen, plain(row.q), alarm))
     if rows:
-        heads = ("number", "first", "last", "change", "from", "would be seen", "q", "changed")
-        show.table(heads, rows)
+        heads = ("number", "first", "last", "change", "would be seen", "q", "changed")
+        show.data(show.text_table(heads, rows, None))
     if len(found.rounds) < 2:
         show.line("one round: a change takes two.")
         return

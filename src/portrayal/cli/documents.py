@@ -141,6 +141,7 @@ def replicate(
         table, csv or json.
     """
     from portrayal.collect.fields import parse_columns
+    from portrayal.collect.tables import csv_text
     from portrayal.pipeline.replicate import replicate as replicated
     from portrayal.run.pages import number
 
@@ -149,7 +150,7 @@ def replicate(
     found = replicated(study, data, place, models=parse_columns(model_alias), say=say)
     facts = [{**asdict(each), "inside": each.inside} for each in found.figures]
     if format == "csv":
-        show.data(show.csv_text(list(facts[0]), facts))
+        show.data(csv_text(list(facts[0]), facts))
         return
     if format == "json":
         show.as_json({"study": study, "run": str(place), "figures": facts, "why": found.why})

@@ -123,6 +123,7 @@ def estimates(
     format
         table, csv or json.
     """
+    from portrayal.collect.tables import csv_text
     from portrayal.report import SCHEMAS
     from portrayal.run import Run, flatten_estimates
 
@@ -132,7 +133,7 @@ def estimates(
         show.as_json({"schema": SCHEMAS["estimates"], "estimates": facts})
     elif format == "csv":
         table = flatten_estimates(rows)
-        show.data(show.csv_text(table.column_names, table.to_pylist()))
+        show.data(csv_text(table.column_names, table.to_pylist()))
     else:
         show.estimates_table(rows, None if every else show.ROWS)
 
@@ -163,6 +164,7 @@ def prompts_of(study: str) -> tuple[Callable[..., None], str]:
         format: Annotated[Literal["csv", "json"], Parameter(help="csv or json.")] = "csv",
     ) -> None:
         from portrayal.collect.ask.asking import prompts_of
+        from portrayal.collect.tables import csv_text
 
         made = prompts_of(study, prompts, given(chosen))
         rows = [{"prompt_id": p.prompt_id, **p.strata, "text": p.text} for p in made]
@@ -170,7 +172,7 @@ def prompts_of(study: str) -> tuple[Callable[..., None], str]:
             show.as_json({"study": study, "prompts": rows})
             return
         names = dict.fromkeys(name for row in rows for name in row if name != "text")
-        show.data(show.csv_text([*names, "text"], rows))
+        show.data(csv_text([*names, "text"], rows))
 
     return prompts, f"portrayal list prompts {study} --prompts mine.toml"
 

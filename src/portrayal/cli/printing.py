@@ -2,7 +2,7 @@
 
 import dataclasses
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from io import StringIO, TextIOWrapper
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -55,28 +55,13 @@ def data(text: str) -> None:
     sys.stdout.write(text)
 
 
-def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
-    """Return rows as CSV that no spreadsheet runs."""
-    from portrayal.collect.tables import write_rows
-
-    stream = StringIO()
-    write_rows(stream, columns, rows)
-    return stream.getvalue()
-
-
-def _table(heads: Sequence[str], rows: Iterable[Sequence[object]], **how: Any) -> Table:
-    table = Table(
-        *(Column(Text(visible(head)), overflow="fold") for head in heads), box=None, **how
-    )
-    for row in rows:
-        table.add_row(*(Text(visible(str(cell))) for cell in row))
-    return table
-
-
 def text_table(heads: Sequence[str], every: Sequence[Sequence[str]], most: int | None) -> str:
     """Return `most` rows of a table as text, as wide as the terminal; 80 columns in a file."""
     rows, more = shown(every, most)
-    table = _table(heads, rows, pad_edge=False, padding=(0, 1, 0, 0))
+    columns = (Column(Text(visible(head)), overflow="fold") for head in heads)
+    table = Table(*columns, box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    for row in rows:
+        table.add_row(*(Text(visible(cell)) for cell in row))
     widest = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
     room = Console().width
     table.columns[0].width = min(widest[0], max(room - sum(n + 1 for n in widest[1:]), _FIRST))
@@ -178,7 +163,9 @@ def estimates_table(every: Sequence["Estimate"], most: int | None = ROWS) -> Non
         if first is not None and first.audit_q is not None:
             q = f"{number(first.audit_q)}*"
             caption = "* q over all that the audit's report may state; others, over one measure"
-        bounds = row.undefined or number(row.value), spread(row.interval), spread(row.null)
+        form = registry.form_of(row)
+        value = row.undefined or number(row.value, form)
+        bounds = value, spread(row.interval, form), spread(row.null, form)
         error = [_error(row)] if erring else []
         what = words_of(row.measure, row.strata, row.group)
         if model := row.strata.get("model"):
@@ -194,7 +181,10 @@ def _error(row: "Estimate") -> str:
     if READER_ERROR in row.instruments:
         return "unknown"
     low, high = (row.details.get(name) for name in (ERROR_LOW, ERROR_HIGH))
-    return "–" if low is None else f"{number(low)} to {number(high)}"
+    if low is None:
+        return "–"
+    form = registry.form_of(row)
+    return f"{number(low, form)} to {number(high, form)}"
 
 
 def percent(rate: "ScoreRate") -> str:
@@ -214,11 +204,7 @@ def span(rate: "ScoreRate", factor: float, digits: int) -> str:
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[object]], caption: str = "") -> None:
     """Print a table word for word; what is too wide for the terminal wraps, nothing is cut off."""
-    Console(emoji=False).print(
-        _table(
-            heads, rows, caption=Text(visible(caption)) if caption else None, caption_justify="left"
-        )
-    )
+    line(text_table(heads, [tuple(map(str, row)) for row in rows], None) + caption)
 
 
 def listing(kind: str, rows: list[dict[str, str]], *, as_object: bool) -> None:

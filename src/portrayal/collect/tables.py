@@ -143,12 +143,17 @@ def write_rows(stream: TextIO, columns: Sequence[str], rows: Iterable[Mapping[st
     return number
 
 
-def write_table(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> Path:
-    """Write rows as a CSV file in one step, as `write_rows` does, and return its path."""
+def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
+    """Return rows as CSV that no spreadsheet runs, as `write_rows` writes them."""
     stream = StringIO()
     write_rows(stream, columns, rows)
+    return stream.getvalue()
+
+
+def write_table(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> Path:
+    """Write rows as a CSV file in one step, as `write_rows` does, and return its path."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, "\ufeff" + stream.getvalue())
+    write_atomically(path, "\ufeff" + csv_text(columns, rows))
     return path
 
 

@@ -9,7 +9,8 @@ from portrayal.comparison.matching import Instrument
 from portrayal.measure.scope import of_each_model
 from portrayal.records import ALL, PromptScores
 from portrayal.reference.labels import FactorLabels, group_label, speaking_of, strata_parts
-from portrayal.run.pages import html_table, number
+from portrayal.registry import form_of
+from portrayal.run.pages import SHARES, html_table, number, spread
 from portrayal.shown import markdown, markdown_table
 
 Scale = Literal["ratio", "difference"]
@@ -220,6 +221,20 @@ def words_of(measure: str, strata: Mapping[str, str], group: Mapping[str, str]) 
     return " · ".join([*place, *who, name, *how])
 
 
+def form_of_change(row: Any) -> str:
+    """Return how a change is written: "ratio", "points" where shares are compared, "difference"."""
+    if row.scale == "ratio":
+        return "ratio"
+    return "points" if form_of(row) in ("points", *SHARES) else "difference"
+
+
+def change_number(row: Any, change: float | None) -> str:
+    """Return a change of a row as a terminal shows it ("×1.32", "+0.013", "+1.3 points")."""
+    form = form_of_change(row)
+    times = "×" if form == "ratio" and change is not None else ""
+    return times + number(change, form, signed=form == "difference")
+
+
 HEADS = ("what", "first", "second", "change", "interval", "p", "q", "prompts", "result")
 SHOWN = 60
 """Rows that a notebook shows."""
@@ -319,14 +334,13 @@ def ordered(found: Comparison, *, every: bool = False) -> list[Change]:
 def cells(row: Change, level: float) -> tuple[str, ...]:
     """Return the cells of a row under `HEADS`."""
     q = row.audit_q if row.audit_q is not None else row.q
-    interval = "–" if row.low is None else f"[{number(row.low)}, {number(row.high)}]"
     result = verdict(row, level) if row.undefined is None else row.undefined
     return (
         words_of(row.measure, row.place, row.group),
-        number(row.value_a),
-        number(row.value_b),
-        ("×" if row.scale == "ratio" and row.change is not None else "") + number(row.change),
-        interval,
+        number(row.value_a, form_of(row)),
+        number(row.value_b, form_of(row)),
+        change_number(row, row.change),
+        spread(None if row.low is None else row, form_of_change(row)),
         number(row.p),
         number(q),
         str(row.n_prompts) if row.paired else f"{row.n_only_a} | {row.n_only_b}",

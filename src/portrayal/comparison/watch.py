@@ -218,7 +218,8 @@ class Watch:
             )
         return (
             f"A number that became {self.findable:.2g} times as high, or as low, in the middle of "
-            "these rounds would have been seen by now with even odds, in half of the numbers."
+            "these rounds would have been seen by now about every second time; for half of the "
+            "numbers it takes more."
         )
 
     def to_pandas(self) -> Any:

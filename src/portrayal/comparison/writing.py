@@ -108,7 +108,8 @@ def writing_of(runs: Sequence[Run], prompts: Sequence[str], alpha: float) -> Wri
     order = np.lexsort((-best.e, np.arange(len(best.e)) > 1))
     level = np.array([own.mean(0) for own in parts])
     level[:, 0] = np.exp(level[:, 0])
-    names = (LENGTH, LETTERS, *(f"“{word}”, share of words" for word in common))
+    level[:, 2:] *= 100.0
+    names = (LENGTH, LETTERS, *(f"“{word}” in 100 words" for word in common))
     before = np.average(level[:start], axis=0, weights=size[:start])
     since = np.average(level[start:], axis=0, weights=size[start:])
     changed = [k for k in order if best.e[k] >= 1.0 / alpha][:3]

@@ -12,6 +12,7 @@ from portrayal.errors import DataError
 from portrayal.evidence.forms import Form, FormField, form
 from portrayal.pipeline.datasheet import counted
 from portrayal.records import ERROR_HIGH, ERROR_LOW, ERROR_VALUE, READER_ERROR, Estimate
+from portrayal.registry import form_of
 from portrayal.report.first import first_screen
 from portrayal.report.strength import FirstScreen, strength_of
 from portrayal.report.study import report_of
@@ -234,9 +235,9 @@ class _Source:
             yield Statement(
                 "How far its errors could move a value is stated for "
                 f"{fmt.plural(len(known), 'value')}; the first: "
-                f"{fmt.number(known[0].value, known[0].statistic)} as read, "
-                f"{fmt.number(value, known[0].statistic)} without its errors "
-                f"({fmt.span(low, high, known[0].statistic)}).",
+                f"{fmt.number(known[0].value, form_of(known[0]))} as read, "
+                f"{fmt.number(value, form_of(known[0]))} without its errors "
+                f"({fmt.span(low, high, form_of(known[0]))}).",
                 "estimates.parquet",
                 tuple(known[:1]),
             )

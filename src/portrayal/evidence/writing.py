@@ -23,6 +23,7 @@ from portrayal.evidence.manifest import (
 )
 from portrayal.evidence.pack import NOT_MEASURED, NOTES, FormAnswer, Pack, Statement, pack_of
 from portrayal.records import Estimate, Interval, Null, finite
+from portrayal.registry import form_of
 from portrayal.report import write_report
 from portrayal.report.strength import strength_of
 from portrayal.report.view import View, place_words, q_of
@@ -195,8 +196,8 @@ def _table(view: View, said: Statement) -> Iterator[str]:
         (
             *(e.id, e.measure, view.called(e.strata.get("model", ""))),
             *(place_words(e), group_label(e.group)),
-            fmt.number(e.value, e.statistic) if e.value is not None else e.undefined or "",
-            *(fmt.interval(e.interval, e.statistic), fmt.interval(e.null, e.statistic)),
+            fmt.number(e.value, form_of(e)) if e.value is not None else e.undefined or "",
+            *(fmt.interval(e.interval, form_of(e)), fmt.interval(e.null, form_of(e))),
             *(fmt.probability(q_of(e)), f"{e.n_units:,.0f}", e.n_clusters),
             strength_of(view, e),
         )

@@ -13,6 +13,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from portrayal.collect.tables import inert
+from portrayal.registry import form_of
 from portrayal.report.figures.drawing import Drawing, DrawingError, drawings
 from portrayal.report.figures.figure import Figure
 from portrayal.report.figures.generic import BrokenFigureWarning
@@ -172,9 +173,9 @@ def headline_rows(view: View) -> dict[str, Any]:
             short(view.called(e.strata.get("model", "")), 40),
             short(place(e), 90),
             short(group(e.group)),
-            number(e.value, e.statistic) if e.value is not None else "undefined",
-            interval(e.interval, e.statistic),
-            interval(e.null, e.statistic),
+            number(e.value, form_of(e)) if e.value is not None else "undefined",
+            interval(e.interval, form_of(e)),
+            interval(e.null, form_of(e)),
             probability(q_of(e)),
             f"{e.n_units:,.0f}",
             str(e.n_clusters),

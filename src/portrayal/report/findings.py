@@ -31,6 +31,7 @@ from portrayal.records import (
     THESE,
     Estimate,
 )
+from portrayal.registry import form_of
 from portrayal.report.strength import (
     HERE,
     SOME,
@@ -44,7 +45,7 @@ from portrayal.report.strength import (
     strength_of,
     units,
 )
-from portrayal.report.study import form_of, report_of
+from portrayal.report.study import report_of
 from portrayal.report.view import (
     View,
     beyond_chance,
@@ -133,7 +134,7 @@ def doubted(view: View) -> Doubted | None:
         who, place = group_words(e.group), place_words(e, "in ")
         lines.append(
             f"{capital(who)}{f' {place}' if place else ''}, "
-            f"{measure_title(e.measure).lower()}: {fmt.number(e.value, e.statistic)} as read"
+            f"{measure_title(e.measure).lower()}: {fmt.number(e.value, form_of(e))} as read"
             f"{reader_words(e)}"
         )
     sheet = "" if "hand_labels" in view.options else _sheet(view.run)
@@ -184,11 +185,11 @@ def reader_words(e: Estimate) -> str:
         return ""
     value, low, high = (e.details[name] for name in (ERROR_VALUE, ERROR_LOW, ERROR_HIGH))
     if value == e.value:
-        reach = fmt.span(low, high, e.statistic)
+        reach = fmt.span(low, high, form_of(e))
         return f"; with chance, the reader’s errors could move it to {reach}"
     return (
-        f"; without the reader’s errors about {fmt.number(value, e.statistic)} "
-        f"({fmt.span(low, high, e.statistic)})"
+        f"; without the reader’s errors about {fmt.number(value, form_of(e))} "
+        f"({fmt.span(low, high, form_of(e))})"
     )
 
 
@@ -203,7 +204,7 @@ def in_these_prompts(view: View, stated: Sequence[Stated]) -> list[Stated]:
     for e, fixed in sorted(rows, key=lambda row: (len(row[0].group), row[1].p)):
         if _question(e) not in taken:
             taken.add(_question(e))
-            bounds = fmt.span(fixed.low, fixed.high, e.statistic)
+            bounds = fmt.span(fixed.low, fixed.high, form_of(e))
             facts = (f"{said_value(e)} ({bounds} were the prompts fixed)", *facts_of(view, e)[2:])
             evidence = f"Chance in the texts alone; {q_words(fixed.q)} among all of the audit."
             found.append(Stated(capital(headline_of(e)), facts, evidence, HERE, (e,)))
@@ -308,9 +309,7 @@ def headline_of(e: Estimate) -> str:
     place = place_words(e, "in ")
     where = f" {place}" if place else ""
     none = f"{no_difference(e):g} would be no difference"
-    return (
-        f"{group_words(e.group)}{where}: {title} {fmt.number(e.value, e.statistic)}, where {none}"
-    )
+    return f"{group_words(e.group)}{where}: {title} {fmt.number(e.value, form_of(e))}, where {none}"
 
 
 def _finding(view: View, estimates: list[Estimate]) -> Stated:
@@ -330,7 +329,7 @@ def _finding(view: View, estimates: list[Estimate]) -> Stated:
 
 def facts_of(view: View, e: Estimate) -> tuple[str, ...]:
     """Return number and range, what chance gives, the counts, and how many models agree."""
-    form = form_of(view, e)
+    form = form_of(e)
     said = [f"{said_value(e, form)} ({fmt.interval(e.interval, form)})"]
     if e.null is not None and not math.isnan(e.null.low):
         said.append(f"chance alone: {fmt.interval(e.null, form)}")
@@ -379,8 +378,8 @@ def q_words(q: float | None, name: str = "q") -> str:
 def _elsewhere(estimates: list[Estimate]) -> str:
     """What the same measure says in other places."""
     where = [
-        f"{place_words(e, 'in ') or ALL} ({fmt.number(e.value, e.statistic)}, "
-        f"{fmt.interval(e.interval, e.statistic)})"
+        f"{place_words(e, 'in ') or ALL} ({fmt.number(e.value, form_of(e))}, "
+        f"{fmt.interval(e.interval, form_of(e))})"
         for e in estimates[1:]
     ]
     return f" Also {fmt.listed(where)}." if where else ""
@@ -389,8 +388,8 @@ def _elsewhere(estimates: list[Estimate]) -> str:
 def _medians(view: View, first: Estimate) -> str:
     """The median over models of the same number, which is no hypothesis of its own."""
     return "".join(
-        f" In the median model {fmt.number(e.value, e.statistic)} "
-        f"({fmt.interval(e.interval, e.statistic)})."
+        f" In the median model {fmt.number(e.value, form_of(e))} "
+        f"({fmt.interval(e.interval, form_of(e))})."
         for name in view.by_measure
         if base_of(name) == stem(first.measure) != stem(name)
         for e in view.of_main(name)

@@ -191,7 +191,13 @@ def cannot_lines(view: View) -> tuple[str, ...]:
     if not judged:
         return ("No difference between groups was measured in this run.",)
     unclear = sum(strength is UNCLEAR for _, strength in judged)
-    said = [_in_doubt(view)]
+    said, known = [], doubted(view)
+    if known is not None and known.lines:  # chance does not explain it, the reader's errors could
+        more = len(known.lines) + known.more - 1
+        also = f", and {more} more" if more else ""
+        said.append(
+            f"Not stated, as the reader’s own errors could make it: {known.lines[0]}{also}."
+        )
     # Groups of which no number could be measured.
     groups: dict[str, bool] = {}
     for e, strength in judged:
@@ -208,9 +214,9 @@ def cannot_lines(view: View) -> tuple[str, ...]:
         )
     # Groups of a factor that no baseline gives a share of: they have shares, but no comparison.
     single = [e for e, _ in judged if len(e.group) == 1]
-    known = {group_label(e.group) for e in single if not no_baseline(e)}
+    compared = {group_label(e.group) for e in single if not no_baseline(e)}
     bare = dict.fromkeys(group_label(e.group) for e in single if no_baseline(e))
-    names = [name for name in bare if name not in known]
+    names = [name for name in bare if name not in compared]
     if names:
         said.append(
             f"No baseline gives a share of {_few_named(names)}: how often they occur stands in "
@@ -221,17 +227,7 @@ def cannot_lines(view: View) -> tuple[str, ...]:
             f"For {unclear:,} of {fmt.plural(len(judged), 'number')} these texts do not settle "
             "whether groups differ. That is no evidence that they are treated alike."
         )
-    return tuple(line for line in said if line)
-
-
-def _in_doubt(view: View) -> str:
-    """What chance does not explain, but the reader's errors could."""
-    known = doubted(view)
-    if known is None or not known.lines:
-        return ""
-    more = len(known.lines) + known.more - 1
-    also = f", and {more} more" if more else ""
-    return f"Not stated, as the reader’s own errors could make it: {known.lines[0]}{also}."
+    return tuple(said)
 
 
 def _few_named(names: Sequence[str]) -> str:

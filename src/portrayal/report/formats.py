@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Callable
 from typing import Any
 
 from portrayal.records import Interval, Null
@@ -34,14 +35,10 @@ def _finite(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {_plain(key): _finite(item) for key, item in value.items()}
+        return {key: _finite(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_finite(item) for item in value]
-    return _plain(value) if isinstance(value, str) else value
-
-
-def _plain(text: str) -> str:
-    return text.encode("utf-8", "replace").decode("utf-8")
+    return value
 
 
 DASH = "–"
@@ -121,20 +118,23 @@ def whole(value: float | None) -> str:
     return NOTHING if value is None or math.isnan(value) else f"{value:,.0f}"
 
 
-def _points(value: float) -> str:
-    """A fraction in percentage points, with its sign ("+37.8")."""
-    return f"{100 * value:+.1f}".replace("-", "−")
+def points(value: float | None, sign: str = "+") -> str:
+    """Return a fraction in percentage points ("+37.8"), without a plus where `sign` is ""."""
+    if value is None or math.isnan(value):
+        return NOTHING
+    return f"{100 * value:{sign}.1f}".replace("-", "−")
 
 
-_BY_STATISTIC = {
+_BY_STATISTIC: dict[str, Callable[[float | None], str]] = {
     "share": share,
     "agentic": share,
     "communal": share,
     "count": count,
     "distance": distance,
     "difference": difference,
-    "points": lambda x: NOTHING if x is None or math.isnan(x) else f"{_points(x)} points",
+    "points": lambda x: f"{points(x)} points" if points(x) != NOTHING else NOTHING,
     "mean": whole,
+    "variance": lambda x: NOTHING if x is None or math.isnan(x) else f"{x:,.1f}".replace("-", "−"),
 }
 
 
@@ -150,7 +150,7 @@ def span(low: float, high: float, statistic: str = "ratio") -> str:
     if statistic in ("share", "agentic", "communal"):
         return f"{share(low).removesuffix(PERCENT)}{DASH}{share(high)}"
     if statistic == "points":
-        return f"{_points(low)} to {_points(high)}"
+        return f"{points(low)} to {points(high)}"
     first = number(low, statistic)
     if statistic == "difference":
         return f"{first} to {number(high, statistic)}"

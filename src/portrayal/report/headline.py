@@ -23,10 +23,11 @@ from portrayal.records import (
     THESE,
     Estimate,
 )
+from portrayal.registry import form_of
 from portrayal.report.passages import rows_of
 from portrayal.report.schemas import SCHEMAS
 from portrayal.report.strength import HERE, Stated, clusters_of, units
-from portrayal.report.study import form_of, report_of
+from portrayal.report.study import report_of
 from portrayal.report.view import SURE, View, beyond_chance, no_difference, place_words, q_of
 from portrayal.report.words import group_label, group_words, measure_title
 from portrayal.stats.tails import normal_isf
@@ -158,17 +159,14 @@ def headline(view: View, stated: Sequence[Stated]) -> Headline:
         ),
     )
     e, least = best.estimate, _seen(best)
-    unit = " standard deviations" if TEXT_SD in e.details else ""
-    size = (
-        f"a ratio of {fmt.number(least, 'ratio')}"
-        if e.statistic == "ratio"
-        else f"a {e.statistic} of {fmt.number(least, best.form)}{unit}"
-    )
+    in_sd = TEXT_SD in e.details
+    form, unit = ("difference", " standard deviations") if in_sd else (best.form, "")
+    size = f"a {e.statistic} of {fmt.number(least, form).lstrip('+')}{unit}"
     place = place_words(e, "in ")
     who = f"{group_words(e.group)}{f' {place}' if place else ''}"
     who = best.label if report_of(view).label is not None else who
-    middle = sorted(ratios or sizes)[len(ratios or sizes) // 2]
-    half = f"half of the {len(every)} comparisons only {fmt.number(middle, best.form)} or more"
+    middle = fmt.number(sorted(ratios or sizes)[len(ratios or sizes) // 2], form).lstrip("+")
+    half = f"half of the {len(every)} comparisons only {middle} or more"
     sentence = (
         f"Nothing found in {counted}, although {size} could have been ({who}"
         f"{f'; in {half}' if len(every) > 1 else ''})."
@@ -194,7 +192,7 @@ def _hypothesis(view: View, e: Estimate, tested: Sequence[Estimate]) -> Hypothes
     wanted = float(normal_isf(SURE / 2.0 / max(family, 1)) + normal_isf(1.0 - POWER))
     place, own = place_words(e, "in "), report_of(view).label
     label = f"{group_label(e.group)}{f' {place}' if place else ''}: {measure_title(e.measure)}"
-    label, form = label if own is None else own(e), form_of(view, e)
+    label, form = label if own is None else own(e), form_of(e)
     error = _standard_error(e)
     if error is None:
         return Hypothesis(label, e, None, None, form)

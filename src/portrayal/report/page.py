@@ -143,7 +143,6 @@ def _asked(view: View) -> dict[str, Any]:
         "brand": "audit report",
         "title": title,
         "head": f"{title} · {models}",
-        "meta": "",
         "citation": about.citation(view, title, models, paper),
         "paper": paper,
         "question": study.question if study else "",

@@ -121,9 +121,6 @@ class StudyReport:
         How an estimate's place and group stand in the table of estimates.
     label
         What an estimate is of, in a few words: its measure, group and place where there is none.
-    form
-        How an estimate's numbers are written: "points" for differences of shares; by its statistic
-        where there is none.
     style
         CSS file in the folder `templates`; "" for none.
     """
@@ -143,19 +140,12 @@ class StudyReport:
     place: Callable[[Estimate], str] | None = None
     group: Callable[[Mapping[str, str]], str] | None = None
     label: Callable[[Estimate], str] | None = None
-    form: Callable[[Estimate], str] | None = None
     style: str = ""
 
 
 def report_of(view: "View") -> StudyReport:
     """Return what the run's study adds to the report."""
     return study_report(view.study)
-
-
-def form_of(view: "View", e: Estimate) -> str:
-    """Return how an estimate's numbers are written, as `formats.number` takes it."""
-    own = report_of(view).form
-    return e.statistic if own is None else own(e)
 
 
 def study_report(study: object) -> StudyReport:

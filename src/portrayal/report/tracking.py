@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from portrayal.collect.tables import write_rows
+from portrayal.collect.tables import csv_text
 from portrayal.errors import MissingExtraError, RunError
 from portrayal.records import ALL, Estimate, finite
 from portrayal.report.first import finding_facts
@@ -94,8 +94,8 @@ def log_run(run: Run, to: str, experiment: str = EXPERIMENT) -> str:
     with tempfile.TemporaryDirectory() as folder:
         table, facts = Path(folder) / "estimates.csv", Path(folder) / "findings.json"
         estimates = flatten_estimates(run.records)
-        with table.open("w", encoding="utf-8", newline="") as stream:
-            write_rows(stream, estimates.column_names, estimates.to_pylist())
+        text = csv_text(estimates.column_names, estimates.to_pylist())
+        table.write_text(text, encoding="utf-8", newline="")
         facts.write_text(json_text(finite(finding_facts(run))), encoding="utf-8")
         files = [table, facts, page, run.settings_path]
         log = _to_mlflow if to == "mlflow" else _to_wandb

@@ -15,12 +15,13 @@ from portrayal.errors import PortrayalError
 from portrayal.records import ALL, BY_HAND, THE_SCORER, Estimate
 from portrayal.reference import load_factor
 from portrayal.reference.labels import PALETTE, strata_words
-from portrayal.registry import Component
+from portrayal.registry import Component, form_of
 
 _GENDER, _RACE = load_factor("gender"), load_factor("race")
 RACE_COLOURS = {group.key: group.color for group in _RACE.groups}
 """Okabe and Ito's colour-blind-safe palette."""
-OTHER_COLOUR = "#666666"
+OTHER_COLOUR, CONTRAST_COLOUR = "#666666", "#1f4e79"
+"""Of a group without a colour, and of a difference between groups, which has none of theirs."""
 
 GENDER_WORDS = _GENDER.said("references")
 GENDERED = _GENDER.said("characters")
@@ -71,6 +72,8 @@ def described(name: str, kind: Literal["measures", "annotators"] = "measures") -
 def colour_of_group(group: Mapping[str, str], others: Sequence[str] = ()) -> str:
     """Return the colour that a group keeps; of a user's own group, by its place in `others`."""
     for attribute, value in group.items():
+        if _LESS in value:
+            return CONTRAST_COLOUR
         known = shown.group_shown(attribute, value)
         if known is not None:
             return known.color
@@ -82,7 +85,7 @@ def colour_of_group(group: Mapping[str, str], others: Sequence[str] = ()) -> str
 def colour_rules() -> str:
     """Return CSS that colours the dot of each group in a key, and the marks of its words."""
     own = (group.color for factor in shown.spoken() for group in factor.groups.values())
-    used = (*own, *PALETTE, OTHER_COLOUR)
+    used = (*own, *PALETTE, OTHER_COLOUR, CONTRAST_COLOUR)
     return "\n".join(
         f".key .{colour_class(c)} {{ background: {c}; }} "
         f"mark.{colour_class(c)} {{ border-bottom: 3px solid {c}; }}"
@@ -205,7 +208,7 @@ def template_fields(e: Estimate) -> dict[str, str]:
     place = strata_words(where, e.group, "in ")
     seen_by = strata_words({"seen_by": e.strata.get("seen_by", ALL)}, e.group)
     if seen_by.endswith(BY_HAND) and "naive" in e.details:
-        seen_by += f" from {fmt.number(e.details['naive'], e.statistic)}"
+        seen_by += f" from {fmt.number(e.details['naive'], form_of(e))}"
     return {
         **e.strata,
         "seen_by": seen_by,
@@ -214,7 +217,7 @@ def template_fields(e: Estimate) -> dict[str, str]:
         "label": group_label(e.group),
         "people": people_of(e.group.get("race", "")),
         "gendered": GENDERED.get(e.group.get("gender", ""), e.group.get("gender", "")),
-        "value": fmt.number(e.value, e.statistic),
+        "value": fmt.number(e.value, form_of(e)),
         "over": "over" if above else "under",
         "more": "more" if above else "less",
         "domain": "" if domain == ALL else domain,

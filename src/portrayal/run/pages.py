@@ -44,14 +44,26 @@ def trusted(text: str) -> "Markup":
     return Markup(text)  # noqa: S704
 
 
-def number(value: float | None, *, signed: bool = False) -> str:
+SHARES = ("share", "agentic", "communal")
+"""Forms of a number that is a share."""
+
+
+def number(value: float | None, form: str = "", *, signed: bool = False) -> str:
     """Return a number with three digits and no powers of ten; a dash where there is none.
+
+    Of a `form` that is a share it is in per cent, of "points" in percentage points, with its sign.
 
     >>> number(2.4412e-6), number(-0.0123), number(12345.0), number(0.25, signed=True)
     ('<0.0001', '−0.0123', '12,345', '+0.25')
+    >>> number(0.452, "share"), number(0.452, "points")
+    ('45.2 %', '+45.2 points')
     """
     if value is None or math.isnan(value):
         return "–"
+    if form == "points":
+        return f"{number(100 * value, signed=True)} points"
+    if form in SHARES:
+        return f"{number(100 * value)} %"
     size = abs(value)
     text = "∞" if size == math.inf else f"{size:,.0f}" if size >= 1000 else f"{size:.3g}"
     if 0 < size < 0.0001:
@@ -59,9 +71,12 @@ def number(value: float | None, *, signed: bool = False) -> str:
     return f"−{text}" if value < 0 else f"{'+' * signed}{text}"
 
 
-def spread(bounds: Any) -> str:
+def spread(bounds: Any, form: str = "") -> str:
     """Return what has `low` and `high` as two numbers; a dash for None."""
-    return "–" if bounds is None else f"{number(bounds.low)} to {number(bounds.high)}"
+    if bounds is None:
+        return "–"
+    first = number(bounds.low, form).removesuffix(" points").removesuffix(" %")
+    return f"{first} to {number(bounds.high, form)}"
 
 
 def html_table(heads: Sequence[str], rows: Iterable[Sequence[str]], note: str = "") -> str:

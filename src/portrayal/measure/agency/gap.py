@@ -302,4 +302,5 @@ AGENCY_GAP = Component(
     title="Difference in agency",
     reading="Above 0: texts about the first group are the more agentic ones.",
     figure="agency-gaps",
+    form="points",
 )

@@ -321,4 +321,5 @@ PAIR_DIFFERENCE = Component(
     figure="pair-differences",
     brief="within pairs",
     each_model=True,
+    form=lambda e: "points" if e.strata.get("score") == REFUSED else "",
 )

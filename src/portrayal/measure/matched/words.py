@@ -469,6 +469,7 @@ PAIR_WORDS = Component(
     brief="words within pairs",
     figure="table",
     each_model=True,
+    form="points",
 )
 
 PAIR_SIMILARITY = Component(

@@ -118,6 +118,13 @@ CHANGE = Quantity(
 )
 
 
+def _written(e: Any) -> str:
+    """Differences of shares, among words and topics, are in points; scores and distances not."""
+    shares = e.strata.get("level") in ("word", "document")
+    shares = shares and e.strata.get("of") != "paired_distance"
+    return "points" if shares and e.statistic == "difference" else ""
+
+
 def _measure(quantity: Quantity, **words: Any) -> Component:
     """The measure that takes a quantity's mean over pairs, for each level and place."""
     return Component(
@@ -127,6 +134,7 @@ def _measure(quantity: Quantity, **words: Any) -> Component:
         undefined_when=quantity.undefined,
         source=quantity.source,
         run=partial(paired_means, quantity),
+        form=_written,
         **words,
     )
 
@@ -360,4 +368,5 @@ PROMPT_EFFECT = Component(
     title="Effect of the prompt form",
     reading="Above 0: the form named first has more.",
     figure="prompt-effects",
+    form=_written,
 )

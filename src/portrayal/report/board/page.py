@@ -278,7 +278,6 @@ def _answers(groups: Iterable[list[Entry]], site: Path) -> list[dict[str, Any]]:
             title=short(said, 300),
             head="Answers to one prompt",
             question="",
-            meta="",
             citation=f"{fmt.plural(sum(map(len, own.values())), 'answer')} to one prompt.",
             short=True,
             prompt=said,

@@ -1,7 +1,8 @@
 """The report of a comparison: what changed, and the prompts that carry it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +17,22 @@ from portrayal.comparison import (
     Side,
     Sums,
     flat_change,
-    matched,
     measured,
 )
 from portrayal.comparison import rows_of as side_rows
 from portrayal.comparison.result import CHANGED, OPEN, SAME, verdict
 from portrayal.comparison.sums import why_not
-from portrayal.records import ALL, FEW_CLUSTERS, FEW_PEOPLE, FEW_PROMPTS, READER_ERROR, Estimate
+from portrayal.records import (
+    ALL,
+    FEW_CLUSTERS,
+    FEW_PEOPLE,
+    FEW_PROMPTS,
+    READER_ERROR,
+    Estimate,
+    finite,
+)
 from portrayal.reference.labels import speaking_of
+from portrayal.registry import form_of
 from portrayal.report.about import day_of
 from portrayal.report.changes.dumbbells import dumbbells
 from portrayal.report.changes.sheet import (
@@ -43,9 +52,9 @@ from portrayal.report.strength import (
     Stated,
     count_words,
 )
-from portrayal.report.view import View, study_named
-from portrayal.report.words import capital
+from portrayal.report.view import study_named
 from portrayal.run import read_prompts
+from portrayal.shown import json_text
 
 PROMPTS = 3
 """Prompts shown."""
@@ -60,16 +69,15 @@ class Moved:
     passages: tuple[Passage, ...]
 
 
-def moved_prompts(change: Change, sides: tuple[Side, Side], seed: int = 0) -> list[Moved]:
+def moved_prompts(
+    change: Change, rows: Sequence[int], sides: tuple[Side, Side], seed: int = 0
+) -> list[Moved]:
     """Return the prompts that moved most in the direction of a change, the first by far first.
 
     None where a run keeps no sums of it, where its units are no prompts, or where no text is kept.
     """
-    rows = _rows(change, sides)
-    if rows is None:
-        return []
     runs = sides[0].run, sides[1].run
-    if why_not(runs, rows) is not None:
+    if not rows or why_not(runs, (rows[0], rows[1])) is not None:
         return []
     numbering = Numbering(runs)
     sums = [numbering.sums(s, [row]) for s, row in enumerate(rows)]
@@ -96,27 +104,25 @@ def moved_prompts(change: Change, sides: tuple[Side, Side], seed: int = 0) -> li
             _answer(side, model, shared[i][1], seed)
             for side, model in zip(sides, (change.model_a, change.model_b), strict=True)
         ]
-        if all(each is not None for each in passages):
-            own = [each for each in passages if each is not None]
+        own = [each for each in passages if each is not None]
+        if len(own) == len(passages):
             numbers = _numbers(parts[0], parts[1], i)
             prompt = short(words[1][shared[i][1]]["words"], 400)
             found.append(Moved(prompt, numbers, tuple(own)))
     return found
 
 
-def _rows(change: Change, sides: tuple[Side, Side]) -> tuple[int, int] | None:
-    """The rows of both runs that a change is between."""
-    indices = [
-        side_rows(side, model)
-        for side, model in zip(sides, (change.model_a, change.model_b), strict=True)
-    ]
-    for i, j in matched(indices[0], indices[1]):
-        e = sides[0].run.records[i]
-        place = {name: value for name, value in e.strata.items() if name != "model"}
-        same = e.measure == change.measure and e.statistic == change.statistic
-        if same and e.group == change.group and place == change.strata:
-            return i, j
-    return None
+def _rows_of(sides: tuple[Side, Side]) -> Callable[[Change], list[int]]:
+    """What finds the rows of both runs that a change is between; none where one has it not."""
+    index = cache(lambda side, model: side_rows(sides[side], model))
+
+    def find(row: Change) -> list[int]:
+        place = frozenset(row.strata.items()), frozenset(row.group.items())
+        key = (row.measure, row.statistic, *place)
+        known = [index(side, model) for side, model in enumerate((row.model_a, row.model_b))]
+        return [own[key] for own in known] if all(key in own for own in known) else []
+
+    return find
 
 
 def _numbers(one: Sums, two: Sums, i: int) -> str:
@@ -127,7 +133,7 @@ def _numbers(one: Sums, two: Sums, i: int) -> str:
     for side in (one, two):
         a, n = (float(cell[i, 0]) for cell in side.cells[:2])
         shares.append("nobody" if n <= 0 else f"{fmt.count(a)} of {fmt.count(n)}")
-    return f"Before: {shares[0]}; after: {shares[1]}."
+    return f"{shares[0]}, then {shares[1]}."
 
 
 def _answer(side: Side, model: str, prompt_id: str, seed: int) -> Passage | None:
@@ -188,7 +194,8 @@ def _write(found: Comparison, sides: tuple[Side, Side], path: str | Path, seed: 
     changed.sort(key=lambda row: (row.scale != "ratio", -row.size, row.measure))
     labels = _labels(found, sides)
     about = next(iter(changed), None) or _furthest(unresolved)
-    moved = [] if about is None else moved_prompts(about, sides, seed)
+    find = _rows_of(sides)
+    moved = [] if about is None else moved_prompts(about, find(about), sides, seed)
     warnings = []
     if found.instruments:
         listed = "; ".join(map(str, found.instruments))
@@ -199,32 +206,24 @@ def _write(found: Comparison, sides: tuple[Side, Side], path: str | Path, seed: 
     if found.prompts.reworded:
         counted = fmt.plural(found.prompts.reworded, "prompt")
         warnings.append(f"{counted} of both have other words under the same name.")
-    ends = (("before", found.only_a), ("after", found.only_b))
-    alone = [f"{sum(only.values()):,} {where}" for where, only in ends if sum(only.values())]
-    if alone:
-        warnings.append(f"Estimates that one side alone has are left out: {fmt.listed(alone)}.")
     counts = {
         **{"all": len(rows), "changed": len(changed), "same": len(same), "open": len(unresolved)},
         "untested": sum(row.p is None for row in unresolved),
     }
     own = {
         "brand": "comparison",
-        "what": "What was compared",
         "title": f"{labels[0]} and {labels[1]}",
         "question": getattr(study_named(found.study), "title", found.study),
-        "meta": f"{fmt.count(len(rows))} numbers that may be stated · {len(found.rows):,} in all",
         "facts": _facts(found, sides),
         "warnings": warnings,
         "n": counts,
         "counted": {what: fmt.plural(n, "number") for what, n in counts.items()},
         "about": "" if about is None else subject(about.measure, about.place, about.group),
         "tests": "; ".join(dict.fromkeys(row.method for row in found.rows if row.method)) or "none",
-        "first": _first(found, sides, labels, rows, changed, unresolved),
+        "first": _first(found, sides, labels, rows, changed, unresolved, find),
         "same": sheet.CHANGES.table("same", None, same),
         "open": sheet.CHANGES.table("open", None, unresolved),
         "moved": moved,
-        "sure_only": "q below 0.05 only",
-        "table_label": "Changes",
     }
     figures = dumbbells(rows, labels, found.level)
     table = sheet.list_of(sheet.CHANGES.table("changes", None, found.rows))
@@ -244,16 +243,19 @@ def _labels(found: Comparison, sides: tuple[Side, Side]) -> tuple[str, str]:
 
 def _facts(found: Comparison, sides: tuple[Side, Side]) -> list[tuple[str, str]]:
     rows = [("Study", found.study)]
-    for word, side, name in (("Before", sides[0], found.a), ("After", sides[1], found.b)):
+    for word, side, name in (("First", sides[0], found.a), ("Second", sides[1], found.b)):
         n_texts = int(side.run.texts.note().get("n_texts", 0))
         models = short(", ".join(side.models), 120)
         rows.append((word, f"{models or fmt.NOTHING}: {short(name, 120)}"))
         rows.append((f"{word}: texts", f"{n_texts:,}, measured {day_of(side.run)}"))
     n = found.prompts
+    alone = (found.only_a, found.only_b)
     margins = {row.margin for row in found.rows if row.margin and row.scale == "ratio"}
     rows += [
         ("Prompts of both", f"{n.both:,}"),
-        ("Of one alone", f"{n.only_a:,} before, {n.only_b:,} after"),
+        ("Prompts of one alone", f"{n.only_a:,} and {n.only_b:,}"),
+        ("Numbers compared", f"{len(found.rows):,}"),
+        ("Numbers of one alone", " and ".join(f"{sum(x.values()):,}" for x in alone)),
         ("Confidence level", fmt.level(found.level)),
         ("Counts as the same", ", ".join(f"within {m:g} times" for m in sorted(margins))),
     ]
@@ -267,15 +269,16 @@ def _first(
     rows: Sequence[Change],
     changed: Sequence[Change],
     unresolved: Sequence[Change],
+    find: Callable[[Change], list[int]],
 ) -> FirstScreen:
     """What changed, in sentences; or what comes nearest to a change."""
-    views = (View.of(sides[0].run), View.of(sides[1].run))
+    records = [side.run.records for side in sides]
     # Said is what enough people stand behind on both sides, of groups that the reader can tell.
     sure = [
         (row, behind)
         for row in changed
-        for behind in [_behind(row, views)]
-        if all(e.enough and READER_ERROR not in e.instruments for view, e in behind)
+        for behind in [[own[k] for own, k in zip(records, find(row), strict=False)]]
+        if all(e.enough and READER_ERROR not in e.instruments for e in behind)
     ]
     chosen = _chosen(sure)
     said = [_sentence(row, each, labels, found.level) for row, each in chosen]
@@ -286,8 +289,6 @@ def _first(
             f"{fmt.plural(few, 'more change')} not stated: fewer than {FEW_PEOPLE} people stand "
             "behind it, or the reader cannot recognise the group."
         )
-    if rest := len(sure) - len(chosen):
-        cannot.append(f"{fmt.plural(rest, 'more change')} of this kind in the figures below.")
     if unresolved:
         cannot.append(
             f"For {fmt.plural(len(unresolved), 'number')} these texts do not settle whether "
@@ -300,17 +301,25 @@ def _first(
         near_words = _headline(near, labels)
         none += f" The largest difference, which luck may explain: {near_words}."
     texts = [_n_texts(side) for side in sides]
+    same = sum(verdict(row, found.level) == SAME for row in rows)
     read = (
-        f"{labels[0]} ({texts[0]:,} texts) beside {labels[1]} ({texts[1]:,}) · "
-        f"{fmt.plural(found.prompts.both, 'prompt')} of both"
+        f"{labels[0]} ({texts[0]:,} texts) and {labels[1]} ({texts[1]:,}) · "
+        f"{fmt.plural(found.prompts.both, 'prompt')} of both · of "
+        f"{fmt.plural(len(rows), 'number')} {len(changed)} changed, {same} can be called the same"
     )
+    if rest := len(sure) - len(chosen):
+        read += f" · {fmt.plural(rest, 'more change')} in the figures below"
+    # The changes of the sentences as a chart, of the first one's measure.
     shown = [row for row, _ in chosen] or list(unresolved)
+    drawn = [r for r in shown if r.measure == shown[0].measure and r.change is not None][:ROWS]
+    figures = [each for each in dumbbells(drawn, labels, found.level) if each.spec is not None]
+    parts = {name: getattr(each, name) for each in figures for name in ("label", "spec", "legend")}
     return FirstScreen(
         read,
         tuple(said),
         none,
         tuple(cannot),
-        _glance(shown, labels, found.level),
+        {"key": "glance", **parts} if figures else None,
     )
 
 
@@ -323,33 +332,8 @@ def _n_texts(side: Side) -> int:
     return int(rows_of(query, {"texts": parts, "model": side.model})[0]["n"])
 
 
-def _glance(rows: Sequence[Change], labels: tuple[str, str], level: float) -> dict[str, Any] | None:
-    """The changes of the sentences as a chart, of the first one's measure."""
-    same = [row for row in rows if row.measure == rows[0].measure and row.change is not None]
-    figures = dumbbells(same[:ROWS], labels, level)
-    if not figures or figures[0].spec is None:
-        return None
-    figure = figures[0]
-    return {"key": "glance", "label": figure.label, "spec": figure.spec, "legend": figure.legend}
-
-
-Behind = tuple[tuple[View, Estimate], ...]
-"""The estimate of each side that a change compares, with the view of its run; () where unknown."""
-
-
-def _behind(row: Change, views: tuple[View, View]) -> Behind:
-    found = []
-    for view, model in zip(views, (row.model_a, row.model_b), strict=True):
-        strata = {**row.strata, "model": model}
-        same = (
-            e
-            for e in view.run.records
-            if e.measure == row.measure and e.group == row.group and e.strata == strata
-        )
-        e = next(same, None)
-        if e is not None:
-            found.append((view, e))
-    return tuple(found)
+Behind = list[Estimate]
+"""The estimate of each side that a change compares; [] where unknown."""
 
 
 def _chosen(sure: Sequence[tuple[Change, Behind]]) -> list[tuple[Change, Behind]]:
@@ -373,22 +357,20 @@ def _chosen(sure: Sequence[tuple[Change, Behind]]) -> list[tuple[Change, Behind]
 
 def _headline(row: Change, labels: tuple[str, str]) -> str:
     up = (row.change or 0.0) > row.null
-    values = [fmt.number(value, row.statistic) for value in (row.value_a, row.value_b)]
-    what = capital(subject(row.measure, row.place, row.group))
+    values = [fmt.number(value, form_of(row)) for value in (row.value_a, row.value_b)]
+    what = subject(row.measure, row.place, row.group)
     if row.model_a != row.model_b:
-        return f"{what} is {values[0]} in {labels[0]} and {values[1]} in {labels[1]}"
-    return f"{what} {'rose' if up else 'fell'} from {values[0]} to {values[1]}"
+        return f"The {what} is {values[0]} in {labels[0]} and {values[1]} in {labels[1]}"
+    return f"The {what} {'rose' if up else 'fell'} from {values[0]} to {values[1]}"
 
 
 def _sentence(row: Change, behind: Behind, labels: tuple[str, str], level: float) -> Stated:
     pairs = "prompts of both" if row.paired else "prompts, unpaired"
-    facts = [
-        f"{change_words(row.change, row.scale)} ({span_words(row.low, row.high, row.scale)})",
-        f"no change: {change_words(row.null, row.scale)}",
-    ]
-    counted = ["; ".join(count_words(c, e.unit) for c in e.counts) for view, e in behind]
+    as_high = " as high" * (row.scale == "ratio")
+    facts = [f"{change_words(row, row.change)}{as_high} ({span_words(row)})"]
+    counted = ["; ".join(count_words(c, e.unit) for c in e.counts) for e in behind]
     if len(counted) == 2 and all(counted):
-        facts.append(f"before {counted[0]}, after {counted[1]}")
+        facts += [f"{label}: {words}" for label, words in zip(labels, counted, strict=True)]
     evidence = (
         f"{fmt.level(level)} interval of the change over {fmt.count(row.n_prompts)} {pairs}; "
         f"{q_words(row.audit_q)}."
@@ -411,17 +393,12 @@ def _furthest(rows: Sequence[Change]) -> Change | None:
 def _files(found: Comparison) -> list[Download]:
     rows = [flat_change(row) for row in found.rows]
     facts = {
-        "study": found.study,
-        "a": found.a,
-        "b": found.b,
-        "level": found.level,
+        **{name: getattr(found, name) for name in ("study", "a", "b", "level")},
         "instruments": [str(each) for each in found.instruments],
         "asked": [str(each) for each in found.asked],
         "changes": rows,
     }
     return [
-        Download(
-            "changes.csv", "text/csv", f"All {len(rows):,} changes as CSV", sheet.csv_of(rows)
-        ),
-        Download("changes.json", "application/json", "As JSON", sheet.json_of(facts)),
+        Download("changes.csv", "text/csv", "All changes as CSV", sheet.csv_of(rows)),
+        Download("changes.json", "application/json", "As JSON", json_text(finite(facts))),
     ]

@@ -13,11 +13,10 @@ from portrayal.report.figures.figure import Figure, Spec
 from portrayal.report.figures.panels import Axis, reach, rule_at
 from portrayal.report.formats import short
 from portrayal.report.words import colour_of_group, measure_title
+from portrayal.run.pages import SHARES
 
 MOST_ROWS = 40
 """Rows of one figure; the table and the downloads have the rest."""
-LINES = ("share", "agentic", "communal")
-"""Statistics that are shares."""
 
 
 def figure_key(measure: str) -> str:
@@ -55,7 +54,7 @@ def dumbbells(rows: Sequence[Change], sides: tuple[str, str], level: float) -> l
             left=f" {fmt.plural(left, 'more row')} in the table." if left else "",
             before=sides[0],
             after=sides[1],
-            margin="counts as the same" if margin else "",
+            margin="so small a change counts as none" if margin else "",
         )
         figures.append(figure)
     return figures
@@ -65,11 +64,11 @@ def _spec(rows: list[Change], level: float) -> Spec:
     values = sheet.attribute_values(row.group for row in rows)
     ratio, by_ratio = rows[0].statistic == "ratio", rows[0].scale == "ratio"
     both = [value for row in rows for value in (row.value_a, row.value_b)]
-    percent = "%" if rows[0].statistic in LINES else ""
+    percent = "%" if rows[0].statistic in SHARES else ""
     left = Axis("value (log scale)" if ratio else "value", reach(both) if ratio else None, percent)
     bounds = [x for row in rows for x in (row.low, row.high, row.change)]
     right = Axis(
-        "times (log scale)" if by_ratio else "difference",
+        "second / first (log scale)" if by_ratio else "second − first",
         reach(bounds, least=2.0, most=16.0) if by_ratio else None,
         zero=True,
     )
@@ -82,7 +81,7 @@ def _spec(rows: list[Change], level: float) -> Spec:
         labelled, bare = (
             sheet.CHANGES.chart("rows", rows=rows_of, labels=labels) for labels in (True, False)
         )
-        tip = sheet.told(("Group", "Before", "After", "Change", "Interval", "q", "Prompts"))
+        tip = sheet.told(("Group", "First", "Second", "Change", "Interval", "q", "Prompts"))
         margin = None
         if any(row.margin for row in here):
             at = right.channel("ml")

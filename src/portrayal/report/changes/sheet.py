@@ -1,17 +1,17 @@
 """The page that reports of changes share, and the words of changes, places and groups in it."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
 from typing import Any, TypeVar
 
 import portrayal.report.formats as fmt
 from portrayal._version import __version__
-from portrayal.collect.tables import write_rows
+from portrayal.collect.tables import csv_text
+from portrayal.comparison.result import form_of_change
 from portrayal.records import ALL
 from portrayal.reference.labels import strata_words
+from portrayal.registry import form_of
 from portrayal.report.charts import Charts, frame, packed, plain_cell
 from portrayal.report.figures.declared import Cell, Declarations
 from portrayal.report.figures.figure import Figure, Spec, Table
@@ -38,18 +38,17 @@ def subject(measure: str, strata: Mapping[str, str], group: Mapping[str, str]) -
     return f"{title} of {group_words(group)}" + (f" {place}" if place else "")
 
 
-def change_words(change: float | None, scale: str) -> str:
-    """Return a change as a cell ("× 1.32", "+0.013")."""
-    if change is None:
-        return fmt.NOTHING
-    return f"×\u00a0{fmt.ratio(change)}" if scale == "ratio" else fmt.difference(change)
+def change_words(row: Any, change: float | None) -> str:
+    """Return a change of a row in its form ("1.32 times", "+0.013", "+1.3 points")."""
+    form = form_of_change(row)
+    return fmt.number(change, form) + " times" * (form == "ratio" and change is not None)
 
 
-def span_words(low: float | None, high: float | None, scale: str) -> str:
-    """Return the bounds of a change; a dash where there are none."""
-    if low is None or high is None:
+def span_words(row: Any) -> str:
+    """Return the bounds of a row's change; a dash where there are none."""
+    if row.low is None or row.high is None:
         return fmt.NOTHING
-    return fmt.span(low, high, "ratio" if scale == "ratio" else "difference")
+    return fmt.span(row.low, row.high, form_of_change(row))
 
 
 def places_of(rows: Iterable[Any]) -> list[str]:
@@ -77,13 +76,13 @@ def list_of(table: Table) -> dict[str, Any]:
 
 
 def _number(name: str) -> Cell:
-    return lambda _, row: fmt.number(getattr(row, name), row.statistic)
+    return lambda _, row: fmt.number(getattr(row, name), form_of(row))
 
 
 def _known(row: Any, place: int) -> str:
     """The first or last value that a round has."""
     values = [value for value in row.values if value is not None] or [None]
-    return fmt.number(values[place], row.statistic)
+    return fmt.number(values[place], form_of(row))
 
 
 CHANGES = Declarations(
@@ -93,13 +92,11 @@ CHANGES = Declarations(
         "place": lambda _, row: short(strata_words(row.place, row.group), 90),
         "before": _number("value_a"),
         "after": _number("value_b"),
-        "change": lambda _, row: change_words(row.change, row.scale),
-        "span": lambda _, row: span_words(row.low, row.high, row.scale),
-        "change and span": lambda _, row: (
-            f"{change_words(row.change, row.scale)} ({span_words(row.low, row.high, row.scale)})"
-        ),
-        "margin": lambda _, row: f"{'×' if row.scale == 'ratio' else '±'} {row.margin:g}",
-        "findable": lambda _, row: change_words(row.findable, row.scale),
+        "change": lambda _, row: change_words(row, row.change),
+        "span": lambda _, row: span_words(row),
+        "change and span": lambda _, row: f"{change_words(row, row.change)} ({span_words(row)})",
+        "margin": lambda _, row: f"up to {change_words(row, row.margin)}",
+        "findable": lambda _, row: change_words(row, row.findable),
         "p equivalent": lambda _, row: fmt.probability(row.p_equivalent),
         "audit q": lambda _, row: fmt.probability(row.audit_q),
         "q of": lambda _, row: fmt.probability(row.q if row.audit_q is None else row.audit_q),
@@ -112,7 +109,7 @@ CHANGES = Declarations(
         "prompts": lambda _, row: fmt.count(row.n_prompts),
         "undefined": lambda _, row: short(row.undefined or "", 160),
         "by round": lambda _, row: ", ".join(
-            fmt.number(value, row.statistic) for value in row.values[-12:]
+            fmt.number(value, form_of(row)) for value in row.values[-12:]
         ),
         "first": lambda _, row: _known(row, 0),
         "last": lambda _, row: _known(row, -1),
@@ -155,16 +152,7 @@ class Download:
 def csv_of(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return rows as CSV, with every column that some row has; text cells are safe to open."""
     names = list(dict.fromkeys(name for row in rows for name in row))
-    stream = StringIO()
-    write_rows(stream, names, [{name: plain_cell(row[name]) for name in row} for row in rows])
-    return stream.getvalue()
-
-
-def json_of(value: Any) -> str:
-    """Return a value as JSON: NaN as null, infinite numbers as words."""
-    words = {"NaN": None, "Infinity": "inf", "-Infinity": "-inf"}
-    plain = json.loads(json.dumps(value), parse_constant=words.get)
-    return json.dumps(plain, ensure_ascii=False, indent=1)
+    return csv_text(names, ({name: plain_cell(row[name]) for name in row} for row in rows))
 
 
 def write_sheet(

@@ -8,8 +8,10 @@ from typing import Any
 import portrayal.report.changes.sheet as sheet
 import portrayal.report.formats as fmt
 from portrayal.comparison import Timeline, Watch, flat_rounds, watch_values
+from portrayal.records import finite
 from portrayal.reference.labels import speaking_of
-from portrayal.report.changes.dumbbells import LINES, figure_key, where_all
+from portrayal.registry import form_of
+from portrayal.report.changes.dumbbells import figure_key, where_all
 from portrayal.report.changes.sheet import (
     Download,
     change_words,
@@ -24,7 +26,9 @@ from portrayal.report.findings import q_words
 from portrayal.report.formats import short
 from portrayal.report.strength import CLEAR, SOME, STRONG, FirstScreen, Stated
 from portrayal.report.view import study_named
-from portrayal.report.words import capital, colour_of_group, measure_title
+from portrayal.report.words import colour_of_group, measure_title
+from portrayal.run.pages import SHARES
+from portrayal.shown import json_text
 
 MOST_PANELS = 30
 """Panels of one figure; the table and the downloads have the rest."""
@@ -57,7 +61,7 @@ def _spec(found: Watch, rows: list[Timeline]) -> Spec:
     values = sheet.attribute_values(row.group for row in rows)
     ratio = rows[0].statistic == "ratio"
     ends = [x for row in rows for x in (*row.values, *row.lows, *row.highs)]
-    percent = "%" if rows[0].statistic in LINES else ""
+    percent = "%" if rows[0].statistic in SHARES else ""
     axis = Axis(None, reach(ends, most=32.0) if ratio else None, percent)
     days = [each.when for each in found.rounds]
     by_day = len(set(days)) == len(days)
@@ -102,10 +106,10 @@ def _datum(found: Watch, row: Timeline, number: int, axis: Axis) -> dict[str, An
         "tip": {
             "Round": f"{number + 1} ({each.when.isoformat()})",
             "Run": each.name,
-            "Value": fmt.number(value, row.statistic),
+            "Value": fmt.number(value, form_of(row)),
             "Interval": fmt.NOTHING
             if low is None or high is None
-            else fmt.span(low, high, row.statistic),
+            else fmt.span(low, high, form_of(row)),
         },
     }
     if low is not None and high is not None and not math.isnan(low):
@@ -135,15 +139,12 @@ def _write(found: Watch, path: str | Path) -> Path:
     tested = [row for row in found.rows if row.p is not None]
     quiet = [row for row in tested if row.alarm is None]
     why = Counter(row.undefined for row in found.rows if row.undefined and len(found.rounds) > 1)
-    first, last = found.rounds[0], found.rounds[-1]
     study = study_named(found.study)
     title = getattr(study, "title", found.study)
     own = {
         "brand": "watch",
-        "what": "What was watched",
         "title": f"{fmt.plural(len(found.rounds), 'round')} of {short(title, 80)}",
         "question": getattr(study, "question", ""),
-        "meta": f"{first.when.isoformat()} to {last.when.isoformat()} · {short(found.folder, 100)}",
         "facts": _facts(found, len(tested)),
         "warnings": [short(text, 600) for text in found.differences]
         + [f"Rounds measured with different instruments: {each}." for each in found.instruments],
@@ -154,8 +155,6 @@ def _write(found: Watch, path: str | Path) -> Path:
         "quiet": fmt.plural(len(quiet), "number"),
         "level": fmt.level(found.level),
         "untested": [f"{fmt.plural(n, 'number')} without a test: {x}." for x, n in why.items()],
-        "sure_only": "q below 0.05 only",
-        "table_label": "Watched numbers",
     }
 
     def seen(_: Any, row: Timeline) -> str:
@@ -168,7 +167,9 @@ def _write(found: Watch, path: str | Path) -> Path:
     rows = flat_rounds(found)
     files = [
         Download("rounds.csv", "text/csv", "Every number of each round as CSV", sheet.csv_of(rows)),
-        Download("watch.json", "application/json", "As JSON", sheet.json_of(watch_values(found))),
+        Download(
+            "watch.json", "application/json", "As JSON", json_text(finite(watch_values(found)))
+        ),
     ]
     return sheet.write_sheet(path, "watched.html.j2", own, timelines(found), table, files)
 
@@ -176,6 +177,7 @@ def _write(found: Watch, path: str | Path) -> Path:
 def _facts(found: Watch, n_tested: int) -> list[tuple[str, str]]:
     rows = [
         ("Study", found.study),
+        ("Folder", short(found.folder, 100)),
         ("Rounds", str(len(found.rounds))),
         ("Prompts of all rounds", f"{found.n_prompts:,}"),
         ("Numbers tested", f"{n_tested:,}"),
@@ -189,8 +191,9 @@ def _first(found: Watch, n_tested: int) -> FirstScreen:
     """What changed, in sentences."""
     first, last = found.rounds[0], found.rounds[-1]
     read = (
-        f"{fmt.plural(len(found.rounds), 'round')} · {first.when.isoformat()} to "
-        f"{last.when.isoformat()} · {fmt.plural(found.n_prompts, 'prompt')} of all rounds"
+        f"{first.when.isoformat()} to {last.when.isoformat()} · the same "
+        f"{fmt.plural(found.n_prompts, 'prompt')} in each · {len(found.alarms)} of "
+        f"{fmt.plural(n_tested, 'number')} changed"
     )
     one = len(found.rounds) < 2
     none = f"No change found in {fmt.plural(n_tested, 'number')} over {len(found.rounds)} rounds."
@@ -203,37 +206,35 @@ def _first(found: Watch, n_tested: int) -> FirstScreen:
         )
         facts = (
             *(f"{name}: {before:.3g}, then {after:.3g}" for name, before, after in way.moved),
-            f"seen at round {way.alarm} ({seen.when.isoformat()})",
+            f"first seen in round {way.alarm} ({seen.when.isoformat()})",
         )
         evidence = (
             f"By how long texts are and how often common words occur; {q_words(way.p, 'p')}, for "
             "all looks together. Ask whether it is the same model."
         )
         said.insert(0, Stated(headline, facts, evidence, STRONG))
-    rest = len(found.alarms) - MOST
-    more = [f"{fmt.plural(rest, 'more change')} in the table below."] if rest > 0 else []
-    if not one:
-        more += [none] * bool(said and not found.alarms)
-        more += [f"What could have been found: {capital(found.could_be_seen)}"] * bool(
-            found.could_be_seen
-        )
-    return FirstScreen(
-        read, tuple(said), "" if said else found.said[0] if one else none, tuple(more)
-    )
+    if (rest := len(found.alarms) - MOST) > 0:
+        read += f" · {fmt.plural(rest, 'more change')} in the table below"
+    could = found.could_be_seen
+    if not said:
+        return FirstScreen(read, (), found.said[0] if one else f"{none} {could}".strip(), ())
+    cannot = [*([] if found.alarms else [none]), *([could] if could else [])]
+    return FirstScreen(read, tuple(said), "", tuple(cannot))
 
 
 def _sentence(found: Watch, row: Timeline) -> Stated:
     up = (row.change or 0.0) > row.null
     since, seen = (found.rounds[(n or 1) - 1] for n in (row.start, row.alarm))
-    known = [fmt.number(value, row.statistic) for value in row.values if value is not None]
+    known = [fmt.number(value, form_of(row)) for value in row.values if value is not None]
     headline = (
-        f"{capital(subject(row.measure, row.place, row.group))} {'rose' if up else 'fell'} from "
+        f"The {subject(row.measure, row.place, row.group)} {'rose' if up else 'fell'} from "
         f"round {row.start} ({since.when.isoformat()}) on; it was {known[0]} at first and is "
         f"{known[-1]}"
     )
+    as_high = " as high" * (row.scale == "ratio")
     facts = (
-        f"{change_words(row.change, row.scale)} ({span_words(row.low, row.high, row.scale)})",
-        f"seen at round {row.alarm} ({seen.when.isoformat()})",
+        f"{change_words(row, row.change)}{as_high} ({span_words(row)})",
+        f"first seen in round {row.alarm} ({seen.when.isoformat()})",
         fmt.plural(row.n_prompts, "prompt"),
     )
     evidence = f"{fmt.level(found.level)} interval, for all looks together; {q_words(row.q)}."

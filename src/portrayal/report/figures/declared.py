@@ -16,6 +16,7 @@ from typing import Any
 import portrayal.report.figures.figure as tables
 import portrayal.report.formats as fmt
 from portrayal.records import Estimate
+from portrayal.registry import form_of
 from portrayal.report.figures.figure import ROWS, Builder, Figure, Spec, Table
 from portrayal.report.findings import distance
 from portrayal.report.formats import short
@@ -27,7 +28,7 @@ Cell = Callable[[Any, Any], str]
 CELLS: Mapping[str, Cell] = {
     "value": lambda _, e: tables.value(e),
     "interval": lambda _, e: tables.interval(e),
-    "paper": lambda _, e: fmt.interval(e.paper_interval, e.statistic),
+    "paper": lambda _, e: fmt.interval(e.paper_interval, form_of(e)),
     "null": lambda _, e: tables.null(e),
     "p": lambda _, e: tables.p(e),
     "q": lambda _, e: tables.q(e),
@@ -155,7 +156,7 @@ def statement(
         "group": group_words(far.group),
         "label": group_label(far.group),
         "domain": domain_of(far) or "all",
-        "value": fmt.number(far.value, far.statistic),
-        "interval": fmt.interval(far.interval, far.statistic),
+        "value": fmt.number(far.value, form_of(far)),
+        "interval": fmt.interval(far.interval, form_of(far)),
     }
     return said["some" if sure else "none"].format(**found | dict(fields))

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import portrayal.report.formats as fmt
 from portrayal.records import Estimate
 from portrayal.reference.labels import place_value
+from portrayal.registry import form_of
 from portrayal.report.formats import short
 from portrayal.report.view import View, domain_of, place_words, q_of
 from portrayal.report.words import colour_of_group, group_label
@@ -59,17 +60,17 @@ class Table:
 
 def value(e: Estimate) -> str:
     """Return the cell of a value; "undefined" where there is none."""
-    return fmt.number(e.value, e.statistic) if e.value is not None else "undefined"
+    return fmt.number(e.value, form_of(e)) if e.value is not None else "undefined"
 
 
 def interval(e: Estimate) -> str:
     """Return the cell of a clustered interval."""
-    return fmt.interval(e.interval, e.statistic)
+    return fmt.interval(e.interval, form_of(e))
 
 
 def null(e: Estimate) -> str:
     """Return the cell of a null range."""
-    return fmt.interval(e.null, e.statistic)
+    return fmt.interval(e.null, form_of(e))
 
 
 def p(e: Estimate) -> str:
@@ -242,9 +243,9 @@ def facts(view: View, e: Estimate) -> dict[str, Any]:
     found = {
         "model": short(view.called(e.strata.get("model", "")), 40),
         "group": short(group_label(e.group), 60),
-        "value": fmt.number(e.value, e.statistic),
-        "ci": fmt.interval(e.interval, e.statistic),
-        "null": fmt.interval(e.null, e.statistic),
+        "value": fmt.number(e.value, form_of(e)),
+        "ci": fmt.interval(e.interval, form_of(e)),
+        "null": fmt.interval(e.null, form_of(e)),
         "q": fmt.probability(q_of(e)),
         "n": fmt.plural(e.n_units, e.unit, "stories" if e.unit == "story" else ""),
         "k": fmt.count(e.n_clusters),

@@ -150,7 +150,7 @@ class Axis:
         """Return the channel of a field on this axis."""
         if self.factor is not None:
             return log_channel(field, self.factor, self.title)
-        axis = {"grid": True, "gridColor": "#eeeeee", "tickCount": 5}
+        axis = {"grid": True, "gridColor": "#eeeeee", "tickCount": 5, "labelOverlap": True}
         if (
             self.form == "points"
         ):  # a share's, without a sign that would make it a change in per cent

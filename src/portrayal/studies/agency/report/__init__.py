@@ -27,6 +27,5 @@ REPORT = StudyReport(
     instruments=instruments,
     intervals=lambda _view: ("", Table((), ())),
     place=table_place,
-    form=lambda e: "points" if e.statistic == "difference" else e.statistic,
     style="style.css",
 )

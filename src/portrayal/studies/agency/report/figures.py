@@ -9,7 +9,7 @@ from portrayal.records import ALL, Estimate
 from portrayal.reference import published
 from portrayal.report.figures.figure import Figure, Spec, Table
 from portrayal.report.figures.panels import rule_at
-from portrayal.report.formats import short
+from portrayal.report.formats import points, short
 from portrayal.report.view import View, is_sure
 from portrayal.studies.agency.report.ranking import rankings
 from portrayal.studies.agency.report.series import (
@@ -20,7 +20,6 @@ from portrayal.studies.agency.report.series import (
     called,
     group_name,
     of,
-    points,
     where_of,
 )
 
@@ -292,5 +291,5 @@ def _cell(e: Estimate | None) -> str:
     if e is None or e.value is None:
         return "undefined" if e is not None else fmt.NOTHING
     star = " *" if e.tests and e.tests[0].p < 0.05 else ""
-    bounds = series.span(e.null, series.variance).replace(" to ", fmt.DASH)
+    bounds = fmt.interval(e.null, "variance")
     return f"{series.variance(e.value)}{star}{f' [{bounds}]' if e.null is not None else ''}"

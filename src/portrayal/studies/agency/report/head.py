@@ -22,7 +22,7 @@ from portrayal.report.figures.generic import glance
 from portrayal.report.figures.panels import LINE, Axis
 from portrayal.report.findings import q_words, units_of
 from portrayal.report.first import read_line
-from portrayal.report.formats import short
+from portrayal.report.formats import points, short
 from portrayal.report.strength import (
     CANNOT,
     SOME,
@@ -45,7 +45,6 @@ from portrayal.studies.agency.report.series import (
     group_name,
     of,
     other,
-    points,
     primary,
     span,
     variance,
@@ -162,7 +161,7 @@ def _variances(view: View, where: Where, said: list[Stated]) -> list[Stated]:
     headline = f"{called(where)}: the groups, taken together, lie further apart than by chance"
     facts = (
         f"variance of the groups’ ratio gaps: {variance(first.value)}",
-        f"chance alone: {span(first.null, variance)}",
+        f"chance alone: {fmt.interval(first.null, 'variance')}",
         units_of(first),
     )
     evidence = f"{q_words(q)}; no two groups can be told apart.{_reason(first)}"
@@ -190,7 +189,7 @@ def _differences(view: View, where: Where) -> list[Stated]:
         turned = (e.value or 0.0) < 0
         if turned:
             upper, lower = lower, upper
-        size = points(abs(e.value or 0.0), signed=False)
+        size = points(abs(e.value or 0.0), sign="")
         headline = (
             f"{called(where)}: texts about {upper} people are {size} points more agentic (what a "
             f"person achieves, over whom they help) than those about {lower} people"
@@ -234,7 +233,7 @@ def _from_people(view: View, where: Where) -> list[Stated]:
     e = max(own, key=lambda each: abs(each.value or 0.0))
     pair = group_name({name: value for name, value in e.group.items() if name != "beside"})
     headline = (
-        f"{called(where)}: the difference {pair} lies {points(abs(e.value or 0.0), signed=False)} "
+        f"{called(where)}: the difference {pair} lies {points(abs(e.value or 0.0), sign='')} "
         f"points {'above' if (e.value or 0.0) > 0 else 'below'} that in texts that people wrote"
     )
     facts = [f"{points(e.value)} points ({span(e.interval)})"]
@@ -272,9 +271,9 @@ def _chosen(own: list[Estimate], sure: list[Estimate]) -> str:
 
 def _span(bounds: Interval | Null | None, turned: bool) -> str:
     """Bounds of a difference, or of the same with its groups in the other order."""
-    if bounds is None or not turned:
-        return span(bounds)
-    return span(replace(bounds, low=-bounds.high, high=-bounds.low))
+    if bounds is not None and turned:
+        bounds = replace(bounds, low=-bounds.high, high=-bounds.low)
+    return str(span(bounds))
 
 
 def _reason(e: Estimate) -> str:

@@ -1,19 +1,18 @@
 """Series: the estimates of an agency run by place and masking, and the panels that draw them."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
-from math import isnan
+from functools import cache, partial
 from typing import Any
 
 import portrayal.report.formats as fmt
 from portrayal.annotate.agency.rows import WITHOUT_NEITHER
 from portrayal.measure.agency.estimates import BY
-from portrayal.records import ALL, ERROR_HIGH, ERROR_LOW, Estimate, Interval, Null
+from portrayal.records import ALL, ERROR_HIGH, ERROR_LOW, Estimate
 from portrayal.reference import published
 from portrayal.report.figures.declared import Cell, Declarations
 from portrayal.report.figures.figure import Spec
 from portrayal.report.figures.panels import Axis, Datum, dot, panel
-from portrayal.report.formats import short
+from portrayal.report.formats import points, short
 from portrayal.report.study import words_of
 from portrayal.report.view import View
 from portrayal.report.words import stem
@@ -101,24 +100,10 @@ def group_name(group: Mapping[str, str]) -> str:
     return short(name, 60) + (", beside human texts" if "beside" in group else "")
 
 
-def points(value: float | None, *, signed: bool = True) -> str:
-    """Return a fraction in percentage points ("−16.4", "+4.9")."""
-    if value is None or isnan(value):
-        return fmt.NOTHING
-    text = f"{100 * value:+.1f}" if signed else f"{100 * value:.1f}"
-    return text.replace("-", "−")
-
-
-def span(bounds: Interval | Null | None, said: Callable[[float], str] = points) -> str:
-    """Return bounds in percentage points, or as `said` has them."""
-    if bounds is None or isnan(bounds.low):
-        return fmt.NOTHING
-    return f"{said(bounds.low)} to {said(bounds.high)}"
-
-
-def variance(value: float | None) -> str:
-    """Return a variance in squared percentage points ("47.8")."""
-    return fmt.NOTHING if value is None or isnan(value) else f"{value:,.1f}"
+span = partial(fmt.interval, statistic="points")
+"""Bounds in percentage points."""
+variance = partial(fmt.number, statistic="variance")
+"""A variance in squared percentage points ("47.8")."""
 
 
 @cache
@@ -206,8 +191,8 @@ FIGURES = Declarations(
         "attribute": lambda _, e: e.group["attribute"],
         "variance": lambda _, e: variance(e.value),
         "by chance": lambda _, e: variance(e.details.get("null_mean")),
-        "excess": lambda _, e: variance(e.details.get("excess")).replace("-", "−"),
-        "variance span": lambda _, e: span(e.interval, variance),
+        "excess": lambda _, e: variance(e.details.get("excess")),
+        "variance span": lambda _, e: fmt.interval(e.interval, "variance"),
         "same order": lambda _, e: fmt.share(e.details.get("same_order")),
         "runs": lambda _, e: f"{e.details.get('runs', 1):.0f}",
         "texts": lambda _, row: called(row[0]),

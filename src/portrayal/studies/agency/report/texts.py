@@ -10,11 +10,11 @@ from importlib.resources import files
 from math import isnan
 from typing import Any
 
-from portrayal.report.formats import short
+from portrayal.report.formats import points, short
 from portrayal.report.passages import rows_of, texts_by_id
 from portrayal.report.view import View
 from portrayal.shown import visible
-from portrayal.studies.agency.report.series import MASKED, other, points, primary
+from portrayal.studies.agency.report.series import MASKED, other, primary
 
 ANNOTATORS = {True: "agency.v1", False: "agency-unmasked.v1"}
 EACH, MOST = 6, 48

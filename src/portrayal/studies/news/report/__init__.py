@@ -7,7 +7,6 @@ from portrayal.studies.news.report.head import (
     instruments,
     intervals,
     news_first,
-    written_as,
 )
 from portrayal.studies.news.report.series import FIGURES, group_name, table_place
 from portrayal.studies.news.report.texts import examples
@@ -34,6 +33,5 @@ REPORT = StudyReport(
     intervals=intervals,
     place=table_place,
     group=group_name,
-    form=written_as,
     style="style.css",
 )

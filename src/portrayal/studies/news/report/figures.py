@@ -10,6 +10,7 @@ import portrayal.studies.news.report.series as series
 from portrayal.measure.pairs.table import DOCUMENT
 from portrayal.records import ALL, Estimate
 from portrayal.reference import published
+from portrayal.registry import form_of
 from portrayal.report.figures.figure import Figure, Spec, Table
 from portrayal.report.figures.panels import INK, Axis, Datum
 from portrayal.report.formats import short
@@ -100,8 +101,8 @@ def group_changes(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
         way = "rises" if (e.value or 0.0) > 0 else "falls"
         said = (
             f"{series.series(view, e)}: the {series.quantity(*series.place_of(e))} {way} most for "
-            f"{group_name(e.group)}, by {fmt.difference(e.value)} ({fmt.level(view.level)} "
-            f"interval {fmt.interval(e.interval, 'difference')}); {len(sure)} of {len(own)} "
+            f"{group_name(e.group)}: {fmt.number(e.value, form_of(e))} ({fmt.level(view.level)} "
+            f"interval {fmt.interval(e.interval, form_of(e))}); {len(sure)} of {len(own)} "
             "changes can be told from chance."
         )
     yield FIGURES.figure(
@@ -149,7 +150,7 @@ def _level(view: View, place: Place) -> Figure:
             f"{fmt.interval(first.interval, 'distance')}"
         )
         if first.null is not None and first.null.low == first.null.low:
-            reading += f"; dealt again at random, {fmt.interval(first.null, 'distance')}"
+            reading += f"; by chance alone {fmt.interval(first.null, 'distance')}"
         reading += f"; {fmt.plural(first.n_units, 'pair')})."
     else:
         why = next((e.undefined for e in distances if e.undefined), "nothing was measured")
@@ -263,7 +264,7 @@ def turned(view: View) -> str:
         tail = "" if q is None else f", q {'' if q < 0.001 else '= '}{fmt.probability(q)}"
         return (
             f"{fmt.distance(abs(e.value or 0))} {said} their originals (difference with "
-            f"{fmt.level(view.level)} interval {fmt.interval(e.interval, e.statistic)}{tail})"
+            f"{fmt.level(view.level)} interval {fmt.interval(e.interval, form_of(e))}{tail})"
         )
 
     form, _, base = (short(part, 28) for part in full.strata["contrast"].partition(series.MINUS))
@@ -371,7 +372,7 @@ def form_figure(view: View, place: Place, own: list[Estimate]) -> Figure:
     )
 
 
-COLOURS = ("#1f4e79", "#b8860b", "#882255", "#117A8B")
+COLOURS = ("#1f4e79", "#b8860b", "#7a5195", "#6b8e23")
 """Of the forms in order, the plain one first; the paper has blue and yellow."""
 FIGURE_NUMBERS = {"word": "8", "sentence_sentiment": "9", "document": "10"}
 FEMALE = {"gender": "F"}
@@ -482,8 +483,9 @@ def _biased_reading(view: View, place: Place, rates: Rows, names: Sequence[str])
     if change is None or change.interval is None:
         return f"{said}."
     told = "told from 0" if series.resolved(change) else "not told from 0"
-    bounds = fmt.interval(change.interval, "difference")
-    return f"{said}: a difference of {fmt.difference(change.value)} ({bounds}), {told}."
+    form = form_of(change)
+    bounds = fmt.interval(change.interval, form)
+    return f"{said}: a difference of {fmt.number(change.value, form)} ({bounds}), {told}."
 
 
 def _over_all(_: View, estimates: list[Estimate]) -> list[Estimate]:

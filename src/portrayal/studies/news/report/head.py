@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import portrayal.report.formats as fmt
 import portrayal.studies.news.report.series as series
 from portrayal.records import ALL, FEW_PROMPTS, NO_TEST, Estimate
+from portrayal.registry import form_of
 from portrayal.report.figures.figure import Table
 from portrayal.report.figures.generic import glance
 from portrayal.report.figures.panels import LINE, Axis
@@ -55,6 +56,8 @@ def news_first(view: View) -> FirstScreen:
         level = series.LEVELS.get(e.strata["level"], "")
         return f"{group_name(e.group)}{LINE}{series.series(view, e)}, {level}"
 
+    points = all(form_of(each.first) == "points" for each in moved)
+    unit, form = ("percentage points", "points") if points else ("change (a share from 0 to 1)", "")
     return FirstScreen(
         read_line(view, headlines),
         tuple(sorted(said, key=lambda e: e.strength != STRONG)),
@@ -63,7 +66,7 @@ def news_first(view: View) -> FirstScreen:
             f"{unclear} of {fmt.plural(len(known), 'distance')} from the originals may be luck.",
             "An original is what people wrote, not a measure of what would be fair.",
         ),
-        glance(view, moved, row, Axis("change", line=0.0, zero=True)),
+        glance(view, moved, row, Axis(unit, line=0.0, zero=True, form=form)),
     )
 
 
@@ -203,12 +206,6 @@ def _fell(view: View, e: Estimate) -> str:
     if not said:
         return ""
     return f" Where the original mentions the group, {'; '.join(said)} of the texts."
-
-
-def written_as(e: Estimate) -> str:
-    """Return how an estimate is written: a difference of shares in percentage points."""
-    shares = e.statistic == "difference" and e.strata.get("level") in SHARES
-    return "points" if shares else e.statistic
 
 
 def compared(view: View) -> Compared:

@@ -9,6 +9,7 @@ import numpy as np
 import portrayal.report.formats as fmt
 from portrayal.measure.matched import MatchedSets
 from portrayal.measure.matched.differences import contrasts, within_sets
+from portrayal.measure.matched.sets import REFUSED
 from portrayal.records import ALL, Estimate
 from portrayal.report.figures.figure import Figure, Spec, Table, chart, tooltip
 from portrayal.report.figures.panels import OWN, in_lines, panel, rule_at
@@ -30,6 +31,8 @@ from portrayal.studies.pairs.report.series import (
     sets_of,
     shelves,
     size,
+    unit_of,
+    written,
 )
 from portrayal.types import BoolArray, FloatArray
 
@@ -141,6 +144,8 @@ def values_of(every: MatchedSets, score: str) -> tuple[FloatArray, str]:
     That is without what the words of a person make of it, where these could be exchanged.
     """
     at = [each.name for each in every.scores].index(score)
+    if score == REFUSED:
+        return 100.0 * every.value[at], "%"
     exchanged = every.exchanged and every.scores[at].exchanged
     return (every.neutral if exchanged else every.value)[at], every.scores[at].unit
 
@@ -193,7 +198,7 @@ def _means(view: View, every: MatchedSets, known: list[Estimate]) -> Figure:
         pair = contrast(far)
         said = (
             f"The groups lie furthest apart, for the spread of the texts, in {called(far)}: "
-            f"{pair} {amount(far.value)} {score_of(far.strata['score']).unit}."
+            f"{pair} {written(far, far.value)} {unit_of(far)}."
         )
     columns = ("Model", "Score", "Unit", *(short(name, 30) for name in every.groups), "Pairs")
     legend = [
@@ -235,7 +240,7 @@ def _distribution(every: MatchedSets, first: list[Estimate], named: dict[str, An
         above, below = int((own > 0).sum()), int((own < 0).sum())
         quarters = [amount(float(x)) for x in np.quantile(own, [0.25, 0.5, 0.75])]
         equal = f"{len(own) - above - below:,}"
-        cells.append((called(e), amount(e.value), *quarters, f"{above:,}", f"{below:,}", equal))
+        cells.append((called(e), written(e, e.value), *quarters, f"{above:,}", f"{below:,}", equal))
         unit = score_of(e.strata["score"]).unit
         panels.append(
             FIGURES.chart(

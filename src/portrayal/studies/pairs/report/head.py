@@ -21,7 +21,6 @@ from portrayal.report.view import View, is_sure, place_of
 from portrayal.studies.pairs.report.series import (
     FIGURES,
     STANDARD,
-    amount,
     called,
     contrast,
     datum,
@@ -37,6 +36,7 @@ from portrayal.studies.pairs.report.series import (
     span,
     unasked,
     unit_of,
+    written,
 )
 
 _COPIES = 0.5
@@ -63,8 +63,8 @@ def pairs_first(view: View) -> FirstScreen:
     for e in view.by_measure.get(PAIR_SIMILARITY.name, ()):
         if e.details.get(SAME, 0.0) >= _COPIES:
             cannot.append(
-                f"{e.strata['model']}: in {e.details[SAME]:.0%} of the pairs both answers are the "
-                "same but for the words of the person; were requests read in place of answers?"
+                f"{e.strata['model']}: in {fmt.share(e.details[SAME])} of the pairs both answers "
+                "are the same but for the words of the person; were requests read in their place?"
             )
     cannot += _hidden(view, every)
     own = differences(view)
@@ -78,7 +78,12 @@ def pairs_first(view: View) -> FirstScreen:
         )
     clusters = max((e.n_clusters for e in own), default=0)
     pairs = sum(max(e.n_units for e in own if e.strata["model"] == model) for model in _models(own))
-    parts = [read_line(view, clusters), fmt.plural(pairs, "pair"), _left(own)]
+    reasons: Counter[str] = Counter()
+    for of_model in exclusions(own).values():
+        reasons.update(of_model)
+    named = [f"{n:,} ({reason})" for reason, n in reasons.most_common()]
+    left = f"left out: {fmt.listed(named)}" if named else ""
+    parts = [read_line(view, clusters), fmt.plural(pairs, "pair"), left]
     read = " · ".join(part for part in parts if part)
     return FirstScreen(read, stated, "", tuple(cannot), _glance(view, stated))
 
@@ -91,10 +96,10 @@ def _finding(view: View, e: Estimate) -> Stated:
     """A difference in a sentence, with its size, its range and what it rests on."""
     unit, sources = unit_of(e), f" of {fmt.plural(e.n_clusters, 'source')}"
     facts = [
-        f"{amount(e.value)} {unit} ({span(e.interval)})",
+        f"{written(e, e.value)} {unit} ({span(e, e.interval)})",
         *([deviations(e.details[STANDARDISED])] if STANDARDISED in e.details else []),
         *([_counts(e)] if FIRST in e.details else []),
-        *([] if e.null is None else [f"chance alone: {span(e.null)}"]),
+        *([] if e.null is None else [f"chance alone: {span(e, e.null)}"]),
         fmt.plural(e.n_units, "pair") + (sources if e.n_clusters < e.n_units else ""),
     ]
     how = "" if e.null is None else f"; chance is {e.null.method}"
@@ -112,7 +117,8 @@ def _counts(e: Estimate) -> str:
     """In how many answers to each half a word stands, or what share of them a topic has."""
     one, two = e.details[FIRST], e.details[SECOND]
     if e.strata["kind"] == TOPIC:
-        return f"{one / e.n_units:.1%} of the words of an answer against {two / e.n_units:.1%}"
+        shares = (fmt.share(n / e.n_units) for n in (one, two))
+        return " of the words of an answer against ".join(shares)
     return f"{one:,.0f} answers against {two:,.0f}"
 
 
@@ -127,7 +133,7 @@ def _hidden(view: View, stated: list[Estimate]) -> list[str]:
         here.sort(key=lambda e: -e.details[AT_MOST] / e.details[TEXT_SD])
         named = [
             f"{e.strata['score']} {e.details[AT_MOST] / e.details[TEXT_SD]:.2f} SD "
-            f"({amount(e.details[AT_MOST], '')} {unit_of(e)})"
+            f"({written(e, e.details[AT_MOST], '')} {unit_of(e)})"
             for e in here[:LARGEST]
         ]
         who = "Nothing" if model == UNNAMED else f"{short(model, 40)}: nothing"
@@ -136,15 +142,6 @@ def _hidden(view: View, stated: list[Estimate]) -> list[str]:
             f"hide are {fmt.listed(named)}."
         )
     return said
-
-
-def _left(own: list[Estimate]) -> str:
-    """What was left out of all models, in one line; "" where nothing was."""
-    reasons: Counter[str] = Counter()
-    for of_model in exclusions(own).values():
-        reasons.update(of_model)
-    named = [f"{n:,} ({reason})" for reason, n in reasons.most_common()]
-    return f"left out: {fmt.listed(named)}" if named else ""
 
 
 def _glance(view: View, stated: tuple[Stated, ...]) -> dict[str, Any] | None:

@@ -19,6 +19,7 @@ from portrayal.measure.matched.differences import (
 from portrayal.measure.matched.sets import REFUSED, SOURCE
 from portrayal.measure.matched.words import TOPIC
 from portrayal.records import ALL, NO_FINDING, NO_TEST, TEXT_SD, Estimate, Interval, Null
+from portrayal.registry import form_of
 from portrayal.report.figures.declared import Declarations
 from portrayal.report.figures.figure import Spec
 from portrayal.report.figures.panels import Axis, Datum, dot
@@ -52,7 +53,7 @@ def size(e: Estimate) -> float:
 def score_of(name: str) -> TextScore:
     """Return what a score is: one of a text's own, the share of refusals, or words of a theme."""
     if name == REFUSED:
-        return TextScore(REFUSED, "share of answers", exchanged=False)
+        return TextScore(REFUSED, "percentage points", exchanged=False)
     return _KNOWN.get(name) or TextScore(name, f"words in {PER:.0f}")
 
 
@@ -86,6 +87,11 @@ def place(e: Estimate) -> str:
     return what_of(e) if part == ALL else f"{what_of(e)}, {part}"
 
 
+def written(e: Estimate, value: float | None, sign: str = "+") -> str:
+    """Return a number in `unit_of` an estimate: a difference of shares in percentage points."""
+    return fmt.points(value, sign) if form_of(e) == "points" else amount(value, sign)
+
+
 def amount(value: float | None, sign: str = "+") -> str:
     """Return a number ("−5.14", "+0.038"), without a plus where `sign` is ""."""
     if value is None or isnan(value):
@@ -101,11 +107,11 @@ def deviations(value: float | None) -> str:
     return fmt.NOTHING if value is None or isnan(value) else f"{fmt.signed(value)} SD"
 
 
-def span(bounds: Interval | Null | None) -> str:
+def span(e: Estimate, bounds: Interval | Null | None) -> str:
     """Return the bounds of a difference ("−8.08 to −2.21")."""
     if bounds is None or isnan(bounds.low):
         return fmt.NOTHING
-    return f"{amount(bounds.low)} to {amount(bounds.high)}"
+    return f"{written(e, bounds.low)} to {written(e, bounds.high)}"
 
 
 def sayable(view: View, estimates: Iterable[Estimate]) -> list[Estimate]:
@@ -184,18 +190,19 @@ def datum(view: View, e: Estimate, row: str) -> Datum:
     return found | {
         "model": called(e),
         "group": contrast(e),
-        "value": f"{amount(e.value)} {unit_of(e)}; {deviations(e.details[STANDARDISED])}",
-        "ci": span(e.interval),
-        "null": span(e.null),
+        "value": f"{written(e, e.value)} {unit_of(e)}; {deviations(e.details[STANDARDISED])}",
+        "ci": span(e, e.interval),
+        "null": span(e, e.null),
     }
 
 
 def unit_of(e: Estimate) -> str:
     """Return what a difference counts ("words")."""
-    if "score" not in e.strata:
-        units = {TOPIC: "of the words", "": "of words and phrases"}
-        return units.get(e.strata.get("kind", ""), "of answers")
-    return score_of(e.strata["score"]).unit
+    if "score" in e.strata:
+        return score_of(e.strata["score"]).unit
+    of_words = e.strata.get("kind") == TOPIC
+    whose = "of the words" if of_words else "of the answers"
+    return f"percentage points {whose}" if "kind" in e.strata else "of words and phrases"
 
 
 def heads(view: View) -> dict[str, Any]:
@@ -229,7 +236,7 @@ def floor_words(e: Estimate) -> str:
         return "the floor is the exchange of halves, as no request was answered twice"
     return (
         "two answers to the identical request lie "
-        f"{amount(e.details[FLOOR], '')} {unit_of(e)} apart (standard deviation)"
+        f"{written(e, e.details[FLOOR], '')} {unit_of(e)} apart (standard deviation)"
     )
 
 
@@ -237,17 +244,17 @@ FIGURES = Declarations(
     __package__,
     {
         "model": lambda _, e: short(e.strata["model"], 40),
-        "amount": lambda _, e: "undefined" if e.value is None else amount(e.value),
+        "amount": lambda _, e: "undefined" if e.value is None else written(e, e.value),
         "unit": lambda _, e: unit_of(e),
-        "span": lambda _, e: span(e.interval),
-        "null": lambda _, e: span(e.null),
+        "span": lambda _, e: span(e, e.interval),
+        "null": lambda _, e: span(e, e.null),
         "deviations": lambda _, e: deviations(e.details.get(STANDARDISED)),
-        "at most": lambda _, e: amount(e.details.get(AT_MOST), ""),
+        "at most": lambda _, e: written(e, e.details.get(AT_MOST), ""),
         "contrast": lambda _, e: contrast(e),
-        "raw": lambda _, e: amount(e.details.get(RAW)),
-        "reaction": lambda _, e: amount(e.details.get(REACTION)),
+        "raw": lambda _, e: written(e, e.details.get(RAW)),
+        "reaction": lambda _, e: written(e, e.details.get(REACTION)),
         "reaction p": lambda _, e: fmt.probability(e.details.get(REACTION_P)),
         "may": lambda _, e: "no" if NO_FINDING in e.instruments else "yes",
-        "floor": lambda _, e: amount(e.details.get(FLOOR), ""),
+        "floor": lambda _, e: written(e, e.details.get(FLOOR), ""),
     },
 )

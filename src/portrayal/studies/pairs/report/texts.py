@@ -107,7 +107,9 @@ def pairs_reading(view: View) -> PairsReading | None:
             sides.append(_side(every, i, group, said, text["text"], own))
         said = f"{amount(d)} {unit}"
         model = "" if e.strata["model"] == UNNAMED else short(e.strata["model"], 60)
-        shown.append(ShownPair(_title(every, i), code, model, said, (sides[0], sides[1])))
+        name, source = every.names[i], every.sources[every.source[i]]
+        title = name if source == name else f"{name} · {every.cluster} {source}"
+        shown.append(ShownPair(short(title, 160), code, model, said, (sides[0], sides[1])))
     if not shown:
         return None
     how = (
@@ -132,12 +134,6 @@ def _side(
         tuple(marked(body, spans, 0, end)),
         f"Shortened: {end:,} of {len(body):,} characters." if end < len(body) else "",
     )
-
-
-def _title(every: MatchedSets, i: int) -> str:
-    """Name of a set, with its source where that is another one."""
-    name, source = every.names[i], every.sources[every.source[i]]
-    return short(name if source == name else f"{name} · {every.cluster} {source}", 160)
 
 
 def _chosen(every: MatchedSets, e: Estimate) -> list[tuple[int, float]]:
