@@ -138,7 +138,7 @@ def test_a_difference_is_told_in_its_own_unit_and_a_distance_from_what_chance_gi
     size = 0.2 / norm.isf(0.025) * (norm.isf(0.025) + norm.isf(0.2))
     assert found.detectable is None, "no ratio was tested"
     assert found.candidates[0].detectable == pytest.approx(size)
-    assert "although a difference of +0.286 could have been" in found.sentence
+    assert "although a difference of 0.286 could have been" in found.sentence
 
 
 def test_a_distance_is_held_against_what_chance_gives(make_run: Maker) -> None:

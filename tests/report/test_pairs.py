@@ -81,7 +81,9 @@ def test_each_model_and_score_is_a_finding_and_other_models_are_named(view: View
     assert {model for model, _ in places} == {"lean"}
     assert all(s.headline.startswith("lean: the ") for s in first.stated)
     length = next(s for s in first.stated if what_of(s.first) == "length")
-    assert length.facts[0] == f"{amount(length.first.value)} words ({span(length.first.interval)})"
+    assert length.facts[0] == (
+        f"{amount(length.first.value)} words ({span(length.first, length.first.interval)})"
+    )
     assert length.facts[-1] == "60 pairs"
     assert " SD" in length.facts[1]
     assert "the floor is the exchange of halves" in length.evidence
@@ -259,4 +261,4 @@ def test_copies_of_requests_are_told(tmp_path):
             f"{row['pair']} of the town and went home again."} for row in pairs()]  # fmt: skip
     run = portrayal.audit("pairs", texts=rows, source="note", scorers=("length",), out=tmp_path)
     page = (run.path / "report.html").read_text(encoding="utf-8")
-    assert "in 100% of the pairs both answers are the same but for the words of the person" in page
+    assert "in 100\u00a0% of the pairs both answers are the same but for the words" in page

@@ -257,10 +257,9 @@ def _print(found: "Watch") -> None:
         known = [value for value in row.values if value is not None]
         ends = (plain(value, form_of(row)) for value in (known[0], known[-1]))
         change = f"{change_number(row, row.change)} ({spread(row, form_of_change(row))})"
-        alarm = "" if row.alarm is None else f"round {row.alarm}"
         name = words_of(row.measure, row.place, row.group)
-        seen = change_number(row, row.findable)
-        rows.append((name, *ends, change, seen, plain(row.q), alarm))
+        alarm = f"round {row.alarm}" if row.alarm else ""
+        rows.append((name, *ends, change, change_number(row, row.findable), plain(row.q), alarm))
     if rows:
         heads = ("number", "first", "last", "change", "would be seen", "q", "changed")
         show.data(show.text_table(heads, rows, None))

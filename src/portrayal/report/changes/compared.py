@@ -235,10 +235,8 @@ def _labels(found: Comparison, sides: tuple[Side, Side]) -> tuple[str, str]:
     models = [side.models for side in sides]
     if all(len(each) == 1 for each in models) and models[0] != models[1]:
         return short(models[0][0], 60), short(models[1][0], 60)
-    names = [side.run.path.name for side in sides]
-    if names[0] == names[1]:
-        names = [found.a, found.b]
-    return short(names[0], 60), short(names[1], 60)
+    one, two = (side.run.path.name for side in sides)
+    return (short(found.a), short(found.b)) if one == two else (short(one), short(two))
 
 
 def _facts(found: Comparison, sides: tuple[Side, Side]) -> list[tuple[str, str]]:
@@ -366,8 +364,7 @@ def _headline(row: Change, labels: tuple[str, str]) -> str:
 
 def _sentence(row: Change, behind: Behind, labels: tuple[str, str], level: float) -> Stated:
     pairs = "prompts of both" if row.paired else "prompts, unpaired"
-    as_high = " as high" * (row.scale == "ratio")
-    facts = [f"{change_words(row, row.change)}{as_high} ({span_words(row)})"]
+    facts = [f"{change_words(row, row.change)} ({span_words(row)})"]
     counted = ["; ".join(count_words(c, e.unit) for c in e.counts) for e in behind]
     if len(counted) == 2 and all(counted):
         facts += [f"{label}: {words}" for label, words in zip(labels, counted, strict=True)]

@@ -195,7 +195,6 @@ def _first(found: Watch, n_tested: int) -> FirstScreen:
         f"{fmt.plural(found.n_prompts, 'prompt')} in each · {len(found.alarms)} of "
         f"{fmt.plural(n_tested, 'number')} changed"
     )
-    one = len(found.rounds) < 2
     none = f"No change found in {fmt.plural(n_tested, 'number')} over {len(found.rounds)} rounds."
     said = [_sentence(found, row) for row in found.alarms[:MOST]]
     way = found.writing
@@ -217,7 +216,8 @@ def _first(found: Watch, n_tested: int) -> FirstScreen:
         read += f" · {fmt.plural(rest, 'more change')} in the table below"
     could = found.could_be_seen
     if not said:
-        return FirstScreen(read, (), found.said[0] if one else f"{none} {could}".strip(), ())
+        none = f"{none} {could}".strip() if len(found.rounds) > 1 else found.said[0]
+        return FirstScreen(read, (), none, ())
     cannot = [*([] if found.alarms else [none]), *([could] if could else [])]
     return FirstScreen(read, tuple(said), "", tuple(cannot))
 
@@ -231,9 +231,8 @@ def _sentence(found: Watch, row: Timeline) -> Stated:
         f"round {row.start} ({since.when.isoformat()}) on; it was {known[0]} at first and is "
         f"{known[-1]}"
     )
-    as_high = " as high" * (row.scale == "ratio")
     facts = (
-        f"{change_words(row, row.change)}{as_high} ({span_words(row)})",
+        f"{change_words(row, row.change)} ({span_words(row)})",
         f"first seen in round {row.alarm} ({seen.when.isoformat()})",
         fmt.plural(row.n_prompts, "prompt"),
     )
