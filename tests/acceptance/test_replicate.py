@@ -94,8 +94,16 @@ def test_news_as_published_stand_beside_their_figures(shared_data, tmp_path, mon
         (folder / name).write_bytes(shared_data(f"news/{name}").read_bytes())
     found = replicate("news", folder, tmp_path / "run", **QUICK)
     beside = {(f.place, f.who): f for f in found.figures if f.ours is not None}
-    assert {f.model for f in beside.values()} == {"ChatGPT"}
+    assert {f.model for f in beside.values()} == {"ChatGPT", "New York Times & Reuters"}
     assert ("word level", "prejudice_rate_female") in beside
+    # Mean words, as Table 3 prints them, beside those of the run.
+    own = {e.strata["model"]: e.value for e in found.run.records if e.measure == "text_lengths.v1"}
+    lengths = {f.model: f for f in found.figures if f.place == "Table 3"}
+    assert len(lengths) == 8
+    assert lengths["ChatGPT"].printed == 292
+    assert lengths["New York Times & Reuters"].printed == 675
+    assert lengths["New York Times & Reuters"].ours == own["reference"]
+    assert lengths["Grover"].ours is None
 
 
 def test_a_folder_of_other_files_is_refused_with_what_was_found(tmp_path):
