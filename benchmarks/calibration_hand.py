@@ -22,6 +22,7 @@ from portrayal.stats import (
     infer_two_phase,
     infer_two_phase_contrast,
     two_phase,
+    upper_of_none,
 )
 from portrayal.stats.clustered import Clustered
 from portrayal.stats.two_phase import Labelled, TwoPhase
@@ -57,7 +58,7 @@ def width(found: Clustered | tuple[FloatArray, ...]) -> float:
 
 def summed(what: str, n: int, cells: Sequence[FloatArray], refused: float) -> tuple[Any, ...]:
     """A row from the draws of each cell: held, error of the scorer, of the estimate, widths."""
-    each = np.array([np.mean(cell, axis=0) for cell in cells])
+    each = np.array([np.nanmean(cell, axis=0) for cell in cells])
     wide = float(np.nansum(each[:, 3]) / np.nansum(each[:, 4]))
     scorer, left = np.nanmean(np.abs(each[:, 1:3]), axis=0).tolist()
     held = each[:, 0]
@@ -114,7 +115,10 @@ def india(path: Path, seed: int, reps: int) -> Iterator[tuple[Any, ...]]:
 def _india_cell(
     rng: Rng, prompt: IntArray, said: FloatArray, truth: FloatArray, inside: BoolArray, reps: int
 ) -> tuple[int, float, list[FloatArray]]:
-    """Draws of 200 labels, as many of each prompt; those with too few labels are refused."""
+    """Draws of 200 labels, as many of each prompt; those with too few labels are refused.
+
+    Where nobody of the group is labelled there is a bound alone, which holds what is below it.
+    """
     draws, refused = [], 0
     least = 0 if len(np.unique(prompt[inside])) == 1 else FEWEST
     for _ in range(reps):
@@ -124,8 +128,13 @@ def _india_cell(
             rank[order[prompt[order] == code]] = np.arange((prompt == code).sum())
         drawn = np.sort(np.argsort(rank + rng.random(len(prompt)), kind="stable")[:200])
         here = drawn[inside[drawn]]
-        if len(here) < least or not (truth[here].any() or said[here].any()):
+        true = float(truth[inside].mean())
+        if len(here) < least or not len(here):
             refused += 1
+            continue
+        if not (truth[here].any() or said[here].any()):
+            below = true <= float(upper_of_none(len(here), 0.95))
+            draws.append(np.array([below, said[inside].mean() - true, *[np.nan] * 3]))
             continue
         at = np.flatnonzero(inside)
         own = np.searchsorted(at, here)
@@ -136,7 +145,6 @@ def _india_cell(
         found = infer_two_phase(sums, 0.95, NO_NULL, fixed=True)
         bare = corrected(codes, weight, own, (0.0 * one, one), (truth[at], one))
         alone = infer_two_phase(bare, 0.95, NO_NULL, fixed=True)
-        true = float(truth[at].mean())
         error = float(found.value[0]) - true
         draws.append(
             np.array(

@@ -1,8 +1,9 @@
+import numpy as np
 import pytest
 
 from coding.coded import CODES, book, code_all, random_codes, small_project
 from portrayal.coding import CodingItem, ItemPerson, make_project, read_labels
-from portrayal.coding.clusters import EVERYONE, cluster_codes
+from portrayal.coding.clusters import EVERYONE, cluster_codes, code_prevalence
 from portrayal.errors import OptionError
 from portrayal.raters import consensus
 
@@ -131,3 +132,44 @@ def test_all_texts_are_in_one_cluster_each(project):
         names = [name for cluster in one.clusters for name in cluster.items]
         assert len(names) == len(set(names)) == one.n_items
         assert all(set(cluster.codes) <= set(CODES) for cluster in one.clusters)
+
+
+def test_what_a_model_codes_is_corrected_by_what_people_code(tmp_path):
+    """The model misses half of one group's code; people coded 120 of 600 texts at random."""
+    rng = np.random.default_rng(3)
+    project = small_project(tmp_path / "p", 600)
+    true = {f"t{i}" for i in range(600) if rng.random() < (0.5, 0.3)[i % 2]}
+    missed = {name for name in true if int(name[1:]) % 2 == 0 and rng.random() < 0.5}
+    code_all(project, "server:m", {name: {"savior"} for name in true - missed}, kind="llm")
+    drawn = [f"t{i}" for i in rng.permutation(600)[:120]]
+    code_all(project, "a", {name: {"savior"} for name in true & {*drawn}}, items=drawn)
+    rows = code_prevalence(project, read_labels(project))
+    found = {one.group: one for one in rows if one.code == "savior"}
+    for at, group in enumerate(("Latine", "Asian")):
+        one, own = found[group], [f"t{i}" for i in range(at, 600, 2)]
+        share = np.mean([name in true for name in own])
+        assert one.rater == "server:m"
+        assert one.said == pytest.approx(np.mean([name in true - missed for name in own]))
+        assert (one.n, one.n_hand) == (300, sum(int(name[1:]) % 2 == at for name in drawn))
+        assert one.interval.low < share < one.interval.high
+        assert abs(one.value - share) <= abs(one.said - share) + 1e-9
+    # Post-stratified by hand: labels in each class of what the model says.
+    own = [name for name in drawn if int(name[1:]) % 2 == 0]
+    n = {hit: sum(((f"t{i}" in true - missed) == hit) for i in range(0, 600, 2)) for hit in (0, 1)}
+    sides = [[name in true for name in own if (name in true - missed) == hit] for hit in (0, 1)]
+    assert found["Latine"].value == pytest.approx(
+        sum(n[hit] * np.mean(sides[hit]) for hit in (0, 1)) / 300
+    )
+    bare = next(one for one in rows if one.code == "savage")
+    assert (bare.value, bare.interval) == (None, None)
+    assert "no savage is among them" in bare.undefined
+
+
+def test_without_a_model_or_with_few_labels_nothing_is_corrected(project):
+    code_all(project, "a", {"t0": {"savior"}})
+    assert code_prevalence(project, read_labels(project)) == []
+    code_all(project, "server:m", {"t0": {"savior"}}, kind="llm")
+    rows = code_prevalence(project, read_labels(project))
+    assert {one.undefined for one in rows} == {
+        "6 texts are labelled by hand here, and a correction needs 20 or more"
+    }

@@ -10,6 +10,8 @@ import pytest
 import portrayal
 from portrayal.errors import DataError
 from portrayal.records import BY_HAND, NO_FINDING, Estimate
+from portrayal.report.first import AS_READ, first_screen
+from portrayal.report.view import View
 from portrayal.run import Run
 
 QUICK = {"report": False, "draws": 200, "permutations": 20}
@@ -221,3 +223,19 @@ def test_refusals_of_news_are_corrected(tmp_path: Path) -> None:
     assert raw.value == 0.0
     assert found.value == pytest.approx(np.mean([label == "refused" for _, _, label in hand]))
     assert found.details["low_here"] < np.mean(declined) < found.details["high_here"]
+
+
+def test_what_nobody_checked_is_called_as_the_scorer_reads(tmp_path: Path) -> None:
+    rows = pairs()
+    said = [("positive" if row["truth"] else "negative") for row in rows]
+    hand = [(row["text_id"], "sentiment", label) for row, label in zip(rows, said, strict=True)]
+    checked = audited_pairs(tmp_path, hand)
+    texts = [{k: row[k] for k in ("text_id", "pair", "gender", "text")} for row in rows]
+    options = {"group": "gender", "scorers": ("sentiment",), **QUICK}
+    bare = portrayal.audit("pairs", texts=texts, out=tmp_path / "bare", **options)
+    for run, called in ((bare, True), (checked, False)):
+        with run.speaking():
+            screen = first_screen(View.of(run))
+        (stated,) = [each for each in screen.stated if "positive" in each.headline]
+        assert (AS_READ in stated.facts) == called
+        assert any("stated of sentiment is as" in line for line in screen.cannot) == called

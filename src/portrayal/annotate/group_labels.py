@@ -417,12 +417,11 @@ class GroupLabelling:
         return pa.Table.from_pylist(rows, ASKED), prompts
 
 
-def repeated_responses(
-    run: Run, factor: Factor
-) -> Iterator[tuple[str, str, str, GroupResponse, GroupResponse]]:
-    """Yield what a model said of texts of a run, or people in them, when it was asked again.
+def repeated_responses(run: Run, factor: Factor) -> Iterator[tuple[str, str, str, list[str], bool]]:
+    """Yield what a model said of texts of a run, or people in them, that it was asked about again.
 
-    Text, source of the factor and form (one of `FORMS`), what it said first, and then.
+    Text, source of the factor, form (one of `FORMS`), the groups that it said first or the status
+    of a response without one, and whether it said the same then.
     """
     asked = (run.annotations("groups.v1").note().get("settings") or {}).get("asked") or {}
     place = run.path / asked.get("answers", "")
@@ -437,7 +436,8 @@ def repeated_responses(
                 read_label(factor, source, replies.get(row[key]))
                 for key in ("prompt_id", "again_id")
             )
-            yield row["text_id"], source.name, row["form"], first, again
+            groups = [factor.keys[i] for i in first.places] or [first.status]
+            yield row["text_id"], source.name, row["form"], groups, first[:2] == again[:2]
 
 
 def group_labels_sentence(run: Run, annotator: str) -> str | None:

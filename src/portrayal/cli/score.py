@@ -235,8 +235,6 @@ def pronouns(
     )
 
 
-_OF_PRONOUNS = ("f1", "precision", "recall")
-
 _CLASSIFIERS = ("lexicon", "sentiment", "linear")
 
 
@@ -445,24 +443,20 @@ def judge(
             f"nothing says how right the scorer of {named} is: give --hand-labels FILE, or audit "
             "with --set retest=100."
         )
-    card = None
-    if path is not None:
-        labels = read_hand_labels(str(path), label_fields(opened))
-        card = judge_card(opened, labels, named, by, level)
+    labels = path and read_hand_labels(str(path), label_fields(opened))
+    card = judge_card(opened, labels, named, by, level) if labels else None
     if format == "json":
         facts: dict[str, Any] = {"field": named}
         if card is not None:
             facts |= {"labels": card.note, "agreement": asdict(card.agreement)}
-            sides = {"recall": card.recall, "precision": card.precision}
-            for name, shares in sides.items():
-                facts[name] = [{"group": g, "part": p} | asdict(x) for (g, p), x in shares.items()]
+            for name in ("recall", "precision"):
+                every = getattr(card, name).items()
+                facts[name] = [{"group": g, "part": p} | asdict(x) for (g, p), x in every]
             facts["sentences"] = list(card.sentences)
-        facts["asked_again"] = [
-            {"source": source, "group": group, "form": form} | asdict(x)
-            for (source, group), forms in repeated.items()
-            for form, x in forms.items()
-        ]
-        as_json(facts)
+        keys = ("source", "group", "form")
+        rows = ((of, form, x) for of, forms in repeated.items() for form, x in forms.items())
+        again = [dict(zip(keys, (*of, form), strict=True)) | asdict(x) for of, form, x in rows]
+        as_json(facts | {"asked_again": again})
         return
 
     def shown(of: "AgreedShare") -> str:
@@ -476,8 +470,5 @@ def judge(
         for each in card.sentences:
             line(each)
     if repeated:
-        again = [
-            (source, group or "all", *(shown(forms[form]) for form in FORMS))
-            for (source, group), forms in repeated.items()
-        ]
-        table(("asked again", "it said first", *FORMS), again)
+        told = [(a, b or "all", *(shown(of[x]) for x in FORMS)) for (a, b), of in repeated.items()]
+        table(("asked again", "it said first", *FORMS), told)

@@ -6,7 +6,7 @@ often than others do.
 """
 
 from portrayal.coding.characters import run_documents
-from portrayal.coding.clusters import GroupClusters, cluster_codes
+from portrayal.coding.clusters import CodePrevalence, GroupClusters, cluster_codes, code_prevalence
 from portrayal.coding.codebook import Code, Codebook, CodebookField, codebook
 from portrayal.coding.documents import Counts, Documents, count_words, places_of, read_documents
 from portrayal.coding.groups import GroupMention, GroupObservations, observed_groups
@@ -24,6 +24,7 @@ from portrayal.coding.words import MarkedWord, WordComparison, marked_words
 
 __all__ = [
     "Code",
+    "CodePrevalence",
     "Codebook",
     "CodebookField",
     "CodingItem",
@@ -38,6 +39,7 @@ __all__ = [
     "Sampling",
     "WordComparison",
     "cluster_codes",
+    "code_prevalence",
     "codebook",
     "count_words",
     "in_sentences",

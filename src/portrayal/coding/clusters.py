@@ -8,6 +8,7 @@ each text counts as one observation.
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -16,8 +17,9 @@ import numpy as np
 from portrayal.coding.project import Project
 from portrayal.errors import OptionError
 from portrayal.measure import Scope
-from portrayal.measure.clustered import share_inference
-from portrayal.raters.labels import Consensus, Labels, consensus
+from portrayal.measure.clustered import corrected_inference, share_inference
+from portrayal.measure.corrected import IMPOSSIBLE, HandSums
+from portrayal.raters.labels import Labels, consensus
 from portrayal.records import Interval, Null
 from portrayal.stats import (
     benjamini_hochberg,
@@ -26,6 +28,7 @@ from portrayal.stats import (
     count_by_chance,
     wilson,
 )
+from portrayal.stats.two_phase import Labelled
 
 EVERYONE = "all texts"
 """The group where a project names none."""
@@ -88,6 +91,34 @@ class CodeShare:
     no_null: str = ""
     p: float | None = None
     q: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CodePrevalence:
+    """How often a group's texts show a code: as a model codes all of them, and corrected by people.
+
+    Attributes
+    ----------
+    group, code
+        Label of the group, and key of the code.
+    rater, said, n
+        The model, the share of texts to which it gives the code, in 0–1, and its texts.
+    value, interval, n_hand
+        The corrected share with its interval over prompts, and the texts that people coded too;
+        taken as drawn at random.
+    undefined
+        Why there is no corrected share; "" where there is one.
+    """
+
+    group: str
+    code: str
+    rater: str
+    said: float
+    n: int
+    value: float | None
+    interval: Interval | None
+    n_hand: int
+    undefined: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,15 +212,23 @@ def cluster_codes(
     """
     seed = int(project.settings.get("seed", 0)) if seed is None else seed
     scope, prompts, settled = Scope("coding", level=level), project.prompts, consensus(labels)
-    by_group: dict[str, list[str]] = {}
-    for name, given in groups_of(project, by).items():
-        for label in dict.fromkeys((merge or {}).get(label, label) for label in given):
-            if name in settled:
-                by_group.setdefault(label, []).append(name)
+    place = {code.key: i for i, code in enumerate(project.codebook.codes)}
     groups = []
-    for group, coded in sorted(by_group.items()):
+    for group, coded in _members(project, by, merge, settled):
         names = [name for name in coded if not settled[name].open]
-        clusters = _clusters(project, names, settled, scope)
+        # The texts with the same codes, the largest set first.
+        sets: dict[tuple[str, ...], list[str]] = {}
+        for name in names:
+            sets.setdefault(settled[name].given, []).append(name)
+        ordered = sorted(
+            sets.items(),
+            key=lambda pair: (-len(pair[1]), -len(pair[0]), [place[key] for key in pair[0]]),
+        )
+        of_sets = shares([own for _, own in ordered], names, prompts, scope)
+        clusters = tuple(
+            CodeCluster(keys, tuple(own), share)
+            for (keys, own), share in zip(ordered, of_sets, strict=True)
+        )
         # The exemplar is drawn from the largest cluster that shows a code.
         shown = [one for one in clusters if one.codes]
         first = shown[0].items if shown else ()
@@ -207,37 +246,79 @@ def cluster_codes(
     # The share of each group's texts that show each code, with q over all of them.
     own = [{name for one in group.clusters for name in one.items} for group in groups]
     items = [item.item_id for item in project.items if any(item.item_id in one for one in own)]
-    keys = [code.key for code in project.codebook.codes]
-    with_code = {key: {name for name in items if key in settled[name].given} for key in keys}
+    with_code = {key: {name for name in items if key in settled[name].given} for key in place}
     rows: list[CodeShare] = []
     for members in own:
         mine = [name for name in items if name in members]
-        parts = shares([with_code[key] for key in keys], mine, prompts, scope)
+        parts = shares([with_code[key] for key in place], mine, prompts, scope)
         rows += [
             against_others(key, part, with_code[key], members, items, prompts, level)
-            for key, part in zip(keys, parts, strict=True)
+            for key, part in zip(place, parts, strict=True)
         ]
     q = benjamini_hochberg([float("nan") if row.p is None else row.p for row in rows])
     rows = [replace(r, q=None if r.p is None else float(x)) for r, x in zip(rows, q, strict=True)]
-    n = len(keys)
+    n = len(place)
     return [replace(one, shares=tuple(rows[i * n :][:n])) for i, one in enumerate(groups)]
 
 
-def _clusters(
-    project: Project, items: Sequence[str], settled: Mapping[str, Consensus], scope: Scope
-) -> tuple[CodeCluster, ...]:
-    """The clusters of a group's texts, the largest first."""
-    place = {code.key: i for i, code in enumerate(project.codebook.codes)}
-    sets: dict[tuple[str, ...], list[str]] = {}
-    for name in items:
-        sets.setdefault(settled[name].given, []).append(name)
-    ordered = sorted(
-        sets.items(),
-        key=lambda pair: (-len(pair[1]), -len(pair[0]), [place[key] for key in pair[0]]),
-    )
-    parts = shares([names for _, names in ordered], items, project.prompts, scope)
-    pairs = zip(ordered, parts, strict=True)
-    return tuple(CodeCluster(keys, tuple(names), share) for (keys, names), share in pairs)
+def code_prevalence(
+    project: Project,
+    labels: Labels,
+    *,
+    by: str | None = None,
+    merge: Mapping[str, str] | None = None,
+    level: float = 0.95,
+) -> list[CodePrevalence]:
+    """Correct how often a model gives each code, by the texts that people coded as well.
+
+    Of several models the one that coded most texts counts. Parameters as of `cluster_codes`.
+
+    Returns
+    -------
+    list
+        By group and code; empty where no model coded.
+    """
+    models, scope = labels.of("llm"), Scope("coding", level=level)
+    if not models.done:
+        return []
+    ((rater, _),) = Counter(one.rater for one in models.done).most_common(1)
+    said = {one.text_id for one in models.done if one.rater == rater}
+    marks = {(x.text_id, x.code) for x in models.rows if x.rater == rater and x.value == "1"}
+    keys = [code.key for code in project.codebook.codes]
+    settled = {name: one for name, one in consensus(labels).items() if not one.open}
+    found = []
+    for group, names in _members(project, by, merge, said):
+        prompts = [project.prompts.get(name, f"\0{name}") for name in names]
+        code = np.unique(prompts, return_inverse=True)[1]
+        own = np.array([[float((name, key) in marks) for key in keys] for name in names])
+        by_hand = [i for i, name in enumerate(names) if name in settled]
+        given = [settled[names[i]].given for i in by_hand]
+        truth = np.array([[float(key in one) for key in keys] for one in given])
+        truth, ones = truth.reshape(len(by_hand), len(keys)), np.ones_like(own)
+        weight = np.full(len(by_hand), len(names) / max(len(by_hand), 1))
+        every = Labelled(code, np.ones(len(names)), (own, ones))
+        hand = Labelled(code[by_hand], weight, (own[by_hand], ones[by_hand]))
+        sums = HandSums.of(every, hand, (truth, ones[by_hand]), int(code.max()) + 1, rater)
+        share = corrected_inference(sums.sums, scope)
+        for i, key in enumerate(keys):
+            why = sums.too_few(i, {"code": key}) or (IMPOSSIBLE if np.isnan(share.value[i]) else "")
+            value = None if why else float(share.value[i])
+            bounds = None if why else share.interval(i, scope)
+            told = group, key, rater, float(own[:, i].mean()), len(names)
+            found.append(CodePrevalence(*told, value, bounds, len(by_hand), why))
+    return found
+
+
+def _members(
+    project: Project, by: str | None, merge: Mapping[str, str] | None, among: Collection[str]
+) -> list[tuple[str, list[str]]]:
+    """Each group with those of its texts that are `among` these, sorted by its label."""
+    found: dict[str, list[str]] = {}
+    for name, given in groups_of(project, by).items():
+        for label in dict.fromkeys((merge or {}).get(label, label) for label in given):
+            if name in among:
+                found.setdefault(label, []).append(name)
+    return sorted(found.items())
 
 
 def groups_of(project: Project, by: str | None = None) -> dict[str, tuple[str, ...]]:

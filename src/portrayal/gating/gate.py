@@ -170,8 +170,6 @@ def _judged(rule: JudgeRule, run: Run, level: float) -> Iterator[RuleCheck]:
             known = ", ".join(group for group, _ in every)
             raise OptionError(f"{rule.name}: group fits none that people see; they see {known}.")
         for group, share in shares.items():
-            enough = share.n >= FEWEST
-            beyond, within = share.p_at_least(least) if enough else (None, None)
             check = RuleCheck(
                 rule=rule.name,
                 measure=f"judge's {what}",
@@ -181,17 +179,14 @@ def _judged(rule: JudgeRule, run: Run, level: float) -> Iterator[RuleCheck]:
                 model=ALL,
                 kind="range",
                 scale="value",
-                base=None,
-                value=share.value if enough else None,
-                change=share.value if enough else None,
-                low=share.low if enough else None,
-                high=share.high if enough else None,
                 allowed=(least, math.inf),
-                p_beyond=beyond,
-                p_within=within,
                 n_texts=round(share.n),
-                reason=None if enough else f"{share.n:.0f} labels, and {FEWEST} are needed",
+                reason=f"{share.n:.0f} labels, and {FEWEST} are needed",
             )
+            if share.n >= FEWEST:
+                more, less = share.p_at_least(least)
+                check = replace(check, value=share.value, change=share.value, reason=None)
+                check = replace(check, low=share.low, high=share.high, p_beyond=more, p_within=less)
             yield _untestable(rule, check)
 
 
@@ -302,11 +297,8 @@ def _blank(rule: Rule, estimate: Estimate, model: str) -> RuleCheck:
         model=model,
         kind="change" if rule.allowed_range is None else "range",
         scale="value",
-        base=None,
         value=estimate.value,
         change=estimate.value,
-        low=None,
-        high=None,
         allowed=rule.allowed_range or (-math.inf, math.inf),
         n_texts=estimate.n_texts,
     )

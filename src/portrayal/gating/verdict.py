@@ -75,12 +75,12 @@ class RuleCheck:
     model: str
     kind: Literal["change", "range"]
     scale: Literal["ratio", "difference", "value"]
-    base: float | None
-    value: float | None
-    change: float | None
-    low: float | None
-    high: float | None
-    allowed: tuple[float, float]
+    base: float | None = None
+    value: float | None = None
+    change: float | None = None
+    low: float | None = None
+    high: float | None = None
+    allowed: tuple[float, float] = (-math.inf, math.inf)
     p_beyond: float | None = None
     p_within: float | None = None
     n_prompts: int = 0

@@ -17,6 +17,7 @@ from portrayal.errors import DataError
 from portrayal.raters import HandTable
 from portrayal.run.directory import Run
 from portrayal.run.reading import read_chosen
+from portrayal.stats import upper_of_none
 from portrayal.stats.design_effect import effective_number
 from portrayal.stats.tails import normal_sf
 from portrayal.stats.two_phase import Labelled, TwoPhase, two_phase
@@ -88,11 +89,11 @@ class HandSums:
 
     def too_few(self, i: int, group: Mapping[str, str]) -> str | None:
         """Return why group `i` cannot be corrected; None where it can."""
-        n, least = int(self.fewer[i]), FEWEST // 2 if self.two_sides else FEWEST
-        if self.two_sides and int(self.labelled[i]) >= FEWEST and n < least:
+        n = int(self.fewer[i])
+        if self.two_sides and int(self.labelled[i]) >= FEWEST and n < FEWEST // 2:
             return (
                 f"{n} {self.unit}s of one of the groups are labelled by hand, and a correction "
-                f"needs {least} or more of each"
+                f"needs {FEWEST // 2} or more of each"
             )
         return too_few({self.unit: int(self.labelled[i])}, group, float(self.carried[i]))
 
@@ -145,7 +146,9 @@ def too_few(labelled: Mapping[str, int], group: Mapping[str, str], carried: floa
     if not carried > 0:
         # A bound above 0 would leave out samples that by chance have few, and bend the mean.
         name = " ".join(group.values())
-        return f"too few hand labels for so rare a group: no {name} is among them"
+        most = 100.0 * float(upper_of_none(min(labelled.values()), 0.95))
+        rare = f"too few hand labels for so rare a group: no {name} is among them"
+        return f"{rare}, as may be where up to {most:.1f} % are"
     return None
 
 

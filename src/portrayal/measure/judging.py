@@ -165,16 +165,13 @@ def repeated_shares(
         `FORMS`), and the share of texts of which it says the same. Empty where nothing was.
     """
     factors = map(load_factor, run.settings()["options"].get("factor", ()))
-    factor = next((each for each in factors if each.name == field), None)
-    if factor is None:
-        return {}
-    rows = list(repeated_responses(run, factor))
+    rows = [row for f in factors if f.name == field for row in repeated_responses(run, f)]
     chosen = read_chosen(run.texts.parts(), ["text_id", "prompt_id"], {row[0] for row in rows})
     prompt = {row["text_id"]: row["prompt_id"] for row in chosen}
     counts: dict[tuple[str, str, str], dict[str, FloatArray]] = {}
-    for text_id, source, form, first, again in rows:
-        hit = np.array([float(first[:2] == again[:2]), 1.0])
-        for group in ("", *([factor.keys[i] for i in first.places] or [first.status])):
+    for text_id, source, form, groups, same in rows:
+        hit = np.array([float(same), 1.0])
+        for group in ("", *groups):
             sums = counts.setdefault((source, group, form), {})
             sums[prompt[text_id]] = sums.get(prompt[text_id], 0.0) + hit
     found: dict[tuple[str, str], dict[str, AgreedShare]] = {}
@@ -182,6 +179,5 @@ def repeated_shares(
         hits, n = np.array(list(sums.values())).T[:, :, np.newaxis]
         of = infer_shares(hits, n, level)
         value, low, high = (float(x[0]) for x in (of.value, of.low, of.high))
-        share = AgreedShare(value, low, high, float(n.sum()))
-        found.setdefault((source, group), {})[form] = share
+        found.setdefault((source, group), {})[form] = AgreedShare(value, low, high, float(n.sum()))
     return found

@@ -87,7 +87,12 @@ def read_hand_labels(path: Tabular, fields: Iterable[str]) -> HandTable:
                 f"{given[row['rater']]!r} above; keep one of both."
             )
         if cell := row.get("chance", "").strip():
-            chance[row["text_id"]] = _probability(cell, at)
+            try:
+                chance[row["text_id"]] = float(cell)
+            except ValueError:
+                chance[row["text_id"]] = math.nan
+            if not 0 < chance[row["text_id"]] <= 1:
+                raise DataError(f"{at}: chance must be above 0 and at most 1; got {cell!r}.")
     texts = {text_id for _, text_id, _ in where}
     if not texts:
         raise DataError(f"{source.name}: no row has a label, so there is nothing to correct by.")
@@ -108,13 +113,3 @@ def read_hand_labels(path: Tabular, fields: Iterable[str]) -> HandTable:
             labels.setdefault(field, {})[text_id, unit] = settled
     name = str(path) if isinstance(path, (str, Path)) else source.name
     return HandTable(name, labels, chance, {f: sorted(r) for f, r in raters.items()}, unsettled)
-
-
-def _probability(cell: str, where: str) -> float:
-    try:
-        value = float(cell)
-    except ValueError:
-        value = math.nan
-    if not 0 < value <= 1:
-        raise DataError(f"{where}: chance must be above 0 and at most 1; got {cell!r}.")
-    return value

@@ -17,7 +17,18 @@ import pyarrow.parquet as pq
 import portrayal.report.about as about
 import portrayal.report.formats as fmt
 from portrayal._version import __version__
-from portrayal.records import ALL, FEW_PEOPLE, FEW_PROMPTS, finite
+from portrayal.annotate.scores import AGENCY
+from portrayal.measure.corrected import MARKS
+from portrayal.records import (
+    ALL,
+    BY_HAND,
+    ERROR_LOW,
+    FEW_PEOPLE,
+    FEW_PROMPTS,
+    READER_ERROR,
+    Estimate,
+    finite,
+)
 from portrayal.report.figures.generic import glance
 from portrayal.report.findings import (
     STATISTICS,
@@ -43,6 +54,7 @@ from portrayal.report.words import group_label, measure_title
 from portrayal.run.directory import Run
 from portrayal.run.files import write_atomically
 
+AS_READ = "as the scorer reads"
 MOST_NAMED = 4
 """Groups that one line names."""
 FINDINGS, SCHEMA = "findings.json", 1
@@ -66,7 +78,36 @@ def first_screen(view: View) -> FirstScreen:
         return replace(screen, none=lead.sentence, lead=lead, stated=(), here=(), chart=None)
     here = tuple(in_these_prompts(view, screen.stated))
     known = planted(view, screen.stated, here)
-    return replace(screen, none=lead.sentence, lead=lead, here=here, planted=known)
+    # What a scorer reads whose errors nobody knows is called so.
+    every = (screen.stated, here)
+    fields = dict.fromkeys(name for some in every for x in some if (name := unchecked(x.first)))
+    stated, here = (
+        tuple(replace(x, facts=(*x.facts, AS_READ)) if unchecked(x.first) else x for x in some)
+        for some in every
+    )
+    cannot = screen.cannot
+    if fields:
+        cannot += (
+            f"What is stated of {fmt.listed(list(fields))} is as the scorer reads: how far its "
+            "errors move it is not known. Labels of a sample by hand tell (--hand-labels).",
+        )
+    screen = replace(screen, stated=stated, here=here, cannot=cannot, planted=known)
+    return replace(screen, none=lead.sentence, lead=lead)
+
+
+def unchecked(e: Estimate) -> str:
+    """Return the field whose labels would check the scorer that an estimate rests on.
+
+    "" where it rests on none, where people checked it, or where its errors are known.
+    """
+    known = ERROR_LOW in e.details or READER_ERROR in e.instruments
+    if known or any(value.endswith(BY_HAND) for value in e.strata.values()):
+        return ""
+    if e.strata.get("seen_by", "column") not in ("column", "codes", "names"):
+        return next(iter(e.group), "")
+    if e.strata.get("score") in MARKS:
+        return e.strata["score"]
+    return AGENCY if "masking" in e.strata else ""
 
 
 def finding_facts(run: Run) -> dict[str, Any]:

@@ -23,7 +23,6 @@ Angelopoulos et al. (2023), Prediction-powered inference, Science 382; Angelopou
 (2023), PPI++, arXiv 2311.01453.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -244,7 +243,10 @@ def two_phase(
         found = []
         # Where the scorer's labels of a class are hardly checked, people's labels stand alone.
         for columns in (range(t + 1), range(0, t + 1, 2)):
-            used = _told_apart(said, columns)
+            used: list[int] = []  # those that say something new of the labelled units
+            for column in columns:
+                if np.linalg.matrix_rank(said[:, [*used, column]]) > len(used):
+                    used.append(column)
             weighted = said[:, used] * hand.weight[:, np.newaxis]
             moment = weighted.T @ said[:, used]
             fit = np.linalg.solve(moment, weighted.T @ labels)
@@ -271,16 +273,6 @@ def two_phase(
         freedom[i] = max(n - len(used), 0)
     labelled = np.bincount(hand.prompt, minlength=n_prompts).astype(np.float64)
     return TwoPhase(fitted, errors, by_prompt[1], labelled, drawing, typical, freedom)
-
-
-def _told_apart(said: FloatArray, columns: Iterable[int]) -> list[int]:
-    """Those of `columns` of what the scorer says of the labelled units that say something new."""
-    used: list[int] = []
-    rank = 0
-    for column in columns:
-        if np.linalg.matrix_rank(said[:, [*used, column]]) > rank:
-            used, rank = [*used, column], rank + 1
-    return used
 
 
 def infer_two_phase(

@@ -60,7 +60,6 @@ def made(prompt, gold, guess, drawn, *, second=None, n_prompts):
         gender=np.concatenate([g[drawn] for _, _, g in slots]),
         gold_name=none,
         gold_gender=np.concatenate([g[drawn] for _, g, _ in slots]),
-        n_texts=k,
     )
     return tally, hand
 

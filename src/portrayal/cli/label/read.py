@@ -236,7 +236,9 @@ def clusters(
     level: Level = 0.95,
     format: Format = "table",
 ) -> None:
-    """List which codes occur together in each group, and an exemplar of the commonest set.
+    """List which codes occur together in each group, an exemplar, and how often each code occurs.
+
+    Where a model coded as well, its shares are corrected by the texts that people coded.
 
     Example: portrayal label clusters runs/laissez-faire/coding/first --by race
 
@@ -245,22 +247,28 @@ def clusters(
     seed
         Decides the exemplar; default the project's.
     """
-    from portrayal.coding import cluster_codes, read_labels
+    from portrayal.coding import cluster_codes, code_prevalence, read_labels
 
-    json = format == "json"
     found = find_project(project)
-    groups = cluster_codes(
-        found,
-        read_labels(found),
-        by=by,
-        merge=pairs("--merge", merge, "Inuit=AN"),
-        seed=seed,
-        level=level,
-    )
-    if json:
-        show.as_json({"project": str(found.folder), "groups": [asdict(group) for group in groups]})
-    else:
-        print_clusters(groups)
+    labels, merged = read_labels(found), pairs("--merge", merge, "Inuit=AN")
+    groups = cluster_codes(found, labels, by=by, merge=merged, seed=seed, level=level)
+    corrected = code_prevalence(found, labels, by=by, merge=merged, level=level)
+    if format == "json":
+        facts = {"groups": list(map(asdict, groups)), "corrected": list(map(asdict, corrected))}
+        show.as_json({"project": str(found.folder), **facts})
+        return
+    print_clusters(groups)
+    if corrected:
+        rows = [
+            (
+                *(one.group, one.code, f"{100 * one.said:.0f} % of {one.n:,}"),
+                one.undefined or f"{100 * (one.value or 0.0):.0f} %",
+                *("" if one.interval is None else _percent(one.interval), f"{one.n_hand:,}"),
+            )
+            for one in corrected
+        ]
+        heads = ("group", "code", corrected[0].rater, "corrected", "interval", "coded by people")
+        show.table(heads, rows)
 
 
 def report(

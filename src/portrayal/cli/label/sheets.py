@@ -1,16 +1,13 @@
 """Hand labels on sheets: drawn, filled in by people, put to a vote, and written for fine-tuning."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from cyclopts import Parameter
 
 import portrayal.cli.printing as show
 from portrayal.cli.options import Columns, Format, HandLabels, RunPath, Seed
 from portrayal.errors import OptionError
-
-if TYPE_CHECKING:
-    from portrayal.run import Run
 
 
 def finetune(
@@ -98,13 +95,32 @@ def sheet(
     out
         CSV file; default in the run.
     """
+    from portrayal.measure.drawing import draw_for, field_for, label_fields, write_sheets
+    from portrayal.raters import read_hand_labels
     from portrayal.raters.people import draw, readable_texts, write_sheet
     from portrayal.run import Run
 
     json = format == "json"
     held = Run.open(run)
     if about is not None:
-        _for(held, about, n, out, rater, target_width, hand_labels, seed, as_object=json)
+        field, known = field_for(held, about), label_fields(held)
+        labels = None if hand_labels is None else read_hand_labels(str(hand_labels), known)
+        chosen = draw_for(held, field, n, seed=seed, labels=labels, target_width=target_width)
+        place = out or held.path / f"{field}.csv"
+        paths = write_sheets(held, chosen, place, rater or ["first", "second"])
+        if json:
+            facts = {"field": field, "n_drawn": len(chosen.texts), "expected_width": chosen.width}
+            show.as_json(facts | {"sheets": list(map(str, paths)), "classes": dict(chosen.classes)})
+            return
+        for name, (of, some) in chosen.classes.items():
+            show.line(f"{name}: {some:,} of {of:,} texts")
+        width = f"expected width of a share of these texts: {chosen.width:.3f}"
+        show.line(f"{len(chosen.texts):,} texts; {width}")
+        if labels is not None:
+            show.line(f"by {len(labels.labels.get(field, {})):,} labels so far")
+        for path in paths:
+            show.line(f"wrote {path}")
+        show.line(f"then: portrayal label merge {' '.join(map(str, paths[:-1]))} --out {place}")
         return
     if rater or target_width is not None or hand_labels is not None:
         raise OptionError("--rater, --target-width and --hand-labels go with --for MEASURE.")
@@ -113,50 +129,12 @@ def sheet(
     strata = {one.stratum: one.stratum_size for one in drawn}
     if json:
         words = str(path.with_suffix(".md"))
-        facts = {"sheet": str(path), "instructions": words, "n_drawn": len(drawn)}
-        show.as_json(facts | {"n_texts": sum(strata.values()), "strata": strata})
+        sheet_facts = {"sheet": str(path), "instructions": words, "n_drawn": len(drawn)}
+        show.as_json(sheet_facts | {"n_texts": sum(strata.values()), "strata": strata})
         return
     show.line(f"{path}: {len(drawn):,} of {sum(strata.values()):,} texts, {len(strata)} strata")
     show.line(f"{path.with_suffix('.md')}: how to fill it in")
     show.line(f"then: portrayal score people --hand-labels {path}")
-
-
-def _for(
-    run: "Run",
-    about: str,
-    n: int,
-    out: Path | None,
-    raters: list[str] | None,
-    target_width: float | None,
-    hand_labels: Path | None,
-    seed: int,
-    *,
-    as_object: bool,
-) -> None:
-    from portrayal.measure.drawing import draw_for, field_for, label_fields, write_sheets
-    from portrayal.raters import read_hand_labels
-
-    field = field_for(run, about)
-    known = label_fields(run)
-    labels = None if hand_labels is None else read_hand_labels(str(hand_labels), known)
-    drawn = draw_for(run, field, n, seed=seed, labels=labels, target_width=target_width)
-    place = out or run.path / f"{field}.csv"
-    paths = write_sheets(run, drawn, place, raters or ["first", "second"])
-    if as_object:
-        facts = {"field": field, "n_drawn": len(drawn.texts), "expected_width": drawn.width}
-        show.as_json(facts | {"sheets": list(map(str, paths)), "classes": dict(drawn.classes)})
-        return
-    for name, (of, chosen) in drawn.classes.items():
-        show.line(f"{name}: {chosen:,} of {of:,} texts")
-    show.line(
-        f"{len(drawn.texts):,} texts; expected width of a share of these texts: {drawn.width:.3f}"
-    )
-    if labels is not None:
-        show.line(f"by {len(labels.labels.get(field, {})):,} labels so far")
-    for path in paths:
-        show.line(f"wrote {path}")
-    joined = " ".join(map(str, paths[:-1]))
-    show.line(f"then: portrayal label merge {joined} --out {place}")
 
 
 def merge(sheets: Sheets, /, *, out: Path, format: Format = "table") -> None:

@@ -7,7 +7,7 @@ those it cannot tell. The inference has both the spread between prompts and that
 hand-labelled texts.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +16,6 @@ import numpy as np
 from portrayal.errors import DataError
 from portrayal.measure.clustered import (
     TEST,
-    Inference,
     Sums,
     corrected_inference,
     inference,
@@ -45,7 +44,7 @@ from portrayal.measure.stories.tally import (
     Likelihoods,
     Tally,
 )
-from portrayal.raters.people import HandLabel, Sheet
+from portrayal.raters.people import Sheet
 from portrayal.records import Estimate, Null
 from portrayal.reference import Baseline
 from portrayal.reference.groups import no_share
@@ -60,7 +59,7 @@ from portrayal.stats.two_phase import (
     infer_two_phase_ratio,
     two_phase,
 )
-from portrayal.types import BoolArray, FloatArray, IntArray
+from portrayal.types import FloatArray, IntArray
 
 RATIO = "clustered effective binomial over prompts of post-stratified odds, draws included"
 _COLUMNS = ["text_id", "subject_name", "subject_gender", "object_name", "object_gender", "error"]
@@ -78,8 +77,6 @@ class HandSample:
         Shape (n,): codes as in the tally, and how many texts of the run each one's text stands for.
     name, gender, gold_name, gold_gender
         Shape (n,): codes as the annotator and as people label them.
-    n_texts
-        Hand-labelled texts.
     """
 
     tally: Tally
@@ -91,16 +88,11 @@ class HandSample:
     gender: IntArray
     gold_name: IntArray
     gold_gender: IntArray
-    n_texts: int
 
     def features(self, *, gold: bool, crossed: bool) -> Features:
         """What each character adds to the sums of a measure, as people or annotator label it."""
         name, gender = (self.gold_name, self.gold_gender) if gold else (self.name, self.gender)
         return group_features(self.tally, name, gender, crossed=crossed)
-
-    def inside(self, stratum: Stratum, role: int) -> Any:
-        """Which characters lie in a stratum and have a role, shape (n,)."""
-        return stratum.has(self.prompt, self.model) & (self.role == role)
 
 
 def hand_sample(
@@ -122,30 +114,6 @@ def hand_sample(
     DataError
         When the sheet is of other texts, or a stratum of it has no labelled text.
     """
-    _check(run, sheet)
-    wanted = {label.text_id: label for label in sheet.labels}
-    places = _places(run, wanted)
-    unknown = wanted.keys() - places.keys()
-    if unknown:
-        raise DataError(
-            f"{sheet.path}: row {wanted[min(unknown)].row}: this run has no text {min(unknown)!r}; "
-            "hand labels correct the run that their sheet was drawn from."
-        )
-    rows = []
-    for found in read_chosen(annotations.parts(), _COLUMNS, wanted):
-        if found["error"] is not None:
-            continue
-        text_id = found["text_id"]
-        label = wanted[text_id]
-        weight = sheet.weights[label.stratum]
-        for slot, said in (("subject", label.subject), ("object", label.object)):
-            if said is not None:
-                guess = found[f"{slot}_name"], found[f"{slot}_gender"]
-                rows.append((*places[text_id], slot, weight, *guess, *said))
-    return _coded(rows, tally, likelihoods, len(wanted))
-
-
-def _check(run: Run, sheet: Sheet) -> None:
     if not sheet.labels:
         raise DataError(f"{sheet.path}: no row is filled in, so there is nothing to correct by.")
     if sheet.unlabelled_strata:
@@ -160,19 +128,31 @@ def _check(run: Run, sheet: Sheet) -> None:
             f"{sheet.path} was drawn from {drawn_from:,} readable texts, but this run has "
             f"{readable:,}. Draw a new sheet with `portrayal label sheet`."
         )
+    wanted = {label.text_id: label for label in sheet.labels}
+    columns = ["text_id", "prompt_id", "model"]
+    found = read_chosen(run.texts.parts(), columns, wanted)
+    places = {row["text_id"]: (row["prompt_id"], row["model"]) for row in found}
+    unknown = wanted.keys() - places.keys()
+    if unknown:
+        raise DataError(
+            f"{sheet.path}: row {wanted[min(unknown)].row}: this run has no text {min(unknown)!r}; "
+            "hand labels correct the run that their sheet was drawn from."
+        )
+    rows = []
+    for read in read_chosen(annotations.parts(), _COLUMNS, wanted):
+        if read["error"] is not None:
+            continue
+        text_id = read["text_id"]
+        label = wanted[text_id]
+        weight = sheet.weights[label.stratum]
+        for slot, said in (("subject", label.subject), ("object", label.object)):
+            if said is not None:
+                guess = read[f"{slot}_name"], read[f"{slot}_gender"]
+                rows.append((*places[text_id], slot, weight, *guess, *said))
+    return _coded(rows, tally, likelihoods)
 
 
-def _places(run: Run, wanted: Mapping[str, HandLabel]) -> dict[str, tuple[str, str]]:
-    """Prompt and model of each wanted text that the run has."""
-    found = {}
-    for row in read_chosen(run.texts.parts(), ["text_id", "prompt_id", "model"], wanted):
-        found[row["text_id"]] = (row["prompt_id"], row["model"])
-    return found
-
-
-def _coded(
-    rows: list[tuple[Any, ...]], tally: Tally, likelihoods: Likelihoods, n_texts: int
-) -> HandSample:
+def _coded(rows: list[tuple[Any, ...]], tally: Tally, likelihoods: Likelihoods) -> HandSample:
     prompts = {prompt: i for i, prompt in enumerate(tally.prompt_ids)}
     models = {model: i for i, model in enumerate(tally.models)}
     names = {name.casefold(): i for i, name in enumerate(tally.names)}
@@ -206,9 +186,7 @@ def _coded(
     columns = np.array(coded, dtype=np.int64).reshape(-1, 7).T
     weight = np.array([row[3] for row in rows], dtype=np.float64)
     prompt, model, role, name, gender, gold_name, gold_gender = columns
-    return HandSample(
-        wider, prompt, model, role, weight, name, gender, gold_name, gold_gender, n_texts
-    )
+    return HandSample(wider, prompt, model, role, weight, name, gender, gold_name, gold_gender)
 
 
 CORRECTION = "Angelopoulos, Duchi & Zrnic 2023, PPI++; Särndal, Swensson & Wretman 1992, chapter 9"
@@ -226,14 +204,11 @@ class Corrected:
         The corrected ones.
     carried
         Of each hand-labelled character the larger of both labels, shape (n, k).
-    n_labelled
-        Hand-labelled characters.
     """
 
     naive: Sums
     sums: TwoPhase
     carried: FloatArray
-    n_labelled: int
 
 
 def corrected_representation(
@@ -295,72 +270,47 @@ def _corrected(
         scale = np.array(baseline.shares(groups))
     for stratum in strata(tally, laden=NEUTRAL not in roles):
         sides = [corrected_sums(characters, hand, stratum, role, features) for role in roles]
-        found, naive = _inferred(sides, scale, scope)
+        if baseline is None:
+            upper, lower = sides
+            ratio = infer_two_phase_ratio(upper.sums, lower.sums, scope.level)
+            found = inference(ratio, RATIO, RATIO + TEST)
+            naive = ratio_inference(upper.naive, lower.naive, scope)
+        else:
+            found = corrected_inference(sides[0].sums, scope, scale=scale)
+            naive = share_inference(*sides[0].naive, scope, scale=scale)
         carried = effective_number(np.concatenate([side.carried for side in sides]))
         labelled = {
-            f"{ROLES[role]} character": s.n_labelled for role, s in zip(roles, sides, strict=True)
+            f"{ROLES[role]} character": len(s.carried) for role, s in zip(roles, sides, strict=True)
         }
         for i, group in enumerate(groups):
-            reason = too_few(labelled, group, float(carried[i]))
+            value, reason = float(found.value[i]), too_few(labelled, group, float(carried[i]))
             if baseline is not None and np.isnan(scale[i]):
                 reason = no_share(baseline.name, group)
-            common: dict[str, Any] = {
-                "statistic": "ratio",
-                "strata": stratum.labels,
-                "group": dict(group),
-                "n_texts": stratum.n_texts,
-                "n_units": max(sum(float(s.sums.whole[:, i].sum()) for s in sides), 0.0),
-                "exclusions": stratum.exclusions,
-                "instruments": {**scope.instruments, "corrects": naive_name},
-            }
-            numbers = {f"n_labelled_{role.split()[0]}": float(n) for role, n in labelled.items()}
-            numbers["labelled_of_group"] = float(carried[i])
-            yield _estimate(measure, (found, naive, i), numbers, reason, scope, common)
-
-
-def _inferred(
-    sides: Sequence[Corrected], scale: FloatArray, scope: Scope
-) -> tuple[Inference, Inference]:
-    """Corrected and naive inference of each group: a share over `scale`, or a ratio of shares."""
-    if len(sides) == 2:
-        upper, lower = sides
-        found = infer_two_phase_ratio(upper.sums, lower.sums, scope.level)
-        return inference(found, RATIO, RATIO + TEST), ratio_inference(
-            upper.naive, lower.naive, scope
-        )
-    (side,) = sides
-    naive = share_inference(*side.naive, scope, scale=scale)
-    return corrected_inference(side.sums, scope, scale=scale), naive
-
-
-def _estimate(
-    measure: Component,
-    inferred: tuple[Inference, Inference, int],
-    numbers: Mapping[str, float],
-    reason: str | None,
-    scope: Scope,
-    common: Mapping[str, Any],
-) -> Estimate:
-    """The estimate of one group, from corrected and naive inference and the group's index."""
-    found, naive, i = inferred
-    value = float(found.value[i])
-    if reason is None and np.isnan(value):
-        reason = IMPOSSIBLE
-    before = naive.interval(i, scope)
-    details = {"naive": float(naive.value[i]), **numbers}
-    if before is not None:
-        details |= {"naive_low": before.low, "naive_high": before.high}
-    known = {} if reason else {"interval": found.interval(i, scope), "tests": (found.test(i),)}
-    missing = {} if reason else found.missing(i, test=True)
-    return scope.estimate(
-        measure,
-        value=None if reason else value,
-        null=Null(1.0, np.nan, np.nan, scope.level, "no difference"),
-        n_clusters=int(found.n_clusters[i]),
-        details={key: number for key, number in details.items() if np.isfinite(number)},
-        undefined=reason,
-        **{**common, **known, "instruments": {**common["instruments"], **missing}},
-    )
+            if reason is None and np.isnan(value):
+                reason = IMPOSSIBLE
+            details = {"naive": float(naive.value[i]), "labelled_of_group": float(carried[i])}
+            details |= {f"n_labelled_{role.split()[0]}": float(n) for role, n in labelled.items()}
+            if (before := naive.interval(i, scope)) is not None:
+                details |= {"naive_low": before.low, "naive_high": before.high}
+            bounds = found.interval(i, scope)
+            known: dict[str, Any] = {"interval": bounds, "tests": (found.test(i),)}
+            missing = {} if reason else found.missing(i, test=True)
+            yield scope.estimate(
+                measure,
+                value=None if reason else value,
+                null=Null(1.0, np.nan, np.nan, scope.level, "no difference"),
+                statistic="ratio",
+                strata=stratum.labels,
+                group=dict(group),
+                n_texts=stratum.n_texts,
+                n_units=max(sum(float(s.sums.whole[:, i].sum()) for s in sides), 0.0),
+                n_clusters=int(found.n_clusters[i]),
+                exclusions=stratum.exclusions,
+                details={key: number for key, number in details.items() if np.isfinite(number)},
+                undefined=reason,
+                instruments={**scope.instruments, "corrects": naive_name, **missing},
+                **({} if reason else known),
+            )
 
 
 def corrected_sums(
@@ -383,32 +333,25 @@ def corrected_sums(
         latter as people do.
     """
     inside = stratum.has(characters.prompt, characters.model) & (characters.role == role)
-    drawn, (everyone, guess, gold) = hand.inside(stratum, role), features
-    naive = tuple(
-        prompt_sums(characters, stratum, role, each)
-        for each in (everyone.numerator, everyone.denominator)
+    drawn = stratum.has(hand.prompt, hand.model) & (hand.role == role)
+    everyone, guess, gold = features
+    numerator = prompt_sums(characters, stratum, role, everyone.numerator)
+    denominator = prompt_sums(characters, stratum, role, everyone.denominator)
+    every, labelled = (
+        Labelled(
+            np.searchsorted(stratum.prompts, prompt[at]),
+            weight[at].astype(np.float64),
+            (each.numerator[at], each.denominator[at]),
+        )
+        for prompt, weight, each, at in (
+            (characters.prompt, characters.count, everyone, inside),
+            (hand.prompt, hand.weight, guess, drawn),
+        )
     )
-    sums = two_phase(
-        _labelled(stratum, characters.prompt, characters.count, everyone, inside),
-        _labelled(stratum, hand.prompt, hand.weight, guess, drawn),
-        (gold.numerator[drawn], gold.denominator[drawn]),
-        len(stratum.prompts),
-    )
+    truth = gold.numerator[drawn], gold.denominator[drawn]
+    sums = two_phase(every, labelled, truth, len(stratum.prompts))
     carried = np.maximum(gold.numerator[drawn], guess.numerator[drawn])
-    return Corrected((naive[0], naive[1]), sums, carried, int(drawn.sum()))
-
-
-def _labelled(
-    stratum: Stratum,
-    prompt: IntArray,
-    weight: IntArray | FloatArray,
-    features: Features,
-    inside: BoolArray,
-) -> Labelled:
-    code = np.searchsorted(stratum.prompts, prompt[inside])
-    numbers = weight[inside].astype(np.float64)
-    terms = features.numerator[inside], features.denominator[inside]
-    return Labelled(code, numbers, terms)
+    return Corrected((numerator, denominator), sums, carried)
 
 
 _EQUATION = (
