@@ -5,6 +5,7 @@
     python -m benchmarks.soak orphans --kills 50
     python -m benchmarks.soak halfway --stories 40000 --kills 6   # kill -9 amid annotating
     python -m benchmarks.soak pythons --stories 500 --python PATH --python PATH   # and this one
+    python -m benchmarks.soak rounds --stories 500 --kills 12   # of `audit --append` and `watch`
 
 The stories are the packaged sample's with other names. The audit is made again and again, each time
 into a new run, until the time is over; a call that several kills in a row have ended is made again,
@@ -16,6 +17,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -36,6 +38,16 @@ if __name__ == "__main__":
     texts, out, rows, workers = sys.argv[1:]
     portrayal.audit("laissez-faire", texts=texts, out=out, shard_rows=int(rows),
                     workers=int(workers), draws=200, permutations=50, report=False)
+"""
+
+COMMAND = """
+import sys
+import portrayal.pipeline.audit
+from portrayal.cli import main
+
+if __name__ == "__main__":
+    portrayal.pipeline.audit.SHARD_ROWS = int(sys.argv.pop(1))
+    main()
 """
 
 
@@ -267,15 +279,98 @@ def halfway(given: argparse.Namespace) -> dict[str, object]:
     }
 
 
+def rounds(given: argparse.Namespace) -> dict[str, object]:
+    """Kill `audit --append` and `watch` at any moment; the same commands go on.
+
+    A round and the watch after it are each killed three times, anywhere between their start and
+    the time that they took undisturbed. `watch` has to end in one line whatever a kill left.
+    """
+    rng = random.Random(given.seed)
+    work = ["--set", "draws=200", "--set", "permutations=50", "--workers", str(given.workers)]
+
+    def call(*arguments: object) -> subprocess.Popen[str]:
+        command = [sys.executable, "-c", COMMAND, str(given.shard_rows), *map(str, arguments)]
+        return subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True,
+                                stdout=subprocess.DEVNULL, start_new_session=True)  # fmt: skip
+
+    def finished(*arguments: object) -> float:
+        begun = time.monotonic()
+        ends = call(*arguments)
+        _, error = ends.communicate()
+        if ends.returncode:
+            raise SystemExit(error)
+        return time.monotonic() - begun
+
+    def killed(seconds: float, *arguments: object) -> bool:
+        victim = call(*arguments)
+        try:
+            victim.wait(rng.uniform(0, seconds))
+        except subprocess.TimeoutExpired:
+            os.killpg(victim.pid, signal.SIGKILL)
+        victim.communicate()
+        return victim.returncode == -signal.SIGKILL
+
+    def round_made() -> Path:
+        return next(each for each in series.iterdir() if each.name != "2020-01-01")
+
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        series, shown = place / "series", place / "series.html"
+        stories(place / "stories.jsonl", given.stories, given.seed)
+        stories(place / "before.jsonl", given.stories, given.seed + 1)
+        audit = ["audit", "laissez-faire", *work, "--texts"]
+        finished(*audit, "before.jsonl", "--out", "series/2020-01-01")
+        audit_s = finished(*audit, "stories.jsonl", "--append", "series")
+        done = round_made().rename(series / "2020-02-01")
+        watch_s = finished("watch", "series", "--out", "series.html")
+        expected, page = files(done), shown.read_bytes()
+        shutil.rmtree(done)
+        shown.unlink()
+        kills = runs = same = pages = torn = 0
+        while kills < given.kills:
+            for _ in range(3):
+                kills += killed(audit_s, *audit, "stories.jsonl", "--append", "series")
+                state = call("watch", "series")
+                _, error = state.communicate()
+                lines = error.strip().splitlines()
+                if state.returncode not in (0, 2) or len(lines) != (state.returncode == 2):
+                    raise SystemExit(f"watch after a kill, {state.returncode}:\n{error}")
+            finished(*audit, "stories.jsonl", "--append", "series")
+            done = round_made().rename(series / "2020-02-01")
+            same += files(done) == expected and not list(done.rglob("*.tmp"))
+            for _ in range(3):
+                kills += killed(watch_s, "watch", "series", "--out", "series.html")
+                torn += shown.exists() and shown.read_bytes() != page
+            finished("watch", "series", "--out", "series.html")
+            pages += shown.read_bytes() == page
+            shown.unlink()
+            shutil.rmtree(done)
+            runs += 1
+    return {
+        "stories": given.stories,
+        "kills": kills,
+        "runs": runs,
+        "byte_identical": min(same, pages),
+        "rounds_identical": same,
+        "pages_identical": pages,
+        "pages_torn": torn,
+        "seconds_of_audit_and_watch": [round(audit_s, 1), round(watch_s, 1)],
+    }
+
+
 def pythons(given: argparse.Namespace) -> dict[str, object]:
-    """Audit with 1, 2 and 4 workers under each Python; all must end with the same bytes."""
+    """Audit with 1, 2 and 4 workers under each Python; all must end with the same bytes.
+
+    Each has the numpy that was installed with it, which is said beside its version.
+    """
+    say = "import sys, numpy; print(sys.version.split()[0], 'numpy', numpy.__version__)"
     with tempfile.TemporaryDirectory() as folder:
         texts = Path(folder) / "stories.jsonl"
         stories(texts, given.stories, given.seed)
         expected: dict[str, bytes] = {}
         differ: dict[str, list[str]] = {}
         for number, python in enumerate([sys.executable, *given.python]):
-            version = subprocess.run([python, "-V"], capture_output=True, text=True, check=True)
+            about = subprocess.run([python, "-c", say], capture_output=True, text=True, check=True)
             for workers in (1, 2, 4):
                 out = Path(folder) / f"run-{number}-{workers}"
                 audit = started(texts, out, max(1, given.stories // 8), workers, python)
@@ -285,9 +380,18 @@ def pythons(given: argparse.Namespace) -> dict[str, object]:
                 made = files(out)
                 expected = expected or made
                 other = [name for name in made if made[name] != expected.get(name)]
-                differ[f"{version.stdout.split()[1]}, {workers} workers"] = other
+                differ[f"{about.stdout.strip()}, {workers} workers"] = other
         same = sum(not each for each in differ.values())
         return {"runs": len(differ), "byte_identical": same, "differ": differ}
+
+
+WHAT = {
+    "soak": soak,
+    "orphans": orphans,
+    "halfway": halfway,
+    "rounds": rounds,
+    "pythons": pythons,
+}
 
 
 def main() -> int:
@@ -295,9 +399,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument(
-        "what", nargs="?", choices=["soak", "orphans", "halfway", "pythons"], default="soak"
-    )
+    parser.add_argument("what", nargs="?", choices=list(WHAT), default="soak")
     parser.add_argument("--stories", type=int, help="320,000; for orphans 20,000")
     parser.add_argument("--python", action="append", default=[], help="another interpreter")
     parser.add_argument("--every", type=float, default=20, help="seconds between kills")
@@ -308,9 +410,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=SEED)
     given = parser.parse_args()
     given.stories = given.stories or (20_000 if given.what == "orphans" else 320_000)
-    figures = {"soak": soak, "orphans": orphans, "halfway": halfway, "pythons": pythons}[
-        given.what
-    ](given)
+    figures = WHAT[given.what](given)
     print(json.dumps(figures))
     return int(
         bool(figures.get("orphans_after_10_s"))

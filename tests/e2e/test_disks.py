@@ -59,29 +59,52 @@ def test_a_full_disk_in_an_audit(inside: Portrayal, small: Path, undisturbed: Pa
     assert not list(small.rglob("*.tmp"))
 
 
+WRITERS = (
+    "audit laissez-faire --sample --set draws=100 --set permutations=20 --out {run}",
+    "collect laissez-faire --model server:m --base-url http://127.0.0.1:9/v1 --out {run}",
+    "report {run}",
+    "report {run} --format md",
+    "evidence {run} --for model-card",
+    "evidence {run} --for model-card --out {run}/new",
+    "compare {run} {other} --format html --out {run}/new.html",
+    "index {folder} --out {run}/new",
+    "gate --init {run}/new.toml",
+    "gate {run} --against {other} --policy {folder}/gate.toml --format json --out {run}/new.json",
+    "label sheet {run}",
+    "label draw {run} --project {run}/new",
+    "find cues {run} --list identities --out {run}/new.csv",
+    "find people --texts {texts} --out {run}/new.csv",
+    "find words --texts {texts} --by model --out {run}/new.csv",
+    "build sentences --texts {texts} --out {run}/new.csv",
+    "new {run}/new",
+)
+"""Commands that write somewhere; {run} is a run that cannot be written, {folder} is around it."""
+
+
+@pytest.fixture(scope="module")
+def read_only(
+    undisturbed: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, Path]]:
+    """Folders and files that a command may name; the run is mounted read-only."""
+    folder = tmp_path_factory.mktemp("series")
+    run, other = folder / "run", folder / "other"
+    shutil.copytree(undisturbed, run)
+    shutil.copytree(undisturbed, other)
+    _mount("--bind", run, run)
+    _mount("-o", "remount,bind,ro", run)
+    texts = registry.get("studies", "laissez_faire").sample()["texts"]
+    yield {"run": run, "other": other, "folder": folder, "texts": texts}
+    subprocess.run(["umount", "-l", str(run)], check=True)
+
+
 @pytest.mark.fault(
     "a folder that cannot be written (mounted read-only)",
     "who writes there stops with one line that names it",
 )
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("audit", "laissez-faire", "--sample", *QUICK, "--out", "{run}"),
-        ("report", "{run}"),
-        ("report", "{run}", "--format", "md"),
-    ],
-    ids=lambda each: " ".join(each[:1]),
-)
+@pytest.mark.parametrize("command", WRITERS)
 def test_a_folder_that_cannot_be_written(
-    inside: Portrayal, tmp_path: Path, undisturbed: Path, command: tuple[str, ...]
+    inside: Portrayal, read_only: dict[str, Path], command: str
 ) -> None:
-    copy = tmp_path / "copy"
-    shutil.copytree(undisturbed, copy)
-    (copy / "estimates.parquet").touch()
-    _mount("--bind", copy, copy)
-    _mount("-o", "remount,bind,ro", copy)
-    try:
-        done = inside(*(each.format(run=copy, here=tmp_path) for each in command))
-    finally:
-        subprocess.run(["umount", "-l", str(copy)], check=True)
-    done.refused("copy")
+    if "{folder}/gate.toml" in command:
+        inside("gate", "--init", read_only["folder"] / "gate.toml").ok()
+    inside(*command.format_map(read_only).split()).refused(str(read_only["run"]))

@@ -1,25 +1,31 @@
 """A stopped audit leaves a run that the same command continues, to the same numbers."""
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
+import zlib
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 import portrayal as toolkit
-from e2e.conftest import QUICK, Portrayal
+from e2e.conftest import QUICK, Portrayal, Serve
 from portrayal import registry
+from portrayal.studies.laissez_faire import sample
 
 FEW = 12
 """Texts in a shard, so that a small file has many."""
 
+NO_PAGE = ("--set", "report=false")
 
-def _start(out: Path, folder: Path, workers: int) -> subprocess.Popen[str]:
-    """Audit the sample in a process group of its own, in many shards."""
+
+def _start(folder: Path, *arguments: object) -> subprocess.Popen[str]:
+    """Audit in a process group of its own, in many shards."""
     script = folder / "start.py"
     script.write_text(
         # A shell that starts the tests in the background has its children ignore Ctrl-C.
@@ -32,9 +38,9 @@ def _start(out: Path, folder: Path, workers: int) -> subprocess.Popen[str]:
         "    main()\n",
         encoding="utf-8",
     )
-    command = [sys.executable, str(script), "audit", "laissez-faire", "--sample", *QUICK]
+    command = [sys.executable, str(script), "audit", "laissez-faire", *QUICK]
     return subprocess.Popen(
-        [*command, "--out", str(out), "--workers", str(workers)],
+        [*command, *map(str, arguments)],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -43,15 +49,19 @@ def _start(out: Path, folder: Path, workers: int) -> subprocess.Popen[str]:
     )
 
 
-def _stop_in_the_middle(
-    process: subprocess.Popen[str], out: Path, send: Callable[[int], None]
-) -> tuple[int, str]:
-    """Send a signal once a shard is done; return exit status and standard error."""
+def _wait_for_a_shard(process: subprocess.Popen[str], out: Path) -> None:
     until = time.monotonic() + 60
     while not list(out.glob("annotations/*/part-*.parquet")):
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < until
         time.sleep(0.01)
+
+
+def _stop_in_the_middle(
+    process: subprocess.Popen[str], out: Path, send: Callable[[int], None]
+) -> tuple[int, str]:
+    """Send a signal once a shard is done; return exit status and standard error."""
+    _wait_for_a_shard(process, out)
     send(process.pid)
     assert len(list(out.glob("texts/part-*.parquet"))) > 2  # there is a middle to stop in
     _, error = process.communicate(timeout=60)
@@ -78,7 +88,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 @pytest.mark.parametrize("workers", [1, 2])
 def test_ctrl_c(portrayal: Portrayal, tmp_path: Path, workers: int, undisturbed: bytes) -> None:
     out = tmp_path / "r"
-    process = _start(out, tmp_path, workers)
+    process = _start(tmp_path, "--sample", "--out", out, "--workers", workers)
     status, error = _stop_in_the_middle(process, out, lambda pid: os.killpg(pid, signal.SIGINT))
     assert status == 130, error
     assert error.splitlines()[-1] == "interrupted: the same command continues where it stopped."
@@ -96,10 +106,67 @@ def test_ctrl_c(portrayal: Portrayal, tmp_path: Path, workers: int, undisturbed:
 @pytest.mark.fault("kill -9 of an audit with workers", "the same command goes on to the same bytes")
 def test_kill_9_with_two_workers(portrayal: Portrayal, tmp_path: Path, undisturbed: bytes) -> None:
     out = tmp_path / "r"
-    process = _start(out, tmp_path, 2)
+    process = _start(tmp_path, "--sample", "--out", out, "--workers", 2)
     status, _ = _stop_in_the_middle(process, out, lambda pid: os.killpg(pid, signal.SIGKILL))
     assert status == -signal.SIGKILL
     assert not (out / "estimates.parquet").exists()
     portrayal("list", "estimates", "r").refused("r is not a run")
     portrayal("audit", "laissez-faire", "--sample", *QUICK, "--out", "r", "--workers", 2).ok()
     assert (out / "estimates.parquet").read_bytes() == undisturbed
+
+
+@pytest.mark.fault(
+    "two audits into one folder at the same time",
+    "the second is refused in one line; the first ends with the bytes of one alone",
+)
+def test_two_audits_into_one_folder(inside: Portrayal, tmp_path: Path, undisturbed: bytes) -> None:
+    out = tmp_path / "r"
+    first = _start(tmp_path, "--sample", "--out", out, "--workers", 1, *NO_PAGE)
+    _wait_for_a_shard(first, out)
+    os.killpg(first.pid, signal.SIGSTOP)  # it holds the run, however slow this machine is
+    before = {path: path.stat().st_mtime_ns for path in out.rglob("*")}
+    try:
+        for more in (("--sample",), ("--texts", "stories.jsonl"), ("--sample", "--replace")):
+            (tmp_path / "stories.jsonl").write_text('{"text": "Mary met Juan."}\n')
+            second = inside("audit", "laissez-faire", *more, *QUICK, "--out", "r")
+            second.refused("another process is working on r")
+        assert {path: path.stat().st_mtime_ns for path in out.rglob("*")} == before
+    finally:
+        os.killpg(first.pid, signal.SIGCONT)
+        _, error = first.communicate(timeout=60)
+    assert first.returncode == 0, error
+    assert (out / "estimates.parquet").read_bytes() == undisturbed
+
+
+@pytest.mark.fault(
+    "kill -9 of `audit --append` while it asks and while it measures",
+    "the same command goes on to the same bytes, and asks again what was in flight at most; "
+    "meanwhile `watch` names the unfinished round and leaves it out",
+)
+def test_a_series_under_kills(inside: Portrayal, serve: Serve, tmp_path: Path) -> None:
+    stories = [json.loads(line)["text"] for line in sample().read_text("utf-8").splitlines()]
+    server = serve(write=lambda prompt, _: stories[zlib.crc32(prompt.encode()) % len(stories)])
+    model = ("--model", "server:m", "--base-url", server.base_url, "--concurrency", 4, *NO_PAGE)
+    inside("audit", "laissez-faire", *model, *QUICK, "--out", "rounds/2026-01-01").ok()
+    whole = server.answered.total()
+    append = (*model, "--append", "rounds")
+    asking = _start(tmp_path, *append)
+    while server.answered.total() < whole + 40:
+        assert asking.poll() is None, asking.communicate()
+        time.sleep(0.01)
+    os.killpg(asking.pid, signal.SIGKILL)
+    asking.communicate()
+    (day,) = (each for each in (tmp_path / "rounds").iterdir() if each.name != "2026-01-01")
+    left_out = f"left out, as no audit was finished there: {day.name}"
+    assert left_out in inside("watch", "rounds").ok().out
+    measuring = _start(tmp_path, *append)
+    _wait_for_a_shard(measuring, day)
+    os.killpg(measuring.pid, signal.SIGKILL)
+    measuring.communicate()
+    assert left_out in inside("watch", "rounds").ok().out
+    if datetime.now(tz=UTC).date().isoformat() != day.name:
+        pytest.skip("a day ended amid the test, and the next has a round of its own")
+    inside("audit", "laissez-faire", *append, *QUICK).ok()
+    assert whole <= server.answered.total() - whole <= whole + 4
+    first = (tmp_path / "rounds" / "2026-01-01" / "estimates.parquet").read_bytes()
+    assert (day / "estimates.parquet").read_bytes() == first
