@@ -122,6 +122,19 @@ def _kill_halfway(asks: subprocess.Popen[str], run: Path, victim: subprocess.Pop
     return len(_parts(run))
 
 
+def _again(cluster: Cluster, folder: Path) -> None:
+    """Make the same call in the folder of the one before, and wait for it."""
+    again = subprocess.run(
+        [sys.executable, "-c", ASK, cluster.address, str(sample())],
+        cwd=folder,
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=400,
+    )
+    assert again.returncode == 0, again.stderr
+
+
 def _undisturbed(folder: Path) -> dict[str, bytes]:
     """Every number and annotation of the same audit in one process, in the same shards."""
     folder.mkdir(exist_ok=True)
@@ -162,14 +175,29 @@ def test_who_asks_is_killed(cluster: Cluster, tmp_path: Path) -> None:
     made = _kill_halfway(asks, run, asks)
     kept = {path: path.stat().st_mtime_ns for path in _parts(run)[:made]}
     assert not (run / "estimates.parquet").exists()
-    again = subprocess.run(
-        [sys.executable, "-c", ASK, cluster.address, str(sample())],
-        cwd=tmp_path / "asks",
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=400,
-    )
-    assert again.returncode == 0, again.stderr
+    _again(cluster, tmp_path / "asks")
+    assert {path: path.stat().st_mtime_ns for path in kept} == kept
+    assert _bytes(run) == _undisturbed(tmp_path / "one")
+
+
+@pytest.mark.fault(
+    "kill -9 of the scheduler of a Dask cluster",
+    "the audit ends with an error that says to run it again; it goes on to the same bytes",
+)
+def test_the_scheduler_is_killed(cluster: Cluster, tmp_path: Path) -> None:
+    run = tmp_path / "asks" / "r"
+    asks = cluster.ask()
+    _kill_halfway(asks, run, cluster.scheduler)
+    _, error = asks.communicate(timeout=90)
+    assert asks.returncode == 1, error
+    last = error.strip().splitlines()[-1]
+    assert last.startswith("portrayal.run.shards.ShardError: "), error
+    assert last.endswith("run the same command again to continue."), error
+    assert not (run / "estimates.parquet").exists()
+    kept = {path: path.stat().st_mtime_ns for path in _parts(run)}
+    assert f": {100 - len(kept)} of 100 shards failed (" in last
+    (tmp_path / "second").mkdir()
+    with ExitStack() as started:
+        _again(Cluster(tmp_path / "second", started), tmp_path / "asks")
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
     assert _bytes(run) == _undisturbed(tmp_path / "one")

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
+    CancelledError,
     Executor,
     Future,
     ProcessPoolExecutor,
@@ -135,7 +136,7 @@ def _local_pools(
         named = _pool(work, left, min(workers, len(left)), report)
         failed += [(source, reason) for source, reason in named if reason != _LOST]
         lost = {source for source, reason in named if reason == _LOST}
-        left = _unfinished([pair for pair in left if pair[0] in lost], report)
+        left = [pair for pair in left if pair[0] in lost]
         for pair in left[:workers]:  # shards are begun in order, so these were in work
             failed += _pool(work, [pair], 1, report)
         left = left[workers:]
@@ -170,15 +171,8 @@ def _end_with_parent() -> None:
     threading.Thread(target=watch, name="end with parent", daemon=True).start()
 
 
-def _unfinished(lost: list[tuple[Path, Path]], report: _Counter) -> list[tuple[Path, Path]]:
-    """The shards without a file; a worker may have died after it had written its own."""
-    left = [pair for pair in lost if not pair[1].exists()]
-    for _ in range(len(lost) - len(left)):
-        report.advance()
-    return left
-
-
 _LOST = "the worker process was lost"
+_NO_ONE = "who hands the shards out was lost"  # as the scheduler of a cluster
 
 
 def _submit(
@@ -204,11 +198,14 @@ def _submit(
                 waiting.pop(future)
                 report.advance()
         for future in done:
-            source, _ = waiting.pop(future)
+            source, target = waiting.pop(future)
             try:
                 future.result()
-            except BrokenExecutor:
-                failed.append((source, _LOST))
+            except (BrokenExecutor, CancelledError) as error:
+                if target.exists():  # it was lost after it had written its file
+                    report.advance()
+                else:
+                    failed.append((source, _LOST if isinstance(error, BrokenExecutor) else _NO_ONE))
             except Exception as error:
                 failed.append((source, _reason(error)))
                 if refused is not None and isinstance(error, OSError):
