@@ -167,7 +167,7 @@ class ShippedTransformer:
 
 
 @cache
-def shipped_logit() -> Callable[[str], float]:
+def shipped_logit(folder: Path = WEIGHTS) -> Callable[[str], float]:
     """Return the transformer that ships as a function from a sentence to its logit of agentic.
 
     It reads the embeddings of words and the tokenizer of the reader of people, and every sentence
@@ -176,13 +176,13 @@ def shipped_logit() -> Callable[[str], float]:
     from portrayal.annotate.people.reader import network, rows
 
     reader = rows.reader_folder(rows.SHIPPED)
-    session, tokenizer = load_onnx(WEIGHTS / ENCODER, reader / network.TOKENIZER, threads=1)
+    session, tokenizer = load_onnx(folder / ENCODER, reader / network.TOKENIZER, threads=1)
     words = network.Embeddings.load(reader / network.WORDS)
-    known = json.loads((WEIGHTS / CARD).read_text(encoding="utf-8"))["sha256"]
-    content = (WEIGHTS / ENCODER).read_bytes() + words.table.tobytes()
+    known = json.loads((folder / CARD).read_text(encoding="utf-8"))["sha256"]
+    content = (folder / ENCODER).read_bytes() + words.table.tobytes()
     if known != hashlib.sha256(content).hexdigest():
         raise DataError(
-            f"{WEIGHTS}: encoder and words are not those that the card names ({known}). Install "
+            f"{folder}: encoder and words are not those that the card names ({known}). Install "
             "or train it again."
         )
     tokenizer.no_padding()
