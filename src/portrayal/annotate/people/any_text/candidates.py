@@ -60,8 +60,6 @@ class Candidate:
         Positions of the titles before it.
     score
         What this mention says for a person (above 0) or against it.
-    plural
-        Whether it is a family: "the Smiths".
     opening
         Whether it opens a sentence, where any word is capitalised.
     words
@@ -83,7 +81,6 @@ class Candidate:
     parts: list[int]
     titles: list[int]
     score: float = 0.0
-    plural: bool = False
     opening: bool = False
     words: list[str] = field(default_factory=list)
     named: int = -1

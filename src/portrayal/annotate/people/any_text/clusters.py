@@ -10,7 +10,7 @@ from portrayal.annotate.people.any_text.evidence import name_score
 from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.scan import Tokens
 
-ENOUGH, DOUBTED = 0.8, -1.5
+ENOUGH, DOUBTED = 0.5, -1.5
 """Log odds from which a name is a person's, and from which it is where a pronoun means it."""
 
 
@@ -100,11 +100,11 @@ class NameCluster:
 
 def name_clusters(tokens: Tokens, runs: Sequence[Candidate]) -> list[NameCluster]:
     """The mentions of each name, whosever it is."""
-    full = [run for run in runs if len(run.words) > 1 and not run.plural]
+    full = [run for run in runs if len(run.words) > 1]
     clusters, holders = full_names(tokens, full)
     single: dict[str, list[NameCluster]] = {}
     for run in runs:
-        if len(run.words) == 1 and not run.plural:
+        if len(run.words) == 1:
             (word,) = run.words
             alone = single.get(word, [])
             owner = owner_of_word(tokens, holders.get(word, ()), alone, run)

@@ -20,8 +20,9 @@ from portrayal.annotate.people.shared.words import word_set
 _MARKS = QUOTES | word_set(", – — : ;")
 _SINGLE = frozenset("'‘’")
 _ENDINGS = ("ed", "ing", "ly", "s")
-_BEFORE_GLOSS = _MARKS | en.COPULAS | {"("}
+_BEFORE_GLOSS = _MARKS | en.COPULAS - {"'s"} | {"("}
 _BETWEEN_ITEMS = _MARKS | word_set("and or the")
+_BEARERS = word_set("person kin pronoun")
 _COUNTED_NEAR = word_set("worship names chants people")
 
 _NEAR, _BESIDE, _LIST, _GLOSS, _FURTHEST = 6, 4, 24, 9, 40
@@ -143,7 +144,9 @@ def _run_features(text: str, tokens: Tokens, run: Candidate) -> Iterator[str]:
     before = gap(text, tokens, first - 1).strip()[-1:] in _SINGLE if first else False
     opens = first > 0 and (before or low[first - 1] in QUOTES)
     closes = end < len(low) and (low[end] in QUOTES or gap(text, tokens, end - 1)[:1] in _SINGLE)
-    named = not THINGS.names.isdisjoint(low[max(0, first - _NEAR) : first])
+    ahead = low[max(0, first - _NEAR) : first]
+    named = not THINGS.names.isdisjoint(ahead)
+    classes = {each for word in ahead for each in _classes().get(word, ())}
     near = low[max(0, first - _NEAR) : max(0, first - 1)]
     beside = {*low[max(0, first - _BESIDE) : first], *low[end : end + _BESIDE]}
     god = tokens.local.gods.issuperset(run.words)
@@ -161,6 +164,7 @@ def _run_features(text: str, tokens: Tokens, run: Candidate) -> Iterator[str]:
         f"term {min(len(run.words), 2)}{' named' * named}": opens and closes,
         "word inside": alone and run.words[0] in en.NAMES_AND_WORDS and not run.opening,
         "plants": THINGS.plants.issuperset(run.words) and not THINGS.plants.isdisjoint(beside),
+        "person named": "named" in ahead[-3:] and not _BEARERS.isdisjoint(classes),
         "god prayed to": god and not THINGS.worship.isdisjoint(near),
         "gods": god and not tokens.local.gods.isdisjoint(beside),
     }
@@ -188,13 +192,17 @@ def mention_features(text: str, tokens: Tokens, run: Candidate) -> Iterator[str]
     yield from (f"+1 {each}" for each in after)
     yield from (f"+2 {after[0]} {each}" for each in _kinds(tokens, behind + 1))
     # The noun that explains a name: "Salem, a busy city"
-    explained = behind < len(low) and low[behind] in _BEFORE_GLOSS
-    for word in low[behind + 1 : behind + 1 + _GLOSS] if explained else ():
+    gloss, near = "", low[behind : behind + 1 + _GLOSS]
+    explained = len(near) > 1 and near[0] in _BEFORE_GLOSS and not near[1].endswith("ing")
+    for word in near[1:] if explained else ():
         kinds = {"person", "thing"}.intersection(_classes().get(word, ()))
-        if kinds:
-            yield f"gloss {min(kinds)}"
-        if kinds or not (word[0].isalpha() or word in QUOTES):
+        phrase = word[0].isalpha() or word in QUOTES or word == "'s"
+        # The last of the nouns side by side counts: "Ravi, the village carpenter"
+        if not phrase or (gloss and not kinds):
             break
+        gloss = min(kinds, default="")
+    if gloss:
+        yield f"gloss {gloss}"
     # The pronoun that follows before anybody else is named
     for at in range(end, min(len(low), end + _FURTHEST)):
         if low[at] in en.PRONOUNS or low[at] in LISTS.things:
