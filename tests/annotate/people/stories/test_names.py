@@ -41,5 +41,6 @@ def test_adjectives_with_a_hyphen_are_no_names():
 
 
 def test_months_after_in_are_no_names():
+    assert first_names("In August Bram brought a tomato.") == ["Bram"]
     assert first_names("Then in August, Bram left.") == ["Bram"]
     assert first_names("August was proud of his brother Bram. August waved.") == ["August", "Bram"]

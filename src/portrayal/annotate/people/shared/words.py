@@ -124,6 +124,7 @@ GENDER: Mapping[str, str] = MappingProxyType(
 ADJECTIVES = word_set("female male feminine masculine lesbian") | _LISTS.non_binary
 """Words of a gender that stand before a noun or after "is": "a female comedian"."""
 
+KIN_BEFORE_NAMES = _LISTS.kin_before_names
 KIN = _LISTS.kin
 ROLE_FAMILIES = _LISTS.lines("role_families")
 MODIFIER_FAMILIES = _LISTS.lines("modifier_families")
@@ -160,6 +161,9 @@ BEFORE_TITLES = _LISTS.before_titles
 OPEN_TITLES = BEFORE_TITLES | _LISTS.open_titles
 
 CALENDAR = _LOCALE.feasts["calendar"]
+MONTHS = word_set("april august june may")
+"""Months that are names too."""
+
 NATIONALITIES = _LOCALE.peoples["nationalities"]
 AMERICAN_PLACES = _LOCALE.places["home"]
 PLACE_HEADS = _LISTS.place_heads

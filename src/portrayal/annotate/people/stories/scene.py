@@ -117,6 +117,8 @@ def polarity(tokens: Tokens, at: int, words: RoleWords) -> float:
             value -= 1.0
         elif modifier in _LISTS.elder:
             value += 1.2
+        elif modifier in _LISTS.younger:
+            value -= 0.6
     if noun in words.subject_nouns:
         value += 0.0 if noun in words.object_nouns else 1.0
     elif noun in words.object_nouns:
