@@ -6,7 +6,6 @@ import pytest
 from portrayal import registry
 from portrayal.annotate.people import find_everyone
 from portrayal.annotate.people.any_text.pronouns import Mark, most_likely
-from portrayal.annotate.people.reader import referents
 from portrayal.annotate.people.reader.referents import (
     BEHIND,
     WINDOW,
@@ -16,6 +15,7 @@ from portrayal.annotate.people.reader.referents import (
     referring_of,
 )
 from portrayal.errors import OptionError
+from portrayal.models import has_onnx
 from portrayal.studies.groups import group_annotations
 
 TEXT = "Ann Lee met Bo. She smiled."
@@ -165,10 +165,9 @@ def test_a_labeler_that_is_none_is_refused():
 
 
 def test_the_reader_is_taken_where_it_is_installed(monkeypatch):
+    assert referring_of(None)[0] == ("reader" if has_onnx() else "embedded")
     monkeypatch.setattr("portrayal.models.onnx.find_spec", lambda name: None)
-    assert referents.labeler_of(None) == "embedded"
-    monkeypatch.setattr("portrayal.models.onnx.find_spec", lambda name: name)
-    assert referents.labeler_of(None) == "reader"
+    assert referring_of(None) == ("embedded", None)
 
 
 @pytest.mark.parametrize(("asked", "by"), [("embedded", None), ("reader", "reader")])

@@ -193,40 +193,24 @@ def referring(network: Network) -> Refer:
     return told
 
 
-def labeler_of(labeler: str | None) -> str:
-    """Return who says whom pronouns mean: the labeler asked for, or the one of this installation.
+def referring_of(labeler: str | None, folder: str | Path | None = None) -> tuple[str, Refer | None]:
+    """Return who says whom pronouns mean, and what the reader takes; None for the rules.
 
     Parameters
     ----------
     labeler
         "embedded" or "reader"; None for the reader where onnxruntime and tokenizers are installed.
-
-    Raises
-    ------
-    OptionError
-        For another labeler.
-    """
-    if labeler not in (None, EMBEDDED, BY_READER):
-        raise OptionError(f"expected the labeler {EMBEDDED} or {BY_READER}; got {labeler!r}.")
-    return labeler or (BY_READER if has_onnx() else EMBEDDED)
-
-
-def referring_of(labeler: str | None, folder: str | Path | None = None) -> tuple[str, Refer | None]:
-    """Return the labeler of `labeler_of`, and what the reader takes; None for the rules.
-
-    Parameters
-    ----------
-    labeler
-        See `labeler_of`.
     folder
         Of a reader that says whom pronouns mean; None for the one that ships.
 
     Raises
     ------
     OptionError, MissingExtraError, DataError
-        See `labeler_of` and `load_network`; a reader without weights for pronouns is a DataError.
+        For another labeler; see `load_network`; for a reader without weights for pronouns.
     """
-    if labeler_of(labeler) == EMBEDDED:
+    if labeler not in (None, EMBEDDED, BY_READER):
+        raise OptionError(f"expected the labeler {EMBEDDED} or {BY_READER}; got {labeler!r}.")
+    if labeler == EMBEDDED or (labeler is None and not has_onnx()):
         return EMBEDDED, None
     network = network_of(str(reader_folder(SHIPPED) / "pronouns" if folder is None else folder))
     if not network.has_referents:
