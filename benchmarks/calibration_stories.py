@@ -217,7 +217,6 @@ def _hand_labelled(
         gender=guess,
         gold_name=none,
         gold_gender=gold,
-        n_texts=len(drawn),
     )
 
 
