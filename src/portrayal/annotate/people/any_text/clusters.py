@@ -136,8 +136,11 @@ def cluster_names(
     found = []
     for cluster in name_clusters(tokens, runs):
         cluster.score = name_score(text, tokens, cluster.words, cluster.mentions)
-        perhaps = doubted and cluster.score >= DOUBTED and not _common(tokens, cluster)
-        if cluster.score >= ENOUGH or perhaps:
+        # A word that stands first in sentences alone is none: "Concerned, she left"
+        (word, *more) = cluster.words
+        opens = not more and all(run.opening for run in cluster.mentions)
+        common = opens and (word.endswith(("ing", "ed", "ly")) or word in tokens.words)
+        if cluster.score >= ENOUGH or (doubted and cluster.score >= DOUBTED and not common):
             found.append(cluster)
     return sorted(found, key=lambda cluster: cluster.mentions[0].start)
 
@@ -275,13 +278,6 @@ def mentions_in(
             if start - 1 in headlines and tokens.low[start - 1] == word:
                 start -= 1
         yield index, Candidate(start, at + 1, list(range(start, at + 1)), [], named=at + 1)
-
-
-def _common(tokens: Tokens, cluster: NameCluster) -> bool:
-    """Whether a name is a word that stands first in sentences alone: "Concerned, she left"."""
-    (word, *more) = cluster.words
-    opens = all(run.opening for run in cluster.mentions)
-    return not more and opens and (word.endswith(("ing", "ed", "ly")) or word in tokens.words)
 
 
 def with_known(

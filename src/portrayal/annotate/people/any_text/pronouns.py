@@ -384,8 +384,6 @@ _NEAR = 4
 
 def number_quotations(tokens: Tokens) -> list[int]:
     """Per token the number of the quotation it stands in, or -1."""
-    if not any(tokens.quoted):
-        return [-1] * len(tokens.words)
     numbers = []
     current, inside = -1, False
     for quoted in tokens.quoted:

@@ -95,7 +95,11 @@ def _names(tokens: Tokens) -> set[int]:
     for at, word in enumerate(low):
         if _may_be(word):
             worth[word] = worth.get(word, 0) + name_cues(low, at)
-    names = {word for word, cues in worth.items() if _is_name(word, cues)}
+    names = {
+        word
+        for word, cues in worth.items()
+        if cues >= (0 if _is_plain(word) else 2 if en.bearers(word) else 4)
+    }
     found = {at for at, word in enumerate(low) if word in names and not _after_determiner(low, at)}
     for at, word in enumerate(low):
         behind = at + 1 + (low[at + 1 : at + 2] == ["."])
@@ -123,13 +127,6 @@ def _names(tokens: Tokens) -> set[int]:
 def _may_be(word: str) -> bool:
     """Whether the word may be a name at all."""
     return word[0].isalpha() and len(word) > 1 and word not in _NEVER_FLAT
-
-
-def _is_name(word: str, cues: int) -> bool:
-    """Whether a word is a name, by its bearers and what stands around its mentions."""
-    if _is_plain(word):
-        return cues >= 0
-    return cues >= (2 if en.bearers(word) else 4)
 
 
 def _is_plain(word: str) -> bool:
