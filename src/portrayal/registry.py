@@ -220,6 +220,16 @@ def component(kind: Literal["measures", "annotators"], name: str) -> Component:
     return cast("Component", get(kind, name))
 
 
+@cache
+def described(name: str, kind: Literal["measures", "annotators"] = "measures") -> Component | None:
+    """Return a component with its own words; None where it is not registered here."""
+    try:
+        found = component(kind, name)
+    except PortrayalError:
+        return None
+    return found if isinstance(found, Component) else None
+
+
 def form_of(row: Any) -> str:
     """Return how an estimate's or a change's numbers are written, as `run.pages.number` takes it.
 
@@ -227,13 +237,6 @@ def form_of(row: Any) -> str:
     >>> form_of(Estimate("agency", "agency_gap.v1", "difference", "text", {}, {}, 0.1))
     'points'
     """
-    own = _form(row.measure)
+    component = described(row.measure)
+    own = component.form if component is not None else ""
     return (own if isinstance(own, str) else own(row)) or str(row.statistic)
-
-
-@cache
-def _form(measure: str) -> str | Callable[[Any], str]:
-    try:
-        return component("measures", measure).form
-    except (AttributeError, PortrayalError):
-        return ""  # not registered here, or without a description

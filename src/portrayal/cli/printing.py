@@ -181,10 +181,8 @@ def _error(row: "Estimate") -> str:
     if READER_ERROR in row.instruments:
         return "unknown"
     low, high = (row.details.get(name) for name in (ERROR_LOW, ERROR_HIGH))
-    if low is None:
-        return "–"
     form = registry.form_of(row)
-    return f"{number(low, form)} to {number(high, form)}"
+    return "–" if low is None else f"{number(low, form)} to {number(high, form)}"
 
 
 def percent(rate: "ScoreRate") -> str:

@@ -12,12 +12,12 @@ from portrayal.errors import DataError
 from portrayal.evidence.forms import Form, FormField, form
 from portrayal.pipeline.datasheet import counted
 from portrayal.records import ERROR_HIGH, ERROR_LOW, ERROR_VALUE, READER_ERROR, Estimate
-from portrayal.registry import form_of
+from portrayal.registry import described, form_of
 from portrayal.report.first import first_screen
 from portrayal.report.strength import FirstScreen, strength_of
 from portrayal.report.study import report_of
 from portrayal.report.view import View, q_of
-from portrayal.report.words import described, stem
+from portrayal.report.words import stem
 from portrayal.run import Run
 
 NOT_MEASURED = "not measured by this audit"

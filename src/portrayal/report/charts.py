@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from portrayal.collect.tables import inert
-from portrayal.registry import form_of
+from portrayal.registry import described, form_of
 from portrayal.report.figures.drawing import Drawing, DrawingError, drawings
 from portrayal.report.figures.figure import Figure
 from portrayal.report.figures.generic import BrokenFigureWarning
@@ -21,7 +21,7 @@ from portrayal.report.formats import interval, number, probability, script_json,
 from portrayal.report.study import report_of
 from portrayal.report.terms import Terms
 from portrayal.report.view import View, place_words, q_of
-from portrayal.report.words import colour_rules, described, group_label, measure_title
+from portrayal.report.words import colour_rules, group_label, measure_title
 from portrayal.run.estimates import flat_row
 from portrayal.run.pages import trusted
 from portrayal.shown import visible

@@ -31,7 +31,7 @@ from portrayal.records import (
     THESE,
     Estimate,
 )
-from portrayal.registry import form_of
+from portrayal.registry import described, form_of
 from portrayal.report.strength import (
     HERE,
     SOME,
@@ -58,7 +58,6 @@ from portrayal.report.view import (
 )
 from portrayal.report.words import (
     capital,
-    described,
     group_words,
     measure_title,
     stem,
@@ -317,10 +316,25 @@ def _finding(view: View, estimates: list[Estimate]) -> Stated:
     headline = capital(headline_of(first))
     if first.population == THESE:
         headline = f"In these prompts: {headline}"
+    # What the same measure says in other places, and the median over models of the same number.
+    where = [
+        f"{place_words(e, 'in ') or ALL} ({fmt.number(e.value, form_of(e))}, "
+        f"{fmt.interval(e.interval, form_of(e))})"
+        for e in estimates[1:]
+    ]
+    medians = [
+        f" In the median model {fmt.number(e.value, form_of(e))} "
+        f"({fmt.interval(e.interval, form_of(e))})."
+        for name in view.by_measure
+        if base_of(name) == stem(first.measure) != stem(name)
+        for e in view.of_main(name)
+        if e.group == first.group and place_of(e) == place_of(first) and e.value is not None
+    ]
+    also = f" Also {fmt.listed(where)}." if where else ""
     return Stated(
         headline,
         facts_of(view, first),
-        _evidence(view, first) + _elsewhere(estimates) + _medians(view, first),
+        _evidence(view, first) + also + "".join(medians),
         strength_of(view, first),
         tuple(estimates),
         (first.warning,) if first.warning else (),
@@ -373,28 +387,6 @@ def q_words(q: float | None, name: str = "q") -> str:
     """Return "q = 0.012" or "q <0.001"."""
     said = fmt.probability(q)
     return f"{name} {said}" if said.startswith("<") else f"{name} = {said}"
-
-
-def _elsewhere(estimates: list[Estimate]) -> str:
-    """What the same measure says in other places."""
-    where = [
-        f"{place_words(e, 'in ') or ALL} ({fmt.number(e.value, form_of(e))}, "
-        f"{fmt.interval(e.interval, form_of(e))})"
-        for e in estimates[1:]
-    ]
-    return f" Also {fmt.listed(where)}." if where else ""
-
-
-def _medians(view: View, first: Estimate) -> str:
-    """The median over models of the same number, which is no hypothesis of its own."""
-    return "".join(
-        f" In the median model {fmt.number(e.value, form_of(e))} "
-        f"({fmt.interval(e.interval, form_of(e))})."
-        for name in view.by_measure
-        if base_of(name) == stem(first.measure) != stem(name)
-        for e in view.of_main(name)
-        if e.group == first.group and place_of(e) == place_of(first) and e.value is not None
-    )
 
 
 def absent_groups(view: View) -> str:

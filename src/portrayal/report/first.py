@@ -29,6 +29,7 @@ from portrayal.records import (
     Estimate,
     finite,
 )
+from portrayal.registry import form_of
 from portrayal.report.figures.generic import glance
 from portrayal.report.findings import (
     STATISTICS,
@@ -57,7 +58,7 @@ from portrayal.run.files import write_atomically
 AS_READ = "as the scorer reads"
 MOST_NAMED = 4
 """Groups that one line names."""
-FINDINGS, SCHEMA = "findings.json", 1
+FINDINGS, SCHEMA = "findings.json", 2
 """What a run keeps of what it found, and the version of its form."""
 
 
@@ -159,6 +160,7 @@ def kept_findings(run: Run) -> dict[str, Any]:
                     "label": labels[_question(e)],
                     "model": view.main if e.strata.get("model", ALL) == ALL else e.strata["model"],
                     "statistic": e.statistic,
+                    "form": form_of(e),
                     "n_clusters": e.n_clusters,
                     **facts(e),
                 }

@@ -8,21 +8,13 @@ from typing import Any
 from portrayal.records import Interval, Null
 from portrayal.shown import visible
 
-_ESCAPES = {
-    "<": "\\u003c",
-    ">": "\\u003e",
-    "&": "\\u0026",
-    "\u2028": "\\u2028",
-    "\u2029": "\\u2029",
-}
+_ESCAPES = str.maketrans({c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"})
 
 
 def script_json(value: Any) -> str:
     """Return compact JSON that is safe inside a `<script>` element; NaN and ±inf become null."""
     text = json.dumps(_finite(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    for character, escape in _ESCAPES.items():
-        text = text.replace(character, escape)
-    return text.encode("utf-8", "replace").decode("utf-8")
+    return text.translate(_ESCAPES).encode("utf-8", "replace").decode("utf-8")
 
 
 def short(text: str, most: int = 60) -> str:
@@ -113,11 +105,6 @@ def signed(value: float) -> str:
     return f"{value:+.2f}".replace("-", "−")
 
 
-def whole(value: float | None) -> str:
-    """Return a mean count without decimals ("292")."""
-    return NOTHING if value is None or math.isnan(value) else f"{value:,.0f}"
-
-
 def points(value: float | None, sign: str = "+") -> str:
     """Return a fraction in percentage points ("+37.8"), without a plus where `sign` is ""."""
     if value is None or math.isnan(value):
@@ -133,7 +120,7 @@ _BY_STATISTIC: dict[str, Callable[[float | None], str]] = {
     "distance": distance,
     "difference": difference,
     "points": lambda x: f"{points(x)} points" if points(x) != NOTHING else NOTHING,
-    "mean": whole,
+    "mean": lambda x: NOTHING if x is None or math.isnan(x) else f"{x:,.0f}",
     "variance": lambda x: NOTHING if x is None or math.isnan(x) else f"{x:,.1f}".replace("-", "−"),
 }
 

@@ -22,6 +22,7 @@ from portrayal.records import (
     Count,
     Estimate,
 )
+from portrayal.registry import described
 from portrayal.report.view import (
     SURE,
     View,
@@ -32,7 +33,7 @@ from portrayal.report.view import (
     q_of,
     reader_could,
 )
-from portrayal.report.words import described, stem
+from portrayal.report.words import stem
 
 Strength = Literal[
     "strong",
@@ -82,10 +83,12 @@ def holds_here(e: Estimate) -> bool:
 
 def count_words(count: Count, unit: str) -> str:
     """Return a count as a report says it ("58 of 1,077 characters, 115 expected")."""
-    said = f"{fmt.count(_whole(count.n))} of {fmt.count(count.of)} "
+    # Without decimals where it is ten or more.
+    n, expected = (round(x) if x >= FEW_PEOPLE else x for x in (count.n, count.expected))
+    said = f"{fmt.count(n)} of {fmt.count(count.of)} "
     if count.role:
         return f"{said}{count.role} {units(unit, count.of)}"
-    return f"{said}{units(unit, count.of)} ({fmt.count(_whole(count.expected))} expected)"
+    return f"{said}{units(unit, count.of)} ({fmt.count(expected)} expected)"
 
 
 def agreement(view: View, e: Estimate) -> tuple[int, int]:
@@ -134,11 +137,6 @@ def clusters_of(e: Estimate, times: float = 1.0) -> str:
     ways = {k.removeprefix(UNITS): n for k, n in e.details.items() if k.startswith(UNITS)}
     known = ways or {"text" if e.population == THESE else "prompt": float(e.n_clusters)}
     return fmt.listed([fmt.plural(math.ceil(n * times), one) for one, n in known.items()])
-
-
-def _whole(n: float) -> float:
-    """A count that prints without decimals where it is ten or more."""
-    return float(round(n)) if n >= FEW_PEOPLE else n
 
 
 @dataclass(frozen=True)

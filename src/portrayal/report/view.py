@@ -15,8 +15,7 @@ from portrayal.errors import PortrayalError
 from portrayal.measure.scope import of_each_model
 from portrayal.records import ALL, ERROR_HIGH, ERROR_LOW, LIKE_THESE, READER_ERROR, Estimate
 from portrayal.reference.labels import strata_words
-from portrayal.registry import Component
-from portrayal.report.words import described
+from portrayal.registry import Component, described
 from portrayal.run.directory import Run
 
 T = TypeVar("T")

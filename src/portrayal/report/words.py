@@ -6,16 +6,14 @@ references in the text.
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import portrayal.reference.labels as shown
-import portrayal.registry as registry
 import portrayal.report.formats as fmt
-from portrayal.errors import PortrayalError
 from portrayal.records import ALL, BY_HAND, THE_SCORER, Estimate
 from portrayal.reference import load_factor
 from portrayal.reference.labels import PALETTE, strata_words
-from portrayal.registry import Component, form_of
+from portrayal.registry import described, form_of
 
 _GENDER, _RACE = load_factor("gender"), load_factor("race")
 RACE_COLOURS = {group.key: group.color for group in _RACE.groups}
@@ -58,15 +56,6 @@ def capital(text: str) -> str:
     'Women in Labor'
     """
     return text[:1].upper() + text[1:]
-
-
-def described(name: str, kind: Literal["measures", "annotators"] = "measures") -> Component | None:
-    """Return a component with its own words; None where it is not registered here."""
-    try:
-        found = registry.component(kind, name)
-    except PortrayalError:
-        return None
-    return found if isinstance(found, Component) else None
 
 
 def colour_of_group(group: Mapping[str, str], others: Sequence[str] = ()) -> str:

@@ -103,6 +103,8 @@ NAME_SUBORDINATION = Component(
 )
 
 
+OTHER, MUCH = "share_in_other_table_", 0.25
+"""Detail: share of a name's bearers of a group that another table tells, where it is as large."""
 LIKELIHOOD = 0.6
 """Share of bearers above which the paper calls a name highly racialized."""
 LISTED = 9
@@ -121,6 +123,7 @@ class _Listed:
     likelihood: float
     table: NameTable | None
     share: float
+    others: list[float]
 
 
 def common_names(
@@ -172,8 +175,11 @@ def _listed(tally: Tally, models: list[int], name_tables: Mapping[str, NameTable
         table, shares = name_tables.get(race), [float("nan")] * len(chosen)
         if table is not None:
             shares = table.frequencies([tally.names[name] for name, _ in chosen]).tolist()
+        # What a table that knows nothing of this race says of the name, where that is much.
+        told = np.array([name_tables.get(r) is not table for r in tally.races])
+        others = np.where(told, tally.likelihood, 0.0)
         found += [
-            _Listed(name, group, float(likelihood[name]), table, share)
+            _Listed(name, group, float(likelihood[name]), table, share, others[name].tolist())
             for (name, group), share in zip(chosen, shares, strict=True)
         ]
     return found
@@ -220,7 +226,10 @@ def _counts(
             n_units=total,
             n_clusters=n_clusters,
             exclusions=stratum.exclusions,
-            details={"likelihood_of_name": each.likelihood},
+            details={
+                "likelihood_of_name": each.likelihood,
+                **{OTHER + r: x for r, x in zip(tally.races, each.others, strict=True) if x > MUCH},
+            },
         )
 
 

@@ -178,8 +178,8 @@ def _table(
             row = rows.get(name)
             value = None if row is None or row["value"] is None else float(row["value"])
             low, high = _bounds(row)
-            interval = "" if math.isnan(low) else fmt.span(low, high, first["statistic"])
-            cells.append((fmt.number(value, first["statistic"]), interval, ranks.get(name, "")))
+            interval = "" if math.isnan(low) else fmt.span(low, high, first["form"])
+            cells.append((fmt.number(value, first["form"]), interval, ranks.get(name, "")))
         is_finding = key in said
         made.append((not is_finding, first["label"], is_finding, cells))
     made.sort(key=lambda row: row[0])

@@ -11,6 +11,7 @@ import portrayal.report.formats as fmt
 from portrayal.records import Estimate
 from portrayal.reference.labels import attribute_label, strata_parts
 from portrayal.reference.labels import group_label as shown_label
+from portrayal.registry import described
 from portrayal.report.figures.figure import (
     Builder,
     Figure,
@@ -34,7 +35,7 @@ from portrayal.report.view import (
     place_of,
     place_words,
 )
-from portrayal.report.words import described, group_label, group_words, measure_title, standing
+from portrayal.report.words import group_label, group_words, measure_title, standing
 
 MOST_PANELS, MOST_ROWS = 12, 40
 """Places drawn at most, and groups of one place; the table and the download have the rest."""

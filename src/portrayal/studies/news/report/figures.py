@@ -510,7 +510,11 @@ def text_lengths(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
     data += [
         {
             **{"row": name + series.PAPER, "g": series.WHOLE, "d": words},
-            **{"model": f"{name}, as published", "group": "all", "value": fmt.whole(words)},
+            **{
+                "model": f"{name}, as published",
+                "group": "all",
+                "value": fmt.number(words, "mean"),
+            },
             **{"ci": fmt.NOTHING, "n": fmt.NOTHING},
         }
         for name, words in paper.items()
@@ -519,9 +523,9 @@ def text_lengths(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
     rows += [name + series.PAPER for name in paper]
     axis = Axis("words", form=",d", zero=True)
     known = [e for e in own if e.value is not None]
-    means = [f"{series.series(view, e)} {fmt.whole(e.value)}" for e in known[:6]]
+    means = [f"{series.series(view, e)} {fmt.number(e.value, 'mean')}" for e in known[:6]]
     of_originals = first and first[0].value
-    more = f"; the originals {fmt.whole(first[0].value)}" if of_originals else ""
+    more = f"; the originals {fmt.number(first[0].value, 'mean')}" if of_originals else ""
     yield FIGURES.figure(
         "text-lengths",
         view,

@@ -7,6 +7,7 @@ from typing import Any
 import portrayal.report.figures.figure as tables
 import portrayal.report.figures.panels as panels
 import portrayal.report.formats as fmt
+from portrayal.measure.stories.names import OTHER
 from portrayal.records import ALL, Estimate
 from portrayal.report.figures.declared import Declarations
 from portrayal.report.figures.figure import Figure, Spec, facts, tooltip
@@ -25,6 +26,12 @@ def _of_name(role: str) -> Any:
     return lambda _, row: fmt.count(row[2][role].value) if role in row[2] else fmt.NOTHING
 
 
+def _elsewhere(of: dict[str, Estimate]) -> list[tuple[str, float]]:
+    """Groups that another name table gives a name to, with their shares."""
+    details = next(iter(of.values())).details
+    return [(key.removeprefix(OTHER), x) for key, x in details.items() if key.startswith(OTHER)]
+
+
 def _expected(e: Estimate | None) -> str:
     return fmt.count(e.null.value) if e is not None and e.null else fmt.NOTHING
 
@@ -36,6 +43,9 @@ FIGURES = Declarations(
         "name": lambda _, row: short(row[1], 24),
         "likelihood": lambda _, row: fmt.share(
             next(iter(row[2].values())).details.get("likelihood_of_name")
+        ),
+        "other": lambda _, row: (
+            ", ".join(f"{fmt.share(x)} {race}" for race, x in _elsewhere(row[2])) or fmt.NOTHING
         ),
         **{role: _of_name(role) for role in ("neutral", "dominant", "subordinate")},
         "expected": lambda _, row: _expected(row[2].get("neutral")),
