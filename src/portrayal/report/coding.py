@@ -18,7 +18,7 @@ from portrayal.coding.clusters import CodeShare, GroupClusters, cluster_codes
 from portrayal.coding.labels import read_labels
 from portrayal.coding.llm import coder_notes
 from portrayal.raters import Agreement, LabelAgreement, Labels, agreement
-from portrayal.records import FEW_PROMPTS, Null
+from portrayal.records import FEW_PROMPTS
 from portrayal.report.figures.figure import Table
 from portrayal.report.formats import short
 from portrayal.report.passages import Passage, passage
@@ -58,7 +58,7 @@ def codes_by_group(project: Project, groups: Sequence[GroupClusters]) -> Table:
         "of": lambda row: f"{row[1].share.of:,}",
         "Share": lambda row: fmt.share(row[1].share.value),
         "Interval": lambda row: fmt.interval(row[1].share.interval, "share"),
-        "By chance": lambda row: _chance(row[1].null),
+        "By chance": lambda row: fmt.interval(row[1].null, "share"),
         "p": lambda row: fmt.probability(row[1].p),
         "q": lambda row: fmt.probability(row[1].q),
     }
@@ -96,13 +96,6 @@ def share_sentences(groups: Sequence[GroupClusters]) -> tuple[str, ...]:
             why.setdefault(reason, []).append(short(group.group, 40))
     found += [f"Nothing by chance for {fmt.listed(who)}: {said}." for said, who in why.items()]
     return tuple(found)
-
-
-def _chance(null: Null | None) -> str:
-    """The range that chance gives; one share where labels can be moved and nothing changes."""
-    if null is not None and null.low == null.high:
-        return fmt.share(null.low)
-    return fmt.interval(null, "share")
 
 
 def clusters_of(project: Project, group: GroupClusters) -> Table:

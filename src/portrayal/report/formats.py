@@ -135,7 +135,8 @@ def span(low: float, high: float, statistic: str = "ratio") -> str:
     if math.isnan(low) or math.isnan(high):
         return NOTHING
     if statistic in ("share", "agentic", "communal"):
-        return f"{share(low).removesuffix(PERCENT)}{DASH}{share(high)}"
+        first = share(low).removesuffix(PERCENT)
+        return share(low) if low == high else f"{first}{DASH}{share(high)}"
     if statistic == "points":
         return f"{points(low)} to {points(high)}"
     first = number(low, statistic)
