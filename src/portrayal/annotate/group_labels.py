@@ -186,14 +186,13 @@ def group_prompt(
     listed = [f"- {group.label}" for group in factor.groups]
     listed += [f"- {none} (if the {of} shows none of them)", f"- {unknown} (if you cannot tell)"]
     listed = listed[::-1] if form == REVERSED else listed
-    other = form == REWORDED
     about = templates["about"].replace("{person}", " ".join(person.split())) if person else ""
-    question = (source.reworded if other else "") or source.question
+    question = (source.reworded if form == REWORDED else "") or source.question
     before, after = (
         words.replace("{labels}", "\n".join(listed))
         .replace("{about}", about)
         .replace("{question}", question)
-        for words in templates[f"{source.answer}{'_reworded' * other}"].split("{text}")
+        for words in templates[f"{source.answer}{'_reworded' * (form == REWORDED)}"].split("{text}")
     )
     return prompt_of(before + text.strip() + after)
 

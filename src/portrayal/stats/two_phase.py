@@ -40,6 +40,7 @@ from portrayal.stats.clustered import (
     Clustered,
     agree,
     clustered_variance,
+    sums_by,
 )
 from portrayal.stats.design_effect import (
     PSEUDO_PROMPTS,
@@ -216,7 +217,7 @@ def two_phase(
     >>> round(float(found.share[0]), 3)
     0.667
     """
-    t, (n, k) = len(hand.terms), hand.terms[0].shape
+    t, (n, k), weights = len(hand.terms), hand.terms[0].shape, everyone.weight[:, np.newaxis]
     fitted, errors = np.zeros((2, t, n_prompts, k))
     drawing, freedom = np.zeros((t, t, k)), np.zeros(k)
     squares, amount = (hand.weight @ hand.terms[0] ** power for power in (2, 1))
@@ -225,7 +226,7 @@ def two_phase(
     each = np.stack([everyone.weight @ c for c in classes]) / np.maximum(drawn.sum(1), 1)
     least = PSEUDO_ERRORS * typical * each * np.maximum(each - 1.0, 0.0)
     size = np.bincount(everyone.prompt, everyone.weight, n_prompts)
-    by_prompt = [_by_prompt(everyone, each, n_prompts) for each in everyone.terms]
+    by_prompt = [sums_by(everyone.prompt, n_prompts, each * weights) for each in everyone.terms]
     for i in range(k):
         # What the scorer says: 1, and its own terms, of all units by prompt and of the labelled.
         every = np.stack([size, *(each[:, i] for each in by_prompt)], axis=1)
@@ -445,9 +446,3 @@ def _classes(labels: Labelled) -> list[FloatArray]:
     most = max(float(labels.terms[1].max(initial=0.0)), _TINY)
     part, whole = (each / most for each in labels.terms[:2])
     return [part, np.maximum(whole - part, 0.0), np.maximum(1.0 - whole, 0.0)]
-
-
-def _by_prompt(labels: Labelled, values: FloatArray, n_prompts: int) -> FloatArray:
-    weighted = values * labels.weight[:, np.newaxis]
-    columns = [np.bincount(labels.prompt, column, n_prompts) for column in weighted.T]
-    return np.stack(columns, axis=1).astype(np.float64)

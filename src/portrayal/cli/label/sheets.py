@@ -154,9 +154,8 @@ def merge(sheets: Sheets, /, *, out: Path, format: Format = "table") -> None:
     json = format == "json"
     if not is_sheet(open_source(sheets[0]).columns):
         n = join_sheets(sheets, out)
-        facts = {"table": str(out), "n_labels": n}
         if json:
-            show.as_json(facts)
+            show.as_json({"table": str(out), "n_labels": n})
         else:
             show.line(f"{out}: {n:,} labels; then: portrayal audit … --hand-labels {out}")
         return
