@@ -123,6 +123,8 @@ def test_shares_and_gaps_of_groups_worked_by_hand(tmp_path):
     communal = values(AGENCY_SHARE, texts, "communal", masking="masked")
     assert agentic["male", "White"].value == pytest.approx(7 / 8)
     assert communal["male", "White"].value == pytest.approx(1 / 8)
+    shares = [e.interval for each in (agentic, communal) for e in each.values() if e.interval]
+    assert {min(e.low for e in shares), max(e.high for e in shares)} == {0.0, 1.0}
 
 
 def test_differences_worked_by_hand(tmp_path):

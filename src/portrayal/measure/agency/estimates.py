@@ -217,7 +217,8 @@ def _of_group(
             yield Estimate(value=None, undefined=reason, n_clusters=0, **base)
             continue
         value, shuffled = start + slope * mean, start + slope * null
-        low, high = sorted((start + slope * found.low[0], start + slope * found.high[0]))
+        ends = sorted((start + slope * found.low[0], start + slope * found.high[0]))
+        low, high = np.clip(ends, start - abs(slope), start + abs(slope)).tolist()
         base |= inferred(
             place,
             place.units,
