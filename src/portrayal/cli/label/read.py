@@ -398,7 +398,8 @@ def print_clusters(found: "list[GroupClusters]") -> None:
             first = group.group if i == 0 else ""
             rows.append((first, " + ".join(one.codes) or "none", *_share(one.share), own or ""))
         if group.n_open:
-            rows.append(("", f"left out: {group.n_open:,} on which people are divided"))
+            divided = f"left out: {group.n_open:,} on which people are divided"
+            rows.append(("", divided, *("",) * 4))
     show.table(("group", "codes together", "texts", "share", "interval", "exemplar"), rows)
     by_code: list[tuple[str, ...]] = []
     for group in found:
