@@ -262,7 +262,7 @@ def clusters(
         rows = [
             (
                 *(one.group, one.code, f"{100 * one.said:.0f} % of {one.n:,}"),
-                one.undefined or f"{100 * (one.value or 0.0):.0f} %",
+                one.undefined if one.value is None else f"{100 * one.value:.0f} %",
                 *("" if one.interval is None else _percent(one.interval), f"{one.n_hand:,}"),
             )
             for one in corrected
