@@ -18,7 +18,7 @@ of Muliere & Secchi 1996): few of them leave the row as uncertain as settings ar
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain
 
 import numpy as np
@@ -183,6 +183,7 @@ class _Counts:
     names_wrong: float
 
 
+@lru_cache(maxsize=32)
 def _counted(prompts: Prompts, likelihoods: Likelihoods) -> _Counts:
     names = sorted(
         {name for p in prompts for s in p for slot in s for name in (slot.name, slot.read_name)}
@@ -193,6 +194,7 @@ def _counted(prompts: Prompts, likelihoods: Likelihoods) -> _Counts:
     alone, pairs = np.zeros((n, N, N)), np.zeros((n, N * N, N * N))
     slots, roles = np.zeros((n, 2, N, N)), np.zeros((n, 4))
     shares, right = np.zeros((n, 2, n_races, 2)), np.zeros(3)
+    listed: list[tuple[int, int, int]] = []  # prompt, true or read, name
     code = {gender: at for at, gender in enumerate(GENDERS)}
     for at, stories in enumerate(prompts):
         for story in stories:
@@ -211,15 +213,16 @@ def _counted(prompts: Prompts, likelihoods: Likelihoods) -> _Counts:
                 slots[at, slot, gender, seen] += 1
             given = [name for name in said if name]
             roles[at, 2:] += len(given), sum(name not in true for name in given)
-            for side, listed in enumerate((true, said)):
-                for name in filter(None, listed):
-                    shares[at, side, :, 0] += np.nan_to_num(table[place[name]])
-                    shares[at, side, :, 1] += ~np.isnan(table[place[name]])
+            listed += [(at, 0, place[name]) for name in true if name]
+            listed += [(at, 1, place[name]) for name in given]
             right += (
                 sum(a == b != "" for a, b in zip(true, said, strict=True)),
                 sum(map(bool, true)),
                 len(given),
             )
+    prompt, side, name = np.array(listed, dtype=int).reshape(-1, 3).T
+    known = np.stack([np.nan_to_num(table), ~np.isnan(table)], axis=-1)
+    np.add.at(shares, (prompt, side), known[name])
     wrong = 1.0 - (divide(right[0], right[1]) + divide(right[0], right[2])) / 2.0
     return _Counts(alone, pairs, slots, roles, shares, float(wrong))
 
