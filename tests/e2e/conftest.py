@@ -17,7 +17,9 @@ import pytest
 from portrayal.cli import main
 from servers.openai_server import OpenAIServer
 
-QUICK = ("--set", "draws=100", "--set", "permutations=20")
+PAGED = ("--set", "draws=100", "--set", "permutations=20")
+QUICK = (*PAGED, "--set", "report=false")
+"""Few draws, with and without a page, which takes half of an audit."""
 LABELS = ("subject_name=a", "subject_gender=b", "object_name=c", "object_gender=d")
 LABELLED = ("--column", ",".join(LABELS))
 

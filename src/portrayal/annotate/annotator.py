@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 import portrayal.registry as registry
 from portrayal.registry import Component
 from portrayal.run.directory import Run
-from portrayal.run.files import write_parquet
+from portrayal.run.files import read_parquet, write_parquet
 from portrayal.run.reading import read_prompts
 from portrayal.run.shards import Progress, run_shards
 from portrayal.run.stages import Stage, fingerprint
@@ -149,7 +148,7 @@ def annotate_shard(
     """
     component: Annotator = registry.get("annotators", annotator)
     strata = _strata(prompts, prompts.stat().st_mtime_ns, prompts.stat().st_ino)
-    texts = pq.read_table(source).to_pylist()
+    texts = read_parquet(source).to_pylist()
     readable = [text for text in texts if component.every_row or text["outcome"] == "ok"]
     known = [strata[text["prompt_id"]] for text in readable]
     place = {"run": str(prompts.parent)} if component.in_run else {}
@@ -182,5 +181,5 @@ def _strata(path: Path, *_version: int) -> Mapping[str, Strata]:
 
 def count_errors(stage: Stage) -> int:
     """Return how many rows of a stage have an error."""
-    columns = (pq.read_table(part, columns=["error"])["error"] for part in stage.parts())
+    columns = (read_parquet(part, columns=["error"])["error"] for part in stage.parts())
     return sum(len(column) - column.null_count for column in columns)

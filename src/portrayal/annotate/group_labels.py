@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from portrayal.annotate.annotator import Annotation
 from portrayal.collect.ask.asking import Asking, asking_of, check_settings
@@ -29,7 +28,7 @@ from portrayal.errors import OptionError
 from portrayal.records import Prompt
 from portrayal.reference.factors import Factor, ModelSource, factor_mark, spelling_key
 from portrayal.run.directory import Run
-from portrayal.run.files import write_parquet
+from portrayal.run.files import read_parquet, write_parquet
 from portrayal.run.reading import read_chosen, read_prompts, read_shards
 from portrayal.run.stages import fingerprint
 from portrayal.shown import counted
@@ -243,7 +242,7 @@ def answers_of(run: Run, answers: str, **_counted: Any) -> Answers:
         Folder in the run where its answers lie.
     """
     asked: dict[tuple[str, str], list[Asked]] = {}
-    for row in pq.read_table(run.path / answers / ASKED_FILE).to_pylist():
+    for row in read_parquet(run.path / answers / ASKED_FILE).to_pylist():
         listed = asked.setdefault((row["text_id"], row["asked_by"]), [])
         listed.append((row["person"] or "", row["prompt_id"]))
     return Answers(kept(run.path / answers), asked)
@@ -394,10 +393,10 @@ class GroupLabelling:
         who: dict[str, list[str | None]] = {}
         strata = read_prompts(run.prompts_path) if people else {}
         for part in run.annotations(people).parts() if people else ():
-            texts = pq.read_table(run.texts.folder / part.name, columns=["text_id", "prompt_id"])
+            texts = read_parquet(run.texts.folder / part.name, columns=["text_id", "prompt_id"])
             pairs = (texts[name].to_pylist() for name in texts.column_names)
             prompt_of_text = dict(zip(*pairs, strict=True))
-            for row in pq.read_table(part).to_pylist():
+            for row in read_parquet(part).to_pylist():
                 if row["error"] is None:
                     who[row["text_id"]] = _called(row, strata[prompt_of_text[row["text_id"]]])
         prompts: dict[str, Prompt] = {}
@@ -426,7 +425,7 @@ def repeated_responses(run: Run, factor: Factor) -> Iterator[tuple[str, str, str
     place = run.path / asked.get("answers", "")
     if not (place / AGAIN_FILE).is_file():
         return
-    rows = pq.read_table(place / AGAIN_FILE).to_pylist()
+    rows = read_parquet(place / AGAIN_FILE).to_pylist()
     replies = kept(place, {row[key] for row in rows for key in ("prompt_id", "again_id")})
     sources = {asked_by(factor, source): source for _, source in model_sources([factor])}
     for row in rows:

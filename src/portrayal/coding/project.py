@@ -14,7 +14,7 @@ from typing import Any
 from portrayal.coding.codebook import Codebook, codebook_table, read_codebook
 from portrayal.errors import DataError, OptionError, RunError
 from portrayal.reference.datafile import read_datafile
-from portrayal.run.files import write_atomically, write_parquet
+from portrayal.run.files import read_parquet, write_atomically, write_parquet
 from portrayal.validate import check_seed
 
 _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
@@ -132,10 +132,8 @@ class Project:
     @cached_property
     def items(self) -> tuple[CodingItem, ...]:
         """The texts, in the order in which raters see them."""
-        import pyarrow.parquet as pq
-
         items = []
-        for row in pq.read_table(self.folder / ITEMS).to_pylist():
+        for row in read_parquet(self.folder / ITEMS).to_pylist():
             people = (
                 ItemPerson(**(one | {"spans": tuple(map(tuple, one["spans"]))}))
                 for one in json.loads(row["people"])

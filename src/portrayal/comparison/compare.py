@@ -26,7 +26,7 @@ from portrayal.comparison.sums import Numbering, changes_against, why_not
 from portrayal.errors import OptionError, PortrayalError
 from portrayal.measure.scope import stated_changes, with_q_values
 from portrayal.records import ALL, LIKE_THESE, THESE, Estimate, Test
-from portrayal.run import Run
+from portrayal.run import Run, read_parquet
 from portrayal.stats import prompt_subsets
 from portrayal.types import FloatArray
 from portrayal.validate import check_level
@@ -306,7 +306,7 @@ def _prompts(a: Run, b: Run) -> Prompts:
     if a.path == b.path:
         return Prompts(pq.read_metadata(a.prompts_path).num_rows, 0, 0)
     ours, theirs = (
-        pq.read_table(run.prompts_path, columns=["prompt_id", "text", "strata"]) for run in (a, b)
+        read_parquet(run.prompts_path, columns=["prompt_id", "text", "strata"]) for run in (a, b)
     )
     named = set(ours["prompt_id"].to_pylist()) & set(theirs["prompt_id"].to_pylist())
 

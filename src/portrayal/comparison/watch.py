@@ -34,7 +34,7 @@ from portrayal.errors import OptionError, RunError
 from portrayal.measure.scope import of_each_model, stated_changes
 from portrayal.records import ALL, THESE
 from portrayal.reference.labels import FactorLabels
-from portrayal.run import Run
+from portrayal.run import Run, read_parquet
 from portrayal.stats import e_bh, latest_change
 from portrayal.types import FloatArray
 from portrayal.validate import check_level
@@ -78,7 +78,7 @@ class Round:
     @cached_property
     def prompts(self) -> dict[str, str]:
         """Words of each prompt by its name."""
-        table = pq.read_table(self.run.prompts_path, columns=["prompt_id", "text"])
+        table = read_parquet(self.run.prompts_path, columns=["prompt_id", "text"])
         return dict(zip(*(table[name].to_pylist() for name in table.column_names), strict=True))
 
     @cached_property
@@ -640,7 +640,7 @@ def _column(run: Run, name: str) -> Iterator[Any]:
     """Values of a column of a run's texts, where it has one and they are not empty."""
     for part in run.texts.parts():
         if name in pq.read_schema(part).names:
-            values = pq.read_table(part, columns=[name])[name].unique().to_pylist()
+            values = read_parquet(part, columns=[name])[name].unique().to_pylist()
             yield from (value for value in values if value)
 
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow.parquet as pq
 
 from portrayal.annotate.scores import AGENCY, SENTIMENT, TOXICITY
 from portrayal.errors import DataError
 from portrayal.raters import HandTable
 from portrayal.run.directory import Run
+from portrayal.run.files import read_parquet
 from portrayal.run.reading import read_chosen
 from portrayal.stats import upper_of_none
 from portrayal.stats.design_effect import effective_number
@@ -220,7 +220,7 @@ def hand_marks(
     marks, named = MARKS[field], labelled_texts(run, table, field, columns)
     position: dict[str, int] = {}
     for part in run.texts.parts():
-        for each in pq.read_table(part, columns=["text_id"])["text_id"].to_pylist():
+        for each in read_parquet(part, columns=["text_id"])["text_id"].to_pylist():
             position[each] = len(position)
     rows, truth, weight = [], [], []
     for (name, _), label in table.labels[field].items():

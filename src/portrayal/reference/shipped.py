@@ -53,12 +53,13 @@ def shipped_table(name: str, columns: Sequence[str] | None = None) -> "pa.Table"
     """Return the shipped Parquet file `name`, all columns or those named.
 
     Arrow gets a path and never a Python stream: a thread of its pool that lets go of a Python
-    object while the interpreter ends aborts the process (apache/arrow#34314).
+    object while the interpreter ends aborts the process (apache/arrow#34314). Its `read_table`
+    would load pandas.
     """
     import pyarrow.parquet as pq
 
-    with as_file(data_file(name)) as path:
-        return pq.read_table(path, columns=columns, use_threads=False)
+    with as_file(data_file(name)) as path, pq.ParquetFile(path) as file:
+        return file.read(columns=columns, use_threads=False)
 
 
 def published_tables() -> tuple[str, ...]:

@@ -12,8 +12,6 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-import pyarrow.parquet as pq
-
 import portrayal.report.about as about
 import portrayal.report.formats as fmt
 from portrayal._version import __version__
@@ -53,7 +51,7 @@ from portrayal.report.study import report_of
 from portrayal.report.view import View, no_baseline, place_of, place_words
 from portrayal.report.words import group_label, measure_title
 from portrayal.run.directory import Run
-from portrayal.run.files import write_atomically
+from portrayal.run.files import read_parquet, write_atomically
 
 AS_READ = "as the scorer reads"
 MOST_NAMED = 4
@@ -147,7 +145,7 @@ def kept_findings(run: Run) -> dict[str, Any]:
             )
         )
         labels = {_question(e): about(e) for e in chosen}
-        words = pq.read_table(run.prompts_path, columns=["text"])["text"].to_pylist()
+        words = read_parquet(run.prompts_path, columns=["text"])["text"].to_pylist()
         kept = {
             **mark,
             "findings": as_facts(view, screen.lead, stated),

@@ -9,7 +9,7 @@ from portrayal.run.estimates import (
     flatten_estimates,
     read_estimates,
 )
-from portrayal.run.files import is_whole, replacing, write_atomically, write_parquet
+from portrayal.run.files import is_whole, read_parquet, replacing, write_atomically, write_parquet
 from portrayal.run.influences import INFLUENCES, Influences, influences_to_table, read_influences
 from portrayal.run.reading import read_chosen, read_prompts, read_rows, read_shards
 from portrayal.run.shards import ShardError, run_shards
@@ -32,6 +32,7 @@ __all__ = [
     "read_chosen",
     "read_estimates",
     "read_influences",
+    "read_parquet",
     "read_prompts",
     "read_rows",
     "read_shards",

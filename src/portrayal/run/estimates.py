@@ -9,10 +9,10 @@ from types import NoneType, UnionType
 from typing import Any, Protocol, TypeVar, get_args, get_origin, get_type_hints
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from portrayal.errors import OptionError
 from portrayal.records import ALL, NO_INTERVAL, NO_TEST, Estimate, Fixed, Interval, Null, Test
+from portrayal.run.files import read_parquet
 from portrayal.run.pages import html_table, number, spread
 
 ESTIMATES = "estimates.parquet"
@@ -72,7 +72,7 @@ def read_estimates(path: Path) -> list[Estimate]:
     >>> read_estimates(Path("estimates.parquet")) == [row]
     True
     """
-    return [_estimate(row) for row in pq.read_table(path).to_pylist()]
+    return [_estimate(row) for row in read_parquet(path).to_pylist()]
 
 
 def _estimate(row: dict[str, Any]) -> Estimate:

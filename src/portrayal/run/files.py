@@ -9,7 +9,7 @@ import os
 import secrets
 import tempfile
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,6 +87,23 @@ def write_parquet(table: "pa.Table", path: Path, *, flush: bool = False) -> None
 
     with replacing(path, flush=flush) as temporary:
         pq.write_table(table, temporary, compression="zstd")
+
+
+def read_parquet(path: Path, columns: Sequence[str] | None = None) -> "pa.Table":
+    """Return a file of a run as an Arrow table: all columns, or those named, in this order.
+
+    `pyarrow.parquet.read_table` does the same by way of data sets, and loads pandas for it.
+
+    Raises
+    ------
+    KeyError
+        When the file has no such column.
+    """
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as file:
+        table = file.read(columns=None if columns is None else list(columns))
+    return table if columns is None else table.select(list(columns))
 
 
 def is_whole(path: Path) -> bool:

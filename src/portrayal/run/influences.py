@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any, cast
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from portrayal.errors import RunError
 from portrayal.records import Estimate, Form
-from portrayal.run.files import reading
+from portrayal.run.files import read_parquet, reading
 from portrayal.types import FloatArray, IntArray
 
 INFLUENCES = "influences.parquet"
@@ -115,7 +114,7 @@ def read_influences(path: Path, estimates: Sequence[Estimate]) -> Influences:
         that do not give their values.
     """
     with reading(path):
-        table = pq.read_table(path)
+        table = read_parquet(path)
         facts = table.schema.metadata or {}
         if facts.get(_VERSION_KEY, b"").decode() != VERSION or len(table) != len(estimates):
             raise RunError(

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from portrayal.run.directory import Run
+from portrayal.run.files import read_parquet
 from portrayal.run.stages import Stage
 
 
@@ -55,8 +56,8 @@ def read_shards(
     """
     for part in texts.parts():
         yield (
-            pq.read_table(part, columns=list(columns)),
-            *(pq.read_table(s.folder / part.name, columns=list(c)) for s, c in annotations),
+            read_parquet(part, columns=list(columns)),
+            *(read_parquet(s.folder / part.name, columns=list(c)) for s, c in annotations),
         )
 
 
@@ -84,6 +85,8 @@ def read_chosen(
 
     `by` is "text_id", or of texts "source_id", the name that the user's file gives them.
     """
-    wanted = pc.field(by).isin(pa.array(list(text_ids), pa.string()))
+    wanted = pa.array(list(text_ids), pa.string())
     for part in parts:
-        yield from pq.read_table(part, columns=list(columns), filters=wanted).to_pylist()
+        table = read_parquet(part, list(dict.fromkeys([*columns, by])))
+        found = table.filter(pc.is_in(table[by], value_set=wanted))
+        yield from found.select(list(columns)).to_pylist()

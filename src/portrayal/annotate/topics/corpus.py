@@ -8,11 +8,11 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from portrayal.errors import DataError, MissingExtraError
 from portrayal.run.directory import Run
+from portrayal.run.files import read_parquet
 
 Floats = NDArray[np.floating[Any]]
 Ints = NDArray[np.integer[Any]]
@@ -195,10 +195,10 @@ def read_corpus(run: Run, seed: int) -> TopicCorpus:
     ):
         pair_of: dict[str, str] = {}
         if shards := stage.parts():
-            for row in pq.read_table(prompts, columns=["prompt_id", "strata"]).to_pylist():
+            for row in read_parquet(prompts, columns=["prompt_id", "strata"]).to_pylist():
                 pair_of[row["prompt_id"]] = dict(row["strata"]).get("pair", row["prompt_id"])
         for shard in shards:
-            table = pq.read_table(shard, columns=["text_id", "prompt_id", "text", "outcome"])
+            table = read_parquet(shard, columns=["text_id", "prompt_id", "text", "outcome"])
             rows = [row for row in table.to_pylist() if row["outcome"] == "ok"]
             parts.append(bags_of(numbers.of(row["text"]) for row in rows))
             keys += [_hash(seed, side, row["text_id"]) for row in rows]

@@ -17,13 +17,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow.parquet as pq
 from scipy.special import psi
 
 from portrayal.annotate.topics.corpus import Bags, Floats, Ints, bags_of, forms, lemmas
 from portrayal.errors import DataError
 from portrayal.run.directory import Run
-from portrayal.run.files import Column, replacing, write_atomically
+from portrayal.run.files import Column, read_parquet, replacing, write_atomically
 from portrayal.run.stages import fingerprint
 
 ITERATIONS = 50
@@ -366,8 +365,8 @@ def read_topic_texts(run: Run, model: TopicModel, *, reference: bool = False) ->
     stage = run.reference if reference else run.texts
     made = run.reference_annotations(SENTENCES) if reference else run.annotations(SENTENCES)
     for part in stage.parts():
-        texts = pq.read_table(part, columns=["text"])["text"].to_pylist()
-        spans = pq.read_table(made.folder / part.name, columns=["sentences"])["sentences"]
+        texts = read_parquet(part, columns=["text"])["text"].to_pylist()
+        spans = read_parquet(made.folder / part.name, columns=["sentences"])["sentences"]
         # Unreadable texts have no sentences
         rows = [
             [(text or "")[span["start"] : span["end"]] for span in found or ()]

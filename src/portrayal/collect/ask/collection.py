@@ -30,7 +30,7 @@ from portrayal.collect.texts import SHARD_ROWS, prompt_table
 from portrayal.errors import OptionError, RunError
 from portrayal.records import OUTCOMES, Outcome, Prompt
 from portrayal.run.directory import Run
-from portrayal.run.files import write_parquet
+from portrayal.run.files import read_parquet, write_parquet
 from portrayal.run.stages import fingerprint
 from portrayal.validate import check_count
 
@@ -254,7 +254,7 @@ class Collection:
         rows = (row for row in self.journal.rows() if row["outcome"] != "failed")
         found = {row["key"] for row in rows} & keys
         for part in self.run.texts.parts():
-            found |= keys & set(pq.read_table(part, columns=["text_id"])["text_id"].to_pylist())
+            found |= keys & set(read_parquet(part, columns=["text_id"])["text_id"].to_pylist())
         return found
 
     def _append(
@@ -326,7 +326,7 @@ class Collection:
         wanted = {"prompt_id", "sample", "model", "outcome", *Usage.__slots__, *_ABOUT}
         for part in self.run.texts.parts():
             columns = sorted(wanted & {*pq.read_schema(part).names})
-            for row in pq.read_table(part, columns=columns).to_pylist():
+            for row in read_parquet(part, columns=columns).to_pylist():
                 counted[row["outcome"]] += 1
                 self._count(row)
         for row in self.journal.rows():

@@ -25,11 +25,10 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from portrayal.collect.ask.provider import Usage
 from portrayal.errors import RunError
-from portrayal.run.files import replacing, write_parquet
+from portrayal.run.files import read_parquet, replacing, write_parquet
 
 JOURNAL = "journal.jsonl"
 DAMAGED = "journal.damaged"
@@ -351,7 +350,7 @@ def settle(journal: Journal, folder: Path) -> None:
     if not part.exists():
         return
     try:
-        folded = set(pq.read_table(part, columns=["text_id"])["text_id"].to_pylist())
+        folded = set(read_parquet(part, columns=["text_id"])["text_id"].to_pylist())
     except (pa.ArrowException, OSError):
         part.unlink()
         return

@@ -11,7 +11,6 @@ from typing import Any
 from urllib.parse import quote
 
 import numpy as np
-import pyarrow.parquet as pq
 
 import portrayal.reference.labels as shown
 import portrayal.report.formats as fmt
@@ -21,7 +20,7 @@ from portrayal.report.board.entries import Entry, questions, read_entries
 from portrayal.report.changes import write_watch
 from portrayal.report.charts import Charts, frame
 from portrayal.report.formats import script_json, short
-from portrayal.run.files import write_atomically
+from portrayal.run.files import read_parquet, write_atomically
 from portrayal.run.pages import templates
 from portrayal.stats import rank_ranges
 
@@ -251,18 +250,14 @@ def _answers(groups: Iterable[list[Entry]], site: Path) -> list[dict[str, Any]]:
     template = templates("portrayal.report").get_template("answers.html.j2")
     fixed = frame(Charts((), {}).packed({}), [("portrayal.report", "board.css")])
 
-    def read(path: Path, columns: tuple[str, ...]) -> Any:
-        with pq.ParquetFile(path) as file:  # `read_table` would load pandas
-            return file.read(columns=list(columns))
-
     prompts: dict[str, str] = {}
     answers: dict[str, dict[str, list[str]]] = {}
     latest = {(m, e.measured_with): e for own in groups for e in own for m in e.models}
     for entry in {id(each): each for each in latest.values()}.values():
-        table = read(entry.run.prompts_path, ("prompt_id", "text"))
+        table = read_parquet(entry.run.prompts_path, ("prompt_id", "text"))
         words = dict(zip(*table.to_pydict().values(), strict=True))
         for part in entry.run.texts.parts():
-            table = read(part, ("prompt_id", "model", "text", "outcome"))
+            table = read_parquet(part, ("prompt_id", "model", "text", "outcome"))
             for prompt, model, text, outcome in zip(*table.to_pydict().values(), strict=True):
                 if outcome == "ok" and latest.get((model, entry.measured_with), entry) is entry:
                     said = str(words.get(prompt) or prompt)

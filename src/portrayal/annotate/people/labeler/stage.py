@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 import portrayal.registry as registry
 from portrayal.annotate.annotator import Annotator, annotate_run, count_errors
@@ -28,7 +27,7 @@ from portrayal.collect.ask.asking import Asking, asking_of, check_settings
 from portrayal.errors import OptionError
 from portrayal.reference.locales import load_locale
 from portrayal.run.directory import Run
-from portrayal.run.files import write_parquet
+from portrayal.run.files import read_parquet, write_parquet
 from portrayal.run.reading import read_prompts
 from portrayal.run.stages import Stage, fingerprint
 from portrayal.types import Say
@@ -265,7 +264,7 @@ def _readable(run: Run, base: Stage | None) -> tuple[list[dict[str, Any]], list[
     for part in run.texts.parts():
         known = None if base is None else _confidences(base.folder / part.name)
         columns = ["text_id", "prompt_id", "text", "outcome"]
-        for text in pq.read_table(part, columns=columns).to_pylist():
+        for text in read_parquet(part, columns=columns).to_pylist():
             if text["outcome"] != "ok":
                 continue
             roles = strata[text["prompt_id"]]
@@ -290,7 +289,7 @@ def _confidences(part: Path) -> dict[str, float]:
             f"{part.parent} lacks {part.name}: the extractor has not read every text yet."
         )
     found = {}
-    for row in pq.read_table(part, columns=columns).to_pylist():
+    for row in read_parquet(part, columns=columns).to_pylist():
         slots = [row[name] for name in columns[1:3] if row[name] is not None]
         found[row["text_id"]] = -1.0 if row["error"] or not slots else min(slots)
     return found
@@ -322,8 +321,8 @@ def _rows(
 ) -> Iterator[dict[str, Any]]:
     extracted = {}
     if base is not None:
-        extracted = {row["text_id"]: row for row in pq.read_table(base).to_pylist()}
-    for text_id in pq.read_table(source, columns=["text_id"])["text_id"].to_pylist():
+        extracted = {row["text_id"]: row for row in read_parquet(base).to_pylist()}
+    for text_id in read_parquet(source, columns=["text_id"])["text_id"].to_pylist():
         label = labels.get(text_id)
         row: dict[str, Any] = {"text_id": text_id, "error": None}
         if label is None:

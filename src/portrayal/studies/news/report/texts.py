@@ -15,6 +15,7 @@ from portrayal.report.formats import short
 from portrayal.report.passages import marked, texts_by_id
 from portrayal.report.view import View
 from portrayal.report.words import colour_class, colour_of_group
+from portrayal.run.files import read_parquet
 from portrayal.run.reading import read_prompts
 from portrayal.shown import visible
 from portrayal.studies.news.report.series import GENDER_NAMES, quantity
@@ -144,15 +145,13 @@ def examples(view: View) -> Examples | None:
 
 def _rows(view: View, n_columns: int, *, reference: bool) -> Iterator[_Row]:
     """Yield the readable texts of a side with their counts, shard by shard."""
-    import pyarrow.parquet as pq
-
     run = view.run
     texts = run.reference if reference else run.texts
     words = (run.reference_annotations if reference else run.annotations)(WORDS)
     strata = read_prompts(run.reference_prompts_path if reference else run.prompts_path)
     for part in texts.parts():
-        found = pq.read_table(part, columns=["prompt_id", "model", "outcome"]).to_pylist()
-        counted = pq.read_table(words.folder / part.name, columns=["text_id", "counts", "error"])
+        found = read_parquet(part, columns=["prompt_id", "model", "outcome"]).to_pylist()
+        counted = read_parquet(words.folder / part.name, columns=["text_id", "counts", "error"])
         for text, made in zip(found, counted.to_pylist(), strict=True):
             about = strata.get(text["prompt_id"], {})
             if text["outcome"] != "ok" or made["error"] is not None or "pair" not in about:
