@@ -1,5 +1,7 @@
 """A reader with a vocabulary of words and states that are drawn, so that nothing is downloaded."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -20,16 +22,21 @@ class Words:
 
 
 class Session:
-    """An encoder whose states are the embeddings that it reads."""
+    """An encoder whose states are the embeddings that it reads; with "needed", of those alone."""
 
-    def __init__(self) -> None:
+    def __init__(self, *inputs: str) -> None:
+        self.inputs = inputs or ("words", "attention_mask", "token_type_ids")
         self.batches: list[int] = []
 
+    def get_inputs(self) -> list[SimpleNamespace]:
+        return [SimpleNamespace(name=name) for name in self.inputs]
+
     def run(self, _: object, given: dict[str, np.ndarray]) -> list[np.ndarray]:
-        assert set(given) == {"words", "attention_mask", "token_type_ids"}
-        assert given["words"].shape[:2] == given["attention_mask"].shape
+        assert set(given) == set(self.inputs)
+        assert given["words"].shape[:2] == given["token_type_ids"].shape
         self.batches.append(len(given["words"]))
-        return [given["words"]]
+        needed = given.get("needed", [slice(None)])
+        return [given["words"][:, needed[0]]]
 
 
 def words() -> Embeddings:

@@ -1,11 +1,15 @@
 """What the network sees: never a name."""
 
+from dataclasses import astuple
+
 import numpy as np
 import pytest
 
+from annotate.people.reader.conftest import Session, heads, words
 from portrayal.annotate.people.reader.network import (
     MOST_TOKENS,
     PLACEHOLDERS,
+    Network,
     hide,
     load_network,
     pieces_of,
@@ -47,9 +51,9 @@ def test_positions_of_candidates_and_pronouns(vocabulary):
     assert [k for k in hidden.pronoun if k >= 0] == [0, 1]
     assert set(hidden.candidate[: hidden.second]) == {-1}
     first = hidden.ids[hidden.candidate.index(0)]
-    assert first == vocabulary.placeholders[0]
+    assert first == vocabulary.names[0]
     turned = hide(PROMPT, pieces, len(scene.people), vocabulary, [4, 2, 0, 1, 3, 5])
-    assert turned.ids[turned.candidate.index(0)] == vocabulary.placeholders[4]
+    assert turned.ids[turned.candidate.index(0)] == vocabulary.names[4]
     assert turned.candidate == hidden.candidate
 
 
@@ -104,6 +108,16 @@ def test_a_story_is_read_alone(network):
     for story in stories(network.vocabulary):
         network.read(story)
     assert network._session.batches == [1] * len(PIECES)
+
+
+def test_an_encoder_may_return_the_states_that_are_read_alone(network):
+    few = Network(
+        Session("words", "token_type_ids", "needed"), network.vocabulary, words(), heads(), {}
+    )
+    for story in stories(network.vocabulary):
+        assert len(story.needed) < len(story.ids)
+        for one, two in zip(astuple(network.read(story)), astuple(few.read(story)), strict=True):
+            np.testing.assert_array_equal(one, two)
 
 
 def test_a_person_behind_the_last_token_has_no_role(network):

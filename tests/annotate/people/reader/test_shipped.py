@@ -12,6 +12,7 @@ from portrayal.annotate.people.reader import load_network, read_stories, reader_
 from portrayal.annotate.people.reader.rows import SHIPPED
 
 pytest.importorskip("onnxruntime", reason="the reader needs the extra 'reader'")
+Tokenizer = pytest.importorskip("tokenizers", reason="the reader needs the extra").Tokenizer
 
 ROOT = Path(__file__).parents[4]
 WEIGHTS = ROOT / "src/portrayal/annotate/people/reader/weights"
@@ -55,6 +56,18 @@ def test_it_reads_prompts_that_it_never_met_better_than_the_rules():
     n = sum(len(each.genders) for each in examples)
     for at, gain in ((0, 0.10), (1, 0.04)):
         assert sum(r[at] for r in by_reader) > sum(r[at] for r in by_rules) + gain * n
+
+
+def test_words_are_looked_up_as_the_tokenizer_splits_them():
+    tokenizer = Tokenizer.from_file(str(WEIGHTS / "tokenizer.json"))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    encode = load_network(WEIGHTS).vocabulary.encode
+    texts = [example.text for example in marked(ROOT / "scripts/reader/stories/hard.txt")]
+    odd = [chr(each) for each in (*range(0x250), *range(0x2000, 0x2070))]
+    odd += ["[CLS] a\\b [x", "x^y`z~{|}", "Don't__stop 12ab3.5", "“Hi”—he…said", "x" * 120 + " y"]
+    for text in [*texts, *(f"Ann{each}Bo said {each} {each}so" for each in odd)]:
+        assert list(encode(text)) == tokenizer.encode(text, add_special_tokens=False).ids
 
 
 def test_names_say_nothing():

@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +91,12 @@ class HiddenStory:
     second: int
     n_candidates: int
 
+    @property
+    def needed(self) -> list[int]:
+        """Places of the tokens whose states are read: the first, names and pronouns."""
+        told = zip(self.candidate, self.pronoun, strict=True)
+        return [at for at, each in enumerate(told) if at == 0 or max(each) >= 0]
+
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
@@ -99,9 +106,8 @@ class Vocabulary:
     ----------
     encode
         The tokenizer.
-    opening, closing, placeholders, names, other
-        Ids of the special tokens, of `PLACEHOLDERS`, of these and `MORE_PLACEHOLDERS`, and of
-        `OTHER_NAME`.
+    opening, closing, names, other
+        Ids of the special tokens, of `PLACEHOLDERS` and `MORE_PLACEHOLDERS`, and of `OTHER_NAME`.
     pronouns
         Token id of a pronoun → place in `PRONOUNS`.
     """
@@ -109,7 +115,6 @@ class Vocabulary:
     encode: Encode
     opening: int
     closing: int
-    placeholders: tuple[int, ...]
     names: tuple[int, ...]
     other: int
     pronouns: dict[int, int]
@@ -128,15 +133,12 @@ def vocabulary_of(encode: Encode, opening: int, closing: int) -> Vocabulary:
         (only,) = encode(word)
         return only
 
-    pronouns = {}
+    pronouns: dict[int, int] = {}
     for place, words in enumerate(PRONOUNS.values()):
-        for word in words:
-            ids = encode(word)
-            if len(ids) == 1:
-                pronouns[ids[0]] = place
-    placeholders = tuple(map(one, PLACEHOLDERS))
-    names = (*placeholders, *map(one, MORE_PLACEHOLDERS))
-    return Vocabulary(encode, opening, closing, placeholders, names, one(OTHER_NAME), pronouns)
+        known = (encode(word) for word in words)
+        pronouns |= {ids[0]: place for ids in known if len(ids) == 1}
+    names = tuple(map(one, (*PLACEHOLDERS, *MORE_PLACEHOLDERS)))
+    return Vocabulary(encode, opening, closing, names, one(OTHER_NAME), pronouns)
 
 
 def pieces_of(scene: Scene, start: int) -> list[str | int]:
@@ -182,18 +184,19 @@ def hide(
     order
         Which placeholder each person gets; by default the first gets the first.
     """
-    n = min(n_people, len(words.placeholders))
+    n = min(n_people, len(PLACEHOLDERS))
     places = order or range(n)
     ids = [words.opening, *words.encode(_FRAME.sub("", prompt))[:MOST_OF_PROMPT], words.closing]
     second = len(ids)
     candidate = [-1] * second
     for piece in pieces:
         if isinstance(piece, str):
-            more = list(words.encode(_known(piece)))
+            known = _RARE.sub(lambda found: RARE_PRONOUNS[found[0].lower()], piece)
+            more = list(words.encode(known))
             ids += more
             candidate += [-1] * len(more)
         else:
-            ids.append(words.placeholders[places[piece]] if piece < n else words.other)
+            ids.append(words.names[places[piece]] if piece < n else words.other)
             candidate.append(piece if piece < n else -1)
     ids = [*ids[: MOST_TOKENS - 1], words.closing]
     candidate = [*candidate[: MOST_TOKENS - 1], -1]
@@ -201,10 +204,9 @@ def hide(
     return HiddenStory(ids, candidate, pronoun, second, n)
 
 
-def _known(text: str) -> str:
-    """Return `text` with singular they for the pronouns that an encoder does not know."""
-    return _RARE.sub(lambda found: RARE_PRONOUNS[found[0].lower()], text)
-
+_PLAIN = re.compile(r"[ -Z\\\]-~\n“”‘’—–…]*")
+_WORD = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9 \n]")
+"""Text whose words and signs are tokens of their own, so that each is looked up once."""
 
 ENCODER, HEADS, CARD = "encoder.onnx", "heads.npz", "reader.json"
 TOKENIZER, WORDS = "tokenizer.json", "words.npz"
@@ -283,15 +285,16 @@ class Network:
         heads: Mapping[str, FloatArray],
         card: Mapping[str, Any],
     ) -> None:
-        self._session, self._words, self._heads = session, words, heads
+        self._session, self._words, self.heads = session, words, heads
         self.vocabulary, self.card = vocabulary, card
 
     def read(self, story: HiddenStory) -> NetworkOutput:
         """Return what the network says of a story."""
-        states = self.states(story.ids, story.second)
+        needed = story.needed
+        states = self.states(story.ids, story.second, needed)
         width = states.shape[1]
         first = states[0]
-        candidate, pronoun = np.array(story.candidate), np.array(story.pronoun)
+        candidate, pronoun = np.array(story.candidate)[needed], np.array(story.pronoun)[needed]
         seen = [candidate == k for k in range(story.n_candidates)]
         means = [states[at].mean(0) if at.any() else np.zeros(width) for at in seen]
         people = np.array(means).reshape(-1, width)
@@ -315,19 +318,22 @@ class Network:
             special.log_softmax(role, axis=1), special.log_softmax(genders, axis=1)
         )
 
-    @property
-    def has_referents(self) -> bool:
-        """Whether it has weights that say whom pronouns of any text mean."""
-        return "ref.u.weight" in self._heads
+    def states(
+        self, ids: Sequence[int], second: int, needed: Sequence[int] | None = None
+    ) -> FloatArray:
+        """Return states of a text that starts at token `second`, shape (n_tokens, width).
 
-    def states(self, ids: Sequence[int], second: int) -> FloatArray:
-        """Return states of a text that starts at token `second`, shape (n_tokens, width)."""
+        Where `needed` are given, only those of the tokens at these places.
+        """
         given = {
             "words": self._words.of(ids)[np.newaxis],
             "attention_mask": np.ones((1, len(ids)), dtype=np.int64),
             "token_type_ids": np.array([[int(at >= second) for at in range(len(ids))]]),
+            "needed": np.array([needed]),
         }
-        return np.asarray(self._session.run(["states"], given)[0][0])
+        taken = {each.name: given[each.name] for each in self._session.get_inputs()}
+        states = np.asarray(self._session.run(["states"], taken)[0][0])
+        return states if needed is None or "needed" in taken else states[list(needed)]
 
     def referents(
         self, pronouns: FloatArray, mentions: FloatArray, bands: IntArray, ranks: IntArray
@@ -347,19 +353,14 @@ class Network:
             Scores without a unit, shape (n_pronouns, n_mentions + 1).
         """
         one, two = self._linear("ref.p", pronouns), self._linear("ref.q", mentions)
-        inner = (
-            self._linear("ref.a", pronouns)[:, np.newaxis]
-            + mentions @ self._heads["ref.b.weight"].T
-        )
-        inner = inner + (one[:, np.newaxis] * two) @ self._heads["ref.c.weight"].T
-        inner = _gelu(
-            inner + self._heads["ref.d.weight"][bands] + self._heads["ref.r.weight"][ranks]
-        )
-        scores = self._linear("ref.u", inner)[..., 0]
+        b, c, d, r = (self.heads[f"ref.{name}.weight"] for name in "bcdr")
+        inner = self._linear("ref.a", pronouns)[:, np.newaxis] + mentions @ b.T
+        inner = inner + (one[:, np.newaxis] * two) @ c.T + d[bands] + r[ranks]
+        scores = self._linear("ref.u", _gelu(inner))[..., 0]
         return np.hstack([scores, self._two_layers("ref.none", pronouns)])
 
     def _linear(self, name: str, values: FloatArray) -> FloatArray:
-        return np.asarray(values @ self._heads[f"{name}.weight"].T + self._heads[f"{name}.bias"])
+        return np.asarray(values @ self.heads[f"{name}.weight"].T + self.heads[f"{name}.bias"])
 
     def _two_layers(self, name: str, values: FloatArray, last: str = "2") -> FloatArray:
         return self._linear(f"{name}.{last}", _gelu(self._linear(f"{name}.0", values)))
@@ -425,9 +426,14 @@ def load_network(folder: Path, *, threads: int = 0) -> Network:
     tokenizer.no_padding()
     tokenizer.no_truncation()
 
+    @lru_cache(maxsize=50_000)
+    def ids_of(text: str) -> list[int]:
+        return list(tokenizer.encode(text, add_special_tokens=False).ids)
+
     def encode(text: str) -> list[int]:
-        ids: list[int] = tokenizer.encode(text, add_special_tokens=False).ids
-        return ids
+        if not _PLAIN.fullmatch(text):
+            return ids_of.__wrapped__(text)
+        return [each for word in _WORD.findall(text) for each in ids_of(word)]
 
     special_ids = [tokenizer.token_to_id(each) for each in ("[CLS]", "[SEP]")]
     return Network(session, vocabulary_of(encode, *special_ids), words, heads, card)

@@ -213,7 +213,7 @@ def referring_of(labeler: str | None, folder: str | Path | None = None) -> tuple
     if labeler == EMBEDDED or (labeler is None and not has_onnx()):
         return EMBEDDED, None
     network = network_of(str(reader_folder(SHIPPED) / "pronouns" if folder is None else folder))
-    if not network.has_referents:
+    if "ref.u.weight" not in network.heads:
         raise DataError(
             f"{folder or 'the reader that ships'}: expected weights for pronouns ('ref.…'); this "
             "reader has none. Train it again with scripts/reader/train.py --coreference."
