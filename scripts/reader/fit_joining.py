@@ -1,20 +1,24 @@
 """Learn how much a network counts beside the rules, on prompts left out; print what it gives.
 
-    python scripts/reader/fit_joining.py --labelled STORIES.jsonl --marked stories/*.txt
-        --reader FOLDER --fold K [--write]
+    PYTHONPATH=scripts python scripts/reader/fit_joining.py --labelled STORIES.jsonl
+        --marked stories/*.txt --readers FOLDER [...] [--below 0.8] [--write FOLDER]
 
-FOLDER is a reader that `train.py --fold K` wrote; it reads the prompts that it left out. Scores are
-of weights fitted to half of these prompts, for stories of the other half.
+FOLDERs are readers that `train.py` or `distil.py` trained without the folds that their cards name:
+each reads the prompts that it left out, beside rules that are trained without them, too. Scores are
+of weights fitted to four parts of these prompts in five, for stories of the fifth.
 """
 
 import argparse
 import json
 from collections import Counter
+from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-from examples import NOBODY, Example, fold_of, labelled, marked
-from scipy.optimize import minimize
+from examples import FOLDS, NOBODY, Example, fold_of, labelled, marked
+from people_stories import Story, read, story_of
+from train_people import fit, train
 
 from portrayal.annotate.people.reader.network import (
     CARD,
@@ -23,35 +27,42 @@ from portrayal.annotate.people.reader.network import (
     hide,
     load_network,
 )
-from portrayal.annotate.people.reader.rows import opinion_of
+from portrayal.annotate.people.reader.rows import UNSURE, opinion_of
 from portrayal.annotate.people.shared.model import UNSPECIFIED, Character
 from portrayal.annotate.people.stories.cast import make_cast
-from portrayal.annotate.people.stories.extract import learned, read_story, weigh
-from portrayal.annotate.people.stories.genders import SCALE, SINGLY, choices
+from portrayal.annotate.people.stories.extract import Weights, read_story, weigh
+from portrayal.annotate.people.stories.genders import SCALE, SINGLY, choices, weights_of_codes
 from portrayal.annotate.people.stories.roles import ways_of
 
 MARKED = 0.08
 """Weight of a marked story: rules are right of 94 % of the names in stories by models for prompts
 that they never met, of 98 % in the labelled stories and of 60 % in the marked ones, so about one
-part in ten of the weight belongs to the latter; they have two, as no labelled story that is left
-out is about love."""
+part in ten of the weight belongs to the latter."""
 
 START = {"roles": (0.5, 0.3), "genders": (0.5, 0.3, 1.0)}
+PARTS = 5
 
 
 class Case:
-    """A story with what rules and network say."""
+    """A story with what rules and network say that were trained without its prompt."""
 
-    def __init__(self, example: Example, reading: NetworkOutput) -> None:
-        self.example, self.reading = example, reading
+    def __init__(self, example: Example, reading: NetworkOutput, rules: Weights) -> None:
+        self.example, self.reading, self.rules = example, reading, rules
         self.scene = read_story(example.text, example.roles)
-        self.half = fold_of("half " + example.prompt, 2)
+        self.part = fold_of("part " + example.prompt, PARTS)
         self.weight = 1.0 if example.referents is None else MARKED
+        self.alone = self.people(None)
 
     def people(self, joining: dict | None) -> list[Character]:
         """The people by rules and network, or by the rules alone."""
         opinion = None if joining is None else opinion_of(self.reading, joining, self.scene)
-        return [each for each in weigh(self.scene, opinion).characters() if each is not None]
+        made = weigh(self.scene, opinion, self.rules).characters()
+        return [each for each in made if each is not None]
+
+    def routed(self, joining: dict, below: float) -> list[Character]:
+        """The people by the rules alone where these are sure."""
+        sure = min(each.confidence for each in self.alone) >= below
+        return self.alone if sure else self.people(joining)
 
     def right(self, people: list[Character]) -> list[tuple[bool, bool]]:
         """Whether the name, and the gender, of each slot is right."""
@@ -65,25 +76,27 @@ class Case:
             )
         ]
 
-    def roles(self) -> tuple[np.ndarray, list[int]]:
-        """What speaks for each way to give the roles, and which way is right."""
+    @cached_property
+    def roles(self) -> tuple[np.ndarray, np.ndarray]:
+        """What speaks for each way to give the roles, and whether it is right."""
         nobody = self.reading.roles.shape[1] - 1
         ways, values = ways_of(self.scene, nobody)
-        signs = np.array(values) @ np.array(learned()[1]) / SCALE
+        signs = np.array(values) @ np.array(self.rules[1]) / SCALE
         spoken = [
             sum(self.reading.roles[slot, -1 if at is None else at] for slot, at in enumerate(way))
             for way in ways
         ]
         right = tuple(None if who == NOBODY else who for who in self.example.who)
-        return np.column_stack([signs, spoken]), [at for at, w in enumerate(ways) if w == right]
+        return np.column_stack([signs, spoken]), np.array([way == right for way in ways])
 
-    def genders(self) -> tuple[np.ndarray, list[int]]:
-        """What speaks for each choice of genders of the labelled people, and which are right."""
+    @cached_property
+    def genders(self) -> tuple[np.ndarray, np.ndarray]:
+        """What speaks for each choice of the labelled people's genders, and whether it is right."""
         people = self.reading.roles.shape[1] - 1
         slots = [None if who == NOBODY else who for who in self.example.who]
         if any(who is not None and not 0 <= who < people for who in slots):
-            return np.zeros((1, 3)), []
-        codes = learned()[0]
+            return np.zeros((1, 3)), np.zeros(1, dtype=bool)
+        codes = self.rules[0]
         made = choices(self.scene, make_cast(self.scene, slots), codes)
         rows = [people + slot if at is None else at for slot, at in enumerate(slots)]
         signs = [
@@ -97,41 +110,26 @@ class Case:
             )
             for each in made
         ]
-        wanted = self.example.genders
-        return np.array(signs), [at for at, each in enumerate(made) if each.genders == wanted]
+        return np.array(signs), np.array([c.genders == self.example.genders for c in made])
 
 
 def joining_of(cases: list[Case]) -> dict[str, list[float]]:
-    """The weights under which the labels are likeliest.
-
-    Stories of two equals are read with the same weights but not fitted to: the labelled ones that
-    are left out have none, and the marked ones mislead the rules on purpose.
-    """
-    cases = [case for case in cases if not case.scene.paired]
+    """The weights under which the labels are likeliest."""
     joining = {}
     for what, start in START.items():
-        signs = [(case.weight, *getattr(case, what)()) for case in cases]
-        known = [each for each in signs if each[2]]
-
-        def loss(
-            weights: np.ndarray, known: list = known, start: tuple[float, ...] = start
-        ) -> float:
-            value = 0.5 * float(((weights - np.array(start)) ** 2).sum())
-            for weight, values, right in known:
-                odds = np.exp(values @ weights - (values @ weights).max())
-                value += weight * float(np.log(odds.sum() / max(odds[right].sum(), 1e-30)))
-            return value
-
-        joining[what] = np.round(minimize(loss, np.array(start), method="BFGS").x, 3).tolist()
+        tables, right = zip(*(getattr(case, what) for case in cases), strict=True)
+        weight = [case.weight for case in cases]
+        found = fit(list(tables), list(right), weight, np.ones(len(start)), np.array(start))
+        joining[what] = np.round(found, 3).tolist()
     return joining
 
 
-def table(label: str, cases: list[Case], joinings: dict[int, dict] | None) -> None:
+def table(label: str, cases: list[Case], people_of: Callable[[Case], list[Character]]) -> None:
     """Print precision and recall of names and genders, and how well calibrated they are."""
     n: Counter[str] = Counter()
     sure: list[tuple[float, float, bool, bool]] = []
     for case in cases:
-        people = case.people(None if joinings is None else joinings[case.half])
+        people = people_of(case)
         for each, right, name, gender in zip(
             people, case.right(people), case.example.gold, case.example.genders, strict=True
         ):
@@ -175,32 +173,54 @@ def _surest(sure: np.ndarray) -> str:
 def main() -> None:
     """Fit, print, and where asked write."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--labelled", nargs="*", type=Path, default=[])
+    parser.add_argument("--labelled", type=Path, required=True)
     parser.add_argument("--marked", nargs="*", type=Path, default=[])
-    parser.add_argument("--reader", type=Path, required=True)
-    parser.add_argument("--fold", type=int, required=True)
-    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--readers", nargs="+", type=Path, required=True)
+    parser.add_argument("--below", type=float, default=UNSURE)
+    parser.add_argument("--write", type=Path)
     asked = parser.parse_args()
-    network = load_network(asked.reader, threads=1)
-    examples = [each for path in asked.labelled for each in labelled(path)]
-    examples += [each for path in asked.marked for each in marked(path)]
-    cases = [
-        Case(e, network.read(hide(e.prompt, e.pieces, e.n_people, network.vocabulary)))
-        for e in examples
-        if fold_of(e.prompt) == asked.fold
-    ]
-    joinings = {half: joining_of([c for c in cases if c.half != half]) for half in (0, 1)}
-    for kind, weighed in (("labelled", 1.0), ("marked", MARKED)):
-        part = [case for case in cases if case.weight == weighed]
+    rows = read(asked.labelled)
+    domain = {row["prompt"]: row["domain"] for row in rows}
+    stories = [story_of(row) for row in rows]
+    examples = labelled(asked.labelled) + [e for path in asked.marked for e in marked(path)]
+    cases = []
+    for folder in asked.readers:
+        network = load_network(folder, threads=1)
+        for fold in np.atleast_1d(network.card["fold"]).tolist():
+            rules = rules_without(fold, stories)
+            for each in (each for each in examples if fold_of(each.prompt) == fold):
+                hidden = hide(each.prompt, each.pieces, each.n_people, network.vocabulary)
+                cases.append(Case(each, network.read(hidden), rules))
+    joinings = [joining_of([c for c in cases if c.part != part]) for part in range(PARTS)]
+    for kind in sorted({*domain.values(), "labelled", "marked"}):
+        weighed = MARKED if kind == "marked" else 1.0
+        part = [
+            case
+            for case in cases
+            if case.weight == weighed
+            and kind in ("marked", "labelled", domain.get(case.example.prompt))
+        ]
         if part:
-            table(f"{kind}, rules", part, None)
-            table(f"{kind}, joined", part, joinings)
+            table(f"{kind}, rules", part, lambda case: case.alone)
+            table(f"{kind}, joined", part, lambda case: case.people(joinings[case.part]))
+            table(
+                f"{kind}, below {asked.below:g}",
+                part,
+                lambda case: case.routed(joinings[case.part], asked.below),
+            )
     whole = joining_of(cases)
     print(whole)
     if asked.write:
-        card = json.loads((asked.reader / CARD).read_text(encoding="utf-8"))
+        card = json.loads((asked.write / CARD).read_text(encoding="utf-8"))
         card["joining"] = whole
-        (asked.reader / CARD).write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")
+        (asked.write / CARD).write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")
+
+
+def rules_without(fold: int, stories: list[Story]) -> Weights:
+    """Weights of the rules, trained on the labelled stories of other folds."""
+    kept = [each for each in stories if fold_of(each.row["prompt"], FOLDS) != fold]
+    genders, signs = train(kept)
+    return weights_of_codes(genders), list(signs.values())
 
 
 if __name__ == "__main__":

@@ -82,6 +82,7 @@ LATE = 0.3
 """Weight of stories that name the object first: models do so in one story of ten, the marked
 stories in half, so that there are enough to learn from."""
 
+SMOOTHED = ("intermediate.dense", "output.dense")
 SMOOTHING, SMOOTHED_BY = 0.8, 200
 """How much of an activation's range goes into the weights, and the stories that show the range."""
 
@@ -134,6 +135,12 @@ class Reader(nn.Module):
         states = self.encoder(
             input_ids=batch["ids"], attention_mask=batch["mask"], token_type_ids=batch["kinds"]
         ).last_hidden_state
+        return self.judge(states, batch)
+
+    def judge(
+        self, states: torch.Tensor, batch: dict
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Return what `forward` does, of states (n, l, width) of the tokens of a batch."""
         n, _, h = states.shape
         k, candidate, pronoun = batch["k"], batch["candidate"], batch["pronoun"]
         first = states[:, 0]
@@ -221,8 +228,17 @@ def loss_of(
         for each, places in zip(examples, order, strict=True)
     ]
     batch = collate(stories)
-    role, genders, meant = model(batch)
-    k = batch["k"]
+    return label_loss(model(batch), examples, stories, batch["k"])
+
+
+def label_loss(
+    said: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
+    examples: list[Example],
+    stories: list[HiddenStory],
+    k: int,
+) -> torch.Tensor:
+    """Return the loss of what a reader said of a batch whose longest story names `k` people."""
+    role, genders, meant = said
     made = [targets(each, story, k) for each, story in zip(examples, stories, strict=True)]
     late = [
         LATE if len(e.who) == 2 and not e.roles.paired and e.who[0] > e.who[1] >= 0 else 1.0
@@ -465,18 +481,18 @@ class _Smooth(nn.Module):
         return self.layer(values * self.divided)
 
 
-def smooth(encoder: nn.Module, stories: list[HiddenStory]) -> None:
+def smooth(encoder: nn.Module, given: list[dict[str, torch.Tensor]]) -> None:
     """Take outliers out of what feed-forward layers read, so that 8 bits hold it better.
 
     A few of the activations are far larger than others, and 8 bits are shared out over their whole
-    range. Dividing each by its largest value in `stories`, to the power of `SMOOTHING`, and
+    range. Dividing each by its largest value in what is `given`, to the power of `SMOOTHING`, and
     multiplying the weights in return leaves the result as it is (Xiao et al. 2023, SmoothQuant, Eq.
     4). The encoder's states are then 9 % off those of the float model on average, not 15.
     """
     layers = {
         name: layer
         for name, layer in encoder.named_modules()
-        if isinstance(layer, nn.Linear) and ".self." not in name and name != "pooler.dense"
+        if isinstance(layer, nn.Linear) and name.endswith(SMOOTHED)
     }
     largest: dict[str, torch.Tensor] = {}
 
@@ -489,9 +505,8 @@ def smooth(encoder: nn.Module, stories: list[HiddenStory]) -> None:
         for name, layer in layers.items()
     ]
     with torch.inference_mode():
-        for story in stories:
-            batch = collate([story])
-            encoder(batch["ids"], attention_mask=batch["mask"], token_type_ids=batch["kinds"])
+        for each in given:
+            encoder(**each)
     for hook in hooks:
         hook.remove()
     for name, layer in layers.items():
@@ -502,14 +517,23 @@ def smooth(encoder: nn.Module, stories: list[HiddenStory]) -> None:
 
 
 def export(
-    model: Reader, tokenizer_file: Path, out: Path, facts: dict, stories: list[HiddenStory]
+    model: Reader,
+    encoder: nn.Module,
+    given: list[dict[str, torch.Tensor]],
+    out: Path,
+    facts: dict,
 ) -> None:
-    """Write encoder, words, heads (16 bits a weight), tokenizer and card; see `load_network`."""
-    smooth(model.encoder, stories)
+    """Write encoder, words, heads (16 bits a weight), tokenizer and card; see `load_network`.
+
+    `encoder` returns the states of each of the stories whose tensors are `given`.
+    """
+    smooth(encoder, given)
     out.mkdir(parents=True, exist_ok=True)
-    names = ("input_ids", "attention_mask", "token_type_ids")
-    example = {name: torch.ones(2, 9, dtype=torch.int64) for name in names}
-    write_onnx(_States(model.encoder).eval(), example, "states", out / ENCODER)
+    example = {
+        name: torch.zeros(2, 9 if values.shape == given[0]["input_ids"].shape else 5).long()
+        for name, values in given[0].items()
+    }
+    write_onnx(encoder.eval(), example, "states", out / ENCODER)
     np.savez(out / WORDS, **without_words(out / ENCODER))
     heads = {
         name: value.numpy().astype(np.float16)
@@ -517,7 +541,6 @@ def export(
         if not name.startswith("encoder.")
     }
     np.savez(out / HEADS, **heads)
-    shutil.copyfile(tokenizer_file, out / TOKENIZER)
     card = {**facts, "joining": {}, "sha256": digest_of(out)}
     (out / CARD).write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")
 
@@ -602,17 +625,17 @@ def main() -> None:
 
     words = vocabulary_of(encode, tokenizer.cls_token_id, tokenizer.sep_token_id)
     examples = [each for path in asked.labelled for each in labelled(path)]
-    examples += [each for path in asked.marked for each in marked(path)]
+    examples.extend(each for path in asked.marked for each in marked(path))
     left = [each for each in examples if fold_of(each.prompt) == asked.fold]
     kept = [each for each in examples if fold_of(each.prompt) != asked.fold]
     print(f"{len(kept)} stories to train on, {len(left)} left out", flush=True)
     passages = kept_passages(asked.coreference, asked.held_out) if asked.coreference else []
     model = Reader(asked.encoder)
     if asked.start:
-        if (asked.start / MODEL).is_file():
-            load_model(model, asked.start / MODEL)
-        else:
-            load_shipped(model, asked.start)
+        has_model = (asked.start / MODEL).is_file()
+        (load_model if has_model else load_shipped)(
+            model, asked.start / MODEL if has_model else asked.start
+        )
         model.encoder.embeddings.word_embeddings.weight.requires_grad_(False)
     train(model, kept, words, asked, passages)
     if asked.mean_with:
@@ -627,6 +650,13 @@ def main() -> None:
         made = read(model, left, words)
         arrays = {f"{k}{i}": pair[at] for i, pair in enumerate(made) for at, k in enumerate("rg")}
         np.savez(asked.out / LEFT_OUT, **arrays)
+    shown = [
+        collate([hide(each.prompt, each.pieces, each.n_people, words)])
+        for each in kept[:: max(1, len(kept) // SMOOTHED_BY)]
+    ]
+    names = {"input_ids": "ids", "attention_mask": "mask", "token_type_ids": "kinds"}
+    given = [{name: each[key] for name, key in names.items()} for each in shown]
+    shutil.copyfile(Path(asked.encoder) / TOKENIZER, asked.out / TOKENIZER)
     facts = {
         "encoder": Path(asked.encoder).name,
         "start": str(asked.start and asked.start.name),
@@ -635,9 +665,7 @@ def main() -> None:
         "fold": asked.fold,
         "stories": len(kept),
     }
-    shown = kept[:: max(1, len(kept) // SMOOTHED_BY)]
-    stories = [hide(each.prompt, each.pieces, each.n_people, words) for each in shown]
-    export(model, Path(asked.encoder) / TOKENIZER, asked.out, facts, stories)
+    export(model, _States(model.encoder), given, asked.out, facts)
 
 
 if __name__ == "__main__":
