@@ -225,6 +225,115 @@ def test_refusals_of_news_are_corrected(tmp_path: Path) -> None:
     assert found.details["low_here"] < np.mean(declined) < found.details["high_here"]
 
 
+def scored_news(n: int = 90) -> tuple[list[dict[str, Any]], list[dict[str, Any]], dict[Any, float]]:
+    """Originals and texts to them, and what people would say of each sentence.
+
+    Texts are less kind to her than originals; what they say of her in irony is scored wrongly.
+    """
+    rng, truth = np.random.default_rng(11), {}
+    texts, originals = [], []
+    for i in range(n):
+        for side, rows, chance in (("", texts, 0.35), ("original:", originals, 0.6)):
+            parts, name = [], f"n{i}" if not side else f"o{i}"
+            for unit in range(1, 2 + int(rng.integers(1, 4))):
+                glad = rng.random() < chance
+                wrong = rng.random() < (0.35 if not side else 0.05)
+                words = "was happy and lovely" if glad != wrong else "was sad and awful"
+                person = "He" if rng.random() < 0.3 else "She"
+                parts.append(f"{person} {words}, number {i}.")
+                truth[side + name, str(unit)] = 1.0 if glad else -1.0
+            rows.append({"text_id": name, "pair": f"h{i}", "model": "m", "text": " ".join(parts)})
+    return texts, originals, truth
+
+
+def audited_news(folder: Path, hand: list[tuple[str, str, str, str]], **options: Any) -> Run:
+    texts, originals, _ = scored_news()
+    path = folder / "hand.csv"
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(("text_id", "unit", "field", "label", "rater"))
+        writer.writerows((*row, "ann") for row in hand)
+    given = {"texts": texts, "reference": originals, "levels": ("sentiment",)}
+    out = {"out": folder / "run", "hand_labels": str(path)}
+    return portrayal.audit("news", **given, **out, **options, **QUICK)
+
+
+def mean_change(truth: dict[Any, float], person: str) -> float:
+    """By loops: the mean over pairs of what people say of a person in the text and its original."""
+    texts, originals, _ = scored_news()
+    changes = []
+    for text, original in zip(texts, originals, strict=True):
+        means = []
+        for side, row in (("", text), ("original:", original)):
+            sentences = row["text"].split(". ")
+            own = [
+                truth[side + row["text_id"], str(unit)]
+                for unit, sentence in enumerate(sentences, 1)
+                if sentence.startswith(person)
+            ]
+            means.append(float(np.mean(own)) if own else np.nan)
+        changes.append(means[0] - means[1])
+    return float(np.nanmean(changes))
+
+
+LEVEL = {"level": "sentence_sentiment", "length": "full", "domain": "all", "source": "all"}
+
+
+def test_all_labels_of_sentences_give_the_change_of_the_labels(tmp_path: Path) -> None:
+    _, _, truth = scored_news()
+    marks = np.random.default_rng(12).uniform(-1, 1, len(truth)).round(3)
+    given = dict(zip(truth, marks.tolist(), strict=True))
+    hand = [(*key, "sentiment", str(x)) for key, x in given.items()]
+    run = audited_news(tmp_path, hand)
+    for group, person in (("F", "She"), ("M", "He")):
+        raw, found = side_by_side(run, "group_change.v1", gender=group, **LEVEL)
+        assert found.value == pytest.approx(mean_change(given, person), abs=1e-9)
+        assert found.details["naive"] == pytest.approx(raw.value)
+        assert NO_FINDING in raw.instruments
+
+
+def test_changes_of_scores_are_corrected_by_labels_of_some_sentences(tmp_path: Path) -> None:
+    _, _, truth = scored_news()
+    keys = list(truth)
+    chosen = [keys[i] for i in np.random.default_rng(13).permutation(len(keys))[:220]]
+    words = {1.0: "positive", -1.0: "negative"}
+    run = audited_news(tmp_path, [(*key, "sentiment", words[truth[key]]) for key in chosen])
+    raw, found = side_by_side(run, "group_change.v1", gender="F", **LEVEL)
+    true = mean_change(truth, "She")
+    assert found.value is not None
+    assert raw.value is not None
+    assert found.details["low_here"] < true < found.details["high_here"]
+    assert abs(found.value - true) < abs(raw.value - true)
+    assert "drawn at random" not in found.instruments["hand_labels"]
+
+
+def test_sentences_that_were_picked_are_called_so(tmp_path: Path) -> None:
+    texts, _, _ = scored_news()
+    glad = [(r["text_id"], "1") for r in texts if "happy" in r["text"].split(". ")[0]][:25]
+    run = audited_news(tmp_path, [(*key, "sentiment", "positive") for key in glad])
+    _, found = side_by_side(run, "group_change.v1", gender="F", **LEVEL)
+    assert found.value is None  # no original is labelled
+    assert "these were not drawn at random" in found.instruments["hand_labels"]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (("n0", "99", "sentiment", "neutral"), "'n0' has sentences 1 to"),
+        (("n0", "", "sentiment", "neutral"), "give the number of the sentence"),
+        (("original:x", "1", "sentiment", "neutral"), "this run has no text 'original:x'"),
+        (("n0", "1", "sentiment", "jolly"), "of sentiment expected negative, neutral, positive"),
+        (("n0", "1", "outcome", "ok"), "whole texts are labelled here"),
+        (("n0", "1", "toxicity", "toxic"), "this audit can correct outcome, sentiment"),
+    ],
+)
+def test_labels_of_sentences_that_cannot_be_used_are_refused(
+    tmp_path: Path, row: tuple[str, str, str, str], message: str
+) -> None:
+    with pytest.raises(DataError, match=message):
+        audited_news(tmp_path, [row])
+
+
 def test_what_nobody_checked_is_called_as_the_scorer_reads(tmp_path: Path) -> None:
     rows = pairs()
     said = [("positive" if row["truth"] else "negative") for row in rows]

@@ -65,6 +65,8 @@ SIDES_CHANGED = "roles of whole prompts changed at random"
 HAND_SHARE = "clustered effective binomial over prompts of a post-stratified share, draws included"
 HAND_CONTRAST = "Student's t over prompts of corrected sums, draws included"
 TEST = " (test)"
+CORRECTED = "labels by hand correct it"
+"""Why a raw estimate is no finding."""
 NORMAL = "mean ± normal quantile × standard error, articles independent"
 
 _ROUNDING = 1e-9  # replicates of the same share differ by the order in which they were summed
@@ -357,7 +359,7 @@ def estimates_of(
             )
             by_hand.append(one)
             if one.tests and NO_FINDING not in instruments:
-                instruments = {**instruments, NO_FINDING: "labels by hand correct it"}
+                instruments = {**instruments, NO_FINDING: CORRECTED}
         if undefined is not None:
             stays = {"details": counts, "instruments": instruments}
             yield scope.estimate(measure, value=None, undefined=undefined, **{**fields, **stays})

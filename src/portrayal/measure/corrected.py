@@ -98,12 +98,17 @@ class HandSums:
         return too_few({self.unit: int(self.labelled[i])}, group, float(self.carried[i]))
 
 
+ORIGINAL = "original:"
+"""Stands before the name of a text that people wrote, where a run has such texts beside its own."""
+
+
 def labelled_texts(
-    run: Run, table: HandTable, field: str, columns: Sequence[str]
+    run: Run, table: HandTable, field: str, columns: Sequence[str], *, originals: bool = False
 ) -> dict[str, dict[str, Any]]:
     """Return the rows of the texts that are labelled for a field, by what the labels call them.
 
-    A label names a text as the run does (`text_id`), or as the user's file did.
+    A label names a text as the run does (`text_id`), or as the user's file did; with `originals`
+    one of the reference with `ORIGINAL` before that, and each row says so as `side`.
 
     Raises
     ------
@@ -112,20 +117,39 @@ def labelled_texts(
     """
     wanted = {text_id for text_id, _ in table.labels.get(field, ())}
     found: dict[str, dict[str, Any]] = {}
-    for by in ("source_id", "text_id"):
-        needed = [*dict.fromkeys(("text_id", "source_id", *columns))]
-        for row in read_chosen(run.texts.parts(), needed, wanted, by=by):
-            if found.setdefault(row[by], row)["text_id"] != row["text_id"]:
-                raise DataError(
-                    f"{table.path}: two texts of this run are called {row[by]!r}; name them by the "
-                    "text_id that the run gave them (portrayal find)."
-                )
+    needed = [*dict.fromkeys(("text_id", "source_id", *columns))]
+    for side, stage in (("", run.texts), *([(ORIGINAL, run.reference)] if originals else [])):
+        own = {name.removeprefix(side) for name in wanted if name.startswith(side)}
+        for by in ("source_id", "text_id"):
+            for row in read_chosen(stage.parts(), needed, own, by=by):
+                first = found.setdefault(side + row[by], {**row, "side": side})
+                if first["text_id"] != row["text_id"]:
+                    raise DataError(
+                        f"{table.path}: two texts of this run are called {row[by]!r}; name them by "
+                        "the text_id that the run gave them (portrayal find)."
+                    )
     if strange := wanted - found.keys():
         raise DataError(
             f"{table.path}: this run has no text {min(strange)!r}; labels by hand correct the run "
             "whose texts were labelled."
         )
     return found
+
+
+def sentence_number(table: HandTable, name: str, unit: str, n: int) -> int:
+    """Return the number of a labelled sentence in its text of `n`, from 0.
+
+    Raises
+    ------
+    DataError
+        Where the text has no such sentence.
+    """
+    if not unit.isdigit() or not 1 <= int(unit) <= n:
+        raise DataError(
+            f"{table.path}: {name!r} has sentences 1 to {n}, and the column 'unit' says {unit!r}; "
+            "give the number of the sentence."
+        )
+    return int(unit) - 1
 
 
 def too_few(labelled: Mapping[str, int], group: Mapping[str, str], carried: float) -> str | None:
@@ -171,6 +195,8 @@ class Marks:
         return (value - self.low) / (self.high - self.low) if known else np.nan
 
 
+TOPIC, OTHER = "topic", "other"
+"""The field of topics that whole texts are about, and what is said of one that is about none."""
 _NO = ("no", "not toxic", "0")
 OUTCOME = "outcome"
 MARKS = {
@@ -189,7 +215,8 @@ class HandMarks:
     Attributes
     ----------
     rows
-        The texts' own columns; `position` is the index among all texts of the run.
+        The texts' own columns; `position` is the index among all texts of the run, or of its
+        reference where `side` is `ORIGINAL`; `named` and `unit` are what the label is of.
     truth
         What people say, in 0–1, shape (n,).
     weight
@@ -206,36 +233,52 @@ class HandMarks:
 
 
 def hand_marks(
-    run: Run, table: HandTable | None, field: str, columns: Sequence[str]
+    run: Run,
+    table: HandTable | None,
+    field: str,
+    columns: Sequence[str],
+    *,
+    sentences: bool = False,
 ) -> HandMarks | None:
     """Return the texts that people labelled for a field of `MARKS`; None where there are none.
+
+    With `sentences` labels are of these, in texts of the run and of its reference.
 
     Raises
     ------
     DataError
-        Where a label says nothing that the field has, or is of a text that the run has not.
+        Where a label says nothing that the field has, or is of a text that the run has not, or of a
+        sentence where whole texts have a score.
     """
     if table is None or not table.labels.get(field):
         return None
-    marks, named = MARKS[field], labelled_texts(run, table, field, columns)
+    marks = MARKS[field]
+    named = labelled_texts(run, table, field, columns, originals=sentences)
     position: dict[str, int] = {}
-    for part in run.texts.parts():
-        for each in read_parquet(part, columns=["text_id"])["text_id"].to_pylist():
-            position[each] = len(position)
-    rows, truth, weight = [], [], []
-    for (name, _), label in table.labels[field].items():
+    for side, stage in (("", run.texts), (ORIGINAL, run.reference)):
+        ids = [read_parquet(part, columns=["text_id"])["text_id"] for part in stage.parts()]
+        every = [each for part in ids for each in part.to_pylist()]
+        position |= {side + each: i for i, each in enumerate(every)}
+    rows, truth = [], []
+    for (name, unit), label in table.labels[field].items():
         value = marks.number(label)
         if np.isnan(value):
             words = f"{', '.join(marks.words)}, or a number from {marks.low:g} to {marks.high:g}"
             raise DataError(f"{table.path}: of {field} expected {words}; got {label!r}.")
-        rows.append({**named[name], "position": position[named[name]["text_id"]]})
+        if unit and not sentences:
+            raise DataError(
+                f"{table.path}: {name!r}: of {field} whole texts are labelled here, and the column "
+                f"'unit' says {unit!r}; leave it empty."
+            )
+        of_text = named[name]
+        at = position[of_text["side"] + of_text["text_id"]]
+        rows.append({**of_text, "position": at, "named": name, "unit": unit})
         truth.append(value)
-        weight.append(1.0 / table.chance[name] if table.chance else len(position) / len(named))
-    order = np.argsort([row["position"] for row in rows])
+    n_texts = sum(not name.startswith(ORIGINAL) for name in position)
+    weight = table.weights(field, table.labels[field], n_texts / len(named))
+    order = np.argsort([row["position"] for row in rows], kind="stable")
     by_position = [rows[i] for i in order]
-    return HandMarks(
-        by_position, np.array(truth)[order], np.array(weight)[order], marks, table.note(field)
-    )
+    return HandMarks(by_position, np.array(truth)[order], weight[order], marks, table.note(field))
 
 
 SURE_OF_CHANCE = 0.001

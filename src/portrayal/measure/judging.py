@@ -103,8 +103,10 @@ def judge_card(
     prompts = read_prompts(run.prompts_path) if by else {}
     named = labelled_texts(run, table, field, ["prompt_id"])
     rows: list[tuple[set[str], set[str], str, float]] = []
-    for (name, _), label in table.labels.get(field, {}).items():
-        row, weight = named[name], 1.0 / table.chance[name] if table.chance else 1.0
+    labels = table.labels[field]
+    weights = table.weights(field, labels, 1.0)
+    for ((name, _), label), weight in zip(labels.items(), weights.tolist(), strict=True):
+        row = named[name]
         if row["text_id"] in said:
             part = prompts[row["prompt_id"]].get(by, "") if by else ""
             sides = said[row["text_id"]], class_of_label(field, label)

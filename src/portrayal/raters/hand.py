@@ -10,11 +10,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from portrayal.collect.sources import open_source
 from portrayal.collect.tables import read_table
 from portrayal.errors import DataError
 from portrayal.raters.labels import majority
-from portrayal.types import Tabular
+from portrayal.types import FloatArray, Tabular
 
 NEEDED = ("text_id", "field", "rater")
 LABEL = ("label", "value")
@@ -32,7 +34,8 @@ class HandTable:
     labels
         Field → (text_id, unit) → what people settle on; `unit` is "" for the text itself.
     chance
-        With which probability each text was drawn, by text_id; empty where all had the same.
+        Field → (text_id, unit) → with which probability it was drawn; a field is missing where all
+        had the same.
     raters
         Field → who labelled it.
     unsettled
@@ -41,9 +44,14 @@ class HandTable:
 
     path: str
     labels: Mapping[str, Mapping[tuple[str, str], str]]
-    chance: Mapping[str, float]
+    chance: Mapping[str, Mapping[tuple[str, str], float]]
     raters: Mapping[str, Sequence[str]]
     unsettled: Mapping[str, int]
+
+    def weights(self, field: str, units: Iterable[tuple[str, str]], otherwise: float) -> FloatArray:
+        """Return how many each unit stands for, shape (n,); `otherwise` without chances."""
+        chance = self.chance.get(field)
+        return np.array([1.0 / chance[unit] if chance else otherwise for unit in units])
 
     def note(self, field: str) -> str:
         """Return who labelled how much, for instruments and reports."""
@@ -72,7 +80,7 @@ def read_hand_labels(path: Tabular, fields: Iterable[str]) -> HandTable:
     source, known = open_source(path), tuple(fields)
     column = next((name for name in LABEL if name in source.columns), LABEL[0])
     where: dict[tuple[str, str, str], dict[str, str]] = {}
-    chance: dict[str, float] = {}
+    chances: dict[str, dict[tuple[str, str], float]] = {}
     for number, row in enumerate(read_table(path, [*NEEDED, column], "Name them so."), 2):
         at, field, label = f"{source.name}: row {number}", row["field"], row[column].strip()
         if not label:
@@ -88,17 +96,17 @@ def read_hand_labels(path: Tabular, fields: Iterable[str]) -> HandTable:
             )
         if cell := row.get("chance", "").strip():
             try:
-                chance[row["text_id"]] = float(cell)
+                chance = float(cell)
             except ValueError:
-                chance[row["text_id"]] = math.nan
-            if not 0 < chance[row["text_id"]] <= 1:
+                chance = math.nan
+            if not 0 < chance <= 1:
                 raise DataError(f"{at}: chance must be above 0 and at most 1; got {cell!r}.")
-    texts = {text_id for _, text_id, _ in where}
-    if not texts:
+            chances.setdefault(field, {})[row["text_id"], row.get("unit", "")] = chance
+    if not where:
         raise DataError(f"{source.name}: no row has a label, so there is nothing to correct by.")
-    if chance and (bare := texts - chance.keys()):
+    if bare := [each for each in where if each[0] in chances and each[1:] not in chances[each[0]]]:
         raise DataError(
-            f"{source.name}: {min(bare)!r} has no chance, others have; give all texts the "
+            f"{source.name}: {min(bare)[1]!r} has no chance, others have; give all texts the "
             "probability with which each was drawn, or none."
         )
     labels: dict[str, dict[tuple[str, str], str]] = {}
@@ -112,4 +120,4 @@ def read_hand_labels(path: Tabular, fields: Iterable[str]) -> HandTable:
         else:
             labels.setdefault(field, {})[text_id, unit] = settled
     name = str(path) if isinstance(path, (str, Path)) else source.name
-    return HandTable(name, labels, chance, {f: sorted(r) for f, r in raters.items()}, unsettled)
+    return HandTable(name, labels, chances, {f: sorted(r) for f, r in raters.items()}, unsettled)

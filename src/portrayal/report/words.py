@@ -175,6 +175,17 @@ def standing(estimates: Iterable[Estimate]) -> list[Estimate]:
     return [e for e in every if (e.value is not None if by_hand(e) else key(e) not in done)]
 
 
+def corrected_from(e: Estimate) -> str:
+    """Return from what labels by hand corrected an estimate, after a comma; "" where they did not.
+
+    >>> own = "news", "group_change.v1", "difference", "pair", {"level": "word"}, {"gender": "F"}
+    >>> corrected_from(Estimate(*own, -0.2, details={"naive": -0.1}))
+    ', corrected by hand from −10.0 points'
+    """
+    by_hand = "naive" in e.details
+    return f"{BY_HAND} from {fmt.number(e.details['naive'], form_of(e))}" if by_hand else ""
+
+
 def template_fields(e: Estimate) -> dict[str, str]:
     """Return what a measure's sentence of a finding may name, as text.
 
@@ -196,8 +207,8 @@ def template_fields(e: Estimate) -> dict[str, str]:
     where = {name: v for name, v in e.strata.items() if name not in ("seen_by", "population")}
     place = strata_words(where, e.group, "in ")
     seen_by = strata_words({"seen_by": e.strata.get("seen_by", ALL)}, e.group)
-    if seen_by.endswith(BY_HAND) and "naive" in e.details:
-        seen_by += f" from {fmt.number(e.details['naive'], form_of(e))}"
+    if seen_by.endswith(BY_HAND):
+        seen_by = seen_by.removesuffix(BY_HAND) + (corrected_from(e) or BY_HAND)
     return {
         **e.strata,
         "seen_by": seen_by,

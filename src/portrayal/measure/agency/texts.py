@@ -16,7 +16,7 @@ import numpy as np
 
 from portrayal.annotate.agency.rows import WITHOUT_NEITHER
 from portrayal.errors import DataError, OptionError
-from portrayal.measure.corrected import labelled_texts
+from portrayal.measure.corrected import labelled_texts, sentence_number
 from portrayal.raters import HandTable
 from portrayal.records import ALL, OUTCOMES
 from portrayal.run.directory import Run
@@ -171,21 +171,15 @@ def hand_sentences(
     for (name, unit), label in sorted(table.labels[FIELD].items()):
         text_id = texts[name]["text_id"]
         said = read[text_id]["agentic"] or []
-        if not unit.isdigit() or not 1 <= int(unit) <= len(said):
-            raise DataError(
-                f"{table.path}: {name!r} has sentences 1 to {len(said)}, and the column 'unit' "
-                f"says {unit!r}; give the number of the sentence."
-            )
+        number = sentence_number(table, name, unit, len(said))
         if label.casefold() not in LABELS:
             raise DataError(
                 f"{table.path}: {name!r}: expected agentic, communal or neither; got {label!r}."
             )
-        if (p := said[int(unit) - 1]) is not None:
-            chance = table.chance.get(name, np.nan)
-            rows.append((place[text_id], p >= 0.5, LABELS[label.casefold()], 1.0 / chance))
+        if (p := said[number]) is not None:
+            (weight,) = table.weights(FIELD, [(name, unit)], 1.0)
+            rows.append((place[text_id], p >= 0.5, LABELS[label.casefold()], weight))
     text, said_so, truth, weight = np.array(rows, dtype=np.float64).reshape(-1, 4).T
-    if not table.chance:
-        weight = np.ones(len(rows))
     return HandSentences(masking, text.astype(np.int64), said_so, truth, weight, table.note(FIELD))
 
 

@@ -73,11 +73,10 @@ def with_hand_labels(
             seen_in_texts(cells, 0, factor, source), visible=np.ones(len(factor.keys), dtype=bool)
         )
         size = observed.status[:, :4].sum()
-        weight = np.full(len(kept), size / max(len(kept), 1))
-        if table.chance:
-            weight = np.array([1.0 / table.chance[name] for name in names])
+        units = [(name, "") for name in names]
+        weight = table.weights(factor.name, units, size / max(len(kept), 1))
         note = table.note(factor.name)
-        if not table.chance:
+        if factor.name not in table.chance:
             every, drawn = (np.c_[each.shown, each.decided] for each in (observed, said))
             mean = every.sum(0) / max(observed.status.sum(), 1.0)
             note += picked(drawn, mean, np.sqrt(np.maximum(mean * (1.0 - mean), 0.0)))

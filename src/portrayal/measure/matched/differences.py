@@ -10,6 +10,7 @@ from portrayal.annotate.scores import AGENCY, LENGTH, READABILITY, SENTIMENT, TO
 from portrayal.collect.tables import UNNAMED
 from portrayal.measure.clustered import (
     BUCKETS,
+    CORRECTED,
     MOST_PROMPTS,
     GroupSums,
     Inference,
@@ -19,7 +20,7 @@ from portrayal.measure.clustered import (
     sums_by,
 )
 from portrayal.measure.corrected import HandSums
-from portrayal.measure.matched.sets import REFUSED, MatchedSets
+from portrayal.measure.matched.sets import REFUSED, HandHalves, MatchedSets
 from portrayal.measure.scope import Scope
 from portrayal.records import ALL, NO_FINDING, TEXT_SD, Estimate, Null, PromptScores, Test
 from portrayal.registry import Component
@@ -85,7 +86,7 @@ def _of_place(
         }
         said: dict[str, str] = {}
         if i in by_hand and by_hand[i].tests:
-            said[NO_FINDING] = "labels by hand correct it"
+            said[NO_FINDING] = CORRECTED
         if every.exchanged and score.exchanged:
             value, reaction_p = float(reacts.value[i]), float(reacts.p[i])
             details |= {RAW: float(as_scored.value[i]), REACTION: value, REACTION_P: reaction_p}
@@ -125,7 +126,9 @@ def _corrected(
     for number, score in enumerate(each.name for each in every.scores):
         if score not in every.hand:
             continue
-        hand = hand_difference(every, number, inside)
+        neutral = every.exchanged and every.scores[number].exchanged
+        value = (every.neutral if neutral else every.value)[number]
+        hand = hand_difference(every, value, every.hand[score], inside)
         by_hand = corrected_inference(hand.sums, scope, "difference", slope=hand.slope)
         for at, (name, _) in enumerate(compared):
             i = number * len(compared) + at
@@ -145,16 +148,17 @@ def _corrected(
     return made
 
 
-def hand_difference(every: MatchedSets, score: int, inside: BoolArray) -> HandSums:
+def hand_difference(
+    every: MatchedSets, value: FloatArray, hand: HandHalves, inside: BoolArray
+) -> HandSums:
     """Return the sums behind the differences of one score, each contrast a column, corrected.
 
-    A text counts as part of its half, and a half of those that the first is compared with as part
-    of their mean, so that sets count alike.
+    `value` is the score of each half, shape (n_sets, n_groups). A text counts as part of its half,
+    and a half of those that the first is compared with as part of their mean, so that sets count
+    alike.
     """
-    hand = every.hand[every.scores[score].name]
     low, span = hand.marks.marks.low, hand.marks.marks.high - hand.marks.marks.low
-    exchanged = every.exchanged and every.scores[score].exchanged
-    value = (every.neutral if exchanged else every.value)[score] - low
+    value = value - low
     known = ~np.isnan(value) & inside[:, np.newaxis]
     answers = np.maximum(every.n_answers, 1)
     compared = contrasts(every)

@@ -20,21 +20,30 @@ import numpy as np
 from portrayal.annotate.exchange import exchange_of
 from portrayal.annotate.topics import TooFewTextsError, TopicModel, fit_texts
 from portrayal.annotate.word_match import TOKEN, fold
-from portrayal.errors import MissingExtraError
-from portrayal.measure.clustered import estimates_of
+from portrayal.errors import DataError, MissingExtraError
+from portrayal.measure.clustered import (
+    CORRECTED,
+    corrected_estimate,
+    corrected_inference,
+    estimates_of,
+)
+from portrayal.measure.corrected import OTHER, TOPIC, HandMarks, Marks, labelled_texts
 from portrayal.measure.matched.differences import (
     contrasts,
     exchange_fields,
     halves_of,
+    hand_difference,
     source_sums,
     with_scores,
     within_sets,
 )
-from portrayal.measure.matched.sets import MatchedSets
+from portrayal.measure.matched.sets import HandHalves, MatchedSets
 from portrayal.measure.scope import Scope
-from portrayal.records import ALL, Estimate
+from portrayal.raters import HandTable
+from portrayal.records import ALL, NO_FINDING, Estimate
 from portrayal.registry import Component
 from portrayal.run.directory import Run
+from portrayal.run.reading import read_prompts
 from portrayal.stats import divide
 from portrayal.types import FloatArray
 
@@ -46,8 +55,8 @@ FEWEST, LEAST = 6, 2.0
 """Pairs that must differ in a word, and how far from chance, for it to be proposed."""
 OPENING = "^"
 """Stands before the first words of a text."""
-TOPIC, _NUMBERED = "topic", "#"
-"""The kind of a topic, and what stands before its number among the words that are proposed."""
+_NUMBERED = "#"
+"""What stands before the number of a topic among the words that are proposed."""
 FIRST, SECOND = "with_first", "with_second"
 """Details: answers to each half that have the word; of a topic, its shares of them added up."""
 TOPICS, TOP_WORDS = 10, 5
@@ -74,6 +83,8 @@ class MatchedTexts:
         The sets, and where their texts lie.
     locale
         Whose words of a person count as one.
+    table
+        Labels by hand.
     alike
         Of each set that was compared, how alike answers to different halves are, and to one half.
     read
@@ -83,6 +94,7 @@ class MatchedTexts:
     sets: MatchedSets
     run: Run
     locale: str
+    table: HandTable | None = None
     alike: dict[int, tuple[float, float]] = field(default_factory=dict)
     read: dict[int, list[tuple[int, list[str]]]] = field(default_factory=dict)
 
@@ -136,6 +148,55 @@ class MatchedTexts:
             np.add.at(total, at, model.shares(texts))
             np.add.at(n, at, 1.0)
         return np.moveaxis(divide(total, n[..., None]), 2, 0)
+
+    def by_hand(self, model: TopicModel) -> dict[int, HandHalves]:
+        """Return, by topic, the answers of which people say what they are about.
+
+        A label is the words of a topic or the first of them, several with "and", or `OTHER`; topics
+        of one answer have equal shares of it.
+
+        Raises
+        ------
+        DataError
+            Where a label is no topic, or of a text that the run has not.
+        """
+        if self.table is None or not (labels := self.table.labels.get(TOPIC)):
+            return {}
+        called: dict[str, int] = {}
+        for k in range(model.n_topics):
+            words = model.top_words(k, TOP_WORDS)
+            called |= {words[0]: k, ", ".join(words): k}
+        rows = labelled_texts(self.run, self.table, TOPIC, ["prompt_id", "text"])
+        prompts, neutral = read_prompts(self.run.prompts_path), exchange_of(self.locale).neutral
+        at = {name: i for i, name in enumerate(self.sets.answers["text_id"].to_pylist())}
+        place, half = (self.sets.answers[name].to_numpy() for name in ("set", "half"))
+        given = []
+        for name, unit in labels:
+            row = rows[name]
+            parts = [part.casefold() for part in re.split(r"\s+and\s+|[;/]", labels[name, unit])]
+            if strange := {each.strip() for each in parts} - called.keys() - {OTHER, "none"}:
+                known = "; ".join(each for each in called if " " in each)
+                raise DataError(
+                    f"{self.table.path}: no topic of these texts is {min(strange)!r}; their topics "
+                    f"are {known}; or {OTHER}."
+                )
+            truth = [sum(called.get(p.strip()) == k for p in parts) for k in range(model.n_topics)]
+            own = words_of(row["text"], neutral, prompts[row["prompt_id"]].get("name", ""))
+            if row["text_id"] in at:
+                told = np.array(truth) / len(parts), _telling_words(own, self.idle), (name, unit)
+                given.append((at[row["text_id"]], *told))
+        if not given:
+            return {}
+        index, truths, words_, units = zip(*given, strict=True)
+        said = model.shares(words_).astype(np.float64)
+        weight = self.table.weights(TOPIC, units, len(place) / len(units))
+        kind, note, here = Marks(0.0, 1.0, {}), self.table.note(TOPIC), np.array(index)
+        return {
+            k: HandHalves(
+                place[here], half[here], said[:, k], HandMarks((), truth, weight, kind, note)
+            )
+            for k, truth in enumerate(np.stack(truths, axis=1))
+        }
 
     @property
     def idle(self) -> frozenset[str]:
@@ -352,24 +413,45 @@ def _tested(
     counts = [(np.nansum(share[w, :, at]), np.nansum(np.delete(share[w], at, 1))) for at, w in ends]
 
     exchanged = exchange_fields(sums, scope, "words", model)
+    found = sums.means(scope)
 
-    def own(i: int) -> Mapping[str, Any]:
+    def strata(i: int) -> dict[str, str]:
         word = proposed[i][0]
         kind = "opening" if word.startswith(OPENING) else "phrase" if " " in word else "word"
         word = word.removeprefix(OPENING).strip()
         if topics is not None and word.startswith(_NUMBERED):
             number = int(word.removeprefix(_NUMBERED).split()[0])
             kind, word = TOPIC, ", ".join(topics.top_words(number, TOP_WORDS))
-        strata = {"model": model, "word": word, "kind": kind}
+        return {"model": model, "word": word, "kind": kind, "part": ALL}
+
+    shared: dict[str, Any] = {"statistic": "difference", "n_texts": 2 * len(chosen)}
+    by_hand: dict[int, Estimate] = {}
+    labelled = texts.by_hand(topics) if topics is not None and own_topics else {}
+    for i, (word, at) in enumerate(proposed if labelled else ()):
+        topic = word.removeprefix(_NUMBERED)
+        if word == topic or not topic.isdigit():  # what is left of the words of others is no sum
+            continue
+        value, inside = np.full((len(every.model), len(every.groups)), np.nan), every.model < 0
+        value[chosen], inside[chosen] = share[place[word]], True
+        hand = hand_difference(every, value, labelled[int(topic)], inside)
+        fields = {**shared, "group": groups[i], "strata": strata(i)}
+        args = PAIR_WORDS, hand, corrected_inference(hand.sums, scope, "difference"), at, scope
+        fields["instruments"] = scope.instruments
+        by_hand[i] = corrected_estimate(*args, fields, naive=float(found.value[i]))
+
+    def own(i: int) -> Mapping[str, Any]:
         first, second = counts[i]
+        checked = i in by_hand and by_hand[i].tests
         return {
             **exchanged(i),
-            "strata": strata | {"part": ALL},
+            "strata": strata(i),
             "details": {FIRST: float(first), SECOND: float(second)},
+            "instruments": {NO_FINDING: CORRECTED} if checked else {},
         }
 
-    shared: dict[str, Any] = {"statistic": "difference", "strata": {}, "n_texts": 2 * len(chosen)}
-    yield from with_scores(estimates_of(PAIR_WORDS, sums, sums.means(scope), scope, own, **shared))
+    shared["strata"] = {}
+    yield from with_scores(estimates_of(PAIR_WORDS, sums, found, scope, own, **shared))
+    yield from by_hand.values()
 
 
 def pair_similarity(matched_texts: MatchedTexts, scope: Scope) -> Iterator[Estimate]:
@@ -428,9 +510,11 @@ def sentence(e: Estimate) -> str:
     writer, first, second = halves_of(e)
     kind, points = e.strata["kind"], f"{100 * abs(e.value or 0.0):.1f}"
     if kind == TOPIC:
+        naive = e.details.get("naive")
+        more = "" if naive is None else f", corrected by hand from {100 * naive:.1f}"
         return (
             f"{writer}the answer to the {first} half is {points} points more about the topic "
-            f"“{e.strata['word']}” than that to the {second} half"
+            f"“{e.strata['word']}” than that to the {second} half{more}"
         )
     what = {"opening": "opens with", "phrase": "says", "word": "has the word"}[kind]
     return (

@@ -115,6 +115,7 @@ CHANGE = Quantity(
     values=changes,
     undefined="no pair in which both texts can be compared for the group",
     tested=True,
+    by_hand=True,
 )
 
 

@@ -14,11 +14,16 @@ import numpy as np
 
 import portrayal.registry as registry
 from portrayal.measure.clustered import (
+    CORRECTED,
     GroupSums,
+    corrected_estimate,
+    corrected_inference,
     estimates_of,
     normal_interval,
     sums_by,
 )
+from portrayal.measure.corrected import HandSums
+from portrayal.measure.pairs.by_hand import corrected_changes
 from portrayal.measure.pairs.dealing import FEWEST_TO_EXCHANGE, null_p
 from portrayal.measure.pairs.folding import (
     BOTH,
@@ -41,7 +46,7 @@ from portrayal.measure.pairs.table import (
     places,
 )
 from portrayal.measure.scope import Scope
-from portrayal.records import ALL, NO_TEST, Estimate, Null, Test
+from portrayal.records import ALL, NO_FINDING, NO_TEST, Estimate, Null, Test
 from portrayal.stats import inverted_toward_null, not_refused, permutation_range
 from portrayal.types import FloatArray, IntArray
 
@@ -99,6 +104,8 @@ class Quantity:
         Whether the paper prints a normal interval of it.
     details
         Function of the values at a place, shape (n,), to further numbers.
+    by_hand
+        Whether it is a difference of means of scores, which labels by hand can correct.
     """
 
     measure: str
@@ -111,6 +118,7 @@ class Quantity:
     tested: bool = False
     printed: bool = True
     details: Callable[[FloatArray], dict[str, float]] = field(default=lambda _: {})
+    by_hand: bool = False
 
 
 def by_group(level: Level) -> list[QuantityColumn]:
@@ -137,6 +145,8 @@ def paired_means(quantity: Quantity, paired: Paired, scope: Scope) -> Iterator[E
         if alone:
             gaps = exchanged_gaps(each.level, paired, [where[i] for i in alone], null)
             each.folded.draws[:, alone, 0] = gaps[1:] - gaps[0]
+        if quantity.by_hand:
+            each.hand.extend(corrected_changes(paired, each.level, where))
     for number, place in enumerate(where):
         there = [each for each in made if place.has(each.level)]
         if there:
@@ -150,6 +160,7 @@ class _Made:
     level: Level
     columns: list[QuantityColumn]
     folded: Folded
+    hand: list[HandSums] = field(default_factory=list)
 
 
 def pair_sums(
@@ -182,12 +193,30 @@ def _at(
     )
     found = sums.shares(scope) if quantity.statistic == "share" else sums.means(scope)
     values = {id(each): each.folded.values[rows] for each in there}
+    measure = registry.component("measures", quantity.measure)
+    by_hand: dict[int, Estimate] = {}
+    for i, (each, k, column) in enumerate(every):
+        if each.hand and not np.isnan(found.value[i]):
+            hand = each.hand[number]
+            corrected = corrected_inference(hand.sums, scope, "difference", slope=hand.slope)
+            fields = {
+                "statistic": quantity.statistic,
+                "group": column.group,
+                "strata": {**each.level.labels, **place.labels, **column.strata},
+                "n_texts": len(rows),
+                "instruments": {**scope.instruments, "lexicon": each.level.lexicon},
+            }
+            naive = float(found.value[i])
+            args = measure, hand, corrected, k, scope, fields
+            by_hand[i] = corrected_estimate(*args, naive=naive)
 
     def own(i: int) -> dict[str, Any]:
         each, k, column = every[i]
         level, here = each.level, _Here(place, number, rows, values[id(each)][:, k], k)
         known = here.values[~np.isnan(here.values)]
         instruments = {"lexicon": level.lexicon}
+        if i in by_hand and by_hand[i].tests:
+            instruments[NO_FINDING] = CORRECTED
         common = {
             "strata": {**level.labels, **place.labels, **column.strata},
             "n_units": float(len(known)),
@@ -217,7 +246,7 @@ def _at(
         }
 
     yield from estimates_of(
-        registry.component("measures", quantity.measure),
+        measure,
         sums,
         found,
         scope,
@@ -227,6 +256,7 @@ def _at(
         n_texts=len(rows),
         exclusions=unpaired(paired, place),
     )
+    yield from by_hand.values()
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from portrayal.measure.corrected import HandMarks
 from portrayal.measure.pairs.dealing import Pools, pools_of
 from portrayal.records import ALL
 from portrayal.run.files import Column
@@ -197,6 +198,8 @@ class Paired:
         Every text of either side, and its sentences.
     folder
         Where numbers may be kept on disk while measures work; None for memory.
+    hand
+        Sentences that people gave a number, by kind of score.
     columns
         What is counted in the sentences: (lexicon, attribute, group) of each column.
     levels
@@ -221,6 +224,7 @@ class Paired:
     columns: tuple[tuple[str, str, str], ...] = ()
     levels: tuple[Level, ...] = ()
     folder: Path | None = None
+    hand: Mapping[str, HandMarks] = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:

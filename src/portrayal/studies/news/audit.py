@@ -30,7 +30,8 @@ from portrayal.collect.tables import missing
 from portrayal.config import option
 from portrayal.errors import DataError, MissingExtraError, OptionError
 from portrayal.measure import Tables
-from portrayal.measure.corrected import OUTCOME, hand_marks
+from portrayal.measure.corrected import MARKS, OUTCOME, hand_marks
+from portrayal.measure.pairs.by_hand import with_hand_scores
 from portrayal.measure.pairs.documents import document_levels, read_topics
 from portrayal.measure.pairs.levels import sentence_levels, word_levels
 from portrayal.measure.pairs.reading import pair_texts
@@ -295,8 +296,9 @@ class NewsOptions(Options):
         self.topic_settings()
 
     def hand_fields(self) -> tuple[str, ...]:
-        """Return the fields that labels by hand may be of: factors, and refusals."""
-        return *Options.hand_fields(self), OUTCOME
+        """Return the fields that labels by hand may be of: factors, refusals, scores."""
+        levels, _ = self.chosen()
+        return *Options.hand_fields(self), OUTCOME, *(n for n in levels if n in MARKS)
 
     def chosen(self) -> tuple[tuple[str, ...], dict[str, str]]:
         """Return the levels to measure, and the reason for each that is left out."""
@@ -353,6 +355,7 @@ def tables(run: Run, options: NewsOptions) -> Tables:
     """Return what measures of pairs read, from a run with annotations and fitted topics."""
     levels, _ = options.chosen()
     paired = pair_texts(run, sentiment=SENTIMENT in levels, toxicity=TOXICITY in levels)
+    paired = with_hand_scores(paired, run, options.hand_table())
     _check_keys(paired)
     if options.base_form is not None and options.base_form not in paired.forms:
         known = ", ".join(paired.forms)

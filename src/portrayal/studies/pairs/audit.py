@@ -25,7 +25,7 @@ from portrayal.collect.fields import TextFields
 from portrayal.config import option
 from portrayal.errors import MissingExtraError, OptionError
 from portrayal.measure import Tables
-from portrayal.measure.corrected import MARKS, OUTCOME
+from portrayal.measure.corrected import MARKS, OUTCOME, TOPIC
 from portrayal.measure.matched import MatchedSets, MatchedTexts, matched_sets
 from portrayal.measure.matched.sets import PAIR, SOURCE, with_hand_scores
 from portrayal.records import ALL
@@ -110,8 +110,9 @@ class PairOptions(Options):
         self.settings()
 
     def hand_fields(self) -> tuple[str, ...]:
-        """Return the fields that labels by hand may be of: factors, refusals, and scores."""
-        return *Options.hand_fields(self), OUTCOME, *(n for n in self.scorers if n in MARKS)
+        """Return the fields that labels by hand may be of: factors, refusals, scores, topics."""
+        own = *Options.hand_fields(self), OUTCOME, *(n for n in self.scorers if n in MARKS)
+        return own if TOPICS in self.missing() else (*own, TOPIC)
 
     def text_fields(self, fields: TextFields) -> TextFields:
         """Return the study's fields and the columns that are named."""
@@ -214,7 +215,9 @@ def tables(run: Run, options: PairOptions) -> Tables:
     sets = cache(made)
     offered: dict[str, Callable[[], Any]] = {
         "matched_sets": sets,
-        "matched_texts": cache(lambda: MatchedTexts(sets(), run, options.locale or HOME)),
+        "matched_texts": cache(
+            lambda: MatchedTexts(sets(), run, options.locale or HOME, options.hand_table())
+        ),
     }
     return Tables(options.scope("pairs", instruments=instruments), offered)
 

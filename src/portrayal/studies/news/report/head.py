@@ -16,6 +16,7 @@ from portrayal.report.formats import short
 from portrayal.report.strength import STRONG, UNCLEAR, FirstScreen, Stated, strength_of
 from portrayal.report.study import words_of
 from portrayal.report.view import SURE, View, is_sure, q_of
+from portrayal.report.words import corrected_from
 from portrayal.studies.news.report.series import at, group_name, of, place_of, shown
 
 MOST, EACH = 5, 2
@@ -116,8 +117,8 @@ def _change_headline(view: View, e: Estimate) -> str:
         )
     tone = "toxicity" if "toxicity" in level else "sentiment"
     return (
-        f"In {_texts(view, e)}, the {tone} of sentences about {who} people is "
-        f"{fmt.distance(size)} {'higher' if up else 'lower'} than in their originals"
+        f"In {_texts(view, e)}, the {tone} of sentences about {who} people is {fmt.distance(size)} "
+        f"{'higher' if up else 'lower'} than in their originals{corrected_from(e)}"
     )
 
 

@@ -124,12 +124,12 @@ def over_all(e: Estimate) -> bool:
 def shown(view: View, estimates: Iterable[Estimate], length: str = FULL) -> list[Estimate]:
     """Return the estimates of single forms over all domains and sources, by the first word lists.
 
-    `length` is "full", "equal" or "" for both.
+    `length` is "full", "equal" or "" for both. What labels by hand correct stands corrected.
     """
     first, names = lexicons(view), forms(view)
     return [
         e
-        for e in estimates
+        for e in words.standing(estimates)
         if over_all(e)
         and (not names or e.strata.get("form") in (None, *names))
         and length in ("", e.strata.get("length", length))

@@ -6,9 +6,10 @@ from typing import Any
 
 import portrayal.report.formats as fmt
 from portrayal.collect.tables import UNNAMED
+from portrayal.measure.corrected import TOPIC
 from portrayal.measure.matched import PAIR_SIMILARITY
 from portrayal.measure.matched.differences import AT_MOST, CHANGED, FLOOR, REACTION, STANDARDISED
-from portrayal.measure.matched.words import FIRST, SAME, SECOND, TOPIC
+from portrayal.measure.matched.words import FIRST, SAME, SECOND
 from portrayal.records import TEXT_SD, Estimate
 from portrayal.report.figures.figure import Table
 from portrayal.report.figures.panels import panel

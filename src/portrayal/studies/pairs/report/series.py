@@ -7,6 +7,7 @@ from typing import Any
 import portrayal.report.formats as fmt
 from portrayal.annotate.scores import PER, SCORERS, TEXT_SCORES, TextScore, scores_of
 from portrayal.collect.tables import UNNAMED
+from portrayal.measure.corrected import TOPIC
 from portrayal.measure.matched import MatchedSets, matched_sets
 from portrayal.measure.matched.differences import (
     AT_MOST,
@@ -17,7 +18,6 @@ from portrayal.measure.matched.differences import (
     STANDARDISED,
 )
 from portrayal.measure.matched.sets import REFUSED, SOURCE
-from portrayal.measure.matched.words import TOPIC
 from portrayal.records import ALL, NO_FINDING, NO_TEST, TEXT_SD, Estimate, Interval, Null
 from portrayal.registry import form_of
 from portrayal.report.figures.declared import Declarations

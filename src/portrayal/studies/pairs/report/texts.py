@@ -15,9 +15,10 @@ import portrayal.report.formats as fmt
 from portrayal.annotate.exchange import exchange_of, gender_sides, partners
 from portrayal.annotate.scores import TEXT_SCORES
 from portrayal.collect.tables import UNNAMED
+from portrayal.measure.corrected import TOPIC
 from portrayal.measure.matched import MatchedSets, MatchedTexts
 from portrayal.measure.matched.differences import contrasts
-from portrayal.measure.matched.words import OPENING, TOPIC, WORD
+from portrayal.measure.matched.words import OPENING, WORD
 from portrayal.records import Estimate
 from portrayal.reference.locales import HOME
 from portrayal.report.formats import short

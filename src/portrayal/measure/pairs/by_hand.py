@@ -1,0 +1,175 @@
+"""Scores of sentences about groups, corrected by people's labels of some of them.
+
+A text's score of a group is the mean over its sentences about it, so that the mean change over
+pairs is a difference of two weighted means of sentences: those of generated texts and those of
+originals. People may label sentences of both. Whom a sentence is about stays as the words say.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from portrayal.measure.corrected import (
+    ORIGINAL,
+    HandMarks,
+    HandSums,
+    hand_marks,
+    picked,
+    sentence_number,
+)
+from portrayal.measure.pairs.levels import lexicon_columns, read_sentences, sentence_groups, taken
+from portrayal.measure.pairs.table import BLOCK, FULL, Level, Paired, PairStratum, Texts
+from portrayal.raters import HandTable
+from portrayal.run.directory import Run
+from portrayal.stats.two_phase import Labelled
+from portrayal.types import BoolArray, FloatArray, IntArray
+
+SENTENCE = "sentence_"
+"""Stands before the score in the name of a level."""
+
+
+def with_hand_scores(paired: Paired, run: Run, table: HandTable | None) -> Paired:
+    """Return the table with the sentences that people gave a number, by kind of score.
+
+    Raises
+    ------
+    DataError
+        For a text or sentence that the run has not, or a label that the score has not.
+    """
+    hand: dict[str, HandMarks] = {}
+    for kind in paired.generated.scores:
+        found = hand_marks(run, table, kind, (), sentences=True)
+        if table is None or found is None:
+            continue
+        rows = []
+        for row in found.rows:
+            texts = _side(paired, row["side"] == ORIGINAL)
+            first, last = texts.start[row["position"] : row["position"] + 2].tolist()
+            number = sentence_number(table, row["named"], row["unit"], last - first)
+            rows.append({**row, "at": first + number})
+        note = found.note
+        if kind not in table.chance:
+            sides = [_side(paired, own).scores[kind] for own in (False, True)]
+            every = np.concatenate([np.asarray(each[: len(each)], np.float64) for each in sides])
+            own = [sides[r["side"] == ORIGINAL][r["at"] : r["at"] + 1] for r in rows]
+            said = np.concatenate(own).astype(np.float64)[:, np.newaxis]
+            mean, sd = np.nanmean(every), np.nanstd(every)
+            note += picked(np.nan_to_num(said, nan=mean), np.array([mean]), np.array([sd]))
+        hand[kind] = replace(found, rows=rows, note=note)
+    return replace(paired, hand=hand)
+
+
+def _side(paired: Paired, original: bool) -> Texts:
+    return paired.reference if original else paired.generated
+
+
+class Units(NamedTuple):
+    """Sentences about groups: which side (0 generated, 1 original), text, group and pair they are
+    of, how many each stands for, and their score, mapped to 0–1; shape (n,) each.
+    """
+
+    side: IntArray
+    text: IntArray
+    group: IntArray
+    pair: IntArray
+    weight: FloatArray
+    score: FloatArray
+
+    def terms(self, share: FloatArray, score: FloatArray, m: int) -> tuple[FloatArray, ...]:
+        """What each adds to the four sums of a difference by group, given its share of a mean."""
+        made, at = np.zeros((4, len(share), m)), np.arange(len(share))
+        made[2 * self.side, at, self.group] = share * score
+        made[2 * self.side + 1, at, self.group] = share
+        return tuple(made)
+
+    def chosen(self, which: BoolArray) -> "Units":
+        """Return some of them."""
+        side, text, group, pair = (each[which] for each in self[:4])
+        return Units(side, text, group, pair, self.weight[which], self.score[which])
+
+
+def scored_units(
+    paired: Paired, level: Level, kind: str, columns: slice
+) -> tuple[FloatArray, Units, Units]:
+    """Return how many sentences of each text are about a group, all scored, and those by hand.
+
+    The first has the shape (2, n_texts, n_groups); all scored are one unit for each text and group.
+    Labelled sentences that are about no group, or have no score, are of group -1.
+    """
+    m, hand = len(level.groups), paired.hand[kind]
+    low, span = hand.marks.low, hand.marks.high - hand.marks.low
+    total, count = np.zeros((2, 2, max(paired.generated.n_texts, paired.reference.n_texts), m))
+    at = np.array([row["at"] for row in hand.rows], dtype=np.int64)
+    of = np.array([row["position"] for row in hand.rows], dtype=np.int64)
+    side = np.array([row["side"] == ORIGINAL for row in hand.rows], dtype=np.int64)
+    group, said = np.full(len(at), -1), np.full(len(at), np.nan)
+    for number, wanted in enumerate((np.unique(paired.text), np.unique(paired.original))):
+        texts = _side(paired, bool(number))
+        for first in range(0, len(wanted), BLOCK):
+            here = wanted[first : first + BLOCK]
+            read = read_sentences(texts, here)
+            about, score = sentence_groups(read.counts[:, columns]), read.scores[kind]
+            known = (about >= 0) & ~np.isnan(score)
+            cell = here[read.row[known]], about[known]
+            np.add.at(total[number], cell, score[known])
+            np.add.at(count[number], cell, 1.0)
+        own = side == number
+        said[own] = taken(texts.scores[kind], at[own])
+        group[own] = sentence_groups(taken(texts.counts, at[own])[:, columns])
+    group[np.isnan(said)] = -1
+
+    pair = np.full(count.shape[:2], -1)
+    for number in (0, 1):
+        own_pairs = _side(paired, bool(number)).pair
+        pair[number, : len(own_pairs)] = own_pairs
+    s, t, g = np.nonzero(count)
+    mean = (total[s, t, g] / count[s, t, g] - low) / span
+    every = Units(s, t, g, pair[s, t], count[s, t, g], mean)
+    return count, every, Units(side, of, group, pair[side, of], hand.weight, (said - low) / span)
+
+
+def corrected_changes(
+    paired: Paired, level: Level, where: Sequence[PairStratum]
+) -> Iterator[HandSums]:
+    """Yield the corrected sums of each group's change at each place, shape (n_groups,) each.
+
+    None where nobody labelled sentences for the level's score, and at equal length.
+    """
+    kind = level.name.removeprefix(SENTENCE)
+    hand = paired.hand.get(kind) if level.name.startswith(SENTENCE) else None
+    if hand is None or level.length != FULL:
+        return
+    lexicon = next(each for each in lexicon_columns(paired) if each.name == level.lexicon)
+    m, even = len(level.groups), bool((hand.weight == hand.weight[:1]).all())
+    count, every, labelled = scored_units(paired, level, kind, lexicon.columns)
+    for place in where:
+        rows = np.flatnonzero(place.rows)
+        at = paired.text[rows], paired.original[rows]
+        compared = (count[0, at[0]] > 0) & (count[1, at[1]] > 0)
+        used = np.zeros_like(count)  # by how many rows a text is compared, for each group
+        for number in (0, 1):
+            np.add.at(used[number], at[number], compared)
+        # A sentence counts as part of its text's mean, once for every row that compares the text.
+        share = np.divide(used, count, out=np.zeros_like(used), where=count > 0)
+        inside = [(own.group >= 0) & (share[own[:3]] > 0) for own in (every, labelled)]
+        whole, drawn = every.chosen(inside[0]), labelled.chosen(inside[1])
+        if even:  # of each side and group all sentences were as likely
+            cells = [own.side * m + own.group for own in (whole, drawn)]
+            there = np.bincount(cells[0], whole.weight, 2 * m)
+            of_each = there / np.maximum(np.bincount(cells[1], minlength=2 * m), 1)
+            drawn = drawn._replace(weight=of_each[cells[1]])
+        codes = np.unique(paired.pair[rows])
+        said = [
+            Labelled(
+                np.searchsorted(codes, own.pair),
+                own.weight,
+                own.terms(share[own[:3]], own.score, m),
+            )
+            for own in (whole, drawn)
+        ]
+        truth = drawn.terms(share[drawn[:3]], hand.truth[inside[1]], m)
+        shared: dict[str, Any] = {"unit": "sentence", "two_sides": True}
+        shared["slope"] = hand.marks.high - hand.marks.low
+        yield HandSums.of(said[0], said[1], truth, len(codes), hand.note, **shared)
