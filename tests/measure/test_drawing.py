@@ -95,7 +95,7 @@ def test_sheets_are_blind_and_correct_the_run_they_come_from(run: Run, tmp_path:
             writer.writerows(rows)
     assert join_sheets(sheets, out) == 2 * len(rows)
     table = read_hand_labels(str(out), ["faith"])
-    assert len(set(table.chance.values())) > 1
+    assert len(set(table.chance["faith"].values())) > 1
     assert table.note("faith") == f"{len(rows)} labels by 2 raters"
     again = audited(tmp_path, run.path.parent, out)
     (found,) = (

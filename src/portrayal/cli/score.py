@@ -95,10 +95,7 @@ def people(
     json = format == "json"
     stories = list(read_gold(hand_labels, column or ()))
     model = how.labeler_model or None
-    with (
-        under_way(out, as_object=json),
-        asking_progress(quiet=json or model is None) as answered,
-    ):
+    with under_way(out, as_object=json), asking_progress(quiet=json or model is None) as answered:
         settings = settings_beside(settings_of(how, answered), "labeler", "--labeler-model")
         labelling = labelling_of(labeler, model, how.labeler_samples, route_share, settings)
         found, seen = None, None

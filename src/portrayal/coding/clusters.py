@@ -21,13 +21,7 @@ from portrayal.measure.clustered import corrected_inference, share_inference
 from portrayal.measure.corrected import IMPOSSIBLE, HandSums
 from portrayal.raters.labels import Labels, consensus
 from portrayal.records import Interval, Null
-from portrayal.stats import (
-    benjamini_hochberg,
-    chance_p,
-    chance_range,
-    count_by_chance,
-    wilson,
-)
+from portrayal.stats import benjamini_hochberg, chance_p, chance_range, count_by_chance, wilson
 from portrayal.stats.two_phase import Labelled
 
 EVERYONE = "all texts"
@@ -346,10 +340,7 @@ def groups_of(project: Project, by: str | None = None) -> dict[str, tuple[str, .
 
 
 def shares(
-    shown: Sequence[Collection[str]],
-    items: Sequence[str],
-    prompts: Mapping[str, str],
-    scope: Scope,
+    shown: Sequence[Collection[str]], items: Sequence[str], prompts: Mapping[str, str], scope: Scope
 ) -> list[Share]:
     """Return the share of items that are in each of `shown`.
 

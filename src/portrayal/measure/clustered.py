@@ -10,6 +10,7 @@ Sums by prompt are kept with a run, so that runs are compared without their text
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -65,8 +66,6 @@ SIDES_CHANGED = "roles of whole prompts changed at random"
 HAND_SHARE = "clustered effective binomial over prompts of a post-stratified share, draws included"
 HAND_CONTRAST = "Student's t over prompts of corrected sums, draws included"
 TEST = " (test)"
-CORRECTED = "labels by hand correct it"
-"""Why a raw estimate is no finding."""
 NORMAL = "mean ± normal quantile × standard error, articles independent"
 
 _ROUNDING = 1e-9  # replicates of the same share differ by the order in which they were summed
@@ -307,6 +306,7 @@ def estimates_of(
     tested: bool = True,
     kept: Form | None = "mean",
     scale: npt.ArrayLike = 1.0,
+    by_hand: Mapping[int, Estimate] = MappingProxyType({}),
     **shared: Any,
 ) -> Iterator[Estimate]:
     """Yield the estimate of each group of a stratum, and then those that labels by hand correct.
@@ -329,13 +329,15 @@ def estimates_of(
         None where they are not kept.
     scale
         What the kept sums' mean is multiplied by.
+    by_hand
+        Estimates that labels by hand correct, by group, where `found` does not hold them.
     shared
         Fields that all groups share: `statistic`, `strata`, `n_texts`, ….
     """
     units = sums.n_upper.sum(0)
     of_column = None if kept is None else sums.kept(kept, scale)
     scales = np.broadcast_to(np.asarray(scale, dtype=np.float64), units.shape)
-    by_hand: list[Estimate] = []
+    corrected = dict(by_hand)
     for i, group in enumerate(sums.groups):
         more = dict(own(i))
         instruments = {**scope.instruments, **shared.get("instruments", {})}
@@ -354,12 +356,11 @@ def estimates_of(
             of_hand = {**fields, "instruments": instruments}
             told = {"scale": float(scales[i]), "tested": tested, "undefined": undefined}
             own_value = float(found.value[i])
-            one = corrected_estimate(
+            corrected[i] = corrected_estimate(
                 measure, sums.hand, found.corrected, i, scope, of_hand, naive=own_value, **told
             )
-            by_hand.append(one)
-            if one.tests and NO_FINDING not in instruments:
-                instruments = {**instruments, NO_FINDING: CORRECTED}
+        if i in corrected and corrected[i].tests and NO_FINDING not in instruments:
+            instruments = {**instruments, NO_FINDING: "labels by hand correct it"}
         if undefined is not None:
             stays = {"details": counts, "instruments": instruments}
             yield scope.estimate(measure, value=None, undefined=undefined, **{**fields, **stays})
@@ -379,7 +380,7 @@ def estimates_of(
             fixed=more.pop("fixed", found.in_these_prompts(i) if tested else None),
             **{**fields, **more, "instruments": {**missing, **instruments}},
         )
-    yield from by_hand
+    yield from corrected.values()
 
 
 def corrected_estimate(
@@ -446,6 +447,15 @@ def corrected_estimate(
     details |= {name: x for name, x in moved.items() if np.isfinite(x)}
     own["instruments"] = {**found.missing(i, test=tested), **instruments}
     return scope.estimate(measure, value=value, details=details, **own, **more)
+
+
+def corrected_difference(
+    measure: Component, hand: HandSums, i: int, scope: Scope, naive: float, **fields: Any
+) -> Estimate:
+    """Return difference `i` as labels by hand correct it; arguments as of `corrected_estimate`."""
+    found = corrected_inference(hand.sums, scope, "difference", slope=hand.slope)
+    fields = {"statistic": "difference", "instruments": scope.instruments, **fields}
+    return corrected_estimate(measure, hand, found, i, scope, fields, naive=naive)
 
 
 def corrected_inference(

@@ -21,7 +21,7 @@ from portrayal.stats import upper_of_none
 from portrayal.stats.design_effect import effective_number
 from portrayal.stats.tails import normal_sf
 from portrayal.stats.two_phase import Labelled, TwoPhase, two_phase
-from portrayal.types import FloatArray
+from portrayal.types import FloatArray, IntArray
 
 IMPOSSIBLE = "after the correction the share lies outside 0–1, or nobody is left"
 FEWEST = 20
@@ -87,6 +87,16 @@ class HandSums:
             carried = fewer = np.minimum(*(side.sum(0) for side in sides)).astype(np.float64)
         return cls(sums, labelled, carried, fewer, two_sides, unit, note, start, slope)
 
+    @classmethod
+    def of_contrast(
+        cls, every: "MeanParts", hand: "MeanParts", truth: FloatArray, marks: "HandMarks", unit: str
+    ) -> "HandSums":
+        """Correct the difference of two means of scores; `truth` is what people say of `hand`."""
+        all_, some = (Labelled(p.prompt, p.weight, p.terms(p.score)) for p in (every, hand))
+        n, span = int(every.prompt.max(initial=-1)) + 1, marks.marks.high - marks.marks.low
+        shared: dict[str, Any] = {"unit": unit, "two_sides": True, "slope": span}
+        return cls.of(all_, some, hand.terms(truth), n, marks.note, **shared)
+
     def too_few(self, i: int, group: Mapping[str, str]) -> str | None:
         """Return why group `i` cannot be corrected; None where it can."""
         n = int(self.fewer[i])
@@ -96,6 +106,32 @@ class HandSums:
                 f"needs {FEWEST // 2} or more of each"
             )
         return too_few({self.unit: int(self.labelled[i])}, group, float(self.carried[i]))
+
+
+@dataclass(frozen=True, eq=False)
+class MeanParts:
+    """Units as parts of two means whose difference is estimated, in k columns.
+
+    Attributes
+    ----------
+    prompt, weight
+        Independent unit of each, and how many units it stands for, shape (n,).
+    score
+        In 0–1, shape (n,).
+    first, second
+        Which part of either mean one unit is, shape (n, k).
+    """
+
+    prompt: IntArray
+    weight: FloatArray
+    score: FloatArray
+    first: FloatArray
+    second: FloatArray
+
+    def terms(self, score: FloatArray) -> tuple[FloatArray, ...]:
+        """Return what each unit adds to the four sums of the difference."""
+        number, sides = score[:, np.newaxis], (self.first, self.second)
+        return tuple(x for side in sides for x in (side * number, side))
 
 
 ORIGINAL = "original:"

@@ -240,9 +240,7 @@ def _said(passage: PronounPassage, refer: Refer | None, names_given: bool) -> li
 def _ratio(name: str, sums: FloatArray) -> FloatArray:
     """F1, precision or recall of hits, false alarms and misses, shape (3, n) → (n,)."""
     hits, false, missed = sums
-    below = {
-        "f1": hits + (false + missed) / 2,
-        "precision": hits + false,
-        "recall": hits + missed,
-    }[name]
+    below = {"f1": hits + (false + missed) / 2, "precision": hits + false, "recall": hits + missed}[
+        name
+    ]
     return divide(hits, below)

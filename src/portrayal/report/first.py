@@ -40,13 +40,7 @@ from portrayal.report.findings import (
 from portrayal.report.headline import as_facts, facts, headline, hypotheses
 from portrayal.report.passages import rows_of
 from portrayal.report.planted import planted
-from portrayal.report.strength import (
-    CANNOT,
-    UNCLEAR,
-    FirstScreen,
-    strength_of,
-    units,
-)
+from portrayal.report.strength import CANNOT, UNCLEAR, FirstScreen, strength_of, units
 from portrayal.report.study import report_of
 from portrayal.report.view import View, no_baseline, place_of, place_words
 from portrayal.report.words import group_label, measure_title

@@ -124,7 +124,10 @@ def test_labels_that_say_what_the_classifier_says_move_nothing(tmp_path: Path) -
     ("label", "message"),
     [
         (("t1", "9", "agentic"), "has sentences 1 to 3, and the column 'unit' says '9'"),
-        (("t1", "1", "brave"), "expected agentic, communal or neither; got 'brave'"),
+        (
+            ("t1", "1", "brave"),
+            "of agency expected communal, neither, agentic, or a number from -1 to 1; got 'brave'",
+        ),
     ],
 )
 def test_what_cannot_be_used_is_refused(

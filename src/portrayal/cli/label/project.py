@@ -87,12 +87,7 @@ def serve(
         show.line("Every answer is saved as it is given. Ctrl-C stops the page.")
 
     serve(
-        found,
-        address,
-        password=word,
-        adjudicators=adjudicator or (),
-        certificate=pair,
-        ready=ready,
+        found, address, password=word, adjudicators=adjudicator or (), certificate=pair, ready=ready
     )
 
 

@@ -164,10 +164,7 @@ class Desk:
         """Return the places before and after a place in a reader's queue."""
         queue = self.queue(reader)
         before, after = queue[queue < place], queue[queue > place]
-        return (
-            int(before[-1]) if before.size else None,
-            int(after[0]) if after.size else None,
-        )
+        return (int(before[-1]) if before.size else None, int(after[0]) if after.size else None)
 
     def progress(self, reader: Reader) -> tuple[int, int]:
         """Return how many texts a reader is done with, and of how many."""

@@ -10,7 +10,11 @@ import numpy as np
 import portrayal.registry as registry
 from portrayal.measure.agency.places import AgencyStratum
 from portrayal.measure.agency.texts import AgencyTexts
-from portrayal.measure.clustered import corrected_estimate, corrected_inference
+from portrayal.measure.clustered import (
+    corrected_difference,
+    corrected_estimate,
+    corrected_inference,
+)
 from portrayal.measure.corrected import HandSums
 from portrayal.measure.scope import Scope
 from portrayal.records import Estimate
@@ -93,11 +97,9 @@ def corrected_gaps(
     base = {name: value for name, value in base.items() if name != "measure"}
     for i, j in combinations(range(len(groups)), 2):
         hand = corrected_sums(texts, place, [members[:, i], members[:, j]])
-        found = corrected_inference(hand.sums, scope, "difference", slope=2.0)
         pair = {
             name: value if value == groups[j][name] else f"{value} − {groups[j][name]}"
             for name, value in groups[i].items()
         }
-        fields = {**base, "statistic": "difference", "group": pair}
-        naive = float(means[i] - means[j])
-        yield corrected_estimate(measure, hand, found, 0, scope, fields, naive=naive)
+        hand, naive = replace(hand, slope=2.0), float(means[i] - means[j])
+        yield corrected_difference(measure, hand, 0, scope, naive, **{**base, "group": pair})

@@ -340,11 +340,7 @@ class _Summed(NamedTuple):
 
 
 def _summed(
-    texts: AgencyTexts,
-    gaps: FloatArray,
-    read: BoolArray,
-    scope: Scope,
-    rng: np.random.Generator,
+    texts: AgencyTexts, gaps: FloatArray, read: BoolArray, scope: Scope, rng: np.random.Generator
 ) -> Iterator[_Summed]:
     """Sum the gaps of texts, shape (n_maskings, n_checkpoints, n_texts), by run and cell.
 

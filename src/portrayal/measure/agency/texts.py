@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from portrayal.annotate.agency.rows import WITHOUT_NEITHER
-from portrayal.errors import DataError, OptionError
-from portrayal.measure.corrected import labelled_texts, sentence_number
+from portrayal.annotate.scores import AGENCY
+from portrayal.errors import OptionError
+from portrayal.measure.corrected import hand_marks, sentence_number
 from portrayal.raters import HandTable
 from portrayal.records import ALL, OUTCOMES
 from portrayal.run.directory import Run
@@ -110,10 +111,6 @@ NO_SENTENCE = "no sentence that the classifier can tell"
 _UNKNOWN = ""
 
 
-FIELD = "agency"
-LABELS = {"agentic": 1.0, "1": 1.0, "communal": 0.0, "0": 0.0, "neither": np.nan, "none": np.nan}
-
-
 @dataclass(frozen=True, eq=False)
 class HandSentences:
     """Sentences that people labelled, of those that the classifier could tell.
@@ -160,27 +157,23 @@ def hand_sentences(
     DataError
         For a text or sentence that the run has not, or another label.
     """
-    if FIELD not in table.labels:
+    marks = hand_marks(run, table, AGENCY, (), sentences=True)
+    if marks is None:
         return None
     masking, stage = next(iter(stages.items()))
-    texts = labelled_texts(run, table, FIELD, ())
-    own = {row["text_id"] for row in texts.values()}
-    read = {r["text_id"]: r for r in read_chosen(stage.parts(), ["text_id", "agentic"], own)}
+    ids = {row["text_id"] for row in marks.rows}
+    read = {r["text_id"]: r for r in read_chosen(stage.parts(), ["text_id", "agentic"], ids)}
     place = {text_id: i for i, text_id in enumerate(order)}
-    rows = []
-    for (name, unit), label in sorted(table.labels[FIELD].items()):
-        text_id = texts[name]["text_id"]
-        said = read[text_id]["agentic"] or []
-        number = sentence_number(table, name, unit, len(said))
-        if label.casefold() not in LABELS:
-            raise DataError(
-                f"{table.path}: {name!r}: expected agentic, communal or neither; got {label!r}."
-            )
-        if (p := said[number]) is not None:
-            (weight,) = table.weights(FIELD, [(name, unit)], 1.0)
-            rows.append((place[text_id], p >= 0.5, LABELS[label.casefold()], weight))
-    text, said_so, truth, weight = np.array(rows, dtype=np.float64).reshape(-1, 4).T
-    return HandSentences(masking, text.astype(np.int64), said_so, truth, weight, table.note(FIELD))
+    said = []
+    for row in marks.rows:
+        known = read[row["text_id"]]["agentic"] or []
+        p = known[sentence_number(table, row["named"], row["unit"], len(known))]
+        said.append(np.nan if p is None else float(p >= 0.5))
+    text = np.array([place[row["text_id"]] for row in marks.rows], dtype=np.int64)
+    truth = np.where(marks.truth == 0.5, np.nan, np.round(marks.truth))  # neither is in between
+    weight = marks.weight if AGENCY in table.chance else np.ones(len(text))
+    own, told = np.array(said), ~np.isnan(said)
+    return HandSentences(masking, text[told], own[told], truth[told], weight[told], marks.note)
 
 
 @dataclass(frozen=True, eq=False)

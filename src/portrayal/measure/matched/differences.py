@@ -10,22 +10,19 @@ from portrayal.annotate.scores import AGENCY, LENGTH, READABILITY, SENTIMENT, TO
 from portrayal.collect.tables import UNNAMED
 from portrayal.measure.clustered import (
     BUCKETS,
-    CORRECTED,
     MOST_PROMPTS,
     GroupSums,
     Inference,
-    corrected_estimate,
-    corrected_inference,
+    corrected_difference,
     estimates_of,
     sums_by,
 )
-from portrayal.measure.corrected import HandSums
+from portrayal.measure.corrected import HandSums, MeanParts
 from portrayal.measure.matched.sets import REFUSED, HandHalves, MatchedSets
 from portrayal.measure.scope import Scope
 from portrayal.records import ALL, NO_FINDING, TEXT_SD, Estimate, Null, PromptScores, Test
 from portrayal.registry import Component
 from portrayal.stats import divide, exchange_test
-from portrayal.stats.two_phase import Labelled
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 MINUS = " − "
@@ -85,8 +82,6 @@ def _of_place(
             FLOOR: float(np.sqrt(2.0 * within[i])),
         }
         said: dict[str, str] = {}
-        if i in by_hand and by_hand[i].tests:
-            said[NO_FINDING] = CORRECTED
         if every.exchanged and score.exchanged:
             value, reaction_p = float(reacts.value[i]), float(reacts.p[i])
             details |= {RAW: float(as_scored.value[i]), REACTION: value, REACTION_P: reaction_p}
@@ -106,10 +101,9 @@ def _of_place(
             "instruments": said,
         }
 
-    shared: dict[str, Any] = {"statistic": "difference", "strata": {}}
+    shared: dict[str, Any] = {"statistic": "difference", "strata": {}, "by_hand": by_hand}
     shared["exclusions"] = every.left_out.get(model, {})
     yield from with_scores(estimates_of(PAIR_DIFFERENCE, sums, found, scope, own, **shared))
-    yield from by_hand.values()
 
 
 def _corrected(
@@ -129,18 +123,12 @@ def _corrected(
         neutral = every.exchanged and every.scores[number].exchanged
         value = (every.neutral if neutral else every.value)[number]
         hand = hand_difference(every, value, every.hand[score], inside)
-        by_hand = corrected_inference(hand.sums, scope, "difference", slope=hand.slope)
         for at, (name, _) in enumerate(compared):
             i = number * len(compared) + at
-            fields = {
-                "statistic": "difference",
-                "group": {every.attribute: name},
-                "strata": {"model": model, "score": score, "part": part},
-                "n_texts": int(n_texts[i]),
-                "instruments": scope.instruments,
-            }
-            own, naive = (PAIR_DIFFERENCE, hand, by_hand, at, scope, fields), float(found.value[i])
-            one = corrected_estimate(*own, naive=naive)
+            fields = {"group": {every.attribute: name}, "n_texts": int(n_texts[i])}
+            fields["strata"] = {"model": model, "score": score, "part": part}
+            naive = float(found.value[i])
+            one = corrected_difference(PAIR_DIFFERENCE, hand, at, scope, naive, **fields)
             if one.value is not None and spread[i] > 0:
                 sd = {TEXT_SD: float(spread[i]), STANDARDISED: one.value / float(spread[i])}
                 one = replace(one, details={**one.details, **sd})
@@ -158,7 +146,6 @@ def hand_difference(
     alike.
     """
     low, span = hand.marks.marks.low, hand.marks.marks.high - hand.marks.marks.low
-    value = value - low
     known = ~np.isnan(value) & inside[:, np.newaxis]
     answers = np.maximum(every.n_answers, 1)
     compared = contrasts(every)
@@ -171,22 +158,21 @@ def hand_difference(
         weights[1, ..., column] = divide(rest * both[:, np.newaxis], rest.sum(1, keepdims=True))
     weights = np.nan_to_num(weights)
 
-    def terms(at: IntArray, half: IntArray, number: FloatArray) -> tuple[FloatArray, ...]:
+    codes, code = np.unique(every.source[np.nonzero(known)[0]], return_inverse=True)
+    here = known[hand.at, hand.half]
+
+    def parts(
+        at: IntArray, half: IntArray, code: IntArray, n: FloatArray, x: FloatArray
+    ) -> MeanParts:
         own = weights[:, at, half] / answers[at, half][:, np.newaxis]
-        return own[0] * number[:, np.newaxis], own[0], own[1] * number[:, np.newaxis], own[1]
+        return MeanParts(code, n, (x - low) / span, own[0], own[1])
 
     at, half = np.nonzero(known)
-    codes, code = np.unique(every.source[at], return_inverse=True)
-    here = known[hand.at, hand.half]
     drawn = np.searchsorted(codes, every.source[hand.at[here]])
-    places = hand.at[here], hand.half[here]
-    everyone = Labelled(
-        code, answers[at, half].astype(np.float64), terms(at, half, value[at, half] / span)
-    )
-    said = Labelled(drawn, hand.marks.weight[here], terms(*places, (hand.said[here] - low) / span))
-    truth = terms(*places, hand.marks.truth[here])
-    note = hand.marks.note
-    return HandSums.of(everyone, said, truth, len(codes), note, two_sides=True, slope=span)
+    everyone = parts(at, half, code, answers[at, half].astype(np.float64), value[at, half])
+    weight = hand.marks.weight[here]
+    labelled = parts(hand.at[here], hand.half[here], drawn, weight, hand.said[here])
+    return HandSums.of_contrast(everyone, labelled, hand.marks.truth[here], hand.marks, "text")
 
 
 def with_scores(estimates: Iterable[Estimate]) -> Iterator[Estimate]:

@@ -22,9 +22,7 @@ from portrayal.annotate.topics import TooFewTextsError, TopicModel, fit_texts
 from portrayal.annotate.word_match import TOKEN, fold
 from portrayal.errors import DataError, MissingExtraError
 from portrayal.measure.clustered import (
-    CORRECTED,
-    corrected_estimate,
-    corrected_inference,
+    corrected_difference,
     estimates_of,
 )
 from portrayal.measure.corrected import OTHER, TOPIC, HandMarks, Marks, labelled_texts
@@ -40,7 +38,7 @@ from portrayal.measure.matched.differences import (
 from portrayal.measure.matched.sets import HandHalves, MatchedSets
 from portrayal.measure.scope import Scope
 from portrayal.raters import HandTable
-from portrayal.records import ALL, NO_FINDING, Estimate
+from portrayal.records import ALL, Estimate
 from portrayal.registry import Component
 from portrayal.run.directory import Run
 from portrayal.run.reading import read_prompts
@@ -388,8 +386,7 @@ def _tested(
     """The difference in the share of answers that have each word, or of a topic in them."""
     every = texts.sets
     compared = contrasts(every)
-    words = [word for word, _ in proposed]
-    place = {word: i for i, word in enumerate(dict.fromkeys(words))}
+    place = {word: i for i, word in enumerate(dict.fromkeys(word for word, _ in proposed))}
     share = np.full((len(place), len(chosen), len(every.groups)), np.nan)
     row = {number: i for i, number in enumerate(chosen)}
     for number, halves in texts.halves(chosen):
@@ -424,34 +421,25 @@ def _tested(
             kind, word = TOPIC, ", ".join(topics.top_words(number, TOP_WORDS))
         return {"model": model, "word": word, "kind": kind, "part": ALL}
 
-    shared: dict[str, Any] = {"statistic": "difference", "n_texts": 2 * len(chosen)}
     by_hand: dict[int, Estimate] = {}
     labelled = texts.by_hand(topics) if topics is not None and own_topics else {}
     for i, (word, at) in enumerate(proposed if labelled else ()):
         topic = word.removeprefix(_NUMBERED)
-        if word == topic or not topic.isdigit():  # what is left of the words of others is no sum
-            continue
-        value, inside = np.full((len(every.model), len(every.groups)), np.nan), every.model < 0
-        value[chosen], inside[chosen] = share[place[word]], True
-        hand = hand_difference(every, value, labelled[int(topic)], inside)
-        fields = {**shared, "group": groups[i], "strata": strata(i)}
-        args = PAIR_WORDS, hand, corrected_inference(hand.sums, scope, "difference"), at, scope
-        fields["instruments"] = scope.instruments
-        by_hand[i] = corrected_estimate(*args, fields, naive=float(found.value[i]))
+        if word != topic and topic.isdigit():  # what is left of the words of others is no sum
+            value, inside = np.full((len(every.model), len(every.groups)), np.nan), every.model < 0
+            value[chosen], inside[chosen] = share[place[word]], True
+            hand = hand_difference(every, value, labelled[int(topic)], inside)
+            fields = {"group": groups[i], "strata": strata(i), "n_texts": 2 * len(chosen)}
+            naive = float(found.value[i])
+            by_hand[i] = corrected_difference(PAIR_WORDS, hand, at, scope, naive, **fields)
 
     def own(i: int) -> Mapping[str, Any]:
-        first, second = counts[i]
-        checked = i in by_hand and by_hand[i].tests
-        return {
-            **exchanged(i),
-            "strata": strata(i),
-            "details": {FIRST: float(first), SECOND: float(second)},
-            "instruments": {NO_FINDING: CORRECTED} if checked else {},
-        }
+        details = dict(zip((FIRST, SECOND), map(float, counts[i]), strict=True))
+        return {**exchanged(i), "strata": strata(i), "details": details}
 
-    shared["strata"] = {}
+    shared: dict[str, Any] = {"statistic": "difference", "strata": {}, "by_hand": by_hand}
+    shared["n_texts"] = 2 * len(chosen)
     yield from with_scores(estimates_of(PAIR_WORDS, sums, found, scope, own, **shared))
-    yield from by_hand.values()
 
 
 def pair_similarity(matched_texts: MatchedTexts, scope: Scope) -> Iterator[Estimate]:

@@ -7,7 +7,7 @@ originals. People may label sentences of both. Whom a sentence is about stays as
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from portrayal.measure.corrected import (
     ORIGINAL,
     HandMarks,
     HandSums,
+    MeanParts,
     hand_marks,
     picked,
     sentence_number,
@@ -23,7 +24,6 @@ from portrayal.measure.pairs.levels import lexicon_columns, read_sentences, sent
 from portrayal.measure.pairs.table import BLOCK, FULL, Level, Paired, PairStratum, Texts
 from portrayal.raters import HandTable
 from portrayal.run.directory import Run
-from portrayal.stats.two_phase import Labelled
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 SENTENCE = "sentence_"
@@ -65,7 +65,7 @@ def _side(paired: Paired, original: bool) -> Texts:
     return paired.reference if original else paired.generated
 
 
-class Units(NamedTuple):
+class ScoredSentences(NamedTuple):
     """Sentences about groups: which side (0 generated, 1 original), text, group and pair they are
     of, how many each stands for, and their score, mapped to 0–1; shape (n,) each.
     """
@@ -77,22 +77,21 @@ class Units(NamedTuple):
     weight: FloatArray
     score: FloatArray
 
-    def terms(self, share: FloatArray, score: FloatArray, m: int) -> tuple[FloatArray, ...]:
-        """What each adds to the four sums of a difference by group, given its share of a mean."""
-        made, at = np.zeros((4, len(share), m)), np.arange(len(share))
-        made[2 * self.side, at, self.group] = share * score
-        made[2 * self.side + 1, at, self.group] = share
-        return tuple(made)
+    def parts(self, share: FloatArray, prompt: IntArray, m: int) -> MeanParts:
+        """Return them as parts of the means of m groups, of either side."""
+        of, at = np.zeros((2, len(share), m)), np.arange(len(share))
+        of[self.side, at, self.group] = share
+        return MeanParts(prompt, self.weight, self.score, of[0], of[1])
 
-    def chosen(self, which: BoolArray) -> "Units":
+    def chosen(self, which: BoolArray) -> "ScoredSentences":
         """Return some of them."""
         side, text, group, pair = (each[which] for each in self[:4])
-        return Units(side, text, group, pair, self.weight[which], self.score[which])
+        return ScoredSentences(side, text, group, pair, self.weight[which], self.score[which])
 
 
-def scored_units(
+def scored_sentences(
     paired: Paired, level: Level, kind: str, columns: slice
-) -> tuple[FloatArray, Units, Units]:
+) -> tuple[FloatArray, ScoredSentences, ScoredSentences]:
     """Return how many sentences of each text are about a group, all scored, and those by hand.
 
     The first has the shape (2, n_texts, n_groups); all scored are one unit for each text and group.
@@ -126,8 +125,12 @@ def scored_units(
         pair[number, : len(own_pairs)] = own_pairs
     s, t, g = np.nonzero(count)
     mean = (total[s, t, g] / count[s, t, g] - low) / span
-    every = Units(s, t, g, pair[s, t], count[s, t, g], mean)
-    return count, every, Units(side, of, group, pair[side, of], hand.weight, (said - low) / span)
+    every = ScoredSentences(s, t, g, pair[s, t], count[s, t, g], mean)
+    return (
+        count,
+        every,
+        ScoredSentences(side, of, group, pair[side, of], hand.weight, (said - low) / span),
+    )
 
 
 def corrected_changes(
@@ -143,7 +146,7 @@ def corrected_changes(
         return
     lexicon = next(each for each in lexicon_columns(paired) if each.name == level.lexicon)
     m, even = len(level.groups), bool((hand.weight == hand.weight[:1]).all())
-    count, every, labelled = scored_units(paired, level, kind, lexicon.columns)
+    count, every, labelled = scored_sentences(paired, level, kind, lexicon.columns)
     for place in where:
         rows = np.flatnonzero(place.rows)
         at = paired.text[rows], paired.original[rows]
@@ -161,15 +164,8 @@ def corrected_changes(
             of_each = there / np.maximum(np.bincount(cells[1], minlength=2 * m), 1)
             drawn = drawn._replace(weight=of_each[cells[1]])
         codes = np.unique(paired.pair[rows])
-        said = [
-            Labelled(
-                np.searchsorted(codes, own.pair),
-                own.weight,
-                own.terms(share[own[:3]], own.score, m),
-            )
-            for own in (whole, drawn)
-        ]
-        truth = drawn.terms(share[drawn[:3]], hand.truth[inside[1]], m)
-        shared: dict[str, Any] = {"unit": "sentence", "two_sides": True}
-        shared["slope"] = hand.marks.high - hand.marks.low
-        yield HandSums.of(said[0], said[1], truth, len(codes), hand.note, **shared)
+        everyone, by_people = (
+            own.parts(share[own[:3]], np.searchsorted(codes, own.pair), m) for own in (whole, drawn)
+        )
+        truth = hand.truth[inside[1]]
+        yield HandSums.of_contrast(everyone, by_people, truth, hand, "sentence")

@@ -185,12 +185,7 @@ ANSWERED, SAME = "answered", "same headlines"
 _T = "two-sample t test, articles independent"
 _NULL = "no difference between the forms"
 
-_OF = (
-    (DISTANCE, DISTANCE),
-    (RATE, RATE),
-    (DIRECTED_CHANGE, RATE),
-    (CHANGE, CHANGE),
-)
+_OF = ((DISTANCE, DISTANCE), (RATE, RATE), (DIRECTED_CHANGE, RATE), (CHANGE, CHANGE))
 """What is compared, and what must be defined under both forms for a headline to be matched. Changes
 are chosen by their sign, so headlines are matched there by what the rate counts."""
 

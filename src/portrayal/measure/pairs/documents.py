@@ -262,11 +262,7 @@ def topics_of(
 
 
 def document_levels(
-    run: Run,
-    paired: Paired,
-    settings: TopicSettings,
-    seed: int = 0,
-    topics: Topics | None = None,
+    run: Run, paired: Paired, settings: TopicSettings, seed: int = 0, topics: Topics | None = None
 ) -> list[Level]:
     """Return shares of each group among the pertinent topics of a text, Eq. 8, for each lexicon.
 
@@ -387,11 +383,7 @@ def _answered(paired: Paired) -> list[tuple[int, int]]:
 
 
 def _table(
-    model: TopicModel,
-    lexicon: LexiconColumns,
-    corpus: _Corpus,
-    threshold: float,
-    shelf: Shelf,
+    model: TopicModel, lexicon: LexiconColumns, corpus: _Corpus, threshold: float, shelf: Shelf
 ) -> TopicTable:
     observed = np.zeros((model.n_topics, len(lexicon.groups) + 1), dtype=np.int64)
     pieces, with_words, unread = Pieces(shelf), np.zeros(corpus.texts.n_texts, dtype=bool), 0

@@ -14,10 +14,8 @@ import numpy as np
 
 import portrayal.registry as registry
 from portrayal.measure.clustered import (
-    CORRECTED,
     GroupSums,
-    corrected_estimate,
-    corrected_inference,
+    corrected_difference,
     estimates_of,
     normal_interval,
     sums_by,
@@ -46,7 +44,7 @@ from portrayal.measure.pairs.table import (
     places,
 )
 from portrayal.measure.scope import Scope
-from portrayal.records import ALL, NO_FINDING, NO_TEST, Estimate, Null, Test
+from portrayal.records import ALL, NO_TEST, Estimate, Null, Test
 from portrayal.stats import inverted_toward_null, not_refused, permutation_range
 from portrayal.types import FloatArray, IntArray
 
@@ -150,7 +148,7 @@ def paired_means(quantity: Quantity, paired: Paired, scope: Scope) -> Iterator[E
     for number, place in enumerate(where):
         there = [each for each in made if place.has(each.level)]
         if there:
-            yield from _at(quantity, paired, place, number, there, scope)
+            yield from _at(quantity, place, number, there, scope)
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,6 +160,15 @@ class _Made:
     folded: Folded
     hand: list[HandSums] = field(default_factory=list)
 
+    def between_samples(self, number: int, k: int) -> dict[str, float]:
+        """How often sentences were drawn for equal length, and how far a value hangs on that."""
+        means = self.folded.samples[:, number, k]
+        if self.level.n_samples == 1:
+            return {}
+        means = means[~np.isnan(means)]
+        spread = float(means.std(ddof=1)) if len(means) > 1 else float("nan")
+        return {"sentence_draws": float(len(means)), "sd_between_draws": spread}
+
 
 def pair_sums(
     pair: IntArray, total: FloatArray, count: FloatArray
@@ -172,112 +179,61 @@ def pair_sums(
 
 
 def _at(
-    quantity: Quantity,
-    paired: Paired,
-    place: PairStratum,
-    number: int,
-    there: list[_Made],
-    scope: Scope,
+    quantity: Quantity, place: PairStratum, number: int, there: list[_Made], scope: Scope
 ) -> Iterator[Estimate]:
-    rows = np.flatnonzero(place.rows)
+    paired, rows = place.paired, np.flatnonzero(place.rows)
     pair = paired.pair[rows]
     by_level = [pair_sums(pair, each.folded.total[rows], each.folded.count[rows]) for each in there]
     total, count = (np.concatenate([both[i] for both in by_level], axis=1) for i in (0, 1))
     every = [(each, k, column) for each in there for k, column in enumerate(each.columns)]
-    sums = GroupSums(
-        [paired.pairs[code] for code in np.unique(pair)],
-        [column.group for _, _, column in every],
-        total,
-        count,
-        cluster="pair",
-    )
+    names, groups = [paired.pairs[c] for c in np.unique(pair)], [c.group for _, _, c in every]
+    sums = GroupSums(names, groups, total, count, cluster="pair")
     found = sums.shares(scope) if quantity.statistic == "share" else sums.means(scope)
-    values = {id(each): each.folded.values[rows] for each in there}
     measure = registry.component("measures", quantity.measure)
-    by_hand: dict[int, Estimate] = {}
+    by_hand = {}
     for i, (each, k, column) in enumerate(every):
         if each.hand and not np.isnan(found.value[i]):
-            hand = each.hand[number]
-            corrected = corrected_inference(hand.sums, scope, "difference", slope=hand.slope)
-            fields = {
-                "statistic": quantity.statistic,
-                "group": column.group,
-                "strata": {**each.level.labels, **place.labels, **column.strata},
-                "n_texts": len(rows),
-                "instruments": {**scope.instruments, "lexicon": each.level.lexicon},
-            }
-            naive = float(found.value[i])
-            args = measure, hand, corrected, k, scope, fields
-            by_hand[i] = corrected_estimate(*args, naive=naive)
+            args = measure, each.hand[number], k, scope, float(found.value[i])
+            strata = {**each.level.labels, **place.labels, **column.strata}
+            by_hand[i] = corrected_difference(
+                *args, group=column.group, strata=strata, n_texts=len(rows)
+            )
 
     def own(i: int) -> dict[str, Any]:
         each, k, column = every[i]
-        level, here = each.level, _Here(place, number, rows, values[id(each)][:, k], k)
-        known = here.values[~np.isnan(here.values)]
+        level, here = each.level, each.folded.values[rows, k]
+        known = here[~np.isnan(here)]
         instruments = {"lexicon": level.lexicon}
-        if i in by_hand and by_hand[i].tests:
-            instruments[NO_FINDING] = CORRECTED
         common = {
             "strata": {**level.labels, **place.labels, **column.strata},
             "n_units": float(len(known)),
-            "exclusions": _left_out(quantity, each, rows, here.values),
+            "exclusions": _left_out(quantity, each, rows, here),
+            "instruments": instruments,
         }
         if len(known) == 0:
             why = level.undefined(place.model, place.form) or quantity.undefined
-            return {**common, "instruments": instruments, "undefined": why}
+            return {**common, "undefined": why}
         value, bounds = float(found.value[i]), found.interval(i, scope, "pair")
         null, p, inverted = _null(quantity, each, place, number, k, value, scope)
         if bounds and null and inverted:
-            own = bounds.low, bounds.high
-            ends = inverted_toward_null(own, inverted, p, value, null.value, scope.level)
-            low, high = map(float, ends)
-            if (low, high) != own:
-                bounds = replace(bounds, low=low, high=high, method=bounds.method + INVERTED)
+            ends = (bounds.low, bounds.high), inverted, p, value, null.value, scope.level
+            low, high = map(float, inverted_toward_null(*ends))
+            how = bounds.method + INVERTED * ((low, high) != ends[0])
+            bounds = replace(bounds, low=low, high=high, method=how)
         if null is None and _one_each(quantity, level, place):
             instruments[NO_TEST] = FEW_TO_EXCHANGE
         return {
             **common,
-            "instruments": instruments,
             "interval": bounds,
             "paper_interval": normal_interval(known, scope.level) if quantity.printed else None,
             "null": null,
             "tests": () if null is None else (Test(p, null.method),),
-            "details": {**quantity.details(known), **_between_samples(each, here)},
+            "details": {**quantity.details(known), **each.between_samples(number, k)},
         }
 
-    yield from estimates_of(
-        measure,
-        sums,
-        found,
-        scope,
-        own,
-        tested=quantity.tested,
-        statistic=quantity.statistic,
-        n_texts=len(rows),
-        exclusions=unpaired(paired, place),
-    )
-    yield from by_hand.values()
-
-
-@dataclass(frozen=True, eq=False)
-class _Here:
-    """A place, its number and rows, and the values of column `k` there."""
-
-    place: PairStratum
-    number: int
-    rows: IntArray
-    values: FloatArray
-    k: int
-
-
-def _between_samples(each: _Made, here: _Here) -> dict[str, float]:
-    """How often sentences were drawn for equal length, and how far the value hangs on that."""
-    if each.level.n_samples == 1:
-        return {}
-    means = each.folded.samples[:, here.number, here.k]
-    means = means[~np.isnan(means)]
-    spread = float(means.std(ddof=1)) if len(means) > 1 else float("nan")
-    return {"sentence_draws": float(len(means)), "sd_between_draws": spread}
+    shared: dict[str, Any] = {"tested": quantity.tested, "by_hand": by_hand, "n_texts": len(rows)}
+    shared |= {"statistic": quantity.statistic, "exclusions": unpaired(paired, place)}
+    yield from estimates_of(measure, sums, found, scope, own, **shared)
 
 
 def _one_each(quantity: Quantity, level: Level, place: PairStratum) -> bool:

@@ -128,12 +128,8 @@ def _columns(run: Run) -> tuple[tuple[str, str, str], ...]:
             f"{run.path}: texts and reference were annotated by {WORDS} with other lexicons. "
             "Run the audit again."
         )
-    return tuple(_column(name) for name in listed[0])
-
-
-def _column(name: str) -> tuple[str, str, str]:
-    lexicon, attribute, group = name.split("/", 2)
-    return lexicon, attribute, group
+    parts = (name.split("/", 2) for name in listed[0])
+    return tuple((lexicon, attribute, group) for lexicon, attribute, group in parts)
 
 
 def _settings(stage: Stage) -> Mapping[str, Any]:

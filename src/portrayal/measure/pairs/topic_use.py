@@ -110,12 +110,7 @@ def _estimate(
     strata: Mapping[str, str], scope: Scope, *, value: float | None = None, **known: Any
 ) -> Estimate:
     return scope.estimate(
-        TOPIC_USE,
-        statistic="chi2",
-        strata=strata,
-        group={},
-        value=value,
-        **known,
+        TOPIC_USE, statistic="chi2", strata=strata, group={}, value=value, **known
     )
 
 

@@ -8,13 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from portrayal.annotate.people import (
-    UNSPECIFIED,
-    UNSURE,
-    Character,
-    Roles,
-    labelled_person,
-)
+from portrayal.annotate.people import UNSPECIFIED, UNSURE, Character, Roles, labelled_person
 from portrayal.annotate.people.labeler import label_people
 from portrayal.annotate.people.reader import read_stories, reader_settings
 from portrayal.collect.ask.asking import Asking
@@ -62,12 +56,7 @@ def read_gold(path: Tabular, columns: Iterable[str] = ()) -> Iterator[dict[str, 
     wanted = (*needed[:2], *labels, "object_role", "text_id", "prompt_id", "prompt", *ATTRIBUTES)
     aliases = {name: (name.removeprefix("gold_"),) for name in labels}
     mapping = find_columns(
-        wanted,
-        source.columns,
-        columns=columns,
-        needed=needed,
-        aliases=aliases,
-        where=source.name,
+        wanted, source.columns, columns=columns, needed=needed, aliases=aliases, where=source.name
     )
     if not mapping.keys() & {"gold_subject_gender", "gold_subject_references"}:
         raise DataError(

@@ -42,13 +42,7 @@ def row_id(entry_id: str) -> str:
     return blake2b(entry_id.encode(), digest_size=6).hexdigest()
 
 
-def write_sheets(
-    paraphrases: str | Path,
-    out: Path,
-    *,
-    raters: int = 2,
-    seed: int = 0,
-) -> Sheets:
+def write_sheets(paraphrases: str | Path, out: Path, *, raters: int = 2, seed: int = 0) -> Sheets:
     """Write a sheet for each rater, in one random order, with the instructions of Table 8.
 
     Parameters

@@ -59,16 +59,7 @@ TASKS = {
 """Other spellings of the three tasks; any other task keeps its own name."""
 
 FIELDS = TextFields(
-    strata=(
-        "domain",
-        "condition",
-        "race",
-        "gender",
-        "name",
-        "age",
-        "occupation",
-        "department",
-    ),
+    strata=("domain", "condition", "race", "gender", "name", "age", "occupation", "department"),
     required=(),
     values={"condition": {ORIGINAL: ORIGINAL, FAIRNESS: FAIRNESS, "fairness": FAIRNESS}},
     aliases={"domain": ("task", "text_type")},

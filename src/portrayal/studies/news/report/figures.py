@@ -433,10 +433,7 @@ def _model(view: View, e: Estimate) -> str:
 
 
 def _biased_table(
-    view: View,
-    place: Place,
-    own: Mapping[str, Rows],
-    paper: Mapping[str, Sequence[Printed]],
+    view: View, place: Place, own: Mapping[str, Rows], paper: Mapping[str, Sequence[Printed]]
 ) -> Table:
     """The numbers of both panels, the published ones with their p."""
     p = {
