@@ -25,7 +25,6 @@ from portrayal.annotate.people.any_text.clusters import (
 )
 from portrayal.annotate.people.any_text.pronouns import (
     FIRST_PERSON,
-    Event,
     Mark,
     Refer,
     find_signature,
@@ -37,7 +36,15 @@ from portrayal.annotate.people.any_text.pronouns import (
 )
 from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.model import UNSPECIFIED, UNSURE, Span
-from portrayal.annotate.people.shared.scan import ENGLISH, LocalWords, Tokens, pronoun_rank, scan
+from portrayal.annotate.people.shared.scan import (
+    ENGLISH,
+    OTHER,
+    LocalWords,
+    Mention,
+    Tokens,
+    pronoun_rank,
+    scan,
+)
 from portrayal.annotate.people.shared.words import word_set
 from portrayal.reference import FEMININE, MASCULINE, NON_BINARY
 
@@ -156,7 +163,6 @@ def _described(tokens: Tokens, phrase: Phrase, names: Mapping[int, int]) -> int:
 
 
 _CERTAIN = 3.0
-_MORE = 3
 
 
 @dataclass(slots=True)
@@ -215,7 +221,8 @@ class TextDraft:
         self.people: list[PersonDraft] = []
         self.names: dict[int, int] = {}
         self.called: dict[str, set[int]] = {}
-        self.events: list[Event] = []
+        self.events: list[Mention] = []
+        self.apart: dict[int, int] = {}
         self.barred: dict[int, int] = {}
         self.hidden: list[Mark] = []
         starts = self.tokens.starts
@@ -228,10 +235,10 @@ class TextDraft:
         starts, words = self.tokens.starts, self.tokens.words
         return Span(starts[first], starts[last] + len(words[last]), kind)
 
-    def event(self, at: int, person: int, subject: float, gender: str = "", case: str = "") -> None:
+    def event(self, at: int, person: int, rank: float, gender: str = "", case: str = "") -> None:
         """Note a mention or pronoun."""
-        sentence = self.tokens.sentence[at]
-        self.events.append(Event(at, sentence, person, subject, gender, case, self.quotes[at]))
+        quoted, sentence = self.tokens.quoted[at], self.tokens.sentence[at]
+        self.events.append(Mention(at, sentence, person, rank, gender, case, quoted))
 
 
 def draft_people(
@@ -282,10 +289,9 @@ def draft_people(
             gender, case = en.PRONOUNS[word]
             if word == "her" and (at + 1 == len(low) or low[at + 1] in en.ENDS_OBJECT):
                 case = "o"
-            draft.event(at, -1, pronoun_rank(low, at, case), gender, case)
+            draft.event(at, OTHER, pronoun_rank(low, at, case), gender, case)
     draft.events.sort()
     who = _follow(draft, refer)
-    _add_they(draft, who)
     # Add "I" of speakers in their quotations
     if not FIRST_PERSON.isdisjoint(low):
         speakers = find_speakers(tokens, draft.quotes, draft.names | who)
@@ -378,9 +384,8 @@ def add_phrases(draft: TextDraft, phrases: Sequence[Phrase]) -> None:
         if person < 0 and (phrase.predicate or not phrase.kind):
             continue
         if person < 0 and phrase.kind == "the" and phrase.gender in (FEMININE, MASCULINE):
-            draft.event(
-                phrase.at, -1, _subject(tokens, phrase.start, phrase.at + 1), phrase.gender, "d"
-            )
+            draft.apart[phrase.at] = OTHER  # it works like a pronoun
+            draft.event(phrase.at, OTHER, 0.0, phrase.gender, "p")
             continue
         if person < 0:
             person = unnamed[noun] = len(draft.people)
@@ -409,26 +414,12 @@ def _known(draft: TextDraft, noun: str, phrase: Phrase, unnamed: dict[str, int])
 
 
 def _follow(draft: TextDraft, refer: Refer | None = None) -> dict[int, int]:
-    """Resolve pronouns; returns token position → person for every mention."""
-    who = {event.at: event.person for event in draft.events if event.person >= 0}
-    speakers = find_speakers(draft.tokens, draft.quotes, draft.names)
-    hinted = [one.hinted for one in draft.people]
-    found, _ = resolve(draft.events, hinted, draft.barred, speakers)
-    # People to whom "they" refers at least `_MORE` times as often as "he" and "she"
-    told = Counter(person for person in found if person >= 0)
-    most = sum(word in en.THEY for word in draft.tokens.low)
-    they: frozenset[int] = frozenset()
-    if told and _MORE * min(told.values()) <= most:
-        genders = [_genders_of(draft, one) for one in draft.people]
-        named = [one.name is not None for one in draft.people]
-        uses = Counter(person for _, person in single_they(draft.tokens, who, genders, named))
-        they = frozenset(p for p, times in uses.items() if 0 < _MORE * told[p] <= times)
-    if they:
-        others, _ = resolve(draft.events, hinted, draft.barred, speakers, they)
-        moved = {new for new, old in zip(others, found, strict=True) if new != old}
-        if all(new >= 0 and draft.people[new].name for new in moved):
-            found = others
-    pending = [event for event in draft.events if event.person < 0]
+    """Add pronouns and singular "they"; returns token position → person for every mention."""
+    who = {event.at: event.entity for event in draft.events if not event.case}
+    uses = Counter(person for _, person in _they_of(draft, who))
+    people = [(p.hinted, p.name is not None, uses[at]) for at, p in enumerate(draft.people)]
+    found = resolve(draft.tokens.low, draft.events, people, draft.barred, draft.apart)
+    pending = [event for event in draft.events if event.case]
     if refer is not None:
         found = _referred(draft, pending, found, refer)
     strangers: dict[str, int] = {}
@@ -441,14 +432,16 @@ def _follow(draft: TextDraft, refer: Refer | None = None) -> dict[int, int]:
         who[event.at] = person
         draft.people[person].meant = True
         draft.people[person].spans.append(draft.span(event.at, event.at, "reference"))
+    for at, person in _they_of(draft, who):
+        draft.people[person].spans.append(draft.span(at, at, "reference"))
     return who
 
 
 def _referred(
-    draft: TextDraft, pending: Sequence[Event], by_rules: Sequence[int], refer: Refer
+    draft: TextDraft, pending: Sequence[Mention], by_rules: Sequence[int], refer: Refer
 ) -> list[int]:
     """Whom `pending` mean: pronouns by `refer`, the rest, and what it does not know, by rules."""
-    spoken = [at for at, event in enumerate(pending) if event.case != "d"]
+    spoken = [at for at, event in enumerate(pending) if event.at not in draft.apart]
     if not spoken or sum(one.name is not None for one in draft.people) < 2:
         return list(by_rules)  # there are no names to choose between
     marks = list(draft.hidden)
@@ -475,14 +468,12 @@ def _referred(
     return found
 
 
-def _add_they(draft: TextDraft, who: dict[int, int]) -> None:
-    """Add singular "they"."""
+def _they_of(draft: TextDraft, who: Mapping[int, int]) -> list[tuple[int, int]]:
+    """Position of each singular "they", and who it is; `who` as in `single_they`."""
     if en.THEY.isdisjoint(draft.tokens.low):
-        return
+        return []
     genders = [_genders_of(draft, one) for one in draft.people]
-    named = [one.name is not None for one in draft.people]
-    for at, person in single_they(draft.tokens, who, genders, named):
-        draft.people[person].spans.append(draft.span(at, at, "reference"))
+    return single_they(draft.tokens, who, genders, [one.name is not None for one in draft.people])
 
 
 def _genders_of(draft: TextDraft, one: PersonDraft) -> frozenset[str]:

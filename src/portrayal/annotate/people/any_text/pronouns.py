@@ -1,82 +1,40 @@
 """Which person a pronoun means, among any number of people: "he" and "she", "they", "I".
 
-The most salient person whose gender allows it gets the pronoun. Genders that no title or noun tells
-are learnt from the pronouns themselves: a first walk collects votes, the next walks keep to what
-they said. Names tell nothing about gender. The weights were set by hand and are in no unit.
+A pronoun means the person of its gender for whom most speaks, by the walk and the weights of
+stories (`stories.genders`). Genders that no title or noun tells are learnt from the pronouns: walks
+collect votes, and the likeliest choice of genders is kept. Names tell nothing about gender.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations, product
 from typing import NamedTuple
 
 import numpy as np
 
 from portrayal.annotate.people.any_text.candidates import LISTS
-from portrayal.annotate.people.shared.scan import QUOTES, Tokens
+from portrayal.annotate.people.shared.scan import OTHER, QUOTES, Mention, Tokens
 from portrayal.annotate.people.shared.words import PLURAL_PEOPLE, SAYING, THEY, word_set
+from portrayal.annotate.people.stories.extract import learned
+from portrayal.annotate.people.stories.genders import (
+    GenderChoice,
+    Step,
+    code_of_gender,
+    steps_of,
+    walk,
+)
 from portrayal.reference import FEMININE, MASCULINE, NON_BINARY
 from portrayal.types import FloatArray
 
-RECENCY = (3.0, 2.4, 1.2, 0.5, 0.2)
-"""Salience of a person last mentioned in this sentence, one, two, three or four sentences ago."""
+OFTEN, MOST, NAMED, OPEN, THEY_TOO = 500, 10, 500, -2000, -600
+"""What speaks for a person for each mention, up to so many, for a name, and where the gender is not
+known; and for a gender of "he" or "she" for each "they" that refers to the person alone."""
 
-LONG_AGO = 0.1
-SUBJECT = {"s": 1.6, "o": 0.4, "p": 0.6, "r": 1.0}
-"""Added where that mention was a subject, by case of the pronoun."""
+WALKS, TRIED, TRIED_AT_ONCE = 3, 6, 3
+"""Walks that collect votes; people whose genders are tried, one by one and two at once."""
 
-OWN_CLAUSE = {"s": 0.6, "o": 0.0, "p": 0.8, "r": 2.0}
-"""Added where the person is the subject of the pronoun's clause."""
-
-OFTEN = 0.15
-"""Added for each earlier mention, up to ten."""
-
-SPEAKER = 0.2
-"""Factor for the speaker of a quotation and "he" or "she" within it."""
-
-NOT_YET = 0.3
-"""Salience of a person who is named only later, within two sentences."""
-
-OPEN = 0.85
-"""Factor for a person whose gender is not known."""
-
-OF_THEY = 0.2
-"""Factor for a person to whom "they" refers, and "he" or "she"."""
-
-KEPT = 0.6
-"""Share of the votes that decides a gender."""
-
-WALKS = 3
 RIVALS = 64
-"""Most people considered for a pronoun: the last mentioned, and as many who are named next."""
-
-
-class Event(NamedTuple):
-    """A mention of a person (`case` is empty) or a pronoun; `person` is -1 where it is not known.
-
-    Attributes
-    ----------
-    at, sentence
-        Token position, and number of the sentence.
-    person
-        Index of the person mentioned.
-    subject
-        1 for the subject of a clause, 0.5 for its owner, else 0; below 0 for an object that cannot
-        be a subject up to so many tokens before.
-    gender
-        "F", "M", "NB" or "".
-    case
-        "s", "o", "p" or "r" of a pronoun; "d" for a noun with "the".
-    quote
-        Number of the quotation, or -1.
-    """
-
-    at: int
-    sentence: int
-    person: int
-    subject: float
-    gender: str
-    case: str
-    quote: int
+"""Most people among whom a pronoun chooses; further ones open a part of the text of their own."""
 
 
 class Mark(NamedTuple):
@@ -106,62 +64,98 @@ NaN where nothing is known. See `portrayal.annotate.people.reader.referents.refe
 """
 
 
-@dataclass(slots=True)
-class _LastMention:
-    """Where a person was last mentioned."""
-
-    sentence: int = -1
-    subject: float = 0.0
-    times: int = 0
-    votes: dict[str, float] = field(default_factory=dict)
-
-
 def resolve(
-    events: Sequence[Event],
-    genders: Sequence[str],
-    barred: dict[int, int],
-    speakers: dict[int, int],
-    they: Collection[int] = (),
-) -> tuple[list[int], list[str]]:
-    """The person of each pronoun in `events`, in order, and the genders that came out.
+    low: Sequence[str],
+    events: Sequence[Mention],
+    people: Sequence[tuple[str, bool, int]],
+    barred: Mapping[int, int],
+    apart: Mapping[int, int],
+) -> list[int]:
+    """The person of each pronoun, in order; `OTHER` for no one who is mentioned.
 
     Parameters
     ----------
-    events
-        Mentions and pronouns in order.
-    genders
-        Per person the gender that titles and nouns tell, or "".
-    barred
-        Token position of a pronoun → person it cannot be.
-    speakers
-        Number of a quotation → person who speaks.
-    they
-        People to whom "they" refers: anyone else is preferred for "he" and "she".
-
-    Returns
-    -------
-    list of int, list of str
-        -1 stands for no one who is mentioned.
+    low, events
+        Words of the text in lower case, and its mentions and pronouns in order.
+    people
+        Of each person the gender that titles and nouns tell, or "", whether it has a name, and how
+        many "they" refer to it alone.
+    barred, apart
+        See `portrayal.annotate.people.stories.cast.Cast`.
     """
-    first: dict[int, int] = {}
+    genders = [gender for gender, _, _ in people]
+    parts: list[list[Mention]] = [[]]
+    here: set[int] = set()
     for event in events:
-        if event.person >= 0:
-            first.setdefault(event.person, event.sentence)
-    known = list(genders)
+        if not event.case and event.entity not in here:
+            if len(here) == RIVALS:
+                parts.append([])
+                here = set()
+            here.add(event.entity)
+        parts[-1].append(event)
     found: list[int] = []
-    # Sentence → people first mentioned there, up to `RIVALS`
-    coming: dict[int, list[int]] = {}
-    for person, sentence in first.items():
-        people = coming.setdefault(sentence, [])
-        if len(people) < RIVALS:
-            people.append(person)
+    for part in parts:
+        own = list(dict.fromkeys(event.entity for event in part if not event.case))
+        place = {person: at for at, person in enumerate(own)}
+        local = [e if e.case else e._replace(entity=place[e.entity]) for e in part]
+        never = {e.at: place.get(barred[e.at], OTHER) for e in part if e.at in barred}
+        steps = steps_of(low, {e.at for e in part if not e.case}, local, never, apart)
+        choice = _likeliest(steps, local, [(genders[who], *people[who][1:]) for who in own])
+        for person, gender in zip(own, choice.genders, strict=True):
+            genders[person] = gender or ""
+        meant = [choice.found[event.at] for event in part if event.case]
+        found += [OTHER if at == OTHER else own[at] for at in meant]
+    return found
+
+
+def _likeliest(
+    steps: Sequence[Step], events: Sequence[Mention], people: Sequence[tuple[str, bool, int]]
+) -> GenderChoice:
+    """The likeliest choice of genders that titles and nouns leave open, and whom pronouns mean."""
+    weights, _ = learned()
+    times = Counter(event.entity for event in events)
+    first = [-1] * (len(people) + 1)
+    for event in reversed(events):
+        if not event.case:
+            first[event.entity] = event.sentence
+
+    def follow(genders: Sequence[str | None]) -> tuple[int, GenderChoice]:
+        more = [
+            OFTEN * min(times[at], MOST) + NAMED * people[at][1] + OPEN * (gender == "")
+            for at, gender in enumerate(genders)
+        ]
+        choice = walk(steps, tuple(genders), first, weights, more=more)
+        counts = Counter(choice.found.values())
+        codes, against = choice.codes.copy(), 0
+        for at, (gender, (hint, named, they)) in enumerate(zip(genders, people, strict=True)):
+            against += they * bool(gender)
+            if gender != "" or not counts[at]:
+                how = {"named": named, "sole": len(people) == 1}
+                codes.append(code_of_gender(gender or None, counts[at], 2 * bool(hint), **how))
+        return sum(map(weights.__getitem__, codes)) + THEY_TOO * against, choice
+
+    genders: list[str | None] = [hint for hint, _, _ in people]
+    best, choice = follow(genders)
     for _ in range(WALKS):
-        found, votes = walk_once(events, known, first, coming, barred, speakers, they)
-        decided = [gender or _decided(vote) for gender, vote in zip(genders, votes, strict=True)]
-        if decided == known:
+        # Each pronoun is a vote for the gender of whom it means
+        votes = Counter((choice.found[e.at], e.gender) for e in events if e.case)
+        decided = dict(sorted(votes, key=lambda vote: (votes[vote], vote)))
+        voted = [hint or decided.get(at, "") for at, (hint, _, _) in enumerate(people)]
+        if voted == genders:
             break
-        known = decided
-    return found, known
+        genders = [*voted]
+        best, choice = follow(genders)
+    told = sorted({event.gender for event in events if event.case})
+    free = [at for at, _ in times.most_common() if at != OTHER and not people[at][0]][:TRIED]
+    for some in (*combinations(free[:TRIED_AT_ONCE], 2), *((at,) for at in free)) if told else ():
+        for given in product((*told, None), repeat=len(some)):
+            other = genders.copy()
+            for at, gender in zip(some, given, strict=True):
+                other[at] = gender
+            score, way = follow(other) if other != genders else (best, choice)
+            if score > best:
+                best, choice, genders = score, way, other
+    return choice
 
 
 _SURE, _LEAN = 0.2, 0.5
@@ -210,104 +204,6 @@ def most_likely(
         found /= found.sum(1, keepdims=True)
     nobody = found.shape[1] - 1
     return [-1 if at == nobody else int(at) for at in found.argmax(1)]
-
-
-def _decided(votes: dict[str, float]) -> str:
-    """The gender that has most votes, or ""."""
-    if not votes:
-        return ""
-    best = max(votes, key=lambda gender: (votes[gender], gender))
-    return best if votes[best] >= KEPT * sum(votes.values()) else ""
-
-
-def walk_once(
-    events: Sequence[Event],
-    genders: Sequence[str],
-    first: dict[int, int],
-    coming: dict[int, list[int]],
-    barred: dict[int, int],
-    speakers: dict[int, int],
-    they: Collection[int],
-) -> tuple[list[int], list[dict[str, float]]]:
-    """One walk: the person of each pronoun, and the votes for genders."""
-    seen = [_LastMention() for _ in genders]
-    found: list[int] = []
-    clause = (-1, -1, -1)
-    recent: dict[int, None] = {}
-    for event in events:
-        if event.person >= 0:
-            _see(seen[event.person], event)
-            _recall(recent, event.person)
-            if event.subject == 1.0:
-                clause = (event.person, event.at, event.sentence)
-            continue
-        best, top, second = -1, 0.0, 0.0
-        here = event.sentence
-        for person in sorted({*recent, *coming.get(here, ()), *coming.get(here + 1, ())}):
-            if barred.get(event.at) == person:
-                continue
-            state = seen[person]
-            weight = _salience(event, person, state, first, clause)
-            # Whether the gender, or the votes for one so far, allow this person
-            own = state.votes.get(event.gender, 0.0)
-            other = sum(n for vote, n in state.votes.items() if vote != event.gender)
-            told = float(genders[person] == event.gender)
-            weight *= told if genders[person] else OPEN if other <= own else OPEN * 0.15
-            if event.quote >= 0 and speakers.get(event.quote) == person:
-                weight *= SPEAKER
-            if person in they:
-                weight *= OF_THEY
-            if weight > top:
-                best, top, second = person, weight, top
-            elif weight > second:
-                second = weight
-        found.append(best)
-        if best >= 0:
-            votes = seen[best].votes
-            votes[event.gender] = votes.get(event.gender, 0.0) + 0.1 + (top - second) / top
-            _see(seen[best], event)
-            _recall(recent, best)
-            if event.case == "s":
-                clause = (best, event.at, event.sentence)
-    return found, [state.votes for state in seen]
-
-
-def _recall(recent: dict[int, None], person: int) -> None:
-    """Make the person the last of those mentioned, and forget who was not for long."""
-    recent.pop(person, None)
-    recent[person] = None
-    if len(recent) > RIVALS:
-        del recent[next(iter(recent))]
-
-
-def _see(state: _LastMention, event: Event) -> None:
-    """Note a mention."""
-    if event.quote >= 0 and state.sentence == event.sentence:
-        return
-    state.sentence = event.sentence
-    state.subject = 1.0 if event.case == "s" else max(event.subject, 0.0)
-    state.times += 1
-
-
-def _salience(
-    event: Event,
-    person: int,
-    state: _LastMention,
-    first: dict[int, int],
-    clause: tuple[int, int, int],
-) -> float:
-    """How well the person would do for the pronoun, whatever the gender."""
-    if state.sentence < 0:
-        return NOT_YET if 0 <= first.get(person, 1 << 30) - event.sentence <= 1 else 0.0
-    back = event.sentence - state.sentence
-    weight = RECENCY[back] if back < len(RECENCY) else LONG_AGO
-    weight += SUBJECT.get(event.case, 0.0) * state.subject * (1.0 if back < 2 else 0.3)
-    weight += OFTEN * min(state.times, 10)
-    if clause[0] == person and clause[2] == event.sentence:
-        if event.subject < 0 and event.at - clause[1] <= -event.subject:
-            return weight * 0.05
-        weight += OWN_CLAUSE.get(event.case, 0.0)
-    return weight
 
 
 _SEVERAL = PLURAL_PEOPLE | LISTS.together

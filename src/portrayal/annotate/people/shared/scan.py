@@ -1,4 +1,4 @@
-"""One pass over a text: words, sentences and quotations with offsets; mentions of characters.
+"""One pass over a text: words, sentences and quotations with offsets; mentions of people.
 
 What a locale adds to the words of English (titles, honorifics, pronouns) is read in the same pass.
 """
@@ -227,7 +227,7 @@ def scan(text: str, start: int = 0, local: LocalWords = ENGLISH) -> Tokens:
 
 
 OTHER = -1
-"""Index of anyone who is neither of the two characters."""
+"""Index of anyone who is none of the people in question."""
 
 POSSESSOR = 0.5
 """Rank of the owner of a clause's subject ("Ann's eyes lit up")."""
@@ -239,7 +239,7 @@ FAR = 8
 _LONG_NOUN_PHRASE = 6
 
 
-class StoryMention(NamedTuple):
+class Mention(NamedTuple):
     """A name or noun (then `case` is empty) or a pronoun.
 
     Attributes
@@ -247,7 +247,7 @@ class StoryMention(NamedTuple):
     at, sentence
         Token and sentence number.
     entity
-        Index of the character, or `OTHER`; unknown (`OTHER`) for a pronoun.
+        Index of the person, or `OTHER`; unknown (`OTHER`) for a pronoun.
     rank
         For a name or noun: 1 for the subject of a clause, `POSSESSOR` for its owner, else 0. For a
         pronoun: 1 where it opens a clause; −k where it cannot refer to a subject up to k tokens

@@ -6,11 +6,11 @@ probability of a choice is proportional to exp of the sum of their weights. The 
 whom a pronoun means. No name, and no difference between feminine and masculine words, counts.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress, product
 
-from portrayal.annotate.people.shared.scan import OTHER, POSSESSOR, QUOTES
+from portrayal.annotate.people.shared.scan import OTHER, POSSESSOR, QUOTES, Mention
 from portrayal.annotate.people.shared.words import SAYING, word_lists, word_set
 from portrayal.annotate.people.stories.cast import CERTAIN, SETTLED, Cast
 from portrayal.annotate.people.stories.scene import Scene
@@ -144,13 +144,21 @@ and the position of its owner, or None; code of what joins a pronoun's clause to
 """
 
 
-def steps_of(scene: Scene, cast: Cast) -> list[Step]:
-    """The mentions and pronouns of `cast` in order, up to the last pronoun."""
+def steps_of(
+    low: Sequence[str],
+    names: Container[int],
+    events: Sequence[Mention],
+    all_barred: Mapping[int, int],
+    all_apart: Mapping[int, int],
+) -> list[Step]:
+    """The mentions and pronouns of a text in order, up to the last pronoun.
+
+    `names` holds the positions of names; see `Cast` for the others.
+    """
     steps: list[Step] = []
     behind = 0
     step: Step
-    low, names, all_apart, all_barred = scene.tokens.low, scene.names, cast.apart, cast.barred
-    for at, sentence, entity, rank, gender, case, quoted in cast.events:
+    for at, sentence, entity, rank, gender, case, quoted in events:
         if not case:
             kind, named = _NAME_RANK[rank], int(at in names)
             step = (at, sentence, -1, entity, kind, gender, quoted, rank == 1.0, named, None, -1)
@@ -178,15 +186,19 @@ def walk(  # noqa: PLR0912, PLR0915 (run for every choice of every story: calls 
     first: Sequence[int],
     weights: Sequence[int],
     *,
-    narrated: bool,
+    narrated: bool = False,
+    more: Sequence[int] | None = None,
 ) -> GenderChoice:
-    """Give each pronoun to the character of its gender for which most speaks.
+    """Give each pronoun to the person of its gender for whom most speaks.
 
-    `first` holds the sentence in which each character is first mentioned, -1 where it never is.
+    `first` holds the sentence in which each person is first mentioned, -1 where it never is; `more`
+    what else speaks for each. A person of the gender "" may be meant by any pronoun.
     """
+    more = more or [0] * len(genders)
     last, ranks = [-1] * (len(genders) + 1), [0] * (len(genders) + 1)
     current, newest, clause, clause_at, stranger, stranger_named = -1, OTHER, OTHER, -1, "", 0
-    bearers = {g: [i for i, own in enumerate(genders) if own == g] for g in (FEMININE, MASCULINE)}
+    told = FEMININE, MASCULINE
+    bearers = {g: [i for i, own in enumerate(genders) if own in (g, "")] for g in told}
     found: dict[int, int] = {}
     codes: list[int] = []
     for at, sentence, case, entity, rank, gender, quoted, opens, reach, barred, join in steps:
@@ -229,8 +241,9 @@ def walk(  # noqa: PLR0912, PLR0915 (run for every choice of every story: calls 
                     place += 6 if newest == OTHER else 3
                 if index == clause:
                     place += 1 if not reach else 2 * (at - clause_at <= reach)
-            if weights[place] > top:
-                best, code, top = index, place, weights[place]
+            value = weights[place] + more[index]
+            if value > top:
+                best, code, top = index, place, value
         if join >= 0:
             codes.append(join + (3 if best < 0 else 0 if best == subject else 1 + (best != newest)))
         if best != OTHER:
@@ -250,7 +263,8 @@ def choices(scene: Scene, cast: Cast, weights: Sequence[int]) -> list[GenderChoi
     for event in reversed(cast.events):
         if not event.case:
             first[event.entity] = event.sentence
-    steps, two = steps_of(scene, cast), len(cast.slots) == 2
+    low, two = scene.tokens.low, len(cast.slots) == 2
+    steps = steps_of(low, scene.names, cast.events, cast.barred, cast.apart)
     # Gender → how many pronouns outside quotations have it; nouns like pronouns count 0
     heard: dict[str, int] = {}
     for event in scene.pronouns:
@@ -303,6 +317,13 @@ def _options(cast: Cast, heard: Mapping[str, int], *, spoken_of: bool) -> list[G
     return options
 
 
+def code_of_gender(gender: str | None, count: int, state: int, *, named: bool, sole: bool) -> int:
+    """Code of a person with that gender, or none, `count` pronouns, and `_HINTS[state]`."""
+    if gender is None:
+        return _FIRST["untold"] + state * 4 + named * 2 + sole
+    return _FIRST["told"] + min(count, 3) * 8 + state * 2 + named
+
+
 def _close(
     scene: Scene, cast: Cast, choice: GenderChoice, counts: Sequence[int], they: "_TheyUses"
 ) -> bool:
@@ -315,7 +336,7 @@ def _close(
         named = cast.slots[slot] is not None
         state = 1 + (max(hint.values()) >= CERTAIN) if hint else 0
         if gender is None:
-            codes.append(_FIRST["untold"] + state * 4 + named * 2 + sole)
+            codes.append(code_of_gender(None, 0, state, named=named, sole=sole))
         elif gender == SINGLY:
             links = they.links(choice, slot)
             if not links:
@@ -330,7 +351,7 @@ def _close(
             choice.found = choice.found | dict.fromkeys(links, slot)
         elif gender in hint or counts[slot]:
             state = state if gender in hint or not hint else _HINTS.index("against")
-            codes.append(_FIRST["told"] + min(counts[slot], 3) * 8 + state * 2 + named)
+            codes.append(code_of_gender(gender, counts[slot], state, named=named, sole=sole))
         else:
             return False
     if not sole and genders[0] == genders[1] and genders[0] is not None:
