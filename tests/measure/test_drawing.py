@@ -41,10 +41,10 @@ def test_every_class_has_texts_and_known_chances(run: Run) -> None:
     drawn = draw_for(run, "faith", 120)
     assert set(drawn.classes) == {"none", "one", "two"}
     for name, (size, n) in drawn.classes.items():
-        own = [text for text in drawn.texts if classes[text] == name]
+        own = [unit for unit in drawn.texts if classes[unit] == name]
         assert len(own) == n >= 8
         assert size == sum(each == name for each in classes.values())
-        assert {drawn.texts[text] for text in own} == {n / size}
+        assert {drawn.texts[unit] for unit in own} == {n / size}
     larger = draw_for(run, "faith", 240)
     assert drawn.texts.keys() <= larger.texts.keys()
     assert larger.width < drawn.width
@@ -86,7 +86,7 @@ def test_sheets_are_blind_and_correct_the_run_they_come_from(run: Run, tmp_path:
     for sheet in sheets:
         with sheet.open(encoding="utf-8-sig", newline="") as stream:
             rows = list(csv.DictReader(stream))
-        assert list(rows[0]) == ["text_id", "field", "label", "rater", "text"]
+        assert list(rows[0]) == ["text_id", "unit", "field", "label", "rater", "text"]
         for row in rows:
             row["label"] = truth[named[row["text_id"]]]
         with sheet.open("w", encoding="utf-8", newline="") as stream:

@@ -449,7 +449,7 @@ def judge(
             for name in ("recall", "precision"):
                 every = getattr(card, name).items()
                 facts[name] = [{"group": g, "part": p} | asdict(x) for (g, p), x in every]
-            facts["sentences"] = list(card.sentences)
+            facts |= {"kappa": card.kappa, "sentences": list(card.sentences)}
         keys = ("source", "group", "form")
         rows = ((of, form, x) for of, forms in repeated.items() for form, x in forms.items())
         again = [dict(zip(keys, (*of, form), strict=True)) | asdict(x) for of, form, x in rows]
@@ -464,6 +464,8 @@ def judge(
         line(f"{card.field}: {card.note}; the same in {shown(card.agreement)}")
         cells = [(*key, shown(card.recall[key]), shown(card.precision[key])) for key in card.recall]
         table(("people say", by or "", "found", "of what it says right"), cells)
+        kappas = (f"{part} {kappa:.2f}".strip() for part, kappa in card.kappa.items())
+        line(f"kappa beyond chance: {', '.join(kappas)}")
         for each in card.sentences:
             line(each)
     if repeated:

@@ -52,11 +52,7 @@ class RangeTest:
 
 
 def place(
-    run: Run,
-    row: int,
-    level: float,
-    ends: tuple[float, float],
-    population: Population = LIKE_THESE,
+    run: Run, row: int, level: float, ends: tuple[float, float], population: Population = LIKE_THESE
 ) -> RangeTest:
     """Test an estimate of a run, from the sums that it keeps, against the ends of a range.
 

@@ -484,7 +484,8 @@ def corrected_inference(
         )
 
     def bounds(each: Clustered) -> tuple[FloatArray, FloatArray]:
-        ends = [start + slope * x / by for x in (each.low, each.high)]
+        most = 1.0 if form == "difference" else np.inf  # of two means in 0–1
+        ends = [start + slope * np.clip(x, -most, most) / by for x in (each.low, each.high)]
         return np.minimum(*ends), np.maximum(*ends)
 
     (low, high), value = bounds(found), start + slope * found.value / by

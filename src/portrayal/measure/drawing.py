@@ -6,7 +6,7 @@ errors (Neyman 1934), and every class gets some. What is not known of the errors
 labelled is taken from a table; labels given so far tell more.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from portrayal.annotate.group_labels import said_of
+from portrayal.annotate.group_words import GROUP_WORDS
 from portrayal.annotate.groups import text_sources
-from portrayal.annotate.scores import TEXT_SCORES, scores_of
+from portrayal.annotate.scores import AGENCY, SENTIMENT, TEXT_SCORES, TOXICITY, scores_of
 from portrayal.collect.tables import read_table, write_table
 from portrayal.errors import OptionError
-from portrayal.measure.corrected import MARKS, OUTCOME
+from portrayal.measure.corrected import MARKS, ORIGINAL, OTHER, OUTCOME, TOPIC
 from portrayal.raters import HandTable
 from portrayal.raters.sheets import check_new
 from portrayal.reference.factors import ColumnSource, load_factor
@@ -26,9 +27,12 @@ from portrayal.run.directory import Run
 from portrayal.run.reading import read_chosen, read_shards
 from portrayal.stats.tails import normal_isf
 
-COLUMNS = ("text_id", "field", "label", "rater", "text")
+COLUMNS = ("text_id", "unit", "field", "label", "rater", "text")
 CHANCE = "chance"
-EXPECTED = {"unsure": 0.35}
+WORDS = GROUP_WORDS.name
+_OF_OUTCOMES = ("outcomes", "refusals", "pair_difference")  # measures of them
+UNSURE, BESIDE = "unsure", ("none", "unknown")
+EXPECTED = {UNSURE: 0.35}
 USUAL = 0.15
 """Share of errors expected where the scorer is unsure, and elsewhere, before labels tell."""
 LEAST = 8
@@ -44,7 +48,8 @@ class LabelDraw:
     field
         What is labelled.
     texts
-        text_id → chance with which it was drawn, in the order of the sheet.
+        text_id and unit (the number of a sentence, or "") → chance with which it was drawn, in the
+        order of the sheet.
     classes
         Class → texts in it, and how many were drawn.
     width
@@ -52,15 +57,69 @@ class LabelDraw:
     """
 
     field: str
-    texts: Mapping[str, float]
+    texts: Mapping[tuple[str, str], float]
     classes: Mapping[str, tuple[int, int]]
     width: float
 
 
 def label_fields(run: Run) -> list[str]:
-    """Return the fields that people can label of whole texts of a run."""
-    factors = [load_factor(each).name for each in run.settings()["options"].get("factor", ())]
-    return [*factors, OUTCOME, *(name for name in MARKS if name in _scores(run))]
+    """Return the fields that people can label of texts of a run, or of their sentences."""
+    settings, numbers = run.settings(), _scores(run)
+    answers = any(name.startswith(_OF_OUTCOMES) for name in settings["measures"])
+    scores = (name for name in MARKS if name in numbers or sentence_stage(run, name))
+    own = [*([OUTCOME] if answers else []), *scores, *([TOPIC] if topics_of(run) else [])]
+    return [*(load_factor(each).name for each in settings["options"].get("factor", ())), *own]
+
+
+def topics_of(run: Run) -> list[str]:
+    """Return the topics that estimates of a run name, of which people can say which a text has."""
+    found = (e.strata for e in run.records if e.strata.get("kind") == TOPIC)
+    return list(dict.fromkeys(strata["word"] for strata in found))
+
+
+def sentence_stage(run: Run, field: str) -> str:
+    """Return the annotation that scores sentences for a field; "" where none does."""
+    every = run.settings()["annotators"]
+    known = [name for name in every if name.partition(".")[0].partition("-")[0] == field]
+    return next((name for name in known if field == AGENCY or WORDS in every), "")
+
+
+def scored_sentences(
+    run: Run, field: str
+) -> Iterator[tuple[str, list[dict[str, int]], list[float | None]]]:
+    """Yield name, sentences (start and end) and their scores in 0–1 of each text with some.
+
+    A sentence that counts nowhere has None: one that the classifier cannot tell, or in a study of
+    news one without a word of a group. Names of originals have `ORIGINAL` before them.
+    """
+    stage, marks = sentence_stage(run, field), MARKS[field]
+    sides = [("", run.texts, run.annotations), (ORIGINAL, run.reference, run.reference_annotations)]
+    for side, texts, of in sides[: 1 if field == AGENCY else 2]:
+        beside = [(of(stage), ["sentences", "agentic"])]
+        if field != AGENCY:
+            words = of(WORDS), ["sentences", "counts"]
+            beside = [words, (of(stage), ["polarity" if field == SENTIMENT else field])]
+        for tables in read_shards(texts, ["text_id"], *beside):
+            columns = [column.to_pylist() for table in tables for column in table.columns]
+            for text_id, spans, *told in zip(*columns, strict=True):
+                if not spans:
+                    continue
+                scores = told[-1] or [None] * len(spans)
+                if field != AGENCY:
+                    span = marks.high - marks.low
+                    both = zip(scores, told[0], strict=True)
+                    scores = [(s - marks.low) / span if any(n) else None for s, n in both]
+                yield side + text_id, spans, scores
+
+
+def choices_of(run: Run, field: str) -> list[str]:
+    """Return what people may say of a text or sentence, in the order of a page."""
+    if field in MARKS:
+        return list(dict.fromkeys(NAMES[field]))
+    if field == TOPIC:
+        return [*topics_of(run), OTHER]
+    every = map(load_factor, run.settings()["options"]["factor"])
+    return [*(key for factor in every if factor.name == field for key in factor.keys), *BESIDE]
 
 
 def field_for(run: Run, wanted: str) -> str:
@@ -72,9 +131,10 @@ def field_for(run: Run, wanted: str) -> str:
         Naming the fields that texts of this run have.
     """
     known = label_fields(run)
-    factors = known[: known.index(OUTCOME)]
+    factors = [name for name in known if name not in (*MARKS, TOPIC)]
     words = {part for each in wanted.split() for part in each.split("=")}
     stem = wanted.strip().partition(" ")[0].partition(".v")[0]
+    words |= {part for word in words for part in word.partition(".v")[0].split("_")}
     named = [name for name in known if name in words]
     if stem in ("outcomes", "refusals") or "refused" in words:
         named = [OUTCOME]
@@ -93,27 +153,40 @@ def _scores(run: Run) -> list[str]:
     return [] if not parts else [each.name for each in scores_of(parts)]
 
 
-def classes_of(run: Run, field: str, *, unsure: bool = True) -> dict[str, str]:
-    """Return the class of each readable text of a run by what the scorer says of it, by text_id.
+def numbers_of(run: Run, field: str) -> Iterator[tuple[tuple[str, str], float]]:
+    """Yield the score in 0–1 of each text or sentence that has one, with its text_id and unit."""
+    if sentence_stage(run, field):
+        for name, _, scores in scored_sentences(run, field):
+            found = ((str(unit), score) for unit, score in enumerate(scores, 1))
+            yield from (((name, unit), score) for unit, score in found if score is not None)
+        return
+    number, marks = _scores(run).index(field), MARKS[field]
+    stage = run.annotations(TEXT_SCORES.name)
+    for _, rows in read_shards(run.texts, ["text_id"], (stage, ["text_id", "scores"])):
+        for row in rows.to_pylist():
+            if row["scores"] is not None and row["scores"][number] is not None:
+                score = row["scores"][number] - marks.low
+                yield (row["text_id"], ""), score / (marks.high - marks.low)
 
-    With `unsure` texts near the middle of a scale, and those on which the sources of a factor
-    differ, are a class of their own; else the first source alone speaks.
+
+def classes_of(run: Run, field: str, *, unsure: bool = True) -> dict[tuple[str, str], str]:
+    """Return the class of each readable text, or sentence, of a run by what the scorer says of it.
+
+    Keys are text_id and unit, the number of the sentence or "". With `unsure` texts near the middle
+    of a scale, and those on which the sources of a factor differ, are a class of their own; else
+    the first source alone speaks. Texts are of one class where what they are about is labelled.
     """
-    if field == OUTCOME:
+    if field in (OUTCOME, TOPIC):
         every = (rows for (rows,) in read_shards(run.texts, ["text_id", "outcome"]))
-        return {row["text_id"]: row["outcome"] for rows in every for row in rows.to_pylist()}
-    made: dict[str, str] = {}
+        texts = {(row["text_id"], ""): row["outcome"] for t in every for row in t.to_pylist()}
+        return {u: "text" for u, o in texts.items() if o == "ok"} if field == TOPIC else texts
     if field in MARKS:
-        number, marks = _scores(run).index(field), MARKS[field]
-        stage = run.annotations(TEXT_SCORES.name)
-        for _, rows in read_shards(run.texts, ["text_id"], (stage, ["text_id", "scores"])):
-            for row in rows.to_pylist():
-                if row["scores"] is None or row["scores"][number] is None:
-                    continue
-                share = (row["scores"][number] - marks.low) / (marks.high - marks.low)
-                near = unsure and 1 / 3 <= share <= 2 / 3
-                made[row["text_id"]] = "unsure" if near else ("low", "high")[share > 0.5]
-        return made
+        found = numbers_of(run, field)
+        return {
+            unit: UNSURE if unsure and 1 / 3 <= x <= 2 / 3 else class_of_number(field, x)
+            for unit, x in found
+        }
+    made: dict[tuple[str, str], str] = {}
     factors = [load_factor(each) for each in run.settings()["options"]["factor"]]
     own = [
         (place, factor)
@@ -130,16 +203,32 @@ def classes_of(run: Run, field: str, *, unsure: bool = True) -> dict[str, str]:
                 told = [tuple(said[place][0].places) for place, _ in own if said[place]]
                 first = [own[0][1].keys[i] for i in (told or [()])[0]]
                 several = unsure and len(set(told)) > 1
-                made[row["text_id"]] = "unsure" if several else " and ".join(first) or "none"
+                made[row["text_id"], ""] = UNSURE if several else " and ".join(first) or "none"
     return made
+
+
+NAMES = {
+    OUTCOME: ("ok", "ok", "refused"),
+    SENTIMENT: ("negative", "neutral", "positive"),
+    AGENCY: ("communal", "neither", "agentic"),
+    TOXICITY: ("not toxic", "not toxic", "toxic"),
+}
+"""What a number below the middle of its scale, in the middle, or above it is called, by field."""
+
+
+def class_of_number(field: str, share: float) -> str:
+    """Return what a score in 0–1 is called.
+
+    >>> class_of_number("agency", 0.8), class_of_number("agency", 0.5)
+    ('agentic', 'neither')
+    """
+    return NAMES[field][int(np.sign(share - 0.5)) + 1]
 
 
 def class_of_label(field: str, label: str) -> str:
     """Return the class of a text of which people say this."""
-    if field not in MARKS:
-        return label.casefold()
-    high = MARKS[field].number(label) > 0.5
-    return ("ok", "refused")[high] if field == OUTCOME else ("low", "high")[high]
+    is_word = field not in MARKS
+    return label.casefold() if is_word else class_of_number(field, MARKS[field].number(label))
 
 
 def draw_for(
@@ -176,9 +265,9 @@ def draw_for(
     size = np.array([len(members[name]) for name in names], dtype=np.float64)
     expected = np.array([EXPECTED.get(name, USUAL) for name in names])
     if labels is not None:
-        done = {text_id: label for (text_id, _), label in labels.labels.get(field, {}).items()}
+        done = labels.labels.get(field, {})
         for i, name in enumerate(names):
-            said = [label for text_id, label in done.items() if known.get(text_id) == name]
+            said = [label for unit, label in done.items() if known.get(unit) == name]
             wrong = sum(class_of_label(field, label) != name.casefold() for label in said)
             expected[i] = (wrong + 0.5) / (len(said) + 1.0) if said else expected[i]
     spread = np.sqrt(expected * (1.0 - expected))
@@ -197,7 +286,7 @@ def draw_for(
         if not n:
             raise OptionError(f"--target-width {target_width:g}: expected a width above 0.")
     chosen = allotted(n)
-    texts: dict[str, float] = {}
+    texts: dict[tuple[str, str], float] = {}
     for i, of in enumerate(chosen.tolist()):
         own = members[names[i]]
         for at in np.random.default_rng([seed, i]).permutation(len(own))[:of].tolist():
@@ -220,14 +309,27 @@ def write_sheets(run: Run, drawn: LabelDraw, out: Path, raters: Sequence[str]) -
     """
     *paths, chances = (out.with_name(f"{out.stem}-{name}.csv") for name in (*raters, CHANCE))
     check_new(*paths, chances)
-    rows = read_chosen(run.texts.parts(), ["text_id", "text"], drawn.texts)
-    words = {row["text_id"]: row["text"] for row in rows}
+    units = list(units_of(run, drawn))
     for path, rater in zip(paths, raters, strict=True):
-        own = {"field": drawn.field, "rater": rater}
-        lines = ({**own, "text_id": t, "label": "", "text": words[t]} for t in drawn.texts)
-        write_table(path, COLUMNS, lines)
-    own_chances = ({"text_id": t, CHANCE: repr(p)} for t, p in drawn.texts.items())
-    return [*paths, write_table(chances, ("text_id", CHANCE), own_chances)]
+        own = {"field": drawn.field, "rater": rater, "label": ""}
+        write_table(path, COLUMNS, ({**unit, **own} for unit in units))
+    return [*paths, write_table(chances, ("text_id", "unit", CHANCE), units)]
+
+
+def units_of(run: Run, drawn: LabelDraw) -> Iterator[dict[str, str]]:
+    """Yield text_id, unit, text and chance of what was drawn, in the order of the sheet."""
+    words: dict[str, str] = {}
+    for side, stage in (("", run.texts), (ORIGINAL, run.reference)):
+        ids = {t.removeprefix(side) for t, _ in drawn.texts if t.startswith(side)}
+        rows = read_chosen(stage.parts(), ["text_id", "text"], ids)
+        words |= {side + row["text_id"]: row["text"] for row in rows}
+    spans = {}
+    if any(unit for _, unit in drawn.texts):
+        spans = {name: told for name, told, _ in scored_sentences(run, drawn.field)}
+    for (name, unit), chance in drawn.texts.items():
+        own = spans[name][int(unit) - 1] if unit else {"start": 0, "end": None}
+        text = words[name][own["start"] : own["end"]].strip()
+        yield {"text_id": name, "unit": unit, "text": text, CHANCE: repr(chance)}
 
 
 def join_sheets(sheets: Sequence[Path], out: Path) -> int:
@@ -238,11 +340,15 @@ def join_sheets(sheets: Sequence[Path], out: Path) -> int:
     """
     check_new(out)
     chances = sheets[-1].with_name(f"{sheets[-1].stem.rpartition('-')[0]}-{CHANCE}.csv")
-    known: dict[str, str] = {}
+    known: dict[tuple[str, str], str] = {}
     if chances.is_file():
-        known = {row["text_id"]: row[CHANCE] for row in read_table(chances, ["text_id", CHANCE])}
+        drawn = read_table(chances, ["text_id", CHANCE])
+        known = {(row["text_id"], row.get("unit", "")): row[CHANCE] for row in drawn}
     needed = ["text_id", "field", "label", "rater"]
     rows = [row for sheet in sheets for row in read_table(sheet, needed) if row["label"].strip()]
-    lines = ({**row, CHANCE: known.get(row["text_id"], "")} for row in rows)
-    write_table(out, (*needed, CHANCE), lines)
+    units = [(row["text_id"], row.get("unit", "")) for row in rows]
+    lines = [
+        {**r, "unit": u[1], CHANCE: known.get(u, "")} for r, u in zip(rows, units, strict=True)
+    ]
+    write_table(out, (*needed, "unit", CHANCE), lines)
     return len(rows)

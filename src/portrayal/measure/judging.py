@@ -14,7 +14,7 @@ from portrayal.raters import HandTable
 from portrayal.reference.factors import load_factor
 from portrayal.run.directory import Run
 from portrayal.run.reading import read_chosen, read_prompts
-from portrayal.stats import infer_shares, wilson
+from portrayal.stats import cohens_kappa, infer_shares, wilson
 from portrayal.stats.tails import beta_sf, normal_sf
 from portrayal.types import FloatArray
 
@@ -65,6 +65,8 @@ class JudgeCard:
     recall, precision
         By (what is said, part): of what people say so, the share that the scorer finds; of what the
         scorer says, the share that people say.
+    kappa
+        Cohen's kappa of scorer and people by part; NaN where both say one thing of all.
     sentences
         Parts or groups that the scorer treats differently, where a test says so.
     """
@@ -74,6 +76,7 @@ class JudgeCard:
     agreement: AgreedShare
     recall: Mapping[tuple[str, str], AgreedShare]
     precision: Mapping[tuple[str, str], AgreedShare]
+    kappa: Mapping[str, float]
     sentences: tuple[str, ...]
 
 
@@ -101,15 +104,16 @@ def judge_card(
         raise DataError(f"{table.path}: no text has a label of {field}.")
     said = classes_of(run, field, unsure=False)
     prompts = read_prompts(run.prompts_path) if by else {}
-    named = labelled_texts(run, table, field, ["prompt_id"])
+    named = labelled_texts(run, table, field, ["prompt_id"], originals=bool(run.reference.parts()))
     rows: list[tuple[set[str], set[str], str, float]] = []
     labels = table.labels[field]
     weights = table.weights(field, labels, 1.0)
-    for ((name, _), label), weight in zip(labels.items(), weights.tolist(), strict=True):
+    for ((name, unit), label), weight in zip(labels.items(), weights.tolist(), strict=True):
         row = named[name]
-        if row["text_id"] in said:
-            part = prompts[row["prompt_id"]].get(by, "") if by else ""
-            sides = said[row["text_id"]], class_of_label(field, label)
+        scored = said.get((row["side"] + row["text_id"], unit))
+        if scored is not None:
+            part = prompts.get(row["prompt_id"], {}).get(by, "") if by else ""
+            sides = scored, class_of_label(field, label)
             own, people = (set(side.casefold().split(" and ")) for side in sides)
             rows.append((own, people, part, weight))
 
@@ -128,6 +132,14 @@ def judge_card(
         here = [(g in own, g in people, w) for own, people, at, w in rows if part in ("", at)]
         recall[g, part] = share([a for a, b, _ in here if b], [w for _, b, w in here if b])
         precision[g, part] = share([b for a, b, _ in here if a], [w for a, _, w in here if a])
+    kappa: dict[str, float] = {}
+    for part in parts:
+        own_rows = [(str(sorted(a)), str(sorted(b)), w) for a, b, at, w in rows if part in ("", at)]
+        names = sorted({name for *both, _ in own_rows for name in both})
+        counts = np.zeros((len(names), len(names)))
+        for one, other, w in own_rows:
+            counts[names.index(one), names.index(other)] += w
+        kappa[part] = float(cohens_kappa(counts))
     # Groups are compared with one another, or one group in two parts.
     pairs = [
         (a, b)
@@ -145,7 +157,7 @@ def judge_card(
             found = [f"{what}{place}" for what, place in zip(said_of, where, strict=True)]
             sentences.append(f"It finds {found[0]} and {found[1]}.")
     every = share([row[0] == row[1] for row in rows], [row[3] for row in rows])
-    return JudgeCard(field, table.note(field), every, recall, precision, tuple(sentences))
+    return JudgeCard(field, table.note(field), every, recall, precision, kappa, tuple(sentences))
 
 
 def repeated_shares(

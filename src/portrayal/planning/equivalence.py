@@ -12,14 +12,7 @@ import numpy as np
 from scipy import special
 
 from portrayal.errors import OptionError
-from portrayal.planning.assumptions import (
-    DEFAULTS,
-    Assumption,
-    Key,
-    Kind,
-    cells_of,
-    census_shares,
-)
+from portrayal.planning.assumptions import DEFAULTS, Assumption, Key, Kind, cells_of, census_shares
 from portrayal.records import Prompt
 from portrayal.stats import fewest_prompts, no_test_reason, paired_ratios, prompt_subsets
 from portrayal.stats.tails import beta_ppf

@@ -75,11 +75,7 @@ def read_rows(
 
 
 def read_chosen(
-    parts: Sequence[Path],
-    columns: Sequence[str],
-    text_ids: Collection[str],
-    *,
-    by: str = "text_id",
+    parts: Sequence[Path], columns: Sequence[str], text_ids: Collection[str], *, by: str = "text_id"
 ) -> Iterator[dict[str, Any]]:
     """Yield the rows of these texts from files of texts or annotations, in their order.
 

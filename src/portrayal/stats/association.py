@@ -105,12 +105,7 @@ class PairCounts:
     @property
     def sums(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Both, group, attribute and total over all prompts, shape (k,) each."""
-        return (
-            self.both.sum(0),
-            self.group.sum(0),
-            self.attribute.sum(0),
-            self.total.sum(0),
-        )
+        return (self.both.sum(0), self.group.sum(0), self.attribute.sum(0), self.total.sum(0))
 
     @property
     def expected(self) -> FloatArray:
@@ -282,11 +277,7 @@ def overall_lifts(counts: PairCounts, level: float) -> Lifts:
     p = np.clip(2.0 * np.minimum(at_one, 1.0 - at_one), fewest, 1.0)
     reason = _reason(
         counts,
-        [
-            (n_prompts < 2, ONE_PROMPT),
-            (fewest > 1.0 - level, TOO_FEW),
-            (np.isnan(p), NO_SPREAD),
-        ],
+        [(n_prompts < 2, ONE_PROMPT), (fewest > 1.0 - level, TOO_FEW), (np.isnan(p), NO_SPREAD)],
     )
     p = np.where(reason == "", p, np.nan)
     evidence = ratio_evidence(
@@ -390,12 +381,7 @@ def _fewest(n: npt.NDArray[np.int64], k: npt.NDArray[np.int64], inner: BoolArray
 def _reason(counts: PairCounts, more: list[tuple[BoolArray, str]]) -> npt.NDArray[np.str_]:
     _, group, attribute, total = counts.sums
     all_units = (group >= total) | (attribute >= total)
-    checks = [
-        (group <= 0, NO_UNITS),
-        (attribute <= 0, NO_ATTRIBUTE),
-        (all_units, ALL_UNITS),
-        *more,
-    ]
+    checks = [(group <= 0, NO_UNITS), (attribute <= 0, NO_ATTRIBUTE), (all_units, ALL_UNITS), *more]
     return np.select([fails for fails, _ in checks], [why for _, why in checks], default="")
 
 

@@ -242,11 +242,7 @@ def fixed_changes(
 
 
 def paired_ratios(
-    first: Cells,
-    second: Cells,
-    subsets: FloatArray,
-    level: float,
-    margin: npt.ArrayLike = np.nan,
+    first: Cells, second: Cells, subsets: FloatArray, level: float, margin: npt.ArrayLike = np.nan
 ) -> Changed:
     """Infer the logarithm of a ratio between two sides with the same prompts by coins for them.
 
@@ -406,14 +402,7 @@ def clustered_changes(
     inside = np.where(np.stack([v > -m, v < m]), half, 1.0 - half)
     inside = np.where(np.isnan(m) | np.isnan(half), np.nan, inside)
     return Changed(
-        v,
-        found.low,
-        found.high,
-        found.p,
-        inside,
-        1.0 - inside,
-        found.n_clusters,
-        found.reason,
+        v, found.low, found.high, found.p, inside, 1.0 - inside, found.n_clusters, found.reason
     )
 
 

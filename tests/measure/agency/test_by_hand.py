@@ -7,10 +7,21 @@ import numpy as np
 import pytest
 
 import portrayal
+from portrayal.collect.tables import read_table, write_table
 from portrayal.errors import DataError
 from portrayal.measure.agency.by_hand import corrected_sums
 from portrayal.measure.agency.places import places
+from portrayal.measure.drawing import (
+    classes_of,
+    draw_for,
+    field_for,
+    join_sheets,
+    label_fields,
+    write_sheets,
+)
+from portrayal.measure.judging import judge_card
 from portrayal.measure.scope import Scope
+from portrayal.raters import read_hand_labels
 from portrayal.records import BY_HAND, NO_FINDING
 from portrayal.run import Run
 from portrayal.studies.agency.audit import AgencyOptions, read_texts
@@ -118,6 +129,58 @@ def test_labels_that_say_what_the_classifier_says_move_nothing(tmp_path: Path) -
         sums = corrected_sums(read, place, [members[:, i]]).sums
         raw = (place.observed.means(members[:, [i]])[0] + 1) / 2
         assert sums.share[0] == pytest.approx(raw)
+
+
+def test_sheets_of_sentences_are_blind_and_correct_their_run(tmp_path: Path) -> None:
+    run = audited(tmp_path, drawn())
+    assert label_fields(run) == ["agency"]  # no refusals are measured here
+    assert field_for(run, "agency_gap.v1 gender=female") == "agency"
+    chosen = draw_for(run, "agency", 150)
+    *sheets, _ = write_sheets(run, chosen, tmp_path / "agency.csv", ["ann", "ben"])
+    named = {f"{i:09d}": row["text"] for i, row in enumerate(texts())}
+    for sheet in sheets:
+        rows = read_table(sheet, ["text_id", "unit", "label", "text"])
+        assert set(rows[0]) == {"text_id", "unit", "field", "label", "rater", "text"}
+        for row in rows:
+            own = named[row["text_id"]].rstrip(".").split(". ")[int(row["unit"]) - 1]
+            assert row["text"].rstrip(".") == own
+            row["label"] = truth(own)
+        write_table(sheet, list(rows[0]), rows)
+    hand = tmp_path / "joined.csv"
+    assert join_sheets(sheets, hand) == 2 * len(chosen.texts)
+    table = read_hand_labels(str(hand), ["agency"])
+    weights = table.weights("agency", table.labels["agency"], 0.0)
+    drawn_so = {round(size / n, 6) for size, n in chosen.classes.values()}
+    assert {*weights.round(6).tolist()} == drawn_so
+    options = {"by": ("gender",), "classifier": "lexicon", "report": False, "permutations": 20}
+    again = portrayal.audit("agency", out=run.path, hand_labels=str(hand), draws=200, **options)
+    shares = [e for e in again.records if e.instruments.get("hand_labels", "").endswith("2 raters")]
+    assert any(e.value is not None for e in shares)
+
+
+def test_a_card_of_sentences_is_a_plain_recount(tmp_path: Path) -> None:
+    labels = [(text, unit, label) for text, unit, label in drawn() if unit != "3"]
+    flipped = [(t, u, "communal" if int(t[1:]) % 5 == 0 else x) for t, u, x in labels]
+    run = audited(tmp_path, flipped)
+    table = read_hand_labels(str(tmp_path / "hand.csv"), ["agency"])
+    card = judge_card(run, table, "agency", by="gender")
+    said = classes_of(run, "agency", unsure=False)
+    for sex, rest in (("female", 0), ("male", 1)):
+        rows = [
+            (said.get((f"{int(t[1:]):09d}", u)), x) for t, u, x in flipped if int(t[1:]) % 2 == rest
+        ]
+        rows = [(a, b) for a, b in rows if a is not None]
+        part = "FM"[rest]
+        found = [a == "agentic" for a, b in rows if b == "agentic"]
+        right = [b == "agentic" for a, b in rows if a == "agentic"]
+        assert card.recall["agentic", part].value == pytest.approx(np.mean(found)), sex
+        assert card.precision["agentic", part].value == pytest.approx(np.mean(right))
+        same = np.mean([a == b for a, b in rows])
+        names = {a for pair in rows for a in pair}
+        chance = sum(
+            np.mean([a == n for a, _ in rows]) * np.mean([b == n for _, b in rows]) for n in names
+        )
+        assert card.kappa[part] == pytest.approx((same - chance) / (1 - chance))
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,13 @@ def sheet(
     out
         CSV file; default in the run.
     """
-    from portrayal.measure.drawing import draw_for, field_for, label_fields, write_sheets
+    from portrayal.measure.drawing import (
+        choices_of,
+        draw_for,
+        field_for,
+        label_fields,
+        write_sheets,
+    )
     from portrayal.raters import read_hand_labels
     from portrayal.raters.people import draw, readable_texts, write_sheet
     from portrayal.run import Run
@@ -120,6 +126,7 @@ def sheet(
             show.line(f"by {len(labels.labels.get(field, {})):,} labels so far")
         for path in paths:
             show.line(f"wrote {path}")
+        show.line(f"labels: {', '.join(choices_of(held, field))}")
         show.line(f"then: portrayal label merge {' '.join(map(str, paths[:-1]))} --out {place}")
         return
     if rater or target_width is not None or hand_labels is not None:

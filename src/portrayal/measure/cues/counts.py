@@ -97,11 +97,7 @@ def _of_stratum(cue_hits: CueHits, domain: str, model: str, scope: Scope) -> Ite
         if published.get((group, term)) is not None and role == ALL:
             details["published"] = float(published[group, term] or 0)
         exact = Interval(float(low[i]), float(high[i]), scope.level, "Clopper–Pearson")
-        return {
-            "undefined": None if n else _UNREAD,
-            "paper_interval": exact,
-            "counts": details,
-        }
+        return {"undefined": None if n else _UNREAD, "paper_interval": exact, "counts": details}
 
     yield from estimates_of(
         CUE_COUNTS,

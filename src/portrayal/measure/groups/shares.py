@@ -55,11 +55,7 @@ def _shares(
 
 
 def _of_stratum(
-    measure: Component,
-    observed: Observation,
-    stratum: GroupStratum,
-    sums: GroupSums,
-    scope: Scope,
+    measure: Component, observed: Observation, stratum: GroupStratum, sums: GroupSums, scope: Scope
 ) -> Iterator[Estimate]:
     n = float(sums.n_upper[:, 0].sum())
     status, exclusions = _exclusions(observed, stratum)
@@ -246,17 +242,10 @@ def _over(
         own,
         scale=1.0 / starred,
         statistic="ratio",
-        strata={
-            **stratum.labels,
-            "seen_by": observed.source.name,
-            "population": baseline.name,
-        },
+        strata={**stratum.labels, "seen_by": observed.source.name, "population": baseline.name},
         n_texts=int(status.sum()) if observed.unit == TEXT else 0,
         exclusions=exclusions,
-        instruments={
-            "baseline": baseline.name,
-            "baseline_source": f"{baseline.source}{dated}",
-        },
+        instruments={"baseline": baseline.name, "baseline_source": f"{baseline.source}{dated}"},
     )
 
 

@@ -21,10 +21,7 @@ from portrayal.annotate.exchange import exchange_of
 from portrayal.annotate.topics import TooFewTextsError, TopicModel, fit_texts
 from portrayal.annotate.word_match import TOKEN, fold
 from portrayal.errors import DataError, MissingExtraError
-from portrayal.measure.clustered import (
-    corrected_difference,
-    estimates_of,
-)
+from portrayal.measure.clustered import corrected_difference, estimates_of
 from portrayal.measure.corrected import OTHER, TOPIC, HandMarks, Marks, labelled_texts
 from portrayal.measure.matched.differences import (
     contrasts,

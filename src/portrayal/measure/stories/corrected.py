@@ -25,13 +25,7 @@ from portrayal.measure.clustered import (
 from portrayal.measure.corrected import IMPOSSIBLE, too_few
 from portrayal.measure.scope import Scope
 from portrayal.measure.stories.representation import REPRESENTATION
-from portrayal.measure.stories.strata import (
-    Features,
-    Stratum,
-    group_features,
-    prompt_sums,
-    strata,
-)
+from portrayal.measure.stories.strata import Features, Stratum, group_features, prompt_sums, strata
 from portrayal.measure.stories.subordination import SUBORDINATION
 from portrayal.measure.stories.tally import (
     DOMINANT,
@@ -53,12 +47,7 @@ from portrayal.run.directory import Run
 from portrayal.run.reading import read_chosen
 from portrayal.run.stages import Stage
 from portrayal.stats.design_effect import effective_number
-from portrayal.stats.two_phase import (
-    Labelled,
-    TwoPhase,
-    infer_two_phase_ratio,
-    two_phase,
-)
+from portrayal.stats.two_phase import Labelled, TwoPhase, infer_two_phase_ratio, two_phase
 from portrayal.types import FloatArray, IntArray
 
 RATIO = "clustered effective binomial over prompts of post-stratified odds, draws included"

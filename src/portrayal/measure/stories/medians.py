@@ -30,15 +30,7 @@ from portrayal.measure.stories.strata import (
     strata,
 )
 from portrayal.measure.stories.tally import DOMINANT, NEUTRAL, SUBORDINATE, Characters, Tally
-from portrayal.records import (
-    EFFECTIVE,
-    NO_INTERVAL,
-    NO_TEST,
-    Estimate,
-    Interval,
-    Null,
-    Test,
-)
+from portrayal.records import EFFECTIVE, NO_INTERVAL, NO_TEST, Estimate, Interval, Null, Test
 from portrayal.reference import Baseline, NameTable
 from portrayal.reference.groups import no_share
 from portrayal.registry import Component
@@ -152,12 +144,7 @@ class _Shares:
 
 
 def _representation(
-    tally: Tally,
-    domain: _Domain,
-    features: Features,
-    sums: _Shares,
-    fair: FairTests,
-    scope: Scope,
+    tally: Tally, domain: _Domain, features: Features, sums: _Shares, fair: FairTests, scope: Scope
 ) -> Iterator[Estimate]:
     pooled, n_races = domain.pooled, len(tally.races)
     drawn = _drawn_medians(tally, domain, sums, fair, scope)

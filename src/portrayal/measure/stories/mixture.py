@@ -192,9 +192,7 @@ class MixtureStratum:
     scope: Scope
 
     def estimates(
-        self,
-        models: tuple[RaceModel, ...],
-        infer: Callable[[RaceModel, list[FloatArray]], Fields],
+        self, models: tuple[RaceModel, ...], infer: Callable[[RaceModel, list[FloatArray]], Fields]
     ) -> Iterator[Estimate]:
         """Yield the estimate of each race; `infer` is asked only where names are spread."""
         shared = self._shared()

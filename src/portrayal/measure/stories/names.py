@@ -60,11 +60,7 @@ def _of_stratum(
         return {"counts": {f"share_{r}": share for r, share in shares if not np.isnan(share)}}
 
     yield from role_ratios(
-        NAME_SUBORDINATION,
-        sums,
-        stratum,
-        scope,
-        RoleFields(own=own, smoothing=scope.smoothing),
+        NAME_SUBORDINATION, sums, stratum, scope, RoleFields(own=own, smoothing=scope.smoothing)
     )
 
 
@@ -192,11 +188,7 @@ def _largest(total: FloatArray, names: IntArray) -> list[int]:
 
 
 def _counts(
-    tally: Tally,
-    stratum: Stratum,
-    role: int,
-    listed: list[_Listed],
-    scope: Scope,
+    tally: Tally, stratum: Stratum, role: int, listed: list[_Listed], scope: Scope
 ) -> Iterator[Estimate]:
     names = np.unique([each.name for each in listed])
     counts, named = name_sums(tally.characters, stratum, role, names)

@@ -241,10 +241,7 @@ def _over(
 
 
 def left_out(
-    characters: Characters,
-    stratum: Stratum,
-    roles: tuple[int, ...],
-    features: Features,
+    characters: Characters, stratum: Stratum, roles: tuple[int, ...], features: Features
 ) -> Callable[[int, float], dict[str, int]]:
     """Return the function that counts characters outside a group's denominator, by reason.
 
@@ -365,9 +362,7 @@ def _with_bounds(estimate: Estimate) -> Estimate:
     return replace(estimate, details={**estimate.details, **bounds})
 
 
-def pair_indicators(
-    tally: Tally,
-) -> tuple[FloatArray, BoolArray]:
+def pair_indicators(tally: Tally) -> tuple[FloatArray, BoolArray]:
     """Which pair each story shows, shape (n_rows, 6), and whether both genders are known."""
     codes = {gender: code for code, gender in enumerate(GENDERS)}
     low = np.minimum(tally.subject_gender, tally.object_gender)
