@@ -137,8 +137,8 @@ def judge_card(
         own_rows = [(str(sorted(a)), str(sorted(b)), w) for a, b, at, w in rows if part in ("", at)]
         names = sorted({name for *both, _ in own_rows for name in both})
         counts = np.zeros((len(names), len(names)))
-        for one, other, w in own_rows:
-            counts[names.index(one), names.index(other)] += w
+        for seen, given, w in own_rows:
+            counts[names.index(seen), names.index(given)] += w
         kappa[part] = float(cohens_kappa(counts))
     # Groups are compared with one another, or one group in two parts.
     pairs = [
