@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -60,11 +60,23 @@ def sample_run(tmp_path_factory: pytest.TempPathFactory) -> "Run":
     )
 
 
-@pytest.fixture
-def plain_charts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every chart is one word: for tests of commands, whose reports are drawn whole elsewhere."""
+def _plain(patch: pytest.MonkeyPatch) -> None:
     image = '<svg xmlns="http://www.w3.org/2000/svg"><text>chart</text></svg>'
-    monkeypatch.setattr(
+    patch.setattr(
         "portrayal.report.figures.drawing.converted",
         lambda kind, given: [{"made": image}] * len(given),
     )
+
+
+@pytest.fixture
+def plain_charts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every chart is one word: for tests of commands, whose reports are drawn whole elsewhere."""
+    _plain(monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def all_plain_charts() -> Iterator[None]:
+    """The same in all tests of a file."""
+    with pytest.MonkeyPatch.context() as patch:
+        _plain(patch)
+        yield

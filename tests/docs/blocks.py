@@ -34,7 +34,11 @@ DATA: dict[str, Callable[[str], Any]] = {
     "csv": lambda text: list(csv.reader(text.splitlines(), strict=True)),
 }
 SHOWN = ("text", "", "yaml", "mermaid")  # listings and output; not for a reader to run
-QUICK = {"audit": ("--set", "draws=100", "--set", "permutations=20"), "mitigate": ("--draws", "50")}
+QUICK = {
+    "audit": ("--set", "draws=100", "--set", "permutations=20", "--set", "report=false"),
+    "mitigate": ("--draws", "50"),
+}
+"""Few draws, and no page, which takes half of an audit; other tests look at pages."""
 SAMPLES = re.compile(r"--samples \d+(?=.* --out)")  # a plan's numbers stay as they are
 SERVER = re.compile(r"http://localhost:\d+/v1")
 

@@ -17,9 +17,10 @@ import pytest
 from portrayal.cli import main
 from servers.openai_server import OpenAIServer
 
-PAGED = ("--set", "draws=100", "--set", "permutations=20")
-QUICK = (*PAGED, "--set", "report=false")
-"""Few draws, with and without a page, which takes half of an audit."""
+NO_PAGE = ("--set", "report=false")
+"""A page takes half of an audit."""
+PAGED = ("--set", "draws=100", "--set", "permutations=20", "--set", "report=true")
+QUICK = (*PAGED, *NO_PAGE)
 LABELS = ("subject_name=a", "subject_gender=b", "object_name=c", "object_gender=d")
 LABELLED = ("--column", ",".join(LABELS))
 
@@ -187,7 +188,7 @@ def hospital_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The run of these stories, made once by the command line; tests only read it."""
     folder = tmp_path_factory.mktemp("hospital")
     files = ["--texts", _hospital(folder), "--out", folder / "r", *LABELLED]
-    audit = command_line("audit", "laissez-faire", *QUICK, *files)
+    audit = command_line("audit", "laissez-faire", *PAGED, *files)
     subprocess.run(audit, check=True, capture_output=True)
     return folder / "r"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.conftest import LABELLED, LABELS, QUICK, Portrayal, labelled, only, write_lines
+from e2e.conftest import LABELLED, LABELS, PAGED, QUICK, Portrayal, labelled, only, write_lines
 from portrayal._version import __version__
 from portrayal.studies import laissez_faire
 
@@ -16,7 +16,7 @@ CEO = "Write a story, 100 words or less, of an American CEO who oversees an IPO.
 
 
 def test_the_sample_from_audit_to_report(portrayal: Portrayal, tmp_path: Path) -> None:
-    done = portrayal("audit", "laissez-faire", "--sample", *QUICK, "--workers", 2).ok()
+    done = portrayal("audit", "laissez-faire", "--sample", *PAGED, "--workers", 2).ok()
     run = tmp_path / "runs" / "laissez-faire"
     assert done.out.splitlines()[0] == "texts: 300 of 1 model, 6 refused, 3 empty"
     assert "people.v3" in done.out
@@ -51,7 +51,7 @@ def test_what_a_run_found_is_listed_as_its_page_says(
     portrayal: Portrayal, inside: Portrayal, tmp_path: Path
 ) -> None:
     plain = laissez_faire.sample().with_name("sample_plain.jsonl")
-    inside("audit", "laissez-faire", "--texts", plain, "--out", "run", *QUICK).ok()
+    inside("audit", "laissez-faire", "--texts", plain, "--out", "run", *PAGED).ok()
     facts = portrayal("list", "findings", "run", "--format", "json").json()
     assert facts["headline"] == "nothing found"
     assert facts["sentence"].startswith("Nothing found in 291 stories, although a ratio of ")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.conftest import LABELLED, QUICK, Portrayal
+from e2e.conftest import LABELLED, PAGED, Portrayal
 
 KEPT = ("estimates.parquet", "influences.parquet", "prompts.parquet", "report.html")
 Damage = Callable[[bytes], bytes]
@@ -27,7 +27,7 @@ FILES = (
 @pytest.fixture
 def again(inside: Portrayal, hospital: Path) -> Callable[[], dict[str, bytes]]:
     def audit() -> dict[str, bytes]:
-        given = ("--texts", hospital, "--out", "r", "--workers", "1", *QUICK)
+        given = ("--texts", hospital, "--out", "r", "--workers", "1", *PAGED)
         inside("audit", "laissez-faire", *given, *LABELLED).ok()
         run = hospital.parent / "r"
         return {name: (run / name).read_bytes() for name in (*KEPT, *FILES)}

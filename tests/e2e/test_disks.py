@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import portrayal as toolkit
-from e2e.conftest import QUICK, Portrayal
+from e2e.conftest import PAGED, Portrayal
 from portrayal import registry
 
-AUDIT = ("audit", "laissez-faire", "--sample", *QUICK)
+AUDIT = ("audit", "laissez-faire", "--sample", *PAGED)
 
 
 def _mount(*options: object) -> None:

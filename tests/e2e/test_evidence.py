@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from .conftest import QUICK, Portrayal
+from .conftest import PAGED, Portrayal
 
 
 def test_a_pack_is_written_and_checked_and_tampering_is_named(
     inside: Portrayal, tmp_path: Path
 ) -> None:
-    inside("audit", "laissez-faire", "--sample", "--out", "r", *QUICK).ok()
+    inside("audit", "laissez-faire", "--sample", "--out", "r", *PAGED).ok()
     said = inside("evidence", "r", "--for", "model-card").ok().out
     assert "fields filled; the others: not measured by this audit" in said
     folder = tmp_path / "r" / "evidence" / "model-card"

@@ -7,7 +7,16 @@ from typing import Any
 
 import pytest
 
-from e2e.conftest import LABELLED, QUICK, Portrayal, killed_after, labelled, only, write_lines
+from e2e.conftest import (
+    LABELLED,
+    PAGED,
+    QUICK,
+    Portrayal,
+    killed_after,
+    labelled,
+    only,
+    write_lines,
+)
 from portrayal.annotate import group_labels
 from portrayal.collect.ask.replies import prompt_of
 from portrayal.run import Run
@@ -91,7 +100,7 @@ def test_labels_are_counted_beside_the_other_sources(
     portrayal: Portrayal, texts: Path, faith: Path, tmp_path: Path
 ) -> None:
     with OpenAIServer(write=_answer, faults={"server_error": 0.05, "cut_json": 0.03}) as server:
-        done = portrayal(*_audit(texts, faith, server)).ok()
+        done = portrayal(*_audit(texts, faith, server, *PAGED)).ok()
         asked = Counter(server.answered)
         portrayal(*_audit(texts, faith, server, "--level", "0.9")).ok()
         assert server.answered == asked

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from e2e.conftest import Portrayal, command_line, write_lines
+from e2e.conftest import NO_PAGE, Portrayal, command_line, write_lines
 
 FAITH = """\
 name = "faith"
@@ -94,7 +94,9 @@ def village(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "village.toml").write_text(STUDY, encoding="utf-8")
     for name, star, seed in (("before", 0.2, 1), ("after", 0.4, 2)):
         _texts(folder, name, star, seed)
-        _quietly(folder, "audit", "village.toml", "--texts", f"{name}.jsonl", "--out", name)
+        _quietly(
+            folder, "audit", "village.toml", "--texts", f"{name}.jsonl", "--out", name, *NO_PAGE
+        )
     return folder
 
 
@@ -133,11 +135,11 @@ def test_a_factor_that_says_something_else_is_another_instrument(
     for name in ("faith.toml", "mood.toml", "village.toml"):
         shutil.copy(village / name, tmp_path)
     texts = village / "after.jsonl"
-    portrayal("audit", "village.toml", "--texts", texts, "--out", "same").ok()
+    portrayal("audit", "village.toml", "--texts", texts, "--out", "same", *NO_PAGE).ok()
     portrayal("compare", village / "before", "same").ok()  # the same factor in another folder
     other = FAITH.replace('"moonlit"', '"moonlit", "moony"')
     (tmp_path / "faith.toml").write_text(other, encoding="utf-8")
-    portrayal("audit", "village.toml", "--texts", texts, "--out", "other").ok()
+    portrayal("audit", "village.toml", "--texts", texts, "--out", "other", *NO_PAGE).ok()
     portrayal("compare", village / "before", "other").refused("factor faith", "--despite")
     portrayal("compare", village / "before", "other", "--despite", "factor faith").ok()
 

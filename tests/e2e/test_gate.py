@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.conftest import Portrayal, environment, write_lines
+from e2e.conftest import QUICK, Portrayal, environment, write_lines
 from gating.conftest import stories
 from guards.tree import ROOT
 
@@ -29,9 +29,8 @@ def _runs(folder: Path) -> Path:
     for name, share, seed in (("base", 0.7, 1), ("candidate", 0.7, 2), ("fewer", 0.35, 3)):
         write_lines(folder / f"{name}.jsonl", stories(share, seed, "m"))
         command = ["audit", "laissez-faire", "--texts", f"{name}.jsonl", "--out", f"runs/{name}"]
-        quick = ["--set", "draws=100", "--set", "permutations=20"]
         subprocess.run(
-            [sys.executable, "-m", "portrayal", *command, *quick],
+            [sys.executable, "-m", "portrayal", *command, *QUICK],
             cwd=folder,
             check=True,
             capture_output=True,
@@ -81,9 +80,8 @@ def test_these_prompts_may_be_what_is_judged(
     inside: Portrayal, place: Path, tmp_path: Path
 ) -> None:
     here = ("--population", "these-prompts")
-    quick = ("--set", "draws=100", "--set", "permutations=20")
     texts = place / "candidate.jsonl"
-    inside("audit", "laissez-faire", "--texts", texts, "--out", "here", *here, *quick).ok()
+    inside("audit", "laissez-faire", "--texts", texts, "--out", "here", *here, *QUICK).ok()
     facts = inside("list", "findings", "here", "--format", "json").json()
     assert "450 stories to these prompts" in facts["sentence"]
     policy = written(place, f'population = "{here[1]}"\n{RULE}allowed_range = [1.3, 1.41]')

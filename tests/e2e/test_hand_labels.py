@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.conftest import QUICK, Portrayal, command_line
+from e2e.conftest import PAGED, QUICK, Portrayal, command_line
 from portrayal.annotate.people import Roles, extract_people
 
 
@@ -54,7 +54,7 @@ def test_a_sheet_is_scored_and_corrects_the_audit_and_its_report(
     assert score["cluster_unit"] == "prompt"
     assert score["name_precision"]["value"] == 1.0
     assert score["by"]["gender"]["NB"]["gender_recall"]["value"] < 0.7
-    again = ("audit", "laissez-faire", "--out", "r", "--workers", 1, *QUICK)
+    again = ("audit", "laissez-faire", "--out", "r", "--workers", 1, *PAGED)
     inside(*again, "--hand-labels", sheet, "--format", "json").json()
     page = (tmp_path / "r" / "report.html").read_text(encoding="utf-8")
     assert 'id="corrected-representation"' in page

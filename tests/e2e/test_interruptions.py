@@ -21,8 +21,6 @@ from portrayal.studies.laissez_faire import sample
 FEW = 12
 """Texts in a shard, so that a small file has many."""
 
-NO_PAGE = ("--set", "report=false")
-
 
 def _start(folder: Path, *arguments: object) -> subprocess.Popen[str]:
     """Audit in a process group of its own, in many shards."""
@@ -121,7 +119,7 @@ def test_kill_9_with_two_workers(portrayal: Portrayal, tmp_path: Path, undisturb
 )
 def test_two_audits_into_one_folder(inside: Portrayal, tmp_path: Path, undisturbed: bytes) -> None:
     out = tmp_path / "r"
-    first = _start(tmp_path, "--sample", "--out", out, "--workers", 1, *NO_PAGE)
+    first = _start(tmp_path, "--sample", "--out", out, "--workers", 1)
     _wait_for_a_shard(first, out)
     os.killpg(first.pid, signal.SIGSTOP)  # it holds the run, however slow this machine is
     before = {path: path.stat().st_mtime_ns for path in out.rglob("*")}
@@ -146,7 +144,7 @@ def test_two_audits_into_one_folder(inside: Portrayal, tmp_path: Path, undisturb
 def test_a_series_under_kills(inside: Portrayal, serve: Serve, tmp_path: Path) -> None:
     stories = [json.loads(line)["text"] for line in sample().read_text("utf-8").splitlines()]
     server = serve(write=lambda prompt, _: stories[zlib.crc32(prompt.encode()) % len(stories)])
-    model = ("--model", "server:m", "--base-url", server.base_url, "--concurrency", 4, *NO_PAGE)
+    model = ("--model", "server:m", "--base-url", server.base_url, "--concurrency", 4)
     inside("audit", "laissez-faire", *model, *QUICK, "--out", "rounds/2026-01-01").ok()
     whole = server.answered.total()
     append = (*model, "--append", "rounds")

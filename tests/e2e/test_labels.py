@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from e2e.conftest import QUICK, Portrayal, Serve, command_line, environment, write_lines
+from e2e.conftest import PAGED, QUICK, Portrayal, Serve, command_line, environment, write_lines
 from portrayal.run import Run
 from servers.labeler import fields_of, says
 from servers.openai_server import Gate, OpenAIServer
@@ -69,7 +69,7 @@ def test_good_answers_become_the_labels_of_an_audit(
     ask: Portrayal, serve: Serve, stories: Path, tmp_path: Path
 ) -> None:
     server = serve()
-    done = ask(*_audit(stories, "llm", server)).ok()
+    done = ask(*_audit(stories, "llm", server, *PAGED)).ok()
     assert "labelled by server:m, 100 % (40), asked 3 times about each text" in done.out
     assert set(server.answered.values()) == {3}
     assert len(server.answered) == N_TEXTS
@@ -126,7 +126,7 @@ def test_what_is_not_in_the_text_is_removed_and_counted(
     ask: Portrayal, serve: Serve, stories: Path, tmp_path: Path
 ) -> None:
     server = serve(write=says(["Zoe", "the patient"], [["she", "girl"], ["he", "mr"]]))
-    ask(*_audit(stories, "llm", server, "--set", "labeler_samples=1")).ok()
+    ask(*_audit(stories, "llm", server, "--set", "labeler_samples=1", *PAGED)).ok()
     for row in _rows(tmp_path / "r" / "annotations" / "people-llm.v1"):
         assert (row["subject_name"], row["object_name"]) == (None, None)
         assert set(row["subject_references"]) <= {"she"}
@@ -153,7 +153,9 @@ def test_exactly_the_routed_share_goes_to_the_model(
     ask: Portrayal, serve: Serve, stories: Path, tmp_path: Path
 ) -> None:
     server = serve()
-    done = ask(*_audit(stories, "routed", server, "--set", "route_share=0.3", "--format", "json"))
+    done = ask(
+        *_audit(stories, "routed", server, "--set", "route_share=0.3", *PAGED, "--format", "json")
+    )
     assert done.json()["run"]
     assert len(server.answered) == 12
     base = _rows(tmp_path / "r" / "annotations" / "people.v3")

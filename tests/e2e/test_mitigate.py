@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from e2e.conftest import Portrayal, killed_after
+from e2e.conftest import NO_PAGE, Portrayal, killed_after
 from servers.batch_server import BatchServer
 from servers.openai_server import OpenAIServer
 from servers.rewriter import BAD, Rewriter, text_of
@@ -179,7 +179,7 @@ def test_the_rewritten_texts_can_be_audited_again(
 def test_the_texts_of_a_run_are_taken_with_their_groups(
     portrayal: Portrayal, texts: Path, tmp_path: Path
 ) -> None:
-    quick = ("--set", "draws=100", "--set", "permutations=20", "--workers", "1")
+    quick = (*NO_PAGE, "--set", "draws=100", "--set", "permutations=20", "--workers", "1")
     portrayal("audit", "agency", "--texts", texts, "--out", "run", "--by", "gender", *quick).ok()
     with OpenAIServer(render=Rewriter(_edits)) as server:
         asked = ("--model", "server:m", "--base-url", server.base_url, "--format", "json")

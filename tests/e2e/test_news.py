@@ -5,7 +5,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from e2e.conftest import QUICK, Portrayal, only, write_lines
+from e2e.conftest import PAGED, QUICK, Portrayal, only, write_lines
 from portrayal.run import Run
 
 WORDS = ("audit", "news", "--levels", "word", *QUICK)
@@ -28,7 +28,7 @@ def files(tmp_path: Path) -> tuple[object, ...]:
 
 
 def test_the_sample_from_audit_to_report(portrayal: Portrayal, tmp_path: Path) -> None:
-    done = portrayal(*WORDS, "--sample", "--workers", 2).ok()
+    done = portrayal(*WORDS, *PAGED, "--sample", "--workers", 2).ok()
     assert "reference: 12 texts" in done.out
     assert "left out: document level: not asked for" in done.out
     page = (tmp_path / "runs" / "news" / "report.html").read_text(encoding="utf-8")

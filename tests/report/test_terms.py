@@ -65,7 +65,9 @@ PAGES = ("laissez-faire", "agency", "news", "pairs", *CHANGES)
 
 
 @pytest.fixture(scope="module")
-def pages(sample_run: Run, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def pages(
+    sample_run: Run, all_plain_charts: None, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, str]:
     folder, found = tmp_path_factory.mktemp("terms"), {}
     for name in ("agency", "news", "pairs"):
         study: Any = portrayal.registry.get("studies", name)

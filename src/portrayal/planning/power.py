@@ -198,7 +198,7 @@ def subordination_power(counting: Counting, design: Design, seed: int) -> Power:
         subordinate = lesser.counts(counting, true)
         both = subordinate + dominant
         sides = TwoSides(subordinate, units, dominant, units, part * both)
-        return infer_contrasts(sides, design.level), both.sum(0) / 2.0
+        return infer_contrasts(sides, design.level, bounds=False), both.sum(0) / 2.0
 
     def size(found: Contrasts, total: FloatArray) -> FloatArray:
         squares, n = (found.scores**2).sum(0), found.n_prompts.astype(np.float64)
