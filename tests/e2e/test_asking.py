@@ -530,7 +530,7 @@ def test_pairs_are_asked_and_then_audited(ask: Portrayal, serve: Serve, tmp_path
     assert set(lengths) == {"all", "wording = 1", "wording = 2"}
     assert lengths["all"].value == 6.0
     assert lengths["all"].n_clusters == 12
-    again = ("audit", *asking, *NO_PAGE, "--set", "draws=100")
+    again = ("audit", *asking, *quick)
     ask(*again).ok()  # the same prompts, all of which have their answers
     assert server.requests == 96
     (tmp_path / "pairs.toml").write_text(PAIRS.replace("{title}", "{titel}"), encoding="utf-8")
