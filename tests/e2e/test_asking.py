@@ -520,9 +520,8 @@ def test_pairs_are_asked_and_then_audited(ask: Portrayal, serve: Serve, tmp_path
     systems = Counter(body["messages"][0]["content"] for body in server.bodies)
     assert systems["The user is Ms. Mary."] == 24
     assert len(systems) == 4
-    done = ask(
-        "audit", "pairs", "--out", "r", "--by", "wording", *NO_PAGE, "--set", "draws=100"
-    ).ok()
+    quick = (*NO_PAGE, "--set", "draws=100")
+    done = ask("audit", "pairs", "--out", "r", "--by", "wording", *quick).ok()
     assert server.requests == 96
     assert "texts: 96 of 1 model" in done.out
     found = [e for e in Run(tmp_path / "r").records if e.strata.get("score") == "length"]
