@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import sqrt
 from pathlib import Path
 from typing import Any
 
@@ -296,8 +297,8 @@ class Network:
         first = states[0]
         candidate, pronoun = np.array(story.candidate)[needed], np.array(story.pronoun)[needed]
         seen = [candidate == k for k in range(story.n_candidates)]
-        means = [states[at].mean(0) if at.any() else np.zeros(width) for at in seen]
-        people = np.array(means).reshape(-1, width)
+        means = [states[at].sum(0) / max(at.sum(), 1) for at in seen]
+        people = np.array(means, dtype=np.float32).reshape(-1, width)
         absent = np.array([not at.any() for at in seen], dtype=bool)
 
         role = self._two_layers("role", np.hstack([people, np.tile(first, (len(people), 1))]))
@@ -307,16 +308,14 @@ class Network:
         slots = self._linear("slot", first).reshape(SLOTS, width)
         who = np.vstack([people, slots])
         keys, queries = self._linear("pk", states), self._linear("pq", who)
-        meant = keys @ queries.T / np.sqrt(keys.shape[1])
+        meant = keys @ queries.T / sqrt(keys.shape[1])
         meant[:, : len(absent)][:, absent] = _HIDDEN_SCORE
-        meant = special.softmax(np.hstack([meant, self._linear("pn", states)]), axis=1)[:, :-1]
+        meant = np.exp(_log_softmax(np.hstack([meant, self._linear("pn", states)])))[:, :-1]
         evidence = [meant[pronoun == gender].sum(0) for gender in range(len(PRONOUNS))]
         told = np.log1p(np.array(evidence).T)
         signs = np.hstack([who, np.tile(first, (len(who), 1)), told])
         genders = self._two_layers("gen", signs, last="3")
-        return NetworkOutput(
-            special.log_softmax(role, axis=1), special.log_softmax(genders, axis=1)
-        )
+        return NetworkOutput(_log_softmax(role), _log_softmax(genders))
 
     def states(
         self, ids: Sequence[int], second: int, needed: Sequence[int] | None = None
@@ -367,7 +366,13 @@ class Network:
 
 
 def _gelu(values: FloatArray) -> FloatArray:
-    return np.asarray(0.5 * values * (1.0 + special.erf(values / np.sqrt(2.0))))
+    return np.asarray(0.5 * values * (1.0 + special.erf(values / sqrt(2.0))))
+
+
+def _log_softmax(values: FloatArray) -> FloatArray:
+    """Logarithms of the shares of each row; numbers stay in the bits that they have."""
+    values = values - values.max(1, keepdims=True)
+    return np.asarray(values - np.log(np.exp(values).sum(1, keepdims=True)))
 
 
 def files_of(folder: Path) -> dict[str, Path]:
