@@ -1,14 +1,14 @@
 """Measure how a reader errs, on stories that nothing was fitted to, and write its confusion.
 
     python scripts/reader/measure_confusion.py [--write]
-    python scripts/reader/measure_confusion.py --folds FOLDER0 FOLDER1 ... [--write READER]
+    python scripts/reader/measure_confusion.py --folds FOLDER [...] [--write READER]
         [--below SURE] [--names-right ALL LEAST]
 
 Without folds, the rules (people.v3) read all stories with marked people; no rule was written for
-any of them. A network was trained on most of them, so FOLDERK is what `train.py --fold K`
-wrote, and reads only the prompts that it left out. `--names-right` are means of precision and
-recall of names on stories by models whose prompts the reader did not see: of all of them, and of
-the domain with the least.
+any of them. A network was trained on most of them, so each FOLDER is what `train.py --fold K` or
+`distil.py --fold K` wrote, and reads only the prompts that it left out. `--names-right` are means
+of precision and recall of names on stories by models whose prompts the reader did not see: of all
+of them, and of the domain with the least.
 
 Prints, for the stories in the plain manner of models, for the harder ones and for all, how often
 people change places, and P(read | true) of their genders: of both together, and of each. `--write`
@@ -70,8 +70,9 @@ def by_folds(folders: Sequence[Path], below: float) -> Read:
     def read(examples: Sequence[Example]) -> list:
         made: list = [None] * len(examples)
         for folder in folders:
-            fold = int(folder.name[-1])
-            places = [i for i, e in enumerate(examples) if fold_of(e.prompt) == fold]
+            card = json.loads((folder / CARD).read_text(encoding="utf-8"))
+            out = np.atleast_1d(card["fold"]).tolist()
+            places = [i for i, e in enumerate(examples) if fold_of(e.prompt) in out]
             given = [(examples[i].text, examples[i].roles, examples[i].prompt) for i in places]
             for i, people in zip(places, read_stories(given, str(folder), below), strict=True):
                 made[i] = people
