@@ -21,13 +21,7 @@ import pyarrow as pa
 import portrayal.registry as registry
 from portrayal.annotate.agency.rows import agency_settings
 from portrayal.annotate.annotator import Annotator
-from portrayal.annotate.exchange import (
-    NOTHING,
-    Pairs,
-    exchange_between,
-    exchange_of,
-    partners,
-)
+from portrayal.annotate.exchange import NOTHING, Pairs, exchange_between, exchange_of, partners
 from portrayal.annotate.sentences import sentences
 from portrayal.annotate.sentiment import sentiment_of, sentiment_settings
 from portrayal.annotate.toxicity import toxicity_settings

@@ -42,10 +42,7 @@ if TYPE_CHECKING:
 
 
 REWRITING = record(
-    [
-        *asking_options("model", *LIMITS, *BATCH),
-        options_of(ReadingConfig)["classifier_settings"],
-    ]
+    [*asking_options("model", *LIMITS, *BATCH), options_of(ReadingConfig)["classifier_settings"]]
 )
 
 
@@ -113,10 +110,7 @@ def agency(
 
     json = format == "json"
     source = either(run, texts)
-    with (
-        under_way(out, as_object=json),
-        asking_progress(quiet=json or how.batch) as answered,
-    ):
+    with under_way(out, as_object=json), asking_progress(quiet=json or how.batch) as answered:
         settings = settings_of(how, answered)
         own = settings.pop("classifier_settings", {})
         asking = asking_of(settings)

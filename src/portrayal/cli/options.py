@@ -46,8 +46,7 @@ By = Annotated[
 ]
 Measure = Annotated[str | None, Parameter(help="One measure; its version may be left out.")]
 Where = Annotated[
-    list[str] | None,
-    Parameter(metavar="KEY=VALUE", help="Only this stratum or group; repeatable."),
+    list[str] | None, Parameter(metavar="KEY=VALUE", help="Only this stratum or group; repeatable.")
 ]
 ReferenceGroup = Annotated[
     list[str] | None,
@@ -91,8 +90,7 @@ READS = (
 )
 """Help of an option of the labelers of any text."""
 RouteShare = Annotated[
-    float,
-    Parameter(help="Fraction of the texts, the least sure ones, that routed sends to it."),
+    float, Parameter(help="Fraction of the texts, the least sure ones, that routed sends to it.")
 ]
 
 

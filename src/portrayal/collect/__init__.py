@@ -8,10 +8,4 @@ from portrayal.collect.outcomes import outcome_of
 from portrayal.collect.promptfile import read_prompts
 from portrayal.collect.texts import import_texts
 
-__all__ = [
-    "LABELS",
-    "TextFields",
-    "import_texts",
-    "outcome_of",
-    "read_prompts",
-]
+__all__ = ["LABELS", "TextFields", "import_texts", "outcome_of", "read_prompts"]

@@ -56,11 +56,7 @@ class AuditConfig:
 
     @classmethod
     def of(
-        cls,
-        given: Mapping[str, Any],
-        study: type,
-        whose: str,
-        file: str | Path | None = None,
+        cls, given: Mapping[str, Any], study: type, whose: str, file: str | Path | None = None
     ) -> "AuditConfig":
         """Return the configuration that options by name make; those that are the default count not.
 

@@ -326,12 +326,7 @@ def _known(value: float) -> float | None:
 
 @cache
 def both_sides(
-    kind: Kind,
-    counting: Counting,
-    design: Design,
-    wanted: float,
-    change: bool,
-    ratios: bool = True,
+    kind: Kind, counting: Counting, design: Design, wanted: float, change: bool, ratios: bool = True
 ) -> tuple[float, float]:
     """Return the ratios nearest to 1 that are found, below and above; simulated once a design."""
     if change:

@@ -56,13 +56,7 @@ from portrayal.report.view import (
     q_of,
     reader_could,
 )
-from portrayal.report.words import (
-    capital,
-    group_words,
-    measure_title,
-    stem,
-    template_fields,
-)
+from portrayal.report.words import capital, group_words, measure_title, stem, template_fields
 from portrayal.run.directory import Run
 
 MOST, EACH = 5, 3

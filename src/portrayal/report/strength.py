@@ -36,11 +36,7 @@ from portrayal.report.view import (
 from portrayal.report.words import stem
 
 Strength = Literal[
-    "strong",
-    "some evidence",
-    "in these prompts",
-    "no clear difference",
-    "cannot be measured here",
+    "strong", "some evidence", "in these prompts", "no clear difference", "cannot be measured here"
 ]
 STRONG: Strength = "strong"
 SOME: Strength = "some evidence"

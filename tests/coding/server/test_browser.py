@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from coding.raters import project
+from coding.test_by_hand import drawn_project
 from portrayal.coding import (
     CodingItem,
     ItemPerson,
@@ -17,6 +18,7 @@ from portrayal.coding import (
     open_project,
     read_labels,
 )
+from portrayal.raters import read_hand_labels
 from servers.raters_page import Page
 from support import headless_chromium
 
@@ -436,3 +438,36 @@ def test_contrast(one: Any, served: Callable[..., Page], tmp_path: Path, scheme:
     one.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
     assert len(rows) > 30
     assert low + [row for row in rows if row[1] < 4.5] == []
+
+
+def test_labels_of_a_measure_narrow_on_the_page_and_are_the_table_of_audits(
+    one: Any, served: Callable[..., Page], tmp_path: Path
+) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    folder = drawn_project(tmp_path) / "run" / "coding" / "hand"
+    page = served(folder)
+    begin(one, page, "Ann")
+    assert "From 20 labels on" in one.find_element("id", "narrowed").text
+    assert not one.find_elements("css selector", ".narrowed svg")
+    given = []
+    for place in range(1, 23):
+        until(lambda place=place: one.current_url.endswith(f"/text/{place}") and listens(one))
+        given.append(place % 3)
+        press(one, "123"[place % 3], Keys.ENTER)
+    until(lambda: one.current_url.endswith("/text/23") and listens(one))
+    words = one.find_element("id", "narrowed").text
+    assert "22 labelled; with the first 20 it was" in words
+    assert one.find_element("css selector", ".narrowed polygon").get_attribute("points")
+    table = read_hand_labels(str(folder / "hand-labels.csv"), ["faith"])
+    items = open_project(folder).items
+    names = {("one", "two", "none")[choice] for choice in given}
+    assert {*table.labels["faith"].values()} == names
+    assert [name for name, _ in table.labels["faith"]] == [i.item_id for i in items[:22]]
+    assert table.raters["faith"] == ["ann"]
+    wide = "return document.documentElement.scrollWidth <= innerWidth"
+    size = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+    one.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    assert one.execute_script(wide)
+    one.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert not [entry for entry in one.get_log("browser") if entry["level"] == "SEVERE"]

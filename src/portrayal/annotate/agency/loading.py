@@ -107,13 +107,7 @@ class OnnxClassifier:
         When a file is missing or not what was expected.
     """
 
-    def __init__(
-        self,
-        folder: str | Path,
-        masked: bool = True,
-        *,
-        threads: int = 0,
-    ) -> None:
+    def __init__(self, folder: str | Path, masked: bool = True, *, threads: int = 0) -> None:
         self.name = f"transformer:{folder}"
         self.masked = masked
         self._session, self._tokenizer = load_onnx(

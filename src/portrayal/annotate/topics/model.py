@@ -55,10 +55,7 @@ def infer(bags: Bags, weights: Floats, alpha: Floats) -> Floats:
     for rows, place in _batches(bags, len(alpha)):
         begin = np.ones((len(rows), len(alpha)), kind)
         gamma[rows] = _settle(
-            weights[bags.word[place]],
-            bags.count[place].astype(kind),
-            alpha,
-            begin,
+            weights[bags.word[place]], bags.count[place].astype(kind), alpha, begin
         )
     return gamma
 
@@ -74,12 +71,7 @@ def _batches(bags: Bags, n_topics: int) -> Iterator[tuple[Ints, Ints]]:
             yield rows, bags.start[rows, np.newaxis] + np.arange(size)
 
 
-def _settle(
-    weights: Floats,
-    count: Floats,
-    alpha: Floats,
-    gamma: Floats,
-) -> Floats:
+def _settle(weights: Floats, count: Floats, alpha: Floats, gamma: Floats) -> Floats:
     """Update gamma of b documents of l words until each is finished.
 
     Shapes (b, l, K), (b, l), (K,), (b, K) -> (b, K).

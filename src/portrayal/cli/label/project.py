@@ -85,6 +85,8 @@ def serve(
                 )
             )
         show.line("Every answer is saved as it is given. Ctrl-C stops the page.")
+        if "for" in found.settings.get("how", {}):
+            show.line(f"then: portrayal audit … --hand-labels {found.folder / 'hand-labels.csv'}")
 
     serve(
         found, address, password=word, adjudicators=adjudicator or (), certificate=pair, ready=ready

@@ -71,6 +71,7 @@ def sheet(
     rater: Annotated[list[str] | None, Parameter(metavar="NAME")] = None,
     target_width: float | None = None,
     hand_labels: Annotated[Path | None, Parameter(metavar="FILE")] = None,
+    project: Annotated[str | None, Parameter(metavar="NAME")] = None,
     seed: Seed = 0,
     format: Format = "table",
 ) -> None:
@@ -85,11 +86,13 @@ def sheet(
     about
         Measure, finding or field that labels correct: draws the texts that narrow its interval.
     rater
-        With --for, a sheet for each; repeatable. Default: first, second.
+        With --for, who labels, a sheet for each; repeatable. Default: first, second.
     target_width
         With --for, as many texts as a 95 % interval of this width needs.
     hand_labels
         With --for, labels given so far: they tell how often the scorer errs, and how wide it is.
+    project
+        With --for, a page in the browser in place of sheets: a coding project of this name.
     by
         Draw as many of each, such as domain; repeatable. Default: domain, condition, model.
     out
@@ -112,8 +115,15 @@ def sheet(
         field, known = field_for(held, about), label_fields(held)
         labels = None if hand_labels is None else read_hand_labels(str(hand_labels), known)
         chosen = draw_for(held, field, n, seed=seed, labels=labels, target_width=target_width)
-        place = out or held.path / f"{field}.csv"
-        paths = write_sheets(held, chosen, place, rater or ["first", "second"])
+        place, raters = out or held.path / f"{field}.csv", rater or ["first", "second"]
+        if project is None:
+            paths = write_sheets(held, chosen, place, raters)
+            after = f"portrayal label merge {' '.join(map(str, paths[:-1]))} --out {place}"
+        else:
+            from portrayal.coding.by_hand import labelling_project
+
+            paths = [labelling_project(held, chosen, project, len(raters)).folder]
+            after = f"portrayal label serve {paths[0]}"
         if json:
             facts = {"field": field, "n_drawn": len(chosen.texts), "expected_width": chosen.width}
             show.as_json(facts | {"sheets": list(map(str, paths)), "classes": dict(chosen.classes)})
@@ -127,10 +137,10 @@ def sheet(
         for path in paths:
             show.line(f"wrote {path}")
         show.line(f"labels: {', '.join(choices_of(held, field))}")
-        show.line(f"then: portrayal label merge {' '.join(map(str, paths[:-1]))} --out {place}")
+        show.line(f"then: {after}")
         return
-    if rater or target_width is not None or hand_labels is not None:
-        raise OptionError("--rater, --target-width and --hand-labels go with --for MEASURE.")
+    if rater or project or target_width is not None or hand_labels is not None:
+        raise OptionError("--rater, --project, --target-width and --hand-labels go with --for.")
     drawn = draw(readable_texts(held), n, by=by or None, seed=seed)
     path = write_sheet(out or held.path / "hand-labels.csv", drawn)
     strata = {one.stratum: one.stratum_size for one in drawn}

@@ -249,8 +249,14 @@ class _Views:
             name, does = unpack(
                 self.gate.signed(str(given.get("reader", "")), self._session(request))
             )
-            work = run_in_threadpool(lambda: act(self.desk.reader(name, does), given))
-            return JSONResponse(await work)
+
+            def work() -> dict[str, Any]:
+                done = act(self.desk.reader(name, does), given)
+                if self.desk.by_hand is not None:
+                    self.desk.by_hand.write()
+                return done
+
+            return JSONResponse(await run_in_threadpool(work))
         except (ValueError, RecursionError) as error:
             return JSONResponse({"error": str(error)}, 400)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from portrayal.coding.by_hand import FOR, HandProject
 from portrayal.coding.project import CodingItem, Project
 from portrayal.coding.store import ABOUT, DISPUTES, Click, Store, rater_key
 from portrayal.errors import OptionError
@@ -87,6 +88,8 @@ class Desk:
     def __init__(self, project: Project, store: Store, adjudicators: Collection[str] = ()) -> None:
         self.project, self.store = project, store
         self.items: tuple[CodingItem, ...] = project.items
+        asked = FOR in project.settings.get("how", {})
+        self.by_hand = HandProject(project) if asked else None
         self.place = {item.item_id: i for i, item in enumerate(self.items, 1)}
         self.adjudicators = frozenset(rater_key(name) for name in adjudicators)
         self._marks = MarkedPlaces(store, self.place)

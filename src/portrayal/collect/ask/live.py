@@ -8,13 +8,7 @@ from portrayal.collect.ask.collection import Request, now
 from portrayal.collect.ask.judge import Asks, judge_outcome
 from portrayal.collect.ask.limits import TIMEOUT, Breaker
 from portrayal.collect.ask.loop import Loop
-from portrayal.collect.ask.provider import (
-    Answer,
-    Provider,
-    RejectedError,
-    StopError,
-    TryAgainError,
-)
+from portrayal.collect.ask.provider import Answer, Provider, RejectedError, StopError, TryAgainError
 from portrayal.records import Outcome
 
 _STUCK = 20  # requests in a row without an answer, or twice the concurrency if more

@@ -187,11 +187,7 @@ class TryAgainError(PortrayalError):
     """
 
     def __init__(
-        self,
-        kind: str,
-        message: str,
-        retry_after: float | None = None,
-        usage: Usage | None = None,
+        self, kind: str, message: str, retry_after: float | None = None, usage: Usage | None = None
     ) -> None:
         super().__init__(message)
         self.kind = kind
@@ -273,10 +269,7 @@ MakeProvider = Callable[[str, str | None, Mapping[str, Any]], Provider]
 
 
 def provider_of(
-    spec: str,
-    *,
-    base_url: str | None = None,
-    parameters: Mapping[str, Any] | None = None,
+    spec: str, *, base_url: str | None = None, parameters: Mapping[str, Any] | None = None
 ) -> Provider:
     """Return the provider of a model.
 

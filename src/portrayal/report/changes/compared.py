@@ -10,15 +10,7 @@ import numpy as np
 
 import portrayal.report.changes.sheet as sheet
 import portrayal.report.formats as fmt
-from portrayal.comparison import (
-    Change,
-    Comparison,
-    Numbering,
-    Side,
-    Sums,
-    flat_change,
-    measured,
-)
+from portrayal.comparison import Change, Comparison, Numbering, Side, Sums, flat_change, measured
 from portrayal.comparison import rows_of as side_rows
 from portrayal.comparison.result import CHANGED, OPEN, SAME, verdict
 from portrayal.comparison.sums import why_not
@@ -35,23 +27,11 @@ from portrayal.reference.labels import speaking_of
 from portrayal.registry import form_of
 from portrayal.report.about import day_of
 from portrayal.report.changes.dumbbells import dumbbells
-from portrayal.report.changes.sheet import (
-    Download,
-    change_words,
-    span_words,
-    subject,
-)
+from portrayal.report.changes.sheet import Download, change_words, span_words, subject
 from portrayal.report.findings import q_words
 from portrayal.report.formats import short
 from portrayal.report.passages import Passage, passage, rows_of
-from portrayal.report.strength import (
-    CLEAR,
-    SOME,
-    STRONG,
-    FirstScreen,
-    Stated,
-    count_words,
-)
+from portrayal.report.strength import CLEAR, SOME, STRONG, FirstScreen, Stated, count_words
 from portrayal.report.view import study_named
 from portrayal.run import read_prompts
 from portrayal.shown import json_text
@@ -313,11 +293,7 @@ def _first(
     figures = [each for each in dumbbells(drawn, labels, found.level) if each.spec is not None]
     parts = {name: getattr(each, name) for each in figures for name in ("label", "spec", "legend")}
     return FirstScreen(
-        read,
-        tuple(said),
-        none,
-        tuple(cannot),
-        {"key": "glance", **parts} if figures else None,
+        read, tuple(said), none, tuple(cannot), {"key": "glance", **parts} if figures else None
     )
 
 

@@ -12,13 +12,7 @@ from portrayal.records import finite
 from portrayal.reference.labels import speaking_of
 from portrayal.registry import form_of
 from portrayal.report.changes.dumbbells import figure_key, where_all
-from portrayal.report.changes.sheet import (
-    Download,
-    change_words,
-    row_label,
-    span_words,
-    subject,
-)
+from portrayal.report.changes.sheet import Download, change_words, row_label, span_words, subject
 from portrayal.report.figures.declared import Declarations
 from portrayal.report.figures.figure import Figure, Spec
 from portrayal.report.figures.panels import Axis, reach, rule_at, tiled

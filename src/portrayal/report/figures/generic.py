@@ -12,14 +12,7 @@ from portrayal.records import Estimate
 from portrayal.reference.labels import attribute_label, strata_parts
 from portrayal.reference.labels import group_label as shown_label
 from portrayal.registry import described
-from portrayal.report.figures.figure import (
-    Builder,
-    Figure,
-    Spec,
-    Table,
-    colour_of,
-    estimate_table,
-)
+from portrayal.report.figures.figure import Builder, Figure, Spec, Table, colour_of, estimate_table
 from portrayal.report.figures.heat import heat, ratio_cell, ratio_heat
 from portrayal.report.figures.panels import LINE, Axis, dot_by_model, legend, panel, reach, tiled
 from portrayal.report.findings import STATISTICS, distance

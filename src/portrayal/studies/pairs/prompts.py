@@ -211,10 +211,7 @@ def _cases(
 
 
 def _grid(
-    file: DataFile,
-    stated: _PairFile,
-    people: Mapping[str, list[_Person]],
-    cases: list[PromptEntry],
+    file: DataFile, stated: _PairFile, people: Mapping[str, list[_Person]], cases: list[PromptEntry]
 ) -> Iterator[tuple[Prompt, PromptEntry]]:
     """Every case in every wording with every person."""
     cells = [case.cells for case in cases] or [{}]

@@ -51,7 +51,7 @@ _SPELLED = {
     )
     | dict.fromkeys(
         ("power-laden", "power laden", "laden", "power dynamic", "power-dynamic", "power"), LADEN
-    ),
+    )
 }
 
 

@@ -164,12 +164,7 @@ def _share(labelling: Mapping[str, Any], name: str) -> str:
     return f"{100 * labelling[name] / n_texts:.0f} %" if n_texts else "none"
 
 
-LABELERS = {
-    "embedded": PEOPLE.name,
-    "reader": READER.name,
-    "llm": LLM.name,
-    "routed": ROUTED.name,
-}
+LABELERS = {"embedded": PEOPLE.name, "reader": READER.name, "llm": LLM.name, "routed": ROUTED.name}
 """Who labels (the rules; rules and network; a language model; or the first and, where they are
 least sure, the other), and the annotator whose stage holds the labels then."""
 
