@@ -222,10 +222,7 @@ class AskingConfig:
     )
     samples: int = option(1, "Answers to each prompt.", panel=_ASKING)
     prompts: Tabular | None = option(  # noqa: RUF009
-        None,
-        "Prompt file of your own (TOML, CSV, JSON lines).",
-        panel=_ASKING,
-        metavar="FILE",
+        None, "Prompt file of your own (TOML, CSV, JSON lines).", panel=_ASKING, metavar="FILE"
     )
     prompt_options: Mapping[str, Any] = field(default_factory=dict)
     base_url: str | None = option(

@@ -127,10 +127,7 @@ Rows = Sequence[Mapping[str, Any]]
 
 
 def toxicity_settings(
-    model: str | Path = DEFAULT,
-    label: str | None = None,
-    device: str = "auto",
-    batch: int = 32,
+    model: str | Path = DEFAULT, label: str | None = None, device: str = "auto", batch: int = 32
 ) -> dict[str, Any]:
     """Return the settings of `toxicity.v1`, checked; nothing is loaded yet.
 

@@ -209,11 +209,7 @@ def apply_edits(
 
 
 def _place(
-    text: str,
-    spans: Sequence[Span],
-    chosen: Collection[int],
-    edit: Edit,
-    taken: list[Replacement],
+    text: str, spans: Sequence[Span], chosen: Collection[int], edit: Edit, taken: list[Replacement]
 ) -> Replacement | str:
     """Where an edit goes: the first free place in a chosen sentence; why nowhere, else."""
     original, edited = edit.original.strip(), edit.edited.strip()

@@ -154,11 +154,7 @@ def read_passages(
 
 
 def read_agency(
-    texts: Sequence[str],
-    names: Sequence[Sequence[str]],
-    classify: Classify,
-    *,
-    masked: bool = True,
+    texts: Sequence[str], names: Sequence[Sequence[str]], classify: Classify, *, masked: bool = True
 ) -> list[AgencyReading]:
     """Return the agency of the sentences of each text.
 

@@ -153,8 +153,5 @@ def _read(name: str, file: DataFile) -> GroupLexicon:
 
 
 _LEXICONS = Catalogue(
-    "a registered lexicon",
-    data_file("lexicons"),
-    _read,
-    columns=("attribute", "group", "word"),
+    "a registered lexicon", data_file("lexicons"), _read, columns=("attribute", "group", "word")
 )

@@ -167,11 +167,7 @@ def names_in_text(
 
 
 def _name_at(
-    text: str,
-    words: Sequence[re.Match[str]],
-    at: int,
-    index: NameIndex,
-    prefixes: Sequence[str],
+    text: str, words: Sequence[re.Match[str]], at: int, index: NameIndex, prefixes: Sequence[str]
 ) -> tuple[NameInText, int] | None:
     """The longest name that begins at a word, and its number of words."""
     start = words[at].start()

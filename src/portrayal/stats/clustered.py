@@ -211,12 +211,7 @@ def within_variance(count: FloatArray, total: FloatArray, squares: FloatArray) -
     return np.where(variance > _LEAST_WITHIN * independent, variance, independent)
 
 
-def infer_ratios(
-    upper: Sums,
-    lower: Sums,
-    level: float,
-    null: npt.ArrayLike = 1.0,
-) -> Clustered:
+def infer_ratios(upper: Sums, lower: Sums, level: float, null: npt.ArrayLike = 1.0) -> Clustered:
     """Infer ratios of two shares of the same prompts, (sum a / sum n) / (sum b / sum m).
 
     Parameters

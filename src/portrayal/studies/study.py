@@ -125,8 +125,7 @@ class Options:
         (), "Factor to measure as well: religion, age, ..., or a TOML file; may be repeated."
     )
     factor_model: str | None = option(
-        None,
-        "Model that labels for a factor with a source of the kind model: SERVICE:MODEL.",
+        None, "Model that labels for a factor with a source of the kind model: SERVICE:MODEL."
     )
     retest: int = option(
         0, "Questions that --factor-model is asked again, drawn at random.", rare=True

@@ -115,10 +115,7 @@ def _rows(spec: Spec) -> Spec:
             if isinstance(band, dict) and "band" in band:
                 height = {"band": band["band"] * (step / (step + _LABEL))}
                 found["layer"][i] = part | {"mark": {**part["mark"], "height": height}}
-    return found | {
-        "width": PHONE - 20,
-        "height": {"step": step + _LABEL, **more},
-    }
+    return found | {"width": PHONE - 20, "height": {"step": step + _LABEL, **more}}
 
 
 def _cells(spec: Spec, columns: int) -> Spec:

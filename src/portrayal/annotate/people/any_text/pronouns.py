@@ -213,10 +213,7 @@ _LEAST = 2
 
 
 def single_they(
-    tokens: Tokens,
-    who: Mapping[int, int],
-    genders: Sequence[frozenset[str]],
-    named: Sequence[bool],
+    tokens: Tokens, who: Mapping[int, int], genders: Sequence[frozenset[str]], named: Sequence[bool]
 ) -> list[tuple[int, int]]:
     """Uses of "they" that refer to one person, as (position, person).
 

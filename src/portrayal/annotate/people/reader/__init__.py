@@ -8,10 +8,4 @@ out. It needs the extra `portrayal[reader]` and never sees a name, so no gender 
 from portrayal.annotate.people.reader.network import Network, NetworkOutput, load_network
 from portrayal.annotate.people.reader.rows import read_stories, reader_settings
 
-__all__ = [
-    "Network",
-    "NetworkOutput",
-    "load_network",
-    "read_stories",
-    "reader_settings",
-]
+__all__ = ["Network", "NetworkOutput", "load_network", "read_stories", "reader_settings"]

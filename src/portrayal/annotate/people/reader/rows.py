@@ -83,11 +83,7 @@ def reader_settings(folder: str | Path | None = None, *, below: float = 1.0) -> 
         ) from error
     if folder is not None and digest_of(where) != digest:
         raise _changed(where)
-    return {
-        "folder": SHIPPED if folder is None else str(where),
-        "sha256": digest,
-        "below": below,
-    }
+    return {"folder": SHIPPED if folder is None else str(where), "sha256": digest, "below": below}
 
 
 def _changed(folder: Path) -> DataError:

@@ -12,13 +12,7 @@ from itertools import product
 from portrayal.annotate.people.shared.scan import QUOTES
 from portrayal.annotate.people.shared.words import word_lists
 from portrayal.annotate.people.stories.cast import Cast
-from portrayal.annotate.people.stories.scene import (
-    GIVES,
-    RECEIVES,
-    SUBJECT_WORDS,
-    RoleWords,
-    Scene,
-)
+from portrayal.annotate.people.stories.scene import GIVES, RECEIVES, SUBJECT_WORDS, RoleWords, Scene
 
 SIGNS = (
     *("score", "mentions", "first", "spare", "nameless", "one nameless"),

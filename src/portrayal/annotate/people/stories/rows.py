@@ -6,11 +6,7 @@ from typing import Any
 import pyarrow as pa
 
 from portrayal.annotate.annotator import Annotator
-from portrayal.annotate.people.shared.model import (
-    Character,
-    Roles,
-    labelled_person,
-)
+from portrayal.annotate.people.shared.model import Character, Roles, labelled_person
 from portrayal.annotate.people.shared.scan import LocalWords, local_words, locale_of
 from portrayal.annotate.people.stories.extract import extract_people
 
