@@ -132,7 +132,13 @@ def select(rows: Iterable[_Place], measure: str | None, where: Iterable[str]) ->
 
 def estimate_facts(row: "Estimate") -> dict[str, Any]:
     """Return one estimate as plain values; group always names race and gender, null for neither."""
-    facts = {"id": row.id} | dataclasses.asdict(row)
+    facts: dict[str, Any] = {"id": row.id}
+    for each in dataclasses.fields(row):
+        value = getattr(row, each.name)
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            value = dataclasses.asdict(value)
+        facts[each.name] = value
+    facts["tests"] = [dataclasses.asdict(test) for test in row.tests]
     del facts["sums"], facts["scores"]  # not read from a file
     facts["warning"] = row.warning
     facts["group"] = {"race": None, "gender": None} | dict(row.group)
