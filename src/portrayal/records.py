@@ -24,6 +24,8 @@ OUTCOMES: tuple[Outcome, ...] = ("ok", "refused", "empty", "failed")
 
 ALL = "all"
 """The stratum that pools every value of its attribute: `{"model": "all"}`."""
+REFERENCE = "reference"
+"""The "model" of texts that people wrote, with which those of models are compared."""
 
 BY_HAND = ", corrected by hand"
 """What a way of seeing is called, after its own name, where labels by hand correct it."""

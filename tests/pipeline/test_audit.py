@@ -18,7 +18,7 @@ from portrayal.errors import DataError, OptionError, PortrayalError, RunError, U
 from portrayal.measure import with_q_values
 from portrayal.pipeline.audit import _file_mark
 from portrayal.pipeline.config import AuditConfig
-from portrayal.records import Estimate, PromptScores, Test
+from portrayal.records import REFERENCE, Estimate, PromptScores, Test
 from portrayal.run import Stage, fingerprint
 from portrayal.stats import benjamini_hochberg
 from portrayal.studies.laissez_faire import prompts
@@ -418,6 +418,14 @@ def test_what_is_pooled_over_a_stratum_does_not_pay_for_its_parts():
     adjusted = with_q_values([estimate("a", 0.01, field="all"), *parts])
     assert adjusted[0].tests[0].q == pytest.approx(0.01)
     assert adjusted[1].tests[0].q == pytest.approx(0.5)
+
+
+def test_originals_are_no_second_model():
+    """Where a study tests originals as well, findings are about its only model all the same."""
+    own = estimate("subordination.v1", 0.004, model="m", domain="Labor")
+    originals = estimate("topic_use.v1", 0.2, model=REFERENCE)
+    assert audit_q([own, originals])[0] == pytest.approx(0.004)
+    assert audit_q([own, estimate("topic_use.v1", 0.2, model="n")])[0] is None
 
 
 def test_each_measure_that_a_report_may_state_is_one_question():

@@ -25,7 +25,7 @@ from portrayal.comparison.result import Change, Comparison, Prompts
 from portrayal.comparison.sums import Numbering, changes_against, why_not
 from portrayal.errors import OptionError, PortrayalError
 from portrayal.measure.scope import stated_changes, with_q_values
-from portrayal.records import ALL, LIKE_THESE, THESE, Estimate, Test
+from portrayal.records import ALL, LIKE_THESE, REFERENCE, THESE, Estimate, Test
 from portrayal.run import Run, read_parquet
 from portrayal.stats import prompt_subsets
 from portrayal.types import FloatArray
@@ -275,7 +275,7 @@ def _with_q(
                 scores=row.scores,
             )
         )
-    names = {e.strata["model"] for e in tested} - {ALL}
+    names = {e.strata["model"] for e in tested} - {ALL, REFERENCE}
     main = names.pop() if len(names) == 1 else ALL
     may_be = stated_changes(tested, main, stated_of(study))
     stated = [

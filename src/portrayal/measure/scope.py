@@ -11,7 +11,16 @@ import numpy as np
 
 import portrayal.registry as registry
 from portrayal.errors import OptionError, PortrayalError
-from portrayal.records import ALL, ASKED, BEYOND_MARGINS, NO_FINDING, NO_TEST, THESE, Estimate
+from portrayal.records import (
+    ALL,
+    ASKED,
+    BEYOND_MARGINS,
+    NO_FINDING,
+    NO_TEST,
+    REFERENCE,
+    THESE,
+    Estimate,
+)
 from portrayal.registry import Component
 from portrayal.stats import benjamini_hochberg, holm, joint_p
 from portrayal.types import FloatArray
@@ -171,7 +180,8 @@ def with_q_values(
         q = benjamini_hochberg([estimates[i].tests[0].p for i in family_rows])
         for i, value in zip(family_rows, q.tolist(), strict=True):
             adjusted[i] = _with_first(adjusted[i], q=value)
-    models = {e.strata["model"] for e in estimates if e.tests and "model" in e.strata} - {ALL}
+    models = {e.strata["model"] for e in estimates if e.tests and "model" in e.strata}
+    models -= {ALL, REFERENCE}
     mains = (ALL, *models) if len(models) == 1 and members is None else (ALL,)
     for main in mains:
         questions: dict[tuple[str, bool], list[int]] = {}

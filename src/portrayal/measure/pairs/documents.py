@@ -42,7 +42,6 @@ from portrayal.measure.pairs.table import (
     DOCUMENT,
     EQUAL,
     FULL,
-    REFERENCE,
     SHARE,
     Block,
     Deal,
@@ -65,7 +64,7 @@ from portrayal.measure.pairs.topics import (
     standardized_residuals,
     topic_shares,
 )
-from portrayal.records import ALL
+from portrayal.records import ALL, REFERENCE
 from portrayal.run import Run
 from portrayal.run.files import Kept, Shelf, write_atomically
 from portrayal.types import BoolArray, FloatArray, IntArray

@@ -16,9 +16,9 @@ from portrayal.measure.clustered import (
 )
 from portrayal.measure.corrected import HandMarks, HandSums
 from portrayal.measure.pairs.estimates import ROUNDING
-from portrayal.measure.pairs.table import REFERENCE, Paired, Texts
+from portrayal.measure.pairs.table import Paired, Texts
 from portrayal.measure.scope import Scope
-from portrayal.records import ALL, OUTCOMES, Estimate, Null, Test
+from portrayal.records import ALL, OUTCOMES, REFERENCE, Estimate, Null, Test
 from portrayal.registry import Component
 from portrayal.stats import exact_test
 from portrayal.stats.two_phase import Labelled

@@ -18,12 +18,11 @@ from portrayal.measure.pairs.table import (
     NO_TEXT,
     PAIRED,
     PLAIN_FORM,
-    REFERENCE,
     UNREADABLE,
     Paired,
     Texts,
 )
-from portrayal.records import ALL, OUTCOMES
+from portrayal.records import ALL, OUTCOMES, REFERENCE
 from portrayal.run import Run, Stage, read_prompts, read_shards
 from portrayal.run.files import Column
 from portrayal.types import FloatArray, IntArray

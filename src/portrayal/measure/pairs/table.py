@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from portrayal.measure.corrected import HandMarks
 from portrayal.measure.pairs.dealing import Pools, pools_of
-from portrayal.records import ALL
+from portrayal.records import ALL, REFERENCE
 from portrayal.run.files import Column
 from portrayal.types import BoolArray, FloatArray, IntArray
 
@@ -29,8 +29,6 @@ NO_ORIGINAL = "no original"
 NO_TEXT = "no generated text"
 UNREADABLE = "annotation failed"
 DUPLICATE = "second original of a pair"
-REFERENCE = "reference"
-"""The "model" of the originals, in fates and lengths."""
 PLAIN_FORM = "un" + "biased"
 """Fang et al.'s name of the prompt form that adds nothing to the headline; the default."""
 

@@ -7,10 +7,10 @@ import numpy as np
 
 from portrayal.measure.pairs.documents import LEVEL, Topics
 from portrayal.measure.pairs.levels import lexicon_columns
-from portrayal.measure.pairs.table import FULL, REFERENCE, Paired
+from portrayal.measure.pairs.table import FULL, Paired
 from portrayal.measure.pairs.topics import TopicTable, chi_squared, contingency
 from portrayal.measure.scope import Scope
-from portrayal.records import ALL, Estimate, Null, Test
+from portrayal.records import ALL, REFERENCE, Estimate, Null, Test
 from portrayal.registry import Component
 from portrayal.stats import permutation_range, shuffle_within
 from portrayal.types import FloatArray

@@ -9,8 +9,7 @@ from scipy.special import chdtrc
 
 from portrayal.annotate.topics import Bags, TopicModel, TopicTexts
 from portrayal.measure.pairs.levels import Sides, runs
-from portrayal.measure.pairs.table import REFERENCE
-from portrayal.records import ALL
+from portrayal.records import ALL, REFERENCE
 from portrayal.run.files import Kept, Shelf
 from portrayal.stats import divide
 from portrayal.types import BoolArray, FloatArray, IntArray
