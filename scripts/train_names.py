@@ -67,7 +67,7 @@ def clusters(text: str, local) -> Iterator[tuple[str, list[str], Counter[str], l
     """Yield each name of a text, its features, and the spans of its mentions."""
     draft = TextDraft(text, sentences(text), local)
     runs = find_candidates(text, draft.tokens, draft.opens)
-    for each in name_clusters(draft.tokens, [r for r in runs if r.start not in draft.headlines]):
+    for each in name_clusters(draft.tokens, runs):
         own = list(name_features(draft.tokens, each.words, each.mentions))
         around = Counter[str]()
         for run in each.mentions:

@@ -64,30 +64,7 @@ def _digest_line(text: str) -> str:
 
 def datasheet(run: "Run") -> str:
     """Return the datasheet as Markdown."""
-    facts = _facts(run)
-    form = tomllib.loads(files("portrayal.pipeline").joinpath("datasheet.toml").read_text("utf-8"))
-    lines = [
-        f"# Datasheet: {facts['study']}",
-        "",
-        "Questions of Gebru et al. (2021), as in Shieh et al. (2025), Supplement E.1. Answers "
-        f"from the run by Portrayal {facts['portrayal']}; what it cannot know is marked "
-        f"{BLANK.format('…')}.",
-    ]
-    number = 0
-    for section in form["section"]:
-        lines += ["", f"## {section['title']}"]
-        for question in section["questions"]:
-            number += 1
-            parts = [question["answer"].format_map(facts)] if "answer" in question else []
-            if "blank" in question:
-                parts.append(BLANK.format(question["blank"].format_map(facts)))
-            answer = " ".join(part for part in parts if part)
-            lines += ["", f"**{number}. {question['ask']}**", "", answer]
-    return "\n".join(lines) + "\n"
-
-
-def _facts(run: "Run") -> dict[str, str]:
-    """Everything an answer can name, already escaped for Markdown."""
+    # Everything an answer can name, already escaped for Markdown
     note = run.texts.note()
     settings = run.settings() if run.settings_path.is_file() else {}
     told = counted(run)
@@ -96,12 +73,14 @@ def _facts(run: "Run") -> dict[str, str]:
     tables = [options[name] for name in ("name_table", "baseline") if name in options]
     measures = [f"`{name}`" for name in settings.get("measures", ())]
     asked, source = told["first"] is not None, markdown(str(note.get("source", "a file")))
-    return {
+    rows = [(*words, f"{n_prompts:,}", f"{n:,}") for *words, n_prompts, n in told["cells"]]
+    heads = ("domain", "condition", "model", "prompts", "texts")
+    facts = {
         "study": markdown(settings.get("study", "not audited yet")),
         "portrayal": markdown(settings.get("portrayal", __version__)),
         "models": models,
         "instances": f"Texts that language models ({models}) wrote in answer to prompts.",
-        "counts": _counts(told),
+        "counts": f"{told['n_texts']:,} texts.\n\n{markdown_table(heads, rows, 2)}",
         "sampling": f"A sample: {told['n_texts']:,} answers to {told['n_prompts']:,} prompts, "
         f"{told['fewest']:,} to {told['most']:,} of each model to each prompt.",
         "columns": "Of each text: " + ", ".join(f"`{name}`" for name in told["columns"]) + ". "
@@ -127,6 +106,25 @@ def _facts(run: "Run") -> dict[str, str]:
         "limits": "It holds what these models wrote to these prompts, in their language, at that "
         "time; it says nothing about other prompts or later versions of the models.",
     }
+    form = tomllib.loads(files("portrayal.pipeline").joinpath("datasheet.toml").read_text("utf-8"))
+    lines = [
+        f"# Datasheet: {facts['study']}",
+        "",
+        "Questions of Gebru et al. (2021), as in Shieh et al. (2025), Supplement E.1. Answers "
+        f"from the run by Portrayal {facts['portrayal']}; what it cannot know is marked "
+        f"{BLANK.format('…')}.",
+    ]
+    number = 0
+    for section in form["section"]:
+        lines += ["", f"## {section['title']}"]
+        for question in section["questions"]:
+            number += 1
+            parts = [question["answer"].format_map(facts)] if "answer" in question else []
+            if "blank" in question:
+                parts.append(BLANK.format(question["blank"].format_map(facts)))
+            answer = " ".join(part for part in parts if part)
+            lines += ["", f"**{number}. {question['ask']}**", "", answer]
+    return "\n".join(lines) + "\n"
 
 
 def _annotators(settings: Mapping[str, Any]) -> str:
@@ -153,12 +151,6 @@ def _procedure(told: Mapping[str, Any], note: Mapping[str, Any], source: str) ->
         said = [_list(given) or "default parameters", usage.reasoned, usage.estimated]
         lines.append(f"{markdown(model)}: {'; '.join(filter(None, said))}.")
     return " ".join(lines)
-
-
-def _counts(told: Mapping[str, Any]) -> str:
-    rows = [(*words, f"{n_prompts:,}", f"{n:,}") for *words, n_prompts, n in told["cells"]]
-    heads = ("domain", "condition", "model", "prompts", "texts")
-    return f"{told['n_texts']:,} texts.\n\n{markdown_table(heads, rows, 2)}"
 
 
 def _unread(told: Mapping[str, Any], note: Mapping[str, Any]) -> str:

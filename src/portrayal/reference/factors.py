@@ -575,7 +575,13 @@ def _checked_source(
     if isinstance(source, ReferenceSource) and not source.pairs_of and "words" not in table:
         raise file.wrong(here, "the key 'words' is missing.")
     if isinstance(source, NameSource):
-        return _checked_names(file, here, source)
+        if bool(source.table) == bool(source.names):
+            raise file.wrong(here, "expected either the key 'table' or the key 'names'.")
+        registered = tuple(read_toml("name_tables.toml"))
+        if not source.table or source.table in registered:
+            return source
+        known = f"none of the registered tables ({', '.join(registered)})"
+        return replace(source, table=file.beside((*here, "table"), source.table, known))
     return source
 
 
@@ -592,16 +598,6 @@ def _checked_cells(
     if isinstance(source, CodeSource) and source.file:
         return replace(source, file=file.beside((*here, "file"), source.file))
     return source
-
-
-def _checked_names(file: DataFile, here: Keys, source: NameSource) -> NameSource:
-    if bool(source.table) == bool(source.names):
-        raise file.wrong(here, "expected either the key 'table' or the key 'names'.")
-    registered = tuple(read_toml("name_tables.toml"))
-    if not source.table or source.table in registered:
-        return source
-    known = f"none of the registered tables ({', '.join(registered)})"
-    return replace(source, table=file.beside((*here, "table"), source.table, known))
 
 
 def _checked_baseline(file: DataFile, here: Keys, factor: Factor) -> FactorBaseline:

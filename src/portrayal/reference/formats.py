@@ -139,7 +139,15 @@ def to_shares(
     whole = 1.0 if unit == SHARE else 100.0
     _check(sums > whole * (1 + _ROUNDING), f"sum to more than {whole:g}", values, rows)
     shares = np.clip(values / whole, 0.0, 1.0)
-    _refuse_shares_of_group(shares, rows.path)
+    # Refuse tables of P(name | group), whose columns rather than rows sum to 1
+    where = rows.path
+    columns = shares.sum(axis=0)
+    if len(shares) >= 20 and np.all(np.abs(columns - 1) < 0.05) and shares.sum(axis=1).max() < 0.9:
+        raise DataError(
+            f"{where}: each group column sums to 1, so this is the share of each group that bears "
+            "the name. Expected the share of the name's bearers that is of each group; of Rosenman,"
+            " Olivella and Imai's files that is first_nameRaceProbs."
+        )
     return shares, np.full(len(rows.names), np.nan) if counts is None else counts
 
 
@@ -151,17 +159,6 @@ def _check(bad: NDArray[np.bool_], what: str, values: FloatArray, rows: Rows) ->
         raise DataError(
             f"{rows.at(row)}: the group columns of {rows.names[row]!r} {what} ({found}); "
             f"{int(bad.sum()):,} of {len(bad):,} rows are so. Correct or leave out these rows."
-        )
-
-
-def _refuse_shares_of_group(shares: FloatArray, where: Path) -> None:
-    """Refuse tables of P(name | group), whose columns rather than rows sum to 1."""
-    columns = shares.sum(axis=0)
-    if len(shares) >= 20 and np.all(np.abs(columns - 1) < 0.05) and shares.sum(axis=1).max() < 0.9:
-        raise DataError(
-            f"{where}: each group column sums to 1, so this is the share of each group that bears "
-            "the name. Expected the share of the name's bearers that is of each group; of Rosenman,"
-            " Olivella and Imai's files that is first_nameRaceProbs."
         )
 
 
@@ -278,7 +275,14 @@ def read_extract(path: Path) -> tuple[Cells, tuple[str, ...]]:
     skipped: list[int] = []
     parts = [_count(file, skipped) for file in files]
     notes = (f"{len(skipped):,} lines with too few or too many fields left out",) if skipped else ()
-    return _total(parts), notes
+    # Add up the counts of several files
+    import pyarrow as pa
+
+    table = pa.concat_tables(parts).rename_columns(["name", "race", "people"])
+    table = table.group_by(["name", "race"]).aggregate([("people", "sum")])
+    return (
+        Cells(table["name"].to_pylist(), table["race"].to_pylist(), table["people_sum"].to_pylist())
+    ), notes
 
 
 def _count(file: Path, skipped: list[int]) -> Any:
@@ -309,17 +313,6 @@ def _count(file: Path, skipped: list[int]) -> Any:
     ]
     counted = pa.concat_tables(cells).rename_columns(["name", "race", "people"])
     return counted.group_by(["name", "race"]).aggregate([("people", "sum")])
-
-
-def _total(parts: list[Any]) -> Cells:
-    """Add up the counts of several files."""
-    import pyarrow as pa
-
-    table = pa.concat_tables(parts).rename_columns(["name", "race", "people"])
-    table = table.group_by(["name", "race"]).aggregate([("people", "sum")])
-    return Cells(
-        table["name"].to_pylist(), table["race"].to_pylist(), table["people_sum"].to_pylist()
-    )
 
 
 def _county_files(folder: Path) -> list[Path]:

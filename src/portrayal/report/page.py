@@ -110,8 +110,22 @@ def _filled_page(view: View, brief: bool) -> tuple[str, dict[str, Drawing]]:
     # Words to filter the table of estimates by: a group and a place of its own.
     lines = table.get("rows", [])
     words = [next((line[column] for line in lines if line[column]), "") for column in (3, 2)]
+    # The study, and what was asked
+    study = view.study
+    title = study.title if study else str(view.settings.get("study", "Audit"))
+    models = about.models_line(view) or "no model named"
+    paper = study.paper if study else ""
     given = {
-        **_asked(view),
+        "brand": "audit report",
+        "title": title,
+        "head": f"{title} · {models}",
+        "citation": about.citation(view, title, models, paper),
+        "paper": paper,
+        "question": study.question if study else "",
+        "models": [short(model, 60) for model in view.models],
+        "main": short(view.called(view.main), 60),
+        "facts": about.facts(view),
+        "readable": about.readable(view),
         "wording": report.wording,
         "first": first,
         "below": below,
@@ -131,23 +145,3 @@ def _filled_page(view: View, brief: bool) -> tuple[str, dict[str, Drawing]]:
         "csv": "" if brief else packed_csv(view),
     }
     return environment.get_template("report.html.j2").render(given), dict(charts.images)
-
-
-def _asked(view: View) -> dict[str, Any]:
-    """Return what the page says of the study and of what was asked."""
-    study = view.study
-    title = study.title if study else str(view.settings.get("study", "Audit"))
-    models = about.models_line(view) or "no model named"
-    paper = study.paper if study else ""
-    return {
-        "brand": "audit report",
-        "title": title,
-        "head": f"{title} · {models}",
-        "citation": about.citation(view, title, models, paper),
-        "paper": paper,
-        "question": study.question if study else "",
-        "models": [short(model, 60) for model in view.models],
-        "main": short(view.called(view.main), 60),
-        "facts": about.facts(view),
-        "readable": about.readable(view),
-    }

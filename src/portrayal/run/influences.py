@@ -126,32 +126,30 @@ def read_influences(path: Path, estimates: Sequence[Estimate]) -> Influences:
         if not table.schema.equals(_schema()):
             raise ValueError("its columns are not as they were written")
         found = _influences(table)
-        _check(found, estimates)
+        # Refuse sums that are no numbers, or that do not give the values of their estimates
+        import numpy as np
+
+        upper, n_upper, lower, n_lower = found.columns
+        wrong = ~np.isfinite(upper) | ~np.isfinite(n_upper) | (n_upper < 0)
+        two = np.repeat(
+            [form in ("ratio", "difference") for form in found.forms], np.diff(found.starts)
+        )
+        wrong |= two & ~(np.isfinite(lower) & np.isfinite(n_lower) & (n_lower >= 0))
+        if wrong.any():
+            raise ValueError("some of its sums are no numbers")
+        n = len(estimates)
+        whose = np.repeat(np.arange(n), np.diff(found.starts))
+        with np.errstate(all="ignore"):
+            sums = [np.bincount(whose, column, minlength=n) for column in found.columns]
+            first, second = sums[0] / sums[1], sums[2] / sums[3]
+            of_form = {"mean": first, "ratio": first / second, "difference": first - second}
+        for i, (form, row) in enumerate(zip(found.forms, estimates, strict=True)):
+            if form is None or form == "influence":  # whose sums give no value
+                continue
+            value = float(found.scales[i] * of_form[form][i])
+            if row.value is None or not math.isclose(value, row.value, rel_tol=1e-9, abs_tol=1e-9):
+                raise ValueError(f"the sums of {row.measure} give {value:.6g}, not {row.value}")
         return found
-
-
-def _check(kept: Influences, estimates: Sequence[Estimate]) -> None:
-    """Refuse sums that are no numbers, or that do not give the values of their estimates."""
-    import numpy as np
-
-    upper, n_upper, lower, n_lower = kept.columns
-    wrong = ~np.isfinite(upper) | ~np.isfinite(n_upper) | (n_upper < 0)
-    two = np.repeat([form in ("ratio", "difference") for form in kept.forms], np.diff(kept.starts))
-    wrong |= two & ~(np.isfinite(lower) & np.isfinite(n_lower) & (n_lower >= 0))
-    if wrong.any():
-        raise ValueError("some of its sums are no numbers")
-    n = len(estimates)
-    whose = np.repeat(np.arange(n), np.diff(kept.starts))
-    with np.errstate(all="ignore"):
-        sums = [np.bincount(whose, column, minlength=n) for column in kept.columns]
-        first, second = sums[0] / sums[1], sums[2] / sums[3]
-        of_form = {"mean": first, "ratio": first / second, "difference": first - second}
-    for i, (form, row) in enumerate(zip(kept.forms, estimates, strict=True)):
-        if form is None or form == "influence":  # whose sums give no value
-            continue
-        value = float(kept.scales[i] * of_form[form][i])
-        if row.value is None or not math.isclose(value, row.value, rel_tol=1e-9, abs_tol=1e-9):
-            raise ValueError(f"the sums of {row.measure} give {value:.6g}, not {row.value}")
 
 
 def _influences(table: pa.Table) -> Influences:

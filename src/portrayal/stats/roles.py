@@ -162,7 +162,12 @@ def coin_test(
     """
     n_prompts = here.sum(0)
     partial, _, _ = _partial_sums(part, here, subsets)
-    p = np.where(n_prompts < fewest_prompts(level), np.nan, _two_sided(partial))
+    up, down = (partial <= 0).mean(0), (partial >= 0).mean(0)
+    p = np.where(
+        n_prompts < fewest_prompts(level),
+        np.nan,
+        np.asarray(np.minimum(1.0, 2.0 * np.minimum(up, down)), dtype=np.float64),
+    )
     # With the signs of a subset changed, a sum is what it was less twice that of the subset.
     whole, ordered = part.sum(0), np.sort(partial, axis=0)
     rank = max(int(np.ceil((1.0 - level) / 2.0 * len(ordered) - 1e-9)), 1)
@@ -280,12 +285,6 @@ def _partial_sums(
     nobody = sums_over(subsets, here.astype(np.float64)) < 0.5
     tie = nobody | (np.abs(partial) <= _TIE * np.abs(part).sum(0))
     return np.asarray(np.where(tie, 0.0, partial), dtype=np.float64), tie, nobody
-
-
-def _two_sided(partial: FloatArray) -> FloatArray:
-    """Two-sided p of the sum: a subset with a sum of 0 or less is a swap that raises it."""
-    up, down = (partial <= 0).mean(0), (partial >= 0).mean(0)
-    return np.asarray(np.minimum(1.0, 2.0 * np.minimum(up, down)), dtype=np.float64)
 
 
 def _tails(

@@ -81,43 +81,7 @@ def infer_median_shares(
     if not count.shape == total.shape == squares.shape or count.ndim != 3:
         shapes = f"{count.shape}, {total.shape} and {squares.shape}"
         raise ValueError(f"sums must share a shape (n_prompts, n_models, k); got {shapes}.")
-    evidence = _evidence(count, total, squares, rng)
-    clusters = (total.sum(1) > 0).sum(0)
-    models = (total.sum(0) > 0).sum(0)
-    tested = np.broadcast_to(np.asarray(null, dtype=np.float64), evidence.share.shape)
-    inside = (tested > 0) & (tested < 1)
-    reason = np.select(
-        [models == 0, models < FEWEST_MODELS, clusters < 2, ~inside],
-        [NO_UNITS, FEW_MODELS, ONE_PROMPT, NO_NULL],
-        default="",
-    )
-    known = (models >= FEWEST_MODELS) & (clusters >= 2)
-    low, high = (np.where(known, x, np.nan) for x in evidence_interval(evidence, level))
-    p = evidence_p(evidence, np.where(reason == "", tested, np.nan))
-    carriers = effective_number(count.sum(1))
-    return Clustered(evidence.share, low, high, p, clusters, carriers, evidence.df, reason)
-
-
-def median_over(values: FloatArray) -> FloatArray:
-    """Median over axis 0 of the numbers there; NaN where fewer than three are numbers.
-
-    >>> median_over(np.array([[1.0, 1.0], [3.0, np.nan], [2.0, 5.0]])).tolist()
-    [2.0, nan]
-    """
-    known = (~np.isnan(values)).sum(0)
-    ordered = np.sort(values, axis=0)  # NaN last
-    low, high = np.maximum((known - 1) // 2, 0), np.maximum(known // 2, 0)
-    ends = (
-        np.take_along_axis(ordered, np.minimum(at, len(values) - 1)[np.newaxis], 0)[0]
-        for at in (low, high)
-    )
-    return np.where(known >= FEWEST_MODELS, 0.5 * sum(ends), np.nan)
-
-
-def _evidence(
-    count: FloatArray, total: FloatArray, squares: FloatArray, rng: np.random.Generator
-) -> Evidence:
-    """What the data say about each median, reduced to effective units."""
+    # What the data say about each median, reduced to effective units
     n_prompts, n_models, _ = count.shape
     size = total.sum(0)
     share = divide(count.sum(0), size)
@@ -150,7 +114,7 @@ def _evidence(
     units = np.where(certain | ~np.isfinite(units), one, np.minimum(units, np.nansum(each, axis=0)))
     df = np.where(certain | ~np.isfinite(effect), 0.0, df)
     largest = np.nan_to_num(divide(units, effective_number(total.sum(1))))
-    return Evidence(
+    evidence = Evidence(
         share=median,
         size=units,
         effect=np.where(df > 0, effect, 1.0),
@@ -158,6 +122,36 @@ def _evidence(
         smallest=np.full_like(median, SMALLEST_EFFECT),
         largest=np.maximum(largest, 1.0) * (1 + 1e-9),
     )
+    clusters = (total.sum(1) > 0).sum(0)
+    models = (total.sum(0) > 0).sum(0)
+    tested = np.broadcast_to(np.asarray(null, dtype=np.float64), evidence.share.shape)
+    inside = (tested > 0) & (tested < 1)
+    reason = np.select(
+        [models == 0, models < FEWEST_MODELS, clusters < 2, ~inside],
+        [NO_UNITS, FEW_MODELS, ONE_PROMPT, NO_NULL],
+        default="",
+    )
+    known = (models >= FEWEST_MODELS) & (clusters >= 2)
+    low, high = (np.where(known, x, np.nan) for x in evidence_interval(evidence, level))
+    p = evidence_p(evidence, np.where(reason == "", tested, np.nan))
+    carriers = effective_number(count.sum(1))
+    return Clustered(evidence.share, low, high, p, clusters, carriers, evidence.df, reason)
+
+
+def median_over(values: FloatArray) -> FloatArray:
+    """Median over axis 0 of the numbers there; NaN where fewer than three are numbers.
+
+    >>> median_over(np.array([[1.0, 1.0], [3.0, np.nan], [2.0, 5.0]])).tolist()
+    [2.0, nan]
+    """
+    known = (~np.isnan(values)).sum(0)
+    ordered = np.sort(values, axis=0)  # NaN last
+    low, high = np.maximum((known - 1) // 2, 0), np.maximum(known // 2, 0)
+    ends = (
+        np.take_along_axis(ordered, np.minimum(at, len(values) - 1)[np.newaxis], 0)[0]
+        for at in (low, high)
+    )
+    return np.where(known >= FEWEST_MODELS, 0.5 * sum(ends), np.nan)
 
 
 def _noisy_median(share: FloatArray, noise: FloatArray) -> FloatArray:

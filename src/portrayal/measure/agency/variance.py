@@ -57,7 +57,10 @@ def agency_variance(agency_texts: AgencyTexts, scope: Scope) -> Iterator[Estimat
         for kind in place.kinds:
             name = place.attributes[kind[0]] if len(kind) == 1 else INTERSECTIONAL
             members = place.groups(kind)[1]
-            found[name] = _scores(place, members)
+            texts = place.observed.count * place.n_checkpoints @ members
+            few = (texts < MIN_TEXTS - 0.5).any(axis=-1)
+            observed = np.where(few, np.nan, gap_variance(place.observed, members))
+            found[name] = _Scores(observed, gap_variance(place.null, members), (members,))
             yield from _estimates(place, name, found[name], members, scope)
         if INTERSECTIONAL in found:
             every = list(found.values())
@@ -74,21 +77,11 @@ def gap_variance(sums: CellSums, members: FloatArray) -> FloatArray:
 
     Shapes: members (n_cells, k) -> (..., n_runs); NaN in a run that lacks a group.
     """
-    return _variance(POINTS * sums.run_means(members))
-
-
-def _variance(means: FloatArray) -> FloatArray:
+    means = POINTS * sums.run_means(members)
     if means.shape[-1] < 2:
         return np.full(means.shape[:-1], np.nan)
     centre = means.mean(axis=-1, keepdims=True)
     return np.asarray(((means - centre) ** 2).sum(axis=-1) / (means.shape[-1] - 1))
-
-
-def _scores(place: AgencyStratum, members: FloatArray) -> _Scores:
-    texts = place.observed.count * place.n_checkpoints @ members
-    few = (texts < MIN_TEXTS - 0.5).any(axis=-1)
-    observed = np.where(few, np.nan, gap_variance(place.observed, members))
-    return _Scores(observed, gap_variance(place.null, members), (members,))
 
 
 def _estimates(

@@ -387,7 +387,15 @@ def _table(
     observed = np.zeros((model.n_topics, len(lexicon.groups) + 1), dtype=np.int64)
     pieces, with_words, unread = Pieces(shelf), np.zeros(corpus.texts.n_texts, dtype=bool), 0
     for first in range(0, len(corpus.inside), BLOCK):
-        piece, left_out = _piece(corpus, corpus.inside[first : first + BLOCK], lexicon)
+        # Topic, group and text of the sentences of these texts; how many have no topic
+        texts = corpus.inside[first : first + BLOCK]
+        m = len(lexicon.groups)
+        side = read_sentences(corpus.texts, texts)
+        about = sentence_groups(side.counts[:, lexicon.columns])
+        topic = taken(corpus.topics.topic, side.at).astype(np.int64)
+        known = topic >= 0
+        group = np.where(about < 0, m, about)[known]
+        piece, left_out = Piece(topic[known], group, texts[side.row][known]), int((~known).sum())
         observed += contingency(piece.topic, piece.group, observed.shape)
         with_words[piece.text] = True
         unread += left_out
@@ -407,17 +415,6 @@ def _table(
         n_pairs=len(np.unique(corpus.texts.pair[with_words])),
         unread=unread,
     )
-
-
-def _piece(corpus: _Corpus, texts: IntArray, lexicon: LexiconColumns) -> tuple[Piece, int]:
-    """Topic, group and text of the sentences of these texts; how many have no topic."""
-    m = len(lexicon.groups)
-    side = read_sentences(corpus.texts, texts)
-    about = sentence_groups(side.counts[:, lexicon.columns])
-    topic = taken(corpus.topics.topic, side.at).astype(np.int64)
-    known = topic >= 0
-    group = np.where(about < 0, m, about)[known]
-    return Piece(topic[known], group, texts[side.row][known]), int((~known).sum())
 
 
 @dataclass(frozen=True, eq=False)

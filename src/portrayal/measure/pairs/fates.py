@@ -248,6 +248,9 @@ def _length(
             "details": {"median": float(np.median(words))},
         }
 
+    rows = inside & ~read
+    counts = np.bincount(texts.outcome[rows], minlength=len(OUTCOMES)).tolist()
+    named = zip(("annotation failed", *OUTCOMES[1:]), counts, strict=True)
     (found,) = estimates_of(
         TEXT_LENGTHS,
         sums,
@@ -261,15 +264,9 @@ def _length(
         n_texts=len(words),
         n_units=float(words.sum()),
         n_clusters=len(sums.clusters),
-        exclusions=_unread(texts, inside & ~read),
+        exclusions={reason: int(n) for reason, n in named if n},
     )
     return found
-
-
-def _unread(texts: Texts, rows: BoolArray) -> dict[str, int]:
-    counts = np.bincount(texts.outcome[rows], minlength=len(OUTCOMES)).tolist()
-    named = zip(("annotation failed", *OUTCOMES[1:]), counts, strict=True)
-    return {reason: int(n) for reason, n in named if n}
 
 
 TEXT_LENGTHS = Component(

@@ -13,7 +13,6 @@ from portrayal.measure.scope import Scope
 from portrayal.records import ALL, REFERENCE, Estimate, Null, Test
 from portrayal.registry import Component
 from portrayal.stats import permutation_range, shuffle_within
-from portrayal.types import FloatArray
 
 SHUFFLED = "groups of sentences shuffled within each text"
 PEARSON = "Pearson chi-squared, sentences as independent (the paper's)"
@@ -53,13 +52,24 @@ def _of_table(table: TopicTable, scope: Scope) -> Estimate:
         return _estimate(strata, scope, undefined=EMPTY, exclusions=counted)
     n = int(table.observed.sum())
     rng = scope.rng(TOPIC_USE.name, *strata.values())
-    shuffled = _shuffled(table, scope.permutations, rng)
+    observed = np.zeros((scope.permutations, *table.observed.shape), dtype=np.int32)
+    for piece in table.pieces:
+        for draw in range(scope.permutations):
+            group = shuffle_within(piece.group, piece.text, rng)
+            observed[draw] += contingency(piece.topic, group, table.observed.shape)
+    shuffled = np.array([chi_squared(one)[0] for one in observed])
     low, high = permutation_range(shuffled, scope.level)
     null = Null(float(shuffled.mean()), float(low), float(high), scope.level, SHUFFLED, scope.seed)
     above = (1 + int((shuffled >= value).sum())) / (1 + len(shuffled))
     # Cramér's V, the size of the association in 0–1, does not grow with the number of sentences.
     least = min(int((table.observed.sum(axis=axis) > 0).sum()) for axis in (0, 1))
     cramers_v = float(np.sqrt(value / (table.observed.sum() * (least - 1))))
+    # Sentences of each group, and topics associated with it
+    found: dict[str, float] = {}
+    sentences = table.observed.sum(axis=0).tolist()
+    for code, label in enumerate((*table.groups, "neutral")):
+        found[f"sentences_{label}"] = float(sentences[code])
+        found[f"topics_{label}"] = float((table.association == code).sum())
     return _estimate(
         strata,
         scope,
@@ -70,27 +80,8 @@ def _of_table(table: TopicTable, scope: Scope) -> Estimate:
         n_units=float(n),
         n_clusters=table.n_pairs,
         exclusions=counted,
-        details={"df": float(df), "cramers_v": cramers_v, **_counts(table)},
+        details={"df": float(df), "cramers_v": cramers_v, **found},
     )
-
-
-def _counts(table: TopicTable) -> dict[str, float]:
-    """Sentences of each group, and topics associated with it."""
-    found: dict[str, float] = {}
-    sentences = table.observed.sum(axis=0).tolist()
-    for code, label in enumerate((*table.groups, "neutral")):
-        found[f"sentences_{label}"] = float(sentences[code])
-        found[f"topics_{label}"] = float((table.association == code).sum())
-    return found
-
-
-def _shuffled(table: TopicTable, draws: int, rng: np.random.Generator) -> FloatArray:
-    observed = np.zeros((draws, *table.observed.shape), dtype=np.int32)
-    for piece in table.pieces:
-        for draw in range(draws):
-            group = shuffle_within(piece.group, piece.text, rng)
-            observed[draw] += contingency(piece.topic, group, table.observed.shape)
-    return np.array([chi_squared(one)[0] for one in observed])
 
 
 def _strata(attribute: str, lexicon: str, model: str, form: str) -> dict[str, str]:

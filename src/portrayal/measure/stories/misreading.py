@@ -263,7 +263,11 @@ def _drawn(
     slot, either = _rows(by_slot), _rows(by_slot.sum(1))
     raw = counts.slots.sum(0)
     if common is None:
-        raw, both = raw.sum(0, keepdims=True), _exchanged(counts.pairs) / 2.0
+        square = counts.pairs.reshape(-1, N, N, N, N)
+        raw, both = (
+            raw.sum(0, keepdims=True),
+            np.asarray(square.transpose(0, 2, 1, 4, 3).reshape(counts.pairs.shape)) / 2.0,
+        )
         people = raw.sum(2)[:, :KNOWN]
         apart = _apart(either, people[0] >= LEAST_SEEN)
     else:
@@ -306,12 +310,6 @@ def _both(one: FloatArray, other: FloatArray) -> FloatArray:
     """P(read | true) of two people who are read apart, shape (n_draws, 16, 16)."""
     both = np.einsum("bij,bkl->bikjl", one, other)
     return np.asarray(both.reshape(-1, N * N, N * N))
-
-
-def _exchanged(counts: FloatArray) -> FloatArray:
-    """Counts of true and read pairs with subject and object exchanged in both."""
-    square = counts.reshape(-1, N, N, N, N)
-    return np.asarray(square.transpose(0, 2, 1, 4, 3).reshape(counts.shape))
 
 
 def _rows(counts: FloatArray) -> FloatArray:

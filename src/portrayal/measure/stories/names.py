@@ -18,7 +18,7 @@ from portrayal.reference import NON_BINARY, NameTable
 from portrayal.registry import Component
 from portrayal.stats import cluster_weights, expanded_percentile, wilson
 from portrayal.stats.resampling import sums_over
-from portrayal.types import BoolArray, FloatArray, IntArray
+from portrayal.types import FloatArray, IntArray
 
 
 def name_subordination(tally: Tally, scope: Scope) -> Iterator[Estimate]:
@@ -269,48 +269,36 @@ def likelihood_histogram(
         for race in range(len(tally.races)):
             table = name_tables.get(tally.races[race])
             for gender, which in chosen.items():
-                yield from _bins(tally, stratum, race, gender, which, table, scope)
-
-
-def _bins(
-    tally: Tally,
-    stratum: Stratum,
-    race: int,
-    gender: str,
-    chosen: BoolArray,
-    table: NameTable | None,
-    scope: Scope,
-) -> Iterator[Estimate]:
-    above, matched = counts_above(
-        tally, tally.characters, stratum, NEUTRAL, race, chosen, EDGES[:-1]
-    )
-    from_top = np.concatenate([matched, above[:, 1:], np.zeros_like(matched)], axis=1)
-    counts = from_top[:, :-1] - from_top[:, 1:]
-    n, n_clusters = float(matched.sum()), int((matched[:, 0] > 0).sum())
-    reason = None if n else "no power-neutral character of this kind has a matched name"
-    rng = scope.rng(LIKELIHOOD_HISTOGRAM.name, stratum.model, tally.races[race], gender)
-    intervals = _intervals(counts, n, n_clusters, scope, rng)
-    nulls: list[Null | None] = [None] * (len(EDGES) - 1)
-    if table is not None and np.isfinite(table.n_people) and n:
-        shares = table.histogram(tally.races[race], EDGES).tolist()
-        nulls = [drawn_count(table, share, n, scope) for share in shares]
-    for i in range(len(EDGES) - 1):
-        share = f"{EDGES[i]:.2f}–{EDGES[i + 1]:.2f}"
-        group = {tally.attribute: tally.races[race], "likelihood": share}
-        yield scope.estimate(
-            LIKELIHOOD_HISTOGRAM,
-            statistic="count",
-            strata=stratum.labels,
-            group=group | ({"gender": gender} if gender else {}),
-            value=None if reason else float(counts[:, i].sum()),
-            interval=None if reason else intervals[i],
-            null=nulls[i],
-            n_texts=stratum.n_texts,
-            n_units=n,
-            n_clusters=n_clusters,
-            exclusions=stratum.exclusions,
-            undefined=reason,
-        )
+                above, matched = counts_above(
+                    tally, tally.characters, stratum, NEUTRAL, race, which, EDGES[:-1]
+                )
+                from_top = np.concatenate([matched, above[:, 1:], np.zeros_like(matched)], axis=1)
+                counts = from_top[:, :-1] - from_top[:, 1:]
+                n, n_clusters = float(matched.sum()), int((matched[:, 0] > 0).sum())
+                reason = None if n else "no power-neutral character of this kind has a matched name"
+                rng = scope.rng(LIKELIHOOD_HISTOGRAM.name, stratum.model, tally.races[race], gender)
+                intervals = _intervals(counts, n, n_clusters, scope, rng)
+                nulls: list[Null | None] = [None] * (len(EDGES) - 1)
+                if table is not None and np.isfinite(table.n_people) and n:
+                    shares = table.histogram(tally.races[race], EDGES).tolist()
+                    nulls = [drawn_count(table, share, n, scope) for share in shares]
+                for i in range(len(EDGES) - 1):
+                    share = f"{EDGES[i]:.2f}–{EDGES[i + 1]:.2f}"
+                    group = {tally.attribute: tally.races[race], "likelihood": share}
+                    yield scope.estimate(
+                        LIKELIHOOD_HISTOGRAM,
+                        statistic="count",
+                        strata=stratum.labels,
+                        group=group | ({"gender": gender} if gender else {}),
+                        value=None if reason else float(counts[:, i].sum()),
+                        interval=None if reason else intervals[i],
+                        null=nulls[i],
+                        n_texts=stratum.n_texts,
+                        n_units=n,
+                        n_clusters=n_clusters,
+                        exclusions=stratum.exclusions,
+                        undefined=reason,
+                    )
 
 
 def _intervals(

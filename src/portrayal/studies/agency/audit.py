@@ -314,10 +314,20 @@ def _value(name: str, strata: Mapping[str, str]) -> str:
 def left_out_lines(texts: AgencyTexts, options: AgencyOptions) -> Iterator[str]:
     """Yield a line for each reason why texts are not measured."""
     n = len(texts.model)
+    # Which strata have too few texts of a group
+    min_group = options.min_group
+    dropped = texts.left_out == REASONS.index(TOO_FEW)
+    codes = np.unique(texts.stratum[dropped]).tolist()
+    names = [texts.strata[code] if code >= 0 else "no stratum" for code in codes]
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    group = " and ".join(texts.attributes)
     why = {
         NO_GROUP: f"without a value for {' or '.join(texts.attributes)}",
         NOT_SAMPLED: f"beyond {options.per_stratum} of each group and stratum (--per-stratum)",
-        TOO_FEW: _few(texts, options.min_group),
+        TOO_FEW: (
+            f"in strata with fewer than {min_group} texts of a group of {group} (--min-group): "
+            f"{', '.join(names[:_NAMED])}{more}"
+        ),
     }
     for reason, words in why.items():
         left_out = int((texts.left_out == REASONS.index(reason)).sum())
@@ -325,19 +335,6 @@ def left_out_lines(texts: AgencyTexts, options: AgencyOptions) -> Iterator[str]:
             yield f"left out: {left_out:,} of {n:,} texts {words}"
     if n and not texts.kept.any():
         yield "no text is left to measure"
-
-
-def _few(texts: AgencyTexts, min_group: int) -> str:
-    """Which strata have too few texts of a group."""
-    dropped = texts.left_out == REASONS.index(TOO_FEW)
-    codes = np.unique(texts.stratum[dropped]).tolist()
-    names = [texts.strata[code] if code >= 0 else "no stratum" for code in codes]
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    group = " and ".join(texts.attributes)
-    return (
-        f"in strata with fewer than {min_group} texts of a group of {group} (--min-group): "
-        f"{', '.join(names[:_NAMED])}{more}"
-    )
 
 
 def _default_group(strata: Iterable[Mapping[str, str]]) -> tuple[str, ...]:

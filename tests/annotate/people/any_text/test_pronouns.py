@@ -2,17 +2,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from portrayal.annotate.people.any_text.pronouns import RIVALS, resolve
-from portrayal.annotate.people.shared.scan import OTHER, Mention
+from portrayal.annotate.people.shared.scan import OTHER, PersonMention
 
 LOW = ["."] * 1000
 
 
 def name(at, sentence, person, rank=1.0):
-    return Mention(at, sentence, person, rank, "", "", False)
+    return PersonMention(at, sentence, person, rank, "", "", False)
 
 
 def pronoun(at, sentence, gender, case="s", *, quoted=False):
-    return Mention(at, sentence, OTHER, 1.0 if case == "s" else 0.0, gender, case, quoted)
+    return PersonMention(at, sentence, OTHER, 1.0 if case == "s" else 0.0, gender, case, quoted)
 
 
 def meant(events, genders, barred=()):

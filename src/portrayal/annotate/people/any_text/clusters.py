@@ -1,7 +1,7 @@
 """Names that belong to one person: "Angela Merkel", "Dr. Merkel", "Angela"."""
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -236,108 +236,30 @@ def owner_of_word(
     )
 
 
-_WORDS, _LONG, _SHARE = 5, 4, 0.75
-"""Words that a headline has at least, letters of those that count, and share in capitals."""
-
-
-def find_headlines(tokens: Tokens, opens: Sequence[int]) -> frozenset[int]:
-    """Positions of the tokens of sentences in Title Case, and of lines that open with "Title:".
-
-    `opens` are the positions of first tokens of sentences.
-    """
-    found: set[int] = set()
-    for number, first in enumerate(opens):
-        behind = opens[number + 1] if number + 1 < len(opens) else len(tokens.words)
-        words = tokens.words[first:behind]
-        if tokens.low[first : first + 2] == ["title", ":"]:
-            found.update(range(first, behind))
-            continue
-        if len(words) < _WORDS or words[-1] == ".":
-            continue
-        long = [word for word in words if len(word) >= _LONG and word[0].isalpha()]
-        capital = sum(word[0].isupper() for word in long)
-        if len(long) >= _WORDS and capital >= _SHARE * len(long):
-            found.update(range(first, behind))
-    return frozenset(found)
-
-
-def mentions_in(
-    headlines: frozenset[int], tokens: Tokens, clusters: Sequence[NameCluster]
-) -> Iterator[tuple[int, Candidate]]:
-    """Mentions of people in headlines by the last word of their names: (index, mention)."""
-    if not headlines:
-        return
-    last = {cluster.words[-1]: index for index, cluster in reversed(list(enumerate(clusters)))}
-    for at in sorted(headlines):
-        index = last.get(tokens.low[at])
-        if index is None or not tokens.words[at][0].isupper():
-            continue
-        start = at
-        words = clusters[index].words
-        for word in reversed(words[:-1]):
-            if start - 1 in headlines and tokens.low[start - 1] == word:
-                start -= 1
-        yield index, Candidate(start, at + 1, list(range(start, at + 1)), [], named=at + 1)
-
-
 def with_known(
     tokens: Tokens, clusters: Sequence[NameCluster], known: Sequence[tuple[int, int]]
 ) -> list[NameCluster]:
     """Clusters with the people added whose names stand at the offsets `known`.
 
-    A name that a cluster has is that person's, unless another known name is; one that no cluster
-    has is a person's wherever it stands.
+    A name that a cluster has is that person's, unless another known name is; any other is a
+    person's there.
     """
-    found = list(clusters)
-    taken: list[NameCluster] = []
+    found, taken = list(clusters), list[NameCluster]()
     for start, end in known:
         inside = [
             at
             for at, word in enumerate(tokens.words)
             if tokens.starts[at] < end and start < tokens.starts[at] + len(word)
         ]
-        if not inside:
+        owned = [c for c in found for run in c.mentions if {*inside} & {*range(run.start, run.end)}]
+        if not inside or (owned and owned[0] not in taken):
+            taken += owned[:1]
             continue
-        first, last = inside[0], inside[-1] + 1
-        owner, here = next(
-            (
-                (cluster, run)
-                for cluster in found
-                for run in cluster.mentions
-                if run.start < last and first < run.end
-            ),
-            (None, None),
-        )
-        if owner is not None and owner not in taken:
-            taken.append(owner)
-            continue
-        if owner is not None and here is not None:
-            owner.mentions.remove(here)
-        words = tokens.low[first:last]
-        own = {
-            at for cluster in found for run in cluster.mentions for at in range(run.start, run.end)
-        }
-        places = [
-            at
-            for at in range(len(tokens.low) - len(words) + 1)
-            if tokens.low[at : at + len(words)] == words
-            and tokens.words[at][:1].isupper() == tokens.words[first][:1].isupper()
-            and (at == first or own.isdisjoint(range(at, at + len(words))))
-        ]
-        runs = [
-            Candidate(
-                at,
-                at + len(words),
-                list(range(at, at + len(words))),
-                [],
-                words=words,
-                named=at + len(words),
-            )
-            for at in places
-        ]
-        cluster = NameCluster(words, runs[0], score=ENOUGH)
-        for run in runs:
-            cluster.add(tokens, run)
-        found.append(cluster)
-        taken.append(cluster)
+        for cluster in owned[:1]:
+            cluster.mentions = [r for r in cluster.mentions if r.start not in inside]
+        last = inside[-1] + 1
+        words = tokens.low[inside[0] : last]
+        run = Candidate(inside[0], last, inside, [], words=words, named=last)
+        found.append(NameCluster(words, run, [run], ENOUGH))
+        taken.append(found[-1])
     return found

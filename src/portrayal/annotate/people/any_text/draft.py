@@ -16,11 +16,8 @@ from portrayal.annotate.people.any_text.candidates import (
 )
 from portrayal.annotate.people.any_text.clusters import (
     ENOUGH,
-    NameCluster,
     cluster_names,
-    find_headlines,
     introduces,
-    mentions_in,
     with_known,
 )
 from portrayal.annotate.people.any_text.pronouns import (
@@ -40,8 +37,9 @@ from portrayal.annotate.people.shared.scan import (
     ENGLISH,
     OTHER,
     LocalWords,
-    Mention,
+    PersonMention,
     Tokens,
+    noun_rank,
     pronoun_rank,
     scan,
 )
@@ -221,14 +219,12 @@ class TextDraft:
         self.people: list[PersonDraft] = []
         self.names: dict[int, int] = {}
         self.called: dict[str, set[int]] = {}
-        self.events: list[Mention] = []
+        self.events: list[PersonMention] = []
         self.apart: dict[int, int] = {}
         self.barred: dict[int, int] = {}
         self.hidden: list[Mark] = []
         starts = self.tokens.starts
-        opens = [bisect_left(starts, start) for start, _ in sentences]
-        self.opens = frozenset(opens)
-        self.headlines = find_headlines(self.tokens, opens)
+        self.opens = frozenset(bisect_left(starts, start) for start, _ in sentences)
 
     def span(self, first: int, last: int, kind: str) -> Span:
         """The span from token `first` to token `last`."""
@@ -238,7 +234,7 @@ class TextDraft:
     def event(self, at: int, person: int, rank: float, gender: str = "", case: str = "") -> None:
         """Note a mention or pronoun."""
         quoted, sentence = self.tokens.quoted[at], self.tokens.sentence[at]
-        self.events.append(Mention(at, sentence, person, rank, gender, case, quoted))
+        self.events.append(PersonMention(at, sentence, person, rank, gender, case, quoted))
 
 
 def draft_people(
@@ -269,17 +265,19 @@ def draft_people(
     # Find the named people
     tokens = draft.tokens
     runs = find_candidates(draft.text, tokens, draft.opens)
-    body = [run for run in runs if run.start not in draft.headlines]
-    clusters = cluster_names(draft.text, tokens, body, doubted=refer is not None)
+    clusters = cluster_names(draft.text, tokens, runs, doubted=refer is not None)
     if known:
         clusters = with_known(tokens, clusters, known)
     for index, cluster in enumerate(clusters):
-        one = PersonDraft(cluster.first_name(tokens), _name(draft, cluster), score=cluster.score)
+        span = draft.span(cluster.longest.start, cluster.longest.named - 1, "name")
+        one = PersonDraft(
+            cluster.first_name(tokens),
+            " ".join(draft.text[span.start : span.end].split()),
+            score=cluster.score,
+        )
         draft.people.append(one)
         for run in cluster.mentions:
             _add_mention(draft, index, run)
-    for index, run in mentions_in(draft.headlines, tokens, clusters):
-        _add_mention(draft, index, run)
     add_writer(draft, asked=writer)
     add_phrases(draft, find_phrases(draft.tokens, draft.names))
     # Add pronouns of a gender and bring all events into order
@@ -328,12 +326,6 @@ def add_writer(draft: TextDraft, *, asked: bool) -> None:
     draft.names.update((at, person) for at in own if tokens.low[at] == "i")
 
 
-def _name(draft: TextDraft, cluster: NameCluster) -> str:
-    """The longest name of a cluster as written."""
-    span = draft.span(cluster.longest.start, cluster.longest.named - 1, "name")
-    return " ".join(draft.text[span.start : span.end].split())
-
-
 def _add_mention(draft: TextDraft, index: int, run: Candidate) -> None:
     """Add one mention by name."""
     tokens, one = draft.tokens, draft.people[index]
@@ -357,19 +349,7 @@ def _add_mention(draft: TextDraft, index: int, run: Candidate) -> None:
             one.hints[gender] = one.hints.get(gender, 0.0) + _CERTAIN
             one.spans.append(draft.span(at, at, "reference"))
     if not introduces(tokens.low, opens):
-        draft.event(run.start, index, _subject(tokens, opens, run.end))
-
-
-def _subject(tokens: Tokens, start: int, end: int) -> float:
-    """How much the name between two positions is the subject of its clause."""
-    low = tokens.low
-    before = low[start - 1] if start else "."
-    after = low[end] if end < len(low) else "."
-    opened = before in en.CLAUSE_OPENERS
-    if after == "'s":
-        return 0.5 if opened else 0.0
-    acts = after in en.VERBS_AFTER_NAME or after in en.SAYING or after.endswith("ed")
-    return 1.0 if opened or acts or before in en.SAYING else 0.0
+        draft.event(run.start, index, noun_rank(tokens, run.end - 1))
 
 
 def add_phrases(draft: TextDraft, phrases: Sequence[Phrase]) -> None:
@@ -399,7 +379,7 @@ def add_phrases(draft: TextDraft, phrases: Sequence[Phrase]) -> None:
         if not phrase.gendered or phrase.gendered[-1] != phrase.at:
             one.spans.append(draft.span(phrase.at, phrase.at, "noun"))
         if phrase.person < 0:
-            draft.event(phrase.at, person, _subject(tokens, phrase.start, phrase.at + 1))
+            draft.event(phrase.at, person, noun_rank(tokens, phrase.at))
 
 
 def _known(draft: TextDraft, noun: str, phrase: Phrase, unnamed: dict[str, int]) -> int:
@@ -438,7 +418,7 @@ def _follow(draft: TextDraft, refer: Refer | None = None) -> dict[int, int]:
 
 
 def _referred(
-    draft: TextDraft, pending: Sequence[Mention], by_rules: Sequence[int], refer: Refer
+    draft: TextDraft, pending: Sequence[PersonMention], by_rules: Sequence[int], refer: Refer
 ) -> list[int]:
     """Whom `pending` mean: pronouns by `refer`, the rest, and what it does not know, by rules."""
     spoken = [at for at, event in enumerate(pending) if event.at not in draft.apart]

@@ -212,7 +212,10 @@ class Person:
     @property
     def last(self) -> str | None:
         """Last name as written, with its particles ("von der Leyen"); None where none is given."""
-        words = [word for word in (self.name or "").split() if _plain(word) not in SUFFIXES]
+        # The word without its full stop and commas, in lower case
+        words = [
+            word for word in (self.name or "").split() if word.strip(".,").lower() not in SUFFIXES
+        ]
         if self.first is not None:
             words = words[1:]
         if not words:
@@ -221,11 +224,6 @@ class Person:
         while start and words[start - 1] in PARTICLES:
             start -= 1
         return " ".join(words[start:])
-
-
-def _plain(word: str) -> str:
-    """The word without its full stop and commas, in lower case."""
-    return word.strip(".,").lower()
 
 
 def find_everyone(

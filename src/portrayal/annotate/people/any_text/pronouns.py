@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from portrayal.annotate.people.any_text.candidates import LISTS
-from portrayal.annotate.people.shared.scan import OTHER, QUOTES, Mention, Tokens
+from portrayal.annotate.people.shared.scan import OTHER, QUOTES, PersonMention, Tokens
 from portrayal.annotate.people.shared.words import PLURAL_PEOPLE, SAYING, THEY, word_set
 from portrayal.annotate.people.stories.extract import learned
 from portrayal.annotate.people.stories.genders import (
@@ -66,7 +66,7 @@ NaN where nothing is known. See `portrayal.annotate.people.reader.referents.refe
 
 def resolve(
     low: Sequence[str],
-    events: Sequence[Mention],
+    events: Sequence[PersonMention],
     people: Sequence[tuple[str, bool, int]],
     barred: Mapping[int, int],
     apart: Mapping[int, int],
@@ -84,7 +84,7 @@ def resolve(
         See `portrayal.annotate.people.stories.cast.Cast`.
     """
     genders = [gender for gender, _, _ in people]
-    parts: list[list[Mention]] = [[]]
+    parts: list[list[PersonMention]] = [[]]
     here: set[int] = set()
     for event in events:
         if not event.case and event.entity not in here:
@@ -109,7 +109,7 @@ def resolve(
 
 
 def _likeliest(
-    steps: Sequence[Step], events: Sequence[Mention], people: Sequence[tuple[str, bool, int]]
+    steps: Sequence[Step], events: Sequence[PersonMention], people: Sequence[tuple[str, bool, int]]
 ) -> GenderChoice:
     """The likeliest choice of genders that titles and nouns leave open, and whom pronouns mean."""
     weights, _ = learned()

@@ -239,7 +239,7 @@ FAR = 8
 _LONG_NOUN_PHRASE = 6
 
 
-class Mention(NamedTuple):
+class PersonMention(NamedTuple):
     """A name or noun (then `case` is empty) or a pronoun.
 
     Attributes

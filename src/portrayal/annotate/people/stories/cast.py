@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from portrayal.annotate.people.shared.scan import OTHER, Mention, Tokens, noun_rank
+from portrayal.annotate.people.shared.scan import OTHER, PersonMention, Tokens, noun_rank
 from portrayal.annotate.people.shared.words import GENDER_OF_WORD, OTHER_PEOPLE
 from portrayal.annotate.people.stories.scene import GENERIC, GROUPS, OBJECT_WORDS, Noun, Scene
 from portrayal.reference import NON_BINARY
@@ -41,7 +41,7 @@ class Cast:
     """
 
     slots: Slots
-    events: list[Mention]
+    events: list[PersonMention]
     hints: list[dict[str, float]]
     references: list[list[int]]
     barred: dict[int, int]
@@ -108,10 +108,10 @@ def _of_title(tokens: Tokens, at: int) -> str:
     return tokens.local.genders.get(word) or GENDER_OF_WORD.get(word, NON_BINARY)
 
 
-def _mention(tokens: Tokens, at: int, entity: int, gender: str) -> Mention:
+def _mention(tokens: Tokens, at: int, entity: int, gender: str) -> PersonMention:
     """The name or noun at `at` as a mention."""
     rank = noun_rank(tokens, at)
-    return Mention(at, tokens.sentence[at], entity, rank, gender, "", tokens.quoted[at])
+    return PersonMention(at, tokens.sentence[at], entity, rank, gender, "", tokens.quoted[at])
 
 
 def add_nominal(scene: Scene, cast: Cast, noun: Noun, known: tuple[bool, bool]) -> int:
@@ -130,7 +130,7 @@ def add_nominal(scene: Scene, cast: Cast, noun: Noun, known: tuple[bool, bool]) 
             # The possessive stands for a pronoun, or for the name before "'s"
             cast.apart[at] = -1 if owner is None else owner - (low[owner] == "'s")
             place = at, tokens.sentence[at], OTHER, 0.0
-            cast.events.append(Mention(*place, noun.gender, "p", tokens.quoted[at]))
+            cast.events.append(PersonMention(*place, noun.gender, "p", tokens.quoted[at]))
             return OTHER
     slot, equals = OTHER, scene.words.object_nouns <= OBJECT_WORDS
     if len(nameless) == 2 and noun.gender and noun.role and equals:

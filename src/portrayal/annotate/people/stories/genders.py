@@ -10,7 +10,7 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress, product
 
-from portrayal.annotate.people.shared.scan import OTHER, POSSESSOR, QUOTES, Mention
+from portrayal.annotate.people.shared.scan import OTHER, POSSESSOR, QUOTES, PersonMention
 from portrayal.annotate.people.shared.words import SAYING, word_lists, word_set
 from portrayal.annotate.people.stories.cast import CERTAIN, SETTLED, Cast
 from portrayal.annotate.people.stories.scene import Scene
@@ -147,7 +147,7 @@ and the position of its owner, or None; code of what joins a pronoun's clause to
 def steps_of(
     low: Sequence[str],
     names: Container[int],
-    events: Sequence[Mention],
+    events: Sequence[PersonMention],
     all_barred: Mapping[int, int],
     all_apart: Mapping[int, int],
 ) -> list[Step]:

@@ -11,7 +11,7 @@ from itertools import compress
 
 from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.model import Roles
-from portrayal.annotate.people.shared.scan import OTHER, Mention, Tokens, pronoun_rank
+from portrayal.annotate.people.shared.scan import OTHER, PersonMention, Tokens, pronoun_rank
 from portrayal.annotate.people.shared.words import word_lists, word_set
 from portrayal.annotate.people.stories.names import NamedPerson
 
@@ -338,7 +338,7 @@ class Scene:
     places: list[int]
     nouns: list[Noun] = field(default_factory=list)
     others: list[int] = field(default_factory=list)
-    pronouns: list[Mention] = field(default_factory=list)
+    pronouns: list[PersonMention] = field(default_factory=list)
     groups: list[int] = field(default_factory=list)
     they: list[int] = field(default_factory=list)
     plurals: list[int] = field(default_factory=list)
@@ -363,7 +363,7 @@ class Scene:
         else:
             rank = pronoun_rank(low, at, case)
         place = at, tokens.sentence[at], OTHER, rank
-        self.pronouns.append(Mention(*place, gender, case, tokens.quoted[at]))
+        self.pronouns.append(PersonMention(*place, gender, case, tokens.quoted[at]))
 
     def add_noun(self, at: int) -> None:
         """Add the noun at `at`, or the stranger whom it stands for."""
@@ -384,7 +384,7 @@ class Scene:
         owner = owner_of(self.tokens, at)
         self.nouns.append(Noun(at, value, en.GENDERED.get(word, ""), person, owner, role))
 
-    def tones(self, events: Sequence[Mention]) -> dict[int, int]:
+    def tones(self, events: Sequence[PersonMention]) -> dict[int, int]:
         """Token position of a pronoun → 0 where a giver would be meant there, 1 for a receiver.
 
         "she taught" and "thanked her" mean who gives, "she thanked" and "taught her" who receives.
