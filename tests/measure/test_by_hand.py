@@ -10,7 +10,7 @@ import pytest
 import portrayal
 from portrayal.errors import DataError
 from portrayal.records import BY_HAND, NO_FINDING, Estimate
-from portrayal.report.first import AS_READ, first_screen
+from portrayal.report.first import AS_READ, finding_lines, first_screen
 from portrayal.report.view import View
 from portrayal.run import Run
 
@@ -348,3 +348,25 @@ def test_what_nobody_checked_is_called_as_the_scorer_reads(tmp_path: Path) -> No
         (stated,) = [each for each in screen.stated if "positive" in each.headline]
         assert (AS_READ in stated.facts) == called
         assert any("stated of sentiment is as" in line for line in screen.cannot) == called
+        (line,) = (each for each in finding_lines(run, 3) if "positive" in each)
+        assert (AS_READ in line) == called
+
+
+def test_labels_chosen_by_hand_are_called_so(tmp_path: Path) -> None:
+    """Texts that the scorer calls glad, or answers that it calls refusals, are no random draw."""
+    glad = [(row["text_id"], "sentiment", "positive") for row in pairs() if GLAD in row["text"]]
+    run = audited_pairs(tmp_path, glad[:60])
+    _, found = side_by_side(run, "pair_difference.v1", score="sentiment", part="all")
+    assert "these were not drawn at random" in found.instruments["hand_labels"]
+    rows = [row | {"text": "I cannot help with that."} if i % 3 else row for i, row in
+            enumerate(pairs())]  # fmt: skip
+    texts = [{k: row[k] for k in ("text_id", "pair", "gender", "text")} for row in rows]
+    refused = [(rows[i]["text_id"], "outcome", "refused") for i in range(90) if i % 3]
+    drawn = [(rows[i]["text_id"], "outcome", "refused" if i % 3 else "ok") for i in range(60)]
+    for hand, called in ((refused, True), (drawn, False)):
+        more = {"texts": texts, "group": "gender", "hand_labels": table(tmp_path, hand)}
+        out = tmp_path / f"refused-{called}"
+        run = portrayal.audit("pairs", scorers=("length",), out=out, **more, **QUICK)
+        notes = {e.instruments.get("hand_labels", "") for e in run.records} - {""}
+        assert notes
+        assert all(("not drawn at random" in note) == called for note in notes)

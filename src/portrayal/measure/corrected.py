@@ -291,10 +291,12 @@ def hand_marks(
     marks = MARKS[field]
     named = labelled_texts(run, table, field, columns, originals=sentences)
     position: dict[str, int] = {}
+    refused: set[str] = set()
     for side, stage in (("", run.texts), (ORIGINAL, run.reference)):
-        ids = [read_parquet(part, columns=["text_id"])["text_id"] for part in stage.parts()]
-        every = [each for part in ids for each in part.to_pylist()]
-        position |= {side + each: i for i, each in enumerate(every)}
+        tables = [read_parquet(part, columns=["text_id", "outcome"]) for part in stage.parts()]
+        every = [row for each in tables for row in each.to_pylist()]
+        position |= {side + row["text_id"]: i for i, row in enumerate(every)}
+        refused |= {side + row["text_id"] for row in every if row["outcome"] == "refused"}
     rows, truth = [], []
     for (name, unit), label in table.labels[field].items():
         value = marks.number(label)
@@ -314,21 +316,27 @@ def hand_marks(
     weight = table.weights(field, table.labels[field], n_texts / len(named))
     order = np.argsort([row["position"] for row in rows], kind="stable")
     by_position = [rows[i] for i in order]
-    return HandMarks(by_position, np.array(truth)[order], weight[order], marks, table.note(field))
+    note = table.note(field)
+    if field == OUTCOME and field not in table.chance:
+        said = np.array([[float(row["text_id"] in refused)] for row in by_position])
+        note += picked(said, len(refused) / n_texts)
+    return HandMarks(by_position, np.array(truth)[order], weight[order], marks, note)
 
 
 SURE_OF_CHANCE = 0.001
 """p below which labelled texts are said not to have been drawn at random."""
 
 
-def picked(said: FloatArray, mean: FloatArray, sd: FloatArray) -> str:
+def picked(said: FloatArray, mean: FloatArray | float, sd: FloatArray | float | None = None) -> str:
     """Return what speaks against labelled units being drawn at random; "" where nothing does.
 
-    `said` are scores of the labelled, shape (n, k); `mean` and `sd` those of all, shape (k,). P is
-    of units that differ so from all in what the scorer says of them (Bonferroni).
+    `said` are scores of the labelled, shape (n, k); `mean` and `sd` those of all, shape (k,), of
+    shares the mean alone. P is of units that differ so from all in what the scorer says of them
+    (Bonferroni).
     """
-    n = len(said)
-    spread = np.sqrt(np.maximum(n * sd**2, 0.25))
+    n, mean = len(said), np.atleast_1d(mean)
+    square = np.maximum(mean * (1.0 - mean), 0.0) if sd is None else np.atleast_1d(sd) ** 2
+    spread = np.sqrt(np.maximum(n * square, 0.25))
     off = np.maximum(np.abs(said.sum(0) - n * mean) - 0.5, 0.0)
     p = min(1.0, float(len(mean) * (2.0 * normal_sf(off / spread)).min(initial=0.5)))
     if p >= SURE_OF_CHANCE:

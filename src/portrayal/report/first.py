@@ -16,7 +16,7 @@ import portrayal.report.about as about
 import portrayal.report.formats as fmt
 from portrayal._version import __version__
 from portrayal.annotate.scores import AGENCY
-from portrayal.measure.corrected import MARKS
+from portrayal.measure.corrected import MARKS, TOPIC
 from portrayal.records import (
     ALL,
     BY_HAND,
@@ -98,8 +98,9 @@ def unchecked(e: Estimate) -> str:
         return ""
     if e.strata.get("seen_by", "column") not in ("column", "codes", "names"):
         return next(iter(e.group), "")
-    if e.strata.get("score") in MARKS:
-        return e.strata["score"]
+    score = e.strata.get("score") or e.strata.get("level", "").removeprefix("sentence_")
+    if score in MARKS or e.strata.get("kind") == TOPIC:
+        return TOPIC if score not in MARKS else score
     return AGENCY if "masking" in e.strata else ""
 
 
@@ -183,7 +184,8 @@ def finding_lines(run: Run, most: int | None = None) -> Iterator[str]:
     if screen.none:
         yield screen.none
     for rank, each in enumerate(screen.stated[:most], start=1):
-        yield f"{rank}. {each.headline} ({'; '.join([each.strength, *each.facts[: most and 2]])})."
+        told = [f for i, f in enumerate(each.facts) if most is None or i < 2 or f == AS_READ]
+        yield f"{rank}. {each.headline} ({'; '.join([each.strength, *told])})."
     for each in screen.here if most is None or not screen.stated else ():
         yield f"in these prompts: {each.headline} ({'; '.join(each.facts)})."
     if most is not None:

@@ -158,6 +158,15 @@ def test_sheets_of_sentences_are_blind_and_correct_their_run(tmp_path: Path) -> 
     assert any(e.value is not None for e in shares)
 
 
+def test_sentences_that_were_picked_are_called_so(tmp_path: Path) -> None:
+    acts = [row for row in drawn() if row[2] == "agentic"]
+    for labels, called in ((acts, True), (drawn(), False)):
+        run = audited(tmp_path, labels)
+        notes = {e.instruments.get("hand_labels", "") for e in run.records} - {""}
+        assert notes
+        assert all(("not drawn at random" in note) == called for note in notes)
+
+
 def test_a_card_of_sentences_is_a_plain_recount(tmp_path: Path) -> None:
     labels = [(text, unit, label) for text, unit, label in drawn() if unit != "3"]
     flipped = [(t, u, "communal" if int(t[1:]) % 5 == 0 else x) for t, u, x in labels]

@@ -17,7 +17,7 @@ import numpy as np
 from portrayal.annotate.agency.rows import WITHOUT_NEITHER
 from portrayal.annotate.scores import AGENCY
 from portrayal.errors import OptionError
-from portrayal.measure.corrected import hand_marks, sentence_number
+from portrayal.measure.corrected import hand_marks, picked, sentence_number
 from portrayal.raters import HandTable
 from portrayal.records import ALL, OUTCOMES
 from portrayal.run.directory import Run
@@ -138,7 +138,11 @@ class HandSentences:
 
 
 def hand_sentences(
-    run: Run, stages: Mapping[str, Stage], order: Sequence[str], table: HandTable
+    run: Run,
+    stages: Mapping[str, Stage],
+    order: Sequence[str],
+    table: HandTable,
+    counts: "Mapping[str, Counted]",
 ) -> HandSentences | None:
     """Set labels of sentences beside the classifier's; None where there are none.
 
@@ -148,6 +152,8 @@ def hand_sentences(
         The run and its annotations by masking, of which the first counts.
     order
         Its text_ids, in the order of `AgencyTexts`.
+    counts
+        What the classifier says of all sentences, as `_rows` gives it.
     table
         Labels of the field "agency": agentic, communal or neither; `unit` is the number of the
         sentence in its text, from 1.
@@ -173,7 +179,12 @@ def hand_sentences(
     truth = np.where(marks.truth == 0.5, np.nan, np.round(marks.truth))  # neither is in between
     weight = marks.weight if AGENCY in table.chance else np.ones(len(text))
     own, told = np.array(said), ~np.isnan(said)
-    return HandSentences(masking, text[told], own[told], truth[told], weight[told], marks.note)
+    note = marks.note
+    if AGENCY not in table.chance:
+        gap, n, _ = counts[masking]
+        acts = float(np.nansum((gap.mean(axis=0) + 1.0) / 2.0 * n) / max(n.sum(), 1.0))
+        note += picked(own[told][:, np.newaxis], acts)
+    return HandSentences(masking, text[told], own[told], truth[told], weight[told], note)
 
 
 @dataclass(frozen=True, eq=False)
@@ -425,7 +436,7 @@ def agency_texts(
         **beside,
         cluster_names=_unit_names(rows, about, unit, cluster, clusters),
         column_labels={name: labels for name, (_, labels) in coded.items()},
-        hand=None if table is None else hand_sentences(run, stages, rows["text_id"], table),
+        hand=None if table is None else hand_sentences(run, stages, rows["text_id"], table, counts),
         **_people(rows, about, here=cluster is None and NAME not in group),
     )
 

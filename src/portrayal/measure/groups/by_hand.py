@@ -79,7 +79,7 @@ def with_hand_labels(
         if factor.name not in table.chance:
             every, drawn = (np.c_[each.shown, each.decided] for each in (observed, said))
             mean = every.sum(0) / max(observed.status.sum(), 1.0)
-            note += picked(drawn, mean, np.sqrt(np.maximum(mean * (1.0 - mean), 0.0)))
+            note += picked(drawn, mean)
         hand[factor.name, source.name] = HandTexts(said, truth, weight, note, tuple(names))
     crossed = tuple(_with_hand(each, hand, texts) for each in texts.crossed)
     return replace(texts, hand=hand, crossed=crossed)

@@ -11,7 +11,7 @@ import pyarrow as pa
 from portrayal.annotate.exchange import gender_sides
 from portrayal.annotate.scores import TextScore
 from portrayal.errors import DataError, OptionError
-from portrayal.measure.corrected import MARKS, OUTCOME, HandMarks, hand_marks
+from portrayal.measure.corrected import MARKS, OUTCOME, HandMarks, hand_marks, picked
 from portrayal.raters import HandTable
 from portrayal.records import ALL
 from portrayal.run.directory import Run
@@ -157,7 +157,11 @@ def with_hand_scores(
         kept = [i for name, i in own.items() if name in ids and not np.isnan(said[i])]
         at = [ids[str(marks.rows[i]["text_id"])] for i in kept]
         known = [marks.rows[i] for i in kept]
-        marks = replace(marks, rows=known, truth=marks.truth[kept], weight=marks.weight[kept])
+        note, every = marks.note, (sets.neutral if sets.exchanged else sets.value)[column]
+        if name not in table.chance and name != OUTCOME:
+            note += picked(said[kept][:, np.newaxis], np.nanmean(every), np.nanstd(every))
+        own_truth, weight = marks.truth[kept], marks.weight[kept]
+        marks = replace(marks, rows=known, truth=own_truth, weight=weight, note=note)
         hand[score.name] = HandHalves(place[at], half[at], said[kept], marks)
     return replace(sets, hand=hand)
 

@@ -56,7 +56,7 @@ def with_hand_scores(paired: Paired, run: Run, table: HandTable | None) -> Paire
             own = [sides[r["side"] == ORIGINAL][r["at"] : r["at"] + 1] for r in rows]
             said = np.concatenate(own).astype(np.float64)[:, np.newaxis]
             mean, sd = np.nanmean(every), np.nanstd(every)
-            note += picked(np.nan_to_num(said, nan=mean), np.array([mean]), np.array([sd]))
+            note += picked(np.nan_to_num(said, nan=mean), mean, sd)
         hand[kind] = replace(found, rows=rows, note=note)
     return replace(paired, hand=hand)
 
