@@ -194,11 +194,10 @@ def walk(  # noqa: PLR0912, PLR0915 (run for every choice of every story: calls 
     `first` holds the sentence in which each person is first mentioned, -1 where it never is; `more`
     what else speaks for each. A person of the gender "" may be meant by any pronoun.
     """
-    more = more or [0] * len(genders)
-    last, ranks = [-1] * (len(genders) + 1), [0] * (len(genders) + 1)
+    n = len(genders) + 1
+    last, ranks, more = [-1] * n, [0] * n, more or [0] * n
     current, newest, clause, clause_at, stranger, stranger_named = -1, OTHER, OTHER, -1, "", 0
-    told = FEMININE, MASCULINE
-    bearers = {g: [i for i, own in enumerate(genders) if own in (g, "")] for g in told}
+    bearers = {g: [i for i, own in enumerate(genders) if own in (g, "")] for g in "FM"}
     found: dict[int, int] = {}
     codes: list[int] = []
     for at, sentence, case, entity, rank, gender, quoted, opens, reach, barred, join in steps:
@@ -241,9 +240,8 @@ def walk(  # noqa: PLR0912, PLR0915 (run for every choice of every story: calls 
                     place += 6 if newest == OTHER else 3
                 if index == clause:
                     place += 1 if not reach else 2 * (at - clause_at <= reach)
-            value = weights[place] + more[index]
-            if value > top:
-                best, code, top = index, place, value
+            if weights[place] + more[index] > top:
+                best, code, top = index, place, weights[place] + more[index]
         if join >= 0:
             codes.append(join + (3 if best < 0 else 0 if best == subject else 1 + (best != newest)))
         if best != OTHER:
