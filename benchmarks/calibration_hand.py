@@ -8,6 +8,7 @@ import csv
 import gzip
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import numpy as np
 from benchmarks.calibration_worlds import Rng
 from portrayal.annotate.group_labels import said_of
 from portrayal.annotate.groups import group_reader, of_cell
+from portrayal.measure.drawing import allotted
 from portrayal.reference.factors import ColumnSource, load_factor
 from portrayal.stats import (
     infer_shares,
@@ -88,6 +90,8 @@ def india(path: Path, seed: int, reps: int) -> Iterator[tuple[Any, ...]]:
             truth[i, [factor.keys.index(key) for key in known]] = 1.0
         keys = [(row["state"], row["ritual"], row["form"]) for row in rows]
         prompt = np.unique(np.array([" ".join(key) for key in keys]), return_inverse=True)[1]
+        told = [" and ".join(factor.keys[i] for i in seen.places) or "none" for seen in words]
+        classes = np.unique(told, return_inverse=True)[1]
         inside = {"all stories": [np.ones(len(rows), bool)]}
         for axis in range(3):
             values = np.array([key[axis] for key in keys])
@@ -102,7 +106,7 @@ def india(path: Path, seed: int, reps: int) -> Iterator[tuple[Any, ...]]:
                     if truth[members, group].any():
                         rng = np.random.default_rng([seed, len(what), at, group, len(asked)])
                         cell = _india_cell(
-                            rng, prompt, said[:, group], truth[:, group], members, reps
+                            rng, (prompt, classes), said, truth, (group, members), reps
                         )
                         found.setdefault(what, []).append(cell)
     for what, some in found.items():
@@ -113,43 +117,48 @@ def india(path: Path, seed: int, reps: int) -> Iterator[tuple[Any, ...]]:
 
 
 def _india_cell(
-    rng: Rng, prompt: IntArray, said: FloatArray, truth: FloatArray, inside: BoolArray, reps: int
+    rng: Rng,
+    of: tuple[IntArray, IntArray],
+    said: FloatArray,
+    truth: FloatArray,
+    where: tuple[int, BoolArray],
+    reps: int,
 ) -> tuple[int, float, list[FloatArray]]:
-    """Draws of 200 labels, as many of each prompt; those with too few labels are refused.
+    """Draws of 200 labels, as the sheet draws them; those with too few labels are refused.
 
-    Where nobody of the group is labelled there is a bound alone, which holds what is below it.
+    `of` are prompt and class of each story by the words. Where nobody of the group is labelled
+    there is a bound alone, which holds what is below it.
     """
-    draws, refused = [], 0
+    (prompt, classes), (group, inside), draws, refused = of, where, [], 0
     least = 0 if len(np.unique(prompt[inside])) == 1 else FEWEST
+    size = np.bincount(classes).astype(float)
+    n = allotted(size, np.ones(len(size)), 200)
+    at = np.flatnonzero(inside)
+    codes, one = np.unique(prompt[at], return_inverse=True)[1], np.ones(len(at))
+    everyone = Labelled(codes, one, (said[at], np.ones_like(said[at])))
+    true = float(truth[at, group].mean())
     for _ in range(reps):
         order = rng.permutation(len(prompt))
-        rank = np.empty(len(prompt), dtype=np.int64)
-        for code in range(prompt.max() + 1):
-            rank[order[prompt[order] == code]] = np.arange((prompt == code).sum())
-        drawn = np.sort(np.argsort(rank + rng.random(len(prompt)), kind="stable")[:200])
+        drawn = np.sort(np.concatenate([order[classes[order] == c][:m] for c, m in enumerate(n)]))
         here = drawn[inside[drawn]]
-        true = float(truth[inside].mean())
         if len(here) < least or not len(here):
             refused += 1
             continue
-        if not (truth[here].any() or said[here].any()):
+        if not (truth[here, group].any() or said[here, group].any()):
             below = true <= float(upper_of_none(len(here), 0.95))
-            draws.append(np.array([below, said[inside].mean() - true, *[np.nan] * 3]))
+            draws.append(np.array([below, said[at, group].mean() - true, *[np.nan] * 3]))
             continue
-        at = np.flatnonzero(inside)
-        own = np.searchsorted(at, here)
-        one, codes = np.ones(len(at)), np.unique(prompt[at], return_inverse=True)[1]
-        size, chosen = np.bincount(codes), np.bincount(codes[own], minlength=codes.max() + 1)
-        weight = (size / np.maximum(chosen, 1))[codes[own]].astype(float)
-        sums = corrected(codes, weight, own, (said[at], one), (truth[at], one))
-        found = infer_two_phase(sums, 0.95, NO_NULL, fixed=True)
-        bare = corrected(codes, weight, own, (0.0 * one, one), (truth[at], one))
-        alone = infer_two_phase(bare, 0.95, NO_NULL, fixed=True)
-        error = float(found.value[0]) - true
+        own, weight = codes[np.searchsorted(at, here)], (size / n)[classes[here]]
+        ones, found = np.ones((len(here), said.shape[1])), []
+        for by in (said, 0.0 * said):
+            every = replace(everyone, terms=(by[at], everyone.terms[1]))
+            hand = Labelled(own, weight, (by[here], ones))
+            sums = two_phase(every, hand, (truth[here], ones), int(codes.max()) + 1)
+            found.append(infer_two_phase(sums, 0.95, NO_NULL, over="these texts"))
+        value, low, high = (getattr(found[0], name)[group] for name in ("value", "low", "high"))
+        wide = [float(each.high[group] - each.low[group]) for each in found]
         draws.append(
-            np.array(
-                [holds(found, true), said[at].mean() - true, error, width(found), width(alone)]
-            )
+            np.array([low <= true <= high, said[at, group].mean() - true, value - true, *wide])
         )
     return int(inside.sum()), refused / reps, draws
 
@@ -177,9 +186,11 @@ def _difference(
     one, two = first.astype(float), (~first).astype(float)
     weight = np.full(n, len(truth) / n)
     terms = [(x * one, one, x * two, two) for x in (said, truth)]
-    found = infer_two_phase_contrast(corrected(prompt, weight, drawn, *terms), 0.95, fixed=True)
+    found = infer_two_phase_contrast(
+        corrected(prompt, weight, drawn, *terms), 0.95, over="these texts"
+    )
     bare = corrected(prompt, weight, drawn, (0 * one, one, 0 * two, two), terms[1])
-    alone = infer_two_phase_contrast(bare, 0.95, fixed=True)
+    alone = infer_two_phase_contrast(bare, 0.95, over="these texts")
     true = truth[first].mean() - truth[~first].mean()
     scorer = said[first].mean() - said[~first].mean()
     left = float(found.value[0]) - true

@@ -45,7 +45,7 @@ def corrected(prompt, drawn, said, truth):
 @given(st.integers(0, 10_000))
 def test_a_share_is_post_stratified_by_what_the_scorer_says(seed):
     rng = np.random.default_rng(seed)
-    prompt, truth, said, drawn = world(rng, 0.4, 0.0, 0.9, 0.05, 90, prompts=6, texts=30)
+    prompt, truth, said, drawn = world(rng, 0.4, 0.0, 0.9, 0.05, 90, prompts=1, texts=180)
     one = np.ones(len(prompt))
     total = 0.0
     for label in (0.0, 1.0):
@@ -69,7 +69,7 @@ def test_a_class_that_no_label_checks_is_not_believed():
 @given(st.integers(0, 10_000))
 def test_a_scorer_that_says_one_thing_of_all_leaves_the_labels_alone(seed):
     rng = np.random.default_rng(seed)
-    prompt, truth, said, drawn = world(rng, 0.4, 0.1, 0.5, 0.5, 50)
+    prompt, truth, said, drawn = world(rng, 0.4, 0.0, 0.5, 0.5, 50, prompts=1)
     one = np.ones(len(prompt))
     found = corrected(prompt, drawn, (0.0 * said, one), (truth, one))
     assert found.share[0] == pytest.approx(truth[drawn].mean())
@@ -113,7 +113,7 @@ def test_shares_cover_and_are_no_wider_than_the_labels_alone(share, icc, recall,
         one = np.ones(len(prompt))
         sums = corrected(prompt, drawn, (said, one), (truth, one))
         found = infer_two_phase(sums, 0.95, NO_NULL)
-        fixed = infer_two_phase(sums, 0.95, NO_NULL, fixed=True)
+        fixed = infer_two_phase(sums, 0.95, NO_NULL, over="these prompts")
         inside.append(found.low[0] <= share <= found.high[0])
         here.append(fixed.low[0] <= truth.mean() <= fixed.high[0])
         counts = (np.bincount(prompt[drawn], w, 18)[:, np.newaxis] for w in (truth[drawn], None))
@@ -143,7 +143,7 @@ def test_differences_and_lifts_cover_and_are_no_wider_than_the_labels_alone(form
 
         sums = corrected(prompt, drawn, terms(said), terms(truth))
         found = infer_two_phase_contrast(sums, 0.95, form)
-        fixed = infer_two_phase_contrast(sums, 0.95, form, fixed=True)
+        fixed = infer_two_phase_contrast(sums, 0.95, form, over="these prompts")
         true = {"difference": np.subtract, "ratio": np.divide}[form]
         of_these = true(truth[first > 0].mean(), truth[first == 0].mean())
         naive.append(true(said[first > 0].mean(), said[first == 0].mean()))
@@ -168,6 +168,6 @@ def test_one_prompt_has_an_interval_of_itself_alone():
     one = np.ones(len(prompt))
     sums = corrected(prompt, drawn, (said, one), (truth, one))
     found = infer_two_phase(sums, 0.95, NO_NULL)
-    fixed = infer_two_phase(sums, 0.95, NO_NULL, fixed=True)
+    fixed = infer_two_phase(sums, 0.95, NO_NULL, over="these prompts")
     assert np.isnan(found.low[0])
     assert fixed.low[0] < found.value[0] < fixed.high[0]

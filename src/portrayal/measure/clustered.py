@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -49,7 +49,7 @@ from portrayal.stats.clustered import sums_by as sums_by  # noqa: PLC0414 (its d
 from portrayal.stats.contrasts import Contrasts, TwoSides, infer_contrasts
 from portrayal.stats.design_effect import effective_number
 from portrayal.stats.tails import normal_isf
-from portrayal.stats.two_phase import TwoPhase, infer_two_phase, infer_two_phase_contrast
+from portrayal.stats.two_phase import Over, TwoPhase, infer_two_phase, infer_two_phase_contrast
 from portrayal.types import BoolArray, FloatArray
 
 BOOTSTRAP = "cluster bootstrap over prompts (expanded percentile)"
@@ -87,6 +87,8 @@ class Inference(Clustered):
         How p was computed.
     fixed
         Bounds and p in these very prompts, (k,) each; None where they are not inferred.
+    here
+        Bounds for these very texts, (k,) each, of what labels by hand correct.
     corrected
         The same corrected by labels by hand; None where there are none.
     """
@@ -94,6 +96,7 @@ class Inference(Clustered):
     method: npt.NDArray[np.str_]
     tested: str
     fixed: tuple[FloatArray, FloatArray, FloatArray] | None = None
+    here: tuple[FloatArray, FloatArray] | None = None
     corrected: "Inference | None" = None
 
     def in_these_prompts(self, i: int) -> Fixed | None:
@@ -440,8 +443,8 @@ def corrected_estimate(
         more["null"] = Null(none, np.nan, np.nan, scope.level, "no difference")
         more |= {"tests": (found.test(i),), "fixed": found.in_these_prompts(i)}
     moved: dict[str, float] = {"naive": naive, "moved": value - naive, **found.effective(i)}
-    if found.fixed is not None:
-        moved |= {"low_here": float(found.fixed[0][i]), "high_here": float(found.fixed[1][i])}
+    if found.here is not None:
+        moved |= {"low_here": float(found.here[0][i]), "high_here": float(found.here[1][i])}
     if scale != 1.0:
         moved |= {"share": value / scale, "baseline": 1.0 / scale}
     details |= {name: x for name, x in moved.items() if np.isfinite(x)}
@@ -475,13 +478,13 @@ def corrected_inference(
     by = np.broadcast_to(np.asarray(scale, dtype=np.float64), sums.df.shape)
     tested = form != "share" or bool((by != 1.0).any())
     method = HAND_SHARE if form == "share" else HAND_CONTRAST
-    if form == "share":
-        null = by if tested else np.full_like(by, np.nan)
-        found, here = (infer_two_phase(sums, scope.level, null, fixed=f) for f in (False, True))
-    else:
-        found, here = (
-            infer_two_phase_contrast(sums, scope.level, form, fixed=f) for f in (False, True)
-        )
+    null = by if tested else np.full_like(by, np.nan)
+    found, here, of_texts = (
+        infer_two_phase(sums, scope.level, null, over=over)
+        if form == "share"
+        else infer_two_phase_contrast(sums, scope.level, form, over=over)
+        for over in get_args(Over)
+    )
 
     def bounds(each: Clustered) -> tuple[FloatArray, FloatArray]:
         most = 1.0 if form == "difference" else np.inf  # of two means in 0–1
@@ -491,7 +494,7 @@ def corrected_inference(
     (low, high), value = bounds(found), start + slope * found.value / by
     named = replace(found, value=value, low=low, high=high)
     made = inference(named, method, method + TEST if tested else "")
-    return replace(made, fixed=(*bounds(here), here.p))
+    return replace(made, fixed=(*bounds(here), here.p), here=bounds(of_texts))
 
 
 def inference(found: Clustered, method: str, tested: str) -> Inference:

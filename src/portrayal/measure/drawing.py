@@ -9,7 +9,6 @@ labelled is taken from a table; labels given so far tell more.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -26,6 +25,7 @@ from portrayal.reference.factors import ColumnSource, load_factor
 from portrayal.run.directory import Run
 from portrayal.run.reading import read_chosen, read_shards
 from portrayal.stats.tails import normal_isf
+from portrayal.types import FloatArray, IntArray
 
 COLUMNS = ("text_id", "unit", "field", "label", "rater", "text")
 CHANCE = "chance"
@@ -231,6 +231,18 @@ def class_of_label(field: str, label: str) -> str:
     return label.casefold() if is_word else class_of_number(field, MARKS[field].number(label))
 
 
+def allotted(size: FloatArray, spread: FloatArray, n: int) -> IntArray:
+    """Return how many of `n` texts are drawn from each class, shapes (c,), (c,) -> (c,).
+
+    In proportion to size and spread of the errors (Neyman 1934), `LEAST` of each where it has them.
+
+    >>> allotted(np.array([900.0, 100.0]), np.array([0.3, 0.3]), 100).tolist()
+    [90, 10]
+    """
+    share = n * size * spread / (size * spread).sum()
+    return np.asarray(np.minimum(np.maximum(np.round(share), LEAST), size), dtype=np.int64)
+
+
 def draw_for(
     run: Run,
     field: str,
@@ -272,20 +284,17 @@ def draw_for(
             expected[i] = (wrong + 0.5) / (len(said) + 1.0) if said else expected[i]
     spread = np.sqrt(expected * (1.0 - expected))
 
-    def allotted(total: int) -> Any:
-        share = total * size * spread / (size * spread).sum()
-        return np.minimum(np.maximum(np.round(share), LEAST), size).astype(np.int64)
-
-    def width(of: Any) -> float:
+    def width(of: IntArray) -> float:
         free = 1.0 - of / size
         variance = float(((size / size.sum() * spread) ** 2 * free / np.maximum(of, 1)).sum())
         return float(2.0 * normal_isf(0.025) * np.sqrt(variance))
 
     if target_width is not None:
-        n = next((m for m in range(20, len(known) + 1) if width(allotted(m)) <= target_width), 0)
+        numbers = range(20, len(known) + 1)
+        n = next((m for m in numbers if width(allotted(size, spread, m)) <= target_width), 0)
         if not n:
             raise OptionError(f"--target-width {target_width:g}: expected a width above 0.")
-    chosen = allotted(n)
+    chosen = allotted(size, spread, n)
     texts: dict[tuple[str, str], float] = {}
     for i, of in enumerate(chosen.tolist()):
         own = members[names[i]]

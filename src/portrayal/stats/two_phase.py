@@ -57,6 +57,14 @@ from portrayal.types import BoolArray, FloatArray, IntArray
 PSEUDO_ERRORS = 0.5
 """Errors that each class has at least, in the variance of drawing the hand-labelled units."""
 
+GAIN = 1.05
+"""How much smaller a variance must be for what labels teach to be heard."""
+FOLDS = 10
+"""Parts of the hand-labelled units; those of one are predicted by the labels of the others."""
+
+Over = Literal["prompts", "these prompts", "these texts"]
+"""What an interval is of: prompts like these, any texts of these prompts, or these texts."""
+
 _ROUNDING, _TINY = 1e-9, 1e-300
 
 
@@ -100,6 +108,8 @@ class TwoPhase:
         Mean square of a label over its mean, shape (k,): 1 for labels that count 0 or 1.
     df
         Degrees of freedom of `drawing`, shape (k,).
+    units
+        Effective number of labelled units in the first denominator, shape (k,).
     """
 
     fitted: FloatArray
@@ -109,6 +119,7 @@ class TwoPhase:
     drawing: FloatArray
     typical: FloatArray
     df: FloatArray
+    units: FloatArray
 
     @property
     def sums(self) -> FloatArray:
@@ -180,9 +191,11 @@ class TwoPhase:
         # Where the scorer says much, it may miss much as well.
         between = between + 2.0 * np.maximum((moved * missed).sum(0), 0.0)
         drawn = self.drawn(gradient)
-        alike = apart > drawn
+        # The errors' design effect is one half at least; of one prompt's nothing is known.
+        floor = np.where(apart > 0, drawn / 2.0, drawn)
+        alike = apart > floor
         rare = carriers + 1.0 < (self.totals > 0).sum(0) / 2
-        errors = np.where(alike, apart, drawn)
+        errors = np.maximum(apart, floor)
         own_df = np.where(alike | rare, own_df, self.df)
         parts = divide(between**2, df), divide(errors**2, np.where(own_df > 0, own_df, np.nan))
         return between + errors, divide((between + errors) ** 2, np.nan_to_num(parts).sum(0))
@@ -225,12 +238,18 @@ def two_phase(
     classes, drawn = _classes(everyone), np.stack(_classes(hand))
     each = np.stack([everyone.weight @ c for c in classes]) / np.maximum(drawn.sum(1), 1)
     least = PSEUDO_ERRORS * typical * each * np.maximum(each - 1.0, 0.0)
-    size = np.bincount(everyone.prompt, everyone.weight, n_prompts)
+    size = np.asarray(np.bincount(everyone.prompt, everyone.weight, n_prompts), dtype=np.float64)
     by_prompt = [sums_by(everyone.prompt, n_prompts, each * weights) for each in everyone.terms]
+    taught = _taught(size, by_prompt, hand, truth) if n > 1 else []
     for i in range(k):
-        # What the scorer says: 1, and its own terms, of all units by prompt and of the labelled.
-        every = np.stack([size, *(each[:, i] for each in by_prompt)], axis=1)
-        said = np.stack([np.ones(n), *(each[:, i] for each in hand.terms)], axis=1)
+        # What the scorer says: 1, and its own terms, of all units by prompt and of the labelled;
+        # then what the labels of other units make of all that it says.
+        columns = [
+            (e[:, i], h[:, i]) for e, h in (*zip(by_prompt, hand.terms, strict=True), *taught)
+        ]
+        every, said = (
+            np.column_stack(side) for side in zip((size, np.ones(n)), *columns, strict=True)
+        )
         labels = np.stack([each[:, i] for each in truth], axis=1)
         if n == 0:
             fitted[:, :, i] = every[:, 1:].T
@@ -243,52 +262,48 @@ def two_phase(
         gradient = np.nan_to_num(moves.ravel())
         found = []
         # Where the scorer's labels of a class are hardly checked, people's labels stand alone.
-        for columns in (range(t + 1), range(0, t + 1, 2)):
-            used: list[int] = []  # those that say something new of the labelled units
-            for column in columns:
-                if np.linalg.matrix_rank(said[:, [*used, column]]) > len(used):
-                    used.append(column)
-            weighted = said[:, used] * hand.weight[:, np.newaxis]
-            moment = weighted.T @ said[:, used]
-            fit = np.linalg.solve(moment, weighted.T @ labels)
-            gap = every[:, used].sum(0) - weighted.sum(0)
-            weight = hand.weight * (1.0 + said[:, used] @ np.linalg.solve(moment, gap))
-            left = labels - said[:, used] @ fit
-            # Each labelled unit stands for others, whose errors nobody saw.
-            others = weight * np.maximum(weight - 1.0, 0.0) * n / max(n - len(used), 1)
-            if len(columns) > t // 2 + 1:
-                seen = drawn[:, :, i] @ (others * left[:, 0] ** 2)
-                unseen = np.maximum(least[:, i] - seen, 0.0).sum()
+        alone, guesses = [*range(0, t + 1, 2)], [*range(t + 1, said.shape[1])]
+        for chosen, worth in (([*range(t + 1)], 1.0), (alone, 1.0), (alone + guesses, GAIN)):
+            used, fit, weight, left, others = _calibrated(every, said, labels, hand.weight, chosen)
+            if any(fit[used.index(g), 2 * m] < 0 for m, g in enumerate(guesses) if g in used):
+                continue  # what labels of others say the wrong way round says nothing
+            if chosen == alone:
+                by, seen = size.sum() / n, others @ left[:, 0] ** 2
+                prior = PSEUDO_ERRORS * typical[i] * by * max(by - 1.0, 0.0)
             else:
-                by = size.sum() / n
-                alone = PSEUDO_ERRORS * typical[i] * by * max(by - 1.0, 0.0)
-                unseen = max(alone - float(others @ left[:, 0] ** 2), 0.0)
+                prior, seen = least[:, i], drawn[:, :, i] @ (others * left[:, 0] ** 2)
+            unseen = float(np.maximum(prior - seen, 0.0).sum())
             spread = float(others @ (left @ gradient) ** 2 + unseen * gradient[0] ** 2)
-            found.append((spread, used, fit, weight, left, others, unseen))
+            found.append((spread * worth, used, fit, weight, left, others, unseen))
         _, used, fit, weight, left, others, unseen = min(found, key=lambda one: one[0])
         fitted[:, :, i] = (every[:, used] @ fit).T
-        own = left * weight[:, np.newaxis]
-        errors[:, :, i] = [np.bincount(hand.prompt, e, n_prompts) for e in own.T]
+        missed = (left * weight[:, np.newaxis]).T
+        errors[:, :, i] = [np.bincount(hand.prompt, e, n_prompts) for e in missed]
         drawing[:, :, i] = left.T @ (left * others[:, np.newaxis])
         drawing[0, 0, i] += unseen
         freedom[i] = max(n - len(used), 0)
     labelled = np.bincount(hand.prompt, minlength=n_prompts).astype(np.float64)
-    return TwoPhase(fitted, errors, by_prompt[1], labelled, drawing, typical, freedom)
+    units = effective_number(hand.terms[1] * hand.weight[:, np.newaxis])
+    return TwoPhase(fitted, errors, by_prompt[1], labelled, drawing, typical, freedom, units)
 
 
 def infer_two_phase(
-    sums: TwoPhase, level: float, null: FloatArray, *, fixed: bool = False
+    sums: TwoPhase, level: float, null: FloatArray, *, over: Over = "prompts"
 ) -> Clustered:
     """Infer corrected shares and test them against fixed shares, shape (k,); NaN for none.
 
     The interval from a variance with `df` degrees of freedom, as `infer_shares`; there is none with
-    one prompt, or where the correction leaves a share outside 0–1. With `fixed` it is of these very
-    prompts, as `infer_fixed_shares`: chance is in the draw and in the texts alone.
+    one prompt, or where the correction leaves a share outside 0–1. Over these very prompts, as in
+    `infer_fixed_shares`, chance is in the draw and in the texts; over these texts in the draw.
     """
+    fixed = over != "prompts"
     share, whole = sums.share, np.where(sums.whole.sum(0) > 0, sums.whole.sum(0), np.nan)
-    drawn = np.clip(share, 0.5 / (whole + 1.0), 1.0 - 0.5 / (whole + 1.0))
+    # Where all that is labelled is alike, as much is said as by so many labels.
+    least = 0.5 / (sums.units + 1.0)
+    drawn = np.clip(share, least, 1.0 - least)
     clusters, ones = (sums.totals > 0).sum(0), np.ones_like(whole)
-    units = divide(drawn * (1 - drawn), sums.apart)
+    apart = sums.drawn(sums.of_share) if over == "these texts" else sums.apart
+    units = divide(drawn * (1 - drawn), apart)
     units = np.where(np.isfinite(units) & (units > 0), units, np.nan_to_num(whole))
     evidence = Evidence(share, units, ones, 0.0 * ones, ones, ones * (1 + 1e-6))
     if not fixed:
@@ -315,14 +330,16 @@ def infer_two_phase_contrast(
     level: float,
     form: Literal["difference", "ratio"] = "difference",
     *,
-    fixed: bool = False,
+    over: Over = "prompts",
 ) -> Clustered:
     """Infer the difference of two corrected shares or means, or their ratio, such as a lift.
 
     The four sums are a, n, b and m: a/n − b/m is tested against 0, and a/n over b/m against 1, on
     the log scale. Units may be of both shares, or of one. Student's t on the variance over prompts,
-    at least that of the draw; with `fixed` on that of the draw and of independent texts.
+    at least that of the draw; over these prompts on that of the draw and of independent texts, over
+    these texts on that of the draw.
     """
+    fixed = over != "prompts"
     totals = sums.sums.sum(1)
     a, n, b, m = np.where(totals > 0, totals, np.nan)
     shares = np.stack([divide(totals[0], n), divide(totals[2], m)])
@@ -336,6 +353,8 @@ def infer_two_phase_contrast(
         gradient = np.stack([1 / a, -1 / n, -1 / b, 1 / m])
         unit = divide(spread[0], n * shares[0] ** 2) + divide(spread[1], m * shares[1] ** 2)
     clusters = (sums.totals > 0).sum(0)
+    if over == "these texts":
+        unit = 0.0 * unit
     variance, df = (sums.drawn(gradient) + unit, sums.df) if fixed else sums.variance(gradient)
     known = np.isfinite(value) & (variance > 0) & (df >= 1) & ((clusters > 1) | fixed)
     error, df = (np.where(known, each, np.nan) for each in (np.sqrt(variance), df))
@@ -439,6 +458,74 @@ def _evidence(
         smallest=np.ones_like(size),
         largest=np.maximum(size / np.maximum(prompts, 1.0), 1.0) * (1 + 1e-9),
     )
+
+
+def _calibrated(
+    every: FloatArray, said: FloatArray, labels: FloatArray, given: FloatArray, chosen: list[int]
+) -> tuple[list[int], FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Calibrate the weights of the labelled to the sums of the chosen columns over all units.
+
+    Returns the columns that say something new of the labelled units, the labels' coefficients on
+    them, the weights, what is left of the labels, and the variance of each unit's remainder.
+    """
+    used: list[int] = []
+    for column in chosen:
+        if np.linalg.matrix_rank(said[:, [*used, column]]) > len(used):
+            used.append(column)
+    weighted = said[:, used] * given[:, np.newaxis]
+    moment = weighted.T @ said[:, used]
+    fit = np.asarray(np.linalg.solve(moment, weighted.T @ labels), dtype=np.float64)
+    gap = every[:, used].sum(0) - weighted.sum(0)
+    weight = given * (1.0 + said[:, used] @ np.linalg.solve(moment, gap))
+    # Each labelled unit stands for others, whose errors nobody saw.
+    n = len(given)
+    others = weight * np.maximum(weight - 1.0, 0.0) * n / max(n - len(used), 1)
+    return used, fit, weight, labels - said[:, used] @ fit, others
+
+
+def _taught(
+    size: FloatArray, by_prompt: list[FloatArray], hand: Labelled, truth: tuple[FloatArray, ...]
+) -> list[tuple[FloatArray, FloatArray]]:
+    """Predict each numerator from all that the scorer says, and from the prompt, by the labels.
+
+    Ridge regression on the scorer's terms of all k estimates, and a mean of each prompt, drawn to
+    the others' as far as prompts are alike. Ten folds: no unit's own label is in its prediction
+    (Zrnic & Candès 2024, Cross-prediction-powered inference). Returns for each numerator sums by
+    prompt over all units, shape (n_prompts, k), and those of the labelled, shape (n, k).
+    """
+    n = len(hand.prompt)
+    weight = (hand.weight / hand.weight.mean())[:, np.newaxis]
+    # Without a constant: the mean of the labels of the other folds falls where a label rises.
+    said, every = np.concatenate(hand.terms, axis=1), np.concatenate(by_prompt, axis=1)
+    middle = every.sum(0) / size.sum()
+    said, every = said - middle, every - size[:, np.newaxis] * middle
+    said, every = np.split(np.unique(np.concatenate([said, every]), axis=1), [n])
+    order = np.argsort(hand.prompt, kind="stable")
+    fold = np.empty(n, dtype=np.int64)
+    fold[order] = np.arange(n) % FOLDS
+    made = []
+    for at in range(0, len(truth), 2):
+        label, whole = truth[at], hand.terms[at + 1]
+        total, own = np.zeros_like(by_prompt[at]), np.zeros_like(label)
+        for number in range(min(FOLDS, n)):
+            rest = fold != number
+            w, x, held = weight[rest], said[rest], ~rest
+            moment = x.T @ (x * w) + np.eye(x.shape[1])
+            given = label[rest] - (w * label[rest]).sum(0) / w.sum()
+            fit = np.linalg.solve(moment, x.T @ (given * w))
+            left = w * (given - x @ fit)
+            units = w * whole[rest]
+            s, m = (sums_by(hand.prompt[rest], len(size), each) for each in (left, units))
+            # Variance between prompts, from pairs of units of one prompt; 0 where there are none.
+            pairs = (m**2).sum(0) - (units**2).sum(0)
+            alike = np.maximum((s**2).sum(0) - (left**2).sum(0), 0.0)
+            alike = divide(alike, np.where(pairs > _ROUNDING, pairs, np.inf))
+            spread = (left**2 / w).sum(0) / np.maximum(m.sum(0), _ROUNDING)
+            mean = s * alike / np.maximum(m * alike + spread, _TINY)
+            own[held] = said[held] @ fit + whole[held] * mean[hand.prompt[held]]
+            total += (every @ fit + by_prompt[at + 1] * mean) / min(FOLDS, n)
+        made.append((total, own))
+    return made
 
 
 def _classes(labels: Labelled) -> list[FloatArray]:
