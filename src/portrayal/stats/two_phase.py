@@ -62,6 +62,7 @@ GAIN = 1.05
 FOLDS = 10
 """Parts of the hand-labelled units; those of one are predicted by the labels of the others."""
 
+Contrast = Literal["difference", "ratio"]
 Over = Literal["prompts", "these prompts", "these texts"]
 """What an interval is of: prompts like these, any texts of these prompts, or these texts."""
 
@@ -320,17 +321,13 @@ def infer_two_phase(
             largest=most * (1 + 1e-9),
         )
     inside = (null > 0) & (null < 1)
-    few = (clusters < 2) & (not fixed)
-    checks = [(np.isnan(share), NO_UNITS), (few, ONE_PROMPT), (~inside, NO_NULL)]
+    checks = [(np.isnan(share), NO_UNITS), ((clusters < 2) & (not fixed), ONE_PROMPT)]
+    checks.append((~inside, NO_NULL))
     return _clustered(share, evidence, clusters, sums.part, checks, (null, level), fixed=fixed)
 
 
 def infer_two_phase_contrast(
-    sums: TwoPhase,
-    level: float,
-    form: Literal["difference", "ratio"] = "difference",
-    *,
-    over: Over = "prompts",
+    sums: TwoPhase, level: float, form: Contrast = "difference", *, over: Over = "prompts"
 ) -> Clustered:
     """Infer the difference of two corrected shares or means, or their ratio, such as a lift.
 
@@ -353,8 +350,7 @@ def infer_two_phase_contrast(
         gradient = np.stack([1 / a, -1 / n, -1 / b, 1 / m])
         unit = divide(spread[0], n * shares[0] ** 2) + divide(spread[1], m * shares[1] ** 2)
     clusters = (sums.totals > 0).sum(0)
-    if over == "these texts":
-        unit = 0.0 * unit
+    unit = unit * (over != "these texts")
     variance, df = (sums.drawn(gradient) + unit, sums.df) if fixed else sums.variance(gradient)
     known = np.isfinite(value) & (variance > 0) & (df >= 1) & ((clusters > 1) | fixed)
     error, df = (np.where(known, each, np.nan) for each in (np.sqrt(variance), df))
@@ -398,10 +394,15 @@ def infer_two_phase_ratio(upper: TwoPhase, lower: TwoPhase, level: float) -> Clu
     )
     apart = np.where(apart.sum(0) > 0, apart, np.nan)
     totals = [s.totals for s in sides]
-    evidence = _evidence(first, spread, np.nan_to_num(influence), totals, apart, carriers)
+    # As many effective units as `apart` gives at most, and as there are prompts at least.
+    effect, df = design_effect(np.nan_to_num(influence), totals, apart)
+    size = divide(spread, apart.sum(0))
+    size = np.where(np.isfinite(size), size, np.nan_to_num(totals[0].sum(0)))
     both = (counts[0] > 0) & (counts[1] > 0)
-    df = np.where(both, np.minimum(evidence.df, np.maximum(carriers - 1.0, 0.0)), 0.0)
-    evidence = replace(evidence, df=df, effect=np.where(df > 0, evidence.effect, 1.0), atom=1.0)
+    df = np.where(both, np.minimum(df, np.maximum(carriers - 1.0, 0.0)), 0.0)
+    effect, ones = np.where(df > 0, effect, 1.0), np.ones_like(size)
+    most = np.maximum(size / np.maximum(carriers, 1.0), 1.0) * (1 + 1e-9)
+    evidence = Evidence(first, size, effect, df, ones, most, atom=1.0)
     clusters = ((upper.totals > 0) & (lower.totals > 0)).sum(0)
     checks = [
         (np.isnan(share[0] + share[1]), NO_UNITS),
@@ -436,28 +437,6 @@ def _clustered(
     p = np.where(reason == "", p, np.nan)
     carriers = effective_number(np.maximum(part, 0.0))
     return Clustered(share, low, high, p, clusters, carriers, evidence.df, reason)
-
-
-def _evidence(
-    share: FloatArray,
-    spread: FloatArray,
-    influence: FloatArray,
-    totals: list[FloatArray],
-    apart: FloatArray,
-    prompts: FloatArray,
-) -> Evidence:
-    """Reduce a share to effective units, no more than `apart` gives and no fewer than `prompts`."""
-    effect, df = design_effect(influence, totals, apart)
-    size = divide(spread, apart.sum(0))
-    size = np.where(np.isfinite(size), size, np.nan_to_num(totals[0].sum(0)))
-    return Evidence(
-        share=share,
-        size=size,
-        effect=np.where(df > 0, effect, 1.0),
-        df=df,
-        smallest=np.ones_like(size),
-        largest=np.maximum(size / np.maximum(prompts, 1.0), 1.0) * (1 + 1e-9),
-    )
 
 
 def _calibrated(
@@ -500,9 +479,7 @@ def _taught(
     middle = every.sum(0) / size.sum()
     said, every = said - middle, every - size[:, np.newaxis] * middle
     said, every = np.split(np.unique(np.concatenate([said, every]), axis=1), [n])
-    order = np.argsort(hand.prompt, kind="stable")
-    fold = np.empty(n, dtype=np.int64)
-    fold[order] = np.arange(n) % FOLDS
+    fold = np.argsort(np.argsort(hand.prompt, kind="stable")) % FOLDS
     made = []
     for at in range(0, len(truth), 2):
         label, whole = truth[at], hand.terms[at + 1]
