@@ -26,7 +26,7 @@ def drawn_project(folder: Path) -> Path:
     asked = ("label", "sheet", folder / "run", "--for", "faith", "--n", "150", "--project", "hand")
     shown = invoke(*asked)
     assert shown.exit_code == 0, shown.output
-    assert "labels: one, two, none, unknown" in shown.stdout
+    assert "labels: one; two; none; unknown" in shown.stdout
     assert f"label serve {folder / 'run' / 'coding' / 'hand'}" in shown.stdout
     assert "holds a coding project already" in invoke(*asked).output
     return folder

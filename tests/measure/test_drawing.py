@@ -50,6 +50,13 @@ def test_every_class_has_texts_and_known_chances(run: Run) -> None:
     assert larger.width < drawn.width
 
 
+def test_a_draw_of_nothing_is_refused(run: Run) -> None:
+    with pytest.raises(OptionError, match="expected a width above 0"):
+        draw_for(run, "faith", 100, target_width=0.0)
+    with pytest.raises(OptionError, match="n must be a whole number of at least 1; got 0"):
+        draw_for(run, "faith", 0)
+
+
 def test_a_width_says_how_many(run: Run) -> None:
     wanted = draw_for(run, "faith", 0, target_width=0.1)
     assert wanted.width <= 0.1 < draw_for(run, "faith", len(wanted.texts) - 12).width
@@ -94,6 +101,10 @@ def test_sheets_are_blind_and_correct_the_run_they_come_from(run: Run, tmp_path:
             writer.writeheader()
             writer.writerows(rows)
     assert join_sheets(sheets, out) == 2 * len(rows)
+    agreed = invoke("label", "agreement", *sheets)
+    assert agreed.exit_code == 0, agreed.output
+    assert f"first {len(rows)}, second {len(rows)}" in agreed.stdout
+    assert "100 %" in agreed.stdout
     table = read_hand_labels(str(out), ["faith"])
     assert len(set(table.chance["faith"].values())) > 1
     assert table.note("faith") == f"{len(rows)} labels by 2 raters"

@@ -465,9 +465,7 @@ def judge(
         cells = [(*key, shown(card.recall[key]), shown(card.precision[key])) for key in card.recall]
         table(("people say", by or "", "found", "of what it says right"), cells)
         kappas = (f"{part} {kappa:.2f}".strip() for part, kappa in card.kappa.items())
-        line(f"kappa beyond chance: {', '.join(kappas)}")
-        for each in card.sentences:
-            line(each)
+        line("\n".join((f"kappa beyond chance: {', '.join(kappas)}", *card.sentences)))
     if repeated:
         told = [(a, b or "all", *(shown(of[x]) for x in FORMS)) for (a, b), of in repeated.items()]
         table(("asked again", "it said first", *FORMS), told)

@@ -26,6 +26,7 @@ from portrayal.run.directory import Run
 from portrayal.run.reading import read_chosen, read_shards
 from portrayal.stats.tails import normal_isf
 from portrayal.types import FloatArray, IntArray
+from portrayal.validate import check_count
 
 COLUMNS = ("text_id", "unit", "field", "label", "rater", "text")
 CHANCE = "chance"
@@ -119,7 +120,8 @@ def choices_of(run: Run, field: str) -> list[str]:
     if field == TOPIC:
         return [*topics_of(run), OTHER]
     every = map(load_factor, run.settings()["options"]["factor"])
-    return [*(key for factor in every if factor.name == field for key in factor.keys), *BESIDE]
+    keys = (key for factor in every if factor.name == field for key in factor.keys)
+    return list(dict.fromkeys((*keys, *BESIDE)))
 
 
 def field_for(run: Run, wanted: str) -> str:
@@ -200,7 +202,7 @@ def classes_of(run: Run, field: str, *, unsure: bool = True) -> dict[tuple[str, 
         for row in rows.to_pylist():
             if row["error"] is None:
                 said = said_of(row["said"])
-                told = [tuple(said[place][0].places) for place, _ in own if said[place]]
+                told = [tuple(sorted({*said[place][0].places})) for place, _ in own if said[place]]
                 first = [own[0][1].keys[i] for i in (told or [()])[0]]
                 several = unsure and len(set(told)) > 1
                 made[row["text_id"], ""] = UNSURE if several else " and ".join(first) or "none"
@@ -269,7 +271,7 @@ def draw_for(
     Raises
     ------
     OptionError
-        Where no number of texts reaches the width.
+        Where the width is not above 0, or `n` not above 0.
     """
     known = classes_of(run, field)
     names = sorted(set(known.values()))
@@ -289,12 +291,13 @@ def draw_for(
         variance = float(((size / size.sum() * spread) ** 2 * free / np.maximum(of, 1)).sum())
         return float(2.0 * normal_isf(0.025) * np.sqrt(variance))
 
+    if target_width is not None and not target_width > 0:
+        raise OptionError(f"--target-width {target_width:g}: expected a width above 0.")
     if target_width is not None:
-        numbers = range(20, len(known) + 1)
-        n = next((m for m in numbers if width(allotted(size, spread, m)) <= target_width), 0)
-        if not n:
-            raise OptionError(f"--target-width {target_width:g}: expected a width above 0.")
-    chosen = allotted(size, spread, n)
+        sizes = range(20, len(known))
+        fit = (m for m in sizes if width(allotted(size, spread, m)) <= target_width)
+        n = next(fit, len(known))
+    chosen = allotted(size, spread, check_count("n", n, minimum=1))
     texts: dict[tuple[str, str], float] = {}
     for i, of in enumerate(chosen.tolist()):
         own = members[names[i]]

@@ -16,7 +16,7 @@ from portrayal.raters.agreement import (
     coefficient,
     paradoxes,
 )
-from portrayal.raters.hand import HandTable, read_hand_labels
+from portrayal.raters.hand import HandTable, read_hand_labels, table_labels
 from portrayal.raters.labels import Consensus, Label, Labels, consensus, majority
 
 __all__ = [
@@ -36,4 +36,5 @@ __all__ = [
     "majority",
     "paradoxes",
     "read_hand_labels",
+    "table_labels",
 ]

@@ -15,7 +15,7 @@ import numpy as np
 from portrayal.collect.sources import open_source
 from portrayal.collect.tables import read_table
 from portrayal.errors import DataError
-from portrayal.raters.labels import majority
+from portrayal.raters.labels import Label, Labels, majority
 from portrayal.types import FloatArray, Tabular
 
 NEEDED = ("text_id", "field", "rater")
@@ -121,3 +121,20 @@ def read_hand_labels(path: Tabular, fields: Iterable[str]) -> HandTable:
             labels.setdefault(field, {})[text_id, unit] = settled
     name = str(path) if isinstance(path, (str, Path)) else source.name
     return HandTable(name, labels, chances, {f: sorted(r) for f, r in raters.items()}, unsettled)
+
+
+def table_labels(paths: Sequence[str | Path]) -> Labels:
+    """Return what sheets or tables of labels by hand say, for the agreement of their raters."""
+    rows: dict[tuple[str, str, str], Label] = {}
+    done: dict[tuple[str, str], Label] = {}
+    for path in paths:
+        for row in read_table(path, [*NEEDED, LABEL[0]], "Name them so."):
+            text = "#".join(filter(None, (row["text_id"], row.get("unit", ""))))
+            if label := row[LABEL[0]].strip().casefold():
+                one = Label(row["rater"], text, row["field"], label)
+                rows[one.rater, text, one.code] = one
+    done = {
+        (one.rater, one.text_id): Label(one.rater, one.text_id, "", "1") for one in rows.values()
+    }
+    fields = tuple(dict.fromkeys(one.code for one in rows.values()))
+    return Labels(tuple(rows.values()), tuple(done.values()), fields=fields)

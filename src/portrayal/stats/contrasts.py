@@ -218,12 +218,7 @@ def infer_contrasts(sides: TwoSides, level: float = 0.95, *, bounds: bool = True
 
 
 def contrast_p(
-    sides: TwoSides,
-    found: Contrasts,
-    null: FloatArray,
-    level: float = 0.95,
-    *,
-    fixed: bool = False,
+    sides: TwoSides, found: Contrasts, null: FloatArray, level: float = 0.95, *, fixed: bool = False
 ) -> FloatArray:
     """Return p of other ratios than 1, `null` of shape (k,), above 0 or NaN for no test.
 

@@ -95,8 +95,10 @@ def agreement(
         A coding project or a run with one; or sheets of one sample, filled in.
     """
     from portrayal.coding import read_labels
+    from portrayal.collect.sources import open_source
     from portrayal.raters import agreement as agreement_of
-    from portrayal.raters.people import sheet_labels
+    from portrayal.raters import table_labels
+    from portrayal.raters.people import is_sheet, sheet_labels
 
     facts: dict[str, Any] = {}
     if given[0].is_dir():
@@ -105,8 +107,10 @@ def agreement(
         project = find_project(given[0])
         labels, unit = read_labels(project), "texts"
         facts = {"project": str(project.folder), "begun_not_done": labels.started}
-    else:
+    elif is_sheet(open_source(given[0]).columns):
         labels, unit = sheet_labels(given), "characters"
+    else:
+        labels, unit = table_labels(given), "texts"
     found = agreement_of(labels, level=level, draws=draws, seed=seed)
     if format == "json":
         facts["people"] = _compared_facts(found.people)

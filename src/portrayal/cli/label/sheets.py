@@ -134,9 +134,8 @@ def sheet(
         show.line(f"{len(chosen.texts):,} texts; {width}")
         if labels is not None:
             show.line(f"by {len(labels.labels.get(field, {})):,} labels so far")
-        for path in paths:
-            show.line(f"wrote {path}")
-        show.line(f"labels: {', '.join(choices_of(held, field))}")
+        show.line("\n".join(f"wrote {path}" for path in paths))
+        show.line(f"labels: {'; '.join(choices_of(held, field))}")
         show.line(f"then: {after}")
         return
     if rater or project or target_width is not None or hand_labels is not None:
