@@ -38,7 +38,7 @@ def ways_of(
     A way holds for each role the index of a person, or None for nobody who is named. With `first`
     all likely people among the first so many may have a role, without it the likeliest.
     """
-    people, roles = scene.people, scene.roles
+    people, roles, paired = scene.people, scene.roles, scene.paired
     values = _nouns_beside(scene)
     likely = [index for index, person in enumerate(people) if person.score >= LEAST]
     strength = {i: people[i].score + abs(values[i]) + 1.5 * (i == likely[0]) for i in likely}
@@ -54,10 +54,10 @@ def ways_of(
     signs: list[list[float]] = []
     for way in product((*ranked, None), repeat=n_roles):
         chosen = [i for i in way if i is not None]
-        if len(set(chosen)) < len(chosen) or (roles.paired and way[0] is None and chosen):
+        if len(set(chosen)) < len(chosen) or (paired and way[0] is None and chosen):
             continue
         pairs = zip(way, (1.0, -1.0), strict=False)
-        noun = 0.0 if roles.paired else sum([values[i] * s for i, s in pairs if i is not None])
+        noun = 0.0 if paired else sum([values[i] * s for i, s in pairs if i is not None])
         noun = max(-MOST_NOUNS, min(MOST_NOUNS, noun))
         own = [
             sum([min(people[i].score, 6.0) for i in chosen]),
@@ -75,7 +75,7 @@ def ways_of(
             own[10] = noun
         elif chosen:
             ahead = 1.0 if chosen[0] < chosen[1] else -1.0
-            own[11 + roles.paired] = ahead
+            own[11 + paired] = ahead
             own[13 + alike] = noun
         ways.append(way)
         signs.append(own)
