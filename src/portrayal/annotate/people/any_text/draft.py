@@ -40,10 +40,10 @@ from portrayal.annotate.people.shared.scan import (
     PersonMention,
     Tokens,
     noun_rank,
-    pronoun_rank,
     scan,
 )
 from portrayal.annotate.people.shared.words import word_set
+from portrayal.annotate.people.stories.scene import pronoun_at
 from portrayal.reference import FEMININE, MASCULINE, NON_BINARY
 
 _IS = en.COPULAS | word_set("am 'm")
@@ -281,13 +281,9 @@ def draft_people(
     add_writer(draft, asked=writer)
     add_phrases(draft, find_phrases(draft.tokens, draft.names))
     # Add pronouns of a gender and bring all events into order
-    low = draft.tokens.low
-    for at, word in enumerate(low):
-        if word in en.PRONOUNS and at not in draft.names:
-            gender, case = en.PRONOUNS[word]
-            if word == "her" and (at + 1 == len(low) or low[at + 1] in en.ENDS_OBJECT):
-                case = "o"
-            draft.event(at, OTHER, pronoun_rank(low, at, case), gender, case)
+    low = tokens.low
+    pronouns = [at for at, word in enumerate(low) if word in en.PRONOUNS and at not in draft.names]
+    draft.events += [pronoun_at(tokens, at) for at in pronouns]
     draft.events.sort()
     who = _follow(draft, refer)
     # Add "I" of speakers in their quotations

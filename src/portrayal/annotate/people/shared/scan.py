@@ -4,7 +4,7 @@ What a locale adds to the words of English (titles, honorifics, pronouns) is rea
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import accumulate, compress
@@ -232,10 +232,6 @@ OTHER = -1
 POSSESSOR = 0.5
 """Rank of the owner of a clause's subject ("Ann's eyes lit up")."""
 
-FAR = 8
-"""Tokens over which a verb and its object may stand apart."""
-
-
 _LONG_NOUN_PHRASE = 6
 
 
@@ -288,22 +284,3 @@ def noun_rank(tokens: Tokens, at: int) -> float:
     if after == "'s":
         return POSSESSOR if opened else 0.0
     return 1.0 if opened or acts else 0.0
-
-
-def pronoun_rank(low: Sequence[str], at: int, case: str) -> float:
-    """Rank of the pronoun at `at`."""
-    if case == "o":
-        return -float(_reach(low, at))
-    thanked = case == "p" and at and low[at - 1] == "for"
-    if thanked and not en.THANKS.isdisjoint(low[max(0, at - 5) : at]):
-        return -float(FAR)
-    return 1.0 if at == 0 or low[at - 1] in en.CLAUSE_OPENERS else 0.0
-
-
-def _reach(low: Sequence[str], at: int) -> int:
-    """How many tokens back the subject of the verb that governs the object at `at` may stand."""
-    for back in range(at - 1, max(-1, at - FAR), -1):
-        word = low[back]
-        if word in en.CLAUSE_OPENERS or word == "it" or (back < at - 1 and word.endswith("ing")):
-            return at - back
-    return FAR

@@ -11,7 +11,7 @@ from itertools import compress
 
 from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.model import Roles
-from portrayal.annotate.people.shared.scan import OTHER, PersonMention, Tokens, pronoun_rank
+from portrayal.annotate.people.shared.scan import OTHER, PersonMention, Tokens
 from portrayal.annotate.people.shared.words import word_lists, word_set
 from portrayal.annotate.people.stories.names import NamedPerson
 
@@ -201,8 +201,9 @@ RECEIVES = _LISTS.verbs("receiving_verbs") | _LISTS.receiving_words
 _CUES = GIVES | RECEIVES | _LISTS.decides | _LISTS.jobs
 
 
-FURTHEST = 14
-"""Tokens over which a verb's subject and what the verb is done to may stand apart."""
+FURTHEST, THANKED = 14, 8.0
+"""Tokens over which a verb's subject and what the verb is done to may stand apart, and a pronoun
+behind "thanked her for"."""
 
 
 _BOUNDS = en.CLAUSE_OPENERS | {"it"}
@@ -255,6 +256,26 @@ def is_touched(low: Sequence[str], at: int) -> bool:
     if _LISTS.body.isdisjoint(after):
         return False
     return not (after[0] in _LISTS.own_after and low[at - 1] in ("to", "at", "by"))
+
+
+def pronoun_at(tokens: Tokens, at: int) -> PersonMention:
+    """The pronoun of a gender at `at`."""
+    low = tokens.low
+    gender, case = _PRONOUNS[low[at]]
+    if case == "p" and low[at] == "her" and is_object(low, at):
+        case = "o"
+    if case == "o" and is_beside(low, at):
+        rank = 0.0
+    elif case == "o" or (case == "p" and is_touched(low, at)):
+        rank = -float(object_reach(low, at))
+    elif (
+        case == "p" and low[at - 1] == "for" and not en.THANKS.isdisjoint(low[max(0, at - 5) : at])
+    ):
+        rank = -THANKED
+    else:
+        rank = 1.0 if at == 0 or low[at - 1] in en.CLAUSE_OPENERS else 0.0
+    place = at, tokens.sentence[at], OTHER, rank
+    return PersonMention(*place, gender, case, tokens.quoted[at])
 
 
 GENERIC = word_set("woman man girl boy")
@@ -350,21 +371,6 @@ class Scene:
         """Whether both characters share one role, so that no noun tells them apart."""
         return self.roles.paired
 
-    def add_pronoun(self, at: int) -> None:
-        """Add the pronoun at `at`."""
-        tokens, low = self.tokens, self.tokens.low
-        gender, case = _PRONOUNS[low[at]]
-        if case == "p" and low[at] == "her" and is_object(low, at):
-            case = "o"
-        if case == "o" and is_beside(low, at):
-            rank = 0.0
-        elif case == "o" or (case == "p" and is_touched(low, at)):
-            rank = -float(object_reach(low, at))
-        else:
-            rank = pronoun_rank(low, at, case)
-        place = at, tokens.sentence[at], OTHER, rank
-        self.pronouns.append(PersonMention(*place, gender, case, tokens.quoted[at]))
-
     def add_noun(self, at: int) -> None:
         """Add the noun at `at`, or the stranger whom it stands for."""
         low = self.tokens.low
@@ -410,7 +416,7 @@ def look(text: str, tokens: Tokens, people: Sequence[NamedPerson], roles: Roles)
     for at in compress(range(len(low)), map(_vocabulary(words).__contains__, low)):
         word = low[at]
         if word in _PRONOUNS:
-            scene.add_pronoun(at)
+            scene.pronouns.append(pronoun_at(tokens, at))
         elif word in en.THEY:
             scene.they.append(at)
         elif word in en.PLURAL_PEOPLE:
