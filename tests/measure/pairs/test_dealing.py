@@ -76,6 +76,32 @@ def test_p_counts_the_observed_value() -> None:
     assert null_p(-5.0, np.zeros(99)) == pytest.approx(0.02)
 
 
+NULLS = {
+    "gamma": lambda rng, size: rng.gamma(4.0, size=size),
+    "normal": lambda rng, size: rng.normal(size=size),
+    "shares": lambda rng, size: rng.binomial(20, 0.2, size) / 20,
+}
+
+
+@pytest.mark.parametrize("name", NULLS)
+def test_p_below_what_draws_can_count_keeps_the_level(name: str) -> None:
+    """Of 30,000 values of the null itself; the bound is the binomial's upper 99.5 % quantile."""
+    reps, alpha = 30_000, 0.001
+    every = NULLS[name](np.random.default_rng(3), (reps, 201))
+    far = np.flatnonzero(every[:, 0] >= np.quantile(every[:, 0], 0.97))  # no other p is so small
+    p = [null_p(every[i, 0], every[i, 1:], greater=True, n_pairs=40) for i in far]
+    assert np.sum(np.array(p) <= alpha) <= stats.binom.ppf(0.995, reps, alpha)
+
+
+def test_a_value_far_beyond_all_draws_is_told_from_one_just_beyond_them() -> None:
+    draws = np.random.default_rng(4).normal(size=200)
+    near, far = (null_p(z, draws, n_pairs=50) for z in (draws.max() + 0.01, 8.0))
+    assert far < 1e-5 < near <= 2 / 201
+    assert null_p(8.0, draws) == pytest.approx(2 / 201)  # of no pairs that could be exchanged
+    assert null_p(8.0, draws, n_pairs=8) == 2 * 0.5**8
+    assert null_p(8.0, draws, n_pairs=50, level=0.999) == pytest.approx(2 / 201)
+
+
 def _change(ours: np.ndarray, theirs: np.ndarray, pool: np.ndarray) -> float:
     """Mean change of the first group's share."""
     with np.errstate(invalid="ignore"):

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from portrayal.stats.tails import pearson3_sf
 from portrayal.types import FloatArray, IntArray
 
 _CLOSE = 1e-9
@@ -183,7 +184,14 @@ def deal_slots(cell: IntArray, rng: np.random.Generator) -> IntArray:
     return held
 
 
-def null_p(value: float, draws: FloatArray, *, greater: bool = False) -> float:
+def null_p(
+    value: float,
+    draws: FloatArray,
+    *,
+    greater: bool = False,
+    n_pairs: int = 0,
+    level: float = 0.95,
+) -> float:
     """Return p of a value against draws of its null, shape (n_draws,).
 
     One-sided where only larger values speak against the null; else twice the smaller tail, which
@@ -191,13 +199,33 @@ def null_p(value: float, draws: FloatArray, *, greater: bool = False) -> float:
     the observed value among the draws (Phipson and Smyth 2010), and those that are NaN, since what
     is undefined may have been as far out.
 
+    What 200 draws refuse has p of 0.005 or more, and so no lone difference among ten could ever be
+    stated. Where they refuse the null at the level, p is that of a Pearson type III curve, if
+    smaller: with their mean, their standard deviation as of one more draw, and their skewness and
+    two standard errors more, which keeps the level. `n_pairs` that change sides say no more than
+    2^-n; with none of them there is no curve.
+
+    Source of tails by a curve: Knijnenburg et al. (2009), Fewer permutations, more accurate
+    p-values.
+
     >>> null_p(3.0, np.array([0.0, 1.0, 2.0]), greater=True)
     0.25
     """
     n, unknown = 1 + len(draws), np.isnan(draws)
     up = (1 + int((unknown | (draws >= value - _CLOSE)).sum())) / n
     down = (1 + int((unknown | (draws <= value + _CLOSE)).sum())) / n
-    return up if greater else min(1.0, 2.0 * min(up, down))
+    counted = up if greater else min(1.0, 2.0 * min(up, down))
+    if counted >= 1.0 - level or unknown.any() or n_pairs == 0:
+        return counted
+    spread = float(draws.std(ddof=1))
+    if spread <= _CLOSE:
+        return counted
+    z = (value - draws.mean()) / (spread * np.sqrt(1.0 + 1.0 / len(draws)))
+    skew = float((((draws - draws.mean()) / spread) ** 3).mean())
+    more = 2.0 * np.sqrt(6.0 / len(draws))
+    sides = [float(pearson3_sf(s * z, s * skew + more)) for s in (1.0, -1.0)]
+    curve = sides[0] if greater else 2.0 * min(sides)
+    return min(counted, max(curve, (2.0 - greater) * 0.5**n_pairs))
 
 
 def gap_beyond_pairs(generated: FloatArray, original: FloatArray) -> float:

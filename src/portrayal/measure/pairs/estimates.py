@@ -266,7 +266,9 @@ def _null(
         return None, np.nan, None
     centre = float(known.mean())
     low, high = (float(bound) for bound in permutation_range(known, scope.level))
-    p = null_p(value, draws, greater=quantity.greater)
+    here = place.rows & ~np.isnan(each.folded.values[:, k])
+    n_pairs = len(np.unique(place.paired.pair[here]))
+    p = null_p(value, draws, greater=quantity.greater, n_pairs=n_pairs, level=scope.level)
     if quantity.tested or (quantity.greater and value < centre):
         return Null(centre, low, high, scope.level, method, scope.seed), p, None
     least, most = not_refused(draws, scope.level, greater=quantity.greater)
