@@ -8,7 +8,6 @@ import csv
 import gzip
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +70,7 @@ def india(path: Path, seed: int, reps: int) -> Iterator[tuple[Any, ...]]:
     """Shares of stories that show a group: words against labels, all, by stratum and by prompt."""
     with gzip.open(path, "rt", encoding="utf-8") as stream:
         every = [json.loads(line) for line in stream]
-    found: dict[str, list[tuple[int, float, list[FloatArray]]]] = {}
+    found: dict[str, list[tuple[float, list[FloatArray]]]] = {}
     for asked, name in (("religion", "religion"), ("caste", "legal_class")):
         rows = [row for row in every if row["factor"] == asked]
         factor = load_factor(INDIA / f"{name}.toml")
@@ -101,66 +100,61 @@ def india(path: Path, seed: int, reps: int) -> Iterator[tuple[Any, ...]]:
         inside["36 prompts, commonest group"] = [prompt == code for code in range(18)]
         for what, strata in inside.items():
             for at, members in enumerate(strata):
-                groups = [int(truth.sum(0).argmax())] if "36" in what else range(truth.shape[1])
-                for group in groups:
-                    if truth[members, group].any():
-                        rng = np.random.default_rng([seed, len(what), at, group, len(asked)])
-                        cell = _india_cell(
-                            rng, (prompt, classes), said, truth, (group, members), reps
-                        )
-                        found.setdefault(what, []).append(cell)
+                groups = [int(truth.sum(0).argmax())] if "36" in what else [*range(truth.shape[1])]
+                groups = [group for group in groups if truth[members, group].any()]
+                rng = np.random.default_rng([seed, len(what), at, len(asked)])
+                cells = _india_cells(rng, (prompt, classes), said, truth, (groups, members), reps)
+                found.setdefault(f"{name}, {what}", []).extend(cells)
     for what, some in found.items():
-        cells = [np.array(draws) for _, _, draws in some if len(draws) >= reps / 4]
-        refused = float(np.mean([refused for _, refused, _ in some]))
+        cells = [np.array(draws) for _, draws in some if len(draws) >= reps / 4]
+        refused = float(np.mean([refused for refused, _ in some]))
         if cells:
-            yield summed(f"India, {what}", 200, cells, refused)
+            yield summed(f"India by words, {what}", 200, cells, refused)
 
 
-def _india_cell(
+def _india_cells(
     rng: Rng,
     of: tuple[IntArray, IntArray],
     said: FloatArray,
     truth: FloatArray,
-    where: tuple[int, BoolArray],
+    where: tuple[list[int], BoolArray],
     reps: int,
-) -> tuple[int, float, list[FloatArray]]:
+) -> list[tuple[float, list[FloatArray]]]:
     """Draws of 200 labels, as the sheet draws them; those with too few labels are refused.
 
-    `of` are prompt and class of each story by the words. Where nobody of the group is labelled
-    there is a bound alone, which holds what is below it.
+    `of` are prompt and class of each story by the words. Where nobody of a group is labelled there
+    is a bound alone, which holds what is below it. The labels alone are weighed by their chances.
     """
-    (prompt, classes), (group, inside), draws, refused = of, where, [], 0
+    (prompt, classes), (groups, inside), refused = of, where, 0
+    draws: list[list[FloatArray]] = [[] for _ in groups]
     least = 0 if len(np.unique(prompt[inside])) == 1 else FEWEST
     size = np.bincount(classes).astype(float)
     n = allotted(size, np.ones(len(size)), 200)
     at = np.flatnonzero(inside)
     codes, one = np.unique(prompt[at], return_inverse=True)[1], np.ones(len(at))
-    everyone = Labelled(codes, one, (said[at], np.ones_like(said[at])))
-    true = float(truth[at, group].mean())
+    ones, true, by_words = np.ones_like(said), truth[at].mean(0), said[at].mean(0)
     for _ in range(reps):
         order = rng.permutation(len(prompt))
         drawn = np.sort(np.concatenate([order[classes[order] == c][:m] for c, m in enumerate(n)]))
         here = drawn[inside[drawn]]
-        if len(here) < least or not len(here):
+        if len(here) < max(least, 1):
             refused += 1
             continue
-        if not (truth[here, group].any() or said[here, group].any()):
-            below = true <= float(upper_of_none(len(here), 0.95))
-            draws.append(np.array([below, said[at, group].mean() - true, *[np.nan] * 3]))
-            continue
-        own, weight = codes[np.searchsorted(at, here)], (size / n)[classes[here]]
-        ones, found = np.ones((len(here), said.shape[1])), []
-        for by in (said, 0.0 * said):
-            every = replace(everyone, terms=(by[at], everyone.terms[1]))
-            hand = Labelled(own, weight, (by[here], ones))
-            sums = two_phase(every, hand, (truth[here], ones), int(codes.max()) + 1)
+        own, weight, found = codes[np.searchsorted(at, here)], (size / n)[classes[here]], []
+        for scorer, prompts in ((said, 1), (0.0 * said, 0)):
+            every = Labelled(codes * prompts, one, (scorer[at], ones[at]))
+            hand = Labelled(own * prompts, weight, (scorer[here], ones[here]))
+            sums = two_phase(every, hand, (truth[here], ones[here]), int(codes.max()) + 1)
             found.append(infer_two_phase(sums, 0.95, NO_NULL, over="these texts"))
-        value, low, high = (getattr(found[0], name)[group] for name in ("value", "low", "high"))
-        wide = [float(each.high[group] - each.low[group]) for each in found]
-        draws.append(
-            np.array([low <= true <= high, said[at, group].mean() - true, value - true, *wide])
-        )
-    return int(inside.sum()), refused / reps, draws
+        some = truth[here].any(0) | said[here].any(0)
+        below = true <= float(upper_of_none(len(here), 0.95))
+        held = (found[0].low <= true) & (true <= found[0].high)
+        wide = [each.high - each.low for each in found]
+        row = np.stack([held, by_words - true, found[0].value - true, *wide], axis=1)
+        for group, into in zip(groups, draws, strict=True):
+            bound = np.array([below[group], row[group, 1], *[np.nan] * 3])
+            into.append(row[group] if some[group] else bound)
+    return [(refused / reps, each) for each in draws]
 
 
 def agency(path: Path, seed: int, reps: int) -> Iterator[tuple[Any, ...]]:
