@@ -1,8 +1,8 @@
 """Make a small encoder of stories that says what a whole reader says, and write the reader.
 
     python scripts/reader/distil.py ENCODER --teacher READER --labelled STORIES.jsonl [...]
-        --marked stories/*.txt --out FOLDER [--fold K ...] [--epochs N] [--start FOLDER]
-        [--layers 0 1 3 5] [--inner 384] [--wide 2] [--seed N]
+        --marked stories/*.txt --out FOLDER [--fold K ...] [--start FOLDER]
+        [--epochs taught fresh taught] [--layers 0 1 3 5] [--inner 384] [--wide 2] [--seed N]
 
 READER is a folder of a reader that `train.py` trained, ENCODER what it began from. Of its layers
 `--layers` stay. The first reads every token and keeps the `--inner` feed-forward units that matter
@@ -10,7 +10,8 @@ most, with weights that make up for the others (He et al. 2017, channel pruning)
 with the tokens that the heads read: names, pronouns and the first. Up to layer `--wide` they look
 at all tokens, later at each other. They learn the states that READER has there and its
 probabilities (Hinton et al. 2015; Jiao et al. 2020, TinyBERT), and the labels, of stories varied as
-in training. With `--fold` prompts are left out; `--start` goes on from a folder.
+in training; in a `fresh` epoch the labels alone, of other variations, as the teacher takes longest.
+With `--fold` prompts are left out; `--start` goes on from a folder.
 """
 
 import argparse
@@ -136,7 +137,8 @@ class Small(nn.Module):
             ridge = RIDGE * len(units) * torch.eye(inner + 1).double()
             fitted = torch.linalg.solve(known.T @ known + ridge, known.T @ goal).float()
             into.weight, into.bias = nn.Parameter(into.weight[best]), nn.Parameter(into.bias[best])
-            out.weight, out.bias = nn.Parameter(fitted[:-1].T.clone()), nn.Parameter(fitted[-1])
+            out.weight = nn.Parameter(fitted[:-1].T.clone())
+            out.bias = nn.Parameter(fitted[-1].clone())
         into.out_features = out.in_features = inner
 
 
@@ -154,14 +156,15 @@ class Lesson:
     example, story
         The story, as labelled and as token ids.
     states
-        The teacher's states of the tokens that the heads read, shape (n_needed, width).
+        The teacher's states of the tokens that the heads read, shape (n_needed, width); None where
+        it was not asked.
     every
         The student's first states of all tokens, shape (n_tokens, width).
     """
 
     example: Example
     story: HiddenStory
-    states: np.ndarray
+    states: np.ndarray | None
     every: np.ndarray
 
     @property
@@ -191,23 +194,26 @@ def hidden(
 
 
 def lessons(
-    varied: list[tuple[Example, HiddenStory]], teacher: Reader, small: Small
+    varied: list[tuple[Example, HiddenStory]], teacher: Reader | None, small: Small
 ) -> list[Lesson]:
-    """Return the stories with what the teacher, and the student's first block, make of them."""
+    """Return the stories with what a teacher, and the student's first block, make of them."""
     made = []
     with torch.inference_mode():
         for start in range(0, len(varied), BATCH):
             part = varied[start : start + BATCH]
             batch = collate([story for _, story in part])
-            every = small.first(batch["ids"], batch["kinds"], _open(batch["mask"]))
-            states = teacher.encoder(
-                input_ids=batch["ids"],
-                attention_mask=batch["mask"],
-                token_type_ids=batch["kinds"],
-            ).last_hidden_state
-            for (example, story), one, two in zip(part, states.half(), every.half(), strict=True):
-                kept = one[story.needed].numpy(), two[: len(story.ids)].numpy()
-                made.append(Lesson(example, story, *kept))
+            every = small.first(batch["ids"], batch["kinds"], _open(batch["mask"])).half()
+            taught = [None] * len(part)
+            if teacher is not None:
+                states = teacher.encoder(
+                    input_ids=batch["ids"],
+                    attention_mask=batch["mask"],
+                    token_type_ids=batch["kinds"],
+                ).last_hidden_state.half()
+                pairs = zip(states, part, strict=True)
+                taught = [each[story.needed].numpy() for each, (_, story) in pairs]
+            for (example, story), one, two in zip(part, taught, every, strict=True):
+                made.append(Lesson(example, story, one, two[: len(story.ids)].numpy()))
     return made
 
 
@@ -218,10 +224,12 @@ def loss_of(student: Reader, teacher: Reader, part: list[Lesson]) -> torch.Tenso
     needed = torch.zeros_like(few["ids"])
     for row, each in enumerate(part):
         every[row, : len(each.every)] = torch.from_numpy(each.every)
-        needed[row, : len(each.states)] = torch.tensor(each.story.needed)
+        needed[row, : len(each.story.needed)] = torch.tensor(each.story.needed)
     states = student.encoder.rest(every, needed, _open(whole["mask"]), _open(few["mask"]))
     said = student.judge(states, few)
     total = label_loss(said, [e.example for e in part], [e.few for e in part], few["k"])
+    if part[0].states is None:
+        return total
     known, goal = few["mask"].bool(), torch.zeros_like(states)
     goal[known] = torch.from_numpy(np.concatenate([each.states for each in part])).float()
     with torch.no_grad():
@@ -236,10 +244,12 @@ def loss_of(student: Reader, teacher: Reader, part: list[Lesson]) -> torch.Tenso
     return total
 
 
-def train(student: Reader, teacher: Reader, given: list[Lesson], asked: argparse.Namespace) -> None:
+def train(
+    student: Reader, teacher: Reader, given: list[list[Lesson]], asked: argparse.Namespace
+) -> None:
     """Train in place, printing the loss."""
     rng = random.Random(asked.seed)
-    steps = [batch for _ in range(asked.epochs) for batch in batches(given, rng)]
+    steps = [batch for epoch in given for batch in batches(epoch, rng)]
     free = [each for each in student.parameters() if each.requires_grad]
     optimiser = torch.optim.AdamW(free, lr=RATE, weight_decay=0.01)
     schedule = torch.optim.lr_scheduler.OneCycleLR(
@@ -267,7 +277,7 @@ def main() -> None:
     parser.add_argument("--marked", nargs="*", type=Path, default=[])
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--fold", nargs="*", type=int, default=[])
-    parser.add_argument("--epochs", type=int, default=4)
+    parser.add_argument("--epochs", nargs="+", choices=["taught", "fresh"], default=["taught"] * 4)
     parser.add_argument("--start", type=Path)
     parser.add_argument("--layers", nargs="+", type=int, default=[0, 1, 3, 5])
     parser.add_argument("--inner", type=int, default=384)
@@ -295,12 +305,20 @@ def main() -> None:
     student.encoder, student.ref = small, nn.Identity()
     student.eval()  # without dropout
     varied = hidden(kept, words, rng)
-    small.narrow(asked.inner, collate([story for _, story in rng.sample(varied, FITTED_BY)]))
+    small.narrow(
+        asked.inner,
+        collate([story for _, story in rng.sample(varied, min(FITTED_BY, len(varied)))]),
+    )
     for each in (small.embeddings, small.blocks[0]):
         each.requires_grad_(False)
     if asked.start:
         load_model(student, asked.start / MODEL)
-    train(student, teacher, lessons(varied, teacher, small), asked)
+    taught = lessons(varied, teacher, small)
+    given = [
+        taught if epoch == "taught" else lessons(hidden(kept, words, rng), None, small)
+        for epoch in asked.epochs
+    ]
+    train(student, teacher, given, asked)
     asked.out.mkdir(parents=True, exist_ok=True)
     save_model(student, asked.out / MODEL)
     write(student, [story for _, story in varied], asked)

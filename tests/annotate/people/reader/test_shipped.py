@@ -27,7 +27,7 @@ def left_out(*files):
         each
         for file in files
         for each in marked(ROOT / "scripts/reader/stories" / f"{file}.txt")
-        if fold_of(each.prompt) in json.loads((WEIGHTS / "reader.json").read_text())["fold"]
+        if fold_of(each.prompt) == json.loads((WEIGHTS / "reader.json").read_text())["fold"]
     ]
 
 
