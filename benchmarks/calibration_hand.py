@@ -89,7 +89,7 @@ def india(path: Path, seed: int, reps: int) -> Iterator[tuple[Any, ...]]:
             truth[i, [factor.keys.index(key) for key in known]] = 1.0
         keys = [(row["state"], row["ritual"], row["form"]) for row in rows]
         prompt = np.unique(np.array([" ".join(key) for key in keys]), return_inverse=True)[1]
-        told = [" and ".join(factor.keys[i] for i in seen.places) or "none" for seen in words]
+        told = [" and ".join(factor.keys[i] for i in sorted({*seen.places})) for seen in words]
         classes = np.unique(told, return_inverse=True)[1]
         inside = {"all stories": [np.ones(len(rows), bool)]}
         for axis in range(3):
