@@ -663,6 +663,8 @@ def hand_labels(options: argparse.Namespace) -> None:
     reps = options.reps or 200
     title = f"Corrected by hand labels, beside the labels alone, {reps} draws a row"
     show(title, of_hand.HEAD, of_hand.rows(options.seed, reps, None))
+    title = f"A judge that agrees as much as is asked for, level .025 on each side, {reps} draws"
+    show(title, of_hand.JUDGES, of_hand.judges(options.seed, reps))
     if options.data is not None:
         title = f"Real texts corrected by hand labels, {reps} draws a cell"
         show(title, of_hand.HEAD, of_hand.rows(options.seed, reps, options.data))

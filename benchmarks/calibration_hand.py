@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.stats import binomtest
 
 from benchmarks.calibration_worlds import Rng
 from portrayal.annotate.group_labels import said_of
 from portrayal.annotate.groups import group_reader, of_cell
 from portrayal.measure.drawing import allotted
+from portrayal.measure.judging import AgreedShare
 from portrayal.reference.factors import ColumnSource, load_factor
 from portrayal.stats import (
     infer_shares,
@@ -32,6 +34,8 @@ from portrayal.types import BoolArray, FloatArray, IntArray
 INDIA = Path(__file__).parents[1] / "examples" / "india"
 NO_NULL = np.array([np.nan])
 FEWEST = 20
+JUDGES = ("prompts", "ICC", "recall: fails, texts as if independent", "coverage", "fails", "passes")
+JUDGES += ("kappa: coverage", "fails", "passes")
 HEAD = ("what", "by hand", "estimates", "coverage", "lowest cell", "error of the scorer")
 HEAD += ("error left", "width over that of the labels alone", "refused")
 
@@ -269,6 +273,36 @@ def _contrast(rng: Rng, form: str, icc: float, n: int) -> FloatArray:
     true = shares[0] - shares[1] if form == "difference" else shares[0] / np.mean(shares)
     left = float(found.value[0]) - true
     return np.array([holds(found, true), value(said) - true, left, width(found), width(alone)])
+
+
+def judges(seed: int, reps: int) -> Iterator[tuple[Any, ...]]:
+    """Coverage and level of a judge's recall of .8 and kappa of .8, 120 labels, by prompts.
+
+    How right the judge is varies between prompts; texts as if independent beside.
+    """
+    for number, (prompts, icc) in enumerate((p, i) for p in (18, 40) for i in (0.0, 0.1, 0.3)):
+        rng, found = np.random.default_rng([seed, 43, number]), []
+        prompt = np.arange(120) % prompts
+        for _ in range(reps):
+            row = []
+            for what, right in (("recall", 0.8), ("kappa", 0.9)):
+                own = np.full(prompts, right)
+                if icc:
+                    own = rng.beta(right * (1 / icc - 1), (1 - right) * (1 / icc - 1), prompts)
+                hit, truth = rng.random(120) < own[prompt], rng.random(120) < 0.5
+                sides = [truth.astype(str), (truth == hit).astype(str)]
+                one = np.ones(120)
+                if what == "recall":
+                    of = AgreedShare.of(hit, one, prompt, 0.95, infer_shares)
+                    k = float(hit.sum())
+                    p = binomtest(int(k), 120, 0.8, alternative="less").pvalue
+                    row += [p < 0.025]
+                else:
+                    of = AgreedShare.of_kappa(sides, one, prompt, 0.95)
+                more, less = of.p_at_least(0.8)
+                row += [of.low <= 0.8 <= of.high, more < 0.025, less < 0.025]
+            found.append(row)
+        yield prompts, icc, *np.array(found, dtype=float).mean(0).tolist()
 
 
 def rows(seed: int, reps: int, data: Path | None) -> Iterator[tuple[Any, ...]]:

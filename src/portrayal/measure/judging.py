@@ -1,10 +1,13 @@
 """A judge as an instrument: how far what a scorer says of texts agrees with people, by group."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, product
+from functools import partial
+from itertools import combinations
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from portrayal.annotate.group_labels import repeated_responses
 from portrayal.errors import DataError
@@ -14,10 +17,12 @@ from portrayal.raters import HandTable
 from portrayal.reference.factors import load_factor
 from portrayal.run.directory import Run
 from portrayal.run.reading import read_chosen, read_prompts
-from portrayal.stats import cohens_kappa, infer_shares, wilson
-from portrayal.stats.tails import beta_sf, normal_sf
-from portrayal.types import FloatArray
+from portrayal.stats import infer_shares
+from portrayal.stats.clustered import Clustered
+from portrayal.stats.tails import normal_sf
+from portrayal.types import BoolArray, FloatArray
 
+StrArray = NDArray[np.str_]
 SURE = 0.05
 FEWEST = 10
 """Labelled texts of a group below which it is not compared with others."""
@@ -25,31 +30,68 @@ FEWEST = 10
 
 @dataclass(frozen=True)
 class AgreedShare:
-    """A share of labelled texts, weighed by the chances of the draw.
+    """A share of labelled texts, or a kappa, weighed by the chances of the draw.
 
     Attributes
     ----------
     value, low, high
-        The share and its Wilson interval, in 0–1; NaN without a text.
+        The share, or kappa, and its interval, clustered by prompt; NaN without a text, bounds also
+        where all texts are of one prompt.
     n
         Effective number of texts.
+    infer
+        Function of a level and a null to the inference from the sums by prompt.
     """
 
     value: float
     low: float
     high: float
     n: float
+    infer: Callable[..., Clustered] | None = None
+
+    @classmethod
+    def of(
+        cls, marks: Any, weight: FloatArray, prompt: StrArray, level: float, of: Any
+    ) -> "AgreedShare":
+        """Infer the mean of marks by the function `of` for sums by prompt, shape (n,) each."""
+        if not len(marks):
+            return cls(np.nan, np.nan, np.nan, 0.0)
+        w, by = weight / weight.mean(), np.unique(prompt, return_inverse=True)[1]
+        infer = partial(of, *(np.bincount(by, x)[:, np.newaxis] for x in (w * marks, w)))
+        found, n = infer(level), float(w.sum() ** 2 / (w**2).sum())
+        return cls(float(found.value[0]), float(found.low[0]), float(found.high[0]), n, infer)
+
+    @classmethod
+    def of_kappa(
+        cls, labels: Sequence[Sequence[str]], weight: FloatArray, prompt: StrArray, level: float
+    ) -> "AgreedShare":
+        """Infer Cohen's kappa of two sides' labels, shape (2, n); weight 0 leaves a text out."""
+        here, by = weight > 0, weight / weight.sum()
+        names, codes = np.unique(labels, return_inverse=True)
+        one, two = codes.reshape(2, -1)
+        mine, theirs = (np.bincount(side, by, len(names)) for side in (one, two))
+        # Agreement is inferred; that of chance moves with the labels' shares, and hardly.
+        chance = float(mine @ theirs)
+        beyond = 1.0 - chance if chance < 1 else np.nan
+        same = cls.of((one == two)[here], weight[here], prompt[here], level, infer_shares)
+        ends = ((x - chance) / beyond for x in (same.value, same.low, same.high))
+
+        def infer(level: float, null: float) -> Clustered:
+            assert same.infer is not None
+            return same.infer(level, chance + null * beyond)
+
+        return cls(*ends, same.n, infer)
 
     def p_at_least(self, least: float) -> tuple[float, float]:
-        """One-sided binomial p that the share is `least` or more, and that it is less.
+        """One-sided p that the value is `least` or more, and that it is less; NaN of one prompt.
 
-        >>> [round(p, 3) for p in AgreedShare(0.5, 0.24, 0.76, 10.0).p_at_least(0.8)]
-        [0.033, 0.994]
+        >>> marks = np.repeat([1.0, 0.0], 10)
+        >>> half = AgreedShare.of(marks, np.ones(20), np.arange(20), 0.95, infer_shares)
+        >>> [round(p, 3) for p in half.p_at_least(0.8)]
+        [0.002, 0.998]
         """
-        hits, misses = self.value * self.n, (1.0 - self.value) * self.n
-        more = float(beta_sf(least, hits + 1.0, misses)) if misses > 0 else 1.0
-        less = float(beta_sf(1.0 - least, misses + 1.0, hits)) if hits > 0 else 1.0
-        return more, less
+        p = np.nan if self.infer is None else float(self.infer(0.95, least).p[0]) / 2.0
+        return (p, 1.0 - p) if self.value < least else (1.0 - p, p)
 
 
 @dataclass(frozen=True)
@@ -76,7 +118,7 @@ class JudgeCard:
     agreement: AgreedShare
     recall: Mapping[tuple[str, str], AgreedShare]
     precision: Mapping[tuple[str, str], AgreedShare]
-    kappa: Mapping[str, float]
+    kappa: Mapping[str, AgreedShare]
     sentences: tuple[str, ...]
 
 
@@ -107,7 +149,8 @@ def judge_card(
     said = classes_of(run, field, unsure=False)
     prompts = read_prompts(run.prompts_path) if by else {}
     named = labelled_texts(run, table, field, ["prompt_id"], originals=bool(run.reference.parts()))
-    rows: list[tuple[set[str], set[str], str, float]] = []
+    rows: list[tuple[set[str], set[str], str]] = []
+    drawn: list[tuple[float, str]] = []
     labels = table.labels[field]
     weights = table.weights(field, labels, 1.0)
     for ((name, unit), label), weight in zip(labels.items(), weights.tolist(), strict=True):
@@ -117,31 +160,29 @@ def judge_card(
             part = prompts.get(row["prompt_id"], {}).get(by, "") if by else ""
             sides = scored, class_of_label(field, label)
             own, people = (set(side.casefold().split(" and ")) for side in sides)
-            rows.append((own, people, part, weight))
+            rows.append((own, people, part))
+            drawn.append((weight, row["prompt_id"]))
+    if not rows:
+        raise DataError(f"{table.path}: the scorer says nothing of what is labelled for {field}.")
+    w, prompt = np.array([x for x, _ in drawn]), np.array([x for _, x in drawn])
+    at = np.array([part for *_, part in rows], dtype=str)
 
-    def share(hits: Sequence[bool], weights: Sequence[float]) -> AgreedShare:
-        w = np.array(weights)
-        n = float(w.sum() ** 2 / (w**2).sum()) if len(w) else 0.0
-        value = float(np.average(hits, weights=w)) if len(w) else float("nan")
-        low, high = (float(x) for x in wilson(np.nan_to_num(value) * n, n, level))
-        return AgreedShare(value, low, high, n)
+    def share(marks: BoolArray, here: BoolArray) -> AgreedShare:
+        return AgreedShare.of(marks[here], w[here], prompt[here], level, infer_shares)
 
     groups = sorted({group for row in rows for group in row[1]})
     parts = sorted({row[2] for row in rows if row[2]}) if by else [""]
     recall: dict[tuple[str, str], AgreedShare] = {}
     precision: dict[tuple[str, str], AgreedShare] = {}
-    for g, part in product(groups, parts):
-        here = [(g in own, g in people, w) for own, people, at, w in rows if part in ("", at)]
-        recall[g, part] = share([a for a, b, _ in here if b], [w for _, b, w in here if b])
-        precision[g, part] = share([b for a, b, _ in here if a], [w for a, _, w in here if a])
-    kappa: dict[str, float] = {}
+    kappa: dict[str, AgreedShare] = {}
+    given_labels = [[" and ".join(sorted(row[side])) for row in rows] for side in (0, 1)]
     for part in parts:
-        own_rows = [(str(sorted(a)), str(sorted(b)), w) for a, b, at, w in rows if part in ("", at)]
-        names = sorted({name for *both, _ in own_rows for name in both})
-        counts = np.zeros((len(names), len(names)))
-        for seen, given, w in own_rows:
-            counts[names.index(seen), names.index(given)] += w
-        kappa[part] = float(cohens_kappa(counts))
+        here = (at == part) | (part == "")
+        for g in groups:
+            seen, given = (np.array([g in row[side] for row in rows]) for side in (0, 1))
+            recall[g, part] = share(seen, given & here)
+            precision[g, part] = share(given, seen & here)
+        kappa[part] = AgreedShare.of_kappa(given_labels, w * here, prompt, level)
     # Groups are compared with one another, or one group in two parts.
     pairs = [
         (a, b)
@@ -158,7 +199,7 @@ def judge_card(
             where = (f" where {by} is {k[1]}" if by else "" for k in (a, b))
             found = [f"{what}{place}" for what, place in zip(said_of, where, strict=True)]
             sentences.append(f"It finds {found[0]} and {found[1]}.")
-    every = share([row[0] == row[1] for row in rows], [row[3] for row in rows])
+    every = share(np.array([row[0] == row[1] for row in rows]), w > 0)
     return JudgeCard(field, table.note(field), every, recall, precision, kappa, tuple(sentences))
 
 

@@ -142,7 +142,6 @@ from portrayal.stats.summaries import (
 from portrayal.stats.tails import (
     beta_isf,
     beta_ppf,
-    beta_sf,
     binomial_pmf,
     binomial_ppf,
     chi2_ppf,
@@ -171,7 +170,6 @@ __all__ = [
     "benjamini_yekutieli",
     "beta_isf",
     "beta_ppf",
-    "beta_sf",
     "beyond_chance",
     "bias_index",
     "binomial_pmf",
