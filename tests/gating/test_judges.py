@@ -6,16 +6,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import stats
 
 import portrayal
 from command import invoke
 from gating.test_policy import written
-from measure.test_by_hand import FACTOR, QUICK, stories, table
+from measure.test_by_hand import FACTOR, QUICK, of_many_prompts, table
 from portrayal.errors import DataError, OptionError
 from portrayal.gating import JudgeRule, Policy, read_policy
 from portrayal.measure.judging import AgreedShare
 from portrayal.run import Run
+from portrayal.stats import infer_shares
 
 TOML = """[[judge]]
 name = "reads faiths"
@@ -29,7 +29,7 @@ RULE = JudgeRule("reads faiths", "faith", {"recall": 0.8}, ("one", "two"))
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """Half of the words of "one" are missing, none of "two"."""
-    folder, rows = tmp_path_factory.mktemp("judged"), stories()
+    folder, rows = tmp_path_factory.mktemp("judged"), of_many_prompts()
     (folder / "faith.toml").write_text(FACTOR.format(name="faith"), encoding="utf-8")
     drawn = np.random.default_rng(7).permutation(600)[:300]
     hand = [(rows[i]["text_id"], f, rows[i][f]) for i in drawn for f in ("faith", "outcome")]
@@ -67,7 +67,7 @@ def test_between_both_bounds_nothing_is_shown(run: Run) -> None:
 def test_too_few_labels_of_a_group_are_inconclusive_or_skipped(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rows = [row for row in stories() if row["faith"] == "one"][:9]
+    rows = [row for row in of_many_prompts() if row["faith"] == "one"][:9]
     path = table(tmp_path, [(row["text_id"], "faith", "one") for row in rows])
     settings = run.settings()
     settings["options"]["hand_labels"] = path
@@ -78,11 +78,33 @@ def test_too_few_labels_of_a_group_are_inconclusive_or_skipped(
     assert statuses(run, replace(rule, untestable="skip")) == {"one": "skipped"}
 
 
-def test_p_is_that_of_the_binomial() -> None:
-    for hits, n, least in ((27, 30, 0.8), (30, 30, 0.8), (0, 12, 0.3), (5, 11, 0.6)):
-        more, less = AgreedShare(hits / n, 0.0, 1.0, n).p_at_least(least)
-        assert more == pytest.approx(stats.binom.cdf(hits, n, least))
-        assert less == pytest.approx(stats.binom.sf(hits - 1, n, least))
+@pytest.mark.parametrize("kind", ["recall", "kappa"])
+@pytest.mark.parametrize("icc", [0.0, 0.3])
+def test_p_and_interval_agree_and_hear_how_alike_a_prompt_is(kind: str, icc: float) -> None:
+    """The judge is right of 80 % of the texts, of whole prompts together where `icc` is not 0."""
+    rng, prompt = np.random.default_rng(8), np.repeat(np.arange(30), 6).astype(str)
+    hit = rng.random(180) < np.where(icc, np.repeat(rng.beta(1.9, 0.47, 30), 6), 0.8)
+    truth, one = rng.random(180) < 0.5, np.ones(180)
+    sides = [truth.astype(str).tolist(), (truth == hit).astype(str).tolist()]
+    clustered, alone = (
+        AgreedShare.of(hit, one, by, 0.95, infer_shares)
+        if kind == "recall"
+        else AgreedShare.of_kappa(sides, one, by, 0.95)
+        for by in (prompt, np.arange(180).astype(str))
+    )
+    assert clustered.value == pytest.approx(alone.value)
+    wider = (clustered.high - clustered.low) / (alone.high - alone.low)
+    assert 1.2 < wider < 2.5 if icc else 0.7 < wider < 1.4
+    for least in np.arange(0.35, 1.0, 0.05):
+        more, less = clustered.p_at_least(least)
+        assert (more < 0.025) == (clustered.high < least)
+        assert (less < 0.025) == (clustered.low > least)
+
+
+def test_a_least_kappa_is_asked_for(run: Run) -> None:
+    assert statuses(run, replace(RULE, least={"kappa": 0.4})) == {"": "pass"}
+    assert statuses(run, replace(RULE, least={"kappa": 0.95})) == {"": "fail"}
+    assert statuses(run, replace(RULE, least={"kappa": 0.75})) == {"": "inconclusive"}
 
 
 def test_a_file_asks_for_it_and_the_command_prints_what_failed(run: Run, tmp_path: Path) -> None:
@@ -90,8 +112,8 @@ def test_a_file_asks_for_it_and_the_command_prints_what_failed(run: Run, tmp_pat
     assert read_policy(path).judges == (RULE,)
     shown = invoke("gate", run.path, "--policy", path)
     assert shown.exit_code == 1
-    assert "reads faiths: judge's recall" in shown.stdout
-    assert "one (faith, all)" in shown.stdout
+    assert "reads faiths: judge's recall" in " ".join(shown.stdout.split())
+    assert "(faith, all)" in shown.stdout
     said = json.loads(invoke("gate", run.path, "--policy", path, "--format", "json").stdout)
     assert [check["allowed"] for check in said["checks"]] == [[0.8, None]] * 2
 
@@ -116,7 +138,9 @@ def test_what_cannot_be_asked_is_an_error(
 
 
 def test_a_run_without_labels_says_how_to_get_them(run: Run, tmp_path: Path) -> None:
-    texts = [{k: row[k] for k in ("text_id", "prompt_id", "text")} for row in stories()[:30]]
+    texts = [
+        {k: row[k] for k in ("text_id", "prompt_id", "text")} for row in of_many_prompts()[:30]
+    ]
     bare = portrayal.audit("laissez-faire", texts=texts, out=tmp_path / "bare", **QUICK)
     with pytest.raises(OptionError, match="without labels by hand; audit it with --hand-labels"):
         portrayal.gate(bare, None, Policy(judges=(RULE,)))

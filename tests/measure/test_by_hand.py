@@ -144,6 +144,16 @@ def stories(n: int = 600) -> list[dict[str, Any]]:
     return rows
 
 
+def of_many_prompts() -> list[dict[str, Any]]:
+    """The same stories, of 24 prompts."""
+    every = portrayal.registry.get("studies", "laissez-faire").prompts()
+    domains = (
+        [p.prompt_id for p in every if p.strata["domain"] == d] for d in ("Labor", "Learning")
+    )
+    names = [name for own in domains for name in own[:12]]
+    return [row | {"prompt_id": names[i % 24]} for i, row in enumerate(stories())]
+
+
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     folder, rows = tmp_path_factory.mktemp("hand"), stories()

@@ -7,7 +7,7 @@ import pytest
 
 import portrayal
 from command import invoke
-from measure.test_by_hand import FACTOR, QUICK, stories, table
+from measure.test_by_hand import FACTOR, QUICK, of_many_prompts, table
 from portrayal.measure.judging import judge_card
 from portrayal.raters import read_hand_labels
 from portrayal.run import Run
@@ -19,14 +19,14 @@ DRAWN = np.random.default_rng(7).permutation(600)[:300]
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     folder = tmp_path_factory.mktemp("judged")
     (folder / "faith.toml").write_text(FACTOR.format(name="faith"), encoding="utf-8")
-    texts = [{k: row[k] for k in ("text_id", "prompt_id", "text")} for row in stories()]
+    texts = [{k: row[k] for k in ("text_id", "prompt_id", "text")} for row in of_many_prompts()]
     factor = [str(folder / "faith.toml")]
     return portrayal.audit("laissez-faire", texts=texts, factor=factor, out=folder / "run", **QUICK)
 
 
 @pytest.fixture
 def hand(tmp_path: Path) -> str:
-    rows = stories()
+    rows = of_many_prompts()
     return table(tmp_path, [(rows[i]["text_id"], "faith", rows[i]["faith"]) for i in DRAWN])
 
 
@@ -34,7 +34,7 @@ def test_recall_and_precision_are_plain_shares_and_the_worse_group_is_named(
     run: Run, hand: str
 ) -> None:
     card = judge_card(run, read_hand_labels(hand, ["faith"]), "faith")
-    rows = [stories()[i] for i in DRAWN]
+    rows = [of_many_prompts()[i] for i in DRAWN]
     ones = ["faithone" in row["text"] for row in rows if row["faith"] == "one"]
     assert card.recall["one", ""].value == pytest.approx(np.mean(ones))
     assert card.recall["one", ""].n == pytest.approx(len(ones))

@@ -423,8 +423,6 @@ def judge(
     by
         Stratum of the prompts by whose values the scorer is compared with itself.
     """
-    from dataclasses import asdict
-
     from portrayal.annotate.group_labels import FORMS
     from portrayal.measure.drawing import field_for, label_fields
     from portrayal.measure.judging import judge_card, repeated_shares
@@ -444,12 +442,17 @@ def judge(
     card = judge_card(opened, labels, named, by, level) if labels else None
     if format == "json":
         facts: dict[str, Any] = {"field": named}
+
+        def asdict(of: "AgreedShare") -> dict[str, float]:
+            return {"value": of.value, "low": of.low, "high": of.high, "n": of.n}
+
         if card is not None:
             facts |= {"labels": card.note, "agreement": asdict(card.agreement)}
             for name in ("recall", "precision"):
                 every = getattr(card, name).items()
                 facts[name] = [{"group": g, "part": p} | asdict(x) for (g, p), x in every]
-            facts |= {"kappa": card.kappa, "sentences": list(card.sentences)}
+            facts |= {"kappa": {part: asdict(x) for part, x in card.kappa.items()}}
+            facts |= {"sentences": list(card.sentences)}
         keys = ("source", "group", "form")
         rows = ((of, form, x) for of, forms in repeated.items() for form, x in forms.items())
         again = [dict(zip(keys, (*of, form), strict=True)) | asdict(x) for of, form, x in rows]
@@ -464,7 +467,8 @@ def judge(
         line(f"{card.field}: {card.note}; the same in {shown(card.agreement)}")
         cells = [(*key, shown(card.recall[key]), shown(card.precision[key])) for key in card.recall]
         table(("people say", by or "", "found", "of what it says right"), cells)
-        kappas = (f"{part} {kappa:.2f}".strip() for part, kappa in card.kappa.items())
+        bounds = ((part, x.value, f"({x.low:.2f}–{x.high:.2f})") for part, x in card.kappa.items())
+        kappas = (f"{part} {value:.2f} {ends}".strip() for part, value, ends in bounds)
         line("\n".join((f"kappa beyond chance: {', '.join(kappas)}", *card.sentences)))
     if repeated:
         told = [(a, b or "all", *(shown(of[x]) for x in FORMS)) for (a, b), of in repeated.items()]

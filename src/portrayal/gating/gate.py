@@ -32,6 +32,7 @@ from portrayal.raters import read_hand_labels
 from portrayal.records import ALL, Estimate
 from portrayal.run import Run
 from portrayal.run.influences import NO_SUMS
+from portrayal.stats.clustered import ONE_PROMPT
 from portrayal.stats.paired import SAME
 
 Given = str | Path | Run | Side
@@ -154,7 +155,7 @@ def _check_rules(policy: Policy, side: Side) -> None:
 
 
 def _judged(rule: JudgeRule, run: Run, level: float) -> Iterator[RuleCheck]:
-    """Judge how the scorer of a run agrees with people; chance is in which texts they labelled."""
+    """Judge how the scorer of a run agrees with people; chance is in prompts and texts."""
     path = run.settings()["options"].get("hand_labels")
     if path is None:
         raise OptionError(
@@ -164,7 +165,8 @@ def _judged(rule: JudgeRule, run: Run, level: float) -> Iterator[RuleCheck]:
     field = field_for(run, rule.field)
     card = judge_card(run, read_hand_labels(path, label_fields(run)), field, level=level)
     for what, least in rule.least.items():
-        every = {("", ""): card.agreement} if what == "agreement" else getattr(card, what)
+        of_all = {"agreement": {("", ""): card.agreement}, "kappa": {("", ""): card.kappa[""]}}
+        every = of_all[what] if what in of_all else getattr(card, what)
         shares = {g: x for (g, _), x in every.items() if not g or fits(rule.group, [g])}
         if not shares:
             known = ", ".join(group for group, _ in every)
@@ -183,8 +185,10 @@ def _judged(rule: JudgeRule, run: Run, level: float) -> Iterator[RuleCheck]:
                 n_texts=round(share.n),
                 reason=f"{share.n:.0f} labels, and {FEWEST} are needed",
             )
-            if share.n >= FEWEST:
-                more, less = share.p_at_least(least)
+            more, less = share.p_at_least(least)
+            if share.n >= FEWEST and math.isnan(more):
+                check = replace(check, reason=f"{ONE_PROMPT}, or all alike")
+            elif share.n >= FEWEST:
                 check = replace(check, value=share.value, change=share.value, reason=None)
                 check = replace(check, low=share.low, high=share.high, p_beyond=more, p_within=less)
             yield _untestable(rule, check)

@@ -164,7 +164,7 @@ class JudgeRule:
     field
         What people labelled, as `portrayal score judge` takes it.
     least
-        Lowest share in 0–1 of "agreement", "recall" or "precision", one or several.
+        Lowest "agreement", "recall", "precision" or Cohen's "kappa" in 0–1, one or several.
     group
         Patterns of the groups whose recall and precision count.
     untestable
@@ -182,7 +182,7 @@ class JudgeRule:
         if not self.least or not all(0 < share < 1 for share in self.least.values()):
             raise OptionError("least takes shares above 0 and below 1, such as { recall = 0.8 }.")
         for what in self.least:
-            check_choice("least", what, ("agreement", "recall", "precision"))
+            check_choice("least", what, ("agreement", "recall", "precision", "kappa"))
 
 
 @dataclass(frozen=True)

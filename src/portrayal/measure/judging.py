@@ -74,13 +74,13 @@ class AgreedShare:
         chance = float(mine @ theirs)
         beyond = 1.0 - chance if chance < 1 else np.nan
         same = cls.of((one == two)[here], weight[here], prompt[here], level, infer_shares)
-        ends = ((x - chance) / beyond for x in (same.value, same.low, same.high))
+        value, low, high = ((x - chance) / beyond for x in (same.value, same.low, same.high))
 
         def infer(level: float, null: float) -> Clustered:
             assert same.infer is not None
             return same.infer(level, chance + null * beyond)
 
-        return cls(*ends, same.n, infer)
+        return cls(value, low, high, same.n, infer)
 
     def p_at_least(self, least: float) -> tuple[float, float]:
         """One-sided p that the value is `least` or more, and that it is less; NaN of one prompt.

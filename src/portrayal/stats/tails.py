@@ -65,11 +65,6 @@ def beta_isf(q: npt.ArrayLike, a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray
     return np.asarray(special.betainccinv(a, b, q))
 
 
-def beta_sf(x: npt.ArrayLike, a: npt.ArrayLike, b: npt.ArrayLike) -> FloatArray:
-    """Return the probability that a beta number with shapes `a`, `b` exceeds `x`."""
-    return np.asarray(special.betaincc(a, b, x))
-
-
 def pearson3_sf(x: npt.ArrayLike, skew: npt.ArrayLike) -> FloatArray:
     """Return the probability that a Pearson type III number of mean 0 and SD 1 exceeds `x`.
 
