@@ -68,7 +68,7 @@ _FUNCTIONS = (
     ("label", "label.sheets", "finetune merge sheet"),
     ("list", "listing", "annotators estimates findings factors locales measures studies"),
     ("mitigate", "mitigate", "agency"),
-    ("score", "score", "agency judge people pronouns"),
+    ("score", "score", "agency judge people pronouns share"),
 )
 """Group of commands, its module, and the functions of its commands."""
 COMMANDS = {

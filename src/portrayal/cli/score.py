@@ -473,3 +473,62 @@ def judge(
     if repeated:
         told = [(a, b or "all", *(shown(of[x]) for x in FORMS)) for (a, b), of in repeated.items()]
         table(("asked again", "it said first", *FORMS), told)
+
+
+def share(
+    *,
+    said: Annotated[str, Parameter(metavar="K/N")],
+    found: Annotated[str, Parameter(metavar="K/N")],
+    cleared: Annotated[str, Parameter(metavar="K/N")],
+    design_effect: float = 1.0,
+    level: Level = 0.95,
+    format: Format = "table",
+) -> None:
+    """Correct a classifier's share where only its errors on other texts are known.
+
+    With labels of texts of your own, `audit --hand-labels` corrects by what it does there.
+
+    Example: portrayal score share --said 140/1000 --found 60/100 --cleared 290/300
+
+    Parameters
+    ----------
+    said
+        Texts that it puts into the group, and all.
+    found
+        Of texts known to be of the group, those that it finds, and all.
+    cleared
+        Of texts known not to be of it, those that it does not put there, and all.
+    design_effect
+        How much wider the share's variance is than of independent texts, as those of one prompt
+        are alike (`list estimates` has it).
+    """
+    from math import isnan
+
+    from portrayal.stats import rogan_gladen
+
+    def counts(name: str, given: str) -> tuple[float, float]:
+        k, sign, n = given.partition("/")
+        if not sign or not k.strip().isdigit() or not n.strip().isdigit() or int(k) > int(n):
+            raise OptionError(f"--{name} takes a count of a total, such as 60/100; got {given!r}.")
+        return float(k), float(n)
+
+    if not design_effect >= 1.0:
+        raise OptionError(f"--design-effect is 1 or more; got {design_effect:g}.")
+    k, n = counts("said", said)
+    sides = counts("found", found), counts("cleared", cleared)
+    every = rogan_gladen(k / design_effect, n / design_effect, *sides, level)
+    value, low, high = map(float, every)
+    if isnan(value):
+        raise OptionError(
+            f"a classifier that finds {found} and clears {cleared} is no better than chance, so "
+            "its share says nothing."
+        )
+    facts = {"said": k / n, "value": value, "low": low, "high": high, "level": level}
+    if format == "json":
+        as_json(facts)
+        return
+    line(
+        f"{100 * value:.1f} % ({100 * low:.1f}–{100 * high:.1f}) are of the group, where the "
+        f"classifier says {100 * k / n:.1f} %, if it errs here as where it was tried. Labels of "
+        "texts of your own say how it errs here: audit --hand-labels."
+    )
