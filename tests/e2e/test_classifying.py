@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from e2e.conftest import QUICK, Portrayal, killed_after, write_lines
+from e2e.conftest import NO_PAGE, QUICK, Portrayal, killed_after, write_lines
 from servers.openai_server import OpenAIServer
 from servers.rewriter import body
 
@@ -147,6 +147,8 @@ def test_killed_it_continues_and_asks_nothing_twice(
             given = ["score", "agency", "--hand-labels", str(gold), "--out", "r", *asked]
         if command == "mitigate":
             given[:2] = ["mitigate", "agency"]
+            at = given.index(NO_PAGE[-1])
+            del given[at - 1 : at + 1]
             for rare in [word for word in given if word.startswith(("permutations=", "draws="))]:
                 at, (name, value) = given.index(rare), rare.split("=")
                 given[at - 1 : at + 1] = [f"--{name}", value]

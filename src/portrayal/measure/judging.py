@@ -87,8 +87,8 @@ class AgreedShare:
 
         >>> marks = np.repeat([1.0, 0.0], 10)
         >>> half = AgreedShare.of(marks, np.ones(20), np.arange(20), 0.95, infer_shares)
-        >>> [round(p, 3) for p in half.p_at_least(0.8)]
-        [0.002, 0.998]
+        >>> [round(p, 3) for p in half.p_at_least(0.7)]
+        [0.021, 0.979]
         """
         p = np.nan if self.infer is None else float(self.infer(0.95, least).p[0]) / 2.0
         return (p, 1.0 - p) if self.value < least else (1.0 - p, p)

@@ -68,7 +68,7 @@ def read_estimates(path: Path) -> list[Estimate]:
     """Read estimates back from a Parquet file that `estimates_to_table` made.
 
     >>> row = Estimate("a-study", "share.v1", "share", "text", {}, {"gender": "F"}, 0.4)
-    >>> pq.write_table(estimates_to_table([row]), "estimates.parquet")
+    >>> pa.parquet.write_table(estimates_to_table([row]), "estimates.parquet")
     >>> read_estimates(Path("estimates.parquet")) == [row]
     True
     """

@@ -103,7 +103,6 @@ def test_factors_of_a_run_are_crossed_as_a_plain_recount_has_it(tmp_path: Path) 
         out=tmp_path / "run",
         draws=100,
         permutations=20,
-        report=False,
     )
     found = [e for e in run.records if e.measure == "association.v1"]
     read = [row for row in texts if row["text"]]
