@@ -19,8 +19,8 @@ from servers.openai_server import OpenAIServer
 
 NO_PAGE = ("--set", "report=false")
 """A page takes half of an audit."""
-PAGED = ("--set", "draws=100", "--set", "permutations=20", "--set", "report=true")
-QUICK = (*PAGED, *NO_PAGE)
+FEW = ("--set", "draws=100", "--set", "permutations=20")
+QUICK, PAGED = (*FEW, *NO_PAGE), (*FEW, "--set", "report=true")
 LABELS = ("subject_name=a", "subject_gender=b", "object_name=c", "object_gender=d")
 LABELLED = ("--column", ",".join(LABELS))
 
