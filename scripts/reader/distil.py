@@ -25,7 +25,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from examples import Example, fold_of, labelled, marked, vary
+from examples import Example, fold_of, vary
 from safetensors.torch import load_model, save_model
 from torch import nn
 from torch.nn.functional import gelu, kl_div, mse_loss, scaled_dot_product_attention
@@ -39,8 +39,8 @@ from train import (
     export,
     label_loss,
     load_shipped,
+    read_training,
 )
-from transformers import AutoTokenizer
 
 from portrayal.annotate.people.reader.network import (
     CARD,
@@ -52,7 +52,6 @@ from portrayal.annotate.people.reader.network import (
     digest_of,
     files_of,
     hide,
-    vocabulary_of,
 )
 
 RATE, FITTED_BY, RIDGE = 4e-4, 150, 1e-6
@@ -286,15 +285,7 @@ def main() -> None:
     asked = parser.parse_args()
     torch.manual_seed(asked.seed)
     rng = random.Random(asked.seed)
-    tokenizer = AutoTokenizer.from_pretrained(asked.encoder, trust_remote_code=False)
-
-    def encode(text: str) -> list[int]:
-        ids: list[int] = tokenizer(text, add_special_tokens=False)["input_ids"]
-        return ids
-
-    words = vocabulary_of(encode, tokenizer.cls_token_id, tokenizer.sep_token_id)
-    examples = [each for path in asked.labelled for each in labelled(path)]
-    examples.extend(each for path in asked.marked for each in marked(path))
+    words, examples = read_training(asked)
     kept = [each for each in examples if fold_of(each.prompt) not in asked.fold]
     print(f"{len(kept)} stories to train on, {len(examples) - len(kept)} left out")
     teacher, student = Reader(asked.encoder), Reader(asked.encoder)

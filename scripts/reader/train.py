@@ -599,6 +599,20 @@ class _States(nn.Module):
         ).last_hidden_state
 
 
+def read_training(asked: argparse.Namespace) -> tuple[Vocabulary, list[Example]]:
+    """Return the encoder's vocabulary, and the labelled and the marked stories."""
+    tokenizer = AutoTokenizer.from_pretrained(asked.encoder, trust_remote_code=False)
+
+    def encode(text: str) -> list[int]:
+        ids: list[int] = tokenizer(text, add_special_tokens=False)["input_ids"]
+        return ids
+
+    words = vocabulary_of(encode, tokenizer.cls_token_id, tokenizer.sep_token_id)
+    examples = [each for path in asked.labelled for each in labelled(path)]
+    examples.extend(each for path in asked.marked for each in marked(path))
+    return words, examples
+
+
 def main() -> None:
     """Train, and write what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -617,15 +631,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
     torch.manual_seed(asked.seed)
-    tokenizer = AutoTokenizer.from_pretrained(asked.encoder, trust_remote_code=False)
-
-    def encode(text: str) -> list[int]:
-        ids: list[int] = tokenizer(text, add_special_tokens=False)["input_ids"]
-        return ids
-
-    words = vocabulary_of(encode, tokenizer.cls_token_id, tokenizer.sep_token_id)
-    examples = [each for path in asked.labelled for each in labelled(path)]
-    examples.extend(each for path in asked.marked for each in marked(path))
+    words, examples = read_training(asked)
     left = [each for each in examples if fold_of(each.prompt) == asked.fold]
     kept = [each for each in examples if fold_of(each.prompt) != asked.fold]
     print(f"{len(kept)} stories to train on, {len(left)} left out", flush=True)
