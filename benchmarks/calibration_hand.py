@@ -293,7 +293,7 @@ def judges(seed: int, reps: int) -> Iterator[tuple[Any, ...]]:
                 sides = [truth.astype(str), (truth == hit).astype(str)]
                 one = np.ones(120)
                 if what == "recall":
-                    of = AgreedShare.of(hit, one, prompt, 0.95, infer_shares)
+                    of = AgreedShare.of(hit, one, prompt, 0.95)
                     k = float(hit.sum())
                     p = binomtest(int(k), 120, 0.8, alternative="less").pvalue
                     row += [p < 0.025]

@@ -15,7 +15,6 @@ from portrayal.errors import DataError, OptionError
 from portrayal.gating import JudgeRule, Policy, read_policy
 from portrayal.measure.judging import AgreedShare
 from portrayal.run import Run
-from portrayal.stats import infer_shares
 
 TOML = """[[judge]]
 name = "reads faiths"
@@ -87,7 +86,7 @@ def test_p_and_interval_agree_and_hear_how_alike_a_prompt_is(kind: str, icc: flo
     truth, one = rng.random(180) < 0.5, np.ones(180)
     sides = [truth.astype(str).tolist(), (truth == hit).astype(str).tolist()]
     clustered, alone = (
-        AgreedShare.of(hit, one, by, 0.95, infer_shares)
+        AgreedShare.of(hit, one, by, 0.95)
         if kind == "recall"
         else AgreedShare.of_kappa(sides, one, by, 0.95)
         for by in (prompt, np.arange(180).astype(str))

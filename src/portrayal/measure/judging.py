@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,13 +50,14 @@ class AgreedShare:
 
     @classmethod
     def of(
-        cls, marks: Any, weight: FloatArray, prompt: StrArray, level: float, of: Any
+        cls, marks: BoolArray, weight: FloatArray, prompt: StrArray, level: float
     ) -> "AgreedShare":
-        """Infer the mean of marks by the function `of` for sums by prompt, shape (n,) each."""
+        """Infer the share of marks from their sums by prompt, shape (n,) each."""
         if not len(marks):
             return cls(np.nan, np.nan, np.nan, 0.0)
         w, by = weight / weight.mean(), np.unique(prompt, return_inverse=True)[1]
-        infer = partial(of, *(np.bincount(by, x)[:, np.newaxis] for x in (w * marks, w)))
+        k, whole = (np.bincount(by, x)[:, np.newaxis] for x in (w * marks, w))
+        infer = partial(infer_shares, k, whole)
         found, n = infer(level), float(w.sum() ** 2 / (w**2).sum())
         return cls(float(found.value[0]), float(found.low[0]), float(found.high[0]), n, infer)
 
@@ -73,7 +73,7 @@ class AgreedShare:
         # Agreement is inferred; that of chance moves with the labels' shares, and hardly.
         chance = float(mine @ theirs)
         beyond = 1.0 - chance if chance < 1 else np.nan
-        same = cls.of((one == two)[here], weight[here], prompt[here], level, infer_shares)
+        same = cls.of((one == two)[here], weight[here], prompt[here], level)
         value, low, high = ((x - chance) / beyond for x in (same.value, same.low, same.high))
 
         def infer(level: float, null: float) -> Clustered:
@@ -86,7 +86,7 @@ class AgreedShare:
         """One-sided p that the value is `least` or more, and that it is less; NaN of one prompt.
 
         >>> marks = np.repeat([1.0, 0.0], 10)
-        >>> half = AgreedShare.of(marks, np.ones(20), np.arange(20), 0.95, infer_shares)
+        >>> half = AgreedShare.of(marks, np.ones(20), np.arange(20), 0.95)
         >>> [round(p, 3) for p in half.p_at_least(0.7)]
         [0.021, 0.979]
         """
@@ -168,7 +168,7 @@ def judge_card(
     at = np.array([part for *_, part in rows], dtype=str)
 
     def share(marks: BoolArray, here: BoolArray) -> AgreedShare:
-        return AgreedShare.of(marks[here], w[here], prompt[here], level, infer_shares)
+        return AgreedShare.of(marks[here], w[here], prompt[here], level)
 
     groups = sorted({group for row in rows for group in row[1]})
     parts = sorted({row[2] for row in rows if row[2]}) if by else [""]
