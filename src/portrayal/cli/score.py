@@ -467,8 +467,10 @@ def judge(
         line(f"{card.field}: {card.note}; the same in {shown(card.agreement)}")
         cells = [(*key, shown(card.recall[key]), shown(card.precision[key])) for key in card.recall]
         table(("people say", by or "", "found", "of what it says right"), cells)
-        bounds = ((part, x.value, f"({x.low:.2f}–{x.high:.2f})") for part, x in card.kappa.items())
-        kappas = (f"{part} {value:.2f} {ends}".strip() for part, value, ends in bounds)
+        kappas = (
+            f"{part} {x.value:.2f}".strip() + f" ({x.low:.2f}–{x.high:.2f})" * (x.low == x.low)
+            for part, x in card.kappa.items()
+        )
         line("\n".join((f"kappa beyond chance: {', '.join(kappas)}", *card.sentences)))
     if repeated:
         told = [(a, b or "all", *(shown(of[x]) for x in FORMS)) for (a, b), of in repeated.items()]

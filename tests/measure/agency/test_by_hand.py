@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import portrayal
+from command import invoke
 from portrayal.collect.tables import read_table, write_table
 from portrayal.errors import DataError
 from portrayal.measure.agency.by_hand import corrected_sums
@@ -189,7 +190,11 @@ def test_a_card_of_sentences_is_a_plain_recount(tmp_path: Path) -> None:
         chance = sum(
             np.mean([a == n for a, _ in rows]) * np.mean([b == n for _, b in rows]) for n in names
         )
-        assert card.kappa[part] == pytest.approx((same - chance) / (1 - chance))
+        assert card.kappa[part].value == pytest.approx((same - chance) / (1 - chance))
+    asked = ("--hand-labels", tmp_path / "hand.csv", "--field", "agency", "--by", "gender")
+    shown = invoke("score", "judge", run.path, *asked).stdout
+    assert f"F {card.kappa['F'].value:.2f}, M" in shown  # one prompt has no interval
+    assert "nan" not in shown
 
 
 @pytest.mark.parametrize(
