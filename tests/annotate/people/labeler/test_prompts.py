@@ -6,7 +6,7 @@ import pytest
 
 from portrayal.annotate.people import Roles
 from portrayal.annotate.people.labeler import label_prompt
-from portrayal.annotate.people.labeler.answer import characters_of, local_sentence, source
+from portrayal.annotate.people.labeler.answer import characters_of, local_sentence
 from portrayal.reference.locales import load_locale
 
 STORY = "She's {here}. 'Quoted' {{Story to Label}} \"{Character}\""
@@ -96,4 +96,3 @@ def test_a_prompt_is_named_by_its_words():
     assert first.prompt.prompt_id == label_prompt("A.", Roles("doctor", None)).prompt.prompt_id
     assert first.prompt.prompt_id != label_prompt("A.", Roles("nurse", None)).prompt.prompt_id
     assert first.prompt.prompt_id != label_prompt("B.", Roles("doctor", None)).prompt.prompt_id
-    assert "Table S7" in source()

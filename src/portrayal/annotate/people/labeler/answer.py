@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import Any
 
 from portrayal.annotate.people.shared.model import Roles, Span, clean_name, gender_of_references
-from portrayal.annotate.people.shared.words import GENDER_WORDS
+from portrayal.annotate.people.shared.words import GENDER_OF_WORD
 from portrayal.collect.ask.replies import LONGEST, prompt_of, read_list, read_objects, read_open
 from portrayal.records import Prompt
 from portrayal.reference.groups import GENDERS
@@ -69,7 +69,8 @@ def label_prompt(text: str, roles: Roles, local: str = "") -> LabelPrompt:
         frame = _templates()["two"]
         for place, character in zip(("First", "Second"), characters, strict=True):
             frame = frame.replace(f"{{{place} Character}}", character)
-    before, after = map(_plain, frame.split(_STORY))
+    # The table prints its braces twice
+    before, after = (part.replace("{{", "{").replace("}}", "}") for part in frame.split(_STORY))
     if local:
         before = before.replace("\n\n", f" {local}\n\n", 1)
     return LabelPrompt(before + text + after, characters)
@@ -107,16 +108,6 @@ def characters_of(roles: Roles) -> tuple[str, ...]:
 
 def _bare(role: str) -> str:
     return _FIRST_WORDS.sub("", " ".join(role.split())).replace("{", "(").replace("}", ")")
-
-
-def _plain(frame: str) -> str:
-    """Undouble the braces, as the table prints them."""
-    return frame.replace("{{", "{").replace("}}", "}")
-
-
-def source() -> str:
-    """Paper and table of the prompts."""
-    return _templates()["source"]
 
 
 @cache
@@ -161,7 +152,6 @@ REMOVED = ("names not in the text", "names that are role words", "references not
 """What is removed from answers, as it is counted."""
 
 _WORD = re.compile(r"[^\W\d_]+")
-_LISTED = frozenset(word for words in GENDER_WORDS.values() for word in words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +227,8 @@ def _field(
     A key that lost the role ("name") or words it differently is taken by place, where there are as
     many of them as characters without a key.
     """
-    keys = [_key(fields, character, kinds) for character in characters]
+    full = [[f"{plain_key(each)} {kind}" for kind in kinds] for each in characters]
+    keys = [next((key for key in of_one if key in fields), None) for of_one in full]
     mine = keys[slot]
     if mine is not None:
         return True, fields[mine]
@@ -246,12 +237,6 @@ def _field(
     if len(unknown) == len(lacking):
         return True, fields[unknown[lacking.index(slot)]]
     return False, None
-
-
-def _key(fields: Mapping[str, Any], character: str, kinds: tuple[str, ...]) -> str | None:
-    """The full key of a character's field; None where the answer has no such key."""
-    full = (f"{plain_key(character)} {kind}" for kind in kinds)
-    return next((key for key in full if key in fields), None)
 
 
 def _name(raw: Any, text: str, banned: frozenset[str], removed: Counter[str]) -> str | None:
@@ -265,29 +250,18 @@ def _name(raw: Any, text: str, banned: frozenset[str], removed: Counter[str]) ->
     if name.casefold() in banned:
         removed["names that are role words"] += name.casefold() not in _NO_NAME
         return None
-    found = find_word(name, text)
-    if found is None:
+    # As the text writes it; a word in small letters alone is no name, unless the whole text is
+    spellings = dict.fromkeys(found[0] for found in re.finditer(whole(name), text, re.IGNORECASE))
+    if name in spellings and not name.islower():
+        return name
+    capital = [spelling for spelling in spellings if not spelling.islower()]
+    written = next(iter(capital or (spellings if text.islower() else ())), None)
+    if written is None:
         removed["names not in the text"] += 1
-    return found
+    return written
 
 
 _NO_NAME = frozenset(("no", "not", "none", "unknown", "unnamed", "unspecified", "nameless"))
-
-
-def find_word(word: str, text: str) -> str | None:
-    """Return `word` as `text` writes it; None where it is not there, or only as a common word.
-
-    A word that the text writes in small letters alone is no name, unless the whole text is.
-    """
-    spellings = dict.fromkeys(
-        match.group() for match in re.finditer(whole(word), text, re.IGNORECASE)
-    )
-    if word in spellings and not word.islower():
-        return word
-    capital = [spelling for spelling in spellings if not spelling.islower()]
-    if capital:
-        return capital[0]
-    return next(iter(spellings), None) if text.islower() else None
 
 
 def whole(word: str) -> str:
@@ -300,7 +274,7 @@ def _references(raw: Any, text: str, removed: Counter[str]) -> tuple[str, ...]:
     present = set(_words(text))
     for reference in _strings(raw):
         for word in _words(reference):
-            if word not in _LISTED:
+            if word not in GENDER_OF_WORD:
                 continue
             if word in present:
                 words[word] = None
@@ -327,7 +301,7 @@ def _words(text: str) -> list[str]:
 @cache
 def _role_words() -> frozenset[str]:
     text = files(__package__).joinpath("rolenouns.toml").read_text(encoding="utf-8")
-    return frozenset(tomllib.loads(text)["words"]) | _LISTED
+    return frozenset(tomllib.loads(text)["words"]) | GENDER_OF_WORD.keys()
 
 
 def locate(

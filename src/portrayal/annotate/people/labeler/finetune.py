@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from portrayal.annotate.people.labeler.answer import LabelPrompt, label_prompt
+from portrayal.annotate.people.labeler.answer import label_prompt
 from portrayal.annotate.people.shared.model import Roles, clean_name
 from portrayal.collect.ask.replies import read_list
 from portrayal.collect.fields import find_columns
@@ -86,10 +86,19 @@ def export_finetune(
         )
     target, refused = Path(out), Counter[str]()
     chats: dict[str, list[str]] = {}
-    for row in _rows(gold, columns):
+    source = open_source(gold)
+    mapping = find_columns(
+        (*_NEEDED, *_OPTIONAL), source.columns, columns=columns, needed=_NEEDED, where=str(gold)
+    )
+    for raw in source.rows():
+        row = {name: raw.get(column) for name, column in mapping.items()}
         chat = _chat(row, system, refused)
         if chat is not None:
-            chats.setdefault(_group(row), []).append(chat)
+            # What must not be in both files: the prompt, or else the roles
+            roles = f"{row['subject_role']}\n{row.get('object_role')}"
+            named = (row.get("prompt_id"), row.get("prompt"), roles)
+            group = next(one for one in named if isinstance(one, str) and one.strip())
+            chats.setdefault(group, []).append(chat)
     if not chats:
         told = ", ".join(f"{n} {why}" for why, n in refused.items()) or "the file has no rows"
         raise DataError(
@@ -117,62 +126,25 @@ def export_finetune(
     return FineTuneExport(target, second, len(train), len(rest), dict(refused))
 
 
-def _rows(gold: str | Path, columns: Iterable[str]) -> Iterable[dict[str, Any]]:
-    source = open_source(gold)
-    mapping = find_columns(
-        (*_NEEDED, *_OPTIONAL), source.columns, columns=columns, needed=_NEEDED, where=str(gold)
-    )
-    for row in source.rows():
-        yield {name: row.get(column) for name, column in mapping.items()}
-
-
 def _chat(row: Mapping[str, Any], system: str | None, refused: Counter[str]) -> str | None:
-    text, subject = row.get("text"), row.get("subject_role")
+    """The line of a row; None where it lacks a text, role or label, which is counted."""
+    text, subject, other = map(row.get, ("text", "subject_role", "object_role"))
     if not (isinstance(text, str) and text.strip() and isinstance(subject, str) and subject):
         refused["without text or role"] += 1
         return None
-    other = row.get("object_role")
     prompt = label_prompt(text, Roles(subject, other if isinstance(other, str) and other else None))
-    answer = _answer(row, prompt)
-    if answer is None:
-        refused["without labels"] += 1
-        return None
-    said = [("user", prompt.text), ("assistant", json.dumps(answer, ensure_ascii=False, indent=2))]
+    names, references = {}, {}
+    for slot, role in zip(("subject", "object"), prompt.characters, strict=False):
+        name, told = row.get(f"gold_{slot}_name"), row.get(f"gold_{slot}_references")
+        told = read_list(told) if isinstance(told, str) else told
+        if not (isinstance(name, str) and name.strip() and isinstance(told, (list, tuple))):
+            refused["without labels"] += 1
+            return None
+        names[f"{role} name"] = clean_name(name) or "Unspecified"
+        references[f"{role} references"] = [item for item in told if isinstance(item, str)]
+    answer = json.dumps({**names, **references}, ensure_ascii=False, indent=2)
+    said = [("user", prompt.text), ("assistant", answer)]
     if system:
         said.insert(0, ("system", system))
     messages = [{"role": role, "content": content} for role, content in said]
     return json.dumps({"messages": messages}, ensure_ascii=False) + "\n"
-
-
-def _answer(row: Mapping[str, Any], prompt: LabelPrompt) -> dict[str, Any] | None:
-    """The answer of the form that the prompt asks for; None where a label is missing."""
-    slots = list(zip(("subject", "object"), prompt.characters, strict=False))
-    names = {f"{role} name": _name(row.get(f"gold_{slot}_name")) for slot, role in slots}
-    references = {
-        f"{role} references": _list(row.get(f"gold_{slot}_references")) for slot, role in slots
-    }
-    if any(value is None for value in (*names.values(), *references.values())):
-        return None
-    return {**names, **references}
-
-
-def _name(raw: Any) -> str | None:
-    """The labelled first name, "Unspecified" where the label says so; None where there is none."""
-    if not isinstance(raw, str) or not raw.strip():
-        return None
-    return clean_name(raw) or "Unspecified"
-
-
-def _list(raw: Any) -> list[str] | None:
-    listed = read_list(raw) if isinstance(raw, str) else raw
-    if not isinstance(listed, (list, tuple)):
-        return None
-    return [item for item in listed if isinstance(item, str)]
-
-
-def _group(row: Mapping[str, Any]) -> str:
-    """What must not be in both files: the prompt, or else the roles."""
-    for name in ("prompt_id", "prompt"):
-        if isinstance(row.get(name), str) and row[name].strip():
-            return str(row[name])
-    return f"{row.get('subject_role')}\n{row.get('object_role')}"

@@ -20,7 +20,13 @@ from portrayal.annotate.people.labeler.answer import (
     locate,
     read_answer,
 )
-from portrayal.annotate.people.shared.model import UNSURE, Character, Roles, gender_of_references
+from portrayal.annotate.people.shared.model import (
+    UNSURE,
+    Character,
+    People,
+    Roles,
+    gender_of_references,
+)
 from portrayal.collect.ask import CollectReport
 from portrayal.collect.ask.asking import Asking
 from portrayal.collect.ask.replies import ask_prompts, kept_samples
@@ -125,9 +131,6 @@ def _shared(of_slot: Sequence[CharacterResponse], gender: str) -> tuple[str, ...
     counts = Counter(word for words in lists for word in words)
     shared = tuple(word for word, n in counts.items() if 2 * n >= len(lists))
     return shared if gender_of_references(shared) == gender else tuple(counts)
-
-
-People = tuple[Character, Character | None]
 
 
 @dataclass(frozen=True, slots=True)

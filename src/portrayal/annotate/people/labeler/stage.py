@@ -5,7 +5,7 @@ The rows have the schema of the extractor's, and say who labelled what.
 
 import dataclasses
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import pyarrow as pa
 
 import portrayal.registry as registry
-from portrayal.annotate.annotator import Annotator, annotate_run, count_errors
+from portrayal.annotate.annotator import annotate_run, count_errors
 from portrayal.annotate.people.labeler.answer import local_sentence
 from portrayal.annotate.people.labeler.people import (
     LabelledText,
@@ -22,7 +22,7 @@ from portrayal.annotate.people.labeler.people import (
     label_held,
 )
 from portrayal.annotate.people.reader.rows import READER
-from portrayal.annotate.people.stories.rows import PEOPLE
+from portrayal.annotate.people.stories.rows import PEOPLE, people_columns
 from portrayal.collect.ask.asking import Asking, asking_of, check_settings
 from portrayal.errors import OptionError
 from portrayal.reference.locales import load_locale
@@ -48,18 +48,9 @@ _OURS = tuple(field.name for field in BY_WHOM)
 def label_row(label: LabelledText) -> dict[str, Any]:
     """Return the annotation row of a text that the model labelled or failed on."""
     row: dict[str, Any] = {"labeler": label.labeler, "label_note": label.error}
-    for slot, character in zip(("subject", "object"), label.people or (), strict=False):
-        if character is not None:
-            row |= {
-                f"{slot}_name": character.name,
-                f"{slot}_gender": character.gender,
-                f"{slot}_references": character.references,
-                f"{slot}_spans": [
-                    {"start": span.start, "end": span.end, "kind": span.kind}
-                    for span in character.spans
-                ],
-                f"{slot}_confidence": character.confidence,
-            }
+    for name, value in people_columns(label.people).items() if label.people else ():
+        # As rows that were read from a file have them
+        row[name] = [span._asdict() for span in value] if name.endswith("_spans") else value
     return row
 
 
@@ -71,40 +62,35 @@ def _asks_a_model(*_: Any) -> NoReturn:
     )
 
 
-LLM = Annotator(
+LLM = dataclasses.replace(
+    PEOPLE,
     name="people-llm.v1",
     summary="First name and gender of the characters a prompt asks for, as a language model labels "
     "them.",
     reads="texts; subject_role and object_role of the prompt; a model's answers to Table S7",
-    unit="story",
-    range="names; F, M, NB, Unspecified or Unsure",
     undefined_when="a text that was refused, empty or failed has no people; a text for which no "
     "answer of the model can be used is an error, not Unspecified",
     equation="majority of n answers, field by field; ties give no name and Unsure; references of "
     "the word list in Table S6a that stand in the text",
     source="Shieh et al. 2025, Supplement B.1 and B.3, Table S7",
     run=_asks_a_model,
+    setup=None,
     schema=with_labeler(PEOPLE.schema),
     accuracy="that of the model asked, which is not known here; the paper's gpt-3.5 had names "
     "97.1 %, 97.2 % and genders 92.3 %, 80.4 % (precision, recall), and fine-tuned 98.1 %, 99.3 % "
     "and 98.0 %, 97.0 % (Table S8)",
-    title="Who is in a story",
 )
-ROUTED = Annotator(
+ROUTED = dataclasses.replace(
+    LLM,
     name="people-routed.v1",
     summary="First name and gender of the characters a prompt asks for: extracted, and labelled by "
     "a language model where the extractor is least sure.",
     reads="what the extractor reads; a model's answers to Table S7 for the least confident texts",
-    unit="story",
-    range="names; F, M, NB, Unspecified or Unsure",
     undefined_when="as the extractor; a text the model fails on keeps the extractor's label",
     equation="the share of texts with the smallest confidence (over a text's characters) takes "
     "people-llm.v1, the others the extractor's",
     source="Shieh et al. 2025, Supplement B.1 and B.3, Table S7; the routing is Portrayal's",
-    run=_asks_a_model,
-    schema=with_labeler(PEOPLE.schema),
     accuracy="not known here, as it depends on the model asked",
-    title="Who is in a story",
 )
 
 
@@ -239,7 +225,15 @@ def label_run(
     folder = run.path / LABELS / asking.folder_name
     result = label_held(rows, asking, folder, route=route, local=local)
     labels = {row["text_id"]: label for row, label in zip(rows, result.texts, strict=True)}
-    made = fingerprint(asked=asked, labels={i: _shown(label) for i, label in labels.items()})
+    told = {
+        text_id: [
+            label.labeler,
+            label.error,
+            [[c.name, c.gender, c.references, c.confidence] for c in label.people or () if c],
+        ]
+        for text_id, label in labels.items()
+    }
+    made = fingerprint(asked=asked, labels=told)
     if not stage.is_complete(made):
         stage.begin(made)
         names = [part.name for part in run.texts.parts()]
@@ -253,11 +247,24 @@ def label_run(
 
 
 def _readable(run: Run, base: Stage | None) -> tuple[list[dict[str, Any]], list[float]]:
-    """Every text with the outcome "ok" and the roles of its prompt, and the confidence of each."""
+    """Every text with the outcome "ok" and the roles of its prompt, and the confidence of each.
+
+    That is the smallest of the text's characters; an error goes before every other.
+    """
     strata = read_prompts(run.prompts_path)
     rows, confidences = [], []
+    sure = ["text_id", "subject_confidence", "object_confidence", "error"]
     for part in run.texts.parts():
-        known = None if base is None else _confidences(base.folder / part.name)
+        known: dict[str, float] = {}
+        if base is not None:
+            read = base.folder / part.name
+            if not read.is_file():
+                raise OptionError(
+                    f"{read.parent} lacks {read.name}: the extractor has not read every text yet."
+                )
+            for row in read_parquet(read, columns=sure).to_pylist():
+                slots = [row[name] for name in sure[1:3] if row[name] is not None]
+                known[row["text_id"]] = -1.0 if row["error"] or not slots else min(slots)
         columns = ["text_id", "prompt_id", "text", "outcome"]
         for text in read_parquet(part, columns=columns).to_pylist():
             if text["outcome"] != "ok":
@@ -271,29 +278,9 @@ def _readable(run: Run, base: Stage | None) -> tuple[list[dict[str, Any]], list[
                     "object_role": roles.get("object_role"),
                 }
             )
-            if known is not None:
+            if base is not None:
                 confidences.append(known[text["text_id"]])
     return rows, confidences
-
-
-def _confidences(part: Path) -> dict[str, float]:
-    """The smallest confidence of each text's characters; an error goes before every other."""
-    columns = ["text_id", "subject_confidence", "object_confidence", "error"]
-    if not part.is_file():
-        raise OptionError(
-            f"{part.parent} lacks {part.name}: the extractor has not read every text yet."
-        )
-    found = {}
-    for row in read_parquet(part, columns=columns).to_pylist():
-        slots = [row[name] for name in columns[1:3] if row[name] is not None]
-        found[row["text_id"]] = -1.0 if row["error"] or not slots else min(slots)
-    return found
-
-
-def _shown(label: LabelledText) -> list[Any]:
-    people = label.people or ()
-    told = [[c.name, c.gender, c.references, c.confidence] for c in people if c is not None]
-    return [label.labeler, label.error, told]
 
 
 def _write(
@@ -306,26 +293,21 @@ def _write(
     """Write the annotations of one shard of texts."""
     component = LLM if embedded is None else registry.component("annotators", embedded)
     schema = with_labeler(component.schema)  # type: ignore[attr-defined]
-    rows = list(_rows(source, base, labels))
-    fields = [pa.field("text_id", pa.string()), *schema, pa.field("error", pa.string())]
-    write_parquet(pa.Table.from_pylist(rows, schema=pa.schema(fields)), stage.folder / source.name)
-
-
-def _rows(
-    source: Path, base: Path | None, labels: Mapping[str, LabelledText]
-) -> Iterator[dict[str, Any]]:
-    extracted = {}
-    if base is not None:
-        extracted = {row["text_id"]: row for row in read_parquet(base).to_pylist()}
+    read = [] if base is None else read_parquet(base).to_pylist()
+    extracted = {row["text_id"]: row for row in read}
+    rows = []
     for text_id in read_parquet(source, columns=["text_id"])["text_id"].to_pylist():
         label = labels.get(text_id)
         row: dict[str, Any] = {"text_id": text_id, "error": None}
         if label is None:
-            yield extracted.get(text_id, row)
+            row = extracted.get(text_id, row)
         elif label.labeler == "embedded":
-            yield extracted[text_id] | label_row(label)
+            row = extracted[text_id] | label_row(label)
         else:
-            yield row | label_row(label) | {"error": label.error}
+            row |= label_row(label) | {"error": label.error}
+        rows.append(row)
+    fields = [pa.field("text_id", pa.string()), *schema, pa.field("error", pa.string())]
+    write_parquet(pa.Table.from_pylist(rows, schema=pa.schema(fields)), stage.folder / source.name)
 
 
 def _facts(

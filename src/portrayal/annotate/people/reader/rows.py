@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NoReturn
 
-from portrayal.annotate.annotator import PROMPT, Annotator
+from portrayal.annotate.annotator import PROMPT
 from portrayal.annotate.people.reader.network import (
     CARD,
     Network,
@@ -16,7 +17,7 @@ from portrayal.annotate.people.reader.network import (
     load_network,
     pieces_of,
 )
-from portrayal.annotate.people.shared.model import Character, Roles
+from portrayal.annotate.people.shared.model import People, Roles
 from portrayal.annotate.people.shared.scan import locale_of
 from portrayal.annotate.people.stories.extract import Opinion, read_story, story_start, weigh
 from portrayal.annotate.people.stories.rows import PEOPLE, people_columns
@@ -35,8 +36,6 @@ def opinion_of(reading: NetworkOutput, joining: Mapping[str, Any], scene: Scene)
     weights = tuple(joining["roles"]), tuple(joining["genders"])
     return Opinion(reading.roles[:slots].tolist(), reading.genders.tolist(), *weights)
 
-
-People = tuple[Character, Character | None]
 
 UNSURE = 0.8
 """Where texts are routed, the network reads those of whose people the rules are less sure."""
@@ -185,24 +184,20 @@ def _run(*_: Any) -> NoReturn:
     raise OptionError("this annotator needs the folder of a reader; see reader_settings.")
 
 
-READER = Annotator(
+READER = replace(
+    PEOPLE,
     name="people-reader.v2",
     summary="First name and gender of the characters a prompt asks for, by rules and a small "
     "network that never sees a name.",
     reads="texts; the prompt, and its subject_role and object_role",
-    unit="story",
-    range="names; F, M, NB, Unspecified or Unsure",
-    undefined_when=PEOPLE.undefined_when,
     equation="log-linear pool of the rules of people.v3 and an encoder; references of the word "
     "list in Table S6a",
     source="Shieh et al. 2025, Supplement B.1 and B.3; the network is Portrayal's",
     run=_run,
     setup=_setup,
     per_shard=True,
-    schema=PEOPLE.schema,
     accuracy="of the one that ships, on 955 hand-labelled stories for 19 prompts not seen: names "
     "precision 95.5 %, recall 95.6 %; genders 92.5 and 92.9 %; both right 90.7 %, 91.3 % where the "
     "network reads only stories that the rules are unsure of; people-reader.v1 had 91.0 there and "
     "90.8 on 26 further prompts (1,299 stories)",
-    title="Who is in a story",
 )

@@ -85,6 +85,9 @@ class Character:
     gender_confidence: float | None = None
 
 
+People = tuple[Character, Character | None]
+"""Subject and object of a story; the object is None where the prompt asks for none."""
+
 _WORD = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*")
 _NO_NAME = frozenset(
     ("", "unspecified", "none", "nan", "null", "unknown", "n/a", "na", "unnamed", "not specified")
