@@ -1,5 +1,6 @@
 """What every test may use: the helpers beside this file, and the shared development data."""
 
+import gc
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -12,12 +13,19 @@ from hypothesis import settings
 settings.load_profile("ci")  # the same examples here and in CI: what passes here passes there
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command line; workers share the cores
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # each process would compile the package again
+gc.disable()  # until all tests are collected
 
 if TYPE_CHECKING:
     from portrayal.run import Run
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))  # so that tests, and the processes they start, import `support`
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of tests stay to the end: the garbage collector need not go through them again."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

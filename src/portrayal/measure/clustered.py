@@ -50,7 +50,7 @@ from portrayal.stats.contrasts import Contrasts, TwoSides, infer_contrasts
 from portrayal.stats.design_effect import effective_number
 from portrayal.stats.tails import normal_isf
 from portrayal.stats.two_phase import Over, TwoPhase, infer_two_phase, infer_two_phase_contrast
-from portrayal.types import BoolArray, FloatArray
+from portrayal.types import BoolArray, FloatArray, IntArray
 
 BOOTSTRAP = "cluster bootstrap over prompts (expanded percentile)"
 PER_PROMPT = "score interval with one observation per prompt (no variation between prompts)"
@@ -216,17 +216,26 @@ class GroupSums:
         )
         return replace(found, corrected=made)
 
-    def of_clusters(self, which: BoolArray) -> "GroupSums":
-        """Return the sums of these clusters alone, shape (n,)."""
-        names = [name for name, inside in zip(self.clusters, which, strict=True) if inside]
-        squares = None if self.squares is None else self.squares[which]
-        return replace(
-            self,
-            clusters=names,
-            upper=self.upper[which],
-            n_upper=self.n_upper[which],
-            squares=squares,
-        )
+    def shares_of_parts(
+        self, part: IntArray, scope: Scope
+    ) -> Iterator[tuple[BoolArray, "GroupSums", "Inference"]]:
+        """Yield the clusters, the sums and the shares of each part; clusters are of `part`, 0 to n.
+
+        All parts are inferred at once, with empty clusters, which add nothing, in smaller ones.
+        """
+        sizes, k = np.bincount(part), len(self.groups)
+        own: dict[str, Any] = {n: getattr(self, n) for n in ("upper", "n_upper", "squares")}
+        order = np.argsort(part, kind="stable")
+        row = np.arange(len(part)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        cells = np.zeros((3, sizes.max(), len(sizes), k))
+        cells[:, row, part[order]] = [each[order] for each in own.values()]
+        upper, n_upper, squares = cells.reshape(3, sizes.max(), -1)
+        every = share_inference(upper, n_upper, scope, squares=squares)
+        for i in range(len(sizes)):
+            at = part == i
+            names = [self.clusters[j] for j in np.flatnonzero(at).tolist()]
+            sums = replace(self, clusters=names, **{name: each[at] for name, each in own.items()})
+            yield at, sums, every.of(slice(i * k, (i + 1) * k))
 
     def shares(
         self, scope: Scope, *, scale: npt.ArrayLike = 1.0, null: npt.ArrayLike = np.nan

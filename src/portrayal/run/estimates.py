@@ -57,10 +57,11 @@ def estimates_to_table(estimates: Iterable[Estimate]) -> pa.Table:
     kept = get_type_hints(Estimate).items()
     hints = {name: hint for name, hint in kept if name not in ("sums", "scores")}
     schema = pa.schema([(name, _arrow(hint, name)) for name, hint in hints.items()])
-    columns = {
-        name: pa.array([_plain(getattr(row, name)) for row in rows], schema.field(name).type)
-        for name in schema.names
-    }
+    columns = {}
+    for name, kind in zip(schema.names, schema.types, strict=True):
+        values = [getattr(row, name) for row in rows]
+        nested = pa.types.is_nested(kind)
+        columns[name] = pa.array([_plain(each) for each in values] if nested else values, kind)
     return pa.table(columns, schema=schema)
 
 

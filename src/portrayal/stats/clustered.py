@@ -20,6 +20,7 @@ import numpy.typing as npt
 from portrayal.stats._arguments import divide, divide_or_zero
 from portrayal.stats.design_effect import (
     FLAT,
+    ByGroup,
     Evidence,
     effective_number,
     evidence_interval,
@@ -51,7 +52,7 @@ _LEAST_WITHIN = 0.01  # part of the variance of independent units below which te
 
 
 @dataclass(frozen=True)
-class Clustered:
+class Clustered(ByGroup):
     """Values of many groups with intervals and p-values; every field has shape (n_groups,).
 
     Attributes

@@ -16,7 +16,7 @@ How a share is inferred
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -42,7 +42,17 @@ _TINY = 1e-300
 
 
 @dataclass(frozen=True)
-class Evidence:
+class ByGroup:
+    """Numbers of many groups, each an array of shape (n_groups,)."""
+
+    def of(self, groups: BoolArray | slice) -> Self:
+        """Return the numbers of these groups alone."""
+        arrays = {n: x[groups] for n, x in vars(self).items() if isinstance(x, np.ndarray)}
+        return replace(self, **arrays)
+
+
+@dataclass(frozen=True)
+class Evidence(ByGroup):
     """What the data say about a share, reduced to effective units; shape (n_groups,) each.
 
     Attributes
@@ -71,13 +81,6 @@ class Evidence:
     largest: FloatArray
     atom: float = 0.5
     tilt: float | FloatArray = 4.0
-
-    def of(self, groups: BoolArray) -> "Evidence":
-        """Return the evidence of these groups alone, shape (n_groups,)."""
-        arrays: dict[str, Any] = {
-            name: each[groups] for name, each in vars(self).items() if isinstance(each, np.ndarray)
-        }
-        return replace(self, **arrays)
 
 
 def share_evidence(count: FloatArray, total: FloatArray, squares: FloatArray) -> Evidence:

@@ -14,23 +14,21 @@ SCOPE = Scope("agency", draws=100, permutations=20, instruments={"classifier": "
 REPLICATES, BLOCKS, PER_CELL = 200, 20, 5
 
 
-def crossed(effect, *, tau=0.1, uneven=False, seed=1):
-    """Texts of 200 models: 20 blocks of their own level (SD tau), each with prompts of two groups.
+def crossed(effect, *, tau=0.1, uneven=False, seed=1, models=REPLICATES):
+    """Texts of models with 20 blocks of their own level (SD tau), each with prompts of two groups.
 
     With `uneven`, blocks of a high level hold more prompts of the first group.
     """
     rng = np.random.default_rng(seed)
-    model, block, group, _ = (
-        axis.ravel() for axis in np.indices((REPLICATES, BLOCKS, 2, PER_CELL))
-    )
-    level = rng.normal(0.0, tau, (REPLICATES, BLOCKS))[model, block]
+    model, block, group, _ = (axis.ravel() for axis in np.indices((models, BLOCKS, 2, PER_CELL)))
+    level = rng.normal(0.0, tau, (models, BLOCKS))[model, block]
     gap = level + effect * (group == 0) + rng.normal(0.0, 0.15, len(model))
     if uneven:
         few = (level > 0) == (group == 1)
         kept = ~few | (np.arange(len(model)) % PER_CELL < 2)
         model, block, group, gap = model[kept], block[kept], group[kept], gap[kept]
     texts = texts_of(gap, group, cluster=np.arange(len(gap)), unit="prompt")
-    named = tuple(f"m{i:03d}" for i in range(REPLICATES))
+    named = tuple(f"m{i:03d}" for i in range(models))
     return replace(texts, model=model, models=named, columns={"job": block, "pronoun": group})
 
 
@@ -41,7 +39,7 @@ def by_prompt(texts):
 
 def rejected(texts, measure=agency_gap):
     every = list(measure(texts, SCOPE))
-    assert len(every) == REPLICATES
+    assert len(every) == len(texts.models)
     return np.mean([e.tests[0].p < 0.05 for e in every]), every
 
 
@@ -76,7 +74,7 @@ def test_levels_of_blocks_that_hold_more_of_one_group_are_no_difference_between_
 @pytest.mark.parametrize("blocks", [False, True])
 @pytest.mark.parametrize("measure", [agency_gap, agency_variance])
 def test_p_is_small_exactly_where_the_interval_leaves_its_null_out(measure, blocks, uneven):
-    texts = crossed(0.05, uneven=uneven, seed=2)
+    texts = crossed(0.05, uneven=uneven, seed=2, models=50)
     for e in rejected(texts if blocks else by_prompt(texts), measure)[1]:
         null = 0.0 if measure is agency_variance else e.null.value
         outside = e.interval.low > null or e.interval.high < null

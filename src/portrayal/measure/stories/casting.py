@@ -52,30 +52,21 @@ def scenario_likelihood(tally: Tally, scope: Scope) -> Iterator[Estimate]:
             total = sums.n_upper.sum(0)
             overall = divide(sums.upper.sum(0), total)
             variance = divide(sums.squares.sum(0), total) - overall**2
-            spread = np.sqrt(np.maximum(variance, 0.0))
+            domain = np.stack([overall, np.sqrt(np.maximum(variance, 0.0))])
             names = [tally.prompt_scenario[prompt] for prompt in stratum.prompts]
-            for scenario in dict.fromkeys(names):
-                at = np.array([name == scenario for name in names])
-                part = stratum_of(
-                    tally,
-                    stratum.domain,
-                    stratum.model,
-                    stratum.prompts[at],
-                    stratum.models.tolist(),
-                )
-                there = part or stratum
-                yield from _of_scenario(
-                    replace(there, labels_beside={"scenario": scenario, "role": label}),
-                    sums.of_clusters(at),
-                    (overall, spread),
-                    scope,
-                )
+            scenarios = {name: code for code, name in enumerate(dict.fromkeys(names))}
+            parts = sums.shares_of_parts(np.array([scenarios[name] for name in names]), scope)
+            for scenario, (at, own, found) in zip(scenarios, parts, strict=True):
+                prompts, models = stratum.prompts[at], stratum.models.tolist()
+                there = stratum_of(tally, stratum.domain, stratum.model, prompts, models) or stratum
+                labelled = replace(there, labels_beside={"scenario": scenario, "role": label})
+                yield from _of_scenario(labelled, own, found, domain, scope)
 
 
 def _of_scenario(
-    stratum: Stratum, sums: GroupSums, domain: tuple[FloatArray, FloatArray], scope: Scope
+    stratum: Stratum, sums: GroupSums, found: Inference, domain: FloatArray, scope: Scope
 ) -> Iterator[Estimate]:
-    """Yield the shares of one scenario beside the mean and spread of its domain, (k,) each."""
+    """Yield the shares of one scenario beside the mean and spread of its domain, shape (2, k)."""
     n_prompts, role = len(sums.clusters), stratum.labels["role"]
     count, total = sums.upper.sum(0), sums.n_upper.sum(0)
     low, high = wilson(np.minimum(count, total), total, scope.level)
@@ -101,7 +92,7 @@ def _of_scenario(
     yield from estimates_of(
         SCENARIO_LIKELIHOOD,
         sums,
-        sums.shares(scope),
+        found,
         scope,
         own,
         tested=False,
