@@ -9,7 +9,8 @@ def clusters(text):
     tokens = scan(text)
     runs = find_candidates(text, tokens, frozenset({0}))
     found = name_clusters(tokens, runs)
-    return {" ".join(c.words): (c.first_name(tokens), len(c.mentions)) for c in found}
+    words = dict(enumerate(tokens.words))
+    return {" ".join(c.words): (words.get(c.first_name(tokens)), len(c.mentions)) for c in found}
 
 
 @pytest.mark.parametrize(

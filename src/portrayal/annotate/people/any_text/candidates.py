@@ -95,9 +95,9 @@ def gap(text: str, tokens: Tokens, at: int) -> str:
     return text[tokens.starts[at] + len(tokens.words[at]) : tokens.starts[at + 1]]
 
 
-def joined(text: str, tokens: Tokens, at: int) -> bool:
-    """Whether only blanks, or the full stop of an initial, stand before the token at `at`."""
-    return gap(text, tokens, at - 1).strip() == ""
+def gap_before(text: str, tokens: Tokens, at: int) -> str:
+    """What stands before the token at `at`, without blanks."""
+    return gap(text, tokens, at - 1).strip()
 
 
 def openings(text: str, tokens: Tokens) -> list[int]:
@@ -140,7 +140,7 @@ def take(text: str, tokens: Tokens, at: int) -> Candidate:
         if run.parts and marked and (behind := take_nickname(text, tokens, end, run)):
             end = closed = behind
             continue
-        if end != closed and not joined(text, tokens, end):
+        if end != closed and gap_before(text, tokens, end):
             break
         if length := _initial(text, tokens, end):
             end += length
@@ -241,7 +241,7 @@ def take_nickname(text: str, tokens: Tokens, at: int, run: Candidate) -> int:
     """Position behind 'a "Nickname"' before a surname, which is noted; 0 where there is none."""
     words = tokens.words
     mark = words[at]
-    if run.nickname or not (mark in _CLOSED_BY or _gap_before(text, tokens, at) in _SINGLE):
+    if run.nickname or not (mark in _CLOSED_BY or gap_before(text, tokens, at) in _SINGLE):
         return 0
     first = at + (mark in _CLOSED_BY)
     # Position behind the last word of the nickname; 0 where nothing near closes it
@@ -249,12 +249,12 @@ def take_nickname(text: str, tokens: Tokens, at: int, run: Candidate) -> int:
     if mark in _CLOSED_BY:
         ahead = words[first : first + 1 + _LONGEST_NICKNAME]
         last = first + ahead.index(_CLOSED_BY[mark]) if _CLOSED_BY[mark] in ahead else 0
-    elif first + 1 < len(words) and _gap_before(text, tokens, first + 1) in _SINGLE:
+    elif first + 1 < len(words) and gap_before(text, tokens, first + 1) in _SINGLE:
         last = first + 1
     behind = last + (mark in _CLOSED_BY)
     if last <= first or behind >= len(words) or not _is_part(tokens, behind):
         return 0
-    if mark in _CLOSED_BY and not joined(text, tokens, behind):
+    if mark in _CLOSED_BY and gap_before(text, tokens, behind):
         return 0
     capital = all(words[k][0].isupper() for k in range(first, last))
     if not capital and tokens.low[first] not in LISTS.born:
@@ -264,19 +264,14 @@ def take_nickname(text: str, tokens: Tokens, at: int, run: Candidate) -> int:
     return behind
 
 
-def _gap_before(text: str, tokens: Tokens, at: int) -> str:
-    """What stands before the token at `at`, without blanks."""
-    return gap(text, tokens, at - 1).strip()
-
-
 def take_letters(text: str, tokens: Tokens, run: Candidate) -> int:
     """Position behind the letters that follow the name, with or without commas: ", Jr." too."""
     words, low, end = tokens.words, tokens.low, run.end
     whole = len(run.parts) > 1 or bool(run.titles)
     while end < len(words):
-        comma = words[end] == "," and whole and joined(text, tokens, end)
+        comma = words[end] == "," and whole and not gap_before(text, tokens, end)
         at = end + comma
-        if at >= len(words) or not joined(text, tokens, at):
+        if at >= len(words) or gap_before(text, tokens, at):
             break
         if words[at] in LISTS.post_nominals and not (
             comma and words[at] in LISTS.ambiguous - {"MD"}

@@ -84,8 +84,8 @@ class NameCluster:
         last = max(self.alone, self.full[before - 1] if before else -1)
         return last if last >= 0 else -self.longest.start - 1
 
-    def first_name(self, tokens: Tokens) -> str | None:
-        """First name as written; None where only a title and a surname are given."""
+    def first_name(self, tokens: Tokens) -> int | None:
+        """Token position of the first name; None where only a title and a surname are given."""
         if len(self.words) == 1:
             formal = sum(
                 any(_before_surname(tokens, tokens.low[title]) for title in mention.titles)
@@ -95,7 +95,7 @@ class NameCluster:
             seldom = len(self.mentions) - formal > formal and en.is_given(self.words[0])
             if self.initials or (formal and not seldom):
                 return None
-        return tokens.words[self.longest.parts[0]]
+        return self.longest.parts[0]
 
 
 def name_clusters(tokens: Tokens, runs: Sequence[Candidate]) -> list[NameCluster]:

@@ -32,7 +32,8 @@ from portrayal.annotate.people.any_text.pronouns import (
     single_they,
 )
 from portrayal.annotate.people.shared import words as en
-from portrayal.annotate.people.shared.model import UNSPECIFIED, UNSURE, Span
+from portrayal.annotate.people.shared.model import UNSPECIFIED, UNSURE, Span, one_gender
+from portrayal.annotate.people.shared.recase import is_flat, recase
 from portrayal.annotate.people.shared.scan import (
     ENGLISH,
     OTHER,
@@ -213,8 +214,9 @@ class TextDraft:
     def __init__(
         self, text: str, sentences: Sequence[tuple[int, int]], local: LocalWords = ENGLISH
     ) -> None:
-        self.text = text
-        self.tokens = scan(text, local=local)
+        self.written = text
+        self.text = recase(text) if is_flat(text) else text
+        self.tokens = scan(self.text, local=local)
         self.quotes = number_quotations(self.tokens)
         self.people: list[PersonDraft] = []
         self.names: dict[int, int] = {}
@@ -230,6 +232,11 @@ class TextDraft:
         """The span from token `first` to token `last`."""
         starts, words = self.tokens.starts, self.tokens.words
         return Span(starts[first], starts[last] + len(words[last]), kind)
+
+    def words(self, first: int, last: int) -> str:
+        """What stands from token `first` to token `last`, as written."""
+        span = self.span(first, last, "name")
+        return " ".join(self.written[span.start : span.end].split())
 
     def event(self, at: int, person: int, rank: float, gender: str = "", case: str = "") -> None:
         """Note a mention or pronoun."""
@@ -269,13 +276,10 @@ def draft_people(
     if known:
         clusters = with_known(tokens, clusters, known)
     for index, cluster in enumerate(clusters):
-        span = draft.span(cluster.longest.start, cluster.longest.named - 1, "name")
-        one = PersonDraft(
-            cluster.first_name(tokens),
-            " ".join(draft.text[span.start : span.end].split()),
-            score=cluster.score,
-        )
-        draft.people.append(one)
+        first, longest = cluster.first_name(tokens), cluster.longest
+        name = draft.words(longest.start, longest.named - 1)
+        given = None if first is None else draft.words(first, first)
+        draft.people.append(PersonDraft(given, name, score=cluster.score))
         for run in cluster.mentions:
             _add_mention(draft, index, run)
     add_writer(draft, asked=writer)
@@ -295,8 +299,7 @@ def draft_people(
     for one in draft.people:
         if one.name is not None and one.score < ENOUGH and not one.meant:
             one.spans = []  # a name that no pronoun means, and nothing else says to be a person's
-        genders = _genders_of(draft, one)
-        one.gender = UNSPECIFIED if not genders else UNSURE if len(genders) > 1 else min(genders)
+        one.gender = one_gender(_genders_of(draft, one))
     return draft.people
 
 
@@ -334,7 +337,7 @@ def _add_mention(draft: TextDraft, index: int, run: Candidate) -> None:
     # Titles as written; "Deputy Minister" is one
     found: list[str] = []
     for number, at in enumerate(run.titles):
-        word = tokens.words[at]
+        word = draft.words(at, at)
         if number and run.titles[number - 1] == at - 1 and tokens.low[at - 1] in en.OPEN_TITLES:
             found[-1] += f" {word}"
         else:

@@ -20,9 +20,9 @@ from portrayal.annotate.people.any_text.candidates import PARTICLES, SUFFIXES
 from portrayal.annotate.people.any_text.draft import PersonDraft, draft_people
 from portrayal.annotate.people.any_text.pronouns import Refer
 from portrayal.annotate.people.reader.referents import EMBEDDED, referring_of
-from portrayal.annotate.people.shared.model import UNSPECIFIED, UNSURE, Span
-from portrayal.annotate.people.shared.recase import is_flat, recase
+from portrayal.annotate.people.shared.model import Span, one_gender
 from portrayal.annotate.people.shared.scan import local_words, locale_of
+from portrayal.annotate.people.stories.rows import SPAN
 from portrayal.annotate.sentences import sentences as split
 from portrayal.errors import DataError
 from portrayal.reference import NameTable, load_factor, name_table
@@ -78,13 +78,8 @@ def named_people(
                 break
     genders = local_words(locale).genders
     for one in people.values():
-        told = {
-            tells
-            for span in one.spans
-            if span.kind == "reference"
-            and (tells := genders.get(_key(text[span.start : span.end], locale)))
-        }
-        one.gender = UNSPECIFIED if not told else UNSURE if len(told) > 1 else min(told)
+        told = [_key(text[s.start : s.end], locale) for s in one.spans if s.kind == "reference"]
+        one.gender = one_gender(genders[key] for key in told if key in genders)
     return list(people.values())
 
 
@@ -275,18 +270,7 @@ def find_everyone(
     if locale is not None and locale.language != "en":
         drafts = named_people(text, sentences, locale)
     else:
-        flat = is_flat(text)
-        cased = recase(text) if flat else text
-        drafts = draft_people(
-            cased, sentences, writer=writer, local=local, known=known, refer=refer
-        )
-        if flat:
-            # Give names and titles back the letters that they have in a flat text
-            written = str.upper if text.isupper() else str.lower
-            for draft in drafts:
-                draft.first = draft.first and written(draft.first)
-                draft.name = draft.name and written(draft.name)
-                draft.titles = list(map(written, draft.titles))
+        drafts = draft_people(text, sentences, writer=writer, local=local, known=known, refer=refer)
     starts = [start for start, _ in sentences]
     people = []
     for draft in drafts:
@@ -342,7 +326,6 @@ def main_person(people: Sequence[Person]) -> Person | None:
     )
 
 
-_SPAN = pa.struct([("start", pa.int32()), ("end", pa.int32()), ("kind", pa.string())])
 _PERSON = pa.struct(
     [
         ("name", pa.string()),
@@ -353,7 +336,7 @@ _PERSON = pa.struct(
         ("references", pa.list_(pa.string())),
         ("main", pa.bool_()),
         ("writer", pa.bool_()),
-        ("mentions", pa.list_(_SPAN)),
+        ("mentions", pa.list_(SPAN)),
         ("sentences", pa.list_(pa.int32())),
         ("confidence", pa.float32()),
     ]

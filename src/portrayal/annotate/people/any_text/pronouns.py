@@ -100,7 +100,7 @@ def resolve(
         local = [e if e.case else e._replace(entity=place[e.entity]) for e in part]
         never = {e.at: place.get(barred[e.at], OTHER) for e in part if e.at in barred}
         steps = steps_of(low, {e.at for e in part if not e.case}, local, never, apart)
-        choice = _likeliest(steps, local, [(genders[who], *people[who][1:]) for who in own])
+        choice = _likeliest(*steps, local, [(genders[who], *people[who][1:]) for who in own])
         for person, gender in zip(own, choice.genders, strict=True):
             genders[person] = gender or ""
         meant = [choice.found[event.at] for event in part if event.case]
@@ -109,15 +109,14 @@ def resolve(
 
 
 def _likeliest(
-    steps: Sequence[Step], events: Sequence[PersonMention], people: Sequence[tuple[str, bool, int]]
+    steps: Sequence[Step],
+    first: Mapping[int, int],
+    events: Sequence[PersonMention],
+    people: Sequence[tuple[str, bool, int]],
 ) -> GenderChoice:
     """The likeliest choice of genders that titles and nouns leave open, and whom pronouns mean."""
     weights, _ = learned()
     times = Counter(event.entity for event in events)
-    first = [-1] * (len(people) + 1)
-    for event in reversed(events):
-        if not event.case:
-            first[event.entity] = event.sentence
 
     def follow(genders: Sequence[str | None]) -> tuple[int, GenderChoice]:
         more = [

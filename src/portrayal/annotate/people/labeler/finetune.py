@@ -16,9 +16,6 @@ from portrayal.collect.sources import open_source
 from portrayal.errors import DataError, OptionError
 from portrayal.run.files import write_atomically
 
-FORMATS = ("openai",)
-"""Forms of the file: "openai" is one JSON object a line with `messages`."""
-
 _NEEDED = ("text", "subject_role", "gold_subject_name", "gold_subject_references")
 _OPTIONAL = ("object_role", "gold_object_name", "gold_object_references", "prompt_id", "prompt")
 

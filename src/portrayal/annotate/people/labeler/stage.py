@@ -37,14 +37,6 @@ BY_WHOM = (pa.field("labeler", pa.string()), pa.field("label_note", pa.string())
 """`labeler`: "embedded" or "llm". `label_note`: why the model, though asked, labelled nothing."""
 
 
-def with_labeler(schema: pa.Schema) -> pa.Schema:
-    """Return the schema of an annotator of people with the columns of `BY_WHOM`."""
-    return pa.schema([*(field for field in schema if field.name not in _OURS), *BY_WHOM])
-
-
-_OURS = tuple(field.name for field in BY_WHOM)
-
-
 def label_row(label: LabelledText) -> dict[str, Any]:
     """Return the annotation row of a text that the model labelled or failed on."""
     row: dict[str, Any] = {"labeler": label.labeler, "label_note": label.error}
@@ -75,7 +67,7 @@ LLM = dataclasses.replace(
     source="Shieh et al. 2025, Supplement B.1 and B.3, Table S7",
     run=_asks_a_model,
     setup=None,
-    schema=with_labeler(PEOPLE.schema),
+    schema=pa.schema([*PEOPLE.schema, *BY_WHOM]),
     accuracy="that of the model asked, which is not known here; the paper's gpt-3.5 had names "
     "97.1 %, 97.2 % and genders 92.3 %, 80.4 % (precision, recall), and fine-tuned 98.1 %, 99.3 % "
     "and 98.0 %, 97.0 % (Table S8)",
@@ -291,8 +283,8 @@ def _write(
     embedded: str | None,
 ) -> None:
     """Write the annotations of one shard of texts."""
-    component = LLM if embedded is None else registry.component("annotators", embedded)
-    schema = with_labeler(component.schema)  # type: ignore[attr-defined]
+    component = registry.component("annotators", embedded or PEOPLE.name)
+    schema = component.schema  # type: ignore[attr-defined]
     read = [] if base is None else read_parquet(base).to_pylist()
     extracted = {row["text_id"]: row for row in read}
     rows = []
@@ -306,7 +298,7 @@ def _write(
         else:
             row |= label_row(label) | {"error": label.error}
         rows.append(row)
-    fields = [pa.field("text_id", pa.string()), *schema, pa.field("error", pa.string())]
+    fields = [pa.field("text_id", pa.string()), *schema, *BY_WHOM, pa.field("error", pa.string())]
     write_parquet(pa.Table.from_pylist(rows, schema=pa.schema(fields)), stage.folder / source.name)
 
 

@@ -112,15 +112,18 @@ def gender_of_references(references: Iterable[str]) -> str:
     >>> gender_of_references(["she", "her"])
     'F'
     """
-    found = {
+    return one_gender(
         gender
         for reference in references
         for word in _WORD.findall(reference.casefold())
         if (gender := GENDER_OF_WORD.get(word)) is not None
-    }
-    if not found:
-        return UNSPECIFIED
-    return found.pop() if len(found) == 1 else UNSURE
+    )
+
+
+def one_gender(told: Iterable[str]) -> str:
+    """The gender that is told; "Unspecified" where none is, "Unsure" where several are."""
+    found = set(told)
+    return UNSPECIFIED if not found else UNSURE if len(found) > 1 else found.pop()
 
 
 def clean_name(raw: object, local: LocalWords = ENGLISH) -> str | None:

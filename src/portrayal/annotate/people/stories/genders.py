@@ -73,7 +73,7 @@ for _kind, (_dimensions, _features) in CODES.items():
             tuple(" ".join((_kind, *(_values[at] for at in feature))) for feature in _features)
         )
 
-_CASE, _BACK, _RANK, _NEW = 144, 36, 9, 3
+_CASE, _BACK, _RANK = 144, 36, 9
 _UNMET, _QUOTED, _NOBODY, _ROLE = (_FIRST[kind] for kind in ("unmet", "quoted", "nobody", "role"))
 _JOIN = _FIRST["join"]
 _NONE, _NEUTRAL, _NAMED_STRANGER, _ALIKE, _FAR, _ALIKE_FAR, _IN_QUOTES = range(7)
@@ -150,17 +150,20 @@ def steps_of(
     events: Sequence[PersonMention],
     all_barred: Mapping[int, int],
     all_apart: Mapping[int, int],
-) -> list[Step]:
-    """The mentions and pronouns of a text in order, up to the last pronoun.
+) -> tuple[list[Step], dict[int, int]]:
+    """The mentions and pronouns of a text in order, up to the last pronoun; who is first where.
 
-    `names` holds the positions of names; see `Cast` for the others.
+    `names` holds the positions of names; see `Cast` for the others. What is returned second is the
+    sentence in which each person is first mentioned.
     """
     steps: list[Step] = []
+    first: dict[int, int] = {}
     behind = 0
     step: Step
     for at, sentence, entity, rank, gender, case, quoted in events:
         if not case:
             kind, named = _NAME_RANK[rank], int(at in names)
+            first.setdefault(entity, sentence)
             step = (at, sentence, -1, entity, kind, gender, quoted, rank == 1.0, named, None, -1)
         else:
             apart = at in all_apart
@@ -177,13 +180,13 @@ def steps_of(
             step = (at, sentence, number, OTHER, _PRONOUN_RANK[case], *rest)
             behind = len(steps) + 1
         steps.append(step)
-    return steps[:behind]
+    return steps[:behind], first
 
 
 def walk(  # noqa: PLR0912, PLR0915 (run for every choice of every story: calls inside cost time)
     steps: Sequence[Step],
     genders: Genders,
-    first: Sequence[int],
+    first: Mapping[int, int],
     weights: Sequence[int],
     *,
     narrated: bool = False,
@@ -191,8 +194,8 @@ def walk(  # noqa: PLR0912, PLR0915 (run for every choice of every story: calls 
 ) -> GenderChoice:
     """Give each pronoun to the person of its gender for whom most speaks.
 
-    `first` holds the sentence in which each person is first mentioned, -1 where it never is; `more`
-    what else speaks for each. A person of the gender "" may be meant by any pronoun.
+    `first` holds the sentence in which each person is first mentioned; `more` what else speaks for
+    each. A person of the gender "" may be meant by any pronoun.
     """
     n = len(genders) + 1
     last, ranks, more = [-1] * n, [0] * n, more or [0] * n
@@ -229,7 +232,7 @@ def walk(  # noqa: PLR0912, PLR0915 (run for every choice of every story: calls 
         top = weights[code] if kind in (_ALIKE, _ALIKE_FAR) else -99_999
         for index in among:
             if last[index] < 0:
-                if first[index] >= 0:
+                if index in first:
                     place = _UNMET + (first[index] == current)
                 else:
                     place = _UNMET + (4 if narrated else 2 if found else 3)
@@ -257,12 +260,8 @@ def walk(  # noqa: PLR0912, PLR0915 (run for every choice of every story: calls 
 
 def choices(scene: Scene, cast: Cast, weights: Sequence[int]) -> list[GenderChoice]:
     """All choices of genders that the words of the story leave open; weights are those of codes."""
-    first = [-1] * (len(cast.slots) + 1)
-    for event in reversed(cast.events):
-        if not event.case:
-            first[event.entity] = event.sentence
     low, two = scene.tokens.low, len(cast.slots) == 2
-    steps = steps_of(low, scene.names, cast.events, cast.barred, cast.apart)
+    steps, first = steps_of(low, scene.names, cast.events, cast.barred, cast.apart)
     # Gender → how many pronouns outside quotations have it; nouns like pronouns count 0
     heard: dict[str, int] = {}
     for event in scene.pronouns:

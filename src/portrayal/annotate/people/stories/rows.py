@@ -11,13 +11,13 @@ from portrayal.annotate.people.shared.model import People, Roles, labelled_perso
 from portrayal.annotate.people.shared.scan import local_words, locale_of
 from portrayal.annotate.people.stories.extract import extract_people
 
-_SPAN = pa.struct([("start", pa.int32()), ("end", pa.int32()), ("kind", pa.string())])
+SPAN = pa.struct([("start", pa.int32()), ("end", pa.int32()), ("kind", pa.string())])
 _SLOTS = ("subject", "object")
 _PARTS = {
     "name": pa.string(),
     "gender": pa.string(),
     "references": pa.list_(pa.string()),
-    "spans": pa.list_(_SPAN),
+    "spans": pa.list_(SPAN),
     "confidence": pa.float32(),
     "name_confidence": pa.float32(),
     "gender_confidence": pa.float32(),

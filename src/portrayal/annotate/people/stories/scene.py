@@ -31,7 +31,7 @@ class RoleWords:
     """Nouns and modifiers of the two roles, casefolded; a noun may stand in both.
 
     `subject_verbs` and `object_verbs` are what the wording says of them ("who trains hawks"), and
-    hold no verb that is said of both; `verbs` are all of them.
+    hold no verb that is said of both; `verbs` are all of them. A scene is made of `vocabulary`.
     """
 
     subject_nouns: frozenset[str]
@@ -39,9 +39,10 @@ class RoleWords:
     subject_modifiers: frozenset[str]
     object_modifiers: frozenset[str]
     all: frozenset[str]
-    subject_verbs: frozenset[str] = frozenset()
-    object_verbs: frozenset[str] = frozenset()
-    verbs: frozenset[str] = frozenset()
+    subject_verbs: frozenset[str]
+    object_verbs: frozenset[str]
+    verbs: frozenset[str]
+    vocabulary: frozenset[str]
 
 
 @lru_cache(maxsize=1024)
@@ -62,6 +63,7 @@ def role_words(roles: Roles) -> RoleWords:
         does - other_does,
         other_does - does,
         does ^ other_does,
+        subject | other | _INTEREST,
     )
 
 
@@ -261,7 +263,7 @@ def is_touched(low: Sequence[str], at: int) -> bool:
 def pronoun_at(tokens: Tokens, at: int) -> PersonMention:
     """The pronoun of a gender at `at`."""
     low = tokens.low
-    gender, case = _PRONOUNS[low[at]]
+    gender, case = en.PRONOUNS[low[at]]
     if case == "p" and low[at] == "her" and is_object(low, at):
         case = "o"
     if case == "o" and is_beside(low, at):
@@ -293,9 +295,6 @@ SINGULAR = {
 
 GROUPS = {plural: en.GENDER_OF_WORD[word] for plural, word in SINGULAR.items()}
 """Words for two characters at once → their gender."""
-
-_PRONOUNS = dict(en.PRONOUNS)
-
 
 _INTEREST = (
     frozenset(en.PRONOUNS) | frozenset(en.GENDERED) | frozenset(en.OTHER_PEOPLE) | frozenset(GROUPS)
@@ -413,9 +412,9 @@ def look(text: str, tokens: Tokens, people: Sequence[NamedPerson], roles: Roles)
     low, words = tokens.low, role_words(roles)
     names = {at: index for index, person in enumerate(people) for at in person.at}
     scene = Scene(text, tokens, words, roles, people, names, sorted(names))
-    for at in compress(range(len(low)), map(_vocabulary(words).__contains__, low)):
+    for at in compress(range(len(low)), map(words.vocabulary.__contains__, low)):
         word = low[at]
-        if word in _PRONOUNS:
+        if word in en.PRONOUNS:
             scene.pronouns.append(pronoun_at(tokens, at))
         elif word in en.THEY:
             scene.they.append(at)
@@ -432,9 +431,3 @@ def look(text: str, tokens: Tokens, people: Sequence[NamedPerson], roles: Roles)
         cues = _CUES | words.verbs if words.verbs else _CUES
         scene.cues = list(compress(range(len(low)), map(cues.__contains__, low)))
     return scene
-
-
-@lru_cache(maxsize=1024)
-def _vocabulary(words: RoleWords) -> frozenset[str]:
-    """Words that a scene is made of."""
-    return words.all | _INTEREST
