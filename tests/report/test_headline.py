@@ -141,6 +141,17 @@ def test_a_difference_is_told_in_its_own_unit_and_a_distance_from_what_chance_gi
     assert "although a difference of 0.286 could have been" in found.sentence
 
 
+def test_sizes_are_compared_in_one_unit_and_from_what_chance_gives(make_run: Maker) -> None:
+    gap = near(-0.21, -0.27, -0.15, statistic="difference", measure="gap.v1")
+    gap = replace(gap, null=Null(-0.2, -0.26, -0.14, 0.95, "shuffled"))
+    other = replace(gap, strata=dict(gap.strata, domain="Love"))
+    variance = near(60.0, 0.0, 160.0, statistic="variance", measure="variance.v1")
+    found = lead(View.of(make_run([gap, other, variance])))
+    size = 0.06 / norm.isf(0.025) * (norm.isf(0.025 / 4) + norm.isf(0.2))
+    assert f"although a difference of {size:.3f} could have been" in found.sentence
+    assert f"in half of the 2 comparisons only {size:.3f} or more" in found.sentence
+
+
 def test_a_distance_is_held_against_what_chance_gives(make_run: Maker) -> None:
     far = near(0.3, 0.2, 0.4, statistic="distance", measure="gap.v1")
     far = replace(far, null=Null(0.25, 0.2, 0.31, 0.95, "shuffled"))

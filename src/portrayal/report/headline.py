@@ -133,31 +133,23 @@ def headline(view: View, stated: Sequence[Stated]) -> Headline:
     chance = [each for each in every if not beyond_chance(each.estimate)]
     candidates = tuple(each for each in chance if id(each.estimate) not in shown)[:SHOWN]
     known = [each for each in every if each.detectable is not None]
-    # Differences in several units are compared in standard deviations, others with none of these.
-    sizes = [_seen(each) for each in known if TEXT_SD in each.estimate.details]
-    sizes = sizes or [_seen(each) for each in known]
-    ratios = [
-        each.detectable
-        for each in every
-        if each.detectable is not None and each.estimate.statistic == "ratio"
-    ]
+    # Sizes are compared in one unit only: points and variances have no common median.
+    kinds = Counter(map(_kind, known)).items()
+    order = sorted(
+        kinds, key=lambda k: (k[0][0] == "ratio", TEXT_SD in k[0], "difference" in k[0], k[1])
+    )
+    alike = sorted((each for each in known if _kind(each) == order[-1][0]), key=_seen)
+    ratios = [_seen(each) for each in alike if each.estimate.statistic == "ratio"]
     unseen = _unreadable(view, readable)
     if stated and not unseen:
-        return Headline("found", "", min(ratios, default=None), candidates)
-    if not unseen and not sizes:
+        return Headline("found", "", ratios[0] if ratios else None, candidates)
+    if not unseen and not alike:
         unseen = _untested(view, readable)
-    elif not unseen and ratios and min(ratios) > WIDEST:
+    elif not unseen and ratios and ratios[0] > WIDEST:
         unseen = f"only ratios above {WIDEST:g} could have been found; it takes more prompts"
     if unseen:
         return Headline("not measured", f"Nothing could be seen in {counted}: {unseen}.", None, ())
-    best = min(
-        (each for each in every if each.detectable is not None),
-        key=lambda each: (
-            each.estimate.statistic != "ratio",
-            TEXT_SD not in each.estimate.details,
-            _seen(each),
-        ),
-    )
+    best = alike[0]
     e, least = best.estimate, _seen(best)
     in_sd = TEXT_SD in e.details
     form, unit = ("difference", " standard deviations") if in_sd else (best.form, "")
@@ -165,11 +157,11 @@ def headline(view: View, stated: Sequence[Stated]) -> Headline:
     place = place_words(e, "in ")
     who = f"{group_words(e.group)}{f' {place}' if place else ''}"
     who = best.label if report_of(view).label is not None else who
-    middle = fmt.number(sorted(ratios or sizes)[len(ratios or sizes) // 2], form).lstrip("+")
-    half = f"half of the {len(every)} comparisons only {middle} or more"
+    middle = fmt.number(_seen(alike[len(alike) // 2]), form).lstrip("+")
+    half = f"half of the {len(alike)} comparisons only {middle} or more"
     sentence = (
         f"Nothing found in {counted}, although {size} could have been ({who}"
-        f"{f'; in {half}' if len(every) > 1 else ''})."
+        f"{f'; in {half}' if len(alike) > 1 else ''})."
     )
     return Headline("nothing found", sentence, least if ratios else None, candidates)
 
@@ -199,11 +191,17 @@ def _hypothesis(view: View, e: Estimate, tested: Sequence[Estimate]) -> Hypothes
     if e.statistic == "ratio":
         size = math.exp(min(wanted * error, 50.0))
     else:
-        size = _none(e) + wanted * error
+        # A distance is never 0, and a share has no 0 to differ from: theirs is what they must be.
+        size = (0.0 if e.statistic == "difference" else _none(e)) + wanted * error
     away = _away(e)
     times = (wanted * error / away) ** 2 if away > 0 else math.inf
     prompts = math.ceil(e.n_clusters * max(times, 1.0)) if times <= _FARTHEST else None
     return Hypothesis(label, e, size, prompts, form)
+
+
+def _kind(each: Hypothesis) -> tuple[str, str]:
+    """Statistic and unit; differences in units of several scorers are in standard deviations."""
+    return each.estimate.statistic, TEXT_SD if TEXT_SD in each.estimate.details else each.form
 
 
 def _seen(each: Hypothesis) -> float:
