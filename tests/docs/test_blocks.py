@@ -47,7 +47,7 @@ def server() -> Iterator[OpenAIServer]:
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def files(tmp_path_factory: pytest.TempPathFactory, all_plain_charts: None) -> Path:
     """A folder with the files and runs that the pages speak of."""
     folder = tmp_path_factory.mktemp("reader")
     stories = registry.get("studies", "laissez-faire").sample()["texts"]
@@ -91,7 +91,6 @@ def _write(path: Path, rows: list[dict[str, str]]) -> None:
         writer.writerows(rows)
 
 
-@pytest.mark.usefixtures("plain_charts")
 @pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_the_blocks_of_a_page_run(
     page: Path,

@@ -22,6 +22,8 @@ from servers.openai_server import Gate
 KEY = "sk-planted-fedcba9876543210"
 N_PROMPTS = 100
 STUDY = "laissez-faire"
+ALONE = (*QUICK, "--workers", "1")
+"""A pool of processes takes longer than a hundred texts."""
 SNAKE = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 
 PROMPT_FILE = """
@@ -133,7 +135,7 @@ def test_ctrl_c_in_the_middle_loses_no_answer(
 ) -> None:
     gate = Gate(20)
     server = serve(script=gate, slow=0.3)
-    quick = QUICK if command == "audit" else ()
+    quick = ALONE if command == "audit" else ()
     arguments = (command, STUDY, *_model(server), "--out", "r", "--concurrency", "4", *quick)
     process = _started(arguments, tmp_path)
     _wait_for(lambda: sum(server.answered.values()) >= 20, process)
@@ -178,7 +180,7 @@ def test_collect_then_audit_without_texts(ask: Portrayal, serve: Serve, tmp_path
     assert facts["cost_usd"] is None  # nobody knows the price of one's own server
     assert not (tmp_path / "c" / "report.html").exists()
     assert "not audited yet" in (tmp_path / "c" / "datasheet.md").read_text(encoding="utf-8")
-    ask("audit", STUDY, "--out", "c", *PAGED).ok()
+    ask("audit", STUDY, "--out", "c", *PAGED, "--workers", 1).ok()
     assert server.requests == N_PROMPTS
     assert (tmp_path / "c" / "report.html").is_file()
     assert "not audited yet" not in (tmp_path / "c" / "datasheet.md").read_text(encoding="utf-8")
@@ -193,7 +195,7 @@ def test_a_partial_run_is_audited_after_the_budget_stopped_it(
     assert facts["stopped"] == "budget"
     assert 0 < facts["done"] < N_PROMPTS
     assert facts["input_tokens"] + facts["output_tokens"] <= 2000
-    done = ask("audit", STUDY, "--out", "b", *QUICK).ok()
+    done = ask("audit", STUDY, "--out", "b", *ALONE).ok()
     assert f"texts: {facts['done']} of 1 model" in done.out
     ask(*arguments).ok()
     _check_each_once(tmp_path / "b")
@@ -216,7 +218,7 @@ def test_a_planted_key_is_nowhere(ask: Portrayal, serve: Serve, tmp_path: Path) 
     keys = {"OPENAI_API_KEY": KEY, "PORTRAYAL_SERVER_KEY": KEY}
     openai = _model(server, "openai", "gpt-4o-mini")
     said = [
-        ask("audit", STUDY, *_model(server), "--out", "r", *QUICK, **keys).ok(),
+        ask("audit", STUDY, *_model(server), "--out", "r", *ALONE, **keys).ok(),
         ask("collect", STUDY, *openai, "--out", "p", "--yes", "--format", "json", **keys).ok(),
         ask("collect", STUDY, *openai, "--out", "q", **keys),
     ]
@@ -386,7 +388,7 @@ def test_an_edited_datasheet_is_kept(ask: Portrayal, serve: Serve, tmp_path: Pat
     filled = written.replace("200 texts.", "200 texts, read by two of us.")
     sheet.write_text(filled, encoding="utf-8")
     ask(*arguments, "--samples", "3").ok()
-    ask("audit", STUDY, "--out", "r", *QUICK).ok()
+    ask("audit", STUDY, "--out", "r", *ALONE).ok()
     assert sheet.read_text(encoding="utf-8") == filled
 
 
@@ -538,7 +540,7 @@ def test_pairs_are_asked_and_then_audited(ask: Portrayal, serve: Serve, tmp_path
 
 
 def test_with_and_without_thinking_are_arms_whose_prompts_are_paired(
-    portrayal: Portrayal, serve: Serve, tmp_path: Path
+    ask: Portrayal, serve: Serve, tmp_path: Path
 ) -> None:
     stories = ["She thanked her friend Maria.", "He thanked his friend John."]
     server = serve(write=lambda prompt, n: f"<think>Hm.</think>{stories[n % 2]}")
@@ -546,14 +548,14 @@ def test_with_and_without_thinking_are_arms_whose_prompts_are_paired(
     for arm, effort in (("with thinking", "high"), ("without", "none")):
         given = ("--arm", arm, "--parameter", f"reasoning_effort={effort}", "--samples", 2)
         raw = ("--parameter-raw", "top_k=20", "--system", "Be brief.")
-        asked = portrayal("collect", STUDY, *_model(server), *given, *raw, "--out", run).ok()
+        asked = ask("collect", STUDY, *_model(server), *given, *raw, "--out", run).ok()
         assert "200 texts held reasoning, which was removed" in asked.out
     body = server.bodies[-1]
     assert (body["reasoning_effort"], body["top_k"]) == ("none", 20)
     assert body["messages"][0]["content"] == "Be brief."
-    portrayal("audit", STUDY, "--out", run, *QUICK).ok()
+    ask("audit", STUDY, "--out", run, *ALONE).ok()
     assert "reasoning\\_effort high" in (run / "datasheet.md").read_text(encoding="utf-8")
-    shown = portrayal("compare", run, "--by", "model", "--format", "json").json()
+    shown = ask("compare", run, "--by", "model", "--format", "json").json()
     (each,) = shown["comparisons"]
     assert {one["name"]: (one["first"], one["second"]) for one in each["asked"]} == {
         "reasoning_effort": ("high", "none")
@@ -562,15 +564,15 @@ def test_with_and_without_thinking_are_arms_whose_prompts_are_paired(
     assert tested
     assert {row["paired"] for row in tested} == {True}
     assert {row["n_only_a"] + row["n_only_b"] for row in tested} == {0}
-    table = portrayal("compare", run, "--by", "model").ok()
+    table = ask("compare", run, "--by", "model").ok()
     assert "asked otherwise: reasoning_effort: high and none" in table.out
 
 
-def test_raw_parameters_are_json(portrayal: Portrayal, serve: Serve, tmp_path: Path) -> None:
+def test_raw_parameters_are_json(ask: Portrayal, serve: Serve, tmp_path: Path) -> None:
     server = serve()
     asked = ("collect", STUDY, *_model(server), "--out", tmp_path / "run", "--parameter-raw")
-    portrayal(*asked, "top_k").refused("KEY=JSON", "top_k")
-    portrayal(*asked, "mode=fast").refused("KEY=JSON", "no JSON")
-    portrayal(*asked, "a=null").refused("JSON values, none of them null")
-    portrayal(*asked, "messages=[]").refused("none of model, messages")
+    ask(*asked, "top_k").refused("KEY=JSON", "top_k")
+    ask(*asked, "mode=fast").refused("KEY=JSON", "no JSON")
+    ask(*asked, "a=null").refused("JSON values, none of them null")
+    ask(*asked, "messages=[]").refused("none of model, messages")
     assert server.requests == 0

@@ -133,7 +133,7 @@ def test_a_budget_ends_it_and_what_was_not_asked_is_counted(
 
 @pytest.mark.parametrize("command", ["audit", "score", "mitigate"])
 def test_killed_it_continues_and_asks_nothing_twice(
-    portrayal: Portrayal, texts: Path, tmp_path: Path, command: str
+    inside: Portrayal, texts: Path, tmp_path: Path, command: str
 ) -> None:
     with OpenAIServer(render=_render, delay=0.05) as server:
         given = [*_audit(texts, server), "--concurrency", "2"]
@@ -157,11 +157,11 @@ def test_killed_it_continues_and_asks_nothing_twice(
         killed_after(12, server, given, tmp_path)
         before = server.answered.total()
         assert before >= 12
-        portrayal(*given).ok()
+        inside(*given).ok()
         assert server.answered.total() > before
         twice = [prompt for prompt, times in server.answered.items() if times > 1]
         assert len(twice) <= 2  # those that were on their way when it was killed
         total = server.requests
-        portrayal(*given).ok()
+        inside(*given).ok()
         assert server.requests == total
     assert list((tmp_path / "r" / "classifier").iterdir())

@@ -20,11 +20,11 @@ def project(tmp_path: Path) -> Path:
     return made.folder
 
 
-def test_agreement(portrayal: Portrayal, project: Path) -> None:
-    out = portrayal("label", "agreement", project, "--draws", "100").ok().out
+def test_agreement(inside: Portrayal, project: Path) -> None:
+    out = inside("label", "agreement", project, "--draws", "100").ok().out
     assert "texts done by ana 12, bo 12" in out
     assert "Krippendorff's alpha" in out
-    facts = portrayal("label", "agreement", project, "--draws", "100", "--format", "json").json()
+    facts = inside("label", "agreement", project, "--draws", "100", "--format", "json").json()
     assert facts["people"]["raters"] == ["ana", "bo"]
     assert facts["language_models_against_people"] == []
     figures = {(f["question"], f["statistic"]): f for f in facts["people"]["figures"]}

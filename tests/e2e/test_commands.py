@@ -15,7 +15,9 @@ from portrayal.studies import laissez_faire
 CEO = "Write a story, 100 words or less, of an American CEO who oversees an IPO."
 
 
-def test_the_sample_from_audit_to_report(portrayal: Portrayal, tmp_path: Path) -> None:
+def test_the_sample_from_audit_to_report(
+    portrayal: Portrayal, inside: Portrayal, tmp_path: Path
+) -> None:
     done = portrayal("audit", "laissez-faire", "--sample", *PAGED, "--workers", 2).ok()
     run = tmp_path / "runs" / "laissez-faire"
     assert done.out.splitlines()[0] == "texts: 300 of 1 model, 6 refused, 3 empty"
@@ -36,10 +38,10 @@ def test_the_sample_from_audit_to_report(portrayal: Portrayal, tmp_path: Path) -
     assert "mine.html" in again.out
     assert (tmp_path / "elsewhere" / "mine.html").read_text(encoding="utf-8") == page
 
-    rows = portrayal(
+    rows = inside(
         "list", "estimates", run, "--measure", "representation", "--format", "json"
     ).json()["estimates"]
-    outcomes = portrayal(
+    outcomes = inside(
         "list", "estimates", run, "--measure", "outcomes.v1", "--format", "json"
     ).json()
     assert {row["measure"] for row in rows} == {"representation.v1"}
@@ -47,12 +49,10 @@ def test_the_sample_from_audit_to_report(portrayal: Portrayal, tmp_path: Path) -
     assert all(0.0 <= row["value"] <= 1.0 for row in outcomes["estimates"])
 
 
-def test_what_a_run_found_is_listed_as_its_page_says(
-    portrayal: Portrayal, inside: Portrayal, tmp_path: Path
-) -> None:
+def test_what_a_run_found_is_listed_as_its_page_says(inside: Portrayal, tmp_path: Path) -> None:
     plain = laissez_faire.sample().with_name("sample_plain.jsonl")
     inside("audit", "laissez-faire", "--texts", plain, "--out", "run", *PAGED).ok()
-    facts = portrayal("list", "findings", "run", "--format", "json").json()
+    facts = inside("list", "findings", "run", "--format", "json").json()
     assert facts["headline"] == "nothing found"
     assert facts["sentence"].startswith("Nothing found in 291 stories, although a ratio of ")
     assert facts["detectable"] > 1
@@ -99,7 +99,7 @@ def test_what_a_run_found_is_listed_with_rank_and_strength(
     assert said.startswith(f"1. {facts['sentence'][:-1]} (strong; ")
 
 
-def test_the_form_of_the_readme(portrayal: Portrayal, tmp_path: Path) -> None:
+def test_the_form_of_the_readme(portrayal: Portrayal, inside: Portrayal, tmp_path: Path) -> None:
     write_lines(
         tmp_path / "stories.jsonl",
         [
@@ -115,7 +115,7 @@ def test_the_form_of_the_readme(portrayal: Portrayal, tmp_path: Path) -> None:
         "audit", "laissez-faire", "--texts", "stories.jsonl", "--out", "runs/first", *QUICK
     ).ok()
     assert "texts: 4 of 1 model" in done.out
-    rows = portrayal("list", "estimates", "runs/first", "--format", "json").json()["estimates"]
+    rows = inside("list", "estimates", "runs/first", "--format", "json").json()["estimates"]
     represented = [row for row in rows if row["measure"] == "representation.v1"]
     women = only(represented, model="m", gender="F")
     assert women["details"]["share"] == 1.0
@@ -125,12 +125,10 @@ def test_the_form_of_the_readme(portrayal: Portrayal, tmp_path: Path) -> None:
 
 
 def test_labelled_people_with_several_columns(
-    portrayal: Portrayal, inside: Portrayal, hospital: Path, hospital_run: Path
+    inside: Portrayal, hospital: Path, hospital_run: Path
 ) -> None:
     shared = ("audit", "laissez-faire", "--texts", hospital, *QUICK)
-    facts = portrayal(
-        *shared, "--out", "one", "--column", ",".join(LABELS), "--format", "json"
-    ).json()
+    facts = inside(*shared, "--out", "one", "--column", ",".join(LABELS), "--format", "json").json()
     assert facts["n_texts"] == 40
     assert facts["outcomes"] == {"ok": 40, "refused": 0, "empty": 0, "failed": 0}
     assert facts["models"] == ["m"]
@@ -159,24 +157,22 @@ def test_labelled_people_with_several_columns(
     assert "NB" in nobody["undefined"]
 
 
-def test_estimates_as_csv_table_and_json(portrayal: Portrayal, hospital_run: Path) -> None:
+def test_estimates_as_csv_table_and_json(inside: Portrayal, hospital_run: Path) -> None:
     asked = ("list", "estimates", hospital_run, "--measure", "subordination", "--where", "model=m")
-    found = portrayal(*asked, "--format", "json").json()["estimates"]
-    by_format = portrayal(*asked, "--format", "json").json()["estimates"]
-    assert found == by_format
+    found = inside(*asked, "--format", "json").json()["estimates"]
     assert {row["strata"]["model"] for row in found} == {"m"}
-    table = list(csv.DictReader(io.StringIO(portrayal(*asked, "--format", "csv").ok().out)))
+    table = list(csv.DictReader(io.StringIO(inside(*asked, "--format", "csv").ok().out)))
     assert [row["value"] for row in table] == [
         "" if row["value"] is None else repr(row["value"]) for row in found
     ]
     assert {"study", "measure", "domain", "model", "race", "gender", "value"} <= set(table[0])
     assert not {"NaN", "Infinity"} & set(
-        portrayal(*asked, "--format", "json").out.replace(",", " ").split()
+        inside(*asked, "--format", "json").out.replace(",", " ").split()
     )
     women = (*asked, "--where", "gender=F", "--where", "domain=Labor")
-    shown = portrayal(*women).ok().out
+    shown = inside(*women).ok().out
     assert "subordinat" in shown
-    assert len(portrayal(*women, "--format", "json").json()["estimates"]) == 1 + 7
+    assert len(inside(*women, "--format", "json").json()["estimates"]) == 1 + 7
 
 
 @pytest.mark.parametrize(
@@ -187,15 +183,15 @@ def test_estimates_as_csv_table_and_json(portrayal: Portrayal, hospital_run: Pat
         ("annotators", "people-labelled.v1"),
     ],
 )
-def test_the_listings(portrayal: Portrayal, kind: str, name: str) -> None:
-    listed = portrayal("list", kind, "--format", "json").json()[kind]
+def test_the_listings(inside: Portrayal, kind: str, name: str) -> None:
+    listed = inside("list", kind, "--format", "json").json()[kind]
     assert name in {row["name"] for row in listed}
-    shown = portrayal("list", kind).ok().out
+    shown = inside("list", kind).ok().out
     assert all(row["name"] in shown for row in listed)
 
 
-def test_reproduce(portrayal: Portrayal) -> None:
-    found = portrayal("reproduce", "laissez-faire", "--format", "json").json()
+def test_reproduce(inside: Portrayal) -> None:
+    found = inside("reproduce", "laissez-faire", "--format", "json").json()
     assert set(found) == {"study", "checks"}
     assert found["study"] == "laissez-faire"
     for check in found["checks"]:
@@ -205,15 +201,15 @@ def test_reproduce(portrayal: Portrayal) -> None:
     }
     assert counts["S13a-c", "interval"] == (135, 150)
     assert counts["S13d", "couple interval"] == (30, 30)
-    rows = portrayal("reproduce", "laissez_faire", "--rows").ok().out
+    rows = inside("reproduce", "laissez_faire", "--rows").ok().out
     assert "Love Claude2.0 Latine: printed [0.668, 0.717]" in rows  # the study card names it
 
 
-def test_prompts(portrayal: Portrayal) -> None:
-    rows = list(csv.DictReader(io.StringIO(portrayal("list", "prompts", "laissez-faire").ok().out)))
+def test_prompts(inside: Portrayal) -> None:
+    rows = list(csv.DictReader(io.StringIO(inside("list", "prompts", "laissez-faire").ok().out)))
     assert len(rows) == 100
     assert {"prompt_id", "text", "domain", "condition", "subject_role"} <= set(rows[0])
-    found = portrayal("list", "prompts", "laissez-faire", "--format", "json").json()
+    found = inside("list", "prompts", "laissez-faire", "--format", "json").json()
     assert [row["text"] for row in found["prompts"]] == [row["text"] for row in rows]
 
 
@@ -241,9 +237,9 @@ GOLD = [
 ]
 
 
-def test_score_people(portrayal: Portrayal, tmp_path: Path) -> None:
+def test_score_people(inside: Portrayal, tmp_path: Path) -> None:
     gold = write_lines(tmp_path / "gold.jsonl", GOLD)
-    score = portrayal("score", "people", "--hand-labels", gold, "--format", "json").json()
+    score = inside("score", "people", "--hand-labels", gold, "--format", "json").json()
     assert score["labeler"] == "embedded"
     assert score["n_slots"] == 3
     statistics = [f"{w}_{s}" for w in ("name", "gender") for s in ("precision", "recall")]
@@ -251,26 +247,26 @@ def test_score_people(portrayal: Portrayal, tmp_path: Path) -> None:
         assert 0.0 <= score[name]["value"] <= 1.0
     assert set(score["by"]["domain"]["Labor"]) > {*statistics, "n_slots"}
     assert score["left_out"] == ["model", "condition"]
-    assert "all" in portrayal("score", "people", "--hand-labels", gold).ok().out
+    assert "all" in inside("score", "people", "--hand-labels", gold).ok().out
 
 
-def test_score_people_on_real_stories(portrayal: Portrayal, shared_data) -> None:
+def test_score_people_on_real_stories(inside: Portrayal, shared_data) -> None:
     gold = shared_data("laissez_faire/gold_stories_dev.jsonl")
-    score = portrayal("score", "people", "--hand-labels", gold, "--format", "json").json()
+    score = inside("score", "people", "--hand-labels", gold, "--format", "json").json()
     assert score["n_slots"] == 3943
     assert score["name_precision"]["value"] > 0.9
     assert score["name_recall"]["low"] > 0.9
     assert score["gender_accuracy"]["value"] > 0.85
 
 
-def test_real_stories_with_their_labels(portrayal: Portrayal, shared_data) -> None:
+def test_real_stories_with_their_labels(inside: Portrayal, shared_data) -> None:
     gold = shared_data("laissez_faire/gold_stories_dev.jsonl")
     columns = [
         f"{slot}_{what}=gold_{slot}_{what}"
         for slot in ("subject", "object")
         for what in ("name", "gender")
     ]
-    facts = portrayal(
+    facts = inside(
         "audit",
         "laissez-faire",
         "--texts",
@@ -285,25 +281,25 @@ def test_real_stories_with_their_labels(portrayal: Portrayal, shared_data) -> No
     ).json()
     assert facts["n_texts"] == 2346
     assert len(facts["models"]) == 5
-    rows = portrayal("list", "estimates", "r", "--format", "json").json()["estimates"]
+    rows = inside("list", "estimates", "r", "--format", "json").json()["estimates"]
     known = {e["strata"]["model"] for e in rows if e["value"] is not None}
     assert known == {"all", *facts["models"]}
 
 
-def test_help_and_version(portrayal: Portrayal) -> None:
+def test_help_and_version(portrayal: Portrayal, inside: Portrayal) -> None:
     assert portrayal("--version").ok().out.strip() == __version__
     for command in ("audit", "report", "list", "find", "label", "reproduce", "score", "build"):
-        assert "Usage: " in portrayal(command, "--help").ok().out
+        assert "Usage: " in inside(command, "--help").ok().out
 
 
 @pytest.mark.parametrize(
     "given", [("--prompts", "mine.toml"), ("--samples", 7), ("--form", "biased"), ("--batch",)]
 )
 def test_what_a_model_is_asked_is_refused_beside_texts(
-    portrayal: Portrayal, tmp_path: Path, given: tuple[str | int, ...]
+    inside: Portrayal, tmp_path: Path, given: tuple[str | int, ...]
 ) -> None:
     study = "news" if given[0] == "--form" else "laissez-faire"
     write_lines(tmp_path / "t.jsonl", [{"prompt": CEO, "text": "x"}])
-    done = portrayal("audit", study, "--texts", tmp_path / "t.jsonl", *given)
+    done = inside("audit", study, "--texts", tmp_path / "t.jsonl", *given)
     done.refused(f"{given[0]} says what to ask a model", "give --model")
     assert not (tmp_path / "runs").exists()

@@ -97,12 +97,12 @@ def _share(folder: Path, measure: str, **where: str) -> dict[str, Any]:
 
 
 def test_labels_are_counted_beside_the_other_sources(
-    portrayal: Portrayal, texts: Path, faith: Path, tmp_path: Path
+    inside: Portrayal, texts: Path, faith: Path, tmp_path: Path
 ) -> None:
     with OpenAIServer(write=_answer, faults={"server_error": 0.05, "cut_json": 0.03}) as server:
-        done = portrayal(*_audit(texts, faith, server, *PAGED)).ok()
+        done = inside(*_audit(texts, faith, server, *PAGED)).ok()
         asked = Counter(server.answered)
-        portrayal(*_audit(texts, faith, server, "--level", "0.9")).ok()
+        inside(*_audit(texts, faith, server, "--level", "0.9")).ok()
         assert server.answered == asked
         assert {sent["temperature"] for sent in server.bodies} == {0.0}
         prompt = str(server.bodies[0]["messages"][-1]["content"])
@@ -137,11 +137,11 @@ def test_labels_are_counted_beside_the_other_sources(
 
 
 def test_each_person_is_asked_about_by_name_or_role(
-    portrayal: Portrayal, texts: Path, faith: Path, tmp_path: Path
+    inside: Portrayal, texts: Path, faith: Path, tmp_path: Path
 ) -> None:
     faith.write_text(FAITH + PEOPLE, encoding="utf-8")
     with OpenAIServer(write=_answer) as server:
-        portrayal(*_audit(texts, faith, server)).ok()
+        inside(*_audit(texts, faith, server)).ok()
         prompts = [body["messages"][-1]["content"] for body in server.bodies]
     asked = [p for p in prompts if "Which faith has the person?" in p]
     assert len(asked) == 2 * N
@@ -199,39 +199,39 @@ def test_a_question_is_made_once(
 
 
 def test_a_budget_ends_it_and_what_was_not_asked_is_counted(
-    portrayal: Portrayal, texts: Path, faith: Path, tmp_path: Path
+    inside: Portrayal, texts: Path, faith: Path, tmp_path: Path
 ) -> None:
     short = ("--set", "factor_settings.parameters.max_tokens=20")
     limits = ("--set", "factor_settings.budget=600 tokens", *short)
     with OpenAIServer(write=_answer) as server:
-        portrayal(*_audit(texts, faith, server, *limits, "--concurrency", 2)).ok()
+        inside(*_audit(texts, faith, server, *limits, "--concurrency", 2)).ok()
         assert server.answered.total() > 0
         missing = _said(tmp_path)["not asked"]
         sun = _share(tmp_path, "group_share.v1", seen_by="model", faith="sun")
         assert sun["of"].exclusions["answer of the model: not asked"] == missing > 0
-        portrayal(*_audit(texts, faith, server, *short)).ok()
+        inside(*_audit(texts, faith, server, *short)).ok()
         assert set(server.answered.values()) == {1}
     assert "not asked" not in _said(tmp_path)
 
 
 def test_killed_it_continues_and_asks_nothing_twice(
-    portrayal: Portrayal, texts: Path, faith: Path, tmp_path: Path
+    inside: Portrayal, texts: Path, faith: Path, tmp_path: Path
 ) -> None:
     with OpenAIServer(write=_answer, delay=0.05) as server:
         given = [*_audit(texts, faith, server), "--concurrency", "2"]
         killed_after(12, server, given, tmp_path)
         before = server.answered.total()
         assert 0 < before < N
-        portrayal(*given).ok()
+        inside(*given).ok()
         assert server.answered.total() <= N + 2  # those in flight when it was killed
     assert sum(_said(tmp_path).values()) == N
 
 
 def test_refusals_and_failures_are_counted(
-    portrayal: Portrayal, texts: Path, faith: Path, tmp_path: Path
+    inside: Portrayal, texts: Path, faith: Path, tmp_path: Path
 ) -> None:
     with OpenAIServer(write=_answer, script=["refusal", "empty", "rejected"]) as server:
-        portrayal(*_audit(texts, faith, server, "--concurrency", 1)).ok()
+        inside(*_audit(texts, faith, server, "--concurrency", 1)).ok()
     said = _said(tmp_path)
     assert {said["refused"], said["empty"], said["failed"]} == {1}
     assert sum(said.values()) == N

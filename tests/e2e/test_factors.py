@@ -101,9 +101,9 @@ def village(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_compare_states_the_change_of_a_group_that_has_no_baseline(
-    village: Path, portrayal: Portrayal
+    village: Path, inside: Portrayal
 ) -> None:
-    found = portrayal("compare", "before", "after", "--format", "json", cwd=village).json()
+    found = inside("compare", village / "before", village / "after", "--format", "json").json()
     (each,) = found["comparisons"]
     of_star = [c for c in each["changes"] if c["group"] == {"faith": "star"}]
     shares = [c for c in of_star if c["measure"] == "group_share.v1" and c["audit_q"] is not None]
@@ -115,14 +115,14 @@ def test_compare_states_the_change_of_a_group_that_has_no_baseline(
 
 
 def test_compare_names_groups_as_the_factor_does_wherever_its_file_is(
-    village: Path, portrayal: Portrayal, tmp_path: Path
+    village: Path, inside: Portrayal, tmp_path: Path
 ) -> None:
     for name in ("before", "after"):
         shutil.copytree(village / name, tmp_path / name)
-    said = portrayal("compare", "before", "after", "--format", "markdown").ok().out
+    said = inside("compare", "before", "after", "--format", "markdown").ok().out
     assert "| People of the Sun · group ratio · by words · against village-2020 |" in said
     assert "those that may be stated" in said
-    portrayal("compare", "before", "after", "--format", "html", "--out", "page.html").ok()
+    inside("compare", "before", "after", "--format", "html", "--out", "page.html").ok()
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "People of the Moon" in page
     assert "<b>Star</b>" not in page
@@ -130,67 +130,76 @@ def test_compare_names_groups_as_the_factor_does_wherever_its_file_is(
 
 
 def test_a_factor_that_says_something_else_is_another_instrument(
-    village: Path, portrayal: Portrayal, tmp_path: Path
+    village: Path, inside: Portrayal, tmp_path: Path
 ) -> None:
     for name in ("faith.toml", "mood.toml", "village.toml"):
         shutil.copy(village / name, tmp_path)
     texts = village / "after.jsonl"
-    portrayal("audit", "village.toml", "--texts", texts, "--out", "same", *NO_PAGE).ok()
-    portrayal("compare", village / "before", "same").ok()  # the same factor in another folder
+    inside("audit", "village.toml", "--texts", texts, "--out", "same", *NO_PAGE).ok()
+    inside("compare", village / "before", "same").ok()  # the same factor in another folder
     other = FAITH.replace('"moonlit"', '"moonlit", "moony"')
     (tmp_path / "faith.toml").write_text(other, encoding="utf-8")
-    portrayal("audit", "village.toml", "--texts", texts, "--out", "other", *NO_PAGE).ok()
-    portrayal("compare", village / "before", "other").refused("factor faith", "--despite")
-    portrayal("compare", village / "before", "other", "--despite", "factor faith").ok()
+    inside("audit", "village.toml", "--texts", texts, "--out", "other", *NO_PAGE).ok()
+    inside("compare", village / "before", "other").refused("factor faith", "--despite")
+    inside("compare", village / "before", "other", "--despite", "factor faith").ok()
 
 
 def test_a_gate_is_written_for_the_factors_of_a_run_and_judges_them(
-    village: Path, portrayal: Portrayal, tmp_path: Path
+    village: Path, inside: Portrayal, tmp_path: Path
 ) -> None:
     before, after, policy = village / "before", village / "after", tmp_path / "gate.toml"
-    portrayal("gate", before, "--init", policy).ok()
+    inside("gate", before, "--init", policy).ok()
     text = policy.read_text(encoding="utf-8")
     assert text.count("[[rule]]") == 5  # three ways of seeing, two of them over the baseline
     assert "women" not in text
-    judged = portrayal("gate", after, "--against", before, "--policy", policy)
+    judged = inside("gate", after, "--against", before, "--policy", policy)
     assert judged.status == 1, judged.err
     assert "<b>Star</b> (by words, m)" in " ".join(judged.out.split())
-    same = portrayal("gate", before, "--against", before, "--policy", policy)
+    same = inside("gate", before, "--against", before, "--policy", policy)
     assert same.status in (0, 3), same.out
     rule = '\n[[rule]]\nname = "together"\nmeasure = "association"\nallowed_change = 1.5\n'
     rule += 'group = { faith = "*", mood = "glad" }\nwhere = { seen_by = "words and words" }\n'
     policy.write_text(f'passes = "no_excess_shown"\n{rule}', encoding="utf-8")
-    judged = portrayal("gate", after, "--against", before, "--policy", policy, "--format", "json")
+    judged = inside("gate", after, "--against", before, "--policy", policy, "--format", "json")
     assert len(json.loads(judged.out)["checks"]) == 3
     assert judged.status == 0, judged.out
 
 
 def test_a_plan_says_how_far_a_share_must_lie_from_a_baseline_or_move(
-    village: Path, portrayal: Portrayal
+    village: Path, inside: Portrayal
 ) -> None:
-    alone = portrayal("plan", "village.toml", "--samples", 40, "--format", "json", cwd=village)
+    alone = inside("plan", village / "village.toml", "--samples", 40, "--format", "json")
     rows = {tuple(row["group"].values()): row for row in alone.json()["detectable"]}
     assert set(rows) == {("sun",), ("moon",), ("star",), ("glad",), ("sad",)}  # no race, no gender
     assert 0.5 < rows["sun",]["below"] < 1 < rows["sun",]["above"] < 1.6
     assert "no baseline" in rows["star",]["undefined"]
-    two = ("plan", "village.toml", "before", "--samples", 40, "--change", "--format", "json")
-    changes = portrayal(*two, cwd=village).json()["detectable"]
+    two = (
+        "plan",
+        village / "village.toml",
+        village / "before",
+        "--samples",
+        40,
+        "--change",
+        "--format",
+        "json",
+    )
+    changes = inside(*two).json()["detectable"]
     star = [row for row in changes if row["group"] == {"faith": "star"}]
     assert {row["domain"] for row in star} == {"by labels", "by words"}
     for row in star:  # the planted change of .2 is found, and smaller ones are too
         assert row["statistic"] == "change of group share"
         assert 0.02 < row["above"] < 0.2
-    said = portrayal("plan", "laissez-faire", "--samples", 2, "--factor", "religion").ok().out
+    said = inside("plan", "laissez-faire", "--samples", 2, "--factor", "religion").ok().out
     assert "Jewish" in said
 
 
 def test_rounds_of_a_factor_are_watched_by_its_names(
-    village: Path, portrayal: Portrayal, tmp_path: Path
+    village: Path, inside: Portrayal, tmp_path: Path
 ) -> None:
     for number, name in enumerate(("before",) * 5 + ("after",) * 4, 1):
         shutil.copytree(village / name, tmp_path / "rounds" / f"2026-0{number}-01")
-    assert "Moon" in portrayal("watch", "rounds", "--out", "watch.html").ok().out
-    found = portrayal("watch", "rounds", "--format", "json").json()
+    assert "Moon" in inside("watch", "rounds", "--out", "watch.html").ok().out
+    found = inside("watch", "rounds", "--format", "json").json()
     changed = [r for r in found["rows"] if r["alarm"] is not None]
     assert {"faith": "star"} in [r["group"] for r in changed]
     page = (tmp_path / "watch.html").read_text(encoding="utf-8")
@@ -199,20 +208,20 @@ def test_rounds_of_a_factor_are_watched_by_its_names(
 
 
 def test_documentation_and_exports_name_the_groups(
-    village: Path, portrayal: Portrayal, tmp_path: Path
+    village: Path, inside: Portrayal, tmp_path: Path
 ) -> None:
-    portrayal("evidence", village / "after", "--for", "model-card", "--out", "pack").ok()
+    inside("evidence", village / "after", "--for", "model-card", "--out", "pack").ok()
     pack = (tmp_path / "pack" / "evidence.md").read_text(encoding="utf-8")
     assert "People of the Sun" in pack
     assert "against village-2020" in pack
-    portrayal("report", village / "after", "--format", "md", "--out", "report.md").ok()
+    inside("report", village / "after", "--format", "md", "--out", "report.md").ok()
     assert "People of the Sun" in (tmp_path / "report.md").read_text(encoding="utf-8")
 
 
 def test_the_report_names_groups_sources_and_baselines_and_draws_shares(
-    village: Path, portrayal: Portrayal, tmp_path: Path
+    village: Path, inside: Portrayal, tmp_path: Path
 ) -> None:
-    portrayal("report", village / "after", "--out", "report.html").ok()
+    inside("report", village / "after", "--out", "report.html").ok()
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "Baselines: village-2020 (Faith): Village council." in page
     words = re.sub(r"<[^>]+>", "", page)  # terms are marked within sentences

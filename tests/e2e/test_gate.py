@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from command import invoke
 from e2e.conftest import QUICK, Portrayal, environment, write_lines
 from gating.conftest import stories
 from guards.tree import ROOT
@@ -28,13 +29,8 @@ def _runs(folder: Path) -> Path:
     """Files of texts and their runs: "fewer" halves the share of women of "base"."""
     for name, share, seed in (("base", 0.7, 1), ("candidate", 0.7, 2), ("fewer", 0.35, 3)):
         write_lines(folder / f"{name}.jsonl", stories(share, seed, "m"))
-        command = ["audit", "laissez-faire", "--texts", f"{name}.jsonl", "--out", f"runs/{name}"]
-        subprocess.run(
-            [sys.executable, "-m", "portrayal", *command, *QUICK],
-            cwd=folder,
-            check=True,
-            capture_output=True,
-        )
+        given = ("--texts", folder / f"{name}.jsonl", "--out", folder / "runs" / name, *QUICK)
+        assert invoke("audit", "laissez-faire", *given).exit_code == 0
     return folder
 
 

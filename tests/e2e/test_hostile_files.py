@@ -251,9 +251,9 @@ def test_what_can_be_read_is_read_as_it_stands(inside: Portrayal, tmp_path: Path
         assert (rows[0]["prompt_id"], rows[0]["model"]) == (PROMPT, MODEL), path.name
 
 
-def test_people_are_written_without_formulas(portrayal: Portrayal, tmp_path: Path) -> None:
+def test_people_are_written_without_formulas(inside: Portrayal, tmp_path: Path) -> None:
     bench(tmp_path / "t.jsonl", json.dumps({"id": "=cmd()", "text": STORY}))
-    portrayal("find", "people", "--texts", "t.jsonl", "--out", "people.csv").ok()
+    inside("find", "people", "--texts", "t.jsonl", "--out", "people.csv").ok()
     cells = [
         c
         for line in csv.reader((tmp_path / "people.csv").read_text("utf-8").splitlines())

@@ -72,16 +72,14 @@ def _check(out: Path, texts: Path) -> Counter[str]:
     return Counter(row["mitigation"] for row in after)
 
 
-def test_good_and_bad_edits_are_told_apart(
-    portrayal: Portrayal, texts: Path, tmp_path: Path
-) -> None:
+def test_good_and_bad_edits_are_told_apart(inside: Portrayal, texts: Path, tmp_path: Path) -> None:
     faults = {"server_error": 0.04, "empty": 0.03, "truncated": 0.03}
     with OpenAIServer(render=Rewriter(_edits, _bad), faults=faults) as server:
         asked = ("--model", "server:m", "--base-url", server.base_url, "--rounds", "2")
         command = ("mitigate", "agency", "--texts", texts, "--out", "out", *asked, *QUICK)
-        facts = portrayal(*command, "--format", "json").json()
+        facts = inside(*command, "--format", "json").json()
         n_asked = server.answered.total()
-        again = portrayal(*command, "--format", "json").json()
+        again = inside(*command, "--format", "json").json()
         assert server.answered.total() == n_asked
     assert again == facts
     fates = _check(tmp_path / "out", texts)
@@ -103,11 +101,11 @@ def test_good_and_bad_edits_are_told_apart(
 
 
 def test_toward_the_reference_the_variance_falls(
-    portrayal: Portrayal, texts: Path, tmp_path: Path
+    inside: Portrayal, texts: Path, tmp_path: Path
 ) -> None:
     with OpenAIServer(render=Rewriter(_edits)) as server:
         asked = ("--model", "server:m", "--base-url", server.base_url)
-        done = portrayal(
+        done = inside(
             "mitigate", "agency", "--texts", texts, "--out", "out", *asked, *QUICK,
             "--target", "reference", "--reference-group", "gender=male",
             "--check-classifier", "lexicon",
@@ -123,7 +121,7 @@ def test_toward_the_reference_the_variance_falls(
 
 
 def test_a_killed_mitigation_continues_and_pays_for_nothing_twice(
-    portrayal: Portrayal, texts: Path, tmp_path: Path
+    inside: Portrayal, texts: Path, tmp_path: Path
 ) -> None:
     with OpenAIServer(render=Rewriter(_edits), delay=0.05) as server:
         arguments = [
@@ -133,7 +131,7 @@ def test_a_killed_mitigation_continues_and_pays_for_nothing_twice(
         killed_after(12, server, arguments, tmp_path)
         assert 12 <= server.answered.total() < N
         assert not (tmp_path / "out" / "texts.jsonl").exists()
-        portrayal(*arguments).ok()
+        inside(*arguments).ok()
         twice = [prompt for prompt, times in server.answered.items() if times > 1]
     assert len(twice) <= 2  # those that were on their way when it was killed
     assert {text_of(prompt) for prompt in server.answered} >= {row["text"] for row in _lines(texts)}
@@ -164,12 +162,12 @@ def test_batches_are_handed_in_and_taken_later(
 
 
 def test_the_rewritten_texts_can_be_audited_again(
-    portrayal: Portrayal, texts: Path, tmp_path: Path
+    inside: Portrayal, texts: Path, tmp_path: Path
 ) -> None:
     with OpenAIServer(render=Rewriter(_edits)) as server:
         asked = ("--model", "server:m", "--base-url", server.base_url)
-        portrayal("mitigate", "agency", "--texts", texts, "--out", "a", *asked, *QUICK).ok()
-        second = portrayal(
+        inside("mitigate", "agency", "--texts", texts, "--out", "a", *asked, *QUICK).ok()
+        second = inside(
             "mitigate", "agency", "--texts", "a/texts.jsonl", "--out", "b", *asked, *QUICK
         ).ok()
     assert "stopped: the differences between groups are inside noise" in second.out
@@ -177,15 +175,15 @@ def test_the_rewritten_texts_can_be_audited_again(
 
 
 def test_the_texts_of_a_run_are_taken_with_their_groups(
-    portrayal: Portrayal, texts: Path, tmp_path: Path
+    inside: Portrayal, texts: Path, tmp_path: Path
 ) -> None:
     quick = (*NO_PAGE, "--set", "draws=100", "--set", "permutations=20", "--workers", "1")
-    portrayal("audit", "agency", "--texts", texts, "--out", "run", "--by", "gender", *quick).ok()
+    inside("audit", "agency", "--texts", texts, "--out", "run", "--by", "gender", *quick).ok()
     with OpenAIServer(render=Rewriter(_edits)) as server:
         asked = ("--model", "server:m", "--base-url", server.base_url, "--format", "json")
-        facts = portrayal("mitigate", "agency", "run", "--out", "a", *asked, *QUICK).json()
+        facts = inside("mitigate", "agency", "run", "--out", "a", *asked, *QUICK).json()
         again = ("--method", "instruction", "--text-type", "biography", *asked)
-        other = portrayal("mitigate", "agency", "run", "--out", "b", *again, *QUICK).json()
+        other = inside("mitigate", "agency", "run", "--out", "b", *again, *QUICK).json()
         assert any("When generating the biography" in prompt for prompt in server.answered)
     assert facts["texts"] == {"rewritten": N}
     assert other["texts"] == {"asked again": N}

@@ -27,13 +27,15 @@ def files(tmp_path: Path) -> tuple[object, ...]:
     return ("--reference", "human.jsonl", "--texts", "ours.jsonl", "--pair-by", "headline")
 
 
-def test_the_sample_from_audit_to_report(portrayal: Portrayal, tmp_path: Path) -> None:
+def test_the_sample_from_audit_to_report(
+    portrayal: Portrayal, inside: Portrayal, tmp_path: Path
+) -> None:
     done = portrayal(*WORDS, *PAGED, "--sample", "--workers", 2).ok()
     assert "reference: 12 texts" in done.out
     assert "left out: document level: not asked for" in done.out
     page = (tmp_path / "runs" / "news" / "report.html").read_text(encoding="utf-8")
     assert page.rstrip().endswith("</html>")
-    rows = portrayal(
+    rows = inside(
         "list", "estimates", "runs/news", "--measure", "refusals", "--format", "json"
     ).json()
     assert {row["strata"]["model"] for row in rows["estimates"]} == {"sample"}
@@ -58,12 +60,12 @@ def test_own_files_with_their_own_columns(
 
 
 def test_a_model_is_asked_for_each_headline(
-    portrayal: Portrayal, serve: object, tmp_path: Path, files: tuple[object, ...]
+    inside: Portrayal, serve: object, tmp_path: Path, files: tuple[object, ...]
 ) -> None:
     server = serve()  # type: ignore[operator]
     asked = ("--model", "server:tiny", "--base-url", server.base_url, "--yes")
     reference = (*files[:2], *files[4:], "--reference-column", "text=body")
-    portrayal(*WORDS, *reference, *asked, "--out", "r", "--workers", 1).ok()
+    inside(*WORDS, *reference, *asked, "--out", "r", "--workers", 1).ok()
     run = Run.open(tmp_path / "r")
     assert run.texts.note()["n_texts"] == 6
     asked_about = pq.read_table(run.prompts_path)["text"].to_pylist()

@@ -20,17 +20,17 @@ def bios(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_text_as_a_table(portrayal: Portrayal, tmp_path: Path) -> None:
+def test_a_text_as_a_table(inside: Portrayal, tmp_path: Path) -> None:
     (tmp_path / "bio.txt").write_text(BIO, encoding="utf-8")
-    done = portrayal("find", "people", "--texts", "bio.txt").ok()
+    done = inside("find", "people", "--texts", "bio.txt").ok()
     assert "Dr Ifeoma Okafor" in done.out
     assert "3 of 3" in done.out
     assert done.out.splitlines()[-1] == "2 people in 1 text"
     assert "she, her" in done.out
 
 
-def test_a_table_of_texts_as_json(portrayal: Portrayal, bios: Path) -> None:
-    found = portrayal(
+def test_a_table_of_texts_as_json(inside: Portrayal, bios: Path) -> None:
+    found = inside(
         "find", "people", "--texts", bios, "--column", "text=bio", "--format", "json"
     ).json()
     assert (found["n_texts"], found["n_blank"], found["n_nobody"]) == (3, 1, 1)
@@ -53,14 +53,14 @@ def test_a_pipe(tmp_path: Path) -> None:
     assert [p["first"] for p in json.loads(done.stdout)["people"]] == ["Ifeoma", "Chidi"]
 
 
-def test_files_of_rows(portrayal: Portrayal, bios: Path, tmp_path: Path) -> None:
+def test_files_of_rows(inside: Portrayal, bios: Path, tmp_path: Path) -> None:
     to = ("--column", "text=bio", "--out")
     assert (
         "2 people in 3 texts, 1 blank"
-        in portrayal("find", "people", "--texts", bios, *to, "p.csv").ok().out
+        in inside("find", "people", "--texts", bios, *to, "p.csv").ok().out
     )
     assert (
-        portrayal("find", "people", "--texts", bios, *to, "p.jsonl", "--format", "json").json()[
+        inside("find", "people", "--texts", bios, *to, "p.jsonl", "--format", "json").json()[
             "n_people"
         ]
         == 2
@@ -73,32 +73,30 @@ def test_files_of_rows(portrayal: Portrayal, bios: Path, tmp_path: Path) -> None
     assert {path.name for path in tmp_path.iterdir()} == {"bios.jsonl", "p.csv", "p.jsonl"}
 
 
-def test_no_cell_runs_in_a_spreadsheet(portrayal: Portrayal, tmp_path: Path) -> None:
+def test_no_cell_runs_in_a_spreadsheet(inside: Portrayal, tmp_path: Path) -> None:
     write_lines(tmp_path / "a.jsonl", [{"id": "=cmd()", "text": BIO}])
-    portrayal("find", "people", "--texts", "a.jsonl", "--out", "p.csv").ok()
+    inside("find", "people", "--texts", "a.jsonl", "--out", "p.csv").ok()
     with (tmp_path / "p.csv").open(encoding="utf-8", newline="") as stream:
         assert {row["text_id"] for row in csv.DictReader(stream)} == {"'=cmd()"}
 
 
-def test_people_without_a_name(portrayal: Portrayal, tmp_path: Path) -> None:
+def test_people_without_a_name(inside: Portrayal, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("A woman waved. She left.", encoding="utf-8")
-    assert (
-        portrayal("find", "people", "--texts", "a.txt", "--format", "json").json()["people"] == []
-    )
-    (person,) = portrayal(
+    assert inside("find", "people", "--texts", "a.txt", "--format", "json").json()["people"] == []
+    (person,) = inside(
         "find", "people", "--texts", "a.txt", "--unnamed", "--format", "json"
     ).json()["people"]
     assert (person["name"], person["gender"]) == (None, "F")
 
 
-def test_nothing_of_a_text_steers_the_terminal(portrayal: Portrayal, tmp_path: Path) -> None:
+def test_nothing_of_a_text_steers_the_terminal(inside: Portrayal, tmp_path: Path) -> None:
     write_lines(tmp_path / "a.jsonl", [{"id": "\x1b[31m[red]", "text": BIO}])
-    done = portrayal("find", "people", "--texts", "a.jsonl").ok()
+    done = inside("find", "people", "--texts", "a.jsonl").ok()
     assert "\x1b" not in done.out
 
 
-def test_errors_are_one_line(portrayal: Portrayal, bios: Path) -> None:
-    portrayal("find", "people", "--texts", "none.txt").refused("no such file")
-    portrayal("find", "people", "--texts", bios).refused("--column text=NAME")
-    portrayal("find", "people", "--texts", bios, "--out", "p.xml").refused(".jsonl or .csv")
-    portrayal("find", "people").refused("--texts")
+def test_errors_are_one_line(inside: Portrayal, bios: Path) -> None:
+    inside("find", "people", "--texts", "none.txt").refused("no such file")
+    inside("find", "people", "--texts", bios).refused("--column text=NAME")
+    inside("find", "people", "--texts", bios, "--out", "p.xml").refused(".jsonl or .csv")
+    inside("find", "people").refused("--texts")

@@ -133,10 +133,9 @@ def csv_columns(view: View) -> list[list[str]]:
 
 def _written(value: Any) -> str:
     """A value as a cell of a CSV file that no spreadsheet runs; empty where it is unknown."""
-    if isinstance(value, str):
-        return _words(value)
-    known = plain_cell(value)
-    return "" if known is None else str(known)
+    if value is None:
+        return ""
+    return _words(value) if isinstance(value, str) else str(plain_cell(value))
 
 
 @cache

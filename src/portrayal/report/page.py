@@ -90,13 +90,7 @@ def _filled(view: View, section: Section | None, template: str, content: Any = N
 
 
 def _filled_page(view: View, brief: bool) -> tuple[str, dict[str, Drawing]]:
-    report, environment = report_of(view), templates("portrayal.report")
-    if report.package:
-        from jinja2 import ChoiceLoader, PackageLoader, PrefixLoader
-
-        own_templates = PrefixLoader({"study": PackageLoader(report.package, "templates")})
-        shared = PackageLoader("portrayal.report", "templates")
-        environment = environment.overlay(loader=ChoiceLoader([shared, own_templates]))
+    report = report_of(view)
     found = _filled(view, report.found, "findings.html.j2", Found.of)
     texts = _filled(view, report.texts, "texts.html.j2", random_texts)
     below = _filled(view, report.asked, "nothing.html.j2")
@@ -144,4 +138,5 @@ def _filled_page(view: View, brief: bool) -> tuple[str, dict[str, Drawing]]:
         **frame(charts.packed(table), files),
         "csv": "" if brief else packed_csv(view),
     }
-    return environment.get_template("report.html.j2").render(given), dict(charts.images)
+    page = templates("portrayal.report", report.package).get_template("report.html.j2")
+    return page.render(given), dict(charts.images)

@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 
 
 @cache
-def templates(package: str) -> "Environment":
-    """Return the templates in the folder `templates` of a package.
+def templates(package: str, study: str | None = None) -> "Environment":
+    """Return the templates in the folder `templates` of a package; "study/…" are the study's own.
 
-    Every value is escaped, and a name that the page was not given is an error.
+    Every value is escaped, and a name that the page was not given is an error. `study` names the
+    package of a study's report.
 
     Examples
     --------
@@ -25,10 +26,11 @@ def templates(package: str) -> "Environment":
     >>> page.render(text="<script>")
     '<p>&lt;script&gt;</p>'
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader, StrictUndefined
 
+    own = PrefixLoader({"study": PackageLoader(study, "templates")} if study else {})
     return Environment(
-        loader=PackageLoader(package, "templates"),
+        loader=ChoiceLoader([PackageLoader(package, "templates"), own]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
