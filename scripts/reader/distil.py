@@ -2,7 +2,8 @@
 
     python scripts/reader/distil.py ENCODER --teacher READER --labelled STORIES.jsonl [...]
         --marked stories/*.txt --out FOLDER [--fold K ...] [--start FOLDER]
-        [--epochs taught fresh taught] [--layers 0 1 3 5] [--inner 384] [--wide 2] [--seed N]
+        [--epochs taught fresh again] [--layers 0 1 3 5] [--inner 384] [--wide 2] [--seed N]
+        [--mean-with FOLDER ...]
 
 READER is a folder of a reader that `train.py` trained, ENCODER what it began from. Of its layers
 `--layers` stay. The first reads every token and keeps the `--inner` feed-forward units that matter
@@ -10,8 +11,10 @@ most, with weights that make up for the others (He et al. 2017, channel pruning)
 with the tokens that the heads read: names, pronouns and the first. Up to layer `--wide` they look
 at all tokens, later at each other. They learn the states that READER has there and its
 probabilities (Hinton et al. 2015; Jiao et al. 2020, TinyBERT), and the labels, of stories varied as
-in training; in a `fresh` epoch the labels alone, of other variations, as the teacher takes longest.
-With `--fold` prompts are left out; `--start` goes on from a folder.
+in training. An epoch that is `taught` takes new variations, one that does it `again` those before;
+in a `fresh` one it learns the labels alone, of new variations, as the teacher takes longest.
+With `--fold` prompts are left out; `--start` goes on from a folder; `--mean-with` takes the mean of
+the weights with those of other students in the end (Wortsman et al. 2022, Model soups).
 """
 
 import argparse
@@ -19,14 +22,16 @@ import json
 import random
 import shutil
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import ceil
 from pathlib import Path
 
 import numpy as np
 import torch
 from examples import Example, fold_of, vary
-from safetensors.torch import load_model, save_model
+from safetensors.torch import load_file, load_model, save_model
 from torch import nn
 from torch.nn.functional import gelu, kl_div, mse_loss, scaled_dot_product_attention
 from train import (
@@ -53,6 +58,9 @@ from portrayal.annotate.people.reader.network import (
     files_of,
     hide,
 )
+
+KINDS = ("taught", "again", "fresh")
+"""Of an epoch; see the first lines."""
 
 RATE, FITTED_BY, RIDGE = 4e-4, 150, 1e-6
 """Learning rate at its highest; stories by which the first layer is narrowed, and its ridge."""
@@ -244,18 +252,21 @@ def loss_of(student: Reader, teacher: Reader, part: list[Lesson]) -> torch.Tenso
 
 
 def train(
-    student: Reader, teacher: Reader, given: list[list[Lesson]], asked: argparse.Namespace
+    student: Reader,
+    teacher: Reader,
+    given: Iterator[list[Lesson]],
+    n_steps: int,
+    asked: argparse.Namespace,
 ) -> None:
-    """Train in place, printing the loss."""
+    """Train in place, printing the loss; `given` are the epochs."""
     rng = random.Random(asked.seed)
-    steps = [batch for epoch in given for batch in batches(epoch, rng)]
     free = [each for each in student.parameters() if each.requires_grad]
     optimiser = torch.optim.AdamW(free, lr=RATE, weight_decay=0.01)
     schedule = torch.optim.lr_scheduler.OneCycleLR(
-        optimiser, RATE, total_steps=len(steps), pct_start=0.05
+        optimiser, RATE, total_steps=n_steps, pct_start=0.05
     )
     began, mean = time.time(), 0.0
-    for step, part in enumerate(steps, start=1):
+    for step, part in enumerate((batch for epoch in given for batch in batches(epoch, rng)), 1):
         loss = loss_of(student, teacher, part)
         optimiser.zero_grad()
         loss.backward()
@@ -264,7 +275,7 @@ def train(
         schedule.step()
         mean = loss.item() if step == 1 else 0.95 * mean + 0.05 * loss.item()
         if step % 40 == 0:
-            print(f"step {step} of {len(steps)}: {mean:.3f}, {time.time() - began:.0f} s")
+            print(f"step {step} of {n_steps}: {mean:.3f}, {time.time() - began:.0f} s", flush=True)
 
 
 def main() -> None:
@@ -276,12 +287,13 @@ def main() -> None:
     parser.add_argument("--marked", nargs="*", type=Path, default=[])
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--fold", nargs="*", type=int, default=[])
-    parser.add_argument("--epochs", nargs="+", choices=["taught", "fresh"], default=["taught"] * 4)
+    parser.add_argument("--epochs", nargs="+", choices=KINDS, default=["taught"] * 4)
     parser.add_argument("--start", type=Path)
     parser.add_argument("--layers", nargs="+", type=int, default=[0, 1, 3, 5])
     parser.add_argument("--inner", type=int, default=384)
     parser.add_argument("--wide", type=int, default=2)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--mean-with", nargs="*", type=Path, default=[])
     asked = parser.parse_args()
     torch.manual_seed(asked.seed)
     rng = random.Random(asked.seed)
@@ -304,14 +316,23 @@ def main() -> None:
         each.requires_grad_(False)
     if asked.start:
         load_model(student, asked.start / MODEL)
-    taught = lessons(varied, teacher, small)
-    given = [
-        taught if epoch == "taught" else lessons(hidden(kept, words, rng), None, small)
-        for epoch in asked.epochs
-    ]
-    train(student, teacher, given, asked)
+
+    def epochs() -> Iterator[list[Lesson]]:
+        for kind in asked.epochs:
+            if kind != "again":
+                told = hidden(kept, words, rng)
+                given = lessons(told, teacher if kind == "taught" else None, small)
+            yield given
+
+    train(student, teacher, epochs(), len(asked.epochs) * ceil(len(kept) / BATCH), asked)
     asked.out.mkdir(parents=True, exist_ok=True)
     save_model(student, asked.out / MODEL)
+    if asked.mean_with:
+        alone = load_file(asked.out / MODEL)
+        others = [load_file(folder / MODEL) for folder in asked.mean_with]
+        student.load_state_dict(
+            {name: torch.stack([alone[name], *(o[name] for o in others)]).mean(0) for name in alone}
+        )
     write(student, [story for _, story in varied], asked)
 
 

@@ -1,7 +1,7 @@
 """Learn how much a network counts beside the rules, on prompts left out; print what it gives.
 
     PYTHONPATH=scripts python scripts/reader/fit_joining.py --labelled STORIES.jsonl
-        --marked stories/*.txt --readers FOLDER [...] [--below 0.8] [--write FOLDER]
+        --marked stories/*.txt --readers FOLDER [...] [--below 0.8 ...] [--write FOLDER]
 
 FOLDERs are readers that `train.py` or `distil.py` trained without the folds that their cards name:
 each reads the prompts that it left out, beside rules that are trained without them, too. Scores are
@@ -52,6 +52,7 @@ class Case:
         self.part = fold_of("part " + example.prompt, PARTS)
         self.weight = 1.0 if example.referents is None else MARKED
         self.alone = self.people(None)
+        self.unsure = min(each.confidence for each in self.alone)
 
     def people(self, joining: dict | None) -> list[Character]:
         """The people by rules and network, or by the rules alone."""
@@ -61,8 +62,7 @@ class Case:
 
     def routed(self, joining: dict, below: float) -> list[Character]:
         """The people by the rules alone where these are sure."""
-        sure = min(each.confidence for each in self.alone) >= below
-        return self.alone if sure else self.people(joining)
+        return self.alone if self.unsure >= below else self.people(joining)
 
     def right(self, people: list[Character]) -> list[tuple[bool, bool]]:
         """Whether the name, and the gender, of each slot is right."""
@@ -176,7 +176,7 @@ def main() -> None:
     parser.add_argument("--labelled", type=Path, required=True)
     parser.add_argument("--marked", nargs="*", type=Path, default=[])
     parser.add_argument("--readers", nargs="+", type=Path, required=True)
-    parser.add_argument("--below", type=float, default=UNSURE)
+    parser.add_argument("--below", nargs="+", type=float, default=[UNSURE])
     parser.add_argument("--write", type=Path)
     asked = parser.parse_args()
     rows = read(asked.labelled)
@@ -203,11 +203,14 @@ def main() -> None:
         if part:
             table(f"{kind}, rules", part, lambda case: case.alone)
             table(f"{kind}, joined", part, lambda case: case.people(joinings[case.part]))
-            table(
-                f"{kind}, below {asked.below:g}",
-                part,
-                lambda case: case.routed(joinings[case.part], asked.below),
-            )
+            for below in asked.below:
+                table(
+                    f"{kind}, below {below:g}",
+                    part,
+                    lambda case, below=below: case.routed(joinings[case.part], below),
+                )
+                asks = np.mean([case.unsure < below for case in part])
+                print(f"{'':28s} the network reads {100 * asks:.1f} % of these stories")
     whole = joining_of(cases)
     print(whole)
     if asked.write:

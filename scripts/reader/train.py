@@ -26,6 +26,7 @@ from pathlib import Path
 
 import coreference
 import numpy as np
+import onnxscript  # noqa: F401  what is missing for the export ends it here, not after hours
 import torch
 from coreference import Passage
 from examples import (
