@@ -10,7 +10,7 @@ import pytest
 
 import portrayal
 from portrayal.comparison import Side, compare_several, models_of
-from portrayal.comparison.result import ordered, to_markdown
+from portrayal.comparison.result import Change, by_evidence, ordered, to_markdown
 from portrayal.comparison.sums import Sums, changes_against
 from portrayal.errors import OptionError, RunError
 from portrayal.measure.clustered import bucket
@@ -191,3 +191,29 @@ def test_sums_that_one_run_keeps_joined_are_joined_in_the_other():
     (row,) = changes_against(other, joined, subsets, 0.95, margin=0.2)
     assert row["n_prompts"] == len(set(codes.tolist()))
     assert row["value_a"] == pytest.approx(a.sum() / n.sum())
+
+
+def test_what_judges_a_change_orders_changes() -> None:
+    """Many tests of one measure make a small p weak: a larger p may be nearer to a finding."""
+
+    def row(name: str, p: float | None, q: float | None, audit_q: float | None = None) -> Change:
+        return Change(
+            "gap.v1",
+            "share",
+            {},
+            {"group": name},
+            "difference",
+            change=0.1,
+            p=p,
+            q=q,
+            audit_q=audit_q,
+        )
+
+    rows = [
+        row("none", None, None),
+        row("weak", 0.01, 0.02, 0.3),
+        row("near", 0.02, 0.3, 0.06),
+        row("detail", 0.001, 0.2),
+    ]
+    names = [each.group["group"] for each in sorted(rows, key=by_evidence)]
+    assert names == ["near", "detail", "weak", "none"]

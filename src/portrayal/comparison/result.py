@@ -113,6 +113,11 @@ class Change:
         return self.model_a if self.model_a == self.model_b else f"{self.model_a} → {self.model_b}"
 
     @property
+    def judged_q(self) -> float | None:
+        """The q that decides what is said: among all that may be stated, else of its measure."""
+        return self.q if self.audit_q is None else self.audit_q
+
+    @property
     def size(self) -> float:
         """How far the change is from none: |ln change| or |change|; NaN where undefined."""
         if self.change is None:
@@ -167,8 +172,7 @@ def verdict(row: Change, level: float) -> str:
 
     A change that may be stated is judged by its q among all of those, others by their own q.
     """
-    q = row.audit_q if row.audit_q is not None else row.q
-    if q is not None and q < 1.0 - level:
+    if row.judged_q is not None and row.judged_q < 1.0 - level:
         return CHANGED
     return SAME if row.equivalent else OPEN
 
@@ -324,16 +328,21 @@ def about(found: Comparison) -> Iterator[str]:
 
 
 def ordered(found: Comparison, *, every: bool = False) -> list[Change]:
-    """Return what is shown first: what may be stated (or all), the smallest p first."""
+    """Return what is shown first: what may be stated (or all), the nearest to a change first."""
     rows = [row for row in found.rows if every or (row.stated and row.change is not None)]
     if not rows:
         rows = [row for row in found.rows if row.change is not None]
-    return sorted(rows, key=lambda row: (row.p is None, row.p or 0.0))
+    return sorted(rows, key=by_evidence)
+
+
+def by_evidence(row: Change) -> tuple[bool, float, float, float]:
+    """Return the order of changes: by what judges them, then by p and by size; no test is last."""
+    q = 1.0 if row.judged_q is None else row.judged_q
+    return row.p is None, q, row.p or 0.0, -0.0 if math.isnan(row.size) else -row.size
 
 
 def cells(row: Change, level: float) -> tuple[str, ...]:
     """Return the cells of a row under `HEADS`."""
-    q = row.audit_q if row.audit_q is not None else row.q
     result = verdict(row, level) if row.undefined is None else row.undefined
     return (
         words_of(row.measure, row.place, row.group),
@@ -342,7 +351,7 @@ def cells(row: Change, level: float) -> tuple[str, ...]:
         change_number(row, row.change),
         spread(None if row.low is None else row, form_of_change(row)),
         number(row.p),
-        number(q),
+        number(row.judged_q),
         str(row.n_prompts) if row.paired else f"{row.n_only_a} | {row.n_only_b}",
         result,
     )

@@ -12,7 +12,7 @@ import portrayal.report.changes.sheet as sheet
 import portrayal.report.formats as fmt
 from portrayal.comparison import Change, Comparison, Numbering, Side, Sums, flat_change, measured
 from portrayal.comparison import rows_of as side_rows
-from portrayal.comparison.result import CHANGED, OPEN, SAME, verdict
+from portrayal.comparison.result import CHANGED, OPEN, SAME, by_evidence, verdict
 from portrayal.comparison.sums import why_not
 from portrayal.records import (
     ALL,
@@ -173,7 +173,8 @@ def _write(found: Comparison, sides: tuple[Side, Side], path: str | Path, seed: 
     changed, same, unresolved = said[CHANGED], said[SAME], said[OPEN]
     changed.sort(key=lambda row: (row.scale != "ratio", -row.size, row.measure))
     labels = _labels(found, sides)
-    about = next(iter(changed), None) or _furthest(unresolved)
+    unresolved.sort(key=by_evidence)
+    about = next((row for row in [*changed, *unresolved] if row.p is not None), None)
     find = _rows_of(sides)
     moved = [] if about is None else moved_prompts(about, find(about), sides, seed)
     warnings = []
@@ -272,12 +273,9 @@ def _first(
             f"For {fmt.plural(len(unresolved), 'number')} these texts do not settle whether "
             "anything changed. That is no evidence that nothing did."
         )
-    near, none = _furthest(unresolved), ""
-    if not said:
-        none = f"No clear change found in {fmt.plural(len(rows), 'number')}."
-    if near is not None and not said:
-        near_words = _headline(near, labels)
-        none += f" The largest difference, which luck may explain: {near_words}."
+    none = "" if said else f"No clear change found in {fmt.plural(len(rows), 'number')}."
+    if not said and unresolved and unresolved[0].p is not None:
+        none += f" The nearest to one, which luck may explain: {_headline(unresolved[0], labels)}."
     texts = [_n_texts(side) for side in sides]
     same = sum(verdict(row, found.level) == SAME for row in rows)
     read = (
@@ -352,15 +350,9 @@ def _sentence(row: Change, behind: Behind, labels: tuple[str, str], level: float
         evidence += " It is shown to be smaller than the margin."
     if row.n_prompts < FEW_PROMPTS:
         evidence += f" It rests on fewer than {FEW_PROMPTS} prompts."
-    q = row.audit_q if row.audit_q is not None else row.q
+    q = row.judged_q
     strong = q is not None and q < CLEAR and row.n_prompts >= FEW_CLUSTERS
     return Stated(_headline(row, labels), tuple(facts), evidence, STRONG if strong else SOME)
-
-
-def _furthest(rows: Sequence[Change]) -> Change | None:
-    """The tested change that is furthest from none, in its own standard errors' order: by p."""
-    tested = [row for row in rows if row.p is not None and row.change is not None]
-    return min(tested, key=lambda row: (row.p or 0.0, -row.size), default=None)
 
 
 def _files(found: Comparison) -> list[Download]:

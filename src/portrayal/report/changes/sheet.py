@@ -99,7 +99,7 @@ CHANGES = Declarations(
         "findable": lambda _, row: change_words(row, row.findable),
         "p equivalent": lambda _, row: fmt.probability(row.p_equivalent),
         "audit q": lambda _, row: fmt.probability(row.audit_q),
-        "q of": lambda _, row: fmt.probability(row.q if row.audit_q is None else row.audit_q),
+        "q of": lambda _, row: fmt.probability(row.judged_q),
         "same": lambda _, row: (
             "yes" if row.equivalent else "no" if row.equivalent is False else fmt.NOTHING
         ),
