@@ -1,4 +1,8 @@
-"""The real command line in a process of its own, and the files it is given."""
+"""The real command line, in a process of its own or in that of the test, and the files it is given.
+
+A process takes a second or two to start: `portrayal` is for what only a process does, and `inside`
+for all else.
+"""
 
 import json
 import logging

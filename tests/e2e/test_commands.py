@@ -250,42 +250,6 @@ def test_score_people(inside: Portrayal, tmp_path: Path) -> None:
     assert "all" in inside("score", "people", "--hand-labels", gold).ok().out
 
 
-def test_score_people_on_real_stories(inside: Portrayal, shared_data) -> None:
-    gold = shared_data("laissez_faire/gold_stories_dev.jsonl")
-    score = inside("score", "people", "--hand-labels", gold, "--format", "json").json()
-    assert score["n_slots"] == 3943
-    assert score["name_precision"]["value"] > 0.9
-    assert score["name_recall"]["low"] > 0.9
-    assert score["gender_accuracy"]["value"] > 0.85
-
-
-def test_real_stories_with_their_labels(inside: Portrayal, shared_data) -> None:
-    gold = shared_data("laissez_faire/gold_stories_dev.jsonl")
-    columns = [
-        f"{slot}_{what}=gold_{slot}_{what}"
-        for slot in ("subject", "object")
-        for what in ("name", "gender")
-    ]
-    facts = inside(
-        "audit",
-        "laissez-faire",
-        "--texts",
-        gold,
-        "--out",
-        "r",
-        *QUICK,
-        "--format",
-        "json",
-        "--column",
-        ",".join(columns),
-    ).json()
-    assert facts["n_texts"] == 2346
-    assert len(facts["models"]) == 5
-    rows = inside("list", "estimates", "r", "--format", "json").json()["estimates"]
-    known = {e["strata"]["model"] for e in rows if e["value"] is not None}
-    assert known == {"all", *facts["models"]}
-
-
 def test_help_and_version(portrayal: Portrayal, inside: Portrayal) -> None:
     assert portrayal("--version").ok().out.strip() == __version__
     for command in ("audit", "report", "list", "find", "label", "reproduce", "score", "build"):

@@ -1,4 +1,4 @@
-"""`portrayal gate` in a process of its own, the example workflow, and the pytest fixture."""
+"""`portrayal gate` as a user types it, the example workflow, and the pytest fixture."""
 
 import json
 import re

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import entry_points
 from importlib.resources import files
 from pathlib import Path
@@ -60,13 +61,18 @@ def test_a_component_has_a_section_in_the_reference(kind: str, name: str) -> Non
     assert any(section.search(page.read_text(encoding="utf-8")) for page in pages)
 
 
+@cache
+def _tests() -> list[str]:
+    """What the other files of tests say."""
+    here = Path(__file__)
+    return [path.read_text("utf-8") for path in (ROOT / "tests").rglob("*.py") if path != here]
+
+
 @pytest.mark.parametrize(("kind", "name"), COMPONENTS)
 def test_a_component_occurs_in_a_test(kind: registry.Kind, name: str) -> None:
     (point,) = entry_points(group=f"portrayal.{kind}", name=name)
     wanted = (name, point.module)
-    here = Path(__file__)
-    tests = [path for path in (ROOT / "tests").rglob("*.py") if path != here]
-    found = [path for path in tests if any(word in path.read_text("utf-8") for word in wanted)]
+    found = any(word in text for text in _tests() for word in wanted)
     assert found, f"no test but this one speaks of {' or '.join(wanted)}"
 
 
