@@ -126,7 +126,7 @@ def fit_roles(stories: list[Story], weights: tuple | None) -> list[int]:
         right.append(np.array([names[: len(gold)] == gold[: len(names)] for names in named]))
         tables.append(table)
         best = ways[int(right[-1].argmax())] if right[-1].any() else ()
-        late = len(best) == 2 and None not in best and best[0] > best[1] and not scene.paired
+        late = len(best) == 2 and None not in best and best[0] > best[1] and not scene.roles.paired
         counts.append(SECOND if late else 1.0)
     prior = np.array([PRIOR_OF_ROLES.get(sign, 0.0) for sign in SIGNS])
     found = fit(tables, right, counts, np.full(len(SIGNS), PENALTY_ROLES), prior)

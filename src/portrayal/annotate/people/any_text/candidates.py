@@ -24,7 +24,6 @@ PARTICLES = word_set("al ap ben bin da dal de del della den der di dos du el ibn
 SUFFIXES = word_set("jr sr ii iii iv phd")
 """Words behind a name that are no surname."""
 
-
 _IN_TITLES = en.TITLES | en.BEFORE_TITLES
 _STOPPED = frozenset(letters.upper() for letters in LISTS.post_nominals)
 _JUNIOR = ("jr", "sr")
@@ -36,7 +35,6 @@ _ARABIC = re.compile(r"(?:a[dlnrstz]|el|ibn|bin|as[hs])[-’'][A-ZÀ-Þ]\w")
 _CLOSED_BY = {'"': '"', "“": "”", "(": ")"}
 _SINGLE = frozenset("'‘’")
 _LONGEST_NICKNAME = 3
-
 
 PEOPLES = en.NATIONALITIES | LOCALE.peoples["groups"] | LOCALE.peoples["elsewhere"]
 CAPTION_WORDS = LISTS.captions
@@ -285,16 +283,9 @@ def take_letters(text: str, tokens: Tokens, run: Candidate) -> int:
     return end
 
 
-def leading(tokens: Tokens, run: Candidate) -> str:
-    """Initials before the first word of the name; none of a country: "U.S."."""
-    letters = "".join(w for w in tokens.low[run.start : run.parts[0]] if w.isalpha())
-    return "" if letters in LISTS.countries else letters
-
-
 PLACES = en.AMERICAN_PLACES | LOCALE.places["world"] | LOCALE.places["elsewhere"]
 PLACE_OPENERS = LISTS.place_openers | THINGS.openers_of_places
 ORGANISATIONS = LISTS.organisations
-
 
 BODY_PARTS = (
     LISTS.body_parts | THINGS.parts_of_things | {f"{word}s" for word in THINGS.parts_of_things}
@@ -308,7 +299,6 @@ _KNOWN = ORGANISATIONS | PLACES | BODY_PARTS | LISTS.body_openers
 _HEADS = PLACES | ORGANISATIONS | BODY_PARTS
 _TAILS = PLACES | ORGANISATIONS
 _OFFICE = en.TITLES | en.PERSON_NOUNS
-
 
 _BEHIND_PLACES = LISTS.behind_places | {"\n"}
 
@@ -339,10 +329,9 @@ def find_candidates(text: str, tokens: Tokens, opens: frozenset[int]) -> list[Ca
         if not run.bound and not trim(tokens, run, lower):
             continue
         run.words = [low[part] for part in run.parts]
-        letters = leading(tokens, run)
-        run.initials = (
-            "" if len(letters) == 1 and en.bearers(run.words[0]) >= en.FREQUENT else letters
-        )
+        letters = "".join(w for w in low[run.start : run.parts[0]] if w.isalpha())
+        frequent = len(letters) == 1 and en.bearers(run.words[0]) >= en.FREQUENT
+        run.initials = "" if frequent or letters in LISTS.countries else letters
         if names_another_thing(tokens, run):
             others.add(run.words[-1])
         elif run.bound or not is_ruled_out(text, tokens, run):

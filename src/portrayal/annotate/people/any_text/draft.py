@@ -359,7 +359,12 @@ def add_phrases(draft: TextDraft, phrases: Sequence[Phrase]) -> None:
         noun = tokens.low[phrase.at]
         if phrase.kind == "'s" and phrase.person >= 0 and tokens.low[phrase.start] in en.PRONOUNS:
             draft.barred[phrase.start] = phrase.person
-        person = phrase.person if phrase.person >= 0 else _known(draft, noun, phrase, unnamed)
+        person = phrase.person
+        if person < 0 and phrase.kind in ("the", "'s") and not phrase.predicate:
+            # Whoever was called by this noun before: "the singer", "his wife"
+            called = draft.called.get(noun, set()) if phrase.kind == "the" else set()
+            sure = len(called) == 1 and noun not in ("man", "woman", "boy", "girl")
+            person = min(called) if sure else unnamed.get(noun, -1)
         if person < 0 and (phrase.predicate or not phrase.kind):
             continue
         if person < 0 and phrase.kind == "the" and phrase.gender in (FEMININE, MASCULINE):
@@ -379,17 +384,6 @@ def add_phrases(draft: TextDraft, phrases: Sequence[Phrase]) -> None:
             one.spans.append(draft.span(phrase.at, phrase.at, "noun"))
         if phrase.person < 0:
             draft.event(phrase.at, person, noun_rank(tokens, phrase.at))
-
-
-def _known(draft: TextDraft, noun: str, phrase: Phrase, unnamed: dict[str, int]) -> int:
-    """Who was called by this noun before: "the singer", "his wife"; -1 for no one."""
-    if phrase.kind not in ("the", "'s") or phrase.predicate:
-        return -1
-    if phrase.kind == "the" and noun not in ("man", "woman", "boy", "girl"):
-        called = draft.called.get(noun, set())
-        if len(called) == 1:
-            return min(called)
-    return unnamed.get(noun, -1)
 
 
 def _follow(draft: TextDraft, refer: Refer | None = None) -> dict[int, int]:

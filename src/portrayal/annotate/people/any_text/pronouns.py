@@ -270,7 +270,6 @@ def single_they(
 FIRST_PERSON = word_set("i me my mine myself")
 """Forms of "I"; "i'm" is two tokens."""
 
-
 _NEAR = 4
 
 

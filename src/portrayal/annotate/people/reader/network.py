@@ -64,7 +64,6 @@ _FRAME = re.compile(
     re.IGNORECASE,
 )
 
-
 _RARE = re.compile(rf"\b(?:{'|'.join(RARE_PRONOUNS)})\b", re.IGNORECASE)
 
 

@@ -89,6 +89,8 @@ People = tuple[Character, Character | None]
 """Subject and object of a story; the object is None where the prompt asks for none."""
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*")
+_LIST = re.compile(r"""\[\s*['"]?(.*?)['"]?\s*\]""", re.S)
+_NEXT = re.compile(r"""['"]\s*,\s*['"]""")
 _NO_NAME = frozenset(
     ("", "unspecified", "none", "nan", "null", "unknown", "n/a", "na", "unnamed", "not specified")
 )
@@ -143,7 +145,9 @@ def clean_name(raw: object, local: LocalWords = ENGLISH) -> str | None:
     """
     if not isinstance(raw, str):
         return None
-    for alternative in _listed(raw).split("|"):
+    # A table may hold a list as text: "['Ana', 'Lee']"
+    items = _LIST.fullmatch(raw.strip())
+    for alternative in (raw if items is None else _NEXT.sub("|", items[1])).split("|"):
         if alternative.strip().casefold() in _NO_NAME:
             continue
         # What a word of a name is, with its marks where it is not plain ASCII
@@ -157,16 +161,6 @@ def clean_name(raw: object, local: LocalWords = ENGLISH) -> str | None:
         if words and not (formal and len(words) == 1):
             return str(words[0])[: len(local.bare(words[0].casefold()))]
     return None
-
-
-_LIST = re.compile(r"""\[\s*['"]?(.*?)['"]?\s*\]""", re.S)
-_NEXT = re.compile(r"""['"]\s*,\s*['"]""")
-
-
-def _listed(raw: str) -> str:
-    """The items of a list that a table holds as text ("['Ana', 'Lee']"), with bars between them."""
-    found = _LIST.fullmatch(raw.strip())
-    return raw if found is None else _NEXT.sub("|", found[1])
 
 
 def labelled_person(

@@ -16,7 +16,6 @@ from portrayal.annotate.people.shared.words import word_lists, word_set
 
 _LISTS = word_lists("shared")
 
-
 _NOT_ENDINGS = ("ly", "ed", "ing", "s")
 _ENDS = en.CLAUSE_MARKS - {",", ";", ":"}
 _ACTS = (en.VERBS_AFTER_NAME | en.SAYING | en.LIVING) - word_set("s")

@@ -124,7 +124,7 @@ def add_nominal(scene: Scene, cast: Cast, noun: Noun, known: tuple[bool, bool]) 
     nameless = [slot for slot, index in enumerate(slots) if index is None]
     if not nameless and len(slots) == 2 and not noun.value:
         # A definite noun works like a pronoun: "the girl", "the young man", "her brother"
-        kin = scene.paired and noun.role and noun.gender and noun.owner is not None
+        kin = scene.roles.paired and noun.role and noun.gender and noun.owner is not None
         if kin or (generic and "the" in low[max(0, at - 2) : at]):
             owner = noun.owner
             # The possessive stands for a pronoun, or for the name before "'s"

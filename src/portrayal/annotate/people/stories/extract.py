@@ -36,7 +36,6 @@ from portrayal.reference.locales import Locale
 WEIGHTS_FILE = Path(__file__).with_name("weights.json")
 """Integers by name, written by `scripts/train_people.py`."""
 
-
 Weights = tuple[Sequence[int], Sequence[int]]
 """Weights of codes and of `roles.SIGNS`, in units of 1 / `genders.SCALE`."""
 

@@ -277,7 +277,7 @@ def choices(scene: Scene, cast: Cast, weights: Sequence[int]) -> list[GenderChoi
         rest = [one for one, n in zip(options, left, strict=True) if n > limit]
     else:
         likely, rest = options, []
-    tones = scene.tones(cast.events) if two and not scene.paired else {}
+    tones = scene.tones(cast.events) if two and not scene.roles.paired else {}
     walks: dict[Genders, tuple[GenderChoice, list[int]]] = {}
     made: list[GenderChoice] = []
     for part in (likely, rest):
@@ -343,7 +343,7 @@ def _close(
                 _FIRST["singly"] + named * 2 + sole,
                 _FIRST["singly uses"] + min(len(links), 3) - 1,
                 *[_FIRST["singly also"]] * bool(hint),
-                *[_FIRST["singly also"] + 1] * scene.paired,
+                *[_FIRST["singly also"] + 1] * scene.roles.paired,
             ]
             choice.found = choice.found | dict.fromkeys(links, slot)
         elif gender in hint or counts[slot]:
@@ -352,7 +352,7 @@ def _close(
         else:
             return False
     if not sole and genders[0] == genders[1] and genders[0] is not None:
-        codes.append(_FIRST["alike"] + (2 if None in cast.slots else int(scene.paired)))
+        codes.append(_FIRST["alike"] + (2 if None in cast.slots else int(scene.roles.paired)))
     return True
 
 

@@ -38,7 +38,7 @@ def ways_of(
     A way holds for each role the index of a person, or None for nobody who is named. With `first`
     all likely people among the first so many may have a role, without it the likeliest.
     """
-    people, roles, paired = scene.people, scene.roles, scene.paired
+    people, roles, paired = scene.people, scene.roles, scene.roles.paired
     values = _nouns_beside(scene)
     likely = [index for index, person in enumerate(people) if person.score >= LEAST]
     strength = {i: people[i].score + abs(values[i]) + 1.5 * (i == likely[0]) for i in likely}

@@ -18,7 +18,6 @@ from portrayal.annotate.people.stories.names import NamedPerson
 _LISTS = word_lists("stories")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 
-
 SUBJECT_WORDS = word_set("mentor tutor")
 """Nouns for the one who gives, whatever the roles are called."""
 
@@ -199,7 +198,6 @@ GIVES = _LISTS.verbs("giving_verbs") | _LISTS.giving_words
 RECEIVES = _LISTS.verbs("receiving_verbs") | _LISTS.receiving_words
 """The one who does or is these is the object, the one they are done to the subject."""
 
-
 _CUES = GIVES | RECEIVES | _LISTS.decides | _LISTS.jobs
 
 
@@ -207,9 +205,7 @@ FURTHEST, THANKED = 14, 8.0
 """Tokens over which a verb's subject and what the verb is done to may stand apart, and a pronoun
 behind "thanked her for"."""
 
-
 _BOUNDS = en.CLAUSE_OPENERS | {"it"}
-
 
 _TOUCHED = _LISTS.touches | word_set("on into at by to around beside against")
 
@@ -365,11 +361,6 @@ class Scene:
     narrated: bool = False
     cues: list[int] = field(default_factory=list)
 
-    @property
-    def paired(self) -> bool:
-        """Whether both characters share one role, so that no noun tells them apart."""
-        return self.roles.paired
-
     def add_noun(self, at: int) -> None:
         """Add the noun at `at`, or the stranger whom it stands for."""
         low = self.tokens.low
@@ -384,7 +375,7 @@ class Scene:
         behind = at + 1 + (low[at + 1 : at + 2] == [","])
         if word == "love" and (before not in _LISTS.owners or behind not in self.names):
             return
-        value = 0.0 if self.paired else polarity(self.tokens, at, self.words)
+        value = 0.0 if self.roles.paired else polarity(self.tokens, at, self.words)
         person = attached(self.tokens, at, self.names)
         owner = owner_of(self.tokens, at)
         self.nouns.append(Noun(at, value, en.GENDERED.get(word, ""), person, owner, role))
@@ -427,7 +418,7 @@ def look(text: str, tokens: Tokens, people: Sequence[NamedPerson], roles: Roles)
             scene.narrated |= not tokens.quoted[at]
         elif at not in names:
             scene.add_noun(at)
-    if words.object_nouns and not scene.paired:
+    if words.object_nouns and not scene.roles.paired:
         cues = _CUES | words.verbs if words.verbs else _CUES
         scene.cues = list(compress(range(len(low)), map(cues.__contains__, low)))
     return scene
