@@ -169,7 +169,7 @@ def main() -> None:
         return
     made = {
         "format": FORMAT,
-        "reader": "people-reader.v2" if asked.folds else PEOPLE.name,
+        "reader": "people-reader.v3" if asked.folds else PEOPLE.name,
         "source": f"{sum(map(len, plain))} stories in the plain manner of models, and "
         f"{sum(map(len, hard))} harder ones, written by a language model with everybody marked, of "
         "prompts that nothing was fitted to",
