@@ -17,6 +17,7 @@ from portrayal.studies.news.report.series import (
     EFFECTS,
     base_form,
     forms,
+    label,
     lexicons,
     places,
     printed,
@@ -233,3 +234,16 @@ def test_further_comparisons_that_turn_are_counted(tmp_path: Path) -> None:
     page = _turned_page(tmp_path / "run", *unsure, *sure)
     assert "the order of the two reverses" in page
     assert "The sign changes in 1 other comparison of forms; none of these can be told" in page
+
+
+def test_a_hypothesis_is_named_in_words_not_in_codes() -> None:
+    change = next(e for e in estimates() if e.measure == "group_change.v1")
+    strata = {"model": "m", "level": "word", "attribute": "gender", "form": PLAIN, "length": "full"}
+    change = dataclasses.replace(change, strata=strata, group={"gender": "F"})
+    assert label(change) == "Change of a group: female, share of gender words"
+    strata |= {"length": "equal", "form": "short"}
+    equal = dataclasses.replace(change, strata=strata)
+    assert (
+        label(equal) == "Change of a group: female, share of gender words, short, at equal length"
+    )
+    assert label(dataclasses.replace(change, strata={"model": "m"})) == "Change of a group: female"

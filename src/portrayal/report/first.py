@@ -37,13 +37,13 @@ from portrayal.report.findings import (
     in_these_prompts,
     nearest,
 )
-from portrayal.report.headline import as_facts, facts, headline, hypotheses
+from portrayal.report.headline import as_facts, facts, headline, hypotheses, label_of
 from portrayal.report.passages import rows_of
 from portrayal.report.planted import planted
 from portrayal.report.strength import CANNOT, UNCLEAR, FirstScreen, strength_of, units
 from portrayal.report.study import report_of
-from portrayal.report.view import View, no_baseline, place_of, place_words
-from portrayal.report.words import group_label, measure_title
+from portrayal.report.view import View, no_baseline, place_of
+from portrayal.report.words import group_label
 from portrayal.run.directory import Run
 from portrayal.run.files import read_parquet, write_atomically
 
@@ -134,12 +134,7 @@ def kept_findings(run: Run) -> dict[str, Any]:
         screen = first_screen(view)
         stated = (*screen.stated, *screen.here)
         chosen = (*hypotheses(view), *(e for each in stated for e in each.estimates))
-        about = report_of(view).label or (
-            lambda e: " · ".join(
-                filter(None, (group_label(e.group), place_words(e), measure_title(e.measure)))
-            )
-        )
-        labels = {_question(e): about(e) for e in chosen}
+        labels = {_question(e): label_of(view, e) for e in chosen}
         words = read_parquet(run.prompts_path, columns=["text"])["text"].to_pylist()
         kept = {
             **mark,

@@ -151,12 +151,10 @@ def headline(view: View, stated: Sequence[Stated]) -> Headline:
         return Headline("not measured", f"Nothing could be seen in {counted}: {unseen}.", None, ())
     best = alike[0]
     e, least = best.estimate, _seen(best)
-    in_sd = TEXT_SD in e.details
-    form, unit = ("difference", " standard deviations") if in_sd else (best.form, "")
+    form, unit = ("difference", " standard deviations") if TEXT_SD in e.details else (best.form, "")
     size = f"a {e.statistic} of {fmt.number(least, form).lstrip('+')}{unit}"
-    place = place_words(e, "in ")
-    who = f"{group_words(e.group)}{f' {place}' if place else ''}"
-    who = best.label if report_of(view).label is not None else who
+    who = f"{group_words(e.group)} {place_words(e, 'in ')}".rstrip()
+    who = best.label if report_of(view).label else who
     middle = fmt.number(_seen(alike[len(alike) // 2]), form).lstrip("+")
     half = f"half of the {len(alike)} comparisons only {middle} or more"
     sentence = (
@@ -175,6 +173,13 @@ def hypotheses(view: View) -> list[Estimate]:
     ]
 
 
+def label_of(view: View, e: Estimate) -> str:
+    """Return what an estimate is of, in the study's words, else group, place and measure."""
+    place, own = place_words(e, "in "), report_of(view).label
+    label = f"{group_label(e.group)}{f' {place}' if place else ''}: {measure_title(e.measure)}"
+    return label if own is None else own(e)
+
+
 def _hypothesis(view: View, e: Estimate, tested: Sequence[Estimate]) -> Hypothesis:
     """How large a difference would have been found, and what would establish this one."""
     # What a difference must be, in standard errors, to be found with that power among those of its
@@ -182,9 +187,7 @@ def _hypothesis(view: View, e: Estimate, tested: Sequence[Estimate]) -> Hypothes
     questions = Counter((other.measure, BEYOND_MARGINS in other.details) for other in tested)
     family = questions[e.measure, BEYOND_MARGINS in e.details] * len(questions)
     wanted = float(normal_isf(SURE / 2.0 / max(family, 1)) + normal_isf(1.0 - POWER))
-    place, own = place_words(e, "in "), report_of(view).label
-    label = f"{group_label(e.group)}{f' {place}' if place else ''}: {measure_title(e.measure)}"
-    label, form = label if own is None else own(e), form_of(e)
+    label, form = label_of(view, e), form_of(e)
     error = _standard_error(e)
     if error is None:
         return Hypothesis(label, e, None, None, form)

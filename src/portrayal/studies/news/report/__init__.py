@@ -3,7 +3,7 @@
 import portrayal.studies.news.report.figures as figures
 from portrayal.report.study import Section, StudyReport, Wording, words_of
 from portrayal.studies.news.report.head import compared, instruments, intervals, news_first
-from portrayal.studies.news.report.series import FIGURES, group_name, table_place
+from portrayal.studies.news.report.series import FIGURES, group_name, label, table_place
 from portrayal.studies.news.report.texts import examples
 
 __all__ = ["REPORT"]
@@ -28,5 +28,6 @@ REPORT = StudyReport(
     intervals=intervals,
     place=table_place,
     group=group_name,
+    label=label,
     style="style.css",
 )

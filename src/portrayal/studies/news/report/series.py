@@ -248,11 +248,10 @@ def quantity(level: str, attribute: str) -> str:
 def table_place(e: Estimate) -> str:
     """Return what an estimate is of: level, form, and whatever is not pooled or usual."""
     of_measure = [words.measure_title(e.strata["of"])] if "of" in e.strata else []
-    usual = ("", ALL, FULL, WORSE)
     rest = [
         value.replace("_", " ")
         for name, value in e.strata.items()
-        if name not in ("attribute", "model", "of") and value not in usual
+        if name not in ("attribute", "model", "of") and value not in ("", ALL, FULL, WORSE)
     ]
     return ", ".join([*of_measure, *rest])
 
@@ -267,12 +266,20 @@ ORIGINALS = "reference"
 ORIGINAL_ROW = "the originals"
 
 
-def _what(_: View, e: Estimate) -> str:
+def _what(e: Estimate) -> str:
     said = words.measure_title(e.strata.get("of", e.measure))
     said += ", same headlines" if e.strata.get("matched") == SAME else ""
     if "direction" in e.strata:
         said += " (as published)" if e.strata["direction"] == WORSE else " (the other way)"
     return said
+
+
+def label(e: Estimate) -> str:
+    """Return what an estimate is of ("Change of a group: female, share of gender words")."""
+    rest = [e.strata.get(name, "") for name in ("form", "contrast", "seen_by", "domain", "source")]
+    rest += ["at equal length"] * (e.strata.get("length") == EQUAL)
+    what = (group_name(e.group), quantity(*place_of(e)) if "level" in e.strata else "", *rest)
+    return f"{_what(e)}: {', '.join(part for part in what if part not in ('', ALL, PLAIN))}"
 
 
 def writer(view: View, e: Estimate) -> tuple[str, str]:
@@ -293,7 +300,7 @@ def _corpus(view: View, e: Estimate) -> str:
 FIGURES = Declarations(
     "portrayal.studies.news.report",
     {
-        "what": _what,
+        "what": lambda _, e: _what(e),
         "corpus": _corpus,
         "writer": lambda view, e: writer(view, e)[0],
         "writer form": lambda view, e: writer(view, e)[1],
