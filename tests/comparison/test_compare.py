@@ -42,6 +42,16 @@ def test_a_difference_is_a_ratio_of_ratios(runs):
     assert row.undefined is None
 
 
+def test_for_these_prompts_alone_chance_is_in_the_answers(runs, tmp_path):
+    found = portrayal.compare(runs / "a", runs / "b", population="these-prompts")
+    here, others = women(found), women(portrayal.compare(runs / "a", runs / "b"))
+    assert here.change == others.change
+    assert (here.low, here.high, here.p) != (others.low, others.high, others.p)
+    assert "for these prompts alone" in to_markdown(found, ordered(found))
+    with pytest.raises(OptionError, match="population"):
+        portrayal.compare(runs / "a", runs / "b", population="all")
+
+
 def test_models_of_one_run_are_compared_as_two_runs_are(runs):
     apart = women(portrayal.compare(runs / "a", runs / "b"))
     both = portrayal.open_run(runs / "both")

@@ -12,7 +12,7 @@ from cyclopts import Parameter
 import portrayal.cli.printing as show
 from portrayal.cli.options import Despite, Flag, Format, Level, Margin, Measure, Seed, Where
 from portrayal.errors import OptionError
-from portrayal.records import finite
+from portrayal.records import LIKE_THESE, Population, finite
 from portrayal.shown import json_text, one_line
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ def compare(
     every: Annotated[bool, Parameter(name="--all", show_default=False)] = False,
     format: Literal["table", "csv", "json", "markdown", "html"] = "table",
     out: Path | None = None,
+    population: Population = LIKE_THESE,
     level: Level = 0.95,
     seed: Seed = 0,
 ) -> None:
@@ -63,6 +64,8 @@ def compare(
         table, csv, json, markdown or html.
     out
         File to write in place of printing.
+    population
+        prompts-like-these, or these-prompts: chance is in the answers alone.
     """
     from portrayal.collect.fields import parse_columns
     from portrayal.collect.texts import alike_models
@@ -92,6 +95,7 @@ def compare(
             despite=despite or (),
             seed=seed,
             aliases=aliases,
+            population=population,
         )
     for one, other in alike_models({m for side in sides for m in side.models} - aliases.keys()):
         said = f"are {one} and {other} one model? --model-alias '{one}={other}' says so"
@@ -142,7 +146,7 @@ def _written(
     if kind == "json":
         facts = []
         for each, own in pairs:
-            names = ("study", "a", "b", "level", "only_a", "only_b")
+            names = ("study", "a", "b", "level", "population", "only_a", "only_b")
             told: dict[str, Any] = {name: getattr(each, name) for name in names}
             told |= {"prompts": asdict(each.prompts), "changes": [plain(row) for row in own]}
             told["asked"] = [asdict(one) for one in each.asked]

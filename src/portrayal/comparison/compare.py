@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -25,11 +26,11 @@ from portrayal.comparison.result import Change, Comparison, Prompts
 from portrayal.comparison.sums import Numbering, changes_against, why_not
 from portrayal.errors import OptionError, PortrayalError
 from portrayal.measure.scope import stated_changes, with_q_values
-from portrayal.records import ALL, LIKE_THESE, REFERENCE, THESE, Estimate, Test
+from portrayal.records import ALL, LIKE_THESE, REFERENCE, THESE, Estimate, Population, Test
 from portrayal.run import Run, read_parquet
 from portrayal.stats import prompt_subsets
 from portrayal.types import FloatArray
-from portrayal.validate import check_level
+from portrayal.validate import check_choice, check_level
 
 MARGIN = 1.25
 """Factor up to which ratios count as the same."""
@@ -46,11 +47,12 @@ class Choices:
     margin: float = MARGIN
     difference_margin: float | None = None
     seed: int = 0
-    population: str = LIKE_THESE
+    population: Population = LIKE_THESE
 
     def __post_init__(self) -> None:
         """Refuse choices that cannot be used."""
         check_level(self.level)
+        check_choice("population", self.population, get_args(Population))
         if not self.margin >= 1.0:
             raise OptionError(
                 f"margin is a factor of 1 or more, such as 1.25; got {self.margin!r}."
@@ -88,6 +90,7 @@ def compare(
     despite: Collection[str] = (),
     seed: int = 0,
     aliases: Mapping[str, str] | None = None,
+    population: Population = LIKE_THESE,
 ) -> Comparison:
     """Compare two runs of one study, estimate by estimate, without reading their texts.
 
@@ -110,6 +113,9 @@ def compare(
         Start of the random subsets of prompts.
     aliases
         Name of a model → the name under which it is compared.
+    population
+        "prompts-like-these", of which the prompts are a sample, or "these-prompts": the same fixed
+        prompts, asked twice, so that chance is in the answers alone.
 
     Returns
     -------
@@ -133,7 +139,7 @@ def compare(
     """
     sides = side_of(a), side_of(b)
     models = model_pairs(*sides, aliases)
-    choices = Choices(level, margin, difference_margin, seed)
+    choices = Choices(level, margin, difference_margin, seed, population)
     study = study_of(sides)
     indices = [
         [rows_of(side, model) for side, model in zip(sides, both, strict=True)] for both in models
@@ -165,6 +171,7 @@ def compare(
         dict(counts[1]),
         sides[0].run.factors,
         tuple(asked_differently(sides, models)),
+        population,
     )
 
 

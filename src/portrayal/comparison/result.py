@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from portrayal.comparison.matching import Instrument
 from portrayal.measure.scope import of_each_model
-from portrayal.records import ALL, PromptScores
+from portrayal.records import ALL, LIKE_THESE, THESE, Population, PromptScores
 from portrayal.reference.labels import FactorLabels, group_label, speaking_of, strata_parts
 from portrayal.registry import form_of
 from portrayal.run.pages import SHARES, html_table, number, spread
@@ -268,6 +268,8 @@ class Comparison:
         How groups are called.
     asked
         By which parameters and versions of models the sides were asked, where they differ.
+    population
+        Whether other prompts like these are meant, or these alone; see `compare`.
     """
 
     study: str
@@ -281,6 +283,7 @@ class Comparison:
     only_b: Mapping[str, int] = field(default_factory=dict)
     factors: tuple[FactorLabels, ...] = ()
     asked: tuple[Instrument, ...] = ()
+    population: Population = LIKE_THESE
 
     def to_pandas(self) -> Any:
         """Return a DataFrame, one row for each change, a column for each stratum and group."""
@@ -311,6 +314,8 @@ def about(found: Comparison) -> Iterator[str]:
         f"prompts: {n.both:,} of both{apart}; {n.only_a:,} of the first alone and "
         f"{n.only_b:,} of the second alone, which count only where prompts are not paired"
     )
+    if found.population == THESE:
+        yield "judged for these prompts alone: nothing is said of others like them"
     for each in found.instruments:
         yield f"despite another instrument: {each}"
     for each in found.asked:

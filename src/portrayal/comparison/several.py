@@ -13,7 +13,7 @@ from portrayal.comparison.result import Comparison, Scale, flat_change
 from portrayal.comparison.sums import Numbering, measured
 from portrayal.errors import OptionError
 from portrayal.measure.scope import with_q_values
-from portrayal.records import ALL, Estimate, Test
+from portrayal.records import ALL, LIKE_THESE, Estimate, Population, Test
 from portrayal.stats import benjamini_hochberg, holm, random_effects
 from portrayal.stats.roles import fewest_prompts
 from portrayal.types import FloatArray
@@ -104,6 +104,7 @@ def compare_several(
     despite: Collection[str] = (),
     seed: int = 0,
     aliases: Mapping[str, str] | None = None,
+    population: Population = LIKE_THESE,
 ) -> Several:
     """Compare several runs, or models of runs, with the first of them.
 
@@ -111,7 +112,7 @@ def compare_several(
     ----------
     sides
         What `compare` takes, two or more; each of one model, if they are more than two.
-    level, margin, difference_margin, despite, seed, aliases
+    level, margin, difference_margin, despite, seed, aliases, population
         As in `compare`.
 
     Raises
@@ -138,6 +139,7 @@ def compare_several(
             despite=despite,
             seed=seed,
             aliases=aliases,
+            population=population,
         )
         for other in others
     ]

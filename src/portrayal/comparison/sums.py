@@ -266,7 +266,8 @@ def _within(sides: Sequence[Sums]) -> FloatArray:
             share, rest = divide(a.sum(0), n.sum(0)), (n - a).sum(0)
             known = np.all((a >= 0) & (a <= n * (1 + 1e-9)), axis=0)
             known &= np.minimum(a.sum(0), rest) >= FEW_PEOPLE
-            part = within_variance(a, n, a) * (divide(1.0, share) if log else side.scale) ** 2
+            scale = divide(1.0, np.where(known, share, np.nan)) if log else side.scale
+            part = within_variance(a, n, a) * scale**2
             total = total + np.where(known, part, np.nan)
     return total
 

@@ -20,6 +20,7 @@ from portrayal.records import (
     FEW_PEOPLE,
     FEW_PROMPTS,
     READER_ERROR,
+    THESE,
     Estimate,
     finite,
 )
@@ -178,6 +179,8 @@ def _write(found: Comparison, sides: tuple[Side, Side], path: str | Path, seed: 
     find = _rows_of(sides)
     moved = [] if about is None else moved_prompts(about, find(about), sides, seed)
     warnings = []
+    if found.population == THESE:
+        warnings.append("Judged for these prompts alone: nothing is said of others like them.")
     if found.instruments:
         listed = "; ".join(map(str, found.instruments))
         warnings.append(f"The sides measured with different instruments: {short(listed, 600)}.")
