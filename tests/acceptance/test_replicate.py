@@ -92,7 +92,7 @@ def test_news_as_published_stand_beside_their_figures(shared_data, tmp_path, mon
     folder.mkdir()
     for name in ("human_dev.jsonl", "gpt35_dev.jsonl"):
         (folder / name).write_bytes(shared_data(f"news/{name}").read_bytes())
-    found = replicate("news", folder, tmp_path / "run", levels=("word", "sentence"), **QUICK)
+    found = replicate("news", folder, tmp_path / "run", **QUICK)
     beside = {(f.place, f.who): f for f in found.figures if f.ours is not None}
     assert {f.model for f in beside.values()} == {"ChatGPT", "New York Times & Reuters"}
     assert ("word level", "prejudice_rate_female") in beside
