@@ -295,6 +295,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--mean-with", nargs="*", type=Path, default=[])
     asked = parser.parse_args()
+    if asked.epochs[0] == "again":
+        parser.error("--epochs: the first has no variations before it; begin with taught or fresh.")
     torch.manual_seed(asked.seed)
     rng = random.Random(asked.seed)
     words, examples = read_training(asked)

@@ -39,7 +39,7 @@ from portrayal.annotate.people.confusion import (
     written,
 )
 from portrayal.annotate.people.reader.network import CARD
-from portrayal.annotate.people.reader.rows import read_stories
+from portrayal.annotate.people.reader.rows import READER, read_stories
 from portrayal.annotate.people.stories.rows import PEOPLE
 from portrayal.measure.stories.misreading import misreadings
 from portrayal.reference import mena_nhpi_table, name_table, race_likelihoods
@@ -169,7 +169,7 @@ def main() -> None:
         return
     made = {
         "format": FORMAT,
-        "reader": "people-reader.v3" if asked.folds else PEOPLE.name,
+        "reader": READER.name if asked.folds else PEOPLE.name,
         "source": f"{sum(map(len, plain))} stories in the plain manner of models, and "
         f"{sum(map(len, hard))} harder ones, written by a language model with everybody marked, of "
         "prompts that nothing was fitted to",
