@@ -170,6 +170,11 @@ class Test:
 
     __test__ = False  # not a pytest class
 
+    @property
+    def judged_q(self) -> float | None:
+        """What judges it: q over the whole audit where a report may state it, else its own q."""
+        return self.q if self.audit_q is None else self.audit_q
+
 
 Form = Literal["mean", "ratio", "difference", "influence"]
 

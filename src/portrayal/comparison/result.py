@@ -242,6 +242,7 @@ def change_number(row: Any, change: float | None) -> str:
 HEADS = ("what", "first", "second", "change", "interval", "p", "q", "prompts", "result")
 SHOWN = 60
 """Rows that a notebook shows."""
+THESE_ALONE = "judged for these prompts alone: nothing is said of others like them"
 
 
 @dataclass(frozen=True)
@@ -315,7 +316,7 @@ def about(found: Comparison) -> Iterator[str]:
         f"{n.only_b:,} of the second alone, which count only where prompts are not paired"
     )
     if found.population == THESE:
-        yield "judged for these prompts alone: nothing is said of others like them"
+        yield THESE_ALONE
     for each in found.instruments:
         yield f"despite another instrument: {each}"
     for each in found.asked:

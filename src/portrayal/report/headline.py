@@ -175,9 +175,11 @@ def hypotheses(view: View) -> list[Estimate]:
 
 def label_of(view: View, e: Estimate) -> str:
     """Return what an estimate is of, in the study's words, else group, place and measure."""
-    place, own = place_words(e, "in "), report_of(view).label
-    label = f"{group_label(e.group)}{f' {place}' if place else ''}: {measure_title(e.measure)}"
-    return label if own is None else own(e)
+    own = report_of(view).label
+    if own is not None:
+        return own(e)
+    place = place_words(e, "in ")
+    return f"{group_label(e.group)}{f' {place}' if place else ''}: {measure_title(e.measure)}"
 
 
 def _hypothesis(view: View, e: Estimate, tested: Sequence[Estimate]) -> Hypothesis:

@@ -193,8 +193,7 @@ def q_of(estimate: Estimate) -> float | None:
     """
     if not estimate.tests:
         return None
-    first = estimate.tests[0]
-    q = first.q if first.audit_q is None else first.audit_q
+    q = estimate.tests[0].judged_q
     return None if q is None or math.isnan(q) else q
 
 

@@ -196,7 +196,7 @@ def _shown_row(estimate: Estimate) -> tuple[str, ...]:
         value,
         spread(estimate.interval),
         spread(estimate.null),
-        number(first.q if first.audit_q is None else first.audit_q),
+        number(first.judged_q),
         f"{estimate.n_units:,.0f}",
     )
 

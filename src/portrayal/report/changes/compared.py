@@ -12,7 +12,7 @@ import portrayal.report.changes.sheet as sheet
 import portrayal.report.formats as fmt
 from portrayal.comparison import Change, Comparison, Numbering, Side, Sums, flat_change, measured
 from portrayal.comparison import rows_of as side_rows
-from portrayal.comparison.result import CHANGED, OPEN, SAME, by_evidence, verdict
+from portrayal.comparison.result import CHANGED, OPEN, SAME, THESE_ALONE, by_evidence, verdict
 from portrayal.comparison.sums import why_not
 from portrayal.records import (
     ALL,
@@ -180,7 +180,7 @@ def _write(found: Comparison, sides: tuple[Side, Side], path: str | Path, seed: 
     moved = [] if about is None else moved_prompts(about, find(about), sides, seed)
     warnings = []
     if found.population == THESE:
-        warnings.append("Judged for these prompts alone: nothing is said of others like them.")
+        warnings.append(f"{THESE_ALONE.capitalize()}.")
     if found.instruments:
         listed = "; ".join(map(str, found.instruments))
         warnings.append(f"The sides measured with different instruments: {short(listed, 600)}.")
