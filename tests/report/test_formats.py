@@ -53,6 +53,21 @@ def test_share(value: float | None, text: str) -> None:
     assert fmt.share(value).replace("\u00a0", " ") == text
 
 
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(-5.1419, "−5.14"), (0.03814, "+0.038"), (-0.0, "0"), (None, "—"), (-0.0004, "−0.0004")],
+)
+def test_difference(value: float | None, text: str) -> None:
+    assert fmt.difference(value) == text
+    assert fmt.distance(value) == text.removeprefix("+")
+
+
+def test_what_rounds_to_0_has_no_sign() -> None:
+    assert [fmt.signed(x) for x in (-0.004, 0.004, -0.006)] == ["0.00", "0.00", "−0.01"]
+    assert [fmt.points(x) for x in (-0.0004, 0.0004, 0.378)] == ["0.0", "0.0", "+37.8"]
+    assert fmt.points(0.378, "") == "37.8"
+
+
 def test_span_keeps_few_digits_and_shows_infinity() -> None:
     assert fmt.span(1.87, 3.12) == "1.9–3.1"
     assert fmt.span(1.17, 1.35) == "1.17–1.35"

@@ -16,12 +16,12 @@ from portrayal.gating.example import example_policy
 from portrayal.report import write_report
 from portrayal.report.figures.generic import figures
 from portrayal.report.first import finding_facts, first_screen
+from portrayal.report.formats import difference
 from portrayal.report.page import render
 from portrayal.report.view import View
 from portrayal.studies.pairs.report.figures import spread_of
 from portrayal.studies.pairs.report.head import pairs_head
 from portrayal.studies.pairs.report.series import (
-    amount,
     differences,
     established,
     floor_words,
@@ -82,7 +82,7 @@ def test_each_model_and_score_is_a_finding_and_other_models_are_named(view: View
     assert all(s.headline.startswith("lean: the ") for s in first.stated)
     length = next(s for s in first.stated if what_of(s.first) == "length")
     assert length.facts[0] == (
-        f"{amount(length.first.value)} words ({span(length.first, length.first.interval)})"
+        f"{difference(length.first.value)} words ({span(length.first, length.first.interval)})"
     )
     assert length.facts[-1] == "60 pairs"
     assert " SD" in length.facts[1]
@@ -218,14 +218,6 @@ def test_a_policy_has_a_rule_for_each_score(view: View) -> None:
     text = example_policy(view.run)
     assert 'where = { score = "length", part = "all" }' in text
     assert 'group = { gender = "*" }' in text
-
-
-@pytest.mark.parametrize(
-    ("value", "said"),
-    [(-5.1419, "−5.14"), (0.03814, "+0.038"), (0.0, "0"), (None, "—"), (0.0004, "+0.0004")],
-)
-def test_amounts(value: float | None, said: str) -> None:
-    assert amount(value) == said
 
 
 @pytest.mark.browser

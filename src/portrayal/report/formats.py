@@ -91,25 +91,32 @@ def probability(value: float | None) -> str:
 
 
 def distance(value: float | None) -> str:
-    """Return a distance or mean score with three decimals ("0.108")."""
-    return NOTHING if value is None or math.isnan(value) else f"{value:.3f}".replace("-", "−")
+    """Return a distance or mean score ("0.108")."""
+    return difference(value, "")
 
 
-def difference(value: float | None) -> str:
-    """Return a difference with its sign and three decimals ("+0.013", "−0.108")."""
-    return NOTHING if value is None or math.isnan(value) else f"{value:+.3f}".replace("-", "−")
+def difference(value: float | None, sign: str = "+") -> str:
+    """Return a difference ("−5.14", "+0.038", "−0.0004"), without a plus where `sign` is ""."""
+    if value is None or math.isnan(value):
+        return NOTHING
+    if value == 0 or math.isinf(value):
+        return ratio(abs(value) and value)
+    least = -math.floor(math.log10(abs(value)))
+    return f"{value:{sign},.{max(0, min(2 + least, 3), least)}f}".replace("-", "−")
 
 
-def signed(value: float) -> str:
-    """Return a score with its sign and two decimals ("+0.25")."""
-    return f"{value:+.2f}".replace("-", "−")
+def signed(value: float, digits: int = 2) -> str:
+    """Return a score with its sign and two decimals ("+0.25"); what rounds to 0 has no sign."""
+    sign = "+" if round(value, digits) else "z"
+    return f"{value:{sign}.{digits}f}".replace("-", "−")
 
 
 def points(value: float | None, sign: str = "+") -> str:
     """Return a fraction in percentage points ("+37.8"), without a plus where `sign` is ""."""
     if value is None or math.isnan(value):
         return NOTHING
-    return f"{100 * value:{sign}.1f}".replace("-", "−")
+    text = signed(100 * value, 1)
+    return text if sign else text.removeprefix("+")
 
 
 _BY_STATISTIC: dict[str, Callable[[float | None], str]] = {

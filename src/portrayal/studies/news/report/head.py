@@ -144,7 +144,7 @@ def _form(view: View, e: Estimate) -> Stated:
         f"{place} form “{short(first, 30)}” stand {size} {way} their originals than those of "
         f"“{short(second, 30)}”"
     )
-    if size == fmt.distance(0.0):
+    if abs(e.value or 0.0) < 0.0005:
         headline = (
             f"{place} forms “{short(first, 30)}” and “{short(second, 30)}” stand equally far from "
             "their originals"

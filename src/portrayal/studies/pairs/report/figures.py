@@ -19,7 +19,6 @@ from portrayal.report.words import colour_class, colour_of_group
 from portrayal.studies.pairs.report.series import (
     FIGURES,
     STANDARD,
-    amount,
     called,
     contrast,
     datum,
@@ -175,12 +174,14 @@ def _means(view: View, every: MatchedSets, known: list[Estimate]) -> Figure:
             if len(every.groups) == 2:
                 here = here[~np.isnan(here).any(1)]
             means = [float(np.nanmean(x)) if (~np.isnan(x)).any() else np.nan for x in here.T]
-            cells.append((row, name, unit, *(amount(mean, "") for mean in means), f"{len(here):,}"))
+            cells.append(
+                (row, name, unit, *(fmt.difference(mean, "") for mean in means), f"{len(here):,}")
+            )
             there = [mean for mean in means if not isnan(mean)]
             for group, mean, colour in zip(every.groups, means, colours, strict=True):
                 if not isnan(mean):
                     found = {"row": row, "v": mean, "c": colour, "lo": min(there)}
-                    said = f"{amount(mean, '')} {unit}"
+                    said = f"{fmt.difference(mean, '')} {unit}"
                     data.append(found | {"hi": max(there), "group": group, "value": said})
         i = len(panels)
         y = chart(OWN, "rows", rows=rows, labels=i % ACROSS == 0, limit=150, padding=8)
@@ -230,7 +231,7 @@ def _distribution(every: MatchedSets, first: list[Estimate], named: dict[str, An
                 "lo": low,
                 "hi": high,
                 "n": n,
-                "value": f"{amount(low)} to {amount(high)}",
+                "value": f"{fmt.difference(low)} to {fmt.difference(high)}",
                 "k": str(n),
             }
             for low, high, n in zip(
@@ -238,7 +239,7 @@ def _distribution(every: MatchedSets, first: list[Estimate], named: dict[str, An
             )
         ]
         above, below = int((own > 0).sum()), int((own < 0).sum())
-        quarters = [amount(float(x)) for x in np.quantile(own, [0.25, 0.5, 0.75])]
+        quarters = [fmt.difference(float(x)) for x in np.quantile(own, [0.25, 0.5, 0.75])]
         equal = f"{len(own) - above - below:,}"
         cells.append((called(e), written(e, e.value), *quarters, f"{above:,}", f"{below:,}", equal))
         unit = score_of(e.strata["score"]).unit

@@ -1,7 +1,7 @@
 """Series: the differences of a run by model and score, in their own units and standardised."""
 
 from collections.abc import Iterable, Sequence
-from math import floor, isnan, log10
+from math import isnan
 from typing import Any
 
 import portrayal.report.formats as fmt
@@ -89,17 +89,7 @@ def place(e: Estimate) -> str:
 
 def written(e: Estimate, value: float | None, sign: str = "+") -> str:
     """Return a number in `unit_of` an estimate: a difference of shares in percentage points."""
-    return fmt.points(value, sign) if form_of(e) == "points" else amount(value, sign)
-
-
-def amount(value: float | None, sign: str = "+") -> str:
-    """Return a number ("−5.14", "+0.038"), without a plus where `sign` is ""."""
-    if value is None or isnan(value):
-        return fmt.NOTHING
-    if value == 0:
-        return "0"
-    least = -floor(log10(abs(value)))
-    return f"{value:{sign},.{max(0, min(2 + least, 3), least)}f}".replace("-", "−")
+    return fmt.points(value, sign) if form_of(e) == "points" else fmt.difference(value, sign)
 
 
 def deviations(value: float | None) -> str:

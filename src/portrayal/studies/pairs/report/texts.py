@@ -26,7 +26,7 @@ from portrayal.report.passages import Piece, Span, marked, texts_by_id
 from portrayal.report.view import View
 from portrayal.run.reading import read_prompts
 from portrayal.studies.pairs.report.figures import spread_of
-from portrayal.studies.pairs.report.series import amount, called, leading, sets_of, unasked, unit_of
+from portrayal.studies.pairs.report.series import called, leading, sets_of, unasked, unit_of
 
 MOST_SERIES, LARGEST, EVEN = 8, 3, 4
 """Differences whose pairs are shown; of each, pairs that lie furthest apart, and at even ranks."""
@@ -104,9 +104,9 @@ def pairs_reading(view: View) -> PairsReading | None:
         at, unit = place[score] if score else 0, unit_of(e) if score else "words of it"
         for group, text, own in zip(halves[code, i], two, spans, strict=True):
             value = (scores.get(text_of[i, group], {}).get("scores") or [])[at : at + 1]
-            said = f"{amount(value[0], '')} {unit}" if score and value else ""
+            said = f"{fmt.difference(value[0], '')} {unit}" if score and value else ""
             sides.append(_side(every, i, group, said, text["text"], own))
-        said = f"{amount(d)} {unit}"
+        said = f"{fmt.difference(d)} {unit}"
         model = "" if e.strata["model"] == UNNAMED else short(e.strata["model"], 60)
         name, source = every.names[i], every.sources[every.source[i]]
         title = name if source == name else f"{name} · {every.cluster} {source}"
