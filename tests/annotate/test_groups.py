@@ -1,6 +1,7 @@
 """Groups in texts (groups.v1): words by their boundaries, cells by their spellings."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from portrayal.annotate.group_labels import said_of
 from portrayal.annotate.groups import group_reader, group_settings
 from portrayal.errors import DataError, OptionError
 from portrayal.reference.factors import Factor, load_factor
+from portrayal.reference.labels import shown_of, speaking_of, strata_words
 
 FAITH = """\
 name = "faith"
@@ -123,6 +125,17 @@ def test_codes_without_their_columns_or_answers_are_refused(faith: Factor) -> No
     path.write_text("text_id,rater,field,value\n1,a,age,old\n", encoding="utf-8")
     with pytest.raises(DataError, match="no row has the field 'faith'"):
         group_reader([faith])
+
+
+def test_a_column_is_named_only_beside_other_ways_of_seeing(faith: Factor) -> None:
+    both = shown_of(faith)
+    alone = replace(both, sources={"column": "the column faith"})
+    with speaking_of([both]):
+        assert (
+            strata_words({"state": "Goa", "seen_by": "words"}, {"faith": "sun"}) == "Goa, by words"
+        )
+    with speaking_of([alone]):
+        assert strata_words({"state": "Goa", "seen_by": "column"}, {"faith": "sun"}) == "Goa"
 
 
 def test_two_factors_of_one_name_are_refused(faith: Factor) -> None:

@@ -24,7 +24,7 @@ def test_the_furthest_stands_first_and_what_moved_is_said(tmp_path: Path) -> Non
     mayor = next(pair for pair in found.pairs if pair.title == "Mayor opens a school")
     assert mayor.distance == pytest.approx(1.0)
     assert mayor.moved == (
-        "share of gender words: distance 1.000 "
+        "share of gender words: distance 1.00 "
         "(female 100\u00a0% → 0\u00a0%, male 0\u00a0% → 100\u00a0%)",
     )
 

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import norm
 
 import portrayal
-from portrayal.records import NO_TEST, Estimate, Interval, Null, finite
+from portrayal.records import NO_TEST, Estimate, Fixed, Interval, Null, finite
 from portrayal.report.first import finding_facts, finding_lines, first_screen
 from portrayal.report.headline import POWER, SHOWN, Headline
 from portrayal.report.page import render
@@ -74,6 +74,13 @@ def test_nothing_found_says_what_could_have_been(make_run: Maker) -> None:
         "(characters with names most borne by Latine people and masculine references in Labor; "
         f"in half of the 2 comparisons only {other:.1f} or more)."
     )
+
+
+def test_what_holds_in_these_prompts_is_not_called_nothing(make_run: Maker) -> None:
+    wide = near(1.5, 0.6, 4.0, domain="Love", group={"race": "Asian"})
+    here = replace(near(), fixed=Fixed(0.6, 0.9, 0.001, 0.002))
+    said = lead(View.of(make_run([wide, here]))).sentence
+    assert said.startswith("Nothing found beyond these very prompts in 24 stories, although ")
 
 
 def detectable(e: Estimate, family: int) -> float:

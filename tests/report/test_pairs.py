@@ -90,6 +90,13 @@ def test_each_model_and_score_is_a_finding_and_other_models_are_named(view: View
     (hidden,) = [line for line in first.cannot if line.startswith("plain: nothing stated in ")]
     assert "the largest differences it could hide are " in hidden
     assert "60 sources · 120 pairs" in first.read
+    lead = re.fullmatch(r"Established differences: lean, (.+); plain, nothing\.", first.none)
+    assert lead is not None
+    assert lead[1].startswith(f"{len(established(view))} score")
+    assert {each[5].split()[1] for each in (c.cells for c in first.lead.candidates)} <= {
+        "sources,",
+        "many",
+    }
 
 
 def test_strong_takes_no_other_model(view: View) -> None:
@@ -188,7 +195,7 @@ def test_two_answers_to_a_request_give_the_floor(tmp_path: Path) -> None:
     assert re.match(
         r"two answers to the identical request lie [\d.]+ words apart", floor_words(length)
     )
-    assert pairs_head(view).floor.startswith("Lean, ")
+    assert pairs_head(view).floor.startswith("lean, ")
     assert "one of 2 answers" in render(view)
 
 
@@ -203,6 +210,16 @@ def test_three_groups_stand_against_the_others(tmp_path: Path) -> None:
     assert all(not figure.broken for figure in figures(view))
     assert "Groups" in figures(view)[0].table.columns
     assert pairs_reading(view) is not None
+
+
+def test_a_finding_of_no_named_model_begins_with_a_capital(tmp_path: Path) -> None:
+    rows = rows_of({"lean/male": "There is dementia and confusion, and more to say of it."})
+    rows = [
+        {k: v for k, v in row.items() if k != "model"} for row in rows if row["model"] == "lean"
+    ]
+    first = first_screen(audit(tmp_path / "run", rows))
+    assert first.stated
+    assert all(s.headline.startswith("The answer to the ") for s in first.stated)
 
 
 def test_nothing_found_is_said_in_standard_deviations(tmp_path: Path) -> None:

@@ -141,10 +141,14 @@ def strata_parts(
 ) -> tuple[list[str], list[str]]:
     """Return where an estimate is of, and how its groups are seen and compared, in words.
 
-    The model and what is pooled are left out.
+    The model and what is pooled are left out, and so is a column where groups are seen in no other
+    way.
     """
     known = {name: v for name, v in strata.items() if name != "model" and v not in ("", "all")}
     place = [value for name, value in known.items() if name not in _MANNER]
+    ways = [[*f.sources.values()] for name in group if (f := factor_shown(name)) is not None]
+    if ways and all(len(way) == 1 and way[0].startswith("the column ") for way in ways):
+        known.pop("seen_by", None)
     return place, [place_value(name, known[name], group) for name in _MANNER if name in known]
 
 

@@ -298,7 +298,7 @@ class Report:
         What the report states, the strongest first; each with its `headline`, `strength`, `facts`,
         `evidence` and the estimates behind it.
     none
-        What the report leads with where it states nothing; "" otherwise.
+        What the report leads with: that nothing is stated, or a study's sum of what is; or "".
     cannot
         What cannot be said, in sentences.
 

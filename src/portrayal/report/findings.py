@@ -24,7 +24,6 @@ from portrayal.records import (
     ERROR_HIGH,
     ERROR_LOW,
     ERROR_VALUE,
-    FEW_PROMPTS,
     NO_FINDING,
     NO_TEST,
     READER_ERROR,
@@ -49,7 +48,6 @@ from portrayal.report.study import report_of
 from portrayal.report.view import (
     View,
     beyond_chance,
-    no_baseline,
     no_difference,
     place_of,
     place_words,
@@ -200,7 +198,7 @@ def in_these_prompts(view: View, stated: Sequence[Stated]) -> list[Stated]:
             bounds = fmt.span(fixed.low, fixed.high, form_of(e))
             facts = (f"{said_value(e)} ({bounds} were the prompts fixed)", *facts_of(view, e)[2:])
             evidence = f"Chance in the texts alone; {q_words(fixed.q)} among all of the audit."
-            found.append(Stated(capital(headline_of(e)), facts, evidence, HERE, (e,)))
+            found.append(Stated(headline_of(e), facts, evidence, HERE, (e,)))
     return found[:HERE_MOST]
 
 
@@ -288,13 +286,17 @@ def _strongest_first(found: list[Stated]) -> list[Stated]:
 
 
 def headline_of(e: Estimate) -> str:
-    """Return the measure's own sentence; where it has none, or a broken one, one of its title."""
+    """Return the measure's own sentence; where it has none, or a broken one, one of its title.
+
+    It begins with a capital, but where that would change the name of a model.
+    """
     component = described(e.measure)
     own = component.finding if component is not None else ""
     if own:
         try:
             said = own.format(**template_fields(e)) if isinstance(own, str) else own(e)
-            return re.sub(" +", " ", said)
+            said = re.sub(" +", " ", said)
+            return said if said.startswith(f"{e.strata.get('model')}: ") else capital(said)
         except Exception as error:
             text = f"the sentence of a finding of {e.measure} failed: {error!r}"
             warnings.warn(text, stacklevel=2)
@@ -302,12 +304,13 @@ def headline_of(e: Estimate) -> str:
     place = place_words(e, "in ")
     where = f" {place}" if place else ""
     none = f"{no_difference(e):g} would be no difference"
-    return f"{group_words(e.group)}{where}: {title} {fmt.number(e.value, form_of(e))}, where {none}"
+    who = capital(group_words(e.group))
+    return f"{who}{where}: {title} {fmt.number(e.value, form_of(e))}, where {none}"
 
 
 def _finding(view: View, estimates: list[Estimate]) -> Stated:
     first = estimates[0]
-    headline = capital(headline_of(first))
+    headline = headline_of(first)
     if first.population == THESE:
         headline = f"In these prompts: {headline}"
     # What the same measure says in other places, and the median over models of the same number.
@@ -401,38 +404,7 @@ def absent_groups(view: View) -> str:
     names = list(gone)[:6] + ([f"{len(gone) - 6} other groups"] if len(gone) > 6 else [])
     return (
         f"Not once counted, in {where}: {fmt.listed(names)}. By chance alone "
-        f"that can happen among few {units(first.unit, 2.0)}: the intervals reach up to "
-        + f"{fmt.ratio(min(upper))} "
-        + (f"to {fmt.ratio(max(upper))} " if max(upper) > min(upper) else "")
-        + "times the baseline."
+        f"that can happen among few {units(first.unit, 2.0)}: the intervals end "
+        + (f"between {fmt.ratio(min(upper))} and " if max(upper) > min(upper) else "at ")
+        + f"{fmt.ratio(max(upper))} times the baseline."
     )
-
-
-def cannot_say(view: View) -> str:
-    """Return what cannot be said: undefined, on few prompts, or too rare."""
-    every = [e for measure in headline_measures(view) for e in view.of_main(measure)]
-    every = [e for e in every if e.statistic in STATISTICS and not no_baseline(e)]
-    if not every:
-        return "No ratio was measured in this run."
-    ratios = all(e.statistic == "ratio" for e in every)
-    undefined = [e for e in every if e.value is None]
-    few = [e for e in every if e.value is not None and e.n_clusters < FEW_PROMPTS]
-    bounds = [(e.interval, no_difference(e)) for e in every if e.value is not None]
-    open_ended = [span for span, none in bounds if span and span.low <= none <= span.high]
-    parts = []
-    if undefined:
-        groups = Counter(group_words({k: v}) for e in undefined for k, v in e.group.items())
-        common, n = groups.most_common(1)[0] if groups else ("all", len(undefined))
-        parts.append(
-            f"{len(undefined)} of {len(every)} {'ratios' if ratios else 'numbers'} are undefined "
-            f"({n} of them for {common}), "
-            "because a group hardly occurs"
-        )
-    if few:
-        parts.append(f"{len(few)} rest on fewer than {FEW_PROMPTS} prompts")
-    parts.append(
-        f"{len(open_ended)} have an interval that includes {'1' if ratios else 'no difference'}, "
-        "which is no evidence that the "
-        "groups are treated alike"
-    )
-    return "What cannot be said: " + "; ".join(parts) + "."

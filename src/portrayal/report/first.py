@@ -85,7 +85,7 @@ def first_screen(view: View) -> FirstScreen:
             "errors move it is not known. Labels of a sample by hand tell (--hand-labels).",
         )
     screen = replace(screen, stated=stated, here=here, cannot=cannot, planted=known)
-    return replace(screen, none=lead.sentence, lead=lead)
+    return replace(screen, none=lead.sentence or screen.none, lead=lead)
 
 
 def unchecked(e: Estimate) -> str:

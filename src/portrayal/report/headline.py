@@ -26,7 +26,7 @@ from portrayal.records import (
 from portrayal.registry import form_of
 from portrayal.report.passages import rows_of
 from portrayal.report.schemas import SCHEMAS
-from portrayal.report.strength import HERE, Stated, clusters_of, units
+from portrayal.report.strength import HERE, Stated, clusters_of, holds_here, units
 from portrayal.report.study import report_of
 from portrayal.report.view import SURE, View, beyond_chance, no_difference, place_words, q_of
 from portrayal.report.words import group_label, group_words, measure_title
@@ -71,6 +71,8 @@ class Hypothesis:
         Prompts that would establish it, were it as large as it looks; None where too many.
     form
         How its numbers are written.
+    noun
+        What the study calls a prompt.
     """
 
     label: str
@@ -78,13 +80,14 @@ class Hypothesis:
     detectable: float | None
     prompts: int | None
     form: str
+    noun: str
 
     @property
     def cells(self) -> tuple[str, ...]:
         """Label, value, interval, p, q and prompts needed, as a page shows them."""
         e = self.estimate
         times = None if self.prompts is None else self.prompts / max(e.n_clusters, 1)
-        needed = "too many" if times is None else clusters_of(e, times)
+        needed = "too many" if times is None else clusters_of(e, times, self.noun)
         if times is not None and e.n_texts and e.population != THESE:
             needed += f", {fmt.count(times * e.n_texts)} texts"
         return (
@@ -157,8 +160,9 @@ def headline(view: View, stated: Sequence[Stated]) -> Headline:
     who = best.label if report_of(view).label else who
     middle = fmt.number(_seen(alike[len(alike) // 2]), form).lstrip("+")
     half = f"half of the {len(alike)} comparisons only {middle} or more"
+    beyond = " beyond these very prompts" if any(map(holds_here, tested)) else ""
     sentence = (
-        f"Nothing found in {counted}, although {size} could have been ({who}"
+        f"Nothing found{beyond} in {counted}, although {size} could have been ({who}"
         f"{f'; in {half}' if len(alike) > 1 else ''})."
     )
     return Headline("nothing found", sentence, least if ratios else None, candidates)
@@ -190,9 +194,10 @@ def _hypothesis(view: View, e: Estimate, tested: Sequence[Estimate]) -> Hypothes
     family = questions[e.measure, BEYOND_MARGINS in e.details] * len(questions)
     wanted = float(normal_isf(SURE / 2.0 / max(family, 1)) + normal_isf(1.0 - POWER))
     label, form = label_of(view, e), form_of(e)
+    noun = report_of(view).wording.clusters.removesuffix("s")
     error = _standard_error(e)
     if error is None:
-        return Hypothesis(label, e, None, None, form)
+        return Hypothesis(label, e, None, None, form, noun)
     if e.statistic == "ratio":
         size = math.exp(min(wanted * error, 50.0))
     else:
@@ -201,7 +206,7 @@ def _hypothesis(view: View, e: Estimate, tested: Sequence[Estimate]) -> Hypothes
     away = _away(e)
     times = (wanted * error / away) ** 2 if away > 0 else math.inf
     prompts = math.ceil(e.n_clusters * max(times, 1.0)) if times <= _FARTHEST else None
-    return Hypothesis(label, e, size, prompts, form)
+    return Hypothesis(label, e, size, prompts, form, noun)
 
 
 def _kind(each: Hypothesis) -> tuple[str, str]:

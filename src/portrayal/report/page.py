@@ -10,7 +10,7 @@ from portrayal.report.about import methods
 from portrayal.report.charts import Charts, frame, headline_rows, packed_csv
 from portrayal.report.figures.drawing import Drawing
 from portrayal.report.figures.generic import figures
-from portrayal.report.findings import Doubted, absent_groups, cannot_say, doubted
+from portrayal.report.findings import Doubted, absent_groups, doubted
 from portrayal.report.first import first_screen
 from portrayal.report.formats import short
 from portrayal.report.passages import random_texts
@@ -72,12 +72,11 @@ class Found:
 
     doubted: Doubted | None
     absent: str
-    cannot_say: str
 
     @classmethod
     def of(cls, view: View) -> "Found":
         """Return what else stands out in any run."""
-        return cls(doubted(view), absent_groups(view), cannot_say(view))
+        return cls(doubted(view), absent_groups(view))
 
 
 def _filled(view: View, section: Section | None, template: str, content: Any = None) -> _Filled:

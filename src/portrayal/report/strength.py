@@ -125,13 +125,13 @@ def units(unit: str, n: float) -> str:
     return unit if n == 1 else "stories" if unit == "story" else f"{unit}s"
 
 
-def clusters_of(e: Estimate, times: float = 1.0) -> str:
+def clusters_of(e: Estimate, times: float = 1.0, noun: str = "prompt") -> str:
     """Return over how many independent units an estimate is, or over `times` as many, in words.
 
     Where there are two kinds of them both are named ("5 names and 15 departments").
     """
     ways = {k.removeprefix(UNITS): n for k, n in e.details.items() if k.startswith(UNITS)}
-    known = ways or {"text" if e.population == THESE else "prompt": float(e.n_clusters)}
+    known = ways or {"text" if e.population == THESE else noun: float(e.n_clusters)}
     return fmt.listed([fmt.plural(math.ceil(n * times), one) for one, n in known.items()])
 
 
@@ -190,7 +190,7 @@ class FirstScreen:
     stated
         Two to five findings, the strongest first.
     none
-        What the report leads with where nothing is stated; "" otherwise.
+        What the report leads with: that nothing is stated, or a study's sum of what is; or "".
     cannot
         What cannot be said, a few sentences.
     chart

@@ -194,7 +194,7 @@ def template_fields(e: Estimate) -> dict[str, str]:
     domains are pooled), `share` and `expected` (of a group, and what it would be without a
     difference; a dash where they are not known), `against` (the null of a ratio, where it is not
     1), `title` (of the measure), `place` (" in …", or nothing), `together` (all its groups),
-    `seen_by` ("by words") and every stratum and attribute of the group by its own name.
+    `seen_by` (", by words", or nothing) and every stratum and attribute by its own name.
     """
     domain = e.strata.get("domain", ALL)
     none = 0.0 if e.statistic == "difference" else 1.0
@@ -211,7 +211,7 @@ def template_fields(e: Estimate) -> dict[str, str]:
         seen_by = seen_by.removesuffix(BY_HAND) + (corrected_from(e) or BY_HAND)
     return {
         **e.strata,
-        "seen_by": seen_by,
+        "seen_by": f", {seen_by}" if seen_by else "",
         **e.group,
         "group": group_words(e.group),
         "label": group_label(e.group),

@@ -135,7 +135,7 @@ def test_the_corrected_ratio_may_be_stated_and_the_raw_one_may_not(run: Run) -> 
     assert found.tests
     assert found.fixed is not None
     said = template_fields(found)["seen_by"]
-    assert said == f"words, corrected by hand from {raw.value:.2f}"
+    assert said == f", words, corrected by hand from {raw.value:.2f}"
 
 
 def test_a_group_without_a_label_is_not_corrected(run: Run) -> None:

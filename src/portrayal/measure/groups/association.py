@@ -332,7 +332,7 @@ ASSOCIATION = Component(
     title="Associations",
     reading="Above 1: the attribute comes with the group more often than by chance; within prompts "
     "where prompts hold texts with and without both.",
-    finding="{together} go together {value} times as often as by chance ({seen_by})",
+    finding="{together} go together {value} times as often as by chance{seen_by}",
     brief="lift",
     figure="grid",
 )

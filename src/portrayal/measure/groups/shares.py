@@ -333,8 +333,8 @@ GROUP_RATIO = _component(
     title="Texts over a baseline",
     figure="dots",
     reading="Above 1: more often than in the population of the baseline that is named.",
-    finding="{label} is shown {value} times as often as in {population} ({share} against "
-    "{expected}){place}, {seen_by}",
+    finding="{label}{place}: {share} of the texts that show a group, against {expected} in "
+    "{population} ({value} times as often){seen_by}",
     brief="texts over baseline",
 )
 PEOPLE_RATIO = _component(
@@ -347,7 +347,7 @@ PEOPLE_RATIO = _component(
     title="People over a baseline",
     figure="dots",
     reading="Above 1 (of names, above the null): more often than in the population that is named.",
-    finding="{label} occurs {value} times as often as in {population} ({share} against "
-    "{expected}){against}{place}, {seen_by}",
+    finding="{label}{place}: {share} of the people whose group is seen, against {expected} in "
+    "{population} ({value} times as often{against}){seen_by}",
     brief="people over baseline",
 )

@@ -267,7 +267,7 @@ def sentence(e: Estimate) -> str:
     """Return a difference as a finding."""
     writer, first, second = halves_of(e)
     part = "" if e.strata["part"] == ALL else f" ({e.strata['part']})"
-    said = _SAID.get(e.strata["score"], "has {size} more words in 100 of the theme {score}")
+    said = _SAID.get(e.strata["score"], "has {size} more words in 100 of the theme “{score}”")
     size = abs(e.value or 0.0)
     said = said.format(size=f"{size:.2g}", points=f"{100 * size:.1f}", score=e.strata["score"])
     if "naive" in e.details:

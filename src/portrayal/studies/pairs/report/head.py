@@ -19,6 +19,7 @@ from portrayal.report.formats import short
 from portrayal.report.strength import FirstScreen, Stated, strength_of
 from portrayal.report.study import Fact, words_of
 from portrayal.report.view import View, is_sure, place_of
+from portrayal.report.words import capital
 from portrayal.studies.pairs.report.series import (
     FIGURES,
     STANDARD,
@@ -46,7 +47,6 @@ MOST, UNASKED = 8, 3
 """Findings of scores on the first screen, and of words, phrases, openings and topics."""
 ROWS = 5
 """Rows of its chart."""
-_MANY = "more words, phrases, openings and topics"
 LARGEST = 3
 """Scores that are named of a model of which nothing is stated."""
 
@@ -54,13 +54,10 @@ LARGEST = 3
 def pairs_first(view: View) -> FirstScreen:
     """Return the first screen: a finding for each model and score that differ between halves."""
     every = established(view)
-    own = unasked(view)
-    stated = tuple(_finding(view, e) for e in (*every[:MOST], *own[:UNASKED]))
+    words, own = unasked(view), differences(view)
+    stated = tuple(_finding(view, e) for e in (*every[:MOST], *words[:UNASKED]))
     more = [f"{called(e)} ({deviations(e.details.get(STANDARDISED))})" for e in every[MOST:]]
     cannot = [f"Established too, and not listed above: {fmt.listed(more)}."] if more else []
-    if own[UNASKED:]:
-        others = fmt.plural(len(own) - UNASKED, "more word, phrase, opening or topic", _MANY)
-        cannot.append(f"Established too, and listed in the figures: {others}.")
     for e in view.by_measure.get(PAIR_SIMILARITY.name, ()):
         if e.details.get(SAME, 0.0) >= _COPIES:
             cannot.append(
@@ -68,7 +65,6 @@ def pairs_first(view: View) -> FirstScreen:
                 "are the same but for the words of the person; were requests read in their place?"
             )
     cannot += _hidden(view, every)
-    own = differences(view)
     unclear = sum(not is_sure(e) for e in own)
     if not unclear and not every:
         cannot.append("No difference between groups was measured in this run.")
@@ -86,7 +82,21 @@ def pairs_first(view: View) -> FirstScreen:
     left = f"left out: {fmt.listed(named)}" if named else ""
     parts = [read_line(view, clusters), fmt.plural(pairs, "pair"), left]
     read = " · ".join(part for part in parts if part)
-    return FirstScreen(read, stated, "", tuple(cannot), _glance(view, stated))
+    lead = _by_model(every, words, _models(own)) if stated else ""
+    return FirstScreen(read, stated, lead, tuple(cannot), _glance(view, stated))
+
+
+def _by_model(scores: list[Estimate], words: list[Estimate], models: list[str]) -> str:
+    """How many differences are established of each model, the one with most first."""
+    of_scores, of_words = (Counter(e.strata["model"] for e in own) for own in (scores, words))
+    said = []
+    for model in sorted(models, key=lambda m: (-of_scores[m], -of_words[m])):
+        counted = [fmt.plural(of_scores[model], "score")] if of_scores[model] else []
+        if of_words[model]:
+            counted.append(fmt.plural(of_words[model], "word or topic", "words or topics"))
+        who = f"{short(model, 40)}, " if len(models) > 1 else ""
+        said.append(who + (fmt.listed(counted) if counted else "nothing"))
+    return f"Established differences: {'; '.join(said)}."
 
 
 def _models(own: list[Estimate]) -> list[str]:
@@ -208,13 +218,13 @@ def pairs_head(view: View) -> PairsHead:
     changed = int(max((e.details.get(CHANGED, 0.0) for e in known), default=0.0))
     exchanged = f"{known[0].instruments.get('exchange', '')}: {changed:,} texts" if changed else ""
     floors = [f"{called(e)}: {floor_words(e)}" for e in leading(view, MOST) if FLOOR in e.details]
-    floor = "; ".join(floors) if floors else floor_words(known[0]) if known else ""
+    floor = "; ".join(floors) or capital(floor_words(known[0]) if known else "")
     return PairsHead(
         FIGURES.table("instruments", view, reacts, **heads(view)),
         exchanged,
         fmt.listed(list(same)) if same else "",
         Table.of(rows, said, 2),
-        floor[:1].upper() + floor[1:],
+        floor,
     )
 
 
