@@ -13,6 +13,7 @@ import json
 from collections import Counter
 from collections.abc import Callable
 from functools import cached_property
+from math import log
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +30,7 @@ from portrayal.annotate.people.reader.network import (
 )
 from portrayal.annotate.people.reader.rows import UNSURE, opinion_of
 from portrayal.annotate.people.shared.model import UNSPECIFIED, Character
+from portrayal.annotate.people.stories import extract
 from portrayal.annotate.people.stories.cast import make_cast
 from portrayal.annotate.people.stories.extract import Weights, read_story, weigh
 from portrayal.annotate.people.stories.genders import SCALE, SINGLY, choices, weights_of_codes
@@ -38,6 +40,9 @@ MARKED = 0.08
 """Weight of a marked story: rules are right of 94 % of the names in stories by models for prompts
 that they never met, of 98 % in the labelled stories and of 60 % in the marked ones, so about one
 part in ten of the weight belongs to the latter."""
+
+TEMPERS = (0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 1.0)
+"""Values of `extract.TEMPER` to compare."""
 
 START = {"roles": (0.5, 0.3), "genders": (0.5, 0.3, 1.0)}
 PARTS = 5
@@ -122,6 +127,19 @@ def joining_of(cases: list[Case]) -> dict[str, list[float]]:
         found = fit(list(tables), list(right), weight, np.ones(len(start)), np.array(start))
         joining[what] = np.round(found, 3).tolist()
     return joining
+
+
+def surprise(cases: list[Case], joinings: list[dict], temper: float) -> float:
+    """Mean -ln of the probability given to whether each character is right, routed, by weight."""
+    extract.TEMPER = temper
+    told, weights = [], []
+    for case in cases:
+        people = case.people(joinings[case.part] if case.unsure < UNSURE else None)
+        for each, right in zip(people, case.right(people), strict=True):
+            sure = np.clip(each.confidence, 1e-4, 1 - 1e-4)
+            told.append(-log(sure if all(right) else 1 - sure))
+            weights.append(case.weight)
+    return float(np.average(told, weights=weights))
 
 
 def table(label: str, cases: list[Case], people_of: Callable[[Case], list[Character]]) -> None:
@@ -211,6 +229,8 @@ def main() -> None:
                 )
                 asks = np.mean([case.unsure < below for case in part])
                 print(f"{'':28s} the network reads {100 * asks:.1f} % of these stories")
+    for temper in TEMPERS:
+        print(f"temper {temper:g}: {surprise(cases, joinings, temper):.4f}")
     whole = joining_of(cases)
     print(whole)
     if asked.write:

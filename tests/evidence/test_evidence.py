@@ -171,7 +171,7 @@ TAMPERED: list[tuple[str, Callable[[Path], None], str]] = [
     ("texts/part-00000.parquet", _append, "texts: texts/part-00000.parquet changed"),
     ("prompts.parquet", Path.unlink, "texts: prompts.parquet missing"),
     ("texts/part-00009.parquet", Path.touch, "texts: texts/part-00009.parquet not in the manifest"),
-    ("annotations/people.v3/part-00000.parquet", _append, "instruments: annotations/people.v3"),
+    ("annotations/people.v4/part-00000.parquet", _append, "instruments: annotations/people.v4"),
     ("audit.toml", _append, "instruments: audit.toml changed"),
     ("estimates.parquet", _append, "estimates: estimates.parquet changed"),
     ("influences.parquet", Path.unlink, "estimates: influences.parquet missing"),

@@ -41,7 +41,7 @@ def test_scores_are_what_the_audit_reads(evaluate: Callable[..., Any], tmp_path:
         report=False,
     )  # fmt: skip
     texts = pa.concat_tables(pq.read_table(part) for part in run.texts.parts()).to_pylist()
-    parts = run.annotations("people.v3").parts()
+    parts = run.annotations("people.v4").parts()
     people = pa.concat_tables(pq.read_table(part) for part in parts).to_pylist()
     samples = {(str(s.id), s.epoch - 1): s for s in log.samples}
     assert len(texts) == len(samples) == 40

@@ -207,7 +207,7 @@ def outcome() -> Scorer:
 
 
 @scorer(metrics=[gender_shares(), name_shares(), race_shares()])
-def people(annotator: str = "people.v3") -> Scorer:
+def people(annotator: str = "people.v4") -> Scorer:
     """Find the characters of an answer: their genders, and their first names if they have any.
 
     The value holds the gender of `subject` and `object` ("F", "M", "NB", "Unspecified" or

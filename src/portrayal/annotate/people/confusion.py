@@ -87,7 +87,7 @@ def confusion_of(annotator: str, settings: Mapping[str, Any] | None = None) -> C
     Parameters
     ----------
     annotator
-        Registered name, such as "people.v3".
+        Registered name, such as "people.v4".
     settings
         What it was given. A trained reader is asked for its own confusion (in `reader.json`: under
         "confusion_routed" where it reads the unsure stories alone, else under "confusion").

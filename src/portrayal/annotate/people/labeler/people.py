@@ -218,20 +218,6 @@ def label_people(
     StopError, RunError, OptionError
         As asking a model does; what was answered before is kept.
     """
-    place = Path(folder)
-    with Run(place).lock():
-        return label_held(rows, asking, place, route=route, local=local)
-
-
-def label_held(
-    rows: Sequence[Mapping[str, Any]],
-    asking: Asking,
-    folder: Path,
-    *,
-    route: tuple[float, Sequence[float]] | None = None,
-    local: str = "",
-) -> LabelResult:
-    """`label_people` in a folder that the caller holds already."""
     places: Iterable[int] = range(len(rows))
     if route is not None:
         ids = [str(row.get("text_id", "")) for row in rows]
@@ -243,9 +229,11 @@ def label_held(
             roles = Roles(subject, other if isinstance(other, str) else None)
             labels[i] = label_prompt(rows[i]["text"], roles, local)
     prompts = {i: label.prompt for i, label in labels.items()}
-    report = ask_prompts(asking, prompts.values(), folder, ANSWER_TOKENS)
     wanted = {prompt.prompt_id for prompt in prompts.values()}
-    answers = kept_samples(folder, asking.samples, wanted)
+    place = Path(folder)
+    with Run(place).lock():
+        report = ask_prompts(asking, prompts.values(), place, ANSWER_TOKENS)
+        answers = kept_samples(place, asking.samples, wanted)
     removed: Counter[str] = Counter()
     unusable: Counter[str] = Counter()
     texts = [LabelledText("embedded", None)] * len(rows)

@@ -19,7 +19,7 @@ from portrayal.annotate.people.labeler.people import (
     LabelledText,
     LabelResult,
     check_share,
-    label_held,
+    label_people,
 )
 from portrayal.annotate.people.reader.rows import READER
 from portrayal.annotate.people.stories.rows import PEOPLE, people_columns
@@ -215,7 +215,7 @@ def label_run(
     rows, confidences = _readable(run, base)
     route = None if base is None else (check_share(share), confidences)
     folder = run.path / LABELS / asking.folder_name
-    result = label_held(rows, asking, folder, route=route, local=local)
+    result = label_people(rows, asking, folder, route=route, local=local)
     labels = {row["text_id"]: label for row, label in zip(rows, result.texts, strict=True)}
     told = {
         text_id: [

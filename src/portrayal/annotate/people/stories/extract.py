@@ -39,6 +39,10 @@ WEIGHTS_FILE = Path(__file__).with_name("weights.json")
 Weights = tuple[Sequence[int], Sequence[int]]
 """Weights of codes and of `roles.SIGNS`, in units of 1 / `genders.SCALE`."""
 
+TEMPER = 0.8
+"""What scores count by in the confidences (Guo et al. 2017), so that stories left out, marked ones
+among them, are likeliest (`scripts/reader/fit_joining.py`): labelled prompts are easier."""
+
 
 @lru_cache(maxsize=1)
 def learned() -> Weights:
@@ -190,7 +194,7 @@ class WeighedStory:
     def impartial(self, codes: Sequence[int]) -> GenderChoice:
         """The likeliest choice without what fits the roles, which would speak for their order."""
         scores = [
-            log(max(chance, 1e-12))
+            log(max(chance, 1e-12)) / TEMPER
             - sum(codes[each] * one.codes.count(each) for each in ROLE_CODES) / SCALE
             for one, chance in zip(self.made, self.chances, strict=True)
         ]
@@ -239,7 +243,7 @@ def weigh(
             if scores[other] > scores[best]:
                 best = other
                 verdict = _genders(scene, ways[best], codes, opinion)
-    odds = [exp(score - scores[best]) for score in scores]
+    odds = [exp(TEMPER * (score - scores[best])) for score in scores]
     for slot, person in enumerate(ways[best]):
         same = [odd for odd, way in zip(odds, ways, strict=True) if way[slot] == person]
         verdict.names.append(sum(same) / sum(odds))
@@ -265,7 +269,7 @@ def _genders(
                 rules * scores[at] + network * spoken + singly * choice.genders.count(SINGLY)
             )
     top = max(scores)
-    odds = [exp(score - top) for score in scores]
+    odds = [exp(TEMPER * (score - top)) for score in scores]
     total = sum(odds)
     return WeighedStory(scene, cast, made, [odd / total for odd in odds], [])
 
