@@ -86,7 +86,7 @@ def test_texts_may_be_absent_when_people_are_labelled():
     [
         (["a", "b"], {}, DataError, r"no column with the text was found; found 'a', 'b'.*--column"),
         ([], {}, DataError, "found none"),
-        (["text"], {"columns": {"text": "story"}}, DataError, "no column 'story' for text"),
+        (["text"], {"columns": {"text": "story"}}, DataError, "'text'.*--column text=NAME"),
         (["text"], {"columns": {"model": "Text"}}, DataError, "no column 'Text' for model"),
         (["text"], {"columns": {"colour": "text"}}, OptionError, "'colour' is not a field"),
         (["text"], {"preset": "other"}, OptionError, "no preset is called 'other'"),

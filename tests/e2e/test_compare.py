@@ -29,7 +29,7 @@ def runs(inside: Portrayal, tmp_path: Path) -> Path:
 def test_runs_and_models_are_compared_in_every_format(inside: Portrayal, runs: Path) -> None:
     women = ("--measure", "representation", "--where", "gender=F")
     shown = inside("compare", "a", "b", *women).ok()
-    assert "b beside a, study laissez-faire" in shown.out
+    assert shown.out.startswith("first a, second b, study laissez-faire\n")
     (each,) = inside("compare", "a", "b", *women, "--format", "json").json()["comparisons"]
     (row,) = each["changes"]
     # Words that do not fit stand in a second line, so that the numbers stay on the first.

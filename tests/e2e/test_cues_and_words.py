@@ -66,7 +66,7 @@ def test_make_draws_a_project(inside: Portrayal, run: Path) -> None:
     cue = inside("label", "draw", run, "--project", "cue", "--how", "cue", "--codebook", "people")
     assert "next: portrayal label serve" in cue.ok().out
     asked = ("--how", "random", "--n", 4, "--codebook", "agency", "--sentences")
-    assert "sentences from 1 strata" in inside("label", "draw", run, "--project", "s", *asked).out
+    assert "sentences from 1 stratum" in inside("label", "draw", run, "--project", "s", *asked).out
 
 
 def test_words_of_a_file(inside: Portrayal, tmp_path: Path) -> None:

@@ -43,6 +43,7 @@ def test_a_change_is_printed_and_fails_where_asked(inside, made, tmp_path):
     page = tmp_path / "pages" / "watch.html"
     shown = inside("watch", str(made), "--fail", "--out", str(page))
     assert shown.status == 1, shown.err
+    assert shown.out.startswith("Texts are "), "what was seen stands before the rows"
     assert "round 3" in shown.out
     assert "What changed" in page.read_text(encoding="utf-8")
     found = inside("watch", str(made), "--format", "json")

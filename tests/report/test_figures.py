@@ -214,6 +214,15 @@ def test_only_what_is_resolved_has_colour(grid_view: View) -> None:
     assert len(figure.table.rows) == 4
 
 
+def test_a_table_has_the_surest_first(make_run: Callable[..., Run]) -> None:
+    rows = [
+        estimate(3.0, 2.0, 4.0, q=q, domain=name)
+        for name, q in (("Unsure", 0.2), ("None", None), ("Sure", 0.001))
+    ]
+    (figure,) = GENERIC["table"](View.of(make_run(rows)), rows)
+    assert [row[0] for row in figure.table.rows] == ["Sure", "Unsure", "None"]
+
+
 def test_tables_say_by_what_groups_were_seen(make_run: Callable[..., Run]) -> None:
     made = [
         estimate(

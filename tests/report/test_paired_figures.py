@@ -247,3 +247,7 @@ def test_a_hypothesis_is_named_in_words_not_in_codes() -> None:
         label(equal) == "Change of a group: female, share of gender words, short, at equal length"
     )
     assert label(dataclasses.replace(change, strata={"model": "m"})) == "Change of a group: female"
+    own = dataclasses.replace(change, strata=strata | {"lexicon": "mine", "length": "full"})
+    assert label(own) == "Change of a group: female, share of gender words, mine, short"
+    own = dataclasses.replace(own, strata=own.strata | {"lexicon": "liang-2022"})
+    assert label(own) == "Change of a group: female, share of gender words, short"

@@ -136,7 +136,15 @@ def _written(
     """Return comparisons, each with its rows, in a format; the table with those `summaries`."""
     from portrayal.collect.tables import csv_text
     from portrayal.comparison import flat_change
-    from portrayal.comparison.result import CHANGED, HEADS, about, cells, to_markdown, words_of
+    from portrayal.comparison.result import (
+        CHANGED,
+        HEADS,
+        about,
+        cells,
+        to_markdown,
+        verdict,
+        words_of,
+    )
     from portrayal.run.pages import number
 
     def plain(row: "Change | Summary") -> dict[str, Any]:
@@ -160,19 +168,15 @@ def _written(
         return "\n".join(to_markdown(each, own) for each, own in pairs)
     parts = []
     for each, own in pairs:
-        rows = []
-        for row in own:
-            *numbers, result = (cells(row, each.level)[i] for i in _ON_A_TERMINAL)
-            short = result if every or row.undefined is None else "no test"
-            rows.append((*numbers, short))
         heads = tuple(HEADS[i] for i in _ON_A_TERMINAL)
+        rows = [tuple(cells(row, each.level)[i] for i in _ON_A_TERMINAL) for row in own]
         # What changed is shown, up to a screen of it, and in any case what comes nearest.
-        verdicts = Counter(row[-1] for row in rows)
+        verdicts = Counter("no test" if row.undefined else verdict(row, each.level) for row in own)
         most = min(max(verdicts[CHANGED], 5), show.ROWS)
+        sides, *notes = about(each)
+        lead = ", ".join(f"{n:,} {what}" for what, n in verdicts.items()) or "nothing compared"
         table = show.text_table(heads, rows, None if every else most)
-        if not every and len(rows) > most:
-            table += ", ".join(f"{n:,} {what}" for what, n in verdicts.items() if n) + ".\n"
-        parts += [*about(each), table]
+        parts += [sides, f"{lead}.", *notes, table]
     if summaries:
         heads = ("over all models", "value", "interval", "a further model", "spread", "q", "models")
         means = [
@@ -244,6 +248,8 @@ def _print(found: "Watch") -> None:
     from portrayal.run.pages import number as plain
     from portrayal.run.pages import spread
 
+    for text in found.said:
+        show.line(text)
     rounds = [
         (number, each.when.isoformat(), each.name, ", ".join(each.models), f"{each.n_texts:,}")
         for number, each in enumerate(found.rounds, 1)
@@ -267,11 +273,6 @@ def _print(found: "Watch") -> None:
     if rows:
         heads = ("number", "first", "last", "change", "would be seen", "q", "changed")
         show.data(show.text_table(heads, rows, None))
-    if len(found.rounds) < 2:
-        show.line("one round: a change takes two.")
-        return
-    for text in found.said:
-        show.line(text)
 
 
 def gate(

@@ -311,7 +311,8 @@ def _checked(
             )
         if column not in names:
             raise DataError(
-                f"{where}: there is no column {column!r} for {name}; found {_listed(names)}."
+                f"{where}: there is no column {column!r} for {name}; found {_listed(names)}. "
+                f"Name one of these with --column {name}=NAME (of a reference, --reference-column)."
             )
     return dict(wanted)
 

@@ -309,12 +309,10 @@ class Comparison:
 def about(found: Comparison) -> Iterator[str]:
     """Yield what was compared, in lines: sides, prompts, instruments, what one side alone has."""
     n = found.prompts
-    yield f"{found.b} beside {found.a}, study {found.study}"
+    yield f"first {found.a}, second {found.b}, study {found.study}"
     apart = f", {n.reworded:,} of them with other words" if n.reworded else ""
-    yield (
-        f"prompts: {n.both:,} of both{apart}; {n.only_a:,} of the first alone and "
-        f"{n.only_b:,} of the second alone, which count only where prompts are not paired"
-    )
+    alone = f"; where not paired also {n.only_a:,} of the first alone, {n.only_b:,} of the second"
+    yield f"prompts: {n.both:,} of both{apart}{alone if n.only_a or n.only_b else ''}"
     if found.population == THESE:
         yield THESE_ALONE
     for each in found.instruments:

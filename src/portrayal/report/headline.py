@@ -160,7 +160,7 @@ def headline(view: View, stated: Sequence[Stated]) -> Headline:
     who = best.label if report_of(view).label else who
     middle = fmt.number(_seen(alike[len(alike) // 2]), form).lstrip("+")
     half = f"half of the {len(alike)} comparisons only {middle} or more"
-    beyond = " beyond these very prompts" if any(map(holds_here, tested)) else ""
+    beyond = " beyond these very prompts" * any(map(holds_here, tested))
     sentence = (
         f"Nothing found{beyond} in {counted}, although {size} could have been ({who}"
         f"{f'; in {half}' if len(alike) > 1 else ''})."

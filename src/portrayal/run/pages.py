@@ -70,7 +70,7 @@ def number(value: float | None, form: str = "", *, signed: bool = False) -> str:
     text = "∞" if size == math.inf else f"{size:,.0f}" if size >= 1000 else f"{size:.3g}"
     if 0 < size < 0.0001:
         text = "<0.0001"
-    return f"−{text}" if value < 0 else f"{'+' * signed}{text}"
+    return f"−{text}" if value < 0 else f"{'+' * (signed and size > 0)}{text}"
 
 
 def spread(bounds: Any, form: str = "") -> str:

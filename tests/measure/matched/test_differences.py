@@ -8,7 +8,8 @@ import pytest
 from scipy import stats
 
 from matched_pairs import pairs
-from portrayal.records import NO_FINDING
+from portrayal.measure.matched.differences import SAME_SCORES
+from portrayal.records import NO_FINDING, NO_INTERVAL, NO_TEST
 
 
 def differences(run, measure="pair_difference"):
@@ -47,6 +48,14 @@ def test_mean_and_p_are_those_of_a_paired_test_over_sources(audited):
     assert found.n_clusters == 12
     assert found.n_units == 36
     assert found.interval.method.endswith("over sources, Satterthwaite degrees of freedom")
+
+
+def test_identical_halves_say_why_there_is_no_test(audited):
+    rows = [{**row, "text": f"The person of case {row['pair']} rests."} for row in pairs()]
+    found = one(audited(rows), "length")
+    assert found.value == 0
+    assert found.instruments[NO_TEST] == SAME_SCORES
+    assert found.instruments[NO_INTERVAL] == SAME_SCORES
 
 
 def test_theme_words_are_found_where_they_were_put(audited):

@@ -134,6 +134,7 @@ def draw(
     """
     import portrayal.coding as coding
     from portrayal.measure.cues import cue_list
+    from portrayal.report.formats import plural
     from portrayal.run import Run
 
     json = format == "json"
@@ -167,8 +168,8 @@ def draw(
     if json:
         show.as_json({**facts, "codebook": book.name, "seed": seed, "how": drawn})
         return
-    what = "sentences" if sentences else "texts"
-    show.line(f"{len(items):,} {what} from {len(strata):,} strata in {made.folder}")
+    what = plural(len(items), "sentence" if sentences else "text")
+    show.line(f"{what} from {plural(len(strata), 'stratum', 'strata')} in {made.folder}")
     show.line(f"next: portrayal label serve {made.folder}")
 
 

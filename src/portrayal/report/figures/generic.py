@@ -27,6 +27,7 @@ from portrayal.report.view import (
     no_difference,
     place_of,
     place_words,
+    q_of,
 )
 from portrayal.report.words import group_label, group_words, measure_title, standing
 
@@ -185,8 +186,9 @@ def _reading(known: Rows) -> str:
 
 
 def table(view: View, estimates: Rows) -> list[Figure]:
-    """Return any measure's estimates as a table, with the measure's own words."""
+    """Return any measure's estimates as a table, the surest first, with the measure's own words."""
     name = estimates[0].measure
+    estimates = sorted(estimates, key=lambda e: 1.0 if (q := q_of(e)) is None else q)
     component = described(name)
     figure = _figure(view, estimates, component.summary if component else "")
     if component is None:

@@ -276,9 +276,8 @@ def points_panel(view: View, marks: Sequence[Mark], axis: Axis, title: str) -> S
             data.append(datum(view, found, row))
             continue
         who, value, group = found
-        shown = f"{value:+.1f}".replace("-", "−")
         data.append({"row": row, "p": value, "model": f"{who}, as published"})
-        data[-1] |= {"group": group, "value": shown}
+        data[-1] |= {"group": group, "value": fmt.signed(value, 1)}
     rows = list(dict.fromkeys(row for row, _ in marks))
     return panel(view, data, rows, axis, size=(470, 25), title=title, label_limit=260)
 

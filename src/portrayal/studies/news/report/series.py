@@ -12,6 +12,7 @@ from typing import Any
 
 import portrayal.report.formats as fmt
 import portrayal.report.words as words
+from portrayal.annotate.group_words import DEFAULT_LEXICONS
 from portrayal.records import ALL, Estimate
 from portrayal.reference import published
 from portrayal.report.figures.declared import Declarations
@@ -276,7 +277,8 @@ def _what(e: Estimate) -> str:
 
 def label(e: Estimate) -> str:
     """Return what an estimate is of ("Change of a group: female, share of gender words")."""
-    rest = [e.strata.get(name, "") for name in ("form", "contrast", "seen_by", "domain", "source")]
+    names = ("lexicon", "form", "contrast", "seen_by", "domain", "source")
+    rest = [x for name in names if (x := e.strata.get(name, "")) not in DEFAULT_LEXICONS]
     rest += ["at equal length"] * (e.strata.get("length") == EQUAL)
     what = (group_name(e.group), quantity(*place_of(e)) if "level" in e.strata else "", *rest)
     return f"{_what(e)}: {', '.join(part for part in what if part not in ('', ALL, PLAIN))}"
