@@ -13,7 +13,7 @@ from portrayal.models.loading import (
     probabilities,
     save_encoder,
 )
-from portrayal.models.onnx import has_onnx, load_onnx, read_alone, write_onnx
+from portrayal.models.onnx import has_onnx, load_onnx, on_one_core, read_alone, write_onnx
 
 __all__ = [
     "Encoder",
@@ -22,6 +22,7 @@ __all__ = [
     "load_encoder",
     "load_onnx",
     "load_transformer",
+    "on_one_core",
     "probabilities",
     "read_alone",
     "save_encoder",

@@ -2,20 +2,24 @@
 
 import gzip
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, wraps
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from portrayal.errors import DataError, MissingExtraError
 from portrayal.types import FloatArray
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
 
 def has_onnx() -> bool:
     """Return whether the packages that `load_onnx` needs are installed, without importing them."""
-    return all(map(find_spec, ("onnxruntime", "tokenizers")))
+    return all(map(find_spec, ("onnxruntime", "threadpoolctl", "tokenizers")))
 
 
 def load_onnx(model: Path, tokenizer: Path, *, threads: int = 0) -> tuple[Any, Any]:
@@ -58,6 +62,27 @@ def load_onnx(model: Path, tokenizer: Path, *, threads: int = 0) -> tuple[Any, A
             f"({type(error).__name__}: {error})."
         ) from error
     return session, words
+
+
+def on_one_core(work: Callable[P, R]) -> Callable[P, R]:
+    """Return a function in which numpy multiplies on one core.
+
+    Matrices of one text are small: on several cores threads mostly wait for one another.
+    """
+
+    @wraps(work)
+    def alone(*args: P.args, **named: P.kwargs) -> R:
+        with _libraries().limit(limits=1, user_api="blas"):
+            return work(*args, **named)
+
+    return alone
+
+
+@lru_cache(maxsize=1)
+def _libraries() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def read_alone(

@@ -18,6 +18,7 @@ from portrayal.annotate.people.reader.network import (
 from portrayal.annotate.people.shared.model import Roles
 from portrayal.annotate.people.stories.extract import read_story, story_start
 from portrayal.errors import DataError
+from portrayal.models import on_one_core
 
 ROLES = Roles("mentor", "student")
 PROMPT = "Write a story, 100 words or less, of an American mentor who teaches a student."
@@ -129,3 +130,15 @@ def test_a_person_behind_the_last_token_has_no_role(network):
 def test_a_folder_without_a_reader_is_explained(tmp_path):
     with pytest.raises(DataError, match=r"encoder\.onnx.*missing"):
         load_network(tmp_path)
+
+
+def test_it_reads_on_one_core_and_leaves_the_threads_of_others_as_they_were():
+    threadpoolctl = pytest.importorskip("threadpoolctl")
+
+    def threads():
+        return {each["num_threads"] for each in threadpoolctl.threadpool_info()}
+
+    with threadpoolctl.threadpool_limits(2, "blas"):
+        before = threads()
+        assert on_one_core(threads)() == {1}
+        assert threads() == before

@@ -17,7 +17,7 @@ from scipy import special
 import portrayal.reference as reference
 from portrayal.annotate.people.stories.scene import Scene
 from portrayal.errors import DataError
-from portrayal.models import load_onnx
+from portrayal.models import load_onnx, on_one_core
 from portrayal.reference import FEMININE, MASCULINE, NON_BINARY
 from portrayal.types import FloatArray, IntArray
 
@@ -288,6 +288,7 @@ class Network:
         self._session, self._words, self.heads = session, words, heads
         self.vocabulary, self.card = vocabulary, card
 
+    @on_one_core
     def read(self, story: HiddenStory) -> NetworkOutput:
         """Return what the network says of a story."""
         needed = story.needed
@@ -333,6 +334,7 @@ class Network:
         states = np.asarray(self._session.run(["states"], taken)[0][0])
         return states if needed is None or "needed" in taken else states[list(needed)]
 
+    @on_one_core
     def referents(
         self, pronouns: FloatArray, mentions: FloatArray, bands: IntArray, ranks: IntArray
     ) -> FloatArray:

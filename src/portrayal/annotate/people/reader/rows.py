@@ -143,10 +143,8 @@ def read_stories(
         try:
             scene = read_story(text, roles, locale)
             people = weigh(scene).characters() if below < 1.0 else None
-            if (
-                people is None
-                or min(each.confidence for each in people if each is not None) < below
-            ):
+            sure = min((each.confidence for each in people or () if each), default=0.0)
+            if people is None or sure < below:
                 asked = prompt or " and ".join(filter(None, (roles.subject, roles.object)))
                 pieces = pieces_of(scene, story_start(scene.text))
                 hidden = hide(asked, pieces, len(scene.people), network.vocabulary)
