@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import norm
 
 import portrayal
-from portrayal.records import NO_TEST, Estimate, Fixed, Interval, Null, finite
+from portrayal.records import NO_TEST, THESE, Estimate, Fixed, Interval, Null, finite
 from portrayal.report.first import finding_facts, finding_lines, first_screen
 from portrayal.report.headline import POWER, SHOWN, Headline
 from portrayal.report.page import render
@@ -257,6 +257,15 @@ def test_too_few_prompts_and_how_many_more(make_run: Maker) -> None:
     assert told(view) == (
         "a comparison rests on 3 prompts at most, and it takes 5: about 40 texts to each of 3 more "
         "prompts would do."
+    )
+
+
+def test_of_these_very_prompts_too_few_texts_are_said(make_run: Maker) -> None:
+    known = replace(bare(), fixed=Fixed(0.5, 2.0, 0.3), n_texts=3)
+    here = known.of_population(THESE, 0.95)
+    assert lead(View.of(make_run([here]))).sentence == (
+        "Nothing could be seen in 24 stories to these prompts: a comparison rests on 3 texts, and "
+        "it takes 5."
     )
 
 

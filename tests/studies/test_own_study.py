@@ -268,6 +268,10 @@ def test_factors_strata_and_no_people(tmp_path: Path) -> None:
     }
     assert shares["Goa", "nurse"] == pytest.approx(0.5)
     assert shares["Assam", "guard"] == pytest.approx(1.0)
+    said: list[str] = []
+    bare = [{"text": row["text"]} for row in texts]
+    portrayal.audit(str(path), texts=bare, out=tmp_path / "bare", report=False, say=said.append)
+    assert any(line.startswith("no column names a prompt: ") for line in said)
 
 
 def test_the_shipped_study_is_one_of_them() -> None:

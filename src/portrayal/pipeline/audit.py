@@ -4,7 +4,7 @@ import dataclasses
 import re
 import shlex
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -223,8 +223,8 @@ def _collect(
                 "the same command with --model."
             )
     tell(f"texts: {note['n_texts']:,} of {counted(len(note['models']), 'model')}{_unread(note)}")
-    if texts is not None and "model" not in note["mapping"]:
-        tell("no column names a model: all texts are of one, unnamed; --column model=NAME")
+    for line in _unnamed(study, note["mapping"]) if texts is not None else ():
+        tell(line)
     if n := note.get("n_reasoned") if texts is not None else 0:
         tell(f"{counted(n, 'text')} held reasoning, which was removed")
     for one, other in alike_models(note["models"]):
@@ -232,6 +232,14 @@ def _collect(
         tell(f"are {one} and {other} one model? They count as two; {how} makes them one")
     if left_out := note.get("left_out"):
         tell(f"left out, as their prompts are not the study's: {said_left_out(left_out)}")
+
+
+def _unnamed(study: Study, mapping: Mapping[str, str]) -> Iterator[str]:
+    """Say which columns are missed that would tell models and prompts apart."""
+    if "model" not in mapping:
+        yield "no column names a model: all texts are of one, unnamed; --column model=NAME"
+    if not {"prompt", "prompt_id"} & mapping.keys() and "subject_role" in study.fields.strata:
+        yield "no column names a prompt: texts of the same strata are of one; --column prompt=NAME"
 
 
 def _ask(run: Run, study: Study, config: AuditConfig, tell: Say) -> None:

@@ -285,6 +285,8 @@ def _untested(view: View, readable: int) -> str:
     valued = [e for e in compared if e.value is not None]
     most = max((e.n_clusters for e in valued), default=0)
     if valued and most < FEW_PROMPTS:
+        if any(e.population == THESE for e in valued):
+            return f"a comparison rests on {fmt.plural(most, 'text')}, and it takes {FEW_PROMPTS}"
         missing = FEW_PROMPTS + 1 - most
         texts = max(math.ceil(readable / max(most, 1)), 4 * FEW_PEOPLE)
         return (
