@@ -12,7 +12,9 @@ from hypothesis import settings
 
 settings.load_profile("ci")  # the same examples here and in CI: what passes here passes there
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command line; workers share the cores
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # each process would compile the package again
+# Each process would compile the package again, and each run these tests.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 gc.disable()  # until all tests are collected
 
 if TYPE_CHECKING:

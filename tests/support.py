@@ -1,8 +1,10 @@
 """Helpers that several tests share: a small world of stories, the run of them, and a browser."""
 
+import os
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +46,15 @@ _SPELLINGS = {
     "Unspecified": (None, "", "Unspecified"),
     "Unsure": ("Unsure",),
 }
+
+
+def needs(*modules: str) -> None:
+    """Skip tests without these modules, or fail where skips are refused; nothing is imported."""
+    if missing := [name for name in modules if find_spec(name) is None]:
+        reason = f"needs {' and '.join(missing)}, which an extra brings"
+        if os.environ.get("PORTRAYAL_ALL_EXTRAS") == "1":
+            pytest.fail(reason)
+        pytest.skip(reason, allow_module_level=True)
 
 
 def likelihoods(names: Sequence[str]) -> np.ndarray:

@@ -11,7 +11,6 @@ import warnings
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-import statsmodels.api as sm
 from scipy import stats
 
 from portrayal.reference import RACES, mena_nhpi_table, name_table, race_likelihoods
@@ -59,16 +58,19 @@ def gee(characters, measure, domain, group):
     of_roles = measure.startswith("subordination")
     asked = np.isin(role, ("dominant", "subordinate") if of_roles else ("neutral",))
     keep = known & asked & (domains == domain)
+    from statsmodels.genmod import cov_struct, families
+    from statsmodels.genmod.generalized_estimating_equations import GEE
+
     columns = [np.ones(keep.sum())] + ([role[keep] == "subordinate"] if of_roles else [])
-    family = sm.families.Poisson() if of_roles else sm.families.Binomial()
+    family = families.Poisson() if of_roles else families.Binomial()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a likelihood by race is no whole count
-        found = sm.GEE(
+        found = GEE(
             y[keep].astype(float),
             np.column_stack(columns).astype(float),
             groups=prompt[keep],
             family=family,
-            cov_struct=sm.cov_struct.Independence(),
+            cov_struct=cov_struct.Independence(),
         ).fit(cov_type="bias_reduced")
     df = len(np.unique(prompt[keep])) - len(columns)
     half = stats.t.isf(0.025, df) * found.bse[-1]

@@ -13,8 +13,6 @@ import dataclasses
 import gzip
 import json
 import math
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -24,6 +22,7 @@ from unittest import mock
 import pytest
 
 import portrayal
+from command import invoke
 from portrayal import registry
 from portrayal.annotate.agency.loading import SHIPPED
 from portrayal.run import Run
@@ -101,15 +100,14 @@ def estimates_of(case: str, find: Any, out: Path) -> list[dict[str, Any]]:
 
 def as_stored(run: Run) -> list[dict[str, Any]]:
     """One dictionary for each estimate of a run."""
-    return [plain(dataclasses.asdict(row)) for row in run.records]
+    return [plain(row) for row in run.records]
 
 
 def printed_by(case: str, find: Any) -> Any:
     """What a command prints as JSON."""
     words = [find(word) if "/" in word else word for word in COMMANDS[case]]
-    command = [sys.executable, "-m", "portrayal", *map(str, words)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
-    assert done.returncode == 0, done.stderr
+    done = invoke(*words)
+    assert done.exit_code == 0, done.stderr
     return plain(json.loads(done.stdout))
 
 
@@ -117,6 +115,8 @@ def plain(value: Any) -> Any:
     """`value` as JSON can hold it, with numbers that JSON lacks as words and maps in one order."""
     if isinstance(value, Mapping):
         return {str(key): plain(value[key]) for key in sorted(value)}
+    if dataclasses.is_dataclass(value):
+        return {each.name: plain(getattr(value, each.name)) for each in dataclasses.fields(value)}
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):

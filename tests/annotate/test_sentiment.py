@@ -14,11 +14,9 @@ from portrayal.annotate.sentences import sentences
 from portrayal.annotate.sentiment import SENTIMENT, Polarity, sentiment_of, sentiment_settings
 from portrayal.annotate.sentiment import textblob as engine
 from portrayal.errors import MissingExtraError, UnknownNameError
+from support import needs
 
-pytest.importorskip("textblob", reason="sentiment needs textblob (extra 'news')")
-
-from textblob import TextBlob
-from textblob.en import sentiment as theirs
+needs("textblob")
 
 SENTENCES = (
     "The film was wonderful.",
@@ -35,6 +33,12 @@ SENTENCES = (
 )
 
 
+def theirs(text: str) -> tuple[float, float]:
+    from textblob.en import sentiment
+
+    return sentiment(text)
+
+
 @pytest.fixture(scope="module")
 def polarity() -> Polarity:
     return engine()
@@ -42,6 +46,8 @@ def polarity() -> Polarity:
 
 @pytest.mark.parametrize("text", SENTENCES)
 def test_equal_to_textblob(polarity: Polarity, text: str) -> None:
+    from textblob import TextBlob
+
     assert polarity(text) == theirs(text)[0] == TextBlob(text).sentiment.polarity
 
 

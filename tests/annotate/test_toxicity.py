@@ -1,7 +1,6 @@
 """Toxicity: a score for each sentence, by a classifier that the test makes."""
 
 import importlib
-import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,24 +12,16 @@ import pytest
 
 from portrayal.annotate.toxicity import TOXICITY, load, toxicity_settings
 from portrayal.errors import DataError, MissingExtraError, OptionError
+from support import needs
 
 TEXTS = ["Go away, fool. It rained all day.", "Hello there.", ""]
-
-
-def need(name: str) -> Any:
-    """Return a module of the extra `toxicity`; without it skip, or fail where skips are refused."""
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        if os.environ.get("PORTRAYAL_ALL_EXTRAS") == "1":
-            raise
-        pytest.skip(f"{name} is not installed (extra 'toxicity')")
 
 
 @pytest.fixture(scope="module")
 def make(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
     """Save a tiny random BERT that classifies texts."""
-    torch, transformers = need("torch"), need("transformers")
+    needs("torch", "transformers")
+    torch, transformers = map(importlib.import_module, ("torch", "transformers"))
 
     def save(labels: Sequence[str] = ("toxic", "insult"), *, safe: bool = True, **more: Any) -> str:
         folder = tmp_path_factory.mktemp("bert")
@@ -122,7 +113,7 @@ def test_without_the_packages_an_error_says_what_to_install(
 
 
 def test_scores_are_sigmoids_of_the_labels_logit(make: Callable[..., str]) -> None:
-    torch, transformers = need("torch"), need("transformers")
+    torch, transformers = map(importlib.import_module, ("torch", "transformers"))
     folder = make()
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     network = transformers.AutoModelForSequenceClassification.from_pretrained(folder).eval()

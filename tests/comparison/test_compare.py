@@ -3,7 +3,6 @@
 import shutil
 from dataclasses import replace
 
-import altair
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
@@ -173,6 +172,7 @@ def test_a_comparison_is_shown_in_notebooks_with_every_word_escaped(runs):
     chart = found.chart()
     bundle = chart._repr_mimebundle_()
     assert bundle["application/vnd.vegalite.v5+json"]["vconcat"]
+    altair = pytest.importorskip("altair")
     altair.Chart.from_dict(dict(chart))
     text = to_markdown(found, ordered(found))
     assert text.count("\n| ") == len(ordered(found)) + 2

@@ -10,8 +10,9 @@ import pytest
 from e2e.conftest import NO_PAGE, QUICK, Portrayal, killed_after, write_lines
 from servers.openai_server import OpenAIServer
 from servers.rewriter import body
+from support import needs
 
-pytest.importorskip("openai", reason="needs the extra 'openai'")
+needs("openai")
 N = 24
 SENTENCES = 4
 TOPICS = ("roads", "rivers", "bridges", "gardens", "maps", "songs", "ovens", "clocks")

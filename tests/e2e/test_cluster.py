@@ -1,6 +1,5 @@
 """A Dask cluster of separate processes, each with a folder of its own: the bytes of one process."""
 
-import importlib.util
 import os
 import signal
 import socket
@@ -14,11 +13,10 @@ from pathlib import Path
 import pytest
 
 from portrayal.studies.laissez_faire import sample
+from support import needs
 
 FEW = 3
 """Texts in a shard, so that the small sample has many."""
-
-WHY = "Dask is not installed: pip install 'portrayal[cluster]'"
 
 ASK = f"""
 import sys
@@ -44,10 +42,7 @@ def dask_setup(worker):
 
 @pytest.fixture(autouse=True)
 def _dask() -> None:
-    if importlib.util.find_spec("distributed") is None:
-        if os.environ.get("PORTRAYAL_ALL_EXTRAS") == "1":
-            pytest.fail(WHY)
-        pytest.skip(WHY)
+    needs("distributed")
 
 
 @contextmanager

@@ -3,15 +3,13 @@
 import signal
 from pathlib import Path
 
-import pytest
-
 from coding.raters import project
 from e2e.conftest import Portrayal
 from portrayal.coding import codebook
 from servers.raters_page import Client, Page, killed_while_coding
+from support import needs
 
-pytest.importorskip("starlette")
-pytest.importorskip("uvicorn")
+needs("starlette", "uvicorn")
 
 KILLS = 12
 CODES = [code.key for code in codebook("stereotypes").codes]

@@ -22,8 +22,9 @@ from portrayal.collect.ask.replies import prompt_of
 from portrayal.run import Run
 from servers.batch_server import BatchServer
 from servers.openai_server import OpenAIServer
+from support import needs
 
-pytest.importorskip("openai", reason="needs the extra 'openai'")
+needs("openai")
 FAITH = """
 name = "faith"
 label = "Faith"

@@ -185,7 +185,6 @@ TAMPERED: list[tuple[str, Callable[[Path], None], str]] = [
 def test_what_was_tampered_with_is_named(
     copied: Run, file: str, tamper: Callable[[Path], None], said: str
 ) -> None:
-    assert verify_evidence(copied).ok
     tamper(copied.path / file)
     checked = verify_evidence(copied)
     assert not checked.ok
@@ -297,18 +296,28 @@ FORGED: dict[str, Callable[[Path], None]] = {
 }
 
 
+@pytest.fixture(scope="module")
+def published(measured: Run, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A run with one pack, both as they were made, and the digest of its manifest."""
+    run = tmp_path_factory.mktemp("published") / "run"
+    shutil.copytree(measured.path, run)
+    assert verify_evidence(Run(run)).ok
+    shutil.rmtree(run / "evidence" / "eu-ai-act")
+    (digest,) = verify_evidence(Run(run)).manifests.values()
+    assert verify_evidence(Run(run), None, digest).ok
+    return run, digest
+
+
 @pytest.mark.fault(
     "a run, its pack or its manifest was forged (20 kinds)",
     "none is verified; those who write the manifest again are told by its published digest",
 )
 @pytest.mark.parametrize("kind", FORGED)
-def test_no_forgery_is_verified(copied: Run, kind: str) -> None:
-    folder = copied.path / "evidence" / "model-card"
-    shutil.rmtree(copied.path / "evidence" / "eu-ai-act")
-    published = verify_evidence(copied, folder).manifests[str(folder / "manifest.json")]
-    assert verify_evidence(copied, None, published).ok
+def test_no_forgery_is_verified(published: tuple[Path, str], tmp_path: Path, kind: str) -> None:
+    made, digest = published
+    copied = Run(shutil.copytree(made, tmp_path / "run"))
     FORGED[kind](copied.path)
-    assert not verify_evidence(copied, None, published).ok
+    assert not verify_evidence(copied, None, digest).ok
     told_by_digest = ("report, manifest written again", "texts taken out")
     if not any(each in kind for each in told_by_digest):
         assert not verify_evidence(copied).ok

@@ -97,8 +97,11 @@ def test_a_class_name_has_one_meaning() -> None:
 
 
 @pytest.mark.parametrize("path", MODULES, ids=module_name)
-def test_sizes(path: Path) -> None:
+def test_a_module_is_short_and_does_nothing_that_it_must_not(path: Path) -> None:
     assert not too_long(path)
+    assert not executed(path)
+    assert not given_streams(parse(path))
+    assert path.is_relative_to(PACKAGE / "cli") or not printed(parse(path))
 
 
 def out_of_shape(package: Path) -> list[str]:
@@ -155,8 +158,8 @@ def test_a_stage_names_no_study(stage: str) -> None:
         assert not bad, f"{module_name(path)} asks for {bad}: a study says this itself"
 
 
-@pytest.mark.parametrize("path", MODULES, ids=module_name)
-def test_nothing_is_executed_or_unpickled(path: Path) -> None:
+def executed(path: Path) -> list[str]:
+    """Return what a module executes or unpickles."""
     bad = [name for name in imports(path) if name.split(".")[0] in EXECUTES]
     for node in ast.walk(parse(path)):
         if isinstance(node, ast.Call):
@@ -167,7 +170,7 @@ def test_nothing_is_executed_or_unpickled(path: Path) -> None:
                 k.arg == "allow_pickle" and getattr(k.value, "value", True) for k in node.keywords
             ):
                 bad.append(f"allow_pickle in line {node.lineno}")
-    assert not bad
+    return bad
 
 
 def given_streams(tree: ast.Module) -> list[int]:
@@ -193,26 +196,18 @@ def given_streams(tree: ast.Module) -> list[int]:
     ]
 
 
-@pytest.mark.parametrize("path", MODULES, ids=module_name)
-def test_arrow_reads_paths(path: Path) -> None:
-    assert not given_streams(parse(path))
-
-
 def test_the_guard_of_streams_sees_one() -> None:
     tree = ast.parse('with path.open("rb") as stream:\n    table = pq.read_table(stream)\n')
     assert given_streams(tree) == [2]
 
 
-@pytest.mark.parametrize("path", MODULES, ids=module_name)
-def test_only_the_command_line_prints(path: Path) -> None:
-    if path.is_relative_to(PACKAGE / "cli"):
-        return
-    bad = [
+def printed(tree: ast.Module) -> list[int]:
+    """Return the lines that print, which only the command line may."""
+    return [
         node.lineno
-        for node in ast.walk(parse(path))
+        for node in ast.walk(tree)
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("print", "breakpoint")
     ]
-    assert not bad, f"print in lines {bad}"
 
 
 def test_the_body_counter_counts() -> None:

@@ -3,6 +3,7 @@
 import ast
 import subprocess
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -18,8 +19,11 @@ def modules(*folders: str) -> list[Path]:
 
 
 def parse(path: Path) -> ast.Module:
-    """Return the syntax tree of a module."""
-    return ast.parse(path.read_text(encoding="utf-8"), str(path))
+    """Return the syntax tree of a module; of the last one it is not read again."""
+    return _parsed(path.read_text(encoding="utf-8"), str(path))
+
+
+_parsed = lru_cache(maxsize=1)(ast.parse)
 
 
 def module_name(path: Path, package: Path = PACKAGE) -> str:

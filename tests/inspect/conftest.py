@@ -1,8 +1,6 @@
 """Inspect evaluations that answer offline, from a list of texts."""
 
 import gc
-import importlib.util
-import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -10,16 +8,13 @@ from typing import Any
 
 import pytest
 
-WHY = "Inspect AI is not installed: pip install 'portrayal[inspect]'"
+from support import needs
 
 
 @pytest.fixture(scope="session")
 def inspect_ai() -> Any:
     """The installed Inspect; skips without it, fails where every extra was promised."""
-    if importlib.util.find_spec("inspect_ai") is None:
-        if os.environ.get("PORTRAYAL_ALL_EXTRAS") == "1":
-            pytest.fail(WHY)
-        pytest.skip(WHY)
+    needs("inspect_ai")
     import inspect_ai
 
     return inspect_ai

@@ -13,8 +13,9 @@ from portrayal.errors import OptionError
 from portrayal.mitigate import mitigate_agency
 from servers.batch_server import BatchServer
 from servers.rewriter import BAD, text_of
+from support import needs
 
-pytest.importorskip("openai")
+needs("openai")
 
 GOOD = '{"original": "is warm to all", "edited": "directs everyone"}'
 OUTSIDE = '{"original": "leads work", "edited": "is warm"}'

@@ -22,12 +22,7 @@ from portrayal.errors import MissingExtraError, OptionError, RunError
 from portrayal.report import SCHEMAS, log_run, schema
 from portrayal.report.tracking import metrics_of
 from portrayal.run import Run
-
-
-def _needed(name: str) -> Any:
-    if os.environ.get("PORTRAYAL_ALL_EXTRAS") == "1":
-        return __import__(name)
-    return pytest.importorskip(name, reason=f"needs {name}")
+from support import needs
 
 
 @pytest.fixture
@@ -42,8 +37,7 @@ def page(sample_run: Run) -> Run:
 def mlflow_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A real MLflow server on this machine."""
     # Its own process: imported here, it would warn of what its libraries deprecate.
-    _needed("mlflow")
-    _needed("sqlalchemy")
+    needs("mlflow", "sqlalchemy")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -92,7 +86,9 @@ def test_what_mlflow_holds_equals_the_run(page: Run, mlflow_server: str, tmp_pat
 def test_wandb_holds_the_run_offline(
     page: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wandb = _needed("wandb")
+    needs("wandb")
+    import wandb
+
     for name, value in {
         "WANDB_MODE": "offline",
         "WANDB_DIR": str(tmp_path),

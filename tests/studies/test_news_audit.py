@@ -12,9 +12,9 @@ from portrayal.errors import DataError, MissingExtraError, OptionError
 from portrayal.records import Estimate
 from portrayal.run import Run
 from portrayal.studies.news.audit import LEVELS, NewsOptions, chosen_levels
+from support import needs
 
-pytest.importorskip("textblob", reason="sentiment needs textblob (extra 'news')")
-pytest.importorskip("gensim", reason="topics need gensim (extra 'news')")
+needs("textblob", "gensim")
 
 QUICK: dict[str, Any] = {"draws": 100, "permutations": 20, "report": False}
 

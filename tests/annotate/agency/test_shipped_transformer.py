@@ -12,9 +12,9 @@ from portrayal.annotate.agency import load_classifier, loading, mask
 from portrayal.annotate.agency.labelled import read_labelled
 from portrayal.annotate.agency.rows import AGENCY, agency_settings, readings_beside
 from portrayal.errors import DataError
+from support import needs
 
-pytest.importorskip("onnxruntime", reason="needs the extra 'reader'")
-pytest.importorskip("tokenizers", reason="needs the extra 'reader'")
+needs("onnxruntime", "tokenizers")
 
 SENTENCES = [
     "They founded a company and led its expansion.",

@@ -1,5 +1,4 @@
 import importlib
-import os
 
 import numpy as np
 import pytest
@@ -8,22 +7,13 @@ from portrayal.annotate.agency import load_classifier
 from portrayal.annotate.agency.labelled import LabelledSentences
 from portrayal.annotate.agency.training import Fitting, train_agency, train_checkpoints
 from portrayal.errors import DataError, OptionError
+from support import needs
 
 WORDS = "led won built helped shared cared they it and .".split()  # noqa: SIM905
 
 
-def need(name):
-    """Return a module of the extra `agency`; without it skip, or fail where skips are refused."""
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        if os.environ.get("PORTRAYAL_ALL_EXTRAS") == "1":
-            raise
-        pytest.skip(f"{name} is not installed (extra 'agency')", allow_module_level=True)
-
-
-torch = need("torch")
-transformers = need("transformers")
+needs("torch", "transformers")
+torch, transformers = map(importlib.import_module, ("torch", "transformers"))
 
 
 @pytest.fixture(scope="module")

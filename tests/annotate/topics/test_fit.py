@@ -27,10 +27,10 @@ from portrayal.annotate.topics.fit import (
     topic_grid,
 )
 from portrayal.errors import DataError, OptionError, RunError
+from support import needs
 from topic_run import news, paired_run, silent, topic_run
 
-pytest.importorskip("gensim")
-pytest.importorskip("lemminflect")
+needs("gensim", "lemminflect")
 
 
 def test_a_fit_is_kept_and_used_again(tmp_path: Path) -> None:

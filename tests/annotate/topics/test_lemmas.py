@@ -2,9 +2,10 @@
 
 import pytest
 
-pytest.importorskip("lemminflect")
-
 from portrayal.annotate.topics.corpus import forms, lemmas
+from support import needs
+
+needs("lemminflect")
 
 
 def test_forms_are_words_and_clitics() -> None:

@@ -6,8 +6,9 @@ import pytest
 from portrayal.annotate.topics.corpus import Bags, bags_of
 from portrayal.annotate.topics.fit import fit_lda, gensim
 from portrayal.annotate.topics.model import TopicModel
+from support import needs
 
-pytest.importorskip("gensim")
+needs("gensim")
 WORDS = tuple(f"w{i:02}" for i in range(30))
 
 

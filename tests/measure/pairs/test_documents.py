@@ -18,10 +18,10 @@ from portrayal.measure.pairs.table import EQUAL, FULL, Level, Paired
 from portrayal.measure.pairs.topic_use import topic_use
 from portrayal.measure.pairs.topics import pertinent_shares
 from portrayal.run import Run
+from support import needs
 from topic_run import news, paired_run, silent, topic_run
 
-pytest.importorskip("gensim")
-pytest.importorskip("lemminflect")
+needs("gensim", "lemminflect")
 
 Fitted = tuple[Run, Paired, TopicSettings, Topics]
 

@@ -1,4 +1,3 @@
-import importlib
 import os
 import signal
 import subprocess
@@ -20,14 +19,9 @@ from portrayal.errors import OptionError, RunError
 from portrayal.records import Prompt
 from portrayal.run import Run
 from servers.batch_server import BatchServer
+from support import needs
 
-for client in ("pydantic_ai", "openai", "anthropic", "google.genai"):
-    try:
-        importlib.import_module(client)
-    except ImportError:
-        if os.environ.get("PORTRAYAL_ALL_EXTRAS") == "1":
-            raise
-        pytest.skip(f"{client} is not installed (extras of the services)", allow_module_level=True)
+needs("pydantic_ai", "openai", "anthropic", "google")
 
 KEY = "sk-test-0123456789abcdef"
 MODELS = {"openai": "gpt-test", "anthropic": "claude-test", "google": "gemini-test"}

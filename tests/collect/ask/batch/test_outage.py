@@ -11,8 +11,9 @@ from portrayal.collect.ask.provider import StopError
 from portrayal.collect.ask.runner import open_batches
 from servers.batch_server import BatchServer
 from servers.openai_server import OpenAIServer
+from support import needs
 
-pytest.importorskip("openai")
+needs("openai")
 
 PACE = Retry(attempts=3, first_wait=0.01, longest_wait=0.05, settle_seconds=0.1, outage=0.05)
 BATCH = {"batch": True, "retry": PACE}

@@ -1,7 +1,6 @@
 import asyncio
 import importlib
 import json
-import os
 from collections import Counter
 
 import numpy as np
@@ -13,23 +12,14 @@ from portrayal.collect.ask.local.provider import LocalProvider
 from portrayal.collect.ask.provider import Provider, RejectedError, StopError
 from portrayal.errors import MissingExtraError, OptionError
 from portrayal.models.loading import missing_extra
+from support import needs
 
 WORDS = [f"w{n}" for n in range(70)]
 CONTEXT = 64
 
 
-def need(name):
-    """Return a module of the extra `local`; without it skip, or fail where skips are refused."""
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        if os.environ.get("PORTRAYAL_ALL_EXTRAS") == "1":
-            raise
-        pytest.skip(f"{name} is not installed (extra 'local')", allow_module_level=True)
-
-
-torch = need("torch")
-transformers = need("transformers")
+needs("torch", "transformers")
+torch, transformers = map(importlib.import_module, ("torch", "transformers"))
 
 
 def save_model(folder, *, template=None, kind="llama", eos=True, safe=True):
