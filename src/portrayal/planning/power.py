@@ -37,6 +37,7 @@ _MOST_SUBSETS, _PER_P = 9_999, 4
 _FLIPS = 200  # changes of sides of each audit without an effect
 _ALL_SUBSETS = 9
 _BINS = 512
+_CELLS = 2**16
 _DRAWN_TEXTS = 24  # above, the sum of a prompt's names is drawn at once
 _CLOSE = 0.005
 _STEPS = 14  # ratios tried at most for the smallest that is found
@@ -320,6 +321,7 @@ class _Draws:
             each = (design.prompts, design.texts, design.replicates)
             repeated = rng.random(each, dtype=np.float32) < np.sqrt(design.icc)
             self._each = np.where(repeated, self._own[:, np.newaxis], rng.random(each))
+            self._cell = (self._each * _CELLS).astype(np.uint16)
         else:
             self._copies = rng.binomial(design.texts, np.sqrt(design.icc), shape)
             self._normal = rng.standard_normal(shape)
@@ -337,11 +339,15 @@ class _Draws:
                 shares = rng.beta(share * total, (1.0 - share) * total, shares.shape)
             return rng.binomial(self._design.texts, shares).astype(np.float64)
         order = np.cumsum(weight)
-        last = len(order) - 1
         if self._design.texts <= _DRAWN_TEXTS:
-            at = np.minimum(np.searchsorted(order, self._each * order[-1]), last)
-            return np.asarray(counting.value[at].sum(1), dtype=np.float64)
-        own = counting.value[np.minimum(np.searchsorted(order, self._own * order[-1]), last)]
+            # Most cells lie within one value, which is looked up; in the others it is searched.
+            edges = np.searchsorted(order[:-1], np.linspace(0.0, order[-1], _CELLS + 1))
+            found = counting.value[edges[:-1]][self._cell]
+            several = (edges[:-1] != edges[1:])[self._cell]
+            exact = np.searchsorted(order[:-1], self._each[several] * order[-1])
+            found[several] = counting.value[exact]
+            return np.asarray(found.sum(1), dtype=np.float64)
+        own = counting.value[np.searchsorted(order[:-1], self._own * order[-1])]
         fresh = self._summed(weight / order[-1], counting.value)
         return np.asarray(self._copies * own + fresh, dtype=np.float64)
 

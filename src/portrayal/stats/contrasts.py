@@ -37,7 +37,7 @@ JOINT_DRAWS = 9_999
 """Joint changes of sides that are drawn."""
 
 _WIDEST = 25.0  # log ratio beyond which a bound is 0 or infinite
-_HALVINGS = 50
+_HALVINGS = 40
 _FITS = 200
 _ALIKE = 1e-12  # part of the sum of squares below which scores do not vary
 _LEAST = 0.05  # part of the variance of independent people below which it is not estimated

@@ -232,10 +232,12 @@ def evidence_p(evidence: Evidence, null: npt.ArrayLike) -> FloatArray:
     """Two-sided p of the share against `null`, shape (n_groups,): twice the smaller mid-p tail."""
     at = np.asarray(null, dtype=np.float64)
     effects, weights = effect_density(evidence)
-    units, atom = evidence.size / effects, evidence.atom
-    up = _tail(evidence.share, units, weights, at, 1 - at, atom)
-    down = _tail(1 - evidence.share, units, weights, 1 - at, at, atom)
-    return np.minimum(1.0, 2.0 * np.minimum(up, down))
+    count, others = _counts(evidence.share, evidence.size / effects)
+    known = _log_choices(count, others), weights
+    up = _reach(count, others, *known, at, 1 - at, evidence.atom)
+    down = _reach(others, count, *known, 1 - at, at, evidence.atom)
+    p = np.minimum(1.0, 2.0 * np.minimum(up, down))
+    return np.where(np.isnan(evidence.share + at), np.nan, p)
 
 
 def evidence_interval(evidence: Evidence, level: float) -> tuple[FloatArray, FloatArray]:
@@ -341,24 +343,6 @@ def _edge(
     return np.where(whole, stop, far)
 
 
-def _tail(
-    share: FloatArray,
-    units: FloatArray,
-    weights: FloatArray,
-    at: FloatArray,
-    rest: FloatArray,
-    atom: float,
-) -> FloatArray:
-    """Probability of a count of share · units or more when the share is `at`, averaged.
-
-    Of the count itself the part `atom` counts. `units` and `weights` have shape (n_nodes, k), the
-    others (k,); `rest` is 1 - at.
-    """
-    count, others = _counts(share, units)
-    found = _reach(count, others, _log_choices(count, others), weights, at, rest, atom)
-    return np.where(np.isnan(share + at), np.nan, found)
-
-
 def _counts(share: FloatArray, units: FloatArray) -> tuple[FloatArray, FloatArray]:
     count = share * units
     return count, np.maximum(units - count, 0.0)
@@ -367,8 +351,7 @@ def _counts(share: FloatArray, units: FloatArray) -> tuple[FloatArray, FloatArra
 def _log_choices(count: FloatArray, others: FloatArray) -> FloatArray:
     """Logarithm of the binomial coefficient."""
     with np.errstate(invalid="ignore"):
-        found = -np.log1p(count + others) - special.betaln(count + 1.0, others + 1.0)
-    return np.asarray(found)
+        return np.asarray(-np.log1p(count + others) - special.betaln(count + 1.0, others + 1.0))
 
 
 def _reach(
@@ -380,7 +363,11 @@ def _reach(
     rest: FloatArray,
     atom: float,
 ) -> FloatArray:
-    """What `_tail` gives, of counts (n_nodes, k) whose binomial coefficients are known."""
+    """Probability of so high a count or a higher when the share is `at`, averaged by `weights`.
+
+    Of the count itself the part `atom` counts. Counts and `weights` have shape (n_nodes, k), `at`
+    and `rest`, which is 1 - at, (k,).
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         reach = special.betainc(np.maximum(count, _TINY), others + 1.0, at)
         whole = np.where(count > 0, reach, 1.0)
@@ -394,7 +381,7 @@ def _reach(
 def _lower_bound(
     share: FloatArray, units: FloatArray, weights: FloatArray, tail: float, atom: float
 ) -> FloatArray:
-    """The share at which `_tail` is `tail`; 0 where the count is 0, NaN where it is unknown.
+    """The share at which `_reach` is `tail`; 0 where the count is 0, NaN where it is unknown.
 
     Regula falsi (Illinois) on the logit of the share and the normal quantile of the tail, where the
     curve is nearly straight; halved where it leaves its bracket.
