@@ -292,7 +292,7 @@ def test_published_figures_of_a_task_stand_beside(tmp_path):
     assert printed["Black female"] == "51.3\xa0%"  # Table 3
     assert printed["female"] == "—"
     assert "Table 3" in drawn["agency-shares"].note
-    (panel,) = drawn["agency-strata"].spec["vconcat"]
+    (panel,) = drawn["agency-strata"].spec["concat"]
     assert "Chemistry: human texts (paper)" in str(panel)  # Table 17
     assert "human texts" not in str(drawn["agency-groups"].spec)
     variances = [row for row in drawn["agency-variance"].table.rows if "(paper)" in row[0]]
@@ -304,7 +304,7 @@ def test_models_stand_beside_human_texts(tmp_path):
     rows += [dict(row, model="gpt") for row in texts_of({"a": 0.9, "b": 0.1}, seed=1)]
     view = audit(tmp_path / "r", rows)
     (figure,) = [each for each in figures(view) if each.key == "agency-human"]
-    (panel,) = figure.spec["vconcat"]
+    (panel,) = figure.spec["concat"]
     order = panel["layer"][0]["encoding"]["y"]["scale"]["domain"]
     assert order[0] == "human"
     assert figure.reading.startswith("1 of 1 difference of models from human texts can be told")

@@ -73,7 +73,7 @@ def words_of(path: Path) -> str:
 
 def test_a_comparison_says_what_changed_and_what_did_not(compared: Path) -> None:
     said = words_of(compared)
-    assert "representation ratio of feminized characters in Learning is 0." in said
+    assert "Feminized characters in Learning: representation ratio 0." in said
     assert "over 15 prompts of both; q" in said
     assert "Shown to be the same" in said
     assert "Not resolved" in said

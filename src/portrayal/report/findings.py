@@ -401,9 +401,8 @@ def absent_groups(view: View) -> str:
     first = next(iter(gone.values()))[0]
     where = fmt.listed(places) if len(places) <= 3 else f"at least one of {len(places)} places"
     upper = [e.interval.high for g in gone.values() for e in g if e.interval is not None]
-    names = list(gone)[:6] + ([f"{len(gone) - 6} other groups"] if len(gone) > 6 else [])
     return (
-        f"Not once counted, in {where}: {fmt.listed(names)}. By chance alone "
+        f"Not once counted, in {where}: {fmt.listed(list(gone), 6)}. By chance alone "
         f"that can happen among few {units(first.unit, 2.0)}: the intervals end "
         + (f"between {fmt.ratio(min(upper))} and " if max(upper) > min(upper) else "at ")
         + f"{fmt.ratio(max(upper))} times the baseline."

@@ -7,7 +7,7 @@ words (`StudyReport.first`).
 import hashlib
 import json
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -241,8 +241,8 @@ def cannot_lines(view: View) -> tuple[str, ...]:
         counted = {units(e.unit, 2.0) for e, _ in judged if group_label(e.group) in rare}
         what = "people" if counted - {"texts"} else "texts"
         said.append(
-            f"Cannot be measured here: {_few_named(rare)}. There are fewer than {FEW_PEOPLE} "
-            f"{what} of them or {FEW_PROMPTS} prompts, or the reader cannot recognise them."
+            f"Cannot be measured here: {fmt.listed(rare, MOST_NAMED)}. There are fewer than "
+            f"{FEW_PEOPLE} {what} of them or {FEW_PROMPTS} prompts, or the reader cannot see them."
         )
     # Groups of a factor that no baseline gives a share of: they have shares, but no comparison.
     single = [e for e, _ in judged if len(e.group) == 1]
@@ -251,8 +251,8 @@ def cannot_lines(view: View) -> tuple[str, ...]:
     names = [name for name in bare if name not in compared]
     if names:
         said.append(
-            f"No baseline gives a share of {_few_named(names)}: how often they occur stands in "
-            "the figures, compared with nothing."
+            f"No baseline gives a share of {fmt.listed(names, MOST_NAMED)}: how often they occur "
+            "stands in the figures, compared with nothing."
         )
     if unclear:
         said.append(
@@ -260,13 +260,6 @@ def cannot_lines(view: View) -> tuple[str, ...]:
             "whether groups differ. That is no evidence that they are treated alike."
         )
     return tuple(said)
-
-
-def _few_named(names: Sequence[str]) -> str:
-    """The first of these names, and how many others there are."""
-    more = len(names) - MOST_NAMED
-    others = [fmt.plural(more, "other group")] if more > 0 else []
-    return fmt.listed([*names[:MOST_NAMED], *others])
 
 
 _COUNT = """

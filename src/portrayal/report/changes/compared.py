@@ -335,8 +335,8 @@ def _headline(row: Change, labels: tuple[str, str]) -> str:
     values = [fmt.number(value, form_of(row)) for value in (row.value_a, row.value_b)]
     what = subject(row.measure, row.place, row.group)
     if row.model_a != row.model_b:
-        return f"The {what} is {values[0]} in {labels[0]} and {values[1]} in {labels[1]}"
-    return f"The {what} {'rose' if up else 'fell'} from {values[0]} to {values[1]}"
+        return f"{what} {values[0]} in {labels[0]} and {values[1]} in {labels[1]}"
+    return f"{what} {'rose' if up else 'fell'} from {values[0]} to {values[1]}"
 
 
 def _sentence(row: Change, behind: Behind, labels: tuple[str, str], level: float) -> Stated:

@@ -16,7 +16,7 @@ from portrayal.report.charts import Charts, frame, packed, plain_cell
 from portrayal.report.figures.declared import Cell, Declarations
 from portrayal.report.figures.figure import Figure, Spec, Table
 from portrayal.report.formats import short
-from portrayal.report.words import group_label, group_words, measure_title
+from portrayal.report.words import capital, group_label, group_words, measure_title
 from portrayal.run.files import replacing
 from portrayal.run.pages import templates
 
@@ -30,12 +30,10 @@ def row_label(strata: Mapping[str, str], group: Mapping[str, str], *, placed: bo
 
 
 def subject(measure: str, strata: Mapping[str, str], group: Mapping[str, str]) -> str:
-    """Return what a sentence is about ("representation ratio of feminized characters in Labor")."""
-    title = measure_title(measure, inside=True)
+    """Return what a sentence is about ("Feminized characters in Labor: representation ratio")."""
+    title = "share" if "outcome" in group else measure_title(measure, inside=True)
     place = strata_words(strata, group, "in ")
-    if "outcome" in group:
-        return f"share of {group_words(group)}" + (f" {place}" if place else "")
-    return f"{title} of {group_words(group)}" + (f" {place}" if place else "")
+    return f"{capital(group_words(group))}{f' {place}' if place else ''}: {title}"
 
 
 def change_words(row: Any, change: float | None) -> str:

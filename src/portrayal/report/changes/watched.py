@@ -221,9 +221,8 @@ def _sentence(found: Watch, row: Timeline) -> Stated:
     since, seen = (found.rounds[(n or 1) - 1] for n in (row.start, row.alarm))
     known = [fmt.number(value, form_of(row)) for value in row.values if value is not None]
     headline = (
-        f"The {subject(row.measure, row.place, row.group)} {'rose' if up else 'fell'} from "
-        f"round {row.start} ({since.when.isoformat()}) on; it was {known[0]} at first and is "
-        f"{known[-1]}"
+        f"{subject(row.measure, row.place, row.group)} {'rose' if up else 'fell'} from "
+        f"round {row.start} ({since.when.isoformat()}) on, {known[0]} at first and {known[-1]} now"
     )
     facts = (
         f"{change_words(row, row.change)} ({span_words(row)})",

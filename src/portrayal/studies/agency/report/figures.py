@@ -8,7 +8,7 @@ import portrayal.studies.agency.report.series as series
 from portrayal.records import ALL, Estimate
 from portrayal.reference import published
 from portrayal.report.figures.figure import Figure, Spec, Table
-from portrayal.report.figures.panels import rule_at
+from portrayal.report.figures.panels import rule_at, tiled
 from portrayal.report.formats import points, short
 from portrayal.report.view import View, is_sure
 from portrayal.studies.agency.report.ranking import rankings
@@ -101,7 +101,7 @@ def ranking(view: View) -> Iterator[Figure]:
         "agency-groups",
         view,
         (),
-        series.stacked(panels),
+        tiled(panels),
         table=Table(heads, tuple(cells), 3),
         ranked=sum(not r.why for r in own),
         counted=fmt.plural(len(own), "ranking"),
@@ -142,7 +142,7 @@ def beside_human(view: View) -> Iterator[Figure]:
         "agency-human",
         view,
         beside,
-        series.stacked(panels) if panels else None,
+        tiled(panels) if panels else None,
         counted=fmt.plural(said["n"], "difference"),
         paper=series.NOTE,
         **said,
@@ -189,7 +189,7 @@ def differences(view: View) -> Iterator[Figure]:
         "agency-differences",
         view,
         series.beside_pairs(view, whole),
-        series.stacked(panels),
+        tiled(panels),
         paper=series.NOTE,
         **_told(own, lambda e: f"{group_name(e.group)} {points(e.value)}", most=6)
         | {"n": len(own)},
@@ -233,7 +233,7 @@ def by_stratum(view: View) -> Iterator[Figure]:
         "agency-strata",
         view,
         series.beside_pairs(view, single),
-        series.stacked(panels),
+        tiled(panels),
         most=STRATA,
         what=group_name(first),
         sure=len(sure),

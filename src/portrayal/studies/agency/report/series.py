@@ -280,9 +280,3 @@ def points_panel(view: View, marks: Sequence[Mark], axis: Axis, title: str) -> S
         data[-1] |= {"group": group, "value": fmt.signed(value, 1)}
     rows = list(dict.fromkeys(row for row, _ in marks))
     return panel(view, data, rows, axis, size=(470, 25), title=title, label_limit=260)
-
-
-def stacked(panels: Sequence[Spec]) -> Spec:
-    """Return panels under one another, each with axes of its own."""
-    apart = {"x": "independent", "y": "independent"}
-    return {"vconcat": list(panels), "resolve": {"scale": apart}}

@@ -79,9 +79,8 @@ def pairs_first(view: View) -> FirstScreen:
     for of_model in exclusions(own).values():
         reasons.update(of_model)
     named = [f"{n:,} ({reason})" for reason, n in reasons.most_common()]
-    left = f"left out: {fmt.listed(named)}" if named else ""
-    parts = [read_line(view, clusters), fmt.plural(pairs, "pair"), left]
-    read = " · ".join(part for part in parts if part)
+    left = [f"left out: {fmt.listed(named)}"] if named else []
+    read = " · ".join([read_line(view, clusters), fmt.plural(pairs, "pair"), *left])
     lead = _by_model(every, words, _models(own)) if stated else ""
     return FirstScreen(read, stated, lead, tuple(cannot), _glance(view, stated))
 
@@ -137,10 +136,8 @@ def _hidden(view: View, stated: list[Estimate]) -> list[str]:
     """Of each model without a finding, the largest differences that it could hide."""
     said, models = [], {e.strata["model"] for e in stated}
     own = [e for e in differences(view) if drawable(e) and AT_MOST in e.details]
-    for model in _models(own):
+    for model in (name for name in _models(own) if name not in models):
         here = [e for e in own if e.strata["model"] == model]
-        if model in models:
-            continue
         here.sort(key=lambda e: -e.details[AT_MOST] / e.details[TEXT_SD])
         named = [
             f"{e.strata['score']} {e.details[AT_MOST] / e.details[TEXT_SD]:.2f} SD "
@@ -237,13 +234,11 @@ def instruments(view: View) -> tuple[str, ...]:
 
 def facts(view: View) -> list[Fact]:
     """Return the groups and the instruments of the audit."""
-    own = differences(view)[:1]
-    used = {name: str(value) for e in own for name, value in e.instruments.items()}
+    own = differences(view)
+    used = {name: str(value) for e in own[:1] for name, value in e.instruments.items()}
     names = ("lexicons", "sentiment", "classifier", "exchange")
+    groups = ", ".join(dict.fromkeys(map(contrast, own)))
     return [
-        (
-            "Groups",
-            fmt.listed(list(dict.fromkeys(map(contrast, differences(view))))) if own else "",
-        ),
+        ("Groups", groups),
         *((name.capitalize(), short(used[name], 80)) for name in names if name in used),
     ]
