@@ -76,7 +76,7 @@ def test_the_card_tells_data_licence_and_scores(trained):
     card = (trained.folder / "README.md").read_text()
     assert "CC0" in card
     assert "toy.csv" in card
-    assert f"{100 * trained.scores[0].metrics['accuracy'].value:.2f} [" in card
+    assert f"{100 * trained.scores[0].metrics['accuracy'].value:.2f} \\[" in card
     assert not [path for path in trained.folder.rglob("*") if path.suffix in (".bin", ".pt")]
 
 
