@@ -87,7 +87,8 @@ def test_names_and_texts_are_escaped(site: Path) -> None:
 def test_links_lead_to_reports(runs: Path, site: Path, tmp_path: Path) -> None:
     (runs / "zebra" / "report.html").write_text("a report", encoding="utf-8")
     write_board(runs, tmp_path / "site")
-    link = next(x for x in re.findall(r'href="([^"]+)"', page(tmp_path / "site")) if "report" in x)
+    links = re.findall(r'href="([^"]+)"', page(tmp_path / "site"))
+    link = next(each for each in links if "zebra/report" in each)
     assert (tmp_path / "site" / link).resolve().read_text("utf-8") == "a report"
 
 
