@@ -45,26 +45,26 @@ def _fill(path: Path) -> None:
 
 
 def test_every_step_follows_the_one_before(
-    portrayal: Portrayal, biographies: Path, tmp_path: Path
+    inside: Portrayal, biographies: Path, tmp_path: Path
 ) -> None:
     step = ("--out", "data", "--format", "json")
-    made = portrayal("build", "sentences", "--texts", biographies, *step).json()
+    made = inside("build", "sentences", "--texts", biographies, *step).json()
     assert (made["texts"], made["sentences"]) == (12, 24)
     with OpenAIServer(render=_paraphrased, faults={"server_error": 0.1}) as server:
         asked = ("--model", "server:m", "--base-url", server.base_url)
-        made = portrayal("build", "paraphrases", *asked, *step).json()
+        made = inside("build", "paraphrases", *asked, *step).json()
         n_asked = server.answered.total()
-        assert portrayal("build", "paraphrases", *asked, *step).json() == made
+        assert inside("build", "paraphrases", *asked, *step).json() == made
         assert server.answered.total() == n_asked == 24
     assert made["sentences"] == {"malformed": 1, "ok": 23}
-    assert portrayal("build", "sheets", *step).json()["rows"] == 46
+    assert inside("build", "sheets", *step).json()["rows"] == 46
     sheets = [tmp_path / "data" / "sheets" / f"sheet-{i}.csv" for i in (1, 2)]
     for sheet in sheets:
         _fill(sheet)
-    made = portrayal("build", "labels", *sheets, *step, "--draws", "50").json()
+    made = inside("build", "labels", *sheets, *step, "--draws", "50").json()
     assert made["counts"] == {"kept": 46}
     assert made["kappa_kept"]["value"] == 1.0
-    done = portrayal("build", "split", "--out", "data", "--together").ok()
+    done = inside("build", "split", "--out", "data", "--together").ok()
     assert "next: portrayal build classifier --hand-labels data/split/train.jsonl" in done.out
     card = (tmp_path / "data" / "split" / "data-card.md").read_text(encoding="utf-8")
     for words in ("malformed 1", "Kappa", "server:m", "texts: 12", "more than one part: 0."):

@@ -27,10 +27,8 @@ def files(tmp_path: Path) -> tuple[object, ...]:
     return ("--reference", "human.jsonl", "--texts", "ours.jsonl", "--pair-by", "headline")
 
 
-def test_the_sample_from_audit_to_report(
-    portrayal: Portrayal, inside: Portrayal, tmp_path: Path
-) -> None:
-    done = portrayal(*WORDS, *PAGED, "--sample", "--workers", 2).ok()
+def test_the_sample_from_audit_to_report(inside: Portrayal, tmp_path: Path) -> None:
+    done = inside(*WORDS, *PAGED, "--sample", "--workers", 1).ok()
     assert "reference: 12 texts" in done.out
     assert "left out: document level: not asked for" in done.out
     page = (tmp_path / "runs" / "news" / "report.html").read_text(encoding="utf-8")
