@@ -6,10 +6,12 @@ import threading
 import time
 from pathlib import Path
 
+from portrayal.run.files import write_atomically
+
 
 def copy_shard(source: Path, target: Path) -> int:
-    """Copy the source."""
-    target.write_text(source.read_text())
+    """Copy the source in one step, as annotators write: a pool that breaks ends all its workers."""
+    write_atomically(target, source.read_text())
     return 1
 
 
