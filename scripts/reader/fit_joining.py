@@ -15,6 +15,7 @@ from collections.abc import Callable
 from functools import cached_property
 from math import log
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 from examples import FOLDS, NOBODY, Example, fold_of, labelled, marked
@@ -131,10 +132,10 @@ def joining_of(cases: list[Case]) -> dict[str, list[float]]:
 
 def surprise(cases: list[Case], joinings: list[dict], temper: float) -> float:
     """Mean -ln of the probability given to whether each character is right, routed, by weight."""
-    extract.TEMPER = temper
     told, weights = [], []
     for case in cases:
-        people = case.people(joinings[case.part] if case.unsure < UNSURE else None)
+        with patch.object(extract, "TEMPER", temper):
+            people = case.people(joinings[case.part] if case.unsure < UNSURE else None)
         for each, right in zip(people, case.right(people), strict=True):
             sure = np.clip(each.confidence, 1e-4, 1 - 1e-4)
             told.append(-log(sure if all(right) else 1 - sure))

@@ -179,8 +179,7 @@ def hypotheses(view: View) -> list[Estimate]:
 
 def label_of(view: View, e: Estimate) -> str:
     """Return what an estimate is of, in the study's words, else group, place and measure."""
-    own = report_of(view).label
-    if own is not None:
+    if (own := report_of(view).label) is not None:
         return own(e)
     place = place_words(e, "in ")
     return f"{group_label(e.group)}{f' {place}' if place else ''}: {measure_title(e.measure)}"

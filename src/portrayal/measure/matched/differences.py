@@ -27,7 +27,7 @@ from portrayal.types import BoolArray, FloatArray, IntArray
 
 MINUS = " − "
 OTHERS = "the others"
-SAME_SCORES = "both halves of every pair score alike"
+SAME_SCORES = "both halves of every source score alike"
 EXCHANGED = "halves of whole {cluster}s exchanged"
 RAW, REACTION, REACTION_P = "as_scored", "instrument_bias", "instrument_bias_p"
 """Details: the difference as scored, what exchanging the words alone gives, and its p."""
@@ -65,7 +65,7 @@ def _of_place(
     found, as_scored, reacts = (
         replace(sums, upper=total).means(scope) for total in (sums.upper, raw, reaction)
     )
-    # Where no pair differs, no difference has a spread.
+    # Where the halves of no source differ in sum, no difference has a spread.
     found = replace(found, reason=np.where(sums.upper.any(0), found.reason, SAME_SCORES))
     equal = sums.means(replace(scope, level=_EQUAL))
     exchanged = exchange_fields(sums, scope, model, part)

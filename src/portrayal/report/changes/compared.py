@@ -34,6 +34,7 @@ from portrayal.report.formats import short
 from portrayal.report.passages import Passage, passage, rows_of
 from portrayal.report.strength import CLEAR, SOME, STRONG, FirstScreen, Stated, count_words
 from portrayal.report.view import study_named
+from portrayal.report.words import capital
 from portrayal.run import read_prompts
 from portrayal.shown import json_text
 
@@ -180,7 +181,7 @@ def _write(found: Comparison, sides: tuple[Side, Side], path: str | Path, seed: 
     moved = [] if about is None else moved_prompts(about, find(about), sides, seed)
     warnings = []
     if found.population == THESE:
-        warnings.append(f"{THESE_ALONE.capitalize()}.")
+        warnings.append(f"{capital(THESE_ALONE)}.")
     if found.instruments:
         listed = "; ".join(map(str, found.instruments))
         warnings.append(f"The sides measured with different instruments: {short(listed, 600)}.")
