@@ -68,8 +68,8 @@ UNITS = "units_"
 EFFECTIVE = "effective_prompts"
 """Detail: how many equal prompts would carry the group as well, (Σ c)² / Σ c² of its counts c."""
 FEW_PEOPLE, FEW_PROMPTS = 10, 5
-"""People expected in each role without a difference, and independent units, below which nothing is
-stated."""
+"""People expected in each role without a difference, where people are counted, and independent
+units, below which nothing is stated."""
 FEW_CLUSTERS, FEW_EFFECTIVE = 10, 4.0
 """Independent units, and effective ones, below which an estimate carries a warning."""
 
@@ -374,15 +374,19 @@ class Estimate:
 
     @property
     def enough(self) -> bool:
-        """Whether enough prompts and people stand behind it to state anything.
+        """Whether enough units, and people where people are counted, allow to state anything.
 
         Of people, those count that no difference would give in each role: who is missing from one
         role altogether can be stated, who is nearly nowhere cannot. Of a share over a baseline
-        those count who are there, too.
+        those count who are there, too. Of scores of texts the degrees of freedom of the inference
+        say how much the units tell, so that its units alone count.
         """
+        if self.n_clusters < FEW_PROMPTS:
+            return False
         people = [c.expected if c.role else max(c.expected, c.n) for c in self.counts]
-        fewest = min(people, default=self.n_units)
-        return self.n_clusters >= FEW_PROMPTS and fewest >= FEW_PEOPLE - 1e-9
+        if not people and self.statistic == "ratio":
+            people = [self.n_units]
+        return not people or min(people) >= FEW_PEOPLE - 1e-9
 
     def _repr_html_(self) -> str:
         """Every field that says something, for a notebook."""

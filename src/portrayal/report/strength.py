@@ -2,8 +2,8 @@
 
 Four words, the same in every report: *strong*, *some evidence*, *no clear difference* and *cannot
 be measured here*. The first two take a value whose interval and null range leave out chance, q of
-the audit below 0.05, at least ten whole people, and a reader of the texts whose own errors could
-not have made it.
+the audit below 0.05, at least ten whole people where people are counted, and a reader of the texts
+whose own errors could not have made it.
 """
 
 import math

@@ -20,7 +20,16 @@ from portrayal.measure.clustered import (
 from portrayal.measure.corrected import HandSums, MeanParts
 from portrayal.measure.matched.sets import REFUSED, HandHalves, MatchedSets
 from portrayal.measure.scope import Scope
-from portrayal.records import ALL, NO_FINDING, TEXT_SD, Estimate, Null, PromptScores, Test
+from portrayal.records import (
+    ALL,
+    FEW_CLUSTERS,
+    NO_FINDING,
+    TEXT_SD,
+    Estimate,
+    Null,
+    PromptScores,
+    Test,
+)
 from portrayal.registry import Component
 from portrayal.stats import divide, exchange_test
 from portrayal.types import BoolArray, FloatArray, IntArray
@@ -179,12 +188,16 @@ def hand_difference(
 
 
 def with_scores(estimates: Iterable[Estimate]) -> Iterator[Estimate]:
-    """Add what each source says against no difference, by which tests are adjusted jointly."""
+    """Add what each source says against no difference, by which tests are adjusted jointly.
+
+    Joint exchanges of n sources reach no p below 2^(1 - n). Where that is too much for one of
+    several questions, tests keep their own p, which degrees of freedom limit.
+    """
     for e in estimates:
-        if e.sums is None or not e.tests:
+        some = np.zeros(0, dtype=np.bool_) if e.sums is None else e.sums.upper != 0.0
+        if e.sums is None or not e.tests or some.sum() < FEW_CLUSTERS:
             yield e
             continue
-        some = e.sums.upper != 0.0
         names = (name for name, said in zip(e.sums.prompts, some, strict=True) if said)
         yield replace(e, scores=PromptScores(tuple(names), e.sums.upper[some], 0.0))
 
@@ -199,6 +212,8 @@ def exchange_fields(sums: GroupSums, scope: Scope, *labels: str) -> Callable[[in
 
     def fields(i: int) -> dict[str, Any]:
         reach = float(half[i] / sums.n_upper[:, i].sum())
+        if 2.0 ** (1 - np.count_nonzero(total[:, i])) > 1.0 - scope.level:
+            reach = np.nan  # the range of so few exchanges holds every value
         null = Null(0.0, -reach, reach, scope.level, how, scope.seed)
         return {"null": null, "tests": (Test(float(p[i]), how),)}
 

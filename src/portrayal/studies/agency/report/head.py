@@ -9,7 +9,6 @@ from portrayal.records import (
     ALL,
     ERROR_HIGH,
     ERROR_LOW,
-    FEW_PEOPLE,
     NO_INTERVAL,
     NO_TEST,
     UNITS,
@@ -24,7 +23,6 @@ from portrayal.report.findings import q_words, units_of
 from portrayal.report.first import read_line
 from portrayal.report.formats import points, short
 from portrayal.report.strength import (
-    CANNOT,
     SOME,
     STRONG,
     UNCLEAR,
@@ -183,9 +181,6 @@ def _differences(view: View, where: Where) -> list[Stated]:
         sure = [e for e in own if strength_of(view, e) in (STRONG, SOME)]
         e = max(sure or own, key=lambda each: abs(each.value or 0.0))
         upper, _, lower = group_name(e.group).partition(" − ")
-        # Fewer than ten texts about one of the groups measure nothing.
-        counts = [_n_texts(view, where, name) for name in (upper, lower)]
-        few = any(n is not None and n < FEW_PEOPLE for n in counts)
         turned = (e.value or 0.0) < 0
         if turned:
             upper, lower = lower, upper
@@ -218,9 +213,7 @@ def _differences(view: View, where: Where) -> list[Stated]:
             f"{_chosen(own, sure)}{_other(e, turned)}.{_reason(e)}{unsure}"
             f"{_beside(view, where, e, turned)}"
         )
-        found.append(
-            Stated(headline, tuple(facts), evidence, CANNOT if few else strength_of(view, e), (e,))
-        )
+        found.append(Stated(headline, tuple(facts), evidence, strength_of(view, e), (e,)))
     return found
 
 

@@ -1,0 +1,86 @@
+"""A few pairs of many answers: what differs is stated, and what does not is not."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from scipy import stats
+
+from portrayal.annotate.scores import TextScore
+from portrayal.measure.matched.differences import pair_difference
+from portrayal.measure.matched.sets import MatchedSets
+from portrayal.measure.scope import Scope, with_q_values
+from portrayal.report.view import beyond_chance
+
+AUDITS, ANSWERS = 500, 40
+SCORES = ("length", "sentiment", "readability", "refused")
+
+
+def sets_of(value):
+    """Pairs with these mean scores of their halves, shape (n_scores, n_pairs, 2)."""
+    n = value.shape[1]
+    return MatchedSets(
+        attribute="gender",
+        groups=("female", "male"),
+        models=("m",),
+        sources=tuple(map(str, range(n))),
+        cluster="pair",
+        columns={},
+        scores=tuple(TextScore(name, "", exchanged=False) for name in SCORES),
+        model=np.zeros(n, dtype=np.int64),
+        source=np.arange(n),
+        split={},
+        value=value,
+        neutral=value,
+        n_answers=np.full((n, 2), ANSWERS),
+        within=np.full((len(SCORES), 1), np.nan),
+        left_out={},
+        answers=pa.table({"text_id": [], "set": [], "half": []}),
+        exchanged=0,
+    )
+
+
+def stated(value):
+    """Which scores an audit may state a difference in."""
+    found = with_q_values(list(pair_difference(sets_of(value), Scope("pairs"))))
+    first = [e.tests[0].audit_q is not None for e in found]
+    return [e for e, yes in zip(found, first, strict=True) if yes and beyond_chance(e)]
+
+
+def answers(rng, n, kind):
+    """Mean scores of halves that differ by chance and by what is particular to a request."""
+    if kind == "rare":  # refusals, of which many pairs have none
+        share = np.repeat(rng.beta(0.3, 6.0, (len(SCORES), n, 1)), 2, axis=2)
+        return rng.binomial(ANSWERS, share) / ANSWERS
+    shared = rng.standard_normal((len(SCORES), n, 1))
+    own = rng.standard_normal((len(SCORES), n, 2))
+    if kind == "skewed":  # exchangeable halves, one of which may lie far off
+        own = rng.exponential(size=own.shape) ** 2
+    return shared + own
+
+
+@pytest.mark.parametrize(
+    ("kind", "n_pairs"),
+    [("normal", 5), ("normal", 6), ("normal", 9), ("skewed", 5), ("rare", 6), ("rare", 9)],
+)
+def test_equal_halves_are_stated_to_differ_in_five_of_a_hundred_audits(kind, n_pairs):
+    rng = np.random.default_rng(n_pairs)
+    false = sum(bool(stated(answers(rng, n_pairs, kind))) for _ in range(AUDITS))
+    assert false <= stats.binom.ppf(0.975, AUDITS, 0.05), false / AUDITS
+
+
+@pytest.mark.parametrize("n_pairs", [2, 3, 4])
+def test_fewer_than_five_pairs_tell_nothing_of_others(n_pairs):
+    rng = np.random.default_rng(n_pairs)
+    value = rng.normal(0.0, 0.001, (len(SCORES), n_pairs, 2)) + np.array([1.0, 0.0])
+    assert not stated(value)
+
+
+@pytest.mark.parametrize("n_pairs", [5, 6, 7, 9])
+def test_a_difference_of_few_pairs_is_stated(n_pairs):
+    """+.445 with 40 answers to a half, and pairs that differ by .127 in it, as was observed."""
+    rng, hits = np.random.default_rng(0), 0
+    for _ in range(100):
+        value = rng.normal(0.0, 0.127 / np.sqrt(2.0), (len(SCORES), n_pairs, 2))
+        value[1, :, 0] += 0.445
+        hits += any(e.strata["score"] == "sentiment" for e in stated(value))
+    assert hits >= 80, hits
