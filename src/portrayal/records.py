@@ -51,7 +51,10 @@ SYSTEM = "system"
 """Stratum of a prompt: the system prompt that it is asked with, beside that of the whole run."""
 
 ASKED = "question"
-"""Entry of `Estimate.instruments`: the question, asked before any text was read, that names it."""
+"""Entry of `Estimate.instruments`: the question asked beforehand that names it."""
+
+MINUS, OTHERS = " − ", "the others"
+"""Between the two groups of a difference, as groups of it are called; and all groups but one."""
 
 READER_ERROR = "reader_error"
 """Entry of `Estimate.instruments`: why nobody can tell how far the reader's errors move a value."""

@@ -42,6 +42,15 @@ def test_an_unknown_measure_is_refused():
         Question.of("subordinatoin race=Latine")
 
 
+def test_a_difference_is_named_by_one_of_its_groups_or_both_in_any_order():
+    gap = estimate(0.1, {"gender": "man − woman"}, measure="agency_gap.v1")
+    for value in ("man − woman", "woman", "man"):
+        question = Question("", "agency_gap.v1", {"gender": value})
+        assert question.names(gap, "all")
+    assert Question("", "agency_gap.v1", {"gender": "woman - man"}).names(gap, "all")
+    assert not Question("", "agency_gap.v1", {"gender": "child"}).names(gap, "all")
+
+
 def test_one_claim_is_not_charged_for_all_others():
     others = [estimate(0.5, {"race": str(i)}) for i in range(60)]
     given = [estimate(0.02, {"race": "Latine"}), *others]

@@ -15,6 +15,7 @@ from portrayal.records import (
     ALL,
     ASKED,
     BEYOND_MARGINS,
+    MINUS,
     NO_FINDING,
     NO_TEST,
     REFERENCE,
@@ -95,7 +96,7 @@ ANSWERED = 0.05
 
 @dataclass(frozen=True)
 class Question:
-    """A claim named before any text is read: a measure, and a place and group of it.
+    """A claim named beforehand: a measure, and a place and group of it.
 
     Attributes
     ----------
@@ -104,7 +105,7 @@ class Question:
     measure
         Registered name, with its version.
     where
-        Values of strata and of attributes of the group.
+        Values of strata and of attributes of the group; of a difference one of its groups, or both.
     """
 
     text: str
@@ -123,16 +124,35 @@ class Question:
             )
         return cls(text, registry.resolve("measures", name), where)
 
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What it is about, however it was written."""
+        return self.measure, frozenset(self.where.items())
+
     def names(self, e: Estimate, main: str) -> bool:
         """Whether it is about an estimate: of this group and place, no part of it, all models."""
         known = {"model": main, **self.where}
         own = {**e.strata, **e.group}
         return (
             e.measure == self.measure
-            and all(own.get(key) == value for key, value in self.where.items())
+            and all(_names_value(value, own.get(key, "")) for key, value in self.where.items())
             and all(key in self.where for key in e.group)
             and own.get("model", main) == known["model"]
         )
+
+
+def sides_of(value: str) -> tuple[str, ...]:
+    """Return the groups of a difference, or the value of any other stratum or group alone.
+
+    >>> sides_of("woman - man"), sides_of("Labor")
+    (('woman', 'man'), ('Labor',))
+    """
+    return tuple(value.replace(" - ", MINUS).split(MINUS))
+
+
+def _names_value(asked: str, value: str) -> bool:
+    """Whether a value is the one asked for, or a difference of the groups asked for."""
+    return asked == value or (MINUS in value and {*sides_of(asked)} <= {*sides_of(value)})
 
 
 def with_q_values(

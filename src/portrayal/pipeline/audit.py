@@ -24,7 +24,7 @@ from portrayal.errors import OptionError
 from portrayal.measure import check_measures, with_q_in
 from portrayal.pipeline.config import AuditConfig
 from portrayal.pipeline.datasheet import write_datasheet
-from portrayal.records import ASKED
+from portrayal.pipeline.questions import asked_when, check_questions
 from portrayal.reference.labels import kept_words
 from portrayal.run import (
     Run,
@@ -144,6 +144,10 @@ def audit(
         classifying = classifying and classifying.ready(run)
         grouping = grouping and grouping.ready(run, GROUPS)
         _collect(run, chosen, choice, config, texts, reference, tell)
+        if questions := choice.questions():
+            values = choice.group_values(read_prompts(run.prompts_path).values())
+            values["model"] = {*run.texts.note()["models"]}
+            check_questions(questions, measures_of(chosen, choice), values)
         asked = (labelling, classifying, grouping)
         work = {"workers": config.report.workers, "executor": config.report.executor}
         annotations = _annotate(run, chosen, choice, asked, {**work, "progress": progress}, tell)
@@ -321,8 +325,9 @@ def _measure(
 ) -> None:
     fitted = None if study.fit is None else study.fit(run, options, tell)
     asked = dataclasses.asdict(options)
-    measures = [*study.measures, *(MEASURES if options.factor else ())]
-    added = [name for name in options.further_measures() if name not in measures]
+    measures = measures_of(study, options)
+    questions = options.questions()
+    questions_asked = asked_when(run, questions)
     notes = [stage.note() for stage in annotations]
     names = list(dict.fromkeys(note["annotator"] for note in notes))
     mark = fingerprint(
@@ -330,7 +335,7 @@ def _measure(
         annotators=names,
         fitted=fitted,
         options=asked,
-        measures=[*measures, *added],
+        measures=measures,
         files={name: _file_mark(value) for name, value in asked.items()},
     )
     stage = Stage(run.path / "estimates")
@@ -338,18 +343,13 @@ def _measure(
     if not (stage.is_complete(mark) and made):
         stage.begin(mark)
         every = study.tables(run, options), group_tables(run, study, options, names)
-        check_measures(added, every)
-        own = [made for tables in every for made in tables.estimates([*measures, *added])]
+        check_measures([name for name in measures if name not in study.measures], every)
+        own = [made for tables in every for made in tables.estimates(measures)]
         for note in dict.fromkeys(e.instruments.get("hand_labels", "") for e in own):
             if note:
                 tell(f"corrected by {note}")
-        questions = options.questions()
         chosen = options.level, options.seed
         estimates = with_q_in(options.population, own, chosen, study.stated, questions)
-        answered = {e.instruments.get(ASKED) for e in estimates}
-        for each in questions:
-            if each.text not in answered:
-                tell(f"no test answers the question {each.text!r}; see portrayal list estimates")
         write_parquet(influences_to_table(estimates), run.influences_path)
         write_parquet(estimates_to_table(estimates), run.estimates_path)
         stage.finish(mark, {"n_estimates": len(estimates)})
@@ -362,7 +362,8 @@ def _measure(
         "source": run.texts.note()["source"],
         "reference": reference,
         "models": run.texts.note()["models"],
-        "measures": [*measures, *added],
+        "measures": measures,
+        "questions": questions_asked,
         "options": {name: value for name, value in asked.items() if value is not None},
         **config.tables(),
         "factors": kept_words(named_factors(options)),
@@ -371,6 +372,12 @@ def _measure(
     }
     run.write_settings({n: value for n, value in settings.items() if value not in (None, [])})
     tell(f"estimates: {stage.note()['n_estimates']:,}")
+
+
+def measures_of(study: Study, options: Options) -> list[str]:
+    """Return the registered names of what an audit measures, in the order of the report."""
+    every = (*study.measures, *(MEASURES if options.factor else ()), *options.further_measures())
+    return list(dict.fromkeys(every))
 
 
 def _file_mark(value: Any) -> Any:

@@ -24,7 +24,9 @@ from portrayal.reference.datafile import read_datafile
 
 OF_THE_MOMENT = ("executor", "workers", "replace")
 """What no file says: it is of the machine and the moment, and no number depends on it."""
-RESULTS = "portrayal annotators source reference models measures factors labeler group_labels"
+RESULTS = (
+    "portrayal annotators source reference models measures factors labeler group_labels questions"
+)
 """What the `audit.toml` of a run says beside its options: what came of them."""
 
 

@@ -53,6 +53,7 @@ from portrayal.report.view import (
     place_words,
     q_of,
     reader_could,
+    when_asked,
 )
 from portrayal.report.words import capital, group_words, measure_title, stem, template_fields
 from portrayal.run.directory import Run
@@ -375,7 +376,8 @@ def _evidence(view: View, e: Estimate) -> str:
     if q_of(e) is not None:
         parts.append(q_words(q_of(e)))
     if ASKED in e.instruments:
-        parts.append("asked before the texts were read, and judged among such questions alone")
+        when = when_asked(view, e.instruments[ASKED])
+        parts.append(f"{when}, and judged among such questions alone")
     reader = report_of(view).reader
     return f"{'; '.join(parts)}{reader_words(e)}.{reader(view, e) if reader else ''}"
 

@@ -40,6 +40,7 @@ from portrayal.report.findings import (
 from portrayal.report.headline import as_facts, facts, headline, hypotheses, label_of
 from portrayal.report.passages import rows_of
 from portrayal.report.planted import planted
+from portrayal.report.questions import answers
 from portrayal.report.strength import CANNOT, UNCLEAR, FirstScreen, strength_of, units
 from portrayal.report.study import report_of
 from portrayal.report.view import View, no_baseline, place_of
@@ -66,9 +67,10 @@ def first_screen(view: View) -> FirstScreen:
         found = findings(view)
         chart = glance(view, [*found, *([] if found else nearest(view))])
         screen = FirstScreen(read_line(view), tuple(found), "", cannot_lines(view), chart)
-    lead = headline(view, screen.stated)
+    lead, asked = headline(view, screen.stated), answers(view)
     if lead.kind == "not measured":
-        return replace(screen, none=lead.sentence, lead=lead, stated=(), here=(), chart=None)
+        bare = replace(screen, stated=(), here=(), chart=None)
+        return replace(bare, none=lead.sentence, lead=lead, asked=asked)
     here = tuple(in_these_prompts(view, screen.stated))
     known = planted(view, screen.stated, here)
     # What a scorer reads whose errors nobody knows is called so.
@@ -85,7 +87,7 @@ def first_screen(view: View) -> FirstScreen:
             "errors move it is not known. Labels of a sample by hand tell (--hand-labels).",
         )
     screen = replace(screen, stated=stated, here=here, cannot=cannot, planted=known)
-    return replace(screen, none=lead.sentence or screen.none, lead=lead)
+    return replace(screen, none=lead.sentence or screen.none, lead=lead, asked=asked)
 
 
 def unchecked(e: Estimate) -> str:
@@ -183,6 +185,8 @@ def finding_lines(run: Run, most: int | None = None) -> Iterator[str]:
         yield f"{rank}. {each.headline} ({'; '.join([each.strength, *told])})."
     for each in screen.here if most is None or not screen.stated else ():
         yield f"in these prompts: {each.headline} ({'; '.join(each.facts)})."
+    for line in screen.asked:
+        yield f"asked beforehand: {line}"
     if most is not None:
         more = len(screen.stated) - most
         if more > 0:

@@ -201,6 +201,8 @@ class FirstScreen:
     lead
         Which headline it is, and the candidates below it (`portrayal.report.headline.Headline`);
         None where runs are compared.
+    asked
+        A line for each question that was asked beforehand: when, and what came out.
     planted
         What was planted in a sample, and found (`portrayal.report.planted`); None in others.
     """
@@ -213,3 +215,4 @@ class FirstScreen:
     here: tuple[Stated, ...] = ()
     lead: Any = None
     planted: Any = None
+    asked: tuple[str, ...] = ()

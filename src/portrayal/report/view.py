@@ -233,6 +233,17 @@ def beyond_chance(estimate: Estimate) -> bool:
     return null is None or not null.low <= estimate.value <= null.high
 
 
+def when_asked(view: View, text: str) -> str:
+    """Return when a question was asked, in words: before the run's first audit, or after it."""
+    records = view.settings.get("questions", ())
+    record = next((record for record in records if record["text"] == text), None)
+    if record is None:
+        return "asked beforehand"
+    after = record["after_an_audit"]
+    order = "after a first audit of this run" if after else "before this run was audited"
+    return f"asked on {record['on']}, {order}"
+
+
 def study_named(name: str) -> Any:
     """Return the registered study of a name; None where it is not installed."""
     try:

@@ -1,7 +1,7 @@
 """What a study is made of, and the options that every audit takes."""
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
 from inspect import signature
@@ -77,7 +77,7 @@ class Options:
     level, seed, draws, permutations
         See `portrayal.measure.Scope`.
     question
-        Claims named before any text is read (`portrayal.measure.scope.Question`).
+        Claims named beforehand (`portrayal.measure.scope.Question`).
     population
         What is stated: of prompts like these, which are then a sample, or of these prompts
         (`Estimate.fixed`), where that is known.
@@ -167,8 +167,20 @@ class Options:
         return read_hand_labels(self.hand_labels, self.hand_fields())
 
     def questions(self) -> tuple[Question, ...]:
-        """Return the questions that are asked beforehand."""
-        return tuple(Question.of(text) for text in self.question)
+        """Return the questions that are asked beforehand, each once however it is written."""
+        every = {each.key: each for each in map(Question.of, reversed(self.question))}
+        return tuple(reversed(every.values()))
+
+    def group_values(self, strata: Iterable[Mapping[str, str]]) -> dict[str, set[str]]:
+        """Return the values that strata and groups of estimates may have, by name.
+
+        Those are the values of the prompts' `strata` and the groups of factors that are asked for.
+        """
+        values: dict[str, set[str]] = {}
+        for prompt_strata in strata:
+            for name, value in prompt_strata.items():
+                values.setdefault(name, set()).add(value)
+        return values | {each.name: {*each.keys} for each in map(load_factor, self.factor)}
 
     def further_measures(self) -> tuple[str, ...]:
         """Return the registered names, with their versions, of the measures that are added."""

@@ -22,13 +22,12 @@ from portrayal.measure.agency.places import BLOCK, AgencyStratum, places
 from portrayal.measure.agency.texts import HUMAN, AgencyTexts
 from portrayal.measure.clustered import kept_sums
 from portrayal.measure.scope import Scope
-from portrayal.records import ERROR_HIGH, ERROR_LOW, NO_FINDING, Estimate
+from portrayal.records import ERROR_HIGH, ERROR_LOW, MINUS, NO_FINDING, Estimate
 from portrayal.registry import Component
 from portrayal.stats import crossed_differences, matched_differences, plain_differences
 from portrayal.stats.tails import t_isf, t_sf
 from portrayal.types import FloatArray
 
-MINUS = " − "
 _NO_CHANCE = 1e-12
 
 

@@ -23,7 +23,9 @@ from portrayal.measure.scope import Scope
 from portrayal.records import (
     ALL,
     FEW_CLUSTERS,
+    MINUS,
     NO_FINDING,
+    OTHERS,
     TEXT_SD,
     Estimate,
     Null,
@@ -34,8 +36,6 @@ from portrayal.registry import Component
 from portrayal.stats import divide, exchange_test
 from portrayal.types import BoolArray, FloatArray, IntArray
 
-MINUS = " − "
-OTHERS = "the others"
 SAME_SCORES = "both halves of every source score alike"
 EXCHANGED = "halves of whole {cluster}s exchanged"
 RAW, REACTION, REACTION_P = "as_scored", "instrument_bias", "instrument_bias_p"

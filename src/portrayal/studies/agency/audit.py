@@ -150,6 +150,7 @@ SPELLINGS = {
 }
 """Values of the published files, by column; those of a guesser by names are joined as in Table 14,
 and where it could not tell the text has no value."""
+_SPELLED: Mapping[str, Mapping[str, str]] = {"domain": TASKS, **SPELLINGS}
 _NAMED = 5
 """Strata that a line on the console names."""
 _OWN_NAME = (*SHIPPED, "lexicon", "sentiment")
@@ -229,6 +230,11 @@ class AgencyOptions(Options):
         """Return the fields that labels by hand may be of: factors, and agency of sentences."""
         return *Options.hand_fields(self), "agency"
 
+    def group_values(self, strata: Iterable[Mapping[str, str]]) -> dict[str, set[str]]:
+        """Return the values of strata and groups as estimates spell them."""
+        spelled = ({name: _value(name, each) for name in each} for each in strata)
+        return Options.group_values(self, spelled)
+
     @property
     def asked(self) -> dict[str, str]:
         """Columns that are asked for, with the option that names each."""
@@ -287,7 +293,7 @@ def read_texts(run: Run, options: AgencyOptions) -> AgencyTexts:
         {masking: run.annotations(ANNOTATORS[masking]) for masking in order},
         group=options.by or _default_group(read_prompts(run.prompts_path).values()),
         strata=(options.stratum,) if options.stratum else STRATA,
-        spellings={"domain": TASKS, **SPELLINGS},
+        spellings=_SPELLED,
         first=FIRST,
         cluster=options.cluster,
         table=options.hand_table(),
@@ -308,7 +314,7 @@ def say_left_out(run: Run, options: AgencyOptions, say: Say) -> None:
 def _value(name: str, strata: Mapping[str, str]) -> str:
     """The value of a column as the study reads it; "" where there is none."""
     value = strata.get(name, "")
-    return SPELLINGS.get(name, {}).get(value.casefold(), value)
+    return _SPELLED.get(name, {}).get(value.casefold(), value)
 
 
 def left_out_lines(texts: AgencyTexts, options: AgencyOptions) -> Iterator[str]:

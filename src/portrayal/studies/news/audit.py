@@ -2,7 +2,7 @@
 
 import hashlib
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.resources import files
@@ -37,6 +37,7 @@ from portrayal.measure.pairs.levels import sentence_levels, word_levels
 from portrayal.measure.pairs.reading import pair_texts
 from portrayal.measure.pairs.table import Paired
 from portrayal.records import ALL, Prompt
+from portrayal.reference.lexicons import lexicon
 from portrayal.run import Run, Stage, read_shards
 from portrayal.studies.checks import run_checks
 from portrayal.studies.study import Options, PromptMaker, Study, said_of
@@ -299,6 +300,13 @@ class NewsOptions(Options):
         """Return the fields that labels by hand may be of: factors, refusals, scores."""
         levels, _ = self.chosen()
         return *Options.hand_fields(self), OUTCOME, *(n for n in levels if n in MARKS)
+
+    def group_values(self, strata: Iterable[Mapping[str, str]]) -> dict[str, set[str]]:
+        """Return the values of strata and groups: those of prompts and word lists."""
+        values = Options.group_values(self, strata)
+        for words in map(lexicon, self.lexicons):
+            values[words.attribute] = values.get(words.attribute, set()) | {*words.groups}
+        return values
 
     def chosen(self) -> tuple[tuple[str, ...], dict[str, str]]:
         """Return the levels to measure, and the reason for each that is left out."""

@@ -1,6 +1,6 @@
 """What every audit of stories shares: options, names, people, and the order of the measures."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, ClassVar, Literal
@@ -20,6 +20,8 @@ from portrayal.measure.stories.reader_error import ReaderErrors, key_of
 from portrayal.raters.people import read_sheet
 from portrayal.records import ALL, Estimate
 from portrayal.reference import (
+    GENDERS,
+    PAIRS,
     RACES,
     Baseline,
     NameTable,
@@ -172,6 +174,13 @@ class StoryOptions(Options):
     def hand_fields(self) -> tuple[str, ...]:
         """Return the fields that labels by hand may be of: factors, and refusals."""
         return *Options.hand_fields(self), OUTCOME
+
+    def group_values(self, strata: Iterable[Mapping[str, str]]) -> dict[str, set[str]]:
+        """Return the values of strata and groups: those of prompts, names and references."""
+        names, values = naming(self), Options.group_values(self, strata)
+        for attribute, groups in ((names.attribute, names.groups), ("gender", GENDERS)):
+            values[attribute] = values.get(attribute, set()) | {*groups}
+        return values | {"pair": {*PAIRS}}
 
     @property
     def people_sheet(self) -> str | None:

@@ -1,0 +1,80 @@
+"""Questions asked beforehand: what no estimate could answer is refused, and when each was asked."""
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from portrayal.errors import OptionError
+from portrayal.measure.scope import Question, sides_of
+from portrayal.records import ALL, OTHERS
+from portrayal.run import Run
+
+_MOST_NAMED = 20
+
+
+def check_questions(
+    questions: Sequence[Question], measures: Sequence[str], values: Mapping[str, Collection[str]]
+) -> None:
+    """Refuse a question that no estimate could answer, before any text is read.
+
+    Parameters
+    ----------
+    questions
+        As they were asked.
+    measures
+        Registered names of what the audit measures.
+    values
+        What is known of the values of strata and groups (`Options.group_values`); a key that is not
+        among them is of the measure's own strata, and is not checked.
+
+    Raises
+    ------
+    OptionError
+        Naming what exists.
+
+    Examples
+    --------
+    >>> asked = [Question.of("subordination race=Klingon")]
+    >>> check_questions(asked, ["subordination.v1"], {"race": ["Black", "White"]})
+    Traceback (most recent call last):
+    portrayal.errors.OptionError: --question 'subordination race=Klingon': no race is 'Klingon'; \
+there are: Black, White.
+    """
+    for question in questions:
+        asked = f"--question {question.text!r}"
+        if question.measure not in measures:
+            raise OptionError(
+                f"{asked}: this audit does not measure {question.measure}; it measures: "
+                f"{_some(measures)}."
+            )
+        for key, value in question.where.items():
+            if key not in values:
+                continue
+            known = sorted(values[key])
+            unknown = [side for side in sides_of(value) if side not in (*known, ALL, OTHERS)]
+            if unknown:
+                raise OptionError(
+                    f"{asked}: no {key} is {unknown[0]!r}; there are: {_some(known)}."
+                )
+
+
+def asked_when(run: Run, questions: Sequence[Question]) -> list[dict[str, Any]]:
+    """Return when each question was asked first, and whether the run was audited before that.
+
+    Parameters
+    ----------
+    run
+        The run, before its estimates are made anew; it keeps what was asked in `audit.toml`.
+    questions
+        Those that are asked now.
+    """
+    audited = run.estimates_path.is_file() and run.settings_path.is_file()
+    earlier = run.settings().get("questions", []) if audited else []
+    known = {Question.of(record["text"]).key: record for record in earlier}
+    now = {"on": datetime.now(tz=UTC).date().isoformat(), "after_an_audit": audited}
+    return [{**known.get(each.key, now), "text": each.text} for each in questions]
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_NAMED
+    return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
