@@ -112,6 +112,12 @@ def _component(kind: registry.Kind, name: str) -> str:
     return f"{found.summary}\n\n{table}"
 
 
+def _asked(name: str) -> int:
+    """Return how many prompts of its own a study asks where no option is given."""
+    maker = registry.get("prompts", name)
+    return 0 if maker.needed else len(maker())
+
+
 def studies() -> str:
     """Return the page of the studies: their own words, then their cards one level down."""
     at = measure_pages()
@@ -125,7 +131,7 @@ def studies() -> str:
         facts = [
             f"- Asks: {study.question}",
             f"- Paper: {study.paper}",
-            f"- Prompts: {len(study.prompts())} (`portrayal list prompts {name}`)",
+            f"- Prompts: {_asked(name):,} (`portrayal list prompts {name}`)",
             f"- Measures: {measures}",
             f"- Presets of columns: {', '.join(f'`{p}`' for p in study.fields.presets) or 'none'}",
         ]

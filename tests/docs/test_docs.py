@@ -116,6 +116,16 @@ def test_the_toml_of_extending_names_the_python_of_extending() -> None:
     assert getattr(component, "name", None) == name
 
 
+def test_the_measures_that_labels_correct_are_there() -> None:
+    page = (DOCS / "hand-labels.md").read_text(encoding="utf-8")
+    table = page.partition("| labels of | measures |\n")[2].partition("\n\n")[0]
+    rows = [row.split("|")[2] for row in table.splitlines()[1:]]
+    named = [re.findall(r"`(\w+)`", cell) for cell in rows]
+    assert all(named[:-1]), "a row names no measure"  # the last is of codes, no measure
+    measures = {name.rpartition(".v")[0] for name in registry.names("measures")}
+    assert {name for names in named for name in names} <= measures
+
+
 def test_the_rows_of_getting_started_answer_prompts() -> None:
     (block,) = _blocks(DOCS / "getting-started.md", "jsonl")
     prompts = {p.text for p in registry.get("studies", "laissez-faire").prompts()}

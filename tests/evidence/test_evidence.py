@@ -1,5 +1,6 @@
 """Packs: each field is filled from the run or says that it is not; manifests name what changed."""
 
+import datetime
 import json
 import re
 import shutil
@@ -61,6 +62,25 @@ def test_a_form_names_its_text_and_knows_its_fills(name: str) -> None:
         assert {*field.fill} <= {*FILLS}, field.key
         assert {*field.measures} <= measures, field.key
         assert bool(field.measures) == ("estimates" in field.fill), field.key
+
+
+DATE = re.compile(r"\b\d{1,2}(?: [A-Z][a-z]+ |\.\d{1,2}\.)20\d\d\b")
+
+
+@pytest.mark.parametrize("name", ["colorado", "eu-ai-act"])
+def test_every_legal_date_has_a_source_and_the_day_it_was_checked(name: str, measured: Run) -> None:
+    law = form(name)
+    sourced = " ".join(date.says for date in law.dates)
+    for words in (law.changes, *law.notes):
+        assert not DATE.search(words), "a date that no source stands beside"
+    for date in DATE.findall(law.follows):
+        assert date.replace("12.7.2024", "12 July 2024") in sourced
+    for date in law.dates:
+        assert date.source.startswith("https://")
+        assert datetime.date.fromisoformat(date.checked).year >= 2026
+    page, told = to_markdown(pack_of(measured, name)), json.loads(to_json(pack_of(measured, name)))
+    assert page.count("last checked 20") == len(law.dates) == len(told["form"]["dates"]) > 0
+    assert "proposed on 19 November 2025" not in page
 
 
 def test_the_forms_cover_what_they_follow() -> None:

@@ -97,6 +97,9 @@ def test_a_study_describes_itself(name: str, tmp_path: Path) -> None:
     assert not missing, f"the card of {name} lacks {missing}"
     page = (ROOT / "docs" / "reference" / "studies.md").read_text(encoding="utf-8")
     assert f"\n## `{name}`\n" in page
+    maker = registry.get("prompts", name)
+    asked = 0 if maker.needed else len(maker())
+    assert f"- Prompts: {asked:,} (`portrayal list prompts {name}`)" in page
 
 
 @pytest.mark.parametrize("name", registry.names("studies"))

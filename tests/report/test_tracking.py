@@ -4,6 +4,7 @@ import csv
 import json
 import math
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import replace
+from importlib.metadata import metadata
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +83,20 @@ def test_what_mlflow_holds_equals_the_run(page: Run, mlflow_server: str, tmp_pat
     assert values == {e.id: e.value for e in page.records if e.value is not None}
     found = json.loads((tmp_path / "findings.json").read_text("utf-8"))
     Draft202012Validator(schema("findings")).validate(found)
+
+
+def test_the_extra_alone_logs_to_a_store_of_its_own(page: Run, tmp_path: Path) -> None:
+    needs("mlflow", "sqlalchemy", "alembic")  # the extra brings all three
+    command = [sys.executable, "-m", "portrayal", "log", str(page.path), "--to", "mlflow"]
+    settings = {k: v for k, v in os.environ.items() if k != "MLFLOW_TRACKING_URI"}
+    done = subprocess.run(
+        command, cwd=tmp_path, env=settings, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "mlflow.db").is_file()
+    extras = metadata("portrayal").get_all("Requires-Dist") or []
+    named = {re.split(r"[<>=!~; ]", each)[0] for each in extras if 'extra == "mlflow"' in each}
+    assert {"sqlalchemy", "alembic"} <= {each.lower() for each in named}
 
 
 def test_wandb_holds_the_run_offline(

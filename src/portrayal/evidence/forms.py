@@ -45,6 +45,25 @@ class FormSection:
     fields: Annotated[tuple[FormField, ...], KeyName("field")]
 
 
+@dataclass(frozen=True, slots=True)
+class LegalDate:
+    """What is known of one or more dates of a law, by whom, and when that was last checked.
+
+    Attributes
+    ----------
+    says
+        The dates, in a sentence.
+    source
+        Address of the page that was read.
+    checked
+        Day on which it was last read, ISO 8601.
+    """
+
+    says: str
+    source: str
+    checked: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
     """The questions of one text.
@@ -56,7 +75,9 @@ class Form:
     follows
         The version of the text that the form follows.
     changes
-        What is known of later versions, which it does not follow.
+        Which later versions it does not follow.
+    dates
+        Each date of the text and of its later versions.
     url
         Where the text is.
     notes
@@ -69,6 +90,7 @@ class Form:
     title: str
     follows: str
     changes: str = ""
+    dates: Annotated[tuple[LegalDate, ...], KeyName("date")] = ()
     url: str = ""
     notes: tuple[str, ...] = ()
     sections: Annotated[tuple[FormSection, ...], KeyName("section")]

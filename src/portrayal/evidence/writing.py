@@ -1,7 +1,7 @@
 """Packs of evidence: writing one, and checking that all of it is as it was."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -102,7 +102,8 @@ def to_json(pack: Pack) -> str:
     content = {
         "form": {
             **{"name": about.name, "title": about.title, "follows": about.follows},
-            **{"changes": about.changes, "url": about.url},
+            **{"changes": about.changes, "dates": [asdict(date) for date in about.dates]},
+            "url": about.url,
         },
         "notes": [*NOTES, *about.notes],
         "portrayal": pack.view.settings.get("portrayal", __version__),
@@ -160,6 +161,10 @@ def _lines(pack: Pack) -> Iterator[str]:
     yield f"Follows: {markdown(about.follows)}"
     if about.changes:
         yield f"\nLater changes: {markdown(about.changes)}"
+    if about.dates:
+        yield "\nDates, each with what was read for it and when; look up whether they still hold:\n"
+    for date in about.dates:
+        yield f"- {markdown(date.says)} (<{date.source}>, last checked {date.checked})"
     if about.url:
         yield f"\nThe text: <{about.url}>" if about.url.startswith("https://") else ""
     yield ""
