@@ -3,7 +3,7 @@
     python -m benchmarks.calibration [SECTION ...] [--reps N] [--seed N] [--gold FILE]
         [--data FOLDER] [--json FILE]
 
-Sections: shares, widths, ratios, roles, means, naming, mixture, measures, corrected, hand_labels,
+Sections: shares, widths, ratios, roles, means, naming, corrected, hand_labels,
 medians, models, effects, procedures, plan, news, units; with --gold also gold and nothing. Prompts
 are drawn first and texts within them: truth is that of all prompts.
 """
@@ -348,54 +348,6 @@ def dealt_errors(people: Bearers, reps: int, seed: int) -> Iterable[Row]:
         yield prompts, icc, *np.mean(p < 0.05, axis=0).tolist()
 
 
-def mixture_cell(
-    rng: Rng, people: Bearers, cell: Cell, true: float, reps: int, commonest: int | None = None
-) -> Row:
-    """Mean estimate of Black people's share over the population's, counting, coverage, gate."""
-    shares, held = people.with_others(), np.array([False] * 4 + [True])
-    whole = stats.name_model(people.weight, shares, shares, held)
-    share = whole.population.copy()
-    share[2] *= true
-    others = np.arange(5) != 2
-    share[others] *= (1.0 - share[2]) / share[others].sum()
-    weight = people.weight
-    if commonest is not None:
-        weight = np.where(weight >= np.sort(weight)[-commonest], weight, 0.0)
-    weights, out = weight[:, np.newaxis] * shares, []
-    for _ in range(reps):
-        names = worlds.names_of_races(rng, share, weights, cell.prompts, cell.texts, cell.icc)
-        used, counts = worlds.by_name(names)
-        model = stats.name_model(people.weight, shares, shares[used], held)
-        fit = stats.fit_mixture(counts, model)
-        low, high, _ = stats.mixture_interval(counts, model, fit)
-        counted = counts.sum(1) @ shares[used, 2] / counts.sum()
-        spread, _ = stats.spread_as_bearers(counts, people.weight)
-        out.append((fit.share[2], counted, low[2] <= share[2] <= high[2], spread))
-    estimate, counted, coverage, spread = np.mean(np.array(out, dtype=float), axis=0).tolist()
-    return estimate / whole.population[2], counted / whole.population[2], coverage, spread
-
-
-def mixture(options: argparse.Namespace) -> None:
-    """Mean and coverage of the mixture estimate."""
-    reps, people = options.reps or 200, worlds.bearers()
-    cells = [
-        *((Cell(25, 120, icc, 0.0), None) for icc in (0.0, 0.05, 0.2)),
-        *((Cell(*sizes, 0.05, 0.0), None) for sizes in ((10, 300), (50, 60), (25, 12))),
-        (Cell(25, 120, 0.05, 0.0), 300),
-    ]
-
-    def rows() -> Iterable[Row]:
-        for number, ((cell, commonest), true) in enumerate(product(cells, (1.0, 1.5, 4.0))):
-            rng = np.random.default_rng([options.seed, 6, number])
-            naming = "as bearers" if commonest is None else f"{commonest} commonest"
-            found = mixture_cell(rng, people, cell, true, reps, commonest)
-            yield cell.prompts * cell.texts, cell.prompts, cell.icc, naming, true, *found
-
-    head = ("names", "prompts", "ICC", "names within race", "true ratio", "mixture", "counting")
-    title = f"Mixture estimate for Black people, {reps} audits a cell"
-    show(title, (*head, "coverage", "passes the gate"), rows())
-
-
 def audits_row(found: FloatArray) -> Row:
     """Audits with a value; mean, median and coverage of a value over the truth, p < .05, and how
     often p and interval disagree."""
@@ -407,20 +359,6 @@ def audits_row(found: FloatArray) -> Row:
 
 
 AUDITS = ("has a value", "mean / truth", "median / truth", "coverage", "p < .05", "disagree")
-
-
-def measures(options: argparse.Namespace) -> None:
-    """Both mixture measures on whole stories with 3,000 names in each role."""
-    reps, people = options.reps or 100, worlds.bearers()
-
-    def rows() -> Iterable[Row]:
-        for number, true in enumerate((1.0, 1.5, 4.0)):
-            rng, cell = np.random.default_rng([options.seed, 9, number]), Cell(25, 120, 0.05, 0.0)
-            for name, found in stories.mixture_audits(rng, people, cell, true, reps).items():
-                yield name, true, *audits_row(found)
-
-    title = "Mixture measures for Black people, 25 prompts × 120 stories, ICC .05"
-    show(f"{title}, {reps} audits a cell", ("measure", "true ratio", *AUDITS), rows())
 
 
 def corrected(options: argparse.Namespace) -> None:
@@ -673,7 +611,7 @@ def hand_labels(options: argparse.Namespace) -> None:
 SECTIONS = {
     f.__name__: f
     for f in (
-        *(shares, widths, ratios, roles, means, naming, mixture, measures, corrected),
+        *(shares, widths, ratios, roles, means, naming, corrected),
         *(hand_labels, medians, models, effects, procedures, plan, news, units),
     )
 }

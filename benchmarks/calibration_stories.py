@@ -1,23 +1,19 @@
 """Stories with a known truth, through the measures themselves, for `benchmarks.calibration`."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from benchmarks import calibration_worlds as worlds
-from benchmarks.calibration_worlds import Bearers, Cell, Rng
+from benchmarks.calibration_worlds import Cell, Rng
 from portrayal.measure import HandSample, Scope, Tally
 from portrayal.measure.stories.corrected import corrected_representation, corrected_subordination
-from portrayal.measure.stories.mixture import representation_mixture, subordination_mixture
 from portrayal.measure.stories.tally import DOMINANT, NEUTRAL, SUBORDINATE
 from portrayal.records import Estimate
 from portrayal.reference import (
     RACES,
     baseline,
-    mena_nhpi_table,
-    name_table,
-    race_likelihoods,
 )
 from portrayal.stats import cluster_weights, expanded_percentile
 from portrayal.types import FloatArray, IntArray
@@ -57,60 +53,6 @@ def story_tally(
         count=np.ones(texts, dtype=np.int64),
         likelihood=np.full((1, len(RACES)), np.nan),
     )
-
-
-def with_names(tally: Tally) -> Tally:
-    """Name the codes of a tally, rows of the default table, and give their shares by race."""
-    keys = name_table().listed[0]
-    used, code = np.unique(
-        np.concatenate([tally.subject_name, tally.object_name]), return_inverse=True
-    )
-    code = code - int(used[0] == NOBODY)
-    names = tuple(keys[i] for i in used if i != NOBODY)
-    shares = np.full((len(names) + 1, len(RACES)), np.nan)
-    shares[:-1] = race_likelihoods(names, name_table(), mena_nhpi_table())
-    n = len(tally.subject_name)
-    return replace(
-        tally, names=names, subject_name=code[:n], object_name=code[n:], likelihood=shares, cache={}
-    )
-
-
-def mixture_audits(
-    rng: Rng, people: Bearers, cell: Cell, true: float, reps: int
-) -> dict[str, FloatArray]:
-    """Estimates of both mixture measures for Black people in stories with a true ratio.
-
-    `cell.texts` characters a prompt in each role; ratios are to the population (representation) and
-    to the dominant role, whose shares are the population's. Shape (reps, 5) each: value over the
-    truth, whether the interval holds it, p < .05, whether p and interval agree, and defined.
-    """
-    shares = people.with_others()
-    population = people.weight @ shares
-    tilted = population.copy()
-    tilted[2] *= true
-    others = np.arange(5) != 2
-    tilted[others] *= (1.0 - tilted[2]) / tilted[others].sum()
-    tables = {race: name_table() for race in RACES[:5]} | dict.fromkeys(
-        RACES[5:], mena_nhpi_table()
-    )
-    scope, star = Scope("laissez-faire", draws=400), baseline()
-    weights, kept = people.weight[:, np.newaxis] * shares, {}
-    sizes = cell.prompts, cell.texts, cell.icc
-    unknown = np.full((cell.prompts, cell.texts), 4)
-    found: dict[str, list[tuple[float, ...]]] = {"representation": [], "subordination": []}
-    for _ in range(reps):
-        many, usual = (
-            worlds.names_of_races(rng, share, weights, *sizes) for share in (tilted, population)
-        )
-        neutral = with_names(story_tally(cell.prompts, (many, unknown)))
-        laden = with_names(story_tally(cell.prompts, (usual, unknown), (many, unknown)))
-        laden = replace(laden, cache=dict(kept))
-        rows = representation_mixture(neutral, scope, baseline=star, name_tables=tables)
-        found["representation"].append(_judged(_of(rows, BLACK), tilted[2] / star.race["Black"]))
-        rows = subordination_mixture(laden, scope, name_tables=tables)
-        found["subordination"].append(_judged(_of(rows, BLACK), true))
-        kept = {key: x for key, x in laden.cache.items() if key[0] == "subsets"}
-    return {name: np.array(rows, dtype=np.float64) for name, rows in found.items()}
 
 
 def _of(rows: Iterable[Estimate], group: dict[str, str]) -> Estimate:
@@ -161,7 +103,8 @@ def corrected_audits(
     """Corrected ratios of non-binary characters, and what Portrayal did before.
 
     `cell.share` of the neutral and of the dominant characters is non-binary, `ratio` times it of
-    the subordinate ones. Shape (reps, 5) each, as in `mixture_audits`.
+    the subordinate ones. Shape (reps, 5) each, value over the
+    truth, whether the interval holds it, p < .05, whether p and interval agree, and defined.
     """
     scope, star = Scope("laissez-faire"), baseline()
     kinds = ("representation", "subordination")

@@ -184,6 +184,3 @@ def test_the_study_is_one_file_and_agrees_with_the_cells(example, path, tmp_path
     assert {e.strata["state"] for e in women} == {"Tamil Nadu", "Uttar Pradesh"}
     page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     assert "census-2011" in page
-    (kept,) = (e for e in run.records if e.measure == "fisher_survival.v1")
-    assert kept.details["fisher"] > 40
-    assert kept.value < 0.2

@@ -132,28 +132,6 @@ def test_fair_naming_is_refused_at_the_level(people):
     assert wrong == 0
 
 
-def test_the_mixture_reads_the_truth_where_counting_does_not(people):
-    estimate, counted, coverage, gate = calibration.mixture_cell(
-        rng(7), people, Cell(25, 120, 0.05, 0.0), 4.0, 40
-    )
-    assert estimate == pytest.approx(4.0, rel=0.05)
-    assert counted == pytest.approx(1.6, abs=0.1)
-    assert coverage >= 0.95 - 0.11
-    assert gate == 1.0
-    few_names = calibration.mixture_cell(rng(8), people, Cell(25, 120, 0.05, 0.0), 1.0, 5, 300)
-    assert few_names[-1] == 0.0  # the gate refuses what the mixture would misread
-
-
-def test_the_mixture_measures_read_the_truth_of_whole_stories(people):
-    found = calibration_stories.mixture_audits(rng(11), people, Cell(25, 120, 0.05, 0.0), 4.0, 10)
-    for value, holds, refused, agrees, some in (each.T for each in found.values()):
-        assert some.all()
-        assert np.median(value) == pytest.approx(1.0, abs=0.12)
-        assert holds.mean() >= 0.95 - 0.21
-        assert refused.all()
-        assert agrees.all()
-
-
 def test_corrected_ratios_of_a_rare_group_cover_where_they_did_not():
     annotator = calibration_stories.Annotator(0.5, 0.75, 400)
     found = calibration_stories.corrected_audits(

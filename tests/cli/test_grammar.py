@@ -40,7 +40,6 @@ folder of an author's files, which hold texts, labels and references."""
 ARGUMENTS = {"RUN", "RUNS", "FOLDER", "FILE", "PROJECT", "GIVEN", "FILLED", "SHEETS", "STUDY"}
 DOCUMENTS = {
     "index",
-    "view",
     "report",
     "evidence",
     "new",

@@ -130,11 +130,6 @@ def test_labels_are_counted_beside_the_other_sources(
     words = _share(tmp_path, "group_share.v1", seen_by="words", faith="sun")
     assert words["value"] == pytest.approx(0.5)
     assert "factor_model" not in words["of"].instruments
-    kappa = _share(tmp_path, "source_agreement.v1", seen_by="words and model", factor="faith")
-    # (words, model) of the texts that both tell of, by i mod 6: sun sun, moon moon, none none,
-    # none moon; agreed 3 of 4, by chance (1 * 1 + 1 * 2 + 2 * 1) / 16
-    assert kappa["of"].n_units == N - 2 * each
-    assert kappa["value"] == pytest.approx((3 / 4 - 5 / 16) / (1 - 5 / 16))
 
 
 def test_each_person_is_asked_about_by_name_or_role(
@@ -151,39 +146,6 @@ def test_each_person_is_asked_about_by_name_or_role(
     moon = _share(tmp_path, "people_share.v1", seen_by="each", faith="moon")
     assert moon["value"] == pytest.approx(0.25)
     assert moon["of"].n_units == 2 * N
-    agreed = [e for e in Run(tmp_path / "r").records if e.measure == "source_agreement.v1"]
-    pairs = {"words and model", "words and each", "model and each"}
-    assert {e.strata["seen_by"] for e in agreed} == pairs
-    # The people of a text show both groups where i is odd, else the sun; words go by i mod 3.
-    kappa = _share(tmp_path, "source_agreement.v1", seen_by="words and each", factor="faith")
-    assert kappa["of"].n_texts == N
-    assert kappa["value"] == pytest.approx(0.0)
-    # Both can tell of the texts 0, 1, 2 and 5 of six; both say "sun" of the first alone.
-    kappa = _share(tmp_path, "source_agreement.v1", seen_by="model and each", factor="faith")
-    assert kappa["of"].n_texts == 4 * N // len(SAYS)
-    assert kappa["value"] == pytest.approx((1 / 4 - 1 / 8) / (1 - 1 / 8))
-
-
-def test_a_person_is_asked_about_and_read_by_references(
-    inside: Portrayal, texts: Path, faith: Path, tmp_path: Path
-) -> None:
-    groups = '[groups.F]\nlabel = "Sun people"\n[groups.M]\nlabel = "moon"\n'
-    head = 'name = "faith"\nlabel = "Faith"\nnote = "x"\n'
-    refers = '[[sources]]\nkind = "references"\nwords = { F = ["she"], M = ["he"] }\n'
-    again = PEOPLE.replace('"each"', '"again"').replace("Which", "Which one")
-    faith.write_text(head + groups + refers + PEOPLE + again, encoding="utf-8")
-    with OpenAIServer(write=_answer) as server:
-        inside(*_audit(texts, faith, server)).ok()
-    # Half the texts have Emily (she, "moon"), half John (he, "Sun people"), all a patient (she,
-    # "Sun people"): of 2 N people half agree; by chance 3/4 * 3/4 + 1/4 * 1/4 do.
-    for source in ("each", "again"):
-        pair = f"{source} and references"
-        kappa = _share(tmp_path, "source_agreement.v1", seen_by=pair, factor="faith")
-        assert (kappa["of"].n_units, kappa["of"].n_texts) == (2 * N, 0)
-        assert kappa["value"] == pytest.approx((1 / 2 - 5 / 8) / (1 - 5 / 8))
-        assert kappa["of"].interval.low <= kappa["value"] <= kappa["of"].interval.high
-    kappa = _share(tmp_path, "source_agreement.v1", seen_by="each and again", factor="faith")
-    assert (kappa["of"].n_units, kappa["value"]) == (2 * N, 1.0)
 
 
 def test_a_question_is_made_once(

@@ -165,8 +165,6 @@ CASES = {
     "subordination.v1": Case("ratio", PLACE, PEOPLE, _ratio, 1.0),
     "median_representation.v1": Case("ratio", PLACE, PEOPLE, _ratio, 1.0),
     "median_subordination.v1": Case("ratio", PLACE, PEOPLE, _ratio, 1.0),
-    "representation_mixture.v1": Case("ratio", PLACE, {"race"}, _ratio, 1.0),
-    "subordination_mixture.v1": Case("ratio", PLACE, {"race"}, _ratio, 1.0),
     "corrected_representation.v2": Case("ratio", PLACE, PEOPLE, _ratio, 1.0),
     "corrected_subordination.v2": Case("ratio", PLACE, PEOPLE, _ratio, 1.0),
     "median_racialized_subordination.v1": Case("ratio", PLACE, PEOPLE, lambda v: v > 0.0, 1.0),
@@ -215,13 +213,9 @@ CASES = {
     "people_share.v1": Case("share", SEEN, FACTORS, _share, study=FACTOR),
     "group_ratio.v1": Case("ratio", {*SEEN, "population"}, FACTORS, _ratio, 1.0, study=FACTOR),
     "people_ratio.v1": Case("ratio", {*SEEN, "population"}, FACTORS, _ratio, 1.0, study=FACTOR),
-    "source_agreement.v1": Case(
-        "kappa", SEEN, {"factor"}, lambda v: -1.0 <= v <= 1.0, study=FACTOR
-    ),
     "association.v1": Case(
         "ratio", {"model", "seen_by"}, {*FACTORS, "domain"}, _ratio, 1.0, study=FACTOR
     ),
-    "fisher_survival.v1": Case("share", {"model"}, set(), _share, study=FACTOR, refused=True),
     "pair_difference.v1": Case(
         "difference", {"model", "score", "part"}, {"gender"}, lambda _: True, 0.0, study="pairs"
     ),

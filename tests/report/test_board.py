@@ -1,13 +1,9 @@
 """The board: what it says of many runs, what it withholds, what it survives, and how it reads."""
 
-import html
 import json
 import re
 import shutil
-import threading
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +13,7 @@ import pytest
 
 import portrayal
 from portrayal.errors import OptionError
-from portrayal.report.board import serve_board, write_board
+from portrayal.report.board import write_board
 from portrayal.report.first import kept_findings
 from portrayal.run import Run, write_parquet
 from portrayal.run.estimates import estimates_to_table
@@ -171,44 +167,6 @@ def test_sixty_runs_are_one_small_page(sample_run: Run, tmp_path: Path) -> None:
     board = write_board(tmp_path / "runs", tmp_path / "site")
     assert time.process_time() - start < 6  # a third of a second on a quiet machine
     assert board.path.stat().st_size <= MOST_BYTES
-
-
-def test_a_served_board_follows_the_runs_on_this_machine_alone(
-    sample_run: Run, tmp_path: Path
-) -> None:
-    runs, ready, address = tmp_path / "runs", threading.Event(), [""]
-    shutil.copytree(sample_run.path, runs / "one")
-    (runs / "one" / "report.html").write_text("a report", encoding="utf-8")
-
-    def tell(where: str) -> None:
-        address[0] = where
-        ready.set()
-
-    threading.Thread(
-        target=serve_board, args=(runs, tmp_path / "site", 0, tell), daemon=True
-    ).start()
-    assert ready.wait(60)
-
-    def get(path: str, **headers: str) -> str:
-        asked = urllib.request.Request(address[0] + path, headers=headers)
-        with urllib.request.urlopen(asked, timeout=30) as answer:
-            return answer.read().decode()
-
-    assert address[0].startswith("http://127.0.0.1:")
-    before = get("stamp")
-    assert f'id="live">{before}<' in get("")
-    assert "connect-src 'self'" in html.unescape(get(""))
-    assert get("runs/one/report.html") == "a report"
-    shutil.copytree(runs / "one", runs / "two")
-    assert get("stamp") != before
-    assert "2 runs" in get("")
-    for path, headers in (
-        ("runs/one/texts/part-00000.parquet", {}),
-        ("runs/../../../../etc/hostname.html", {}),
-        ("", {"Host": "evil.example:80"}),
-    ):
-        with pytest.raises(urllib.error.HTTPError):
-            get(path, **headers)
 
 
 @pytest.mark.browser

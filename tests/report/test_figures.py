@@ -22,7 +22,7 @@ from support import assert_vega_lite
 
 from .conftest import estimate
 
-TABLES = ("common_names.v1", "outcomes.v1", "representation_mixture.v1", "subordination_mixture.v1")
+TABLES = ("common_names.v1", "outcomes.v1")
 BY_HAND = ("corrected_representation.v2", "corrected_subordination.v2")
 """Measures that need hand labels, which the sample run does not have."""
 BY_MODELS = ("median_representation.v1", "median_subordination.v1")

@@ -1,4 +1,4 @@
-"""Fair naming, shrink, mixture and power against their definitions."""
+"""Fair naming, shrink and power against their definitions."""
 
 from dataclasses import replace
 
@@ -9,16 +9,6 @@ from hypothesis import strategies as st
 from scipy.stats import pearson3, t
 
 from portrayal.planning.power import Counting
-from portrayal.stats.mixture import (
-    fit_mixture,
-    fit_shares,
-    mixture_interval,
-    mixture_ratio_interval,
-    moments,
-    name_model,
-    role_scores,
-    spread_as_bearers,
-)
 from portrayal.stats.naming import (
     fair_naming,
     infer_fair_shares,
@@ -181,145 +171,6 @@ def test_one_prompt_has_no_test_of_fair_naming():
     assert np.isnan(found.low).all()
 
 
-def rest_model(bearers, shares, used, held=()):
-    mask = np.isin(np.arange(shares.shape[1]), held)
-    return name_model(bearers, shares, shares[used], mask)
-
-
-def test_em_is_the_maximum_of_the_likelihood():
-    from scipy import optimize
-
-    bearers, shares = population(3, 60, 3)
-    counts = np.random.default_rng(4).poisson(3, 60).astype(float)
-    model = rest_model(bearers, shares, np.arange(60))
-
-    def loss(free):
-        share = np.append(free, 1 - free.sum())
-        return (
-            -(counts * np.log(np.maximum(model.times @ share, 1e-12))).sum()
-            if share.min() >= 0
-            else 1e9
-        )
-
-    best = optimize.minimize(
-        loss,
-        [0.3, 0.3],
-        method="Nelder-Mead",
-        options={"xatol": 1e-9, "fatol": 1e-9, "maxiter": 9999},
-    )
-    fit = fit_shares(counts[None], model)[0]
-    assert fit[:2] == pytest.approx(best.x, abs=1e-4)
-    assert fit.sum() == pytest.approx(1)
-
-
-def test_replicates_are_fitted_as_one_by_one():
-    bearers, shares = population(5)
-    model = rest_model(bearers, shares, np.arange(200), held=(3,))
-    counts = np.random.default_rng(6).poisson(0.5, (7, 200)).astype(float)
-    together = fit_shares(counts, model)
-    for row, alone in zip(together, counts, strict=True):
-        assert fit_shares(alone[None], model)[0] == pytest.approx(row, abs=1e-6)
-        assert row[3] == pytest.approx(model.population[3])
-
-
-def test_influence_is_the_change_without_a_prompt():
-    bearers, shares = population(7)
-    generator = np.random.default_rng(8)
-    model = rest_model(bearers, shares, np.arange(200))
-    counts = generator.multinomial(400, bearers / bearers.sum(), 30).T.astype(float)
-    fit = fit_mixture(counts, model)
-    assert np.abs(fit.influence.sum(0)).max() < 1e-4
-    without = fit_mixture(counts[:, 1:], model).share
-    assert fit.share - without == pytest.approx(fit.influence[0], abs=2e-3)
-
-
-def test_mixture_recovers_shares_and_moments_agree():
-    bearers, shares = population(9, 400)
-    model = rest_model(bearers, shares, np.arange(400))
-    truth = np.array([0.1, 0.5, 0.25, 0.15])
-    expected = 1e5 * (bearers / bearers.sum()) * (model.times @ truth)
-    assert fit_shares(expected[None], model)[0] == pytest.approx(truth, abs=1e-4)
-    assert moments(expected, model, bearers, model.times) == pytest.approx(truth, abs=1e-6)
-
-
-def test_a_race_that_names_cannot_tell_is_refused():
-    bearers, shares = population(10, 300, 3)
-    flat = np.column_stack([shares * 0.99, np.full(300, 0.01)])
-    model = rest_model(bearers, flat, np.arange(300))
-    assert not model.identified[3]
-    assert model.information[3] < 0.01
-    held = rest_model(bearers, flat, np.arange(300), held=(3,))
-    assert held.identified[:3].all()
-    assert not held.identified[3]
-    counts = np.random.default_rng(0).poisson(1.0, (300, 6)).astype(float)
-    low, _high, p = mixture_interval(counts, held, fit_mixture(counts, held))
-    assert np.isnan(low[3])
-    assert np.isnan(p[3])
-    assert not np.isnan(low[:3]).any()
-
-
-def test_common_names_only_are_not_spread_as_bearers():
-    bearers, _shares = population(16, 2000)
-    bearers = bearers**0.3
-    generator = np.random.default_rng(17)
-    wide = generator.multinomial(300, bearers / bearers.sum(), 20).T.astype(float)
-    few = np.where(bearers >= np.sort(bearers)[-100], bearers, 0.0)
-    narrow = generator.multinomial(300, few / few.sum(), 20).T.astype(float)
-    ok, times = spread_as_bearers(wide, bearers)
-    assert ok
-    assert times == pytest.approx(1.0, abs=0.3)
-    ok, times = spread_as_bearers(narrow, bearers)
-    assert not ok
-    assert times > 5
-    assert spread_as_bearers(wide[:, :1], bearers)[0] is False
-
-
-def test_an_absent_race_has_a_bound_and_one_prompt_has_none():
-    shares = np.array([[0.9, 0.1], [0.1, 0.9]])
-    model = name_model(np.ones(2), shares, shares, np.zeros(2, dtype=bool))
-    counts = np.array([[30.0, 30.0, 30.0], [2.0, 2.0, 2.0]])
-    low, high, _ = mixture_interval(counts, model, fit_mixture(counts, model))
-    assert low[1] == 0
-    assert 0 < high[1] < 0.3
-    low, _, _ = mixture_interval(counts[:, :1], model, fit_mixture(counts[:, :1], model))
-    assert np.isnan(low).all()
-
-
-def test_role_scores_are_signs_of_swapped_prompts():
-    bearers, shares = population(11)
-    model = rest_model(bearers, shares, np.arange(200))
-    generator = np.random.default_rng(12)
-    a, b = (generator.poisson(0.4, (200, 8)).astype(float) for _ in range(2))
-    # Equal totals in both roles, so that swapping one prompt turns its sign and nothing else.
-    b[0] += np.maximum(a.sum(0) - b.sum(0), 0)
-    a[0] += np.maximum(b.sum(0) - a.sum(0), 0)
-    scores = role_scores(a, b, model)
-    swapped_a, swapped_b = a.copy(), b.copy()
-    swapped_a[:, 2], swapped_b[:, 2] = b[:, 2], a[:, 2]
-    turned = role_scores(swapped_a, swapped_b, model)
-    assert turned[2] == pytest.approx(-scores[2], abs=1e-6)
-    assert np.delete(turned, 2, 0) == pytest.approx(np.delete(scores, 2, 0), abs=1e-6)
-
-
-def test_ratio_of_equal_roles_is_one():
-    bearers, shares = population(13)
-    model = rest_model(bearers, shares, np.arange(200))
-    counts = np.random.default_rng(14).poisson(1.0, (200, 8)).astype(float)
-    fit = fit_mixture(counts, model)
-    ratio, low, high = mixture_ratio_interval(counts, counts, (fit, fit), model)
-    assert ratio == pytest.approx(np.ones(4))
-    assert (low <= 1).all()
-    assert (high >= 1).all()
-
-
 def test_wrong_input_is_refused():
-    with pytest.raises(ValueError, match="sum to 1"):
-        name_model(
-            np.ones(1), np.array([[0.5, 0.2]]), np.array([[0.5, 0.5]]), np.zeros(2, dtype=bool)
-        )
-    with pytest.raises(ValueError, match="two shares"):
-        name_model(
-            np.ones(1), np.array([[0.5, 0.5]]), np.array([[0.5, 0.5]]), np.array([True, False])
-        )
     with pytest.raises(ValueError, match="do not fit"):
         fair_naming(np.ones(2), np.ones((3, 1)))

@@ -59,7 +59,7 @@ GROUPS = {
 _FUNCTIONS = (
     ("", "audit", "new"),
     ("", "compare", "compare gate watch"),
-    ("", "documents", "evidence index log replicate report reproduce view"),
+    ("", "documents", "evidence index log replicate report reproduce"),
     ("", "listing", "doctor"),
     ("build", "build", "classifier labels paraphrases sentences sheets split"),
     ("find", "find", "cues groups people words"),
@@ -78,7 +78,7 @@ COMMANDS = {
 }
 """Command → module and function, which are loaded when the command is named."""
 ORDER = (
-    *("audit", "compare", "report", "list", "collect", "plan", "gate", "watch", "index", "view"),
+    *("audit", "compare", "report", "list", "collect", "plan", "gate", "watch", "index"),
     *("find", "label", "score", "mitigate", "evidence", "log", "replicate", "reproduce", "new"),
     *("build", "doctor"),
 )

@@ -1,4 +1,4 @@
-"""The commands `report`, `index`, `view`, `reproduce`, `evidence`: documents of runs or papers."""
+"""The commands `report`, `index`, `reproduce`, `evidence`: documents of runs or papers."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -59,29 +59,6 @@ def index(
     if board.left_out:
         name, why = next(iter(board.left_out.items()))
         show.line(f"not shown: {counted(len(board.left_out), 'folder')}, such as {name} ({why})")
-
-
-def view(
-    runs: Annotated[Path, Parameter(help="Folder of runs, or of folders of them.")],
-    /,
-    *,
-    port: int = 0,
-) -> None:
-    """Show the page of `index` in a browser, on this machine alone, as runs change, until Ctrl-C.
-
-    Example: portrayal view runs
-
-    Parameters
-    ----------
-    port
-        Port; default a free one.
-    """
-    from tempfile import TemporaryDirectory
-
-    from portrayal.report.board import serve_board
-
-    with TemporaryDirectory(prefix="portrayal-") as site:
-        serve_board(runs, site, port, lambda address: show.line(f"Open in a browser: {address}"))
 
 
 def log(

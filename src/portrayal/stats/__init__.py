@@ -63,17 +63,6 @@ from portrayal.stats.design_effect import (
     share_evidence,
 )
 from portrayal.stats.log_odds import clustered_log_odds, informative_prior, log_odds
-from portrayal.stats.mixture import (
-    fit_mixture,
-    fit_shares,
-    hold_untold,
-    mixture_interval,
-    mixture_ratio_interval,
-    moments,
-    name_model,
-    role_scores,
-    spread_as_bearers,
-)
 from portrayal.stats.naming import (
     drawn_shares,
     fair_naming,
@@ -127,7 +116,6 @@ from portrayal.stats.resampling import (
     two_sided_p,
 )
 from portrayal.stats.roles import (
-    coin_test,
     fewest_prompts,
     median_inference,
     no_test_reason,
@@ -186,7 +174,6 @@ __all__ = [
     "cohen_parts",
     "cohens_d",
     "cohens_kappa",
-    "coin_test",
     "contrast_p",
     "count_by_chance",
     "crossed_differences",
@@ -207,12 +194,9 @@ __all__ = [
     "fewest_prompts",
     "find_blocks",
     "fisher_p",
-    "fit_mixture",
-    "fit_shares",
     "fixed_changes",
     "fleiss_kappa",
     "fleiss_parts",
-    "hold_untold",
     "holm",
     "hypergeometric_pmf",
     "infer_contrasts",
@@ -245,10 +229,6 @@ __all__ = [
     "median_inference",
     "median_of_defined",
     "median_over",
-    "mixture_interval",
-    "mixture_ratio_interval",
-    "moments",
-    "name_model",
     "no_test_reason",
     "normal_isf",
     "normal_sf",
@@ -275,7 +255,6 @@ __all__ = [
     "repetition_effect",
     "repetition_of",
     "rogan_gladen",
-    "role_scores",
     "satterthwaite",
     "score_ratio_test",
     "score_test",
@@ -284,7 +263,6 @@ __all__ = [
     "sizes_of",
     "smooth",
     "specific_agreement",
-    "spread_as_bearers",
     "studentised",
     "sums_by",
     "sums_over",

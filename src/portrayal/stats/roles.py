@@ -131,52 +131,6 @@ def _distinct(sums: TwoSides) -> tuple[TwoSides, IntArray]:
     return TwoSides(*cells[:, :, first]), np.array(at, dtype=np.int64)
 
 
-def coin_test(
-    part: FloatArray, here: BoolArray, subsets: FloatArray, level: float = 0.95
-) -> tuple[FloatArray, IntArray, FloatArray]:
-    """Test any contributions of prompts whose signs are coins where roles mean nothing.
-
-    Parameters
-    ----------
-    part
-        Contribution of each prompt, shape (n_prompts, k), such as `stats.mixture.role_scores`.
-    here
-        Whether the group occurs in the prompt, shape (n_prompts, k). A subset of prompts without
-        the group says nothing, so it counts against every finding.
-    subsets
-        From `prompt_subsets`.
-    level
-        At which a test must be able to refuse.
-
-    Returns
-    -------
-    p, n_prompts, reach
-        Shape (k,); p is NaN where too few prompts have the group (`no_test_reason`). `reach` is the
-        sum that coins reach at the level, over that of the prompts as they are: below 1 where
-        p < 1 - level.
-
-    >>> part = np.ones((8, 1))
-    >>> p, n, reach = coin_test(part, part > 0, prompt_subsets(8, np.random.default_rng(0)))
-    >>> float(p[0]), int(n[0]), float(reach[0])
-    (0.0078125, 8, 0.75)
-    """
-    n_prompts = here.sum(0)
-    partial, _, _ = _partial_sums(part, here, subsets)
-    up, down = (partial <= 0).mean(0), (partial >= 0).mean(0)
-    p = np.where(
-        n_prompts < fewest_prompts(level),
-        np.nan,
-        np.asarray(np.minimum(1.0, 2.0 * np.minimum(up, down)), dtype=np.float64),
-    )
-    # With the signs of a subset changed, a sum is what it was less twice that of the subset.
-    whole, ordered = part.sum(0), np.sort(partial, axis=0)
-    rank = max(int(np.ceil((1.0 - level) / 2.0 * len(ordered) - 1e-9)), 1)
-    beyond = np.where(whole > 0, ordered[rank - 1], ordered[-rank])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        reach = np.where(whole == 0.0, np.inf, 1.0 - 2.0 * beyond / whole)
-    return p, n_prompts, reach
-
-
 def median_inference(
     sums: TwoSides, subsets: FloatArray, smoothing: float = 0.5, level: float = 0.95
 ) -> RoleInference:

@@ -29,9 +29,7 @@ MEASURES = (
     "people_ratio.v1",
     "group_texts.v1",
     "group_mentions.v1",
-    "source_agreement.v1",
     "association.v1",
-    "fisher_survival.v1",
 )
 """Measures of the groups of any factor, in the order of the report."""
 

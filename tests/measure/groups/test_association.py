@@ -9,14 +9,12 @@ import portrayal
 from portrayal.measure.groups import GroupTexts
 from portrayal.measure.groups.association import (
     ASSOCIATION,
-    FISHER_SURVIVAL,
     OVERALL,
     WITHIN,
     Crossed,
 )
 from portrayal.measure.scope import Scope, with_q_values
 from portrayal.records import NO_TEST, Estimate
-from portrayal.stats import benjamini_yekutieli, fisher_p
 
 from .test_groups import FACTOR, rows
 
@@ -49,7 +47,7 @@ def crossings(
 
 def of(models: tuple[str, ...], one: Crossed) -> GroupTexts:
     prompts = tuple(f"p{i}" for i in range(30))
-    return GroupTexts(prompts, ({},) * 30, models, (), (), (), (one,))
+    return GroupTexts(prompts, ({},) * 30, models, (), (), (one,))
 
 
 def cell(found: Iterable[Estimate], region: str, wealth: str, model: str = "m0") -> Estimate:
@@ -181,31 +179,3 @@ def test_one_prompt_has_a_value_and_no_test() -> None:
 
 
 POOR = ("south", "poor")
-
-
-def test_fishers_findings_are_counted_and_those_that_survive() -> None:
-    texts = crossings(4, 1.0, named=True, models=2)
-    (pooled, *_) = FISHER_SURVIVAL.run(texts, SCOPE)
-    assert pooled.strata == {"model": "all"}
-    crossed = texts.crossed[0]
-    both = crossed.both.sum(0)
-    group = np.broadcast_to(crossed.of_group.sum(0)[:, None], both.shape)
-    attribute = np.broadcast_to(crossed.of_attribute.sum(0), both.shape)
-    total = np.full(both.shape, crossed.total.sum())
-    p = fisher_p(both[:2], group[:2], attribute[:2], total[:2])
-    usual = benjamini_yekutieli(p) < 0.05
-    assert usual.all()  # the prompts' own shares, taken for the regions' by Fisher's test
-    assert pooled.details["fisher"] == 4
-    assert pooled.details["survive"] == 0
-    assert pooled.value == 0
-    (kept, *_) = FISHER_SURVIVAL.run(crossings(4, 3.0, models=2), SCOPE)
-    assert kept.value == 1
-
-
-def test_without_findings_of_fisher_there_is_a_reason() -> None:
-    texts = crossings(7)
-    one = texts.crossed[0]
-    nothing = Crossed(**(vars(one) | {"both": one.both * 0, "of_attribute": one.of_attribute * 0}))
-    (none,) = FISHER_SURVIVAL.run(of(texts.models, nothing), SCOPE)
-    assert none.value is None
-    assert "finds nothing" in str(none.undefined)

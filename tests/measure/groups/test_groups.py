@@ -9,11 +9,8 @@ import numpy as np
 import pytest
 
 import portrayal
-from portrayal.annotate.group_labels import said_of
-from portrayal.annotate.groups import group_reader
 from portrayal.errors import OptionError
 from portrayal.records import Estimate
-from portrayal.reference.factors import load_factor
 from portrayal.run import Run
 from portrayal.run.influences import read_influences
 
@@ -175,38 +172,6 @@ def test_ratios_are_shares_over_each_baseline_where_it_speaks(run: Run) -> None:
         run, "group_ratio.v1", "sun", seen_by="label", population="by-domain", domain="Learning"
     )
     assert local.value == pytest.approx(total["sun"] / n / 0.2)
-
-
-def test_kappa_is_that_of_a_plain_table(run: Run) -> None:
-    factor = load_factor(Path(run.path).parent / "faith.toml")
-    reader = group_reader([factor])
-    said = []
-    for row in rows():
-        given = {"text_id": "1", "source_id": None, "text": row["text"]}
-        outcome = {
-            "outcome": "ok" if row["text"] else "empty",
-            "columns": [("faith", row["faith"])],
-        }
-        (found,) = reader([given | outcome], [{}])
-        both = [
-            factor.keys[groups[0]] if status == "group" else status
-            for ((status, groups, _),) in said_of(found["said"])
-        ]
-        if not {"unknown", "unread"} & set(both):
-            said.append(tuple(both))
-    n = len(said)
-    agreed = sum(a == b for a, b in said) / n
-    first, second = (Counter(pair[side] for pair in said) for side in (0, 1))
-    chance = sum(first[k] * second[k] for k in first) / n**2
-    (kappa,) = [
-        e
-        for e in run.records
-        if e.measure == "source_agreement.v1"
-        and set(e.strata.values()) == {"all", "label and words"}
-    ]
-    assert kappa.value == pytest.approx((agreed - chance) / (1 - chance))
-    assert kappa.n_texts == n
-    assert kappa.interval is not None
 
 
 def test_sums_by_prompt_give_the_value_again(run: Run) -> None:

@@ -20,9 +20,9 @@ from portrayal.measure.clustered import (
 )
 from portrayal.measure.corrected import HandSums
 from portrayal.measure.scope import Scope
-from portrayal.records import ALL, NO_FINDING, NO_INTERVAL, Estimate, Null
+from portrayal.records import ALL, NO_FINDING, Estimate, Null
 from portrayal.registry import Component
-from portrayal.stats import benjamini_hochberg, benjamini_yekutieli, fisher_p, infer_lifts
+from portrayal.stats import benjamini_yekutieli, fisher_p, infer_lifts
 from portrayal.stats.association import Lifts, PairCounts
 from portrayal.stats.clustered import Clustered
 from portrayal.stats.two_phase import Labelled
@@ -279,45 +279,6 @@ def _kept(place: _Place, prompts: tuple[str, ...]) -> tuple[Any, Any]:
     return kept_sums(prompts, *overall, form="ratio"), kept_sums(prompts, *within, form="ratio")
 
 
-def fisher_survival(group_texts: Crossings, scope: Scope) -> Iterator[Estimate]:
-    """Yield the share of Fisher's findings (q < .05) that the clustered test makes as well.
-
-    Parameters
-    ----------
-    group_texts, scope
-        As for `association`.
-    """
-    for place in _places(group_texts, scope):
-        q = benjamini_hochberg(place.found.p)
-        usual = np.nan_to_num(place.fisher_q, nan=1.0) < SURE
-        ours = np.nan_to_num(q, nan=1.0) < SURE
-        alike = (place.found.value > 1.0) == (place.found.overall > 1.0)
-        n, kept = int(usual.sum()), int((usual & ours & alike).sum())
-        total = place.counts.total.sum(0).max(initial=0.0)
-        yield scope.estimate(
-            FISHER_SURVIVAL,
-            statistic="share",
-            strata={"model": place.model},
-            group={},
-            value=kept / n if n else None,
-            undefined=None if n else "Fisher's test with Benjamini-Yekutieli finds nothing",
-            n_texts=int(total),
-            n_units=float(n),
-            n_clusters=int(place.found.n_clusters.max(initial=0)),
-            details={
-                "pairs": float(len(place.pairs)),
-                "fisher": float(n),
-                "survive": float(kept),
-                "clustered": float(ours.sum()),
-                "clustered_alone": float((ours & ~usual).sum()),
-            },
-            instruments={
-                **scope.instruments,
-                NO_INTERVAL: "a count of these findings; pairs share their texts",
-            },
-        )
-
-
 ASSOCIATION = Component(
     name="association.v1",
     summary="How much more often an attribute comes with a group than without regard to it.",
@@ -335,21 +296,4 @@ ASSOCIATION = Component(
     finding="{together} go together {value} times as often as by chance{seen_by}",
     brief="lift",
     figure="grid",
-)
-FISHER_SURVIVAL = Component(
-    name="fisher_survival.v1",
-    summary="Which part of the associations that Fisher's exact test finds, texts taken as "
-    "independent and corrected by Benjamini and Yekutieli, the clustered test finds as well.",
-    reads="as association.v1",
-    unit="pair",
-    range="0 to 1",
-    undefined_when="Fisher's test finds nothing",
-    equation="pairs with Fisher's q < .05 and clustered q < .05 in one direction / pairs with "
-    "Fisher's q < .05",
-    source="Fisher 1935; Benjamini & Yekutieli 2001",
-    run=fisher_survival,
-    title="Findings of Fisher's test that remain",
-    reading="1: clustering by prompt changes nothing; 0: none of the usual findings remains.",
-    figure="table",
-    findings=0,
 )

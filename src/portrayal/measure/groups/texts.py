@@ -16,10 +16,8 @@ import numpy as np
 from portrayal.annotate.group_labels import (
     GROUP,
     NONE,
-    SEVERAL,
     STATUSES,
     UNKNOWN,
-    UNREAD,
     GroupResponse,
     said_of,
 )
@@ -125,23 +123,6 @@ class HandTexts:
 
 
 @dataclass(frozen=True, eq=False)
-class SourcePair:
-    """What two sources of a factor say of the same texts, or people where both tell of people.
-
-    `table` has shape (n, c, c): units by what the first says and what the second says, in cells of
-    one prompt and model; categories are the groups, "none" and "several".
-    """
-
-    factor: Factor
-    first: Source
-    second: Source
-    unit: str
-    prompt: IntArray
-    model: IntArray
-    table: FloatArray
-
-
-@dataclass(frozen=True, eq=False)
 class GroupTexts:
     """Everything that the measures of groups read.
 
@@ -149,8 +130,8 @@ class GroupTexts:
     ----------
     prompts, strata, models
         Names of prompts, what is known of each, and names of models.
-    observed, both
-        By factor and source; and by pairs of sources of one factor.
+    observed
+        By factor and source.
     by
         Strata that estimates are split by.
     crossed
@@ -163,7 +144,6 @@ class GroupTexts:
     strata: tuple[Mapping[str, str], ...]
     models: tuple[str, ...]
     observed: tuple[Observation, ...]
-    both: tuple[SourcePair, ...]
     by: tuple[str, ...] = ()
     crossed: tuple[Crossed, ...] = ()
     cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
@@ -251,13 +231,6 @@ _PAIRS = """
     )
     select prompt_id, model, genders, count(*)::bigint as n from pairs group by all order by all
 """
-_SAID = """
-    select t.prompt_id, t.model, s.said, {genders} as genders, count(*)::bigint as n
-    from read_parquet($texts) t join read_parquet($annotations) a using (text_id)
-    join read_parquet($groups) s using (text_id)
-    where a.error is null and s.error is null and t.outcome = 'ok'
-    group by all order by all
-"""
 _GENDERS = {
     True: "[p.gender for p in a.people if not p.writer]",
     False: "[g for g in [a.subject_gender, a.object_gender] if g is not null]",
@@ -297,7 +270,6 @@ def read_group_texts(
     models = tuple(run.texts.note()["models"])
     codes = {name: i for i, name in enumerate(prompts)}, {name: i for i, name in enumerate(models)}
     seen: list[Observation] = []
-    both: list[SourcePair] = []
     crossed: list[Crossed] = []
     rows = _query(run, groups, _TEXTS)
     rows["said"] = [said_of(each) for each in rows["said"]]
@@ -314,9 +286,7 @@ def read_group_texts(
     for place, factor, source in answered:
         seen.append(seen_in_texts(cells, place, factor, source))
     for one, other in combinations(answered, 2):
-        if one[1] is other[1]:
-            both.append(_both(cells, one, other))
-        elif _unit(one[2]) == _unit(other[2]) == TEXT:
+        if one[1] is not other[1] and _unit(one[2]) == _unit(other[2]) == TEXT:
             crossed.append(_crossed(cells, one, other))
     if people is not None:
         slots = " union all ".join(_SLOT.format(slot=slot) for slot in ("subject", "object"))
@@ -326,7 +296,6 @@ def read_group_texts(
             seen += [_seen_in_people(met, factor, source) for source in _of_people(factor)]
         for factor in factors:
             seen += _seen_in_pairs(run, people, factor, codes, known)
-        both += _both_of_people(run, groups, people, codes, answered)
     for factor in factors:
         if not any(each.factor is factor for each in seen):
             needed = ", ".join(f"the column {column!r}" for column in factor.columns) or "people"
@@ -338,10 +307,10 @@ def read_group_texts(
     seen.sort(key=lambda each: order[each.factor.name])
     strata = tuple(known[name] for name in prompts)
     crossed += [by_stratum(each, name, strata) for name in by for each in seen if each.unit == TEXT]
-    return GroupTexts(prompts, strata, models, tuple(seen), tuple(both), tuple(by), tuple(crossed))
+    return GroupTexts(prompts, strata, models, tuple(seen), tuple(by), tuple(crossed))
 
 
-def _query(run: Run, stage: Stage, query: str, groups: Stage | None = None) -> dict[str, list[Any]]:
+def _query(run: Run, stage: Stage, query: str) -> dict[str, list[Any]]:
     import duckdb
 
     with duckdb.connect() as connection:
@@ -349,8 +318,6 @@ def _query(run: Run, stage: Stage, query: str, groups: Stage | None = None) -> d
             "texts": [str(part) for part in run.texts.parts()],
             "annotations": [str(part) for part in stage.parts()],
         }
-        if groups is not None:
-            parts["groups"] = [str(part) for part in groups.parts()]
         table = connection.sql(query, params=parts).to_arrow_table()
     return {name: table[name].to_pylist() for name in table.column_names}
 
@@ -574,64 +541,6 @@ def _of_cells(
 
 
 _Answered = tuple[int, Factor, Source]
-
-
-def _both(cells: DistinctRows, one: _Answered, other: _Answered) -> SourcePair:
-    """Cross what two sources say: of each person where both tell of people, else of each text."""
-    (i, factor, first), (j, _, second) = one, other
-    unit = PERSON if _unit(first) == _unit(second) == PERSON else TEXT
-    size = len(factor.groups) + 2
-    beside = {NONE: size - 2, SEVERAL: size - 1}
-    table = np.zeros((len(cells.prompt), size, size))
-    for row, said in enumerate(cells.rows["said"]):
-        sides = said[i], said[j]
-        if unit == TEXT:
-            sides = (_of_text(said[i]),), (_of_text(said[j]),)
-        for pair in zip(*sides, strict=True):
-            at = [
-                each.places[0] if each.status == GROUP else beside.get(each.status, -1)
-                for each in pair
-            ]
-            if min(at) >= 0:
-                table[cells.cell[row], at[0], at[1]] += cells.count[row]
-    return SourcePair(factor, first, second, unit, cells.prompt, cells.model, table)
-
-
-def _both_of_people(
-    run: Run,
-    groups: Stage,
-    people: Stage,
-    codes: tuple[Mapping[str, int], Mapping[str, int]],
-    answered: Sequence[_Answered],
-) -> Iterator[SourcePair]:
-    """Yield what a model says of each person crossed with the person's references."""
-    pairs = [
-        (one, (-1, one[1], source))
-        for one in answered
-        for source in _of_people(one[1])
-        if _unit(one[2]) == _unit(source) == PERSON
-    ]
-    if not pairs:
-        return
-    query = _SAID.format(genders=_GENDERS[_lists_people(people)])
-    rows = _query(run, people, query, groups)
-    every = list(zip(map(said_of, rows["said"]), rows["genders"], strict=True))
-    for one, other in pairs:
-        rows["said"] = [
-            [*said, tuple(_of_references(one[1], each) for each in genders)]
-            for said, genders in every
-        ]
-        yield _both(DistinctRows(codes, rows), one, other)
-
-
-def _of_text(said: Sequence[GroupResponse]) -> GroupResponse:
-    """What a text says whose people say this; not known where it is not of one of them."""
-    if len(said) == 1:
-        return said[0]
-    if not said or any(each.status in (UNKNOWN, UNREAD) for each in said):
-        return GroupResponse(UNKNOWN)
-    places = tuple(sorted({place for each in said for place in each.places}))
-    return GroupResponse((NONE, GROUP)[len(places)] if len(places) < 2 else SEVERAL, places)
 
 
 def _shown(cells: DistinctRows, one: _Answered) -> tuple[FloatArray, BoolArray]:

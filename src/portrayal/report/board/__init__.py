@@ -5,6 +5,5 @@ It reads no text and computes no estimate: each run keeps what it found (`kept_f
 
 from portrayal.report.board.entries import Entry, read_entries
 from portrayal.report.board.page import Board, write_board
-from portrayal.report.board.serve import serve_board
 
-__all__ = ["Board", "Entry", "read_entries", "serve_board", "write_board"]
+__all__ = ["Board", "Entry", "read_entries", "write_board"]

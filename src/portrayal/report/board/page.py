@@ -37,9 +37,7 @@ class Board:
     left_out: Mapping[str, str]
 
 
-def write_board(
-    folder: str | Path, site: str | Path, *, private: bool = False, links: str = "", live: str = ""
-) -> Board:
+def write_board(folder: str | Path, site: str | Path, *, private: bool = False) -> Board:
     """Write one page of all runs of a folder, which opens offline.
 
     Parameters
@@ -51,10 +49,6 @@ def write_board(
     private
         Whether prompts, texts, folders' names and sentences that may quote a text are withheld, and
         texts stand as a digest; nothing is linked.
-    links
-        Address of `folder` as links name it; the path from `site` where it is empty.
-    live
-        Mark of the page, which a script asks for again and again, to load the page anew.
 
     Raises
     ------
@@ -67,7 +61,7 @@ def write_board(
     entries, left_out = read_entries(root)
     if not entries:
         raise OptionError(f"{root} holds no finished run: none of {len(left_out)} folders is one.")
-    prefix = links or quote(Path(os.path.relpath(root, target)).as_posix())
+    prefix = quote(Path(os.path.relpath(root, target)).as_posix())
     models = list(dict.fromkeys(model for each in entries for model in each.models))
     studies = list(dict.fromkeys(each.title for each in entries))
     cards = [
@@ -91,7 +85,6 @@ def write_board(
     tables = [_table(own, models, studies, private=private) for own in groups.values()]
     own = [("portrayal.report", name) for name in ("board.css", "board.js")]
     frame_ = frame(Charts((), {}).packed({}), own)
-    frame_["policy"] += "; connect-src 'self'" if live else ""
     text = templates("portrayal.report").get_template("board.html.j2").render(
         brand="board",
         title=fmt.plural(len(entries), "run") + ("" if private else f" in {short(root.name, 60)}"),
@@ -109,7 +102,6 @@ def write_board(
         left_out={} if private else left_out,
         n_left_out=len(left_out),
         private=private,
-        live=live,
         most=MOST_ROWS,
         **frame_,
     )  # fmt: skip

@@ -1,5 +1,5 @@
 "use strict";
-/* Filters of a board, and, where it is served, loading it anew when a run changes. */
+/* Filters of a board. */
 (function () {
   const study = document.getElementById("by-study");
   const model = document.getElementById("by-model");
@@ -22,10 +22,4 @@
   study.addEventListener("change", list);
   model.addEventListener("change", list);
   list();
-  const live = document.getElementById("live");
-  if (live) setInterval(function () {
-    fetch("/stamp").then(function (answer) { return answer.text(); }).then(function (stamp) {
-      if (stamp !== live.textContent.trim()) location.reload();
-    }, function () {});
-  }, 2000);
 })();
