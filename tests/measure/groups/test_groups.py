@@ -1,5 +1,5 @@
 """Measures of groups: group_share.v1, group_texts.v1, group_mentions.v1, group_ratio.v1,
-people_share.v1, people_ratio.v1 and source_agreement.v1, each against a plain recount."""
+people_share.v1 and people_ratio.v1, each against a plain recount."""
 
 from collections import Counter
 from pathlib import Path
