@@ -2,9 +2,12 @@
 
     python -m benchmarks.pairs --texts care.csv --source note [--worlds 200] [--model NAME]
     python -m benchmarks.pairs --texts care.csv --source note --cost [--pairs 100000]
+    python -m benchmarks.pairs --fair 20
 
 Level: halves of whole sources are exchanged by coins, scores and words alike, and the audit states
-what it states. Power: into such a world a difference is planted in one half.
+what it states. Power: into such a world a difference is planted in one half. Fair: answers that
+greet who asks by name, drawn from one distribution, with requests and without, and with a planted
+difference (tests/fair_answers.py).
 """
 
 import argparse
@@ -103,6 +106,7 @@ def part_of(sets: MatchedSets, index: np.ndarray, **fields: Any) -> MatchedSets:
         model=sets.model[index],
         split={name: codes[index] for name, codes in sets.split.items()},
         value=sets.value[:, index],
+        written=sets.written[:, index],
         neutral=sets.neutral[:, index],
         n_answers=sets.n_answers[index],
         names=tuple(sets.names[i] for i in index.tolist()),
@@ -237,9 +241,43 @@ def cost(path: str, source: str, n: int | None) -> None:
             print(f"{name}: {seconds:.1f} CPU seconds, {memory:,.0f} MiB", flush=True)
 
 
+def fair(n: int) -> None:
+    """Print how often anything is stated of answers that greet by name, and what is planted."""
+    sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+    from fair_answers import LONG, MEN, PHRASE, SHORT, WOMEN, fair_answers
+
+    cases: dict[str, tuple[dict[str, float], set[str]]] = {
+        "nothing planted": ({}, set()),
+        "one half 10 % longer": ({"longer": 0.1}, {"length"}),
+        "a phrase in 30 % of one half": ({"phrase": 0.3}, set(PHRASE.split())),
+    }
+    for label, names in {"greetings": (WOMEN, MEN), "long names": (LONG, SHORT)}.items():
+        for planted, (options, wanted) in cases.items():
+            for requests in (True, False):
+                hits = 0
+                for seed in range(n):
+                    rows = fair_answers(seed, names=names, **options)
+                    if not requests:
+                        rows = [{k: v for k, v in row.items() if k != "prompt"} for row in rows]
+                    run = portrayal.audit(
+                        "pairs", texts=rows, out=tempfile.mkdtemp(), report=False, workers=1
+                    )
+                    words = {
+                        word
+                        for e in run.records
+                        if e.tests and e.tests[0].audit_q is not None
+                        if e.tests[0].audit_q < SURE and e.enough
+                        for word in e.strata.get("word", e.strata.get("score", e.measure)).split()
+                    }
+                    hits += bool(words & wanted if wanted else words)
+                said = "with requests" if requests else "without"
+                print(f"{label}, {planted}, {said}: stated in {hits} of {n}", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--texts", required=True)
+    parser.add_argument("--texts")
+    parser.add_argument("--fair", type=int, metavar="SEEDS")
     parser.add_argument("--source", default="source")
     parser.add_argument("--worlds", type=int, default=200)
     parser.add_argument("--sources", type=int)
@@ -248,6 +286,11 @@ def main() -> None:
     parser.add_argument("--cost", action="store_true")
     parser.add_argument("--pairs", type=int, help="with --cost: as many, drawn with replacement")
     given = parser.parse_args()
+    if given.fair:
+        fair(given.fair)
+        return
+    if given.texts is None:
+        parser.error("give --texts FILE, or --fair SEEDS")
     if given.cost:
         cost(given.texts, given.source, given.pairs)
         return

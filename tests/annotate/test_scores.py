@@ -6,6 +6,7 @@ import pytest
 
 from portrayal.annotate.scores import TEXT_SCORES, lists_of, score_settings, scores_of
 from portrayal.errors import OptionError, UnknownNameError
+from portrayal.records import Prompt
 
 ROW = {"text": "She needs help. He might be warm, and it was wonderful."}
 
@@ -79,24 +80,41 @@ def test_what_cannot_be_scored_is_refused():
         settings(lexicons=("themess.toml",))
 
 
-def test_names_of_the_other_half_are_exchanged(tmp_path):
+def of_prompts(folder, prompts, texts, **more):
+    """Scores of texts, each the answer to a prompt of a run."""
     import pyarrow.parquet as pq
 
+    from portrayal.annotate.annotator import PROMPT
     from portrayal.collect.texts import prompt_table
-    from portrayal.records import Prompt
 
-    people = [("a", "Grace"), ("b", "Lars")]
-    prompts = [Prompt(i, "", {"pair": "1", "group": i, "name": name}) for i, name in people]
-    pq.write_table(prompt_table(prompts), tmp_path / "prompts.parquet")
+    pq.write_table(prompt_table(prompts), folder / "prompts.parquet")
     exchange = {"group": "group", "names": "name", "from": "", "words": {}}
-    chosen = settings(scorers=("sentiment",), exchange=exchange) | {"run": str(tmp_path)}
-    work = TEXT_SCORES.setup(chosen)
-    one, two = work(
-        [{"text": "Grace sat."}, {"text": "Lars sat."}], [dict(p.strata) for p in prompts]
-    )
-    # VADER hears "grace" in the name: in the exchanged text the other one has it.
-    assert one["scores"][0] == two["exchanged"][0] > 0
-    assert one["exchanged"][0] == two["scores"][0] == 0
+    chosen = settings(exchange=exchange, **more) | {"run": str(folder)}
+    strata = [dict(prompt.strata) | {PROMPT: prompt.text} for prompt in prompts]
+    return TEXT_SCORES.setup(chosen)([{"text": text} for text in texts], strata)
+
+
+def test_names_of_a_column_are_hidden_from_every_scorer(tmp_path):
+    people = [("a", "Grace"), ("b", "Wolfgang")]
+    prompts = [Prompt(i, "", {"pair": "1", "group": i, "name": name}) for i, name in people]
+    one, two = of_prompts(tmp_path, prompts, ["Sit, Grace.", "Sit, Wolfgang."])
+    # VADER hears "grace" in the name, and five letters are fewer than eight.
+    assert one["scores"][2] > two["scores"][2] == 0.0
+    assert one["scores"][1] < two["scores"][1]
+    assert one["masked"] == two["masked"] == one["exchanged"] == two["exchanged"]
+    assert one["hidden"] == [{"start": 5, "end": 10}]
+
+
+def test_what_requests_differ_in_is_hidden_and_ordinary_words_are_not(tmp_path):
+    asked = ["Hi, I'm Will and my wife is ill.", "Hi, I'm Rashida and my son is ill."]
+    prompts = [
+        Prompt(i, text, {"pair": "1", "group": i}) for i, text in zip("ab", asked, strict=True)
+    ]
+    answers = ["Will! Your wife's cold will pass.", "Rashida! Your son's cold will pass."]
+    one, two = of_prompts(tmp_path, prompts, answers, scorers=("length", "readability"))
+    assert [answers[0][s["start"] : s["end"]] for s in one["hidden"]] == ["Will", "wife"]
+    assert one["masked"] == two["masked"]
+    assert one["scores"] != two["scores"]
 
 
 def test_a_classifier_of_whole_texts_is_given_the_exchanged_text_too(monkeypatch):

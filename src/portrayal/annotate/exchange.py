@@ -6,9 +6,8 @@ A scorer that is given a text and its exchanged twin shows how far it reacts to 
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from itertools import zip_longest
 from pathlib import Path
 
 from portrayal.annotate.word_match import TOKEN, any_of
@@ -26,7 +25,7 @@ NOTHING = frozenset(("", "none", "no", "without", "control", "baseline", "neutra
 
 
 class Exchange:
-    """Replaces the words of a woman by those of a man, and back; names likewise.
+    """Replaces the words of a woman by those of a man, and back.
 
     Attributes
     ----------
@@ -73,7 +72,7 @@ class Exchange:
                 joined |= dict.fromkeys(twins, f"{self._other[word][0]}/{word}")
         return joined
 
-    def __call__(self, text: str, names: Pairs = ()) -> str:
+    def __call__(self, text: str) -> str:
         """Return the text about the other person; the same text where it has none of the words."""
         # A pattern of small letters is searched several times faster than one that takes both.
         small = text.lower()
@@ -89,16 +88,15 @@ class Exchange:
                 twin = twin if noun else others[0]
             made += text[end : match.start()], _as_written(text[slice(*match.span())], twin)
             end = match.end()
-        other = "".join((*made, text[end:])) if made else text
-        return _names(names)(other) if names else other
+        return "".join((*made, text[end:])) if made else text
 
-    def runs(self, text: str, names: Pairs = ()) -> list[str]:
+    def runs(self, text: str) -> list[str]:
         """Return the runs without white space of the text about the other person.
 
         What becomes of a run is looked up once, unless it depends on what stands beside it.
         """
-        if names or "\n" in text or not self._single:
-            return self(text, names).split()
+        if "\n" in text or not self._single:
+            return self(text).split()
         if len(self._twins) > _REMEMBERED:
             self._twins.clear()
         runs = text.split()
@@ -134,19 +132,6 @@ def _as_written(written: str, twin: str) -> str:
     if written.isupper() and len(written) > 1:
         return twin.upper()
     return twin[:1].upper() + twin[1:] if written[0].isupper() else twin
-
-
-@lru_cache(maxsize=4096)
-def _names(names: Pairs) -> Callable[[str], str]:
-    """The exchange of names: whole ones first, then their parts in order."""
-    to: dict[str, str] = {}
-    for own, other in names:
-        to.setdefault(own, other)
-        for part, twin in zip_longest(own.split(), other.split()):
-            if part and twin and len(part) > 1:
-                to.setdefault(part, twin)
-    pattern = re.compile(rf"\b(?:{'|'.join(re.escape(n) for n in sorted(to, key=len)[::-1])})\b")
-    return lambda text: pattern.sub(lambda match: to[match[0]], text)
 
 
 @lru_cache(maxsize=4)
@@ -234,8 +219,3 @@ def gender_sides(values: Sequence[str]) -> dict[int, int]:
     order = (FEMININE, MASCULINE)
     sides = {i: order.index(key) for i, key in enumerate(keys) if key in order}
     return sides if {*sides.values()} == {0, 1} else {}
-
-
-def partners(own: Sequence[str], other: Sequence[str]) -> Pairs:
-    """Return the names of one text beside those of its partner, blank ones left out."""
-    return tuple((a, b) for a, b in zip(own, other, strict=True) if a and b and a != b)

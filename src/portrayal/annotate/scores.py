@@ -1,8 +1,9 @@
-"""Scores: numbers of one whole text, and of the same text with the other person in it.
+"""Scores: numbers of one whole text, and of the same text without names and of another person.
 
 A *scorer* gives a text one number, such as its length, its sentiment, or the words of a theme among
-100 words. Each also scores the exchanged text (`portrayal.annotate.exchange`), so that it is known
-how far it reacts to the words of a person alone.
+100 words. Each also scores the text with its names hidden (`portrayal.annotate.names`), and this
+one exchanged (`portrayal.annotate.exchange`), so that it is known how far it reacts to the words of
+a person alone.
 """
 
 import json
@@ -20,8 +21,9 @@ import pyarrow as pa
 
 import portrayal.registry as registry
 from portrayal.annotate.agency.rows import agency_settings
-from portrayal.annotate.annotator import Annotator
-from portrayal.annotate.exchange import NOTHING, Pairs, exchange_between, exchange_of, partners
+from portrayal.annotate.annotator import PROMPT, Annotator
+from portrayal.annotate.exchange import NOTHING, Pairs, exchange_between, exchange_of
+from portrayal.annotate.names import asked_apart, hidden, hidden_spans
 from portrayal.annotate.sentences import sentences
 from portrayal.annotate.sentiment import sentiment_of, sentiment_settings
 from portrayal.annotate.toxicity import toxicity_settings
@@ -32,6 +34,7 @@ from portrayal.reference.factors import ReferenceSource, WordSource
 from portrayal.reference.lexicons import lexicon
 from portrayal.reference.locales import load_locale
 from portrayal.run.reading import read_prompts
+from portrayal.stats import divide
 from portrayal.types import FloatArray, IntArray
 from portrayal.validate import check_choice
 
@@ -43,6 +46,10 @@ LENGTH, READABILITY, SENTIMENT, AGENCY, TOXICITY = (
     "toxicity",
 )
 SCORERS = (LENGTH, READABILITY, SENTIMENT, AGENCY, TOXICITY)
+SIDES = ("scores", "masked", "exchanged")
+"""Columns of the scores of a text as written, with what is hidden, and exchanged beside that."""
+HIDDEN = "hidden"
+"""Column of where a text has names, and words in which the requests differ."""
 PER = 100.0
 """Words that a theme's words are counted among."""
 
@@ -188,7 +195,7 @@ def score_settings(
     locale: str,
     exchange: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return the settings of `text_scores.v1`, checked.
+    """Return the settings of `text_scores.v2`, checked.
 
     Parameters
     ----------
@@ -202,7 +209,7 @@ def score_settings(
         Whose words are exchanged.
     exchange
         The strata `group` of the person and `names`, where `words` of the groups are from, and
-        those of each; the locale's gendered words alone without it.
+        those of each; the locale's gendered words alone without it, and names of nobody known.
 
     Raises
     ------
@@ -253,57 +260,91 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., list[Any]]:
     partner: Mapping[tuple[str, str], _Partner] = {}
     if given:
         prompts = Path(settings["run"]) / "prompts.parquet"
-        partner = _partners(prompts, prompts.stat().st_mtime_ns, given["group"], json.dumps(given))
+        mtime = prompts.stat().st_mtime_ns
+        partner = _partners(prompts, mtime, given["group"], locale, json.dumps(given))
 
     def work(rows: Sequence[Mapping[str, Any]], strata: Sequence[Mapping[str, str]]) -> list[Any]:
-        # Runs of each sentence, as it is and exchanged, and the text that it is of.
-        sides: tuple[list[list[str]], list[list[str]]] = ([], [])
-        of: list[int] = []
-        heard: list[list[float]] = [[], []]
+        written, masked, twin = (_Side() for _ in SIDES)
+        weights, spans_of_texts, masked_texts = [0.0] * len(rows), [], []
         failed: dict[int, Exception] = {}
-        weights: list[float] = []
         for number, (row, about) in enumerate(zip(rows, strata, strict=True)):
-            other = partner.get((about.get("pair", ""), about.get(given.get("group", ""), "")))
-            names, weight = ((), 0.5) if other is None else (other.names, other.weight)
-            change = exchange if other is None else exchange_between(locale, other.words)
-            weights.append(0.0)
+            key = about.get("pair", ""), about.get(given.get("group", ""), "")
+            other = partner.get(key, _NOBODY)
+            change = exchange if other is _NOBODY else exchange_between(locale, other.words)
             text = row["text"]
-            pieces = [text[start:end] for start, end in sentences(text)] or [text]
-            of += [number] * len(pieces)
-            for piece in pieces:
-                own, twin = piece.split(), change.runs(piece, names)
-                if own != twin:
-                    weights[number] = weight
-                value = after = 0.0
-                if polarity is not None:
-                    try:
-                        value = polarity(piece)
-                        known_same = own == twin or same(own, twin)
-                        after = value if known_same else polarity(" ".join(twin))
-                    except Exception as failure:  # stands in the place of its row
-                        failed[number] = failure
-                for runs, each, side in zip((own, twin), (value, after), (0, 1), strict=True):
-                    sides[side].append(runs)
-                    heard[side].append(each)
-        text, n = np.array(of, dtype=np.int64), len(rows)
-        twins = [""] * n
-        if TOXICITY in scorers:
-            for number, runs in zip(of, sides[1], strict=True):
-                twins[number] += " ".join(["", *runs])
-        models = _by_models(settings, rows, twins, strata)
-        n_sentences, scores = np.bincount(text, minlength=n), []
-        for side, runs in enumerate(sides):
-            held = known.counts(runs, text, n)
-            if not side:
-                gendered = held[:, 2:_OPENS].astype(np.int64).tolist()
-            numbers = {name: np.array(found[side]) for name, found in models.items()}
-            numbers[SENTIMENT] = np.bincount(text, heard[side], n) / n_sentences
-            scores.append(_numbers(held, n_sentences, scorers, numbers))
-        columns = ("scores", "exchanged", "gendered", "weight")
-        made = zip(*scores, gendered, weights, strict=True)
+            spans = hidden_spans(text, locale, other.names, other.asked)
+            masked_text = hidden(text, spans)
+            spans_of_texts.append([{"start": start, "end": end} for start, end in spans])
+            masked_texts.append(masked_text)
+            try:
+                for piece in _pieces(masked_text):
+                    runs, exchanged = piece.split(), change.runs(piece)
+                    if runs != exchanged:
+                        weights[number] = other.weight
+                    value = after = polarity(piece) if polarity is not None else 0.0
+                    if polarity is not None and runs != exchanged and not same(runs, exchanged):
+                        after = polarity(" ".join(exchanged))
+                    masked.add(number, runs, value)
+                    twin.add(number, exchanged, after)
+                    if not spans:
+                        written.add(number, runs, value)
+                for piece in _pieces(text) if spans else ():
+                    value = polarity(piece) if polarity is not None else 0.0
+                    written.add(number, piece.split(), value)
+            except Exception as failure:  # stands in the place of its row
+                failed[number] = failure
+        twins = twin.texts(len(rows)) if TOXICITY in scorers else masked_texts
+        models = _by_models(settings, rows, (masked_texts, twins), strata)
+        scores, sums = [], []
+        for index, side in enumerate((written, masked, twin)):
+            sums.append(side.counts(known, len(rows)))
+            numbers = {name: np.array(values[index]) for name, values in models.items()}
+            n_sentences = side.n_sentences(len(rows))
+            numbers[SENTIMENT] = divide(side.polarity(len(rows)), n_sentences)
+            scores.append(_numbers(sums[-1], n_sentences, scorers, numbers))
+        gendered = sums[0][:, 2:_OPENS].astype(np.int64).tolist()
+        columns = (*SIDES, "gendered", "weight", HIDDEN)
+        made = zip(*scores, gendered, weights, spans_of_texts, strict=True)
         return [failed.get(i, dict(zip(columns, row, strict=True))) for i, row in enumerate(made)]
 
     return work
+
+
+def _pieces(text: str) -> list[str]:
+    """The sentences of a text; the text where it has none."""
+    return [text[start:end] for start, end in sentences(text)] or [text]
+
+
+class _Side:
+    """Sentences of texts in one wording: the text of each, its runs, and its polarity."""
+
+    def __init__(self) -> None:
+        self._text: list[int] = []
+        self._runs: list[list[str]] = []
+        self._polarity: list[float] = []
+
+    def add(self, text: int, runs: list[str], polarity: float) -> None:
+        self._text.append(text)
+        self._runs.append(runs)
+        self._polarity.append(polarity)
+
+    def counts(self, known: Runs, n: int) -> FloatArray:
+        """The sums of `Runs.rows` of n texts, shape (n, columns)."""
+        return known.counts(self._runs, np.array(self._text, dtype=np.int64), n)
+
+    def n_sentences(self, n: int) -> IntArray:
+        return np.bincount(np.array(self._text, dtype=np.int64), minlength=n)
+
+    def polarity(self, n: int) -> FloatArray:
+        """The sum over the sentences of each of n texts."""
+        return np.bincount(np.array(self._text, dtype=np.int64), self._polarity, n)
+
+    def texts(self, n: int) -> list[str]:
+        """The n texts, runs joined by a blank."""
+        runs: list[list[str]] = [[] for _ in range(n)]
+        for number, own in zip(self._text, self._runs, strict=True):
+            runs[number] += own
+        return [" ".join(own) for own in runs]
 
 
 def _numbers(
@@ -322,26 +363,34 @@ def _numbers(
 def _by_models(
     settings: Mapping[str, Any],
     rows: Sequence[Mapping[str, Any]],
-    twins: Sequence[str],
+    others: Sequence[Sequence[str]],
     strata: Sequence[Mapping[str, str]],
-) -> dict[str, tuple[list[float], list[float]]]:
-    """What classifiers say of texts and of exchanged ones, by scorer."""
+) -> dict[str, tuple[list[float], ...]]:
+    """What classifiers say of texts as written, masked and exchanged, by scorer.
+
+    A classifier of agency hides names itself.
+    """
 
     def read(annotator: str, key: str, given: Sequence[Mapping[str, Any]]) -> list[Any]:
         setup = registry.component("annotators", annotator).setup  # type: ignore[attr-defined]
         return list(setup(settings[key])(given, strata))
 
-    found: dict[str, tuple[list[float], list[float]]] = {}
+    found: dict[str, tuple[list[float], ...]] = {}
     if AGENCY in settings["scorers"]:
         gaps = [_gap(row["agentic"]) for row in read("agency.v1", AGENCY, rows)]
-        found[AGENCY] = gaps, gaps
+        found[AGENCY] = gaps, gaps, gaps
     if TOXICITY in settings["scorers"]:
-        other = [{**row, "text": twin} for row, twin in zip(rows, twins, strict=True)]
-        own, exchanged = (
-            [float(row["whole"]) for row in read("toxicity.v1", TOXICITY, given)]
-            for given in (rows, other)
+        wordings = [
+            rows,
+            *(
+                [{**row, "text": text} for row, text in zip(rows, texts, strict=True)]
+                for texts in others
+            ),
+        ]
+        found[TOXICITY] = tuple(
+            [float(row["whole"]) for row in read("toxicity.v1", TOXICITY, wording)]
+            for wording in wordings
         )
-        found[TOXICITY] = own, exchanged
     return found
 
 
@@ -352,51 +401,78 @@ def _gap(agentic: Sequence[float]) -> float:
 
 
 class _Partner(NamedTuple):
-    """What stands in place of a person's words, names too, and the `weight` of the other text.
+    """What stands in place of a person's words, what is hidden, and the `weight` of the other text.
 
-    The weight is a half where either wording has its words; where only one of the two has words
-    that are left out, its text counts as exchanged and the other's as it is.
+    Hidden are `names` and the words that the requests of the block differ in (`asked`). The weight
+    is a half where either wording has its words; where only one of the two has words that are left
+    out, its text counts as exchanged and the other's as it is.
     """
 
-    words: Pairs
-    names: Pairs
-    weight: float
+    words: Pairs = ()
+    names: frozenset[str] = frozenset()
+    asked: frozenset[str] = frozenset()
+    weight: float = 0.5
 
 
+_NOBODY = _Partner()
 _ELSEWHERE = frozenset(
-    ("pair", "source", "name", "names", "template", "wording", "system", "model")
+    ("pair", "source", "name", "names", "template", "wording", "system", "model", PROMPT)
 )
 _LONGEST = 60  # characters of a value that may be looked for in texts
 
 
 @lru_cache(maxsize=2)
-def _partners(prompts: Path, _: int, group: str, given: str) -> dict[tuple[str, str], _Partner]:
-    """What is exchanged in a text, by its pair and group: with the first other half."""
+def _partners(
+    prompts: Path, _: int, group: str, locale: str, given: str
+) -> dict[tuple[str, str], _Partner]:
+    """What is exchanged and hidden in a text, by its pair and group: with the first other half."""
     words, names = json.loads(given)["words"], json.loads(given)["names"]
-    of_pair: dict[str, dict[str, Mapping[str, str]]] = {}
-    for strata in read_prompts(prompts).values():
-        of_pair.setdefault(strata.get("pair", ""), {}).setdefault(strata.get(group, ""), strata)
-    found, same = {}, dict[Pairs, Pairs]()  # equal lists of words are kept once
-    for pair, halves in of_pair.items():
+    of_pair: dict[str, list[Mapping[str, str]]] = {}
+    for strata in read_prompts(prompts, words=PROMPT).values():
+        of_pair.setdefault(strata.get("pair", ""), []).append(strata)
+    found, same = {}, dict[Any, Any]()  # equal ones are kept once
+    for pair, block in of_pair.items():
+        halves = {strata.get(group, ""): strata for strata in block}
+        requests = {" ".join((s.get("system", ""), s.get(PROMPT, ""))).strip() for s in block}
+        known = frozenset(filter(None, (strata.get(names) for strata in block)))
         for own, here in halves.items():
             others = sorted((o for o in halves if o != own), key=lambda o: o not in words)
-            if not others:
-                continue
-            there = halves[others[0]]
-            pairs = [*zip(words.get(own, ()), words.get(others[0], ()), strict=False)]
-            # What the two requests differ in, where it is more than a letter and no text of its own
-            for column in sorted({*here, *there} - _ELSEWHERE):
-                sides = [side.get(column, "").strip(" ,.;:") for side in (here, there)]
-                one, two = ("" if each.lower() in NOTHING else each for each in sides)
-                known = (one, two) in pairs or (two, one) in pairs
-                if one != two and not known and all(len(x) != 1 for x in sides):
-                    pairs[:0] = [(one, two)] * (max(map(len, sides)) <= _LONGEST)
+            pairs: list[tuple[str, str]] = []
+            if others:
+                pairs = [*zip(words.get(own, ()), words.get(others[0], ()), strict=False)]
+                pairs[:0] = _column_pairs(here, halves[others[0]], pairs)
             lost, gained = (any(not pair[side] for pair in pairs) for side in (1, 0))
             weight = 0.5 if lost == gained else float(lost)
-            called = partners([here.get(names, "")], [there.get(names, "")])
-            listed: Pairs = tuple((one, two) for one, two in pairs)
-            found[pair, own] = _Partner(same.setdefault(listed, listed), called, weight)
+            listed: Pairs = tuple(pairs)
+            named, asked = _asked(tuple(sorted(requests)), locale, same.setdefault(listed, listed))
+            hidden_names = same.setdefault(known | named, known | named)
+            found[pair, own] = _Partner(same[listed], hidden_names, asked, weight)
     return found
+
+
+def _column_pairs(
+    here: Mapping[str, str], there: Mapping[str, str], known: Sequence[tuple[str, str]]
+) -> list[tuple[str, str]]:
+    """What the columns of two requests differ in, where it is more than a letter and no text."""
+    pairs: list[tuple[str, str]] = []
+    for column in sorted({*here, *there} - _ELSEWHERE, reverse=True):
+        sides = [side.get(column, "").strip(" ,.;:") for side in (here, there)]
+        one, two = ("" if side.lower() in NOTHING else side for side in sides)
+        is_known = not {(one, two), (two, one)}.isdisjoint((*known, *pairs))
+        if one != two and not is_known and all(len(side) != 1 for side in sides):
+            pairs += [(one, two)] * (max(map(len, sides)) <= _LONGEST)
+    return pairs
+
+
+@lru_cache(maxsize=4096)
+def _asked(
+    requests: tuple[str, ...], locale: str, exchanged: Pairs
+) -> tuple[frozenset[str], frozenset[str]]:
+    """Names and words that the requests of a block differ in, but words that are exchanged."""
+    if len(requests) < 2:
+        return frozenset(), frozenset()
+    idle = {fold(word) for pair in exchanged for side in pair for word in TOKEN.findall(side)}
+    return asked_apart(requests, locale, idle)
 
 
 def _run(row: Mapping[str, Any], strata: Mapping[str, str]) -> dict[str, Any]:
@@ -409,9 +485,9 @@ def _run(row: Mapping[str, Any], strata: Mapping[str, str]) -> dict[str, Any]:
 
 
 TEXT_SCORES = Annotator(
-    name="text_scores.v1",
-    summary="Numbers of a text: length, readability, sentiment, agency, and words of themes, also "
-    "with the words of the other person in place of this one's.",
+    name="text_scores.v2",
+    summary="Numbers of a text: length, readability, sentiment, agency, and words of themes; also "
+    "with names hidden, and with the words of the other person in place of this one's.",
     reads="texts",
     unit="text",
     range="as of each scorer: words, school grades, −1 to 1, words in 100",
@@ -424,10 +500,10 @@ TEXT_SCORES = Annotator(
     run=_run,
     schema=pa.schema(
         [
-            pa.field("scores", pa.list_(pa.float64())),
-            pa.field("exchanged", pa.list_(pa.float64())),
+            *(pa.field(side, pa.list_(pa.float64())) for side in SIDES),
             pa.field("gendered", pa.list_(pa.int32())),
             pa.field("weight", pa.float64()),
+            pa.field(HIDDEN, pa.list_(pa.struct([("start", pa.int32()), ("end", pa.int32())]))),
         ]
     ),
     accuracy="that of each scorer; how far one reacts to the words of a person alone is measured "

@@ -164,8 +164,8 @@ def test_sets_that_were_refused_whole_leave_the_others_as_they_are(audited):
 def test_words_of_the_persons_and_their_names_are_joined():
     neutral = {"she": "he/she", "he": "he/she"}
     woman, man = (
-        features(words_of("She met Ann Lee.", neutral, "Ann")),
-        features(words_of("He met Bo Lee.", neutral, "Bo")),
+        features(words_of("She met Ann Lee.", neutral, [(8, 15)])),
+        features(words_of("He met Bo.", neutral, [(7, 9)])),
     )
     assert woman == man
     assert "^ he/she met [name]" in woman

@@ -7,7 +7,7 @@ of places, customs) is listed in docs/agency-classifiers.md.
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -25,6 +25,7 @@ _JOIN = r"(?: |-|(?<=\b[A-Z])\. ?|(?<=\b(?:Mr|Ms|Mx|Dr))\. |(?<=\bMrs)\. |(?<=\b
 _PART = re.compile(rf"{_LETTER}+")
 _REPEATED = re.compile(r"\[(NAME|GROUP)\](?:[ -]\[\1\])+")
 _BEFORE_START = re.compile(r"(?:^|[.!?:;\n][\"”’')\]]*|[\"“‘(])\s*$")
+_CALLED = re.compile(r"[,.!?;:'’)]|\s*$")
 _AFTER_TITLE = re.compile(r"\[TITLE\]\.? $")
 
 
@@ -44,12 +45,7 @@ def mask(text: str, names: Iterable[str] = ()) -> str:
     and the capitalised words after it, "[GROUP]" for races, nationalities, "male" and "female",
     "[TITLE]" for "Mr" and the like. Masking twice is masking once, with the same names.
     """
-    given = frozenset(
-        _plain(part)
-        for name in ((names,) if isinstance(names, str) else names)
-        for part in _PART.findall(name)
-        if part[0].isupper()
-    )
+    given = _given(names)
     if "[" in text:
         return _masked(text, given)
     # What nothing beside it decides of is masked once, the rest with the runs that it looks at.
@@ -96,6 +92,113 @@ def _links() -> _Links:
     return _Links()
 
 
+def name_spans(
+    text: str,
+    names: Iterable[str] = (),
+    *,
+    usual: Collection[str] = frozenset(),
+    tables: bool = True,
+) -> list[tuple[int, int]]:
+    """Return where a text names people by what `mask` takes for a name, titles apart.
+
+    Parameters
+    ----------
+    text
+        A text of any length.
+    names
+        Names of people it speaks of, given or full. One that is a word too ("Will", "Hope") counts
+        inside a sentence, and at its start before a comma, a full stop or an apostrophe.
+    usual
+        Words in lower case that are names only where `names` has them, such as "friday".
+    tables
+        Whether other given names count too, those of the 2020 Census.
+
+    Returns
+    -------
+    list of (start, end)
+        In order; the parts of one name are one span.
+
+    >>> [text[a:b] for text in ["Dear Ms. Ann Lee, will Hope come?"] for a, b in name_spans(text)]
+    ['Ann Lee', 'Hope']
+    """
+    words, given = _words(), _given(names)
+    spans: list[tuple[int, int]] = []
+    for match in words.capitals.finditer(text):
+        kinds = [(part, kind) for part, kind in _kinds(text, match, given) if kind == _NAME]
+        for part in (part for part, _ in kinds):
+            start, end = match.start() + part.start(), match.start() + part.end()
+            key = _plain(part[0])
+            if key not in given and (not tables or key in usual):
+                continue
+            opens = not part.start() and _BEFORE_START.search(text, 0, start)
+            is_single = len(part[0]) == len(match[0])
+            if opens and is_single and is_ambiguous_name(key) and not _CALLED.match(text, end):
+                continue
+            if spans and not text[spans[-1][1] : start].strip(" -.'’"):
+                spans[-1] = (spans[-1][0], end)
+            else:
+                spans.append((start, end))
+    return spans
+
+
+def is_ambiguous_name(name: str) -> bool:
+    """Whether a given name is a word, a month or a place as well.
+
+    >>> is_ambiguous_name("Hope"), is_ambiguous_name("Aisha")
+    (True, False)
+    """
+    words, key = _words(), _plain(name)
+    return key in words.word_names or key in words.month_names or key in words.seldom
+
+
+def _given(names: Iterable[str]) -> frozenset[str]:
+    """The parts of names that begin with a capital, in lower case."""
+    return frozenset(
+        _plain(part)
+        for name in ((names,) if isinstance(names, str) else names)
+        for part in _PART.findall(name)
+        if part[0].isupper()
+    )
+
+
+def _kinds(
+    text: str, match: re.Match[str], given: frozenset[str]
+) -> Iterator[tuple[re.Match[str], str]]:
+    """Yield each word of a run of capitalised words with what it is.
+
+    That is a name, a title, a group, a gendered word ("they"), or nothing of these ("").
+    What follows a name or a title in the run is a name too.
+    """
+    words = _words()
+    in_name = bool(_AFTER_TITLE.search(text, max(0, match.start() - 9), match.start()))
+    parts = list(_PART.finditer(match[0]))
+    for index, part in enumerate(parts):
+        key, more = _plain(part[0]), index + 1 < len(parts)
+        if key in words.neutral and key not in given:
+            in_name = False
+            yield part, words.neutral[key]
+        elif key in words.titles and (more or key in ("mr", "mrs", "ms", "mx")):
+            in_name = True
+            yield part, _TITLE
+        elif (
+            in_name
+            or key in given
+            or key in words.names
+            or (more and (key in words.word_names or key in words.month_names))
+            # A word that is a name too says a name unless it opens a sentence
+            or (
+                key in words.word_names
+                and (index > 0 or not _BEFORE_START.search(text, 0, match.start()))
+            )
+        ):
+            in_name = True
+            yield part, _NAME
+        else:
+            in_name = key in words.neutral_titles
+            is_group = key in words.groups or key in words.capital_groups
+            yield part, _GROUP if is_group else ""
+
+
 @lru_cache(maxsize=_REMEMBERED)
 def _masked(text: str, given: frozenset[str]) -> str:
     words = _words()
@@ -108,39 +211,11 @@ def _masked(text: str, given: frozenset[str]) -> str:
             if match["colour"]:
                 return _GROUP
             return "they" if run == "s/he" else words.neutral.get(run, _GROUP)
-        # Mask a run of capitalised words: what follows a name or title in it is a name too
-        in_name = bool(_AFTER_TITLE.search(text, max(0, match.start() - 9), match.start()))
         made, last = [], 0
-        parts = list(_PART.finditer(run))
-        for index, part in enumerate(parts):
-            key, more = _plain(part[0]), index + 1 < len(parts)
-            made.append(run[last : part.start()])
+        for part, kind in _kinds(text, match, given):
+            neutral = kind if kind[:1] in ("", "[") or part[0].islower() else kind.capitalize()
+            made += run[last : part.start()], neutral or part[0]
             last = part.end()
-            if key in words.neutral and key not in given:
-                neutral = words.neutral[key]
-                made.append(neutral.capitalize() if part[0][0].isupper() else neutral)
-                in_name = False
-            elif key in words.titles and (more or key in ("mr", "mrs", "ms", "mx")):
-                made.append(_TITLE)
-                in_name = True
-            elif (
-                in_name
-                or key in given
-                or key in words.names
-                or (more and (key in words.word_names or key in words.month_names))
-                # A word that is a name too says a name unless it opens a sentence
-                or (
-                    key in words.word_names
-                    and (index > 0 or not _BEFORE_START.search(text, 0, match.start()))
-                )
-            ):
-                made.append(_NAME)
-                in_name = True
-            elif key in words.groups or key in words.capital_groups:
-                made.append(_GROUP)
-            else:
-                made.append(part[0])
-                in_name = key in words.neutral_titles
         return "".join([*made, run[last:]])
 
     made = words.pattern.sub(replaced, text)
@@ -155,8 +230,11 @@ class _Words:
     ----------
     neutral
         Gendered word to what stands in its place, and that word to itself.
-    names
-        Given names that are seldom anything else.
+    names, word_names, month_names, seldom
+        Given names that are seldom anything else, that are words or months too, and that are mostly
+        something else.
+    capitals, pattern
+        Runs of capitalised words; these, and all else that may be masked.
     """
 
     neutral: dict[str, str]
@@ -167,6 +245,8 @@ class _Words:
     names: frozenset[str]
     word_names: frozenset[str]
     month_names: frozenset[str]
+    seldom: frozenset[str]
+    capitals: re.Pattern[str]
     pattern: re.Pattern[str]
 
 
@@ -191,6 +271,7 @@ def _words() -> _Words:
     titles = frozenset(read["titles"]["gendered"].split())
     put = frozenset(read["words"])
     neutral |= {word: word for word in put - set(neutral)}
+    run = rf"{_CAPITAL}(?:{_JOIN}{_CAPITAL})*"
     # Match masks, runs of capitalised words, and listed words in lower case
     lower = {*neutral, *groups}
     listed, coloured, before = (
@@ -205,8 +286,10 @@ def _words() -> _Words:
         names=known - set(neutral) - groups - capital_groups - titles,
         word_names=names["words"] - put,
         month_names=names["months"] - put,
+        seldom=names["seldom"],
+        capitals=re.compile(rf"\b{run}"),
         pattern=re.compile(
-            rf"\b(?:(?P<run>{_CAPITAL}(?:{_JOIN}{_CAPITAL})*)"
+            rf"\b(?:(?P<run>{run})"
             rf"|{listed}\b|(?P<colour>{coloured})(?=[ -]{before}\b))"
             r"|\[(?:NAME|GROUP|TITLE)\]"
         ),

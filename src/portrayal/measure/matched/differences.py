@@ -40,6 +40,8 @@ SAME_SCORES = "both halves of every source score alike"
 EXCHANGED = "halves of whole {cluster}s exchanged"
 RAW, REACTION, REACTION_P = "as_scored", "instrument_bias", "instrument_bias_p"
 """Details: the difference as scored, what exchanging the words alone gives, and its p."""
+UNMASKED = "unmasked"
+"""Detail: the difference of the texts as they are written, with the names in them."""
 STANDARDISED, FLOOR = "standardised", "sd_of_answers"
 """Details: the difference in units of `TEXT_SD`, and the spread of the difference between two
 answers to the identical request."""
@@ -70,9 +72,9 @@ def _of_place(
     every: MatchedSets, place: tuple[str, str, BoolArray], scope: Scope
 ) -> Iterator[Estimate]:
     model, part, inside = place
-    sums, raw, reaction, spread, n_texts = place_sums(every, inside)
-    found, as_scored, reacts = (
-        replace(sums, upper=total).means(scope) for total in (sums.upper, raw, reaction)
+    sums, raw, unmasked, reaction, spread, n_texts = place_sums(every, inside)
+    found, as_scored, as_written, reacts = (
+        replace(sums, upper=total).means(scope) for total in (sums.upper, raw, unmasked, reaction)
     )
     # Where the halves of no source differ in sum, no difference has a spread.
     found = replace(found, reason=np.where(sums.upper.any(0), found.reason, SAME_SCORES))
@@ -93,6 +95,8 @@ def _of_place(
             AT_MOST: float(np.maximum(-equal.low[i], equal.high[i])),
             FLOOR: float(np.sqrt(2.0 * within[i])),
         }
+        if as_written.value[i] != as_scored.value[i]:
+            details[UNMASKED] = float(as_written.value[i])
         said: dict[str, str] = {}
         if every.exchanged and score.exchanged:
             value, reaction_p = float(reacts.value[i]), float(reacts.p[i])
@@ -250,35 +254,39 @@ def source_sums(
 
 def place_sums(
     every: MatchedSets, inside: BoolArray
-) -> tuple[GroupSums, FloatArray, FloatArray, FloatArray, FloatArray]:
+) -> tuple[GroupSums, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
     """Sum the differences of each source, columns (score, contrast).
 
     Returns
     -------
-    sums, raw, reaction, spread, n_texts
-        Sums of the differences without the scorer's reaction; those as scored, and of the reaction,
-        shape (n_sources, k) each; standard deviation and number of the texts, shape (k,).
+    sums, raw, unmasked, reaction, spread, n_texts
+        Sums of the differences without the scorer's reaction; those as scored, those with names as
+        they are written, and of the reaction, shape (n_sources, k) each; standard deviation and
+        number of the texts, shape (k,).
     """
     chosen = np.flatnonzero(inside)
     compared = contrasts(every)
-    columns: list[list[FloatArray]] = [[], [], []]
+    columns: list[list[FloatArray]] = [[], [], [], []]
     groups, spread, n_texts = [], [], []
-    for value, neutral, score in zip(every.value, every.neutral, every.scores, strict=True):
+    scores = zip(every.value, every.written, every.neutral, every.scores, strict=True)
+    for value, written, neutral, score in scores:
         here = value[chosen]
         adjusted = neutral[chosen] if every.exchanged and score.exchanged else here
         for name, at in compared:
             d, raw = within_sets(adjusted, at), within_sets(here, at)
             known = ~np.isnan(d) & ~np.isnan(raw)
-            for into, x in zip(columns, (d, raw, raw - d), strict=True):
+            unmasked = within_sets(written[chosen], at)
+            for into, x in zip(columns, (d, raw, unmasked, raw - d), strict=True):
                 into.append(np.where(known, x, np.nan))
             groups.append({every.attribute: name})
             texts = here[known]
             spread.append(float(np.nanstd(texts, ddof=1)) if known.sum() > 1 else np.nan)
             n_texts.append(float(every.n_answers[chosen][known].sum()))
-    sums, raw_sums, reaction = (
+    sums, raw_sums, unmasked_sums, reaction = (
         source_sums(every, chosen, np.stack(each, axis=1), groups) for each in columns
     )
-    return sums, raw_sums.upper, reaction.upper, np.array(spread), np.array(n_texts)
+    totals = raw_sums.upper, unmasked_sums.upper, reaction.upper
+    return sums, *totals, np.array(spread), np.array(n_texts)
 
 
 def sentence(e: Estimate) -> str:

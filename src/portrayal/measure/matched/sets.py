@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from portrayal.annotate.exchange import gender_sides
-from portrayal.annotate.scores import TextScore
+from portrayal.annotate.scores import SIDES, TextScore
 from portrayal.errors import DataError, OptionError
 from portrayal.measure.corrected import MARKS, OUTCOME, HandMarks, hand_marks, picked
 from portrayal.raters import HandTable
@@ -56,7 +56,10 @@ class MatchedSets:
     split
         Codes of each set by further column, shape (n_sets,) each; -1 where it has no value.
     value
-        Mean score over the answers of a half, shape (n_scores, n_sets, n_groups); NaN where none.
+        Mean score over the answers of a half, names hidden, shape (n_scores, n_sets, n_groups); NaN
+        where none.
+    written
+        The same of the answers as they are written.
     neutral
         The same in one wording: with the text's own words and with the other person's, averaged,
         or without words that one of them lacks; NaN where the exchanged text was not scored.
@@ -89,6 +92,7 @@ class MatchedSets:
     source: IntArray
     split: Mapping[str, IntArray]
     value: FloatArray
+    written: FloatArray
     neutral: FloatArray
     n_answers: IntArray
     within: FloatArray
@@ -149,10 +153,9 @@ def with_hand_scores(
         own = {str(row["text_id"]): i for i, row in enumerate(marks.rows)}
         said = np.array([float(row["outcome"] == "refused") for row in marks.rows])
         if score.name != REFUSED:
-            wanted = ["text_id", "scores", "exchanged"]
-            for row in read_chosen(annotated.parts(), wanted, own):
-                twin = "exchanged" if sets.exchanged and score.exchanged else "scores"
-                both = [row[side][column] if row[side] else np.nan for side in ("scores", twin)]
+            for row in read_chosen(annotated.parts(), ["text_id", *SIDES], own):
+                twin = "exchanged" if sets.exchanged and score.exchanged else "masked"
+                both = [row[side][column] if row[side] else np.nan for side in ("masked", twin)]
                 said[own[row["text_id"]]] = np.mean(np.array(both, dtype=np.float64))
         kept = [i for name, i in own.items() if name in ids and not np.isnan(said[i])]
         at = [ids[str(marks.rows[i]["text_id"])] for i in kept]
@@ -181,7 +184,7 @@ def matched_sets(
     Parameters
     ----------
     run, annotated
-        A run with texts, and their annotation by `text_scores.v1`.
+        A run with texts, and their annotation by `text_scores.v2`.
     scores
         What its numbers are.
     group
@@ -216,9 +219,7 @@ def matched_sets(
     rows = _Rows(prompts, group, {value: i for i, value in enumerate(values)}, len(scores))
     sides = gender_sides(values)
     wanted = ["text_id", "prompt_id", "model", "outcome", "text"]
-    read = read_shards(
-        run.texts, wanted, (annotated, ["scores", "exchanged", "gendered", "weight"])
-    )
+    read = read_shards(run.texts, wanted, (annotated, [*SIDES, "gendered", "weight"]))
     for texts, made in read:
         rows.add(texts, made, sides if pronouns else {})
     return rows.sets(values, tuple(scores), columns, source)
@@ -236,7 +237,7 @@ class _Rows:
         self.left_out: dict[str, Counter[str]] = {}
         self.seen: set[bytes] = set()
         self.exchanged = 0
-        self.parts: list[tuple[IntArray, IntArray, FloatArray, FloatArray, list[str]]] = []
+        self.parts: list[tuple[list[IntArray], list[FloatArray], list[str]]] = []
 
     def add(self, texts: pa.Table, made: pa.Table, gendered: Mapping[int, int]) -> None:
         """Read a shard of texts."""
@@ -244,7 +245,7 @@ class _Rows:
         refused = []
         columns = [texts[name].to_pylist() for name in ("text_id", "prompt_id", "model", "outcome")]
         words, counts = texts["text"], made["gendered"].to_pylist()
-        scored = [_matrix(made[name], self.k) for name in ("scores", "exchanged")]
+        scored = [_matrix(made[side], self.k) for side in SIDES]
         for i, (text_id, prompt_id, model, outcome) in enumerate(zip(*columns, strict=True)):
             about = self.prompts[prompt_id]
             left = self.left_out.setdefault(model, Counter())
@@ -274,12 +275,12 @@ class _Rows:
             places.append(i)
             refused.append(outcome == "refused")
         no = np.array(refused, dtype=np.float64)[:, None]
-        own, twin = (np.concatenate([each[places], no], axis=1) for each in scored)
+        written, own, twin = (np.concatenate([each[places], no], axis=1) for each in scored)
         weight = made["weight"].to_numpy()[places].astype(np.float64)[:, None]
         self.exchanged += int((weight > 0).sum())
         neutral = np.where(weight > 0, own * (1.0 - weight) + twin * weight, own)
-        codes = np.array(sets, np.int64), np.array(groups, np.int64)
-        self.parts.append((*codes, own, neutral, ids))
+        codes = [np.array(sets, np.int64), np.array(groups, np.int64)]
+        self.parts.append((codes, [own, written, neutral], ids))
 
     def _reason(self, text: str, key: tuple[str, ...], about: Mapping[str, str]) -> str:
         """Why a readable text is left out; "" where it is not."""
@@ -306,8 +307,13 @@ class _Rows:
         source: str,
     ) -> MatchedSets:
         """Return the sets of which two groups or more have answers."""
-        at, group, own, alike = (np.concatenate([p[i] for p in self.parts]) for i in range(4))
-        ids = np.array([name for part in self.parts for name in part[4]], dtype=object)
+        at, group = (
+            np.concatenate(codes) for codes in zip(*(p[0] for p in self.parts), strict=True)
+        )
+        own, as_written, alike = (
+            np.concatenate(read) for read in zip(*(p[1] for p in self.parts), strict=True)
+        )
+        ids = np.array([name for *_, names in self.parts for name in names], dtype=object)
         n, k = len(self.about), len(values)
         slot = at * k + group
         n_answers = np.bincount(slot, minlength=n * k).reshape(n, k)
@@ -320,6 +326,7 @@ class _Rows:
         apart = [i for i, score in enumerate(scores) if not score.exchanged] + [len(scores)]
         alike[:, apart] = own[:, apart]
         value, squares, spare = _halves(own, slot, (n, k))
+        written, _, _ = _halves(as_written, slot, (n, k))
         neutral, _, _ = _halves(alike, slot, (n, k))
         models = sorted({about["model"] for about in self.about})
         model = np.searchsorted(models, [about["model"] for about in self.about])
@@ -356,6 +363,7 @@ class _Rows:
             source=np.array([code_of[named[i]] for i in kept.tolist()], dtype=np.int64),
             split=split,
             value=value[:, kept],
+            written=written[:, kept],
             neutral=neutral[:, kept],
             n_answers=n_answers[kept],
             within=np.stack(within),

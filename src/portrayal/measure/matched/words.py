@@ -1,7 +1,8 @@
 """What nobody asked: words, phrases, openings and topics that differ within matched sets.
 
 They are proposed on half of the sources and tested on the other half, so that what is stated is a
-test and no search. Words of the persons themselves count as one ("he/she"), and names as "[name]".
+test and no search. Words of the persons themselves count as one ("he/she"), and names, with what
+the requests of a pair differ in, as "[name]"; those that differ stand beside, untested.
 """
 
 import math
@@ -11,13 +12,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import chain, combinations, groupby, islice, pairwise
+from itertools import chain, combinations, islice, pairwise
 from sys import intern
 from typing import Any
 
 import numpy as np
 
 from portrayal.annotate.exchange import exchange_of
+from portrayal.annotate.names import Spans, hidden
+from portrayal.annotate.scores import HIDDEN, TEXT_SCORES
 from portrayal.annotate.topics import TooFewTextsError, TopicModel, fit_texts
 from portrayal.annotate.word_match import TOKEN, fold
 from portrayal.errors import DataError, MissingExtraError
@@ -35,10 +38,11 @@ from portrayal.measure.matched.differences import (
 from portrayal.measure.matched.sets import HandHalves, MatchedSets
 from portrayal.measure.scope import Scope
 from portrayal.raters import HandTable
-from portrayal.records import ALL, Estimate
+from portrayal.records import ALL, NO_FINDING, Estimate
 from portrayal.registry import Component
 from portrayal.run.directory import Run
-from portrayal.run.reading import read_prompts
+from portrayal.run.reading import read_chosen
+from portrayal.run.stages import Stage
 from portrayal.stats import divide
 from portrayal.types import FloatArray
 
@@ -58,8 +62,14 @@ TOPICS, TOP_WORDS = 10, 5
 """Topics at most that are fitted, and words of one that are shown."""
 _FITTED, _PER_TOPIC, _PASSES = 2_000, 20, 5  # texts that topics are fitted to, and how often
 NAME = "[name]"
-"""Stands for the names of the person a text is about."""
+"""Stands for names of people, and for the words in which the requests of a pair differ."""
+MASKED = "masked"
+"""Stratum of a word that NAME stands for: "no", as it was read unmasked."""
+_MARK, _UNMASKED = "ꙮ", "*"
+"""A letter that no text has, in place of a hidden name; what stands before a word unmasked."""
+_FEW = 10  # unmasked words shown of a model
 _OPENINGS = (3, 4, 5)  # words of an opening
+_ASKED = "a name, or a word in which the requests differ: it is of who asks"
 _ALIKE = 0.25  # part by which sums of one and the same thing said differ
 
 Halves = dict[int, list[frozenset[str]]]
@@ -83,7 +93,7 @@ class MatchedTexts:
     alike
         Of each set that was compared, how alike answers to different halves are, and to one half.
     read
-        Half and words of each answer of the sets that were read.
+        Half, words, and words that are hidden of each answer of the sets that were read.
     """
 
     sets: MatchedSets
@@ -91,7 +101,7 @@ class MatchedTexts:
     locale: str
     table: HandTable | None = None
     alike: dict[int, tuple[float, float]] = field(default_factory=dict)
-    read: dict[int, list[tuple[int, list[str]]]] = field(default_factory=dict)
+    read: dict[int, list[tuple[int, list[str], frozenset[str]]]] = field(default_factory=dict)
 
     def parts(self, model: int, scope: Scope) -> tuple[list[int], list[int]]:
         """Return the sets of a model that propose, and those that are tested on."""
@@ -108,13 +118,23 @@ class MatchedTexts:
 
     def halves(self, chosen: Sequence[int]) -> Iterator[tuple[int, Halves]]:
         """Yield each of these sets with what its answers say, in order; memory stays flat."""
-        for number, answers in groupby(self.answers(chosen), key=lambda answer: answer[0]):
+        self.load(chosen)
+        for number in sorted(set(chosen)):
             halves: Halves = {}
-            for _, half, words in answers:
+            unmasked: Halves = {}
+            for half, words, names in self.read[number]:
                 halves.setdefault(half, []).append(features(words))
-            if number not in self.alike:
+                unmasked.setdefault(half, []).append(names)
+            if number not in self.alike and halves:
                 self.alike[number] = _alike(list(halves.values()))
-            yield number, halves
+            if halves:
+                yield (
+                    number,
+                    {
+                        h: [a | b for a, b in zip(halves[h], unmasked[h], strict=True)]
+                        for h in halves
+                    },
+                )
 
     def topics(self, chosen: Sequence[int], seed: int) -> TopicModel | None:
         """Return topics of the answers of these sets; None of few, or where they cannot be fitted.
@@ -161,8 +181,10 @@ class MatchedTexts:
         for k in range(model.n_topics):
             words = model.top_words(k, TOP_WORDS)
             called |= {words[0]: k, ", ".join(words): k}
-        rows = labelled_texts(self.run, self.table, TOPIC, ["prompt_id", "text"])
-        prompts, neutral = read_prompts(self.run.prompts_path), exchange_of(self.locale).neutral
+        rows = labelled_texts(self.run, self.table, TOPIC, ["text"])
+        neutral = exchange_of(self.locale).neutral
+        scored = read_chosen(self._scores.parts(), ["text_id", HIDDEN], rows)
+        spans = {row["text_id"]: spans_of(row[HIDDEN]) for row in scored}
         at = {name: i for i, name in enumerate(self.sets.answers["text_id"].to_pylist())}
         place, half = (self.sets.answers[name].to_numpy() for name in ("set", "half"))
         given = []
@@ -176,7 +198,7 @@ class MatchedTexts:
                     f"are {known}; or {OTHER}."
                 )
             truth = [sum(called.get(p.strip()) == k for p in parts) for k in range(model.n_topics)]
-            own = words_of(row["text"], neutral, prompts[row["prompt_id"]].get("name", ""))
+            own = words_of(row["text"], neutral, spans.get(row["text_id"], ()))
             if row["text_id"] in at:
                 told = np.array(truth) / len(parts), _telling_words(own, self.idle), (name, unit)
                 given.append((at[row["text_id"]], *told))
@@ -206,28 +228,46 @@ class MatchedTexts:
         if unread := [number for number in chosen if number not in self.read]:
             self.read.update((number, []) for number in unread)
             neutral = exchange_of(self.locale).neutral
-            given = {"parts": [str(p) for p in self.run.texts.parts()]}
+            given = {
+                "parts": [str(part) for part in self.run.texts.parts()],
+                "scores": [str(part) for part in self._scores.parts()],
+            }
             with duckdb.connect(config={"threads": 1}) as db:
                 db.register("answers", self.sets.answers)
                 db.register("wanted", pa.table({"set": np.array(unread, dtype=np.int64)}))
                 found = db.execute(
-                    "select a.set, a.half, t.text, p.strata['name'] from answers a semi join "
+                    "select a.set, a.half, t.text, s.hidden from answers a semi join "
                     "wanted using (set) join read_parquet($parts) t using (text_id) "
-                    "join read_parquet($prompts) p using (prompt_id) where t.outcome = 'ok' "
+                    "join read_parquet($scores) s using (text_id) where t.outcome = 'ok' "
                     "order by a.set, a.half, text_id",
-                    given | {"prompts": str(self.run.prompts_path)},
+                    given,
                 )
                 while rows := found.fetchmany(2_000):
-                    for number, half, text, name in rows:
-                        words = words_of(text, neutral, name or "")
-                        self.read[number].append((half, words))
+                    for number, half, text, places in rows:
+                        spans = spans_of(places)
+                        words = words_of(text, neutral, spans)
+                        self.read[number].append((half, words, _unmasked(text, spans)))
 
     def answers(self, chosen: Sequence[int]) -> Iterator[tuple[int, int, list[str]]]:
         """Yield set, half and words of each answer of these sets, in order."""
         self.load(chosen)
         for number in sorted(set(chosen)):
-            for half, words in self.read[number]:
+            for half, words, _ in self.read[number]:
                 yield number, half, words
+
+    @property
+    def _scores(self) -> Stage:
+        return self.run.annotations(TEXT_SCORES.name)
+
+
+def spans_of(places: Sequence[Mapping[str, int]] | None) -> Spans:
+    """Return what an annotation holds of hidden words as spans."""
+    return [(place["start"], place["end"]) for place in places or ()]
+
+
+def _unmasked(text: str, spans: Spans) -> frozenset[str]:
+    """The hidden words of a text, marked as read unmasked."""
+    return frozenset(intern(_UNMASKED + fold(text[start:end])) for start, end in spans)
 
 
 def _telling_words(words: Sequence[str], idle: frozenset[str]) -> str:
@@ -235,16 +275,14 @@ def _telling_words(words: Sequence[str], idle: frozenset[str]) -> str:
     return " ".join(word for word in words if word not in idle and not word.isdigit())
 
 
-def words_of(text: str, neutral: Mapping[str, str], name: str = "") -> list[str]:
-    """Return the words of a text; those of the persons are one, and so are their names.
+def words_of(text: str, neutral: Mapping[str, str], spans: Spans = ()) -> list[str]:
+    """Return the words of a text; those of the persons are one, and so is what is hidden.
 
-    >>> words_of("She is Ann’s sister.", {"she": "he/she"}, "Ann")
+    >>> words_of("She is Ann’s sister.", {"she": "he/she"}, [(7, 10)])
     ['he/she', 'is', '[name]', 'sister']
     """
-    found = map(fold, WORD.findall(text.replace("’", "'")))
-    words = [intern(neutral.get(word, word)) for word in found]
-    own = {fold(part) for part in TOKEN.findall(name)} if name else ()
-    return [NAME if word in own else word for word in words] if own else words
+    found = map(fold, WORD.findall(hidden(text, spans, _MARK).replace("’", "'")))
+    return [NAME if word == _MARK else intern(neutral.get(word, word)) for word in found]
 
 
 def features(words: Sequence[str]) -> frozenset[str]:
@@ -324,20 +362,24 @@ def _proposed(texts: MatchedTexts, chosen: Sequence[int]) -> list[tuple[str, int
             if abs(z) >= LEAST:
                 ranked.append((-abs(z), word, i, float(total[word])))
     ranked.sort()
-    idle = texts.idle
+    idle = texts.idle - {NAME}  # how a text greets or opens is none of its name alone
     kept: list[tuple[str, int]] = []
+    unmasked: list[tuple[str, int]] = []
     telling: list[tuple[set[str], int, float]] = []
     for _, word, i, d in ranked:
+        if word.startswith(_UNMASKED):
+            unmasked.append((word, i))
+            continue
         own = set(word.removeprefix(OPENING).split()) - idle
         # One that shares a word with a better one, and differs about as often, says the same.
         same = (j == i and own & held and abs(d - other) < _ALIKE * abs(other)
                 for held, j, other in telling)  # fmt: skip
-        if own and not any(same):
+        if own and word != NAME and not any(same):
             kept.append((word, i))
             telling.append((own, i, d))
         if len(kept) == PROPOSED:
             break
-    return kept
+    return kept + unmasked[:_FEW]
 
 
 def _differing_topics(
@@ -413,6 +455,9 @@ def _tested(
         word = proposed[i][0]
         kind = "opening" if word.startswith(OPENING) else "phrase" if " " in word else "word"
         word = word.removeprefix(OPENING).strip()
+        if word.startswith(_UNMASKED):
+            word = word.removeprefix(_UNMASKED)
+            return {"model": model, "word": word, "kind": "word", "part": ALL, MASKED: "no"}
         if topics is not None and word.startswith(_NUMBERED):
             number = int(word.removeprefix(_NUMBERED).split()[0])
             kind, word = TOPIC, ", ".join(topics.top_words(number, TOP_WORDS))
@@ -432,7 +477,10 @@ def _tested(
 
     def own(i: int) -> Mapping[str, Any]:
         details = dict(zip((FIRST, SECOND), map(float, counts[i]), strict=True))
-        return {**exchanged(i), "strata": strata(i), "details": details}
+        fields = {**exchanged(i), "strata": strata(i), "details": details}
+        if MASKED in fields["strata"]:
+            fields |= {"test": None, "tests": (), "instruments": {NO_FINDING: _ASKED}}
+        return fields
 
     shared: dict[str, Any] = {"statistic": "difference", "strata": {}, "by_hand": by_hand}
     shared["n_texts"] = 2 * len(chosen)

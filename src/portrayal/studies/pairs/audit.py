@@ -138,7 +138,7 @@ class PairOptions(Options):
         return found
 
     def settings(self) -> dict[str, Any]:
-        """Return the settings of `text_scores.v1`; a default scorer that is missing is left out."""
+        """Return the settings of `text_scores.v2`; a default scorer that is missing is left out."""
         missing = self.missing()
         return score_settings(
             [name for name in self.scorers if name not in missing],
@@ -196,7 +196,7 @@ def tables(run: Run, options: PairOptions) -> Tables:
 
     exchanged = exchange(run, options)
     instruments["exchange"] = ", ".join(
-        filter(None, (exchanged["from"], "names", "what the requests of a pair differ in"))
+        filter(None, (exchanged["from"], "what the requests of a pair differ in"))
     )
 
     def made() -> MatchedSets:

@@ -15,6 +15,7 @@ from portrayal.measure.matched.differences import (
     RAW,
     REACTION,
     REACTION_P,
+    UNMASKED,
     STANDARDISED,
 )
 from portrayal.measure.matched.sets import REFUSED, SOURCE
@@ -241,6 +242,7 @@ FIGURES = Declarations(
         "deviations": lambda _, e: deviations(e.details.get(STANDARDISED)),
         "at most": lambda _, e: written(e, e.details.get(AT_MOST), ""),
         "contrast": lambda _, e: contrast(e),
+        "unmasked": lambda _, e: written(e, e.details.get(UNMASKED, e.details.get(RAW))),
         "raw": lambda _, e: written(e, e.details.get(RAW)),
         "reaction": lambda _, e: written(e, e.details.get(REACTION)),
         "reaction p": lambda _, e: fmt.probability(e.details.get(REACTION_P)),

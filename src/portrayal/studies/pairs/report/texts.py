@@ -5,26 +5,27 @@ steps of rank, so that what is shown is no choice of the worst.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from typing import NamedTuple
 
 import numpy as np
 
 import portrayal.report.formats as fmt
-from portrayal.annotate.exchange import exchange_of, gender_sides, partners
-from portrayal.annotate.scores import TEXT_SCORES
+from portrayal.annotate.exchange import exchange_of, gender_sides
+from portrayal.annotate.names import Spans
+from portrayal.annotate.scores import HIDDEN, TEXT_SCORES
 from portrayal.collect.tables import UNNAMED
 from portrayal.measure.corrected import TOPIC
 from portrayal.measure.matched import MatchedSets, MatchedTexts
 from portrayal.measure.matched.differences import contrasts
-from portrayal.measure.matched.words import OPENING, WORD
+from portrayal.measure.matched.words import MASKED, NAME, OPENING, WORD, spans_of
 from portrayal.records import Estimate
 from portrayal.reference.locales import HOME
 from portrayal.report.formats import short
 from portrayal.report.passages import Piece, Span, marked, texts_by_id
 from portrayal.report.view import View
-from portrayal.run.reading import read_prompts
 from portrayal.studies.pairs.report.figures import spread_of
 from portrayal.studies.pairs.report.series import called, leading, sets_of, unasked, unit_of
 
@@ -80,7 +81,8 @@ def pairs_reading(view: View) -> PairsReading | None:
         text_of.setdefault((number, half), text_id)
     locale = view.options.get("locale") or HOME
     read = MatchedTexts(every, view.run, locale)
-    words_of = [e for e in unasked(view) if "word" in e.strata][:MOST_WORDS]
+    unasked_words = [e for e in unasked(view) if "word" in e.strata and MASKED not in e.strata]
+    words_of = unasked_words[:MOST_WORDS]
     first = [*leading(view, MOST_SERIES), *words_of]
     chosen = [
         (code, i, d)
@@ -89,17 +91,18 @@ def pairs_reading(view: View) -> PairsReading | None:
     ]
     halves = {(code, i): _halves(every, first[code], i) for code, i, _ in chosen}
     ids = [text_of[i, group] for (_, i), sides in halves.items() for group in sides]
-    texts = texts_by_id(view.run.texts, ids, "text, prompt_id")
-    scores = texts_by_id(view.run.annotations(TEXT_SCORES.name), ids, "scores")
-    about = read_prompts(view.run.prompts_path, only=("name",))
+    texts = texts_by_id(view.run.texts, ids, "text")
+    scores = texts_by_id(view.run.annotations(TEXT_SCORES.name), ids, f"scores, {HIDDEN}")
     place = {score.name: at for at, score in enumerate(every.scores)}
     words = exchange_of(locale).neutral if gender_sides(every.groups) else {}
     shown = []
     for code, i, d in chosen:
         e, sides = first[code], []
-        two = [texts[text_of[i, group]] for group in halves[code, i]]
-        names = [about[text["prompt_id"]].get("name", "") for text in two]
-        spans = differing(two[0]["text"], two[1]["text"], same_word(words, names[0], names[1]))
+        here = [text_of[i, group] for group in halves[code, i]]
+        two = [texts[text_id] for text_id in here]
+        hidden = [spans_of(scores.get(text_id, {}).get(HIDDEN)) for text_id in here]
+        bodies = (text["text"] for text in two)
+        spans = differing(*(Wording(*side) for side in zip(bodies, hidden, strict=True)), words)
         score = e.strata.get("score")
         at, unit = place[score] if score else 0, unit_of(e) if score else "words of it"
         for group, text, own in zip(halves[code, i], two, spans, strict=True):
@@ -170,48 +173,48 @@ def _halves(every: MatchedSets, e: Estimate, i: int) -> tuple[int, int]:
     return one, others[0]
 
 
-def same_word(words: Mapping[str, str], own: str, other: str) -> Callable[[str], str]:
-    """Return the function that makes a word and its exchanged twin equal.
+class Wording(NamedTuple):
+    """A text, and where it has names and words in which requests differ."""
+
+    text: str
+    hidden: Spans = ()
+
+    def keys(self, words: Mapping[str, str]) -> tuple[list[re.Match[str]], list[str]]:
+        """Return its words, and what each counts as: its twin's, NAME, or itself in lower case."""
+        found = list(WORD.finditer(self.text))
+        keys = [words.get(word[0].lower(), word[0].lower()) for word in found]
+        for index, word in enumerate(found):
+            if any(start < word.end() and word.start() < end for start, end in self.hidden):
+                keys[index] = NAME
+        return found, keys
+
+
+def differing(
+    one: Wording, two: Wording, words: Mapping[str, str]
+) -> tuple[list[Span], list[Span]]:
+    """Return the words that differ between two texts, as spans of each.
 
     Parameters
     ----------
+    one, two
+        The texts. A word that counts as the other text's, though it is another one, is `SWAPPED`.
     words
         What stands for each exchanged word (`Exchange.neutral`).
-    own, other
-        Names of the persons of both texts; "" where they are not known.
-    """
-    names = {
-        second.lower(): first.lower()
-        for one, two in partners([own], [other])
-        for first, second in zip(one.split(), two.split(), strict=False)
-    }
-
-    def key(word: str) -> str:
-        small = word.lower()
-        return names.get(small) or words.get(small) or small
-
-    return key
-
-
-def differing(one: str, two: str, key: Callable[[str], str]) -> tuple[list[Span], list[Span]]:
-    """Return the words that differ between two texts, as spans of each.
-
-    A word that `key` makes equal to the other text's, though it is another one, is `SWAPPED`.
 
     Examples
     --------
-    >>> same = same_word({"she": "she", "he": "she"}, "", "")
-    >>> differing("She is frail.", "He is well.", same)
+    >>> same = {"she": "he/she", "he": "he/she"}
+    >>> differing(Wording("She is frail."), Wording("He is well."), same)
     ([(0, 3, 'swapped'), (7, 12, 'differs')], [(0, 2, 'swapped'), (6, 10, 'differs')])
     """
-    words = [list(WORD.finditer(text)) for text in (one, two)]
-    first, second = ([key(word[0]) for word in side] for side in words)
-    marks = [[DIFFERS] * len(side) for side in words]
+    (first_words, first), (second_words, second) = one.keys(words), two.keys(words)
+    matches = first_words, second_words
+    marks = [[DIFFERS] * len(side) for side in matches]
     for a, b, n in SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks():
         for i in range(n):
-            alike = words[0][a + i][0].lower() == words[1][b + i][0].lower()
+            alike = matches[0][a + i][0].lower() == matches[1][b + i][0].lower()
             marks[0][a + i] = marks[1][b + i] = "" if alike else SWAPPED
-    return _spans(words[0], marks[0]), _spans(words[1], marks[1])
+    return _spans(first_words, marks[0]), _spans(second_words, marks[1])
 
 
 def _spans(words: list[re.Match[str]], marks: list[str]) -> list[Span]:
