@@ -33,7 +33,7 @@ from portrayal.studies.pairs.report.series import (
     what_of,
 )
 from portrayal.studies.pairs.report.texts import (
-    Wording,
+    PairText,
     differing,
     pairs_reading,
 )
@@ -176,8 +176,8 @@ def test_pairs_to_read_are_sorted_and_hold_the_largest(view: View) -> None:
 
 def test_words_that_are_merely_exchanged_are_faint() -> None:
     words = exchange_of("en-US").neutral
-    one = Wording("Mrs. Ann Day's sister, who helps her, is frail.", [(5, 12)])
-    two = Wording("Mr Bob Day's brother helps him.", [(3, 10)])
+    one = PairText("Mrs. Ann Day's sister, who helps her, is frail.", [(5, 12)])
+    two = PairText("Mr Bob Day's brother helps him.", [(3, 10)])
     spans = differing(one, two, words)
     assert [(one.text[a:b], mark) for a, b, mark in spans[0]] == [
         ("Mrs. Ann", "swapped"),

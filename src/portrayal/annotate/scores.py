@@ -264,7 +264,7 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., list[Any]]:
         partner = _partners(prompts, mtime, given["group"], locale, json.dumps(given))
 
     def work(rows: Sequence[Mapping[str, Any]], strata: Sequence[Mapping[str, str]]) -> list[Any]:
-        written, masked, twin = (_Side() for _ in SIDES)
+        written, masked, twin = (_TextWordings() for _ in SIDES)
         weights, spans_of_texts, masked_texts = [0.0] * len(rows), [], []
         failed: dict[int, Exception] = {}
         for number, (row, about) in enumerate(zip(rows, strata, strict=True)):
@@ -315,7 +315,7 @@ def _pieces(text: str) -> list[str]:
     return [text[start:end] for start, end in sentences(text)] or [text]
 
 
-class _Side:
+class _TextWordings:
     """Sentences of texts in one wording: the text of each, its runs, and its polarity."""
 
     def __init__(self) -> None:
@@ -337,7 +337,8 @@ class _Side:
 
     def polarity(self, n: int) -> FloatArray:
         """The sum over the sentences of each of n texts."""
-        return np.bincount(np.array(self._text, dtype=np.int64), self._polarity, n)
+        text = np.array(self._text, dtype=np.int64)
+        return np.asarray(np.bincount(text, self._polarity, n), dtype=np.float64)
 
     def texts(self, n: int) -> list[str]:
         """The n texts, runs joined by a blank."""

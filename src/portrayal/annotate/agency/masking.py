@@ -211,15 +211,16 @@ def _masked(text: str, given: frozenset[str]) -> str:
             if match["colour"]:
                 return _GROUP
             return "they" if run == "s/he" else words.neutral.get(run, _GROUP)
-        made, last = [], 0
+        made: list[str] = []
+        last = 0
         for part, kind in _kinds(text, match, given):
             neutral = kind if kind[:1] in ("", "[") or part[0].islower() else kind.capitalize()
             made += run[last : part.start()], neutral or part[0]
             last = part.end()
         return "".join([*made, run[last:]])
 
-    made = words.pattern.sub(replaced, text)
-    return _REPEATED.sub(r"[\1]", made) if "]" in made else made
+    whole = words.pattern.sub(replaced, text)
+    return _REPEATED.sub(r"[\1]", whole) if "]" in whole else whole
 
 
 @dataclass(frozen=True, slots=True)

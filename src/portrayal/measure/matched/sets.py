@@ -340,28 +340,21 @@ class _Rows:
         kept = np.flatnonzero(~bare)
         place = (np.cumsum(~bare) - 1)[at]
         counted = ~bare[at]
-        by_source = any(about.get(source) for about in self.about)
         named = [about.get(source) or about[PAIR] for about in self.about]
         sources = sorted({named[i] for i in kept.tolist()})
         code_of = {name: i for i, name in enumerate(sources)}
-        labels, split = {}, {}
-        for column_name in columns:
-            own_values = [about.get(column_name, "") for about in self.about]
-            labels[column_name] = tuple(sorted(set(own_values) - {""}, key=_natural))
-            codes = {label: i for i, label in enumerate(labels[column_name])}
-            every = [codes.get(label, -1) for label in own_values]
-            split[column_name] = np.array(every, dtype=np.int64)[kept]
+        labels, split = self._parts(columns)
         return MatchedSets(
             attribute=self.group,
             groups=tuple(values),
             models=tuple(models),
             sources=tuple(sources),
-            cluster=SOURCE if by_source else PAIR,
+            cluster=SOURCE if any(about.get(source) for about in self.about) else PAIR,
             columns=labels,
             scores=(*scores, TextScore(REFUSED, "share of answers", exchanged=False)),
             model=model[kept].astype(np.int64),
             source=np.array([code_of[named[i]] for i in kept.tolist()], dtype=np.int64),
-            split=split,
+            split={name: codes[kept] for name, codes in split.items()},
             value=value[:, kept],
             written=written[:, kept],
             neutral=neutral[:, kept],
@@ -374,6 +367,18 @@ class _Rows:
             exchanged=self.exchanged,
             names=tuple(self.about[i][PAIR] for i in kept.tolist()),
         )
+
+    def _parts(
+        self, columns: Sequence[str]
+    ) -> tuple[dict[str, tuple[str, ...]], dict[str, IntArray]]:
+        """Labels of each further column, and its codes of the sets; -1 where it has no value."""
+        labels, split = {}, {}
+        for name in columns:
+            values = [about.get(name, "") for about in self.about]
+            labels[name] = tuple(sorted(set(values) - {""}, key=_natural))
+            codes = {label: i for i, label in enumerate(labels[name])}
+            split[name] = np.array([codes.get(value, -1) for value in values], dtype=np.int64)
+        return labels, split
 
 
 def _halves(

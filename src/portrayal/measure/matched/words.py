@@ -63,8 +63,8 @@ TOPICS, TOP_WORDS = 10, 5
 _FITTED, _PER_TOPIC, _PASSES = 2_000, 20, 5  # texts that topics are fitted to, and how often
 NAME = "[name]"
 """Stands for names of people, and for the words in which the requests of a pair differ."""
-MASKED = "masked"
-"""Stratum of a word that NAME stands for: "no", as it was read unmasked."""
+UNMASKED_WORD = "unmasked word"
+"""Kind of a word that NAME stands for, as it was read unmasked."""
 _MARK, _UNMASKED = "ꙮ", "*"
 """A letter that no text has, in place of a hidden name; what stands before a word unmasked."""
 _FEW = 10  # unmasked words shown of a model
@@ -451,18 +451,7 @@ def _tested(
     exchanged = exchange_fields(sums, scope, "words", model)
     found = sums.means(scope)
 
-    def strata(i: int) -> dict[str, str]:
-        word = proposed[i][0]
-        kind = "opening" if word.startswith(OPENING) else "phrase" if " " in word else "word"
-        word = word.removeprefix(OPENING).strip()
-        if word.startswith(_UNMASKED):
-            word = word.removeprefix(_UNMASKED)
-            return {"model": model, "word": word, "kind": "word", "part": ALL, MASKED: "no"}
-        if topics is not None and word.startswith(_NUMBERED):
-            number = int(word.removeprefix(_NUMBERED).split()[0])
-            kind, word = TOPIC, ", ".join(topics.top_words(number, TOP_WORDS))
-        return {"model": model, "word": word, "kind": kind, "part": ALL}
-
+    strata = [{"model": model, **_named(word, topics), "part": ALL} for word, _ in proposed]
     by_hand: dict[int, Estimate] = {}
     labelled = texts.by_hand(topics) if topics is not None and own_topics else {}
     for i, (word, at) in enumerate(proposed if labelled else ()):
@@ -471,20 +460,31 @@ def _tested(
             value, inside = np.full((len(every.model), len(every.groups)), np.nan), every.model < 0
             value[chosen], inside[chosen] = share[place[word]], True
             hand = hand_difference(every, value, labelled[int(topic)], inside)
-            fields = {"group": groups[i], "strata": strata(i), "n_texts": 2 * len(chosen)}
+            fields = {"group": groups[i], "strata": strata[i], "n_texts": 2 * len(chosen)}
             naive = float(found.value[i])
             by_hand[i] = corrected_difference(PAIR_WORDS, hand, at, scope, naive, **fields)
 
     def own(i: int) -> Mapping[str, Any]:
         details = dict(zip((FIRST, SECOND), map(float, counts[i]), strict=True))
-        fields = {**exchanged(i), "strata": strata(i), "details": details}
-        if MASKED in fields["strata"]:
+        fields = {**exchanged(i), "strata": strata[i], "details": details}
+        if strata[i]["kind"] == UNMASKED_WORD:
             fields |= {"test": None, "tests": (), "instruments": {NO_FINDING: _ASKED}}
         return fields
 
     shared: dict[str, Any] = {"statistic": "difference", "strata": {}, "by_hand": by_hand}
     shared["n_texts"] = 2 * len(chosen)
     yield from with_scores(estimates_of(PAIR_WORDS, sums, found, scope, own, **shared))
+
+
+def _named(word: str, topics: TopicModel | None) -> dict[str, str]:
+    """What is proposed in words, and which kind of it."""
+    if word.startswith(_UNMASKED):
+        return {"word": word.removeprefix(_UNMASKED), "kind": UNMASKED_WORD}
+    if topics is not None and word.startswith(_NUMBERED):
+        number = int(word.removeprefix(_NUMBERED).split()[0])
+        return {"word": ", ".join(topics.top_words(number, TOP_WORDS)), "kind": TOPIC}
+    kind = "opening" if word.startswith(OPENING) else "phrase" if " " in word else "word"
+    return {"word": word.removeprefix(OPENING).strip(), "kind": kind}
 
 
 def pair_similarity(matched_texts: MatchedTexts, scope: Scope) -> Iterator[Estimate]:

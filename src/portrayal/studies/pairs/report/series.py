@@ -15,8 +15,8 @@ from portrayal.measure.matched.differences import (
     RAW,
     REACTION,
     REACTION_P,
-    UNMASKED,
     STANDARDISED,
+    UNMASKED,
 )
 from portrayal.measure.matched.sets import REFUSED, SOURCE
 from portrayal.records import ALL, NO_FINDING, NO_TEST, TEXT_SD, Estimate, Interval, Null

@@ -20,7 +20,7 @@ from portrayal.collect.tables import UNNAMED
 from portrayal.measure.corrected import TOPIC
 from portrayal.measure.matched import MatchedSets, MatchedTexts
 from portrayal.measure.matched.differences import contrasts
-from portrayal.measure.matched.words import MASKED, NAME, OPENING, WORD, spans_of
+from portrayal.measure.matched.words import NAME, OPENING, UNMASKED_WORD, WORD, spans_of
 from portrayal.records import Estimate
 from portrayal.reference.locales import HOME
 from portrayal.report.formats import short
@@ -81,8 +81,8 @@ def pairs_reading(view: View) -> PairsReading | None:
         text_of.setdefault((number, half), text_id)
     locale = view.options.get("locale") or HOME
     read = MatchedTexts(every, view.run, locale)
-    unasked_words = [e for e in unasked(view) if "word" in e.strata and MASKED not in e.strata]
-    words_of = unasked_words[:MOST_WORDS]
+    kinds = [e for e in unasked(view) if e.strata.get("kind") not in (None, UNMASKED_WORD)]
+    words_of = kinds[:MOST_WORDS]
     first = [*leading(view, MOST_SERIES), *words_of]
     chosen = [
         (code, i, d)
@@ -101,8 +101,8 @@ def pairs_reading(view: View) -> PairsReading | None:
         here = [text_of[i, group] for group in halves[code, i]]
         two = [texts[text_id] for text_id in here]
         hidden = [spans_of(scores.get(text_id, {}).get(HIDDEN)) for text_id in here]
-        bodies = (text["text"] for text in two)
-        spans = differing(*(Wording(*side) for side in zip(bodies, hidden, strict=True)), words)
+        one, other = (PairText(text["text"], own) for text, own in zip(two, hidden, strict=True))
+        spans = differing(one, other, words)
         score = e.strata.get("score")
         at, unit = place[score] if score else 0, unit_of(e) if score else "words of it"
         for group, text, own in zip(halves[code, i], two, spans, strict=True):
@@ -173,7 +173,7 @@ def _halves(every: MatchedSets, e: Estimate, i: int) -> tuple[int, int]:
     return one, others[0]
 
 
-class Wording(NamedTuple):
+class PairText(NamedTuple):
     """A text, and where it has names and words in which requests differ."""
 
     text: str
@@ -190,7 +190,7 @@ class Wording(NamedTuple):
 
 
 def differing(
-    one: Wording, two: Wording, words: Mapping[str, str]
+    one: PairText, two: PairText, words: Mapping[str, str]
 ) -> tuple[list[Span], list[Span]]:
     """Return the words that differ between two texts, as spans of each.
 
@@ -204,7 +204,7 @@ def differing(
     Examples
     --------
     >>> same = {"she": "he/she", "he": "he/she"}
-    >>> differing(Wording("She is frail."), Wording("He is well."), same)
+    >>> differing(PairText("She is frail."), PairText("He is well."), same)
     ([(0, 3, 'swapped'), (7, 12, 'differs')], [(0, 2, 'swapped'), (6, 10, 'differs')])
     """
     (first_words, first), (second_words, second) = one.keys(words), two.keys(words)
