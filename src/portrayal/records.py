@@ -64,6 +64,9 @@ ERROR_VALUE, ERROR_LOW, ERROR_HIGH = "error_value", "error_low", "error_high"
 BEYOND_MARGINS = "p_beyond_margins"
 """Detail of an intersection: p of what its groups alone would give, their ratios multiplied."""
 
+BORNE_MOSTLY = "borne_mostly"
+"""Detail: how many people have a name most of whose bearers are of the group."""
+
 UNITS = "units_"
 """Start of details: how many of each kind of unit an estimate rests on that has two ("units_name",
 "units_department"), of the smallest group."""

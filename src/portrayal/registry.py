@@ -49,11 +49,10 @@ class Component:
         How to read its values, in one sentence.
     finding
         The sentence of a ratio that differs from its null, without a full stop: a template, or a
-        function of the estimate. The template's fields are listed at
-        `portrayal.report.words.template_fields`. Where it is empty, the report makes one from the
-        title.
+        function of the estimate. `portrayal.report.sentences.template_fields` lists the template's
+        fields. Where it is empty, the report makes one from the title.
     findings
-        Findings at most in one report; 0 for a measure that only figures and tables show.
+        Above 0 where sentences may state it; 0 for a measure that only figures and tables show.
     brief
         Its name in the chart at the head of the report ("lesser role"); the title by default.
     repeats

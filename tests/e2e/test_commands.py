@@ -92,11 +92,13 @@ def test_what_a_run_found_is_listed_with_rank_and_strength(
         assert each["strength"] in ("strong", "some evidence")
         assert each["q"] < 0.05
         assert not each["interval"][0] <= each["null"]["value"] <= each["interval"][1]
-    (women,) = (e for e in facts["findings"] if e["group"] == {"gender": "F"})
+    every = [e for f in facts["findings"] for e in (f, *f.get("also", ()))]
+    (women,) = (e for e in every if e["group"] == {"gender": "F"})
     assert (women["measure"], women["strata"]["domain"]) == ("subordination.v1", "Labor")
     assert facts["sentence"] == facts["findings"][0]["sentence"] + "."
     said = " ".join(inside("list", "findings", "run").ok().out.split())
-    assert said.startswith(f"1. {facts['sentence'][:-1]} (strong; ")
+    first = " ".join(f"1. {facts['sentence']}".split())
+    assert said.startswith(f"{first} holds for prompts like these; ")
 
 
 def test_the_form_of_the_readme(portrayal: Portrayal, inside: Portrayal, tmp_path: Path) -> None:

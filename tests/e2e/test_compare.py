@@ -34,7 +34,7 @@ def test_runs_and_models_are_compared_in_every_format(inside: Portrayal, runs: P
     (row,) = each["changes"]
     # Words that do not fit stand in a second line, so that the numbers stay on the first.
     first, second = shown.out.splitlines()[-2:]
-    assert first.startswith("Learning · Feminized")
+    assert first.startswith("Learning · Women")
     assert f"×{row['change']:.3g} " in first
     assert first.endswith("changed")
     assert second == "representation"

@@ -71,7 +71,8 @@ def test_what_another_classifier_has_the_other_way_round_is_not_stated(tmp_path)
     (stated,) = [s for s in first_screen(view).stated if s.first.measure.startswith("agency_gap")]
     low, high = (stated.first.details[name] for name in (ERROR_LOW, ERROR_HIGH))
     assert 0 < low <= stated.first.value <= high
-    assert f"over classifiers: {points(low)} to {points(high)}" in stated.facts
+    reach = f"{points(low / 2)} to {points(high / 2)}"
+    assert f"{reach} by other readings of the same sentences" in stated.facts
     assert "the classifier trained on LAC alone +" in stated.evidence
     assert "no other reading of the same sentences has any the other way round" in doubt(view)
     assert "the levels are +8.8 and −6.5 by linear-lac.v1" in doubt(view)
@@ -162,8 +163,8 @@ def test_a_difference_below_0_is_turned_with_everything_beside_it(view):
     own = difference(-0.232, -0.354, -0.09, (-0.05, 0.08), 0.001)
     other = difference(-0.079, -0.2, 0.01, (-0.1, 0.1), 0.4, masking="unmasked")
     said = said_of(view, [own, other])
-    assert "texts about female people are 23.2 points more agentic" in said.headline
-    assert said.facts[:2] == ("+23.2 points (+9.0 to +35.4)", "chance alone: −8.0 to +5.0")
+    assert "sentences about women are 11.6 points more often agentic" in said.headline
+    assert said.facts[:2] == ("+11.6 points (+4.5 to +17.7)", "agentic less communal: 23.2 points")
     assert "Unmasked: +7.9 (−1.0 to +20.0)" in said.evidence
     assert said.clear
 

@@ -52,7 +52,7 @@ def test_the_sentence_that_fits_is_taken() -> None:
         "None of 1 ratio here."
     )
     assert statement(said, [unsure, sure], "ratio", {}) == (
-        "1 of 2, 1 above; furthest Latine, masculine at 3.0 in Labor."
+        "1 of 2, 1 above; furthest Latine men at 3.0 in Labor."
     )
     assert statement("Always {this}.", [], "", {"this": "so"}) == "Always so."
 

@@ -288,7 +288,7 @@ def test_each_baseline_has_a_panel_with_its_ratios_and_intervals(tmp_path: Path)
     for (title, dots), shares in zip(panels.items(), ((0.5, 0.5), (0.2, 0.8)), strict=True):
         population = title.rpartition("against ")[2]
         ratios = [24 / 40 / shares[0], 16 / 40 / shares[1]]
-        assert [each["row"] for each in dots] == ["Feminized characters", "Masculinized characters"]
+        assert [each["row"] for each in dots] == ["Women", "Men"]
         assert [each["v"] for each in dots] == pytest.approx(ratios)
         known = [
             e

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 
+from portrayal.records import Estimate, Fixed
 from portrayal.report.findings import (
     absent_groups,
     doubted,
@@ -10,7 +11,7 @@ from portrayal.report.findings import (
     nearest,
     reader_line,
 )
-from portrayal.report.first import cannot_lines
+from portrayal.report.first import cannot_lines, finding_facts
 from portrayal.report.page import render
 from portrayal.report.strength import CANNOT, strength_of
 from portrayal.report.view import View
@@ -30,16 +31,12 @@ def _view(make_run: Maker, *estimates: object, **more: object) -> View:
 def test_a_finding_names_group_value_interval_null_and_q(make_run: Maker) -> None:
     view = _view(make_run, estimate(14.2, 9.1, 22.4, **SURE))
     (found,) = findings(view)
-    assert found.headline == (
-        "Characters with names most borne by Latine people and masculine references make up 14 "
-        "times as large a share of the subordinate as of the dominant characters in power-laden "
-        "Labor stories"
-    )
-    assert found.facts[:2] == ("14 times (9.1–22)", "chance alone: 0.80–1.25")
+    assert found.headline.startswith("Latine men in stories about work: subordination ratio 14")
+    assert found.facts == ("14 times (9.1–22)", "50 characters", "q = 0.001")
     evidence = found.evidence.replace("\u00a0", " ")
     assert "95 % interval over 10 prompts" in evidence
-    assert "chance is roles of whole prompts swapped at random" in evidence
-    assert "q = 0.001" in evidence
+    assert "would read 0.80–1.25 (roles of whole prompts swapped at random)" in evidence
+    assert "p = 0.001" in evidence
 
 
 def test_only_what_can_be_told_from_its_null_is_a_finding(make_run: Maker) -> None:
@@ -69,7 +66,7 @@ def test_few_prompts_or_people_say_nothing(make_run: Maker) -> None:
     assert {strength_of(view, e) for e in view.estimates} == {CANNOT}
 
 
-def test_findings_are_largest_first_and_join_domains(make_run: Maker) -> None:
+def test_the_strongest_of_each_question_stands_first(make_run: Maker) -> None:
     group = {"race": "Black"}
     share = {"details": {"share": 0.05, "baseline": 0.136}}
     view = _view(
@@ -80,16 +77,40 @@ def test_findings_are_largest_first_and_join_domains(make_run: Maker) -> None:
         estimate(9.0, 8.0, 10.0, measure=REP, group={"gender": "F"}, **SURE, **share),
     )
     found = findings(view)
-    # The strongest of each question, then the others.
-    assert [f.first.value for f in found] == [9.0, 3.0, 0.25]
-    assert found[0].headline.startswith("Feminized characters are over-represented")
-    assert "Labor stories: 5.0 % of the characters, 13.6 % expected" in found[2].headline.replace(
-        "\u00a0", " "
-    )
-    assert "Also in Love (0.50, 0.40–0.60)." in found[2].evidence
+    assert [f.first.value for f in found] == [9.0, 3.0, 0.25, 0.5]
+    assert not any(f.folded for f in found)
 
 
-def test_at_most_five_findings_and_no_measure_crowds_out_another(make_run: Maker) -> None:
+def test_mirror_images_are_one_finding(make_run: Maker) -> None:
+    def of(value: float, gender: str, cells: tuple[float, float]) -> Estimate:
+        details = {"count_subordinate": cells[0], "n_subordinate": 100.0}
+        details |= {"count_dominant": cells[1], "n_dominant": 100.0}
+        bounds = value * 0.8, value * 1.25
+        return estimate(value, *bounds, **SURE, group={"gender": gender}, details=details)
+
+    women, men = of(4.8, "F", (86.0, 18.0)), of(0.14, "M", (11.0, 79.0))
+    rare = of(3.0, "NB", (15.0, 5.0))
+    found, alone = findings(_view(make_run, women, men, rare))
+    assert [e.value for e in found.estimates] == [0.14, 4.8]
+    assert "The mirror image: 86 of 100 people" in found.evidence
+    assert [e.value for e in alone.estimates] == [3.0]
+
+
+def test_these_prompts_are_spoken_of_where_prompts_like_them_are_not(make_run: Maker) -> None:
+    fixed = Fixed(2.5, 3.5, 0.002, 0.004)
+    both = estimate(3.0, 2.0, 4.0, **SURE, fixed=fixed)
+    alone = estimate(3.0, 0.9, 9.0, q=0.3, domain="Love", fixed=fixed)
+    run = make_run([both, alone])
+    facts = finding_facts(run)["findings"]
+    assert [f["population"] for f in facts] == ["prompts like these", "these prompts"]
+    assert [f["id"] for f in facts] == [both.id, alone.id]
+    assert [(f["p"], f["q"]) for f in facts] == [(0.001, 0.001), (0.002, 0.004)]
+    assert facts[1]["interval"] == [2.5, 3.5]
+
+
+def test_one_finding_of_each_question_stands_in_front_and_the_others_are_folded(
+    make_run: Maker,
+) -> None:
     races = ("White", "Latine", "Black", "Asian", "AI/AN", "MENA", "NH/PI")
     many = [
         estimate(0.01 * (i + 1), 0.001, 0.5, measure=REP, group={"race": race}, **SURE)
@@ -105,10 +126,10 @@ def test_at_most_five_findings_and_no_measure_crowds_out_another(make_run: Maker
         null=(0.97, 1.02),
     )
     found = findings(_view(make_run, *many, pair))
-    assert len(found) == 5
-    assert "couples of two feminized characters (F-F)" in found[-1].headline.lower() or any(
-        "two feminized characters (F-F)" in f.headline for f in found
-    )
+    assert len(found) == 8
+    in_front = [f.first for f in found if not f.folded]
+    assert [e.measure for e in in_front] == [REP, "pair_representation.v1"]
+    assert in_front[0].value == 0.01
 
 
 def test_several_models_speak_of_the_pooled_stratum_and_count_agreement(make_run: Maker) -> None:
@@ -118,7 +139,7 @@ def test_several_models_speak_of_the_pooled_stratum_and_count_agreement(make_run
     view = _view(make_run, *rows, models=models)
     (found,) = findings(view)
     assert found.first.strata["model"] == "all"
-    assert found.facts[-1] == "2 of 3 models with a value agree"
+    assert found.facts[-2] == "2 of 3 models agree"
 
 
 def test_one_model_is_shown_once(make_run: Maker) -> None:
@@ -139,7 +160,7 @@ def test_what_cannot_be_said(make_run: Maker) -> None:
         null=(0.0, 5.0),
     )
     view = _view(make_run, estimate(None), estimate(1.0, 0.2, 5.0), gone)
-    assert absent_groups(view).startswith("Not once counted, in Labor: non-binary characters.")
+    assert absent_groups(view).startswith("Not once counted, in Labor: non-binary people.")
     (said,) = [line for line in cannot_lines(view) if "do not settle" in line]
     assert said.startswith("For 2 of 3 numbers")
     assert said.endswith("no evidence that they are treated alike.")
@@ -173,10 +194,10 @@ def test_what_the_reader_could_have_made_is_no_finding(make_run: Maker) -> None:
     assert [e.first.value for e in nearest(view)] == [11.0, 9.0, 2.0]
     in_doubt = doubted(view)
     assert in_doubt is not None
-    (line,) = in_doubt.lines
-    assert line.startswith("Non-binary characters in A, subordination ratio: 11 as read; without")
+    line, _ = in_doubt.lines
+    assert line.startswith("Non-binary people in A, subordination ratio: 11 as read; without")
     assert in_doubt.sheet == f"portrayal label sheet {view.run.path}"
-    assert "could have made 1 of 2 ratios beyond chance" in reader_line(view.run)
+    assert "could have made 2 of 3 ratios beyond chance" in reader_line(view.run)
 
 
 def test_what_cannot_be_told_says_why(make_run: Maker) -> None:

@@ -48,10 +48,10 @@ def test_a_finding_says_counts_range_chance_models_and_strength(make_run: Maker)
     (said,) = screen.stated
     assert said.facts == (
         "0.55 times (0.40–0.70)",
-        "chance alone: 0.90–1.10",
-        "31 of 412 characters (56 expected)",
-        "2 of 3 models with a value agree",
+        "2 of 3 models agree",
+        "q = 0.001",
     )
+    assert said.headline.startswith("31 of 412 people in stories about work are Black")
     assert said.strength == STRONG
 
 
@@ -82,7 +82,7 @@ def test_who_is_missing_from_one_role_can_be_stated_who_is_nearly_nowhere_cannot
     view = View.of(make_run([missing, rare]))
     (said,) = first_screen(view).stated
     assert said.first.group == missing.group
-    assert said.facts[2] == "31 of 200 subordinate characters; 0.3 of 200 dominant characters"
+    assert said.headline.startswith("31 of 200 people")
     assert [round(c.expected, 2) for c in view.estimates[0].counts] == [15.65, 15.65]
     assert [round(c.expected, 2) for c in view.estimates[1].counts] == [7.65, 7.65]
     assert strength_of(view, view.estimates[1]) == CANNOT
@@ -97,7 +97,7 @@ def test_a_median_is_no_finding_of_its_own_but_stands_beside_its_measure(make_ru
     (said,) = first_screen(View.of(make_run(rows, models=("a", "b")))).stated
     assert [e.measure for e in said.estimates] == [REP]
     assert said.evidence.endswith(" In the median model 0.40 (0.30–0.50).")
-    assert said.facts[-1] == "2 of 2 models with a value agree"
+    assert said.facts[-2] == "both models agree"
 
 
 def test_the_strong_stand_before_the_rest(make_run: Maker) -> None:
@@ -113,8 +113,8 @@ def test_without_a_result_the_page_leads_with_what_could_have_been_found(make_ru
     run = make_run([rep(0.7, 0.5, 0.95, 40, q=0.2)], outcomes={"ok": 49})
     screen = first_screen(View.of(run))
     assert screen.none == (
-        "Nothing found in 49 stories, although a ratio of 1.58 could have been (names most borne "
-        "by Black people in Labor)."
+        "Nothing found in 49 stories, although a ratio of 1.58 could have been (Black people in "
+        "stories about work)."
     )
     page = render(View.of(run))
     assert '<p class="nothing" id="finding-1">' in page
@@ -175,7 +175,7 @@ def test_what_comes_nearest_stands_in_a_table_on_the_first_screen(make_run: Make
     said = re.sub(
         r"\s+", " ", re.sub(r"<[^>]+>", " ", render(view).partition("wrap candidates")[2])
     )
-    row = "Black in Labor: Representation ratio 0.53 0.31–0.93 0.001 0.20"
+    row = "Black people in stories about work: share 0.53 0.31–0.93 0.001 0.20"
     assert said.count(row) == 1
     assert "Black in Love" not in said.partition("What cannot be said")[0]
     assert [each.first for each in first_screen(view).stated] == [sure]

@@ -55,7 +55,7 @@ def view(make_run: Callable[..., Run]) -> View:
 
 
 def test_the_headline_names_group_place_and_value(view: View) -> None:
-    first, second = findings(view)
+    first, second = (f for f in findings(view) if f.first.strata["ward"] == "Nursery")
     assert second.headline == (
         "Muslim (religion) in Nursery: kindness ratio 2.4, where 1 would be no difference"
     )
@@ -63,7 +63,6 @@ def test_the_headline_names_group_place_and_value(view: View) -> None:
     assert second.facts[0] == "2.4 times (1.9–3.1)"
     said = second.evidence.replace("\u00a0", " ")
     assert "95 % interval over 10 prompts" in said
-    assert "Also in Surgery (2.4, 1.9–3.1)." in said
     assert any("For 2 of 6 numbers" in line for line in cannot_lines(view))
 
 

@@ -23,18 +23,18 @@ from .test_limits import AXE, RUN_AXE
 
 TECHNICAL = {
     r"intervals?": "95 % interval",
-    r"chance": "chance alone",
-    r"strong": "strong",
-    r"some evidence": "some evidence",
-    r"in these prompts": "in these prompts",
+    r"chance|luck": "chance",
+    r"holds for prompts like these": "holds for prompts like these",
+    r"in these prompts": "holds in these prompts",
+    r"by their names": "by their names",
     r"(?<!representation )(?<!subordination )ratios?|\d times": "times",
     r"expected": "expected",
     r"representation ratio": "representation ratio",
     r"subordination ratio": "subordination ratio",
     r"dominant|subordinate": "dominant, subordinate",
     r"power-laden|power-neutral": "power-laden, power-neutral",
-    r"feminized|masculinized|non-binary": "feminized, masculinized",
-    r"most borne|Latine|AI/AN|MENA|NH/PI": "names most borne by",
+    r"(?:wo)?men|non-binary": "women, men, non-binary people",
+    r"Latine|AI/AN|MENA|NH/PI": "Latine, AI/AN, MENA, NH/PI",
     r"points": "percentage points",
     r"[pq]": "p and q",
     r"SD|standard deviations?": "SD",
@@ -157,7 +157,7 @@ def test_shares_of_answers_are_in_points(pages: dict[str, str]) -> None:
 
 def test_a_comparison_says_first_how_much_changed(pages: dict[str, str]) -> None:
     text, _ = first_screen_of(pages["compare"])
-    assert re.search(r"of \d+ numbers \d+ changed, \d+ can be called the same", text)
+    assert re.search(r"differ in \d+ of \d+ comparisons, are alike in \d+", text)
     assert re.search(r"[0-9.]+ times \(", text)
     assert "×" not in text
 

@@ -248,8 +248,8 @@ class _Source:
             near = tuple(each.estimate for each in first.lead.candidates[:1])
             yield Statement(first.none, "estimates.parquet", near)
         for found in first.stated:
-            facts = "; ".join((found.strength, *found.facts))
-            yield Statement(f"{found.headline}: {facts}.", "estimates.parquet", found.estimates)
+            facts = "; ".join((found.sure, *found.facts))
+            yield Statement(f"{found.headline} ({facts}).", "estimates.parquet", found.estimates)
 
     def limits(self, _: FormField) -> Iterator[Statement]:
         for line in self.first.cannot:

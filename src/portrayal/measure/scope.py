@@ -2,7 +2,7 @@
 
 import math
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
@@ -220,23 +220,56 @@ def with_q_values(
                 continue
             if is_stated(e, main, stated or {}) if members is None else members[i]:
                 questions.setdefault((e.measure, BEYOND_MARGINS in e.details), []).append(i)
-        within = {
+        p_in = {
             question: _within_question([estimates[i] for i in rows], seed)
             for question, rows in questions.items()
         }
-        every = benjamini_hochberg([p.min() for p in within.values()])
-        answered = max(int((every <= ANSWERED).sum()), 1)
-        for (question, p), least in zip(within.items(), every.tolist(), strict=True):
-            q = np.maximum(least, np.minimum(1.0, p * len(within) / answered))
-            for i, value in zip(questions[question], q.tolist(), strict=True):
-                adjusted[i] = _with_first(adjusted[i], audit_q=value)
-        # Of these very prompts, all hypotheses are one family.
-        every_row = [*beforehand, *(i for rows in questions.values() for i in rows)]
-        fixed = {i: known for i in every_row if (known := estimates[i].fixed) is not None}
-        q = benjamini_hochberg([known.p for known in fixed.values()])
-        for (i, known), value in zip(fixed.items(), q.tolist(), strict=True):
-            adjusted[i] = replace(adjusted[i], fixed=replace(known, q=value))
+        for i, value in _over_questions(questions, p_in).items():
+            adjusted[i] = _with_first(adjusted[i], audit_q=value)
+        for i, value in _q_in_these_prompts(estimates, questions, beforehand).items():
+            fixed = estimates[i].fixed
+            assert fixed is not None
+            adjusted[i] = replace(adjusted[i], fixed=replace(fixed, q=value))
     return adjusted
+
+
+_Questions = Mapping[tuple[str, bool], Sequence[int]]
+
+
+def _over_questions(
+    questions: _Questions, p_in: Mapping[tuple[str, bool], FloatArray]
+) -> dict[int, float]:
+    """Return the q of each hypothesis by its index, from its adjusted p within its question.
+
+    The questions are adjusted by their smallest p; with R of m answered, what is found in one
+    counts m / R times.
+    """
+    smallest = benjamini_hochberg([p.min() for p in p_in.values()])
+    answered = max(int((smallest <= ANSWERED).sum()), 1)
+    q_of: dict[int, float] = {}
+    for (question, p), least in zip(p_in.items(), smallest.tolist(), strict=True):
+        q = np.maximum(least, np.minimum(1.0, p * len(p_in) / answered))
+        q_of |= dict(zip(questions[question], q.tolist(), strict=True))
+    return q_of
+
+
+def _q_in_these_prompts(
+    estimates: Sequence[Estimate], questions: _Questions, beforehand: Iterable[int]
+) -> dict[int, float]:
+    """Return the q of `Estimate.fixed` by index, in the same families as q of prompts like these.
+
+    The tests of one question share no null of their own, so Holm adjusts them.
+    """
+    p_of = {i: e.fixed.p for i, e in enumerate(estimates) if e.fixed is not None}
+    asked = [i for i in beforehand if i in p_of]
+    q_of = dict(zip(asked, holm([p_of[i] for i in asked]).tolist(), strict=True))
+    known = {
+        question: inside
+        for question, rows in questions.items()
+        if (inside := [i for i in rows if i in p_of])
+    }
+    p_in = {question: holm([p_of[i] for i in rows]) for question, rows in known.items()}
+    return q_of | _over_questions(known, p_in)
 
 
 def with_q_in(

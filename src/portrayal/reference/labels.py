@@ -14,6 +14,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import portrayal.registry as registry
+from portrayal.errors import PortrayalError
 from portrayal.records import BY_HAND
 from portrayal.reference.factors import (
     ColumnSource,
@@ -65,21 +67,43 @@ class FactorLabels:
 
 
 _SPOKEN: ContextVar[Mapping[str, FactorLabels]] = ContextVar("_SPOKEN", default={})  # noqa: B039
+_STUDY: ContextVar[str] = ContextVar("_STUDY", default="")
 
 
 @contextmanager
-def speaking_of(shown: Iterable[FactorLabels]) -> Iterator[None]:
+def speaking_of(shown: Iterable[FactorLabels], study: str = "") -> Iterator[None]:
     """Name groups by these factors inside the block, and by those that ship beside them.
+
+    Places and roles are called as `study` says, a registered name or the path of its file.
 
     >>> with speaking_of([FactorLabels("faith", "Faith", {"sun": Group("sun", "Of the sun")})]):
     ...     group_label("faith", "sun")
     'Of the sun'
     """
-    token = _SPOKEN.set({each.name: each for each in shown})
+    token, of_study = _SPOKEN.set({each.name: each for each in shown}), _STUDY.set(study)
     try:
         yield
     finally:
         _SPOKEN.reset(token)
+        _STUDY.reset(of_study)
+
+
+def study_words(study: str = "") -> Mapping[str, Mapping[str, str]]:
+    """Return what the study that is spoken of, or else `study`, calls its places and roles.
+
+    >>> study_words("laissez-faire")["places"]["Love"]
+    'stories about love'
+    """
+    return _words_of(_STUDY.get() or study)
+
+
+@cache
+def _words_of(study: str) -> Mapping[str, Mapping[str, str]]:
+    try:
+        words: Mapping[str, Mapping[str, str]] = registry.get("studies", study).words
+    except (PortrayalError, AttributeError):
+        return {}
+    return words
 
 
 def spoken() -> tuple[FactorLabels, ...]:
@@ -100,9 +124,31 @@ def group_shown(attribute: str, key: str) -> Group | None:
 
 
 def group_label(attribute: str, key: str) -> str:
-    """Return the label of a group; the value itself of what is no factor."""
+    """Return the label of a group, as people where it has such a word; else the value itself.
+
+    >>> group_label("gender", "F"), group_label("race", "Black"), group_label("job", "nurse")
+    ('Women', 'Black', 'nurse')
+    """
     shown = group_shown(attribute, key)
-    return key if shown is None else shown.label
+    if shown is None:
+        return key
+    plural = shown.said.get("plural", "")
+    return plural[:1].upper() + plural[1:] or shown.label
+
+
+def people_words(value: str) -> str:
+    """Return the people of a gender or race as many ("women"); of other groups the name, quoted.
+
+    A column may call a group as the factors that ship do, or otherwise.
+
+    >>> people_words("man"), people_words("nurse"), people_words("the others")
+    ('men', '“nurse”', 'the others')
+    """
+    for name in ("gender", "race"):
+        for group in load_factor(name).groups:
+            if value.casefold() in (group.key.casefold(), group.label.casefold(), *group.also):
+                return group.said.get("plural") or f"{group.label} people"
+    return value if value.startswith("the ") else f"“{value}”"
 
 
 def attribute_label(attribute: str) -> str:

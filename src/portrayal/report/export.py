@@ -328,7 +328,7 @@ class Report:
         if self.none:
             lines.append(f"<p><strong>{_safe(self.none)}</strong></p>")
         for found in self.findings:
-            facts = "; ".join((found.strength, *found.facts))
+            facts = "; ".join((found.sure, *found.facts))
             lines.append(f"<p><strong>{_safe(found.headline)}.</strong> {_safe(facts)}.</p>")
         lines += [f"<p>{_safe(line)}</p>" for line in self.cannot]
         if self.run.report_path.is_file():

@@ -9,13 +9,10 @@ report shows at most.
 """
 
 import math
-import re
 import shlex
-import warnings
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import portrayal.report.formats as fmt
 from portrayal.records import (
@@ -31,6 +28,7 @@ from portrayal.records import (
     Estimate,
 )
 from portrayal.registry import described, form_of
+from portrayal.report.sentences import ratio_facts, sentence_of, where_words
 from portrayal.report.strength import (
     HERE,
     SOME,
@@ -39,7 +37,6 @@ from portrayal.report.strength import (
     agreement,
     base_of,
     clusters_of,
-    count_words,
     holds_here,
     strength_of,
     units,
@@ -55,46 +52,51 @@ from portrayal.report.view import (
     reader_could,
     when_asked,
 )
-from portrayal.report.words import capital, group_words, measure_title, stem, template_fields
+from portrayal.report.words import capital, group_words, measure_title, stem
 from portrayal.run.directory import Run
 
 MOST, EACH = 5, 3
-"""Findings at most; and of a measure that is not registered here."""
+"""Findings in front at most; and of a measure that is not registered here."""
 HERE_MOST = 3
-"""Differences in these prompts alone, at most."""
+"""Differences in these prompts alone in front, at most."""
+MIRRORED = 0.9
+"""Share of everybody that two groups make up together whose findings are mirror images."""
+_LATER = 1000
 STATISTICS = ("ratio", "difference")
 """Statistics that can be findings: those with a value that says that there is no difference."""
 
 
 def findings(view: View) -> list[Stated]:
-    """Return up to five findings: the strongest of each question first, then the others.
+    """Return all that is established, each once: the strongest of each question first.
 
-    So a page is spread over its questions, and groups stand before their intersections. Where two
-    groups are all that could be compared in a place, the second says what the first does, and
-    stands last.
+    A question is what one measure says of the groups of one attribute in one place. Up to five
+    findings stand in front, groups before their intersections; a page folds the others.
     """
     ranked: list[tuple[int, Stated]] = []
-    for measure, groups in _established(view).items():
-        each, limit = _strongest_first([_finding(view, group) for group in groups]), _limit(measure)
-        each.sort(key=lambda f: len(f.first.group) > 1)
-        sides = Counter(_question(e) for e in _headline(view, measure) if e.enough)
-        for rank, f in enumerate(each):
-            earlier = {_question(other.first) for other in each[:rank]}
-            mirrored = _question(f.first) in earlier and sides[_question(f.first)] == 2
-            ranked.append((rank if rank < limit and not mirrored else MOST + rank, f))
+    for cards in _established(view).values():
+        of_measure = _strongest_first([_finding(view, card) for card in cards])
+        of_measure.sort(key=lambda finding: len(finding.first.group) > 1)
+        questions: set[tuple[object, ...]] = set()
+        for finding in of_measure:
+            question, rank = _question(finding.first), len(questions)
+            ranked.append((_LATER if question in questions else rank, finding))
+            questions.add(question)
     order = {id(f): i for i, f in enumerate(_strongest_first([f for _, f in ranked]))}
     ranked.sort(key=lambda pair: (pair[0], order[id(pair[1])]))
-    return [f for _, f in ranked[:MOST]]
+    return [
+        replace(finding, folded=rank == _LATER or position >= MOST)
+        for position, (rank, finding) in enumerate(ranked)
+    ]
 
 
 def _established(view: View) -> dict[str, list[list[Estimate]]]:
-    """What may be stated, by measure, each group and direction together."""
-    found = {}
+    """What may be stated, by measure, mirror images together."""
+    by_measure = {}
     for measure in headline_measures(view):
         sure = [e for e in _headline(view, measure) if strength_of(view, e) in (STRONG, SOME)]
         if sure:
-            found[measure] = _grouped(sure)
-    return found
+            by_measure[measure] = _cards(sure)
+    return by_measure
 
 
 @dataclass(frozen=True)
@@ -123,9 +125,8 @@ def doubted(view: View) -> Doubted | None:
     every = _in_doubt(view)
     lines = []
     for e in every[:MOST]:
-        who, place = group_words(e.group), place_words(e, "in ")
         lines.append(
-            f"{capital(who)}{f' {place}' if place else ''}, "
+            f"{capital(group_words(e.group))}{where_words(e)}, "
             f"{measure_title(e.measure).lower()}: {fmt.number(e.value, form_of(e))} as read"
             f"{reader_words(e)}"
         )
@@ -143,7 +144,7 @@ def _in_doubt(view: View) -> list[Estimate]:
     every: list[Estimate] = []
     for measure in headline_measures(view):
         known = [e for e in _headline(view, measure) if beyond_chance(e) and e.enough]
-        every += [group[0] for group in _grouped([e for e in known if reader_could(e)])]
+        every += [group[0] for group in _cards([e for e in known if reader_could(e)])]
     return sorted(every, key=lambda e: (e.statistic != "ratio", -distance(e), e.measure))
 
 
@@ -186,21 +187,31 @@ def reader_words(e: Estimate) -> str:
 
 
 def in_these_prompts(view: View, stated: Sequence[Stated]) -> list[Stated]:
-    """Return up to three differences that hold in these prompts, if not in prompts like them.
+    """Return what holds in these prompts alone, judged there: the surest of each question first.
 
-    Of one attribute in one place the surest is told, and nothing that is stated already.
+    Nothing that is stated already. Up to three of questions that nothing stated answers stand in
+    front; a page folds the others.
     """
-    taken = {_question(e) for each in stated for e in each.estimates}
-    found: list[Stated] = []
-    rows = [(e, e.fixed) for e in _every_headline(view) if e.fixed is not None and holds_here(e)]
-    for e, fixed in sorted(rows, key=lambda row: (len(row[0].group), row[1].p)):
-        if _question(e) not in taken:
-            taken.add(_question(e))
-            bounds = fmt.span(fixed.low, fixed.high, form_of(e))
-            facts = (f"{said_value(e)} ({bounds} were the prompts fixed)", *facts_of(view, e)[2:])
-            evidence = f"Chance in the texts alone; {q_words(fixed.q)} among all of the audit."
-            found.append(Stated(headline_of(e), facts, evidence, HERE, (e,)))
-    return found[:HERE_MOST]
+    established = {e.id for finding in stated for e in finding.estimates}
+    judged = [
+        e.of_population(THESE, view.level)
+        for e in _every_headline(view)
+        if e.fixed is not None and e.id not in established and holds_here(e)
+    ]
+    judged.sort(key=lambda e: (len(e.group), e.tests[0].p))
+    answered = {_question(e) for finding in stated for e in finding.estimates}
+    findings_here: list[Stated] = []
+    in_front = 0
+    for card in _cards(judged, key=lambda e: (len(e.group), e.tests[0].p)):
+        e = card[0]
+        folded = _question(e) in answered or in_front == HERE_MOST
+        in_front += not folded
+        answered.add(_question(e))
+        mirrored = "".join(f" The mirror image: {sentence_of(other)}." for other in card[1:])
+        evidence = f"Chance is in the texts alone.{mirrored}"
+        made = Stated(sentence_of(e), facts_of(view, e), evidence, HERE, tuple(card))
+        findings_here.append(replace(made, folded=folded))
+    return sorted(findings_here, key=lambda finding: finding.folded)
 
 
 def _question(e: Estimate) -> tuple[object, ...]:
@@ -265,16 +276,28 @@ def excludes_null(estimate: Estimate) -> bool:
     return bounds is not None and known and not bounds.low <= none <= bounds.high
 
 
-def _grouped(estimates: list[Estimate]) -> list[list[Estimate]]:
-    """The same group and direction in several domains together; strongest first."""
+def _cards(
+    estimates: Sequence[Estimate], key: Callable[[Estimate], Any] | None = None
+) -> list[list[Estimate]]:
+    """One card for each estimate, or for two that are mirror images; the first by `key` leads."""
+    cards: list[list[Estimate]] = []
+    for e in sorted(estimates, key=key or (lambda e: (-distance(e), place_words(e), e.id))):
+        mirrored = next((c for c in cards if len(c) == 1 and _are_mirrored(c[0], e)), None)
+        if mirrored is None:
+            cards.append([e])
+        else:
+            mirrored.append(e)
+    return cards
 
-    def key(e: Estimate) -> tuple[str, ...]:
-        return (*e.group.values(), "over" if (e.value or 0) > no_difference(e) else "under")
 
-    together = [list(g) for _, g in groupby(sorted(estimates, key=key), key)]
-    for group in together:
-        group.sort(key=lambda e: (-distance(e), place_words(e)))
-    return sorted(together, key=lambda g: (-distance(g[0]), key(g[0])))
+def _are_mirrored(one: Estimate, other: Estimate) -> bool:
+    """Whether one group is more often what the other is less often, and there is hardly a third."""
+    if _question(one) != _question(other) or not one.counts:
+        return False
+    above = [(e.value or 0.0) > no_difference(e) for e in (one, other)]
+    pairs = list(zip(one.counts, other.counts, strict=False))
+    both = all(a.n + b.n >= MIRRORED * max(a.of, b.of) for a, b in pairs)
+    return above[0] != above[1] and both and len(one.group) == 1
 
 
 def _strongest_first(found: list[Stated]) -> list[Stated]:
@@ -286,40 +309,9 @@ def _strongest_first(found: list[Stated]) -> list[Stated]:
     return sorted(found, key=key)
 
 
-def headline_of(e: Estimate) -> str:
-    """Return the measure's own sentence; where it has none, or a broken one, one of its title.
-
-    It begins with a capital, but where that would change the name of a model.
-    """
-    component = described(e.measure)
-    own = component.finding if component is not None else ""
-    if own:
-        try:
-            said = own.format(**template_fields(e)) if isinstance(own, str) else own(e)
-            said = re.sub(" +", " ", said)
-            return said if said.startswith(f"{e.strata.get('model')}: ") else capital(said)
-        except Exception as error:
-            text = f"the sentence of a finding of {e.measure} failed: {error!r}"
-            warnings.warn(text, stacklevel=2)
-    title = measure_title(e.measure, inside=True)
-    place = place_words(e, "in ")
-    where = f" {place}" if place else ""
-    none = f"{no_difference(e):g} would be no difference"
-    who = capital(group_words(e.group))
-    return f"{who}{where}: {title} {fmt.number(e.value, form_of(e))}, where {none}"
-
-
 def _finding(view: View, estimates: list[Estimate]) -> Stated:
     first = estimates[0]
-    headline = headline_of(first)
-    if first.population == THESE:
-        headline = f"In these prompts: {headline}"
-    # What the same measure says in other places, and the median over models of the same number.
-    where = [
-        f"{place_words(e, 'in ') or ALL} ({fmt.number(e.value, form_of(e))}, "
-        f"{fmt.interval(e.interval, form_of(e))})"
-        for e in estimates[1:]
-    ]
+    # The median over models of the same number.
     medians = [
         f" In the median model {fmt.number(e.value, form_of(e))} "
         f"({fmt.interval(e.interval, form_of(e))})."
@@ -328,11 +320,11 @@ def _finding(view: View, estimates: list[Estimate]) -> Stated:
         for e in view.of_main(name)
         if e.group == first.group and place_of(e) == place_of(first) and e.value is not None
     ]
-    also = f" Also {fmt.listed(where)}." if where else ""
+    mirrored = [f" The mirror image: {sentence_of(e)}." for e in estimates[1:]]
     return Stated(
-        headline,
+        sentence_of(first),
         facts_of(view, first),
-        _evidence(view, first) + also + "".join(medians),
+        _evidence(view, first) + "".join(mirrored + medians),
         strength_of(view, first),
         tuple(estimates),
         (first.warning,) if first.warning else (),
@@ -340,17 +332,23 @@ def _finding(view: View, estimates: list[Estimate]) -> Stated:
 
 
 def facts_of(view: View, e: Estimate) -> tuple[str, ...]:
-    """Return number and range, what chance gives, the counts, and how many models agree."""
-    form = form_of(e)
-    said = [f"{said_value(e, form)} ({fmt.interval(e.interval, form)})"]
-    if e.null is not None and not math.isnan(e.null.low):
-        said.append(f"chance alone: {fmt.interval(e.null, form)}")
-    counts = e.counts
-    said.append("; ".join(count_words(count, e.unit) for count in counts) or units_of(e))
+    """Return the line below a sentence: the ratio or range, how many models agree, and q."""
+    said = list(ratio_facts(e))
+    if not e.counts:
+        said.append(units_of(e))
     agreeing, known = agreement(view, e)
     if known:
-        said.append(f"{agreeing} of {fmt.plural(known, 'model')} with a value agree")
+        said.append(agreement_words(agreeing, known))
+    if q_of(e) is not None:
+        said.append(q_words(q_of(e)))
     return tuple(said)
+
+
+def agreement_words(agreeing: int, known: int) -> str:
+    """Return how many of the models with a value point the same way, in words."""
+    if agreeing == known:
+        return f"all {known} models agree" if known > 2 else "both models agree"
+    return f"{agreeing} of {fmt.plural(known, 'model')} agree"
 
 
 def units_of(e: Estimate) -> str:
@@ -358,23 +356,20 @@ def units_of(e: Estimate) -> str:
     return f"{fmt.count(e.n_units)} {units(e.unit, e.n_units)}"
 
 
-def said_value(e: Estimate, form: str = "") -> str:
-    """Return a value as a fact ("0.40 times", "+0.12")."""
-    number = fmt.number(e.value, form or e.statistic)
-    return f"{number} times" if e.statistic == "ratio" else number
-
-
 def _evidence(view: View, e: Estimate) -> str:
-    """Prompts, null, q and the reader's error of an estimate."""
+    """Prompts, null, p and the reader's error of an estimate."""
     parts = [f"{fmt.level(view.level)} interval over {clusters_of(e)}"]
     if e.population == THESE:
         parts[0] += " of these prompts"
     if e.null is not None and not math.isnan(e.null.low):
-        null = e.null.method or "what no difference gives"
-        drawn = null.startswith("drawn at random")
-        parts.append(f"chance is {units(e.unit, 2.0)} {null}" if drawn else f"chance is {null}")
-    if q_of(e) is not None:
-        parts.append(q_words(q_of(e)))
+        scale = e.null.value if e.statistic == "ratio" and len(e.counts) == 1 else 1.0
+        reach = fmt.span(e.null.low / scale, e.null.high / scale, form_of(e))
+        parts.append(
+            f"if nothing differed, {fmt.level(e.null.level)} of such audits would read {reach} "
+            f"({e.null.method})"
+        )
+    if e.tests and not math.isnan(e.tests[0].p):
+        parts.append(q_words(e.tests[0].p, "p"))
     if ASKED in e.instruments:
         when = when_asked(view, e.instruments[ASKED])
         parts.append(f"{when}, and judged among such questions alone")

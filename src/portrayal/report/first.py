@@ -181,10 +181,12 @@ def finding_lines(run: Run, most: int | None = None) -> Iterator[str]:
     if screen.none:
         yield screen.none
     for rank, each in enumerate(screen.stated[:most], start=1):
-        told = [f for i, f in enumerate(each.facts) if most is None or i < 2 or f == AS_READ]
-        yield f"{rank}. {each.headline} ({'; '.join([each.strength, *told])})."
+        told = [f for i, f in enumerate(each.facts) if most is None or i < 1 or f == AS_READ]
+        yield f"{rank}. {each.headline}."
+        yield f"   {each.sure}; {'; '.join(told)}"
     for each in screen.here if most is None or not screen.stated else ():
-        yield f"in these prompts: {each.headline} ({'; '.join(each.facts)})."
+        yield f"In these prompts: {each.headline}."
+        yield f"   {'; '.join(each.facts)}"
     for line in screen.asked:
         yield f"asked beforehand: {line}"
     if most is not None:

@@ -23,13 +23,14 @@ from portrayal.records import (
     THESE,
     Estimate,
 )
-from portrayal.registry import form_of
+from portrayal.registry import described, form_of
 from portrayal.report.passages import rows_of
 from portrayal.report.schemas import SCHEMAS
+from portrayal.report.sentences import where_words
 from portrayal.report.strength import HERE, Stated, clusters_of, holds_here, units
 from portrayal.report.study import report_of
-from portrayal.report.view import SURE, View, beyond_chance, no_difference, place_words, q_of
-from portrayal.report.words import group_label, group_words, measure_title
+from portrayal.report.view import SURE, View, beyond_chance, no_difference, q_of
+from portrayal.report.words import capital, group_label, group_words, measure_title
 from portrayal.stats.tails import normal_isf
 
 Kind = Literal["found", "nothing found", "not measured"]
@@ -156,7 +157,7 @@ def headline(view: View, stated: Sequence[Stated]) -> Headline:
     e, least = best.estimate, _seen(best)
     form, unit = ("difference", " standard deviations") if TEXT_SD in e.details else (best.form, "")
     size = f"a {e.statistic} of {fmt.number(least, form).lstrip('+')}{unit}"
-    who = f"{group_words(e.group)} {place_words(e, 'in ')}".rstrip()
+    who = f"{group_words(e.group)}{where_words(e)}"
     who = best.label if report_of(view).label else who
     middle = fmt.number(_seen(alike[len(alike) // 2]), form).lstrip("+")
     half = f"half of the {len(alike)} comparisons only {middle} or more"
@@ -181,8 +182,9 @@ def label_of(view: View, e: Estimate) -> str:
     """Return what an estimate is of, in the study's words, else group, place and measure."""
     if (own := report_of(view).label) is not None:
         return own(e)
-    place = place_words(e, "in ")
-    return f"{group_label(e.group)}{f' {place}' if place else ''}: {measure_title(e.measure)}"
+    component = described(e.measure)
+    what = (component.brief if component else "") or measure_title(e.measure, inside=True)
+    return f"{capital(group_words(e.group))}{where_words(e)}: {what}"
 
 
 def _hypothesis(view: View, e: Estimate, tested: Sequence[Estimate]) -> Hypothesis:
@@ -339,7 +341,8 @@ def as_facts(view: View, found: Headline, stated: Sequence[Stated]) -> dict[str,
     """Return the headline with findings and candidates, JSON-like, by `schema("findings")`.
 
     A finding has `id`, `rank`, `strength`, `population`, `sentence`, `measure`, `strata`, `group`,
-    `value`, `interval`, `null`, `p` and `q`; a candidate the same without rank and strength, and
+    `value`, `interval`, `null`, `p` and `q`, of that population; `also` has the same of the mirror
+    image that the sentence states too. A candidate has it without rank and strength, and
     `detectable` and `prompts_needed`. A page, the terminal and every export are written of these.
     """
     return {
@@ -357,6 +360,7 @@ def as_facts(view: View, found: Headline, stated: Sequence[Stated]) -> dict[str,
                 else "prompts like these",
                 "sentence": each.headline,
                 **(facts(each.first) if each.estimates else {}),
+                **({"also": list(map(facts, each.estimates[1:]))} if each.estimates[1:] else {}),
             }
             for rank, each in enumerate(stated, start=1)
         ],

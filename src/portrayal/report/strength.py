@@ -15,11 +15,9 @@ from portrayal.measure.scope import of_each_model
 from portrayal.records import (
     ALL,
     BEYOND_MARGINS,
-    FEW_PEOPLE,
     READER_ERROR,
     THESE,
     UNITS,
-    Count,
     Estimate,
 )
 from portrayal.registry import described
@@ -43,6 +41,8 @@ SOME: Strength = "some evidence"
 HERE: Strength = "in these prompts"
 UNCLEAR: Strength = "no clear difference"
 CANNOT: Strength = "cannot be measured here"
+
+_SURE: dict[Strength, str] = {UNCLEAR: "not settled", CANNOT: CANNOT}
 
 CLEAR = 0.01
 """q below which a difference can be strong."""
@@ -75,16 +75,6 @@ def holds_here(e: Estimate) -> bool:
     if known is None or known.q is None or not known.q < SURE or reader_could(e):
         return False
     return e.details.get(BEYOND_MARGINS, 0.0) < SURE
-
-
-def count_words(count: Count, unit: str) -> str:
-    """Return a count as a report says it ("58 of 1,077 characters, 115 expected")."""
-    # Without decimals where it is ten or more.
-    n, expected = (round(x) if x >= FEW_PEOPLE else x for x in (count.n, count.expected))
-    said = f"{fmt.count(n)} of {fmt.count(count.of)} "
-    if count.role:
-        return f"{said}{count.role} {units(unit, count.of)}"
-    return f"{said}{units(unit, count.of)} ({fmt.count(expected)} expected)"
 
 
 def agreement(view: View, e: Estimate) -> tuple[int, int]:
@@ -154,6 +144,9 @@ class Stated:
         What it rests on, the strongest first; none where two runs are compared.
     flags
         Warnings that stand beside it.
+    folded
+        Whether a page folds it: it answers a question that a stronger one answers, or is one of
+        many.
     """
 
     headline: str
@@ -162,6 +155,16 @@ class Stated:
     strength: Strength
     estimates: tuple[Estimate, ...] = ()
     flags: tuple[str, ...] = ()
+    folded: bool = False
+
+    @property
+    def sure(self) -> str:
+        """How sure the sentence is, in words ("holds for prompts like these")."""
+        if self.strength == HERE or (
+            self.clear and self.estimates and self.first.population == THESE
+        ):
+            return "holds in these prompts"
+        return "holds for prompts like these" if self.clear else _SURE.get(self.strength, "")
 
     @property
     def clear(self) -> bool:
@@ -188,7 +191,7 @@ class FirstScreen:
     read
         What was read, in one line.
     stated
-        Two to five findings, the strongest first.
+        All findings, those that stand in front first.
     none
         What the report leads with: that nothing is stated, or a study's sum of what is; or "".
     cannot
@@ -216,3 +219,8 @@ class FirstScreen:
     lead: Any = None
     planted: Any = None
     asked: tuple[str, ...] = ()
+
+    @property
+    def folded(self) -> tuple[Stated, ...]:
+        """The findings that a page folds."""
+        return tuple(finding for finding in (*self.stated, *self.here) if finding.folded)

@@ -4,15 +4,14 @@ A race share describes the population that bears a name, never a person; a gende
 references in the text.
 """
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import portrayal.reference.labels as shown
 import portrayal.report.formats as fmt
-from portrayal.records import ALL, BY_HAND, THE_SCORER, Estimate
+from portrayal.records import BY_HAND, THE_SCORER, Estimate
 from portrayal.reference import load_factor
-from portrayal.reference.labels import PALETTE, strata_words
+from portrayal.reference.labels import PALETTE
 from portrayal.registry import described, form_of
 
 _GENDER, _RACE = load_factor("gender"), load_factor("race")
@@ -22,9 +21,8 @@ OTHER_COLOUR, CONTRAST_COLOUR = "#666666", "#1f4e79"
 """Of a group without a colour, and of a difference between groups, which has none of theirs."""
 
 GENDER_WORDS = _GENDER.said("references")
-GENDERED = _GENDER.said("characters")
+_PLURAL, _ARE, _ONE = (_GENDER.said(word) for word in ("plural", "are", "one"))
 GENDER_SHORT = _GENDER.said("column")
-GENDER_LABELS = _GENDER.labels
 _PEOPLE = _RACE.said("people")
 
 
@@ -108,23 +106,20 @@ def borne(group: Mapping[str, str]) -> str:
 
 
 def couple(pair: str) -> str:
-    """Return a pair of genders in words ("one feminized and one masculinized character (F-M)")."""
+    """Return a pair of genders in words ("a woman and a man (F-M)")."""
     first, _, second = pair.partition("-")
-    one, other = GENDERED.get(first, first), GENDERED.get(second, second)
     if first == second:
-        return f"two {one} characters ({pair})"
-    return f"one {one} and one {other} character ({pair})"
+        return f"two {_PLURAL.get(first, first)} ({pair})"
+    return f"{_ONE.get(first, first)} and {_ONE.get(second, second)} ({pair})"
 
 
 def group_label(group: Mapping[str, str]) -> str:
-    """Return a short label for tables and charts ("Latine, masculine")."""
-    if list(group) == ["gender"] and _LESS not in group["gender"]:
-        return f"{GENDER_LABELS.get(group['gender'], group['gender'])} characters"
+    """Return a short label for tables and charts ("Latine men", "Women", "Black")."""
+    if "gender" in group and _LESS not in group["gender"]:
+        return capital(are_words(group) if len(group) > 1 else group_words(group))
     parts = []
     for attribute, value in group.items():
         text = shown.group_label(attribute, value)
-        if attribute == "gender":
-            text = GENDER_WORDS.get(value, value)
         if attribute == "threshold":
             text = (
                 f"likelihood above {100 * float(value):.0f} %"
@@ -136,27 +131,41 @@ def group_label(group: Mapping[str, str]) -> str:
 
 
 def group_words(group: Mapping[str, str]) -> str:
-    """Return a group as the sentence about it names it."""
-    race, gender = group.get("race"), group.get("gender")
+    """Return a group as the sentence about it names it ("women", "Black people")."""
     if "pair" in group:
         return f"couples of {couple(group['pair'])}"
     if group.keys() == {"outcome"}:
         return f"{group['outcome']} answers"
-    if race and gender:
-        said = (
-            f"characters with names most borne by {people_of(race)} "
-            f"and {GENDER_WORDS.get(gender, gender)} references"
-        )
-    elif race:
-        said = f"names most borne by {people_of(race)}"
-    else:
-        said = f"{GENDERED.get(gender, gender)} characters" if gender else ""
-        said = gender if gender and _LESS in gender else said
+    if group.keys() == {"race"}:
+        return people_of(group["race"])
     others = {name: value for name, value in group.items() if name not in ("race", "gender")}
     labels = {name: shown.attribute_label(name) for name in others}
     small = {n: v[:1].lower() + v[1:] if v[1:2].islower() else v for n, v in labels.items()}
-    rest = ", ".join(f"{shown.group_label(*it)} ({small[it[0]]})" for it in others.items())
-    return ", ".join(part for part in (said, rest) if part) or "all"
+    said = [f"{shown.group_label(*it)} ({small[it[0]]})" for it in others.items()]
+    who = _race_and_gender(group)
+    return ", ".join([*([who] if who else []), *said]) or "all"
+
+
+def _race_and_gender(group: Mapping[str, str]) -> str:
+    """The groups of names and of references together ("Latine men")."""
+    race, gender = group.get("race"), group.get("gender", "")
+    if not gender:
+        return people_of(race) if race else ""
+    plural = _PLURAL.get(gender, gender)
+    return f"{_PEOPLE.get(race, race)} {plural}" if race else plural
+
+
+def are_words(group: Mapping[str, str]) -> str:
+    """Return what a sentence says that people of a group are ("women", "non-binary", "Black")."""
+    if "pair" in group:
+        return f"of {couple(group['pair'])}"
+    if group.keys() == {"gender"}:
+        return _ARE.get(group["gender"], group["gender"])
+    if group.keys() == {"race"}:
+        return _PEOPLE.get(group["race"], group["race"])
+    who = _race_and_gender(group)
+    others = (it for it in group.items() if it[0] not in ("race", "gender"))
+    return ", ".join([*([who] if who else []), *(shown.group_label(*it) for it in others)]) or "all"
 
 
 def standing(estimates: Iterable[Estimate]) -> list[Estimate]:
@@ -184,47 +193,3 @@ def corrected_from(e: Estimate) -> str:
     """
     by_hand = "naive" in e.details
     return f"{BY_HAND} from {fmt.number(e.details['naive'], form_of(e))}" if by_hand else ""
-
-
-def template_fields(e: Estimate) -> dict[str, str]:
-    """Return what a measure's sentence of a finding may name, as text.
-
-    `group` (as a sentence names it), `label` (as a table does), `people` (who bear a name),
-    `gendered`, `value`, `over` ("over" or "under"), `more` ("more" or "less"), `domain` ("" where
-    domains are pooled), `share` and `expected` (of a group, and what it would be without a
-    difference; a dash where they are not known), `against` (the null of a ratio, where it is not
-    1), `title` (of the measure), `place` (" in …", or nothing), `together` (all its groups),
-    `seen_by` (", by words", or nothing) and every stratum and attribute by its own name.
-    """
-    domain = e.strata.get("domain", ALL)
-    none = 0.0 if e.statistic == "difference" else 1.0
-    against = ""
-    if e.statistic == "ratio" and e.null is not None and e.null.value != none:
-        none = e.null.value
-        against = f", where {e.null.method} would read {fmt.ratio(none)}"
-    above, baseline = (e.value or 0.0) > none, e.details.get("baseline")
-    own = e.null.value if e.null is not None and not math.isnan(e.null.value) else 1.0
-    where = {name: v for name, v in e.strata.items() if name not in ("seen_by", "population")}
-    place = strata_words(where, e.group, "in ")
-    seen_by = strata_words({"seen_by": e.strata.get("seen_by", ALL)}, e.group)
-    if seen_by.endswith(BY_HAND):
-        seen_by = seen_by.removesuffix(BY_HAND) + (corrected_from(e) or BY_HAND)
-    return {
-        **e.strata,
-        "seen_by": f", {seen_by}" if seen_by else "",
-        **e.group,
-        "group": group_words(e.group),
-        "label": group_label(e.group),
-        "people": people_of(e.group.get("race", "")),
-        "gendered": GENDERED.get(e.group.get("gender", ""), e.group.get("gender", "")),
-        "value": fmt.number(e.value, form_of(e)),
-        "over": "over" if above else "under",
-        "more": "more" if above else "less",
-        "domain": "" if domain == ALL else domain,
-        "share": fmt.share(e.details.get("share")),
-        "expected": fmt.share(None if baseline is None else own * baseline),
-        "against": against,
-        "title": measure_title(e.measure),
-        "place": f" {place}" if place else "",
-        "together": fmt.listed([shown.group_label(*item) for item in e.group.items()]),
-    }

@@ -149,8 +149,8 @@ class Run:
         return read_words(self.settings().get("factors", ()))
 
     def speaking(self) -> AbstractContextManager[None]:
-        """Name groups as the run's factors do, inside a `with` block."""
-        return speaking_of(self.factors)
+        """Name groups, places and roles as the run does, inside a `with` block."""
+        return speaking_of(self.factors, self.study)
 
     def write_settings(self, settings: dict[str, Any]) -> None:
         """Write `audit.toml` in one step."""

@@ -308,6 +308,9 @@ class Study:
         that every prompt has, with two to twelve values.
     file
         The TOML file that describes it; "" for a study that is registered.
+    words
+        What sentences of a report call its `places` (by domain) and what people do in the
+        `lesser` and the `greater` role (by domain, or "all").
     """
 
     name: str
@@ -331,6 +334,7 @@ class Study:
     report: Callable[[], "StudyReport"] | None = None
     group_by: tuple[str, ...] | None = None
     file: str = ""
+    words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def matched(self) -> bool:

@@ -10,7 +10,7 @@ import pytest
 import portrayal
 from portrayal.errors import DataError
 from portrayal.records import BY_HAND, NO_FINDING, Estimate
-from portrayal.report.words import template_fields
+from portrayal.report.sentences import template_fields
 from portrayal.run import Run
 
 FACTOR = """\

@@ -293,7 +293,8 @@ ASSOCIATION = Component(
     title="Associations",
     reading="Above 1: the attribute comes with the group more often than by chance; within prompts "
     "where prompts hold texts with and without both.",
-    finding="{together} go together {value} times as often as by chance{seen_by}",
+    finding="{together} stand together in {both}; if one had nothing to do with the other, "
+    "about {expected_both} would have both{seen_by}",
     brief="lift",
     figure="grid",
 )

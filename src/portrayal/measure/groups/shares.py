@@ -333,8 +333,7 @@ GROUP_RATIO = _component(
     title="Texts over a baseline",
     figure="dots",
     reading="Above 1: more often than in the population of the baseline that is named.",
-    finding="{label}{place}: {share} of the texts that show a group, against {expected} in "
-    "{population} ({value} times as often){seen_by}",
+    finding="{shares}{seen_by}",
     brief="texts over baseline",
 )
 PEOPLE_RATIO = _component(
@@ -347,7 +346,6 @@ PEOPLE_RATIO = _component(
     title="People over a baseline",
     figure="dots",
     reading="Above 1 (of names, above the null): more often than in the population that is named.",
-    finding="{label}{place}: {share} of the people whose group is seen, against {expected} in "
-    "{population} ({value} times as often{against}){seen_by}",
+    finding="{shares}{seen_by}",
     brief="people over baseline",
 )

@@ -32,7 +32,9 @@ from portrayal.records import (
     PromptScores,
     Test,
 )
+from portrayal.reference.labels import people_words
 from portrayal.registry import Component
+from portrayal.run.pages import number as digits
 from portrayal.stats import divide, exchange_test
 from portrayal.types import BoolArray, FloatArray, IntArray
 
@@ -290,32 +292,37 @@ def place_sums(
 
 
 def sentence(e: Estimate) -> str:
-    """Return a difference as a finding."""
+    """Return a difference as a finding, the group with more of the score first."""
     writer, first, second = halves_of(e)
     part = "" if e.strata["part"] == ALL else f" ({e.strata['part']})"
-    said = _SAID.get(e.strata["score"], "has {size} more words in 100 of the theme “{score}”")
-    size = abs(e.value or 0.0)
-    said = said.format(size=f"{size:.2g}", points=f"{100 * size:.1f}", score=e.strata["score"])
+    score, value = e.strata["score"], abs(e.value or 0.0)
+    more = _MORE.get(score, "have {size} more words in 100 of the theme “{score}”")
+    said = more.format(size=digits(100.0 * value if score == REFUSED else value), score=score)
     if "naive" in e.details:
-        part = f"{part}, corrected by hand from {e.details['naive']:.2g}"
-    return f"{writer}the answer to the {first} half {said} than that to the {second} half{part}"
+        part = f"{part}, corrected by hand from {digits(e.details['naive'])}"
+    return f"{writer}answers for {first} {said} than answers for {second} to the same request{part}"
+
+
+def writer_of(e: Estimate) -> str:
+    """Return who writes with a colon after it, or "" where no model is named."""
+    return "" if e.strata["model"] == UNNAMED else f"{e.strata['model']}: "
 
 
 def halves_of(e: Estimate) -> tuple[str, str, str]:
     """Return who writes, "" or with a colon, and the two groups, the one with more first."""
     (pair,) = e.group.values()
-    first, _, second = pair.partition(MINUS)
-    writer = "" if e.strata["model"] == UNNAMED else f"{e.strata['model']}: "
+    first, second = (people_words(side) for side in pair.split(MINUS, 1))
+    writer = writer_of(e)
     return (writer, first, second) if (e.value or 0.0) >= 0 else (writer, second, first)
 
 
-_SAID = {
-    LENGTH: "is {size} words longer",
-    READABILITY: "is {size} school grades harder to read",
-    SENTIMENT: "is {size} points more positive",
-    AGENCY: "is {size} points more agentic",
-    TOXICITY: "is {size} points more toxic",
-    REFUSED: "is a refusal {points} points more often",
+_MORE = {
+    LENGTH: "are {size} words longer",
+    READABILITY: "are {size} school grades harder to read",
+    SENTIMENT: "are {size} more positive, on a scale from −1 to 1,",
+    AGENCY: "are {size} more agentic, on a scale from −1 to 1,",
+    TOXICITY: "are {size} more toxic, on a scale from 0 to 1,",
+    REFUSED: "are refusals {size} points more often",
 }
 
 PAIR_DIFFERENCE = Component(

@@ -34,6 +34,7 @@ from portrayal.measure.matched.differences import (
     source_sums,
     with_scores,
     within_sets,
+    writer_of,
 )
 from portrayal.measure.matched.sets import HandHalves, MatchedSets
 from portrayal.measure.scope import Scope
@@ -41,6 +42,7 @@ from portrayal.raters import HandTable
 from portrayal.records import ALL, NO_FINDING, Estimate
 from portrayal.registry import Component
 from portrayal.run.directory import Run
+from portrayal.run.pages import number as digits
 from portrayal.run.reading import read_chosen
 from portrayal.run.stages import Stage
 from portrayal.stats import divide
@@ -539,30 +541,39 @@ def _jaccard(one: frozenset[str], two: frozenset[str]) -> float:
 
 
 def sentence(e: Estimate) -> str:
-    """Return a difference in a word as a finding."""
+    """Return a difference in a word or topic as a finding, with the count on both sides."""
     writer, first, second = halves_of(e)
-    kind, points = e.strata["kind"], f"{100 * abs(e.value or 0.0):.1f}"
-    if kind == TOPIC:
+    of_groups, word = _sides(e), e.strata["word"]
+    if e.strata["kind"] == TOPIC:
         naive = e.details.get("naive")
-        more = "" if naive is None else f", corrected by hand from {100 * naive:.1f}"
+        more = "" if naive is None else f", corrected by hand from {100 * naive:.1f} points"
+        shares = [digits(100.0 * side / max(e.n_units, 1.0)) for side in of_groups]
         return (
-            f"{writer}the answer to the {first} half is {points} points more about the topic "
-            f"“{e.strata['word']}” than that to the {second} half{more}"
+            f"{writer}answers for {first} give {shares[0]} % of their words to the topic “{word}”, "
+            f"answers for {second} {shares[1]} %{more}"
         )
-    what = {"opening": "opens with", "phrase": "says", "word": "has the word"}[kind]
+    verb = "open with" if e.strata["kind"] == "opening" else "say"
+    one, other = (f"{side:,.0f}" if side >= 0.5 else "none" for side in of_groups)
+    pairs = f"{e.n_units:,.0f}"
     return (
-        f"{writer}the answer to the {first} half {what} “{e.strata['word']}” more often than that "
-        f"to the {second} half, by {points} points"
+        f"{writer}{one} of {pairs} answers for {first} {verb} “{word}”, and {other} of {pairs} "
+        f"answers for {second} to the same requests"
     )
+
+
+def _sides(e: Estimate) -> tuple[float, float]:
+    """Answers that have it, of as many as there are pairs: of the group with more, of the other."""
+    first = e.details[FIRST]
+    second = max(first - (e.value or 0.0) * e.n_units, 0.0)
+    return (first, second) if (e.value or 0.0) >= 0 else (second, first)
 
 
 def unlike(e: Estimate) -> str:
     """Return a difference in similarity as a finding."""
-    writer, _, _ = halves_of(e)
-    less = "less" if (e.value or 0.0) < 0 else "more"
+    less, size = "less" if (e.value or 0.0) < 0 else "more", digits(100 * abs(e.value or 0.0))
     return (
-        f"{writer}answers to the two halves of a pair are {less} alike than two answers to one "
-        f"request, by {100 * abs(e.value or 0.0):.1f} points of shared words and phrases"
+        f"{writer_of(e)}answers to a request about two people share {size} points {less} of "
+        "their words and phrases than two answers to one request"
     )
 
 

@@ -6,12 +6,18 @@ mean over pairs is estimated.
 """
 
 from portrayal.measure.pairs.documents import document_levels, read_topics
-from portrayal.measure.pairs.estimates import Quantity, QuantityColumn, paired_means
+from portrayal.measure.pairs.estimates import (
+    IN_ORIGINALS,
+    Quantity,
+    QuantityColumn,
+    paired_means,
+)
 from portrayal.measure.pairs.levels import sentence_levels, word_levels
 from portrayal.measure.pairs.reading import pair_texts
 from portrayal.measure.pairs.table import Level, Paired, PairStratum, Texts, places
 
 __all__ = [
+    "IN_ORIGINALS",
     "Level",
     "PairStratum",
     "Paired",

@@ -62,6 +62,8 @@ pairs of the place. By so much at least differences raise the distance within pa
 distance between distributions is convex: that of the mixtures is at most the mean of the pairs'.
 The null's centre is the distance without that gap, and its draws add those of the exchanges.
 """
+IN_ORIGINALS = "in_originals"
+"""Detail of a change: what the originals have on average, where it is known of both texts."""
 INVERTED = "; toward the null the test inverted"
 """What the method of an interval says where it and the test differed."""
 FEW_TO_EXCHANGE = (
@@ -160,6 +162,11 @@ class _Made:
     folded: Folded
     hand: list[HandSums] = field(default_factory=list)
 
+    def originals(self, rows: IntArray, k: int) -> dict[str, float]:
+        """What the originals of these rows have on average, where the quantity is defined."""
+        of_rows = self.folded.original[rows, k].sum() / self.folded.count[rows, k].sum()
+        return {IN_ORIGINALS: float(of_rows)}
+
     def between_samples(self, number: int, k: int) -> dict[str, float]:
         """How often sentences were drawn for equal length, and how far a value hangs on that."""
         means = self.folded.samples[:, number, k]
@@ -228,7 +235,11 @@ def _at(
             "paper_interval": normal_interval(known, scope.level) if quantity.printed else None,
             "null": null,
             "tests": () if null is None else (Test(p, null.method),),
-            "details": {**quantity.details(known), **each.between_samples(number, k)},
+            "details": {
+                **quantity.details(known),
+                **each.between_samples(number, k),
+                **(each.originals(rows, k) if quantity.tested else {}),
+            },
         }
 
     shared: dict[str, Any] = {"tested": quantity.tested, "by_hand": by_hand, "n_texts": len(rows)}

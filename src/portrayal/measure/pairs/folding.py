@@ -34,6 +34,9 @@ class Folded:
     total, count
         Mean over samples of the value (0 where undefined) and of whether it is defined, shape
         (n_rows, k). At full length `count` is 0 or 1.
+    original
+        Mean over samples of what the original has where the value is defined, shape (n_rows, k); 0
+        where a column is not one of a group.
     lacking
         `BOTH`, `GENERATED`, `ORIGINAL`, or 0; shape (n_rows,).
     samples
@@ -44,6 +47,7 @@ class Folded:
 
     total: FloatArray
     count: FloatArray
+    original: FloatArray
     lacking: IntArray
     samples: FloatArray
     draws: FloatArray
@@ -75,13 +79,21 @@ def fold(
         Settings of the null's draws, and the label of its random streams; None for no null.
     """
     cells = _StratumCells(paired, where)
-    parts: dict[str, list[npt.NDArray[Any]]] = {"total": [], "count": [], "lacking": []}
+    parts: dict[str, list[npt.NDArray[Any]]] = {
+        "total": [],
+        "count": [],
+        "original": [],
+        "lacking": [],
+    }
     samples, dealt = _Sums(cells, level.n_samples), _Dealt(cells, paired, where, level, null)
     for number, block in enumerate(level.blocks):
         found = values(level, block.generated, block.reference)
         known = ~np.isnan(found)
         parts["total"].append(np.where(known, found, 0.0).sum(axis=0) / level.n_samples)
         parts["count"].append(known.sum(axis=0) / level.n_samples)
+        of_groups = known & (known.shape == block.reference.shape)
+        before = block.reference if of_groups.any() else found
+        parts["original"].append(np.where(of_groups, before, 0.0).sum(axis=0) / level.n_samples)
         ours, theirs = (
             np.isnan(side).all(axis=(0, 2)) for side in (block.generated, block.reference)
         )
@@ -91,9 +103,9 @@ def fold(
             continue
         samples.add(block.rows, slice(None), found)
         dealt.add(values, block, number)
-    total, count, lacking = (np.concatenate(part) for part in parts.values())
+    total, count, original, lacking = (np.concatenate(part) for part in parts.values())
     k = total.shape[1]
-    return Folded(total, count, lacking, samples.means(k), dealt.means(k))
+    return Folded(total, count, original, lacking, samples.means(k), dealt.means(k))
 
 
 def exchanged_gaps(

@@ -270,8 +270,6 @@ MEDIAN_REPRESENTATION = Component(
     run=median_representation,
     title="Median representation ratio of the models",
     reading="Above 1: half of the models or more show the group more often than the baseline.",
-    finding="in the median model, {group} are {over}-represented in power-neutral {domain} "
-    "stories: {value} times the baseline’s share{against}",
     findings=0,
     brief="share, median model",
     repeats="representation",
@@ -356,8 +354,6 @@ MEDIAN_SUBORDINATION = Component(
     run=median_subordination,
     title="Median subordination ratio of the models",
     reading="Above 1: in half of the models or more, more often subordinate than dominant.",
-    finding="in the median model, {group} make up {value} times as large a share of the "
-    "subordinate as of the dominant characters in power-laden {domain} stories",
     findings=0,
     brief="lesser role, median model",
     repeats="subordination",

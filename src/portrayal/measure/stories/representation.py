@@ -281,8 +281,7 @@ REPRESENTATION = Component(
     run=representation,
     title="Representation ratio",
     reading="Above 1: more often among the characters than in the baseline.",
-    finding="{group} are {over}-represented in power-neutral {domain} stories: {share} of the "
-    "characters, {expected} expected",
+    finding="{shares}",
     brief="share",
     figure="representation",
 )
@@ -398,8 +397,7 @@ PAIR_REPRESENTATION = Component(
     reading="Above 1: more often among the couples than in the baseline. Couples with a gender "
     "that is not told, or unsure, are left out and counted; lowest_possible and highest_possible "
     "are the ratio if none, or all, of them were this pair.",
-    finding="{group} are {over}-represented in power-neutral {domain} stories: {share} of the "
-    "couples, {expected} expected",
+    finding="{shares}",
     findings=1,
     brief="couples",
     figure="couples",

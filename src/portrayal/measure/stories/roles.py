@@ -8,7 +8,16 @@ import numpy as np
 from portrayal.measure.scope import Scope
 from portrayal.measure.stories.strata import Stratum
 from portrayal.measure.stories.tally import Tally
-from portrayal.records import EFFECTIVE, NO_FINDING, NO_INTERVAL, NO_TEST, Interval, Null, Test
+from portrayal.records import (
+    BORNE_MOSTLY,
+    EFFECTIVE,
+    NO_FINDING,
+    NO_INTERVAL,
+    NO_TEST,
+    Interval,
+    Null,
+    Test,
+)
 from portrayal.reference import NameTable, name_bearers
 from portrayal.stats.contrasts import TwoSides
 from portrayal.stats.naming import (
@@ -129,6 +138,8 @@ def in_blocks(sums: TwoSides) -> TwoSides:
 
 FAIR_TEST = "t of the log share over prompts, or of names drawn from bearers, the larger p"
 FAIR = "log share over prompts, or of names drawn from bearers, the wider"
+MOST_BEARERS = 0.5
+"""Share of a name's bearers above which it is borne mostly by a group."""
 NO_TABLE = "no null: no name table says how many people bear a name"
 NO_COUNTS = "no null: the name table has no counts of bearers"
 
@@ -166,12 +177,15 @@ class FairTests:
         Races of the first table.
     shares
         The shares of the stratum beside those of drawn names; None where there is no null.
+    borne_mostly
+        People of the stratum with a name most of whose bearers are of each race, shape (n_races,).
     """
 
     names: FairNames
     at_hand: FairNaming | None
     n_primary: int
     shares: FairShares | None
+    borne_mostly: FloatArray
 
     def test(self, i: int) -> Test:
         """The test of race `i`; NaN where the table cannot measure it."""
@@ -207,7 +221,8 @@ class FairTests:
         if self.names.naming is None or self.at_hand is None:
             return {}
         r0, shrink = float(self.names.naming.share[i]) / starred, float(self.at_hand.shrink[i])
-        return {"r0": r0, "shrink": shrink, "reads_2": r0 * (1.0 + shrink)}
+        known = {"r0": r0, "shrink": shrink, "reads_2": r0 * (1.0 + shrink)}
+        return known | {BORNE_MOSTLY: float(self.borne_mostly[i])}
 
 
 def fair_names(tally: Tally, name_tables: Mapping[str, NameTable]) -> FairNames:
@@ -244,7 +259,8 @@ def fair_tests(
         count, total, squares = sums
         same = _repetition(*at_hand)
         shares = infer_fair_shares(count, total, names.naming, same, scope.level, squares)
-    return FairTests(names, _naming_at_hand(tally, at_hand[0]), tally.n_primary, shares)
+    naming, borne = _naming_at_hand(tally, at_hand[0]), _borne_mostly(tally, at_hand[0])
+    return FairTests(names, naming, tally.n_primary, shares, borne)
 
 
 def repetition_at_hand(tally: Tally, stratum: Stratum, role: int) -> float:
@@ -257,13 +273,22 @@ def _repetition(counted: FloatArray, squares: float, sizes: FloatArray) -> float
 
 
 def ratio_details(tally: Tally, stratum: Stratum, roles: tuple[int, ...]) -> list[dict[str, float]]:
-    """For each race: the shrink factor of the names at hand, and what a true ratio of 2 reads."""
-    hand = _naming_at_hand(tally, _names_at_hand(tally, stratum, roles)[0])
+    """For each race what `FairTests.details` says of a share, of the people in these roles."""
+    counted = _names_at_hand(tally, stratum, roles)[0]
+    hand, borne = _naming_at_hand(tally, counted), _borne_mostly(tally, counted).tolist()
     if hand is None:
         return [{} for _ in tally.races]
     reads = reads_subordination(2.0, hand.shrink, None)
-    pairs = zip(hand.shrink.tolist(), reads.tolist(), strict=True)
-    return [{"r0": 1.0, "shrink": shrink, "reads_2": read} for shrink, read in pairs]
+    columns = zip(borne, hand.shrink.tolist(), reads.tolist(), strict=True)
+    return [
+        {BORNE_MOSTLY: people, "r0": 1.0, "shrink": shrink, "reads_2": read}
+        for people, shrink, read in columns
+    ]
+
+
+def _borne_mostly(tally: Tally, counted: FloatArray) -> FloatArray:
+    """People with a name most of whose bearers are of each race, shape (n_races,)."""
+    return np.asarray(counted @ (tally.likelihood[:-1] > MOST_BEARERS))
 
 
 def _naming_at_hand(tally: Tally, counted: FloatArray) -> FairNaming | None:

@@ -262,8 +262,7 @@ SUBORDINATION = Component(
     run=subordination,
     title="Subordination ratio",
     reading="Above 1: more often in the subordinate than in the dominant role.",
-    finding="{group} make up {value} times as large a share of the subordinate as of the dominant "
-    "characters in power-laden {domain} stories",
+    finding="{roles}",
     brief="lesser role",
     figure="subordination",
 )

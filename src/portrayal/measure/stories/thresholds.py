@@ -239,9 +239,6 @@ MEDIAN_RACIALIZED = Component(
     run=median_racialized,
     title="Median racialized subordination ratio",
     reading="Above 1: names likely borne by the group are more common in the subordinate role.",
-    finding="among {gendered} characters in power-laden {domain} stories, names likely to be borne "
-    "by {people} are {value} times as common in the subordinate as in the dominant role (median "
-    "over thresholds of likelihood)",
     findings=0,
     brief="lesser role, by name",
     figure="median-racialized",

@@ -25,14 +25,14 @@ from portrayal.records import (
     finite,
 )
 from portrayal.reference.labels import speaking_of
-from portrayal.registry import form_of
 from portrayal.report.about import day_of
 from portrayal.report.changes.dumbbells import dumbbells
 from portrayal.report.changes.sheet import Download, change_words, span_words, subject
 from portrayal.report.findings import q_words
 from portrayal.report.formats import short
 from portrayal.report.passages import Passage, passage, rows_of
-from portrayal.report.strength import CLEAR, SOME, STRONG, FirstScreen, Stated, count_words
+from portrayal.report.sentences import change_sentence
+from portrayal.report.strength import CLEAR, SOME, STRONG, FirstScreen, Stated
 from portrayal.report.view import study_named
 from portrayal.report.words import capital
 from portrayal.run import read_prompts
@@ -161,7 +161,7 @@ def write_comparison(
     seed
         Of which answers are shown.
     """
-    with speaking_of(found.factors):
+    with speaking_of(found.factors, found.study):
         return _write(found, sides, path, seed)
 
 
@@ -279,13 +279,15 @@ def _first(
         )
     none = "" if said else f"No clear change found in {fmt.plural(len(rows), 'number')}."
     if not said and unresolved and unresolved[0].p is not None:
-        none += f" The nearest to one, which luck may explain: {_headline(unresolved[0], labels)}."
+        nearest = change_sentence(unresolved[0], (), labels)
+        none += f" The nearest to one, which luck may explain: {nearest}."
     texts = [_n_texts(side) for side in sides]
     same = sum(verdict(row, found.level) == SAME for row in rows)
     read = (
         f"{labels[0]} ({texts[0]:,} texts) and {labels[1]} ({texts[1]:,}) · "
-        f"{fmt.plural(found.prompts.both, 'prompt')} of both · of "
-        f"{fmt.plural(len(rows), 'number')} {len(changed)} changed, {same} can be called the same"
+        f"{fmt.plural(found.prompts.both, 'prompt')} of both · they differ in {len(changed)} of "
+        f"{fmt.plural(len(rows), 'comparison')}, are alike in {same}, and "
+        f"{len(rows) - len(changed) - same} are open"
     )
     if rest := len(sure) - len(chosen):
         read += f" · {fmt.plural(rest, 'more change')} in the figures below"
@@ -331,32 +333,19 @@ def _chosen(sure: Sequence[tuple[Change, Behind]]) -> list[tuple[Change, Behind]
     return (first + later)[:MOST]
 
 
-def _headline(row: Change, labels: tuple[str, str]) -> str:
-    up = (row.change or 0.0) > row.null
-    values = [fmt.number(value, form_of(row)) for value in (row.value_a, row.value_b)]
-    what = subject(row.measure, row.place, row.group)
-    if row.model_a != row.model_b:
-        return f"{what} {values[0]} in {labels[0]} and {values[1]} in {labels[1]}"
-    return f"{what} {'rose' if up else 'fell'} from {values[0]} to {values[1]}"
-
-
 def _sentence(row: Change, behind: Behind, labels: tuple[str, str], level: float) -> Stated:
     pairs = "prompts of both" if row.paired else "prompts, unpaired"
-    facts = [f"{change_words(row, row.change)} ({span_words(row)})"]
-    counted = ["; ".join(count_words(c, e.unit) for c in e.counts) for e in behind]
-    if len(counted) == 2 and all(counted):
-        facts += [f"{label}: {words}" for label, words in zip(labels, counted, strict=True)]
-    evidence = (
-        f"{fmt.level(level)} interval of the change over {fmt.count(row.n_prompts)} {pairs}; "
-        f"{q_words(row.audit_q)}."
-    )
+    facts = [f"{change_words(row, row.change)} ({span_words(row)})", q_words(row.audit_q)]
+    evidence = f"{fmt.level(level)} interval of the change over {fmt.count(row.n_prompts)} {pairs}."
     if row.equivalent:
         evidence += " It is shown to be smaller than the margin."
     if row.n_prompts < FEW_PROMPTS:
         evidence += f" It rests on fewer than {FEW_PROMPTS} prompts."
     q = row.judged_q
     strong = q is not None and q < CLEAR and row.n_prompts >= FEW_CLUSTERS
-    return Stated(_headline(row, labels), tuple(facts), evidence, STRONG if strong else SOME)
+    return Stated(
+        change_sentence(row, behind, labels), tuple(facts), evidence, STRONG if strong else SOME
+    )
 
 
 def _files(found: Comparison) -> list[Download]:

@@ -16,6 +16,7 @@ from portrayal.report.charts import Charts, frame, packed, plain_cell
 from portrayal.report.figures.declared import Cell, Declarations
 from portrayal.report.figures.figure import Figure, Spec, Table
 from portrayal.report.formats import short
+from portrayal.report.sentences import place_phrase
 from portrayal.report.words import capital, group_label, group_words, measure_title
 from portrayal.run.files import replacing
 from portrayal.run.pages import templates
@@ -30,10 +31,9 @@ def row_label(strata: Mapping[str, str], group: Mapping[str, str], *, placed: bo
 
 
 def subject(measure: str, strata: Mapping[str, str], group: Mapping[str, str]) -> str:
-    """Return what a sentence is about ("Feminized characters in Labor: representation ratio")."""
+    """Return what a sentence is about ("Women in stories about work: representation ratio")."""
     title = "share" if "outcome" in group else measure_title(measure, inside=True)
-    place = strata_words(strata, group, "in ")
-    return f"{capital(group_words(group))}{f' {place}' if place else ''}: {title}"
+    return f"{capital(group_words(group))}{place_phrase(strata, group)}: {title}"
 
 
 def change_words(row: Any, change: float | None) -> str:

@@ -125,7 +125,7 @@ def write_watch(found: Watch, path: str | Path) -> Path:
     path
         The HTML file; its folder is made where it is missing.
     """
-    with speaking_of(found.factors):
+    with speaking_of(found.factors, found.study):
         return _write(found, path)
 
 

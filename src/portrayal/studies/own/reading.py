@@ -43,6 +43,13 @@ class _Roles:
 
 
 @dataclass(frozen=True)
+class _SentenceWords:
+    places: Mapping[str, Line] = field(default_factory=dict)
+    lesser: Mapping[str, Line] = field(default_factory=dict)
+    greater: Mapping[str, Line] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class _OwnBaseline:
     name: Line
     source: Line
@@ -70,6 +77,7 @@ class _StudyFile:
     factors: tuple[str, ...] = ()
     strata: tuple[str, ...] = ()
     roles: _Roles = _Roles()
+    words: _SentenceWords = _SentenceWords()
     baselines: tuple[_OwnBaseline, ...] = ()
     measures: tuple[str, ...] = ()
     cues: str = "laissez-faire"
@@ -168,6 +176,7 @@ def _said(file: DataFile, stated: _StudyFile) -> dict[str, Any]:
         "reproduce": partial(_no_tables, name),
         "card": card,
         "file": str(file.path),
+        "words": vars(stated.words),
     }
 
 
@@ -359,6 +368,9 @@ def keep_study(study: Study, run: Run) -> None:
         lines.append(f"measures = [{', '.join(map(_toml, study.measures))}]")
     else:
         lines += ["factors = []", "[people]", 'read = "none"']
+    for kind, words in study.words.items():
+        lines += ["", f"[words.{kind}]"] if words else []
+        lines += [f"{_toml(name)} = {_toml(said)}" for name, said in words.items()]
     for prompt in () if study.pair_field else study.prompts():
         entry = {"id": prompt.prompt_id, "text": prompt.text, **prompt.strata}
         lines += ["", "[[prompt]]", *(f"{_toml(key)} = {_toml(v)}" for key, v in entry.items())]

@@ -16,12 +16,14 @@ from portrayal.records import (
     Interval,
     Null,
 )
+from portrayal.reference.labels import people_words
 from portrayal.report.figures.figure import Table
 from portrayal.report.figures.generic import glance
 from portrayal.report.figures.panels import LINE, Axis
 from portrayal.report.findings import q_words, units_of
 from portrayal.report.first import read_line
 from portrayal.report.formats import points, short
+from portrayal.report.sentences import short_share
 from portrayal.report.strength import (
     SOME,
     STRONG,
@@ -50,6 +52,8 @@ from portrayal.studies.agency.report.series import (
 )
 
 MOST = 5
+_ALIKE = 0.005
+"""Difference of two gaps up to which one of all texts and one within prompts read alike."""
 MOST_REASONS = 3
 
 
@@ -69,7 +73,8 @@ def agency_first(view: View) -> FirstScreen:
     every += [each for where in places for each in _variances(view, where, every)]
     found = sorted((e for e in every if e.clear), key=lambda e: (e.strength != STRONG, -_size(e)))
     near = sorted((e for e in every if e.strength == UNCLEAR), key=lambda each: each.p)
-    shown = [e for e in (*found, *near) if e.first.measure.startswith("agency_gap")]
+    stated = [replace(e, folded=rank >= MOST) for rank, e in enumerate(found)]
+    shown = [e for e in (*found[:MOST], *near) if e.first.measure.startswith("agency_gap")]
     chart = glance(view, shown, _row, Axis("percentage points", line=0.0, zero=True, form="points"))
     cannot = (
         *_contradicted(view),
@@ -77,7 +82,7 @@ def agency_first(view: View) -> FirstScreen:
         _limits(view),
         "Agentic is not better than communal: the audit asks whether groups are described alike.",
     )
-    return FirstScreen(read_line(view), tuple(found[:MOST]), "", cannot, chart)
+    return FirstScreen(read_line(view), tuple(stated), "", cannot, chart)
 
 
 def _contradicted(view: View) -> list[str]:
@@ -158,11 +163,14 @@ def _variances(view: View, where: Where, said: list[Stated]) -> list[Stated]:
         return []
     headline = f"{called(where)}: the groups, taken together, lie further apart than by chance"
     facts = (
-        f"variance of the groups’ ratio gaps: {variance(first.value)}",
-        f"chance alone: {fmt.interval(first.null, 'variance')}",
+        f"variance of the groups’ ratio gaps: {variance(first.value)}, and up to "
+        f"{fmt.number(first.null.high, 'variance')} by chance"
+        if first.null
+        else "",
         units_of(first),
+        q_words(q),
     )
-    evidence = f"{q_words(q)}; no two groups can be told apart.{_reason(first)}"
+    evidence = f"No two groups can be told apart.{_reason(first)}"
     return [Stated(headline, facts, evidence, SOME, (first,))]
 
 
@@ -184,20 +192,19 @@ def _differences(view: View, where: Where) -> list[Stated]:
         turned = (e.value or 0.0) < 0
         if turned:
             upper, lower = lower, upper
-        size = points(abs(e.value or 0.0), sign="")
-        headline = (
-            f"{called(where)}: texts about {upper} people are {size} points more agentic (what a "
-            f"person achieves, over whom they help) than those about {lower} people"
-            if e.value
-            else f"{called(where)}: texts about {upper} and {lower} people are equally agentic"
-        )
-        facts = [f"+{size} points ({_span(e.interval, turned)})"]
+        headline = f"{called(where)}: {_more_agentic(e, upper, lower)}"
+        gap = points(abs(e.value or 0.0), sign="")
+        facts = [
+            f"{points(abs(e.value or 0.0) / 2.0)} points ({_span(e.interval, turned, 0.5)})",
+            f"agentic less communal: {gap} points",
+        ]
         if ERROR_LOW in e.details:
             ends = sorted((-1.0 if turned else 1.0) * e.details[k] for k in (ERROR_LOW, ERROR_HIGH))
-            facts.append(f"over classifiers: {points(ends[0])} to {points(ends[1])}")
-        if e.null is not None:
-            facts.append(f"chance alone: {_span(e.null, turned)}")
+            reach = f"{points(ends[0] / 2.0)} to {points(ends[1] / 2.0)}"
+            facts.append(f"{reach} by other readings of the same sentences")
         facts.append(_texts(view, where, upper, lower) or units_of(e))
+        if q_of(e) is not None:
+            facts.append(q_words(q_of(e)))
         # What keeps it from being told from 0 where its own interval leaves out 0.
         unsure, q, bounds = "", q_of(e), e.interval
         apart = bounds is not None and not bounds.low <= 0.0 <= bounds.high
@@ -217,6 +224,33 @@ def _differences(view: View, where: Where) -> list[Stated]:
     return found
 
 
+def _more_agentic(e: Estimate, upper: str, lower: str) -> str:
+    """Which share of the sentences of two groups is agentic, and what the same prompts show.
+
+    A gap is agentic less communal, and both add up to 1: a share is half of 1 and the gap.
+    """
+    more, fewer, size = _people(upper), _people(lower), abs(e.value or 0.0)
+    if not e.value:
+        return f"texts about {more} and {fewer} are equally agentic"
+    what = "agentic (what a person achieves, over whom they help)"
+    within = f"{points(size / 2.0, sign='')} points more"
+    if "upper" not in e.details:
+        return f"sentences about {more} are {within} often {what} than those about {fewer}"
+    names = ("upper", "lower") if e.value > 0 else ("lower", "upper")
+    first, second = (e.details[name] for name in names)
+    one, other = (short_share((1.0 + gap) / 2.0) for gap in (first, second))
+    both = f"{one} of the sentences about {more} are {what}, {other} of those about {fewer}"
+    alike = abs(first - second - size) < _ALIKE
+    return both if alike else f"{both}; in texts for the same prompts {within}"
+
+
+def _people(name: str) -> str:
+    """The people of a group as many ("women", "Black women", "“nurse”")."""
+    before, _, last = name.rpartition(" ")
+    word = people_words(last)
+    return f"“{name}”" if word.startswith("“") else f"{before} {word}".strip()
+
+
 def _from_people(view: View, where: Where) -> list[Stated]:
     """How far a model's differences lie from those in texts that people wrote, the largest."""
     rows = at(of(view, "agency_gap", stratum=ALL, masking=primary(view)), where)
@@ -229,10 +263,7 @@ def _from_people(view: View, where: Where) -> list[Stated]:
         f"{called(where)}: the difference {pair} lies {points(abs(e.value or 0.0), sign='')} "
         f"points {'above' if (e.value or 0.0) > 0 else 'below'} that in texts that people wrote"
     )
-    facts = [f"{points(e.value)} points ({span(e.interval)})"]
-    if e.null is not None and span(e.null) != fmt.NOTHING:
-        facts.append(f"chance alone: {span(e.null)}")
-    facts.append(units_of(e))
+    facts = [f"{points(e.value)} points ({span(e.interval)})", units_of(e)]
     evidence = f"{fmt.level(view.level)} interval over {clusters_of(e)}."
     return [Stated(headline, tuple(facts), evidence, strength_of(view, e), (e,))]
 
@@ -243,7 +274,9 @@ def _texts(view: View, where: Where, upper: str, lower: str) -> str:
     if any(n is None for n, _ in counts):
         return ""
     (one, first), (two, second) = counts
-    return f"{fmt.count(one)} texts about {first}, {fmt.count(two)} about {second} people"
+    return (
+        f"{fmt.count(one)} texts about {_people(first)}, {fmt.count(two)} about {_people(second)}"
+    )
 
 
 def _n_texts(view: View, where: Where, name: str) -> float | None:
@@ -262,10 +295,12 @@ def _chosen(own: list[Estimate], sure: list[Estimate]) -> str:
     return f", {of} of {len(own)} differences that can be told from 0"
 
 
-def _span(bounds: Interval | Null | None, turned: bool) -> str:
-    """Bounds of a difference, or of the same with its groups in the other order."""
-    if bounds is not None and turned:
-        bounds = replace(bounds, low=-bounds.high, high=-bounds.low)
+def _span(bounds: Interval | Null | None, turned: bool, times: float = 1.0) -> str:
+    """Bounds of a difference so many times, or of the same with its groups in the other order."""
+    if bounds is not None:
+        ends = (times * bounds.low, times * bounds.high)
+        low, high = (-ends[1], -ends[0]) if turned else ends
+        bounds = replace(bounds, low=low, high=high)
     return str(span(bounds))
 
 

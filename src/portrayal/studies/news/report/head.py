@@ -1,22 +1,25 @@
 """Compared: how far texts stand from their originals, in plain words, and what cannot be told."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import portrayal.report.formats as fmt
 import portrayal.studies.news.report.series as series
+from portrayal.measure.pairs import IN_ORIGINALS
 from portrayal.records import ALL, FEW_PROMPTS, NO_TEST, Estimate
+from portrayal.reference.labels import people_words
 from portrayal.registry import form_of
 from portrayal.report.figures.figure import Table
 from portrayal.report.figures.generic import glance
 from portrayal.report.figures.panels import LINE, Axis
-from portrayal.report.findings import facts_of, q_words
+from portrayal.report.findings import facts_of
 from portrayal.report.first import read_line
 from portrayal.report.formats import short
+from portrayal.report.sentences import short_share
 from portrayal.report.strength import STRONG, UNCLEAR, FirstScreen, Stated, strength_of
 from portrayal.report.study import words_of
 from portrayal.report.view import SURE, View, is_sure, q_of
-from portrayal.report.words import corrected_from
+from portrayal.report.words import capital, corrected_from
 from portrayal.studies.news.report.series import at, group_name, of, place_of, shown
 
 MOST, EACH = 5, 2
@@ -44,12 +47,13 @@ def news_first(view: View) -> FirstScreen:
         for kind in kinds
     ]
     first = [each for kind in clear for each in kind[:EACH]]
-    said = [*first, *(each for kind in clear for each in kind[EACH:])][:MOST]
+    said = [*first, *(each for kind in clear for each in kind[EACH:])]
+    said = [replace(each, folded=rank >= MOST) for rank, each in enumerate(said)]
     near = [each for kind in kinds for each in kind if each.strength == UNCLEAR]
     near.sort(key=lambda each: each.p)
     own = shown(view, of(view, "paired_distance"))
     headlines = max((e.n_clusters for e in own), default=0)
-    moved = [e for e in (*said, *near) if e.first.measure.startswith("group_change")]
+    moved = [e for e in (*said[:MOST], *near) if e.first.measure.startswith("group_change")]
     known = [e for e in own if e.value is not None]
     unclear = sum(not is_sure(e) for e in known)
 
@@ -98,35 +102,40 @@ def _stated(view: View, e: Estimate, headline: str, more: str = "") -> Stated:
     """A sentence with its interval, null and q, and what else is said of them."""
     said = f"{fmt.level(view.level)} interval over {fmt.plural(e.n_clusters, 'headline')}"
     if e.null is not None and e.null.method:
-        said += f"; chance is {e.null.method}"
-    if q_of(e) is not None:
-        said += f"; {q_words(q_of(e))}"
+        said += f"; if nothing differed: {e.null.method}"
     return Stated(headline, facts_of(view, e), f"{said}.{more}", strength_of(view, e), (e,))
 
 
 def _change_headline(view: View, e: Estimate) -> str:
     """How the share of a group's words, or the tone about it, differs from the originals."""
-    level, up = e.strata["level"], (e.value or 0.0) > 0
-    who, size = group_name(e.group), abs(e.value or 0.0)
+    level, who, value = e.strata["level"], group_name(e.group), e.value or 0.0
+    people = people_words(who) if len(e.group) == 1 else who
+    before = e.details.get(IN_ORIGINALS)
+    texts, naive = _texts(view, e), corrected_from(e)
+    if level in SHARES and before is not None:
+        of = {"word": f"the {e.strata['attribute']} words", "document": "the topics"}[level]
+        ours, theirs = (short_share(max(share, 0.0)) for share in (before + value, before))
+        said = f"{capital(texts)} give {people} {ours} of {of}"
+        return f"{said}, the articles they rewrote {theirs}"
     if level in SHARES:
-        what = "words" if level == "word" else "topics"
+        more = "larger" if value > 0 else "smaller"
         return (
-            f"In {_texts(view, e)}, the share of {who} {what} among {e.strata['attribute']} {what} "
-            f"is {100 * size:.1f} percentage points {'larger' if up else 'smaller'} than in their "
-            "originals"
+            f"In {texts}, the share of {people} is {100 * abs(value):.1f} points {more} than in "
+            "the articles they rewrote"
         )
     tone = "toxicity" if "toxicity" in level else "sentiment"
+    more = "higher" if value > 0 else "lower"
     return (
-        f"In {_texts(view, e)}, the {tone} of sentences about {who} people is {fmt.distance(size)} "
-        f"{'higher' if up else 'lower'} than in their originals{corrected_from(e)}"
+        f"In {texts}, the {tone} of sentences about {people} is {fmt.distance(abs(value))} {more} "
+        f"than in the articles they rewrote{naive}"
     )
 
 
 def _distance(view: View, e: Estimate) -> Stated:
     """How far texts stand from their originals, and whether chance explains it."""
     said = (
-        f"In the {series.quantity(*place_of(e))}, {_texts(view, e)} stand {fmt.distance(e.value)} "
-        "from their originals on average"
+        f"In the {series.quantity(*place_of(e))}, {_texts(view, e)} differ by "
+        f"{fmt.distance(e.value)} from the articles they rewrote on average, on a scale from 0 to 1"
     )
     if e.strata["level"] in SHARES:
         said += f", as if {fmt.share(e.value)} of them were another group’s"

@@ -1,21 +1,21 @@
 """Head: the first screen of a report of pairs, and what stands behind it."""
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import portrayal.report.formats as fmt
 from portrayal.collect.tables import UNNAMED
-from portrayal.measure.corrected import TOPIC
 from portrayal.measure.matched import PAIR_SIMILARITY
 from portrayal.measure.matched.differences import AT_MOST, CHANGED, FLOOR, REACTION, STANDARDISED
-from portrayal.measure.matched.words import FIRST, SAME, SECOND
+from portrayal.measure.matched.words import SAME
 from portrayal.records import TEXT_SD, Estimate
 from portrayal.report.figures.figure import Table
 from portrayal.report.figures.panels import panel
-from portrayal.report.findings import headline_of, q_words
+from portrayal.report.findings import q_words
 from portrayal.report.first import read_line
 from portrayal.report.formats import short
+from portrayal.report.sentences import sentence_of
 from portrayal.report.strength import FirstScreen, Stated, strength_of
 from portrayal.report.study import Fact, words_of
 from portrayal.report.view import View, is_sure, place_of
@@ -55,9 +55,11 @@ def pairs_first(view: View) -> FirstScreen:
     """Return the first screen: a finding for each model and score that differ between halves."""
     every = established(view)
     words, own = unasked(view), differences(view)
-    stated = tuple(_finding(view, e) for e in (*every[:MOST], *words[:UNASKED]))
-    more = [f"{called(e)} ({deviations(e.details.get(STANDARDISED))})" for e in every[MOST:]]
-    cannot = [f"Established too, and not listed above: {fmt.listed(more)}."] if more else []
+    in_front = (*every[:MOST], *words[:UNASKED])
+    folded = (*every[MOST:], *words[UNASKED:])
+    stated = tuple(_finding(view, e) for e in in_front)
+    stated += tuple(replace(_finding(view, e), folded=True) for e in folded)
+    cannot = []
     for e in view.by_measure.get(PAIR_SIMILARITY.name, ()):
         if e.details.get(SAME, 0.0) >= _COPIES:
             cannot.append(
@@ -105,31 +107,27 @@ def _models(own: list[Estimate]) -> list[str]:
 def _finding(view: View, e: Estimate) -> Stated:
     """A difference in a sentence, with its size, its range and what it rests on."""
     unit, sources = unit_of(e), f" of {fmt.plural(e.n_clusters, 'source')}"
+    # As the sentence, of the group with more over the one with less.
+    turned = (e.value or 0.0) < 0
+    bounds, sign = e.interval, -1.0 if turned else 1.0
+    if bounds is not None and turned:
+        bounds = replace(bounds, low=-bounds.high, high=-bounds.low)
     facts = [
-        f"{written(e, e.value)} {unit} ({span(e, e.interval)})",
-        *([deviations(e.details[STANDARDISED])] if STANDARDISED in e.details else []),
-        *([_counts(e)] if FIRST in e.details else []),
-        *([] if e.null is None else [f"chance alone: {span(e, e.null)}"]),
+        f"{written(e, sign * (e.value or 0.0))} {unit} ({span(e, bounds)})",
+        *([deviations(sign * e.details[STANDARDISED])] if STANDARDISED in e.details else []),
         fmt.plural(e.n_units, "pair") + (sources if e.n_clusters < e.n_units else ""),
+        q_words(e.tests[0].audit_q),
     ]
-    how = "" if e.null is None else f"; chance is {e.null.method}"
+    how = ""
+    if e.null is not None:
+        how = f"; if nothing differed it would read {span(e, e.null)} ({e.null.method})"
     least = f"; {floor_words(e)}" if "score" in e.strata else ""
     evidence = (
         f"{label(e)}; {fmt.level(view.level)} interval over "
-        f"{fmt.plural(e.n_clusters, 'source')}{how}; {q_words(e.tests[0].audit_q)}"
-        f"{least}."
+        f"{fmt.plural(e.n_clusters, 'source')}{how}{least}."
     )
     flags = (e.warning,) if e.warning else ()
-    return Stated(headline_of(e), tuple(facts), evidence, strength_of(view, e), (e,), flags)
-
-
-def _counts(e: Estimate) -> str:
-    """In how many answers to each half a word stands, or what share of them a topic has."""
-    one, two = e.details[FIRST], e.details[SECOND]
-    if e.strata["kind"] == TOPIC:
-        shares = (fmt.share(n / e.n_units) for n in (one, two))
-        return " of the words of an answer against ".join(shares)
-    return f"{one:,.0f} answers against {two:,.0f}"
+    return Stated(sentence_of(e), tuple(facts), evidence, strength_of(view, e), (e,), flags)
 
 
 def _hidden(view: View, stated: list[Estimate]) -> list[str]:
@@ -154,7 +152,9 @@ def _hidden(view: View, stated: list[Estimate]) -> list[str]:
 
 def _glance(view: View, stated: tuple[Stated, ...]) -> dict[str, Any] | None:
     """The findings, or what is largest, with the same score of other models as small marks."""
-    first = [each.first for each in stated] or [e for e in leading(view, ROWS) if drawable(e)]
+    first = [each.first for each in stated if not each.folded] or [
+        e for e in leading(view, ROWS) if drawable(e)
+    ]
     first = [e for e in first if drawable(e)][:ROWS]
     if len(first) < 2:
         return None

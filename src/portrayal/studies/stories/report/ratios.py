@@ -18,7 +18,7 @@ from portrayal.report.figures.panels import Axis, reach, tiled
 from portrayal.report.findings import excludes_null
 from portrayal.report.study import words_of
 from portrayal.report.view import View, domain_of, domains
-from portrayal.report.words import GENDER_LABELS, borne, column_label
+from portrayal.report.words import borne, column_label, group_label, group_words
 from portrayal.studies.stories.report.reader import reader_table
 
 Rows = list[Estimate]
@@ -166,10 +166,16 @@ def subordination(view: View, estimates: Rows) -> Iterator[Figure]:
                 view, data, races, axis, size=(206, 26), title=title, labels=labels
             )
             charts.append(chart)
-        heading = f"{GENDER_LABELS.get(gender, gender)} references"
-        rows.append({"title": heading, "concat": charts, "columns": WIDE, "spacing": 30})
+        rows.append(
+            {
+                "title": group_label({"gender": gender}),
+                "concat": charts,
+                "columns": WIDE,
+                "spacing": 30,
+            }
+        )
     missing = "".join(
-        f" {GENDER_LABELS.get(g, g)} characters are too rare for any ratio."
+        f" {group_label({'gender': g})} are too rare for any ratio."
         for g in genders
         if g not in shown
     )
@@ -289,7 +295,7 @@ def median_racialized(view: View, estimates: Rows) -> Iterator[Figure]:
                 printed=[
                     row for row in printed if row.domain == domain and row.group[1][1] == gender
                 ],
-                title=f"{domain}, {GENDER_LABELS.get(gender, gender).lower()}",
+                title=f"{domain}, {group_words({'gender': gender})}",
                 limit=4.0,
                 legend="times as common in the subordinate role",
                 width=47,
