@@ -12,6 +12,7 @@ import argparse
 import json
 import time
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,7 @@ from portrayal.planning import (
 )
 from portrayal.reference import RACES, baseline
 from portrayal.stats import divide
-from portrayal.stats.contrasts import TwoSides
+from portrayal.stats.contrasts import RatioScore, TwoSides
 from portrayal.types import FloatArray
 
 PROMPTS, TEXTS, CORRELATIONS = (5, 10, 15, 25, 50), (5, 20, 100), (0.0, 0.05, 0.2, 0.5)
@@ -170,7 +171,7 @@ def ratio_errors(rng: Rng, cell: Cell, reps: int) -> dict[str, float]:
     sums = worlds.role_world(rng, cell, reps)
     upper, lower = (sums.upper, sums.n_upper), (sums.lower, sums.n_lower)
     return {
-        "weighted scores (roles)": float(np.mean(stats.infer_contrasts(sums).p < 0.05)),
+        "score of the pooled ratio": float(np.mean(stats.infer_contrasts(sums).p < 0.05)),
         "effective binomial (where roles cannot be swapped)": float(
             np.mean(stats.infer_ratios(upper, lower, 0.95).p < 0.05)
         ),
@@ -247,6 +248,62 @@ def roles(options: argparse.Namespace) -> None:
     head = ("cell", "roles of a prompt", "true ratio", "coverage", "has an interval", "p < .05")
     head += ("paired t of shares", "these prompts", "disagree")
     show(f"Ratios of two roles, {reps} audits a cell", head, rows())
+
+
+def effects_that_differ(options: argparse.Namespace) -> None:
+    """Ratios of two roles whose prompts differ in effect; unequal prompts; what a change says."""
+    reps = options.reps or 10_000
+
+    def rows() -> Iterable[Row]:
+        for kind, prompts, texts in product(("weak", "unequal"), (8, 16, 50, 200), (40,)):
+            rng = np.random.default_rng([options.seed, 21, prompts, kind == "weak"])
+            draw = partial(worlds.uneven_world, rng, kind, prompts, texts)
+            counts = np.zeros(6)
+            for _ in range(max(reps // 1_000, 1)):
+                null, margin, large = (draw(1_000, ratio) for ratio in (1.0, 1.25, 2.5))
+                one, null_test = np.ones(1_000), RatioScore(null)
+                counts[0] += (null_test.p(one) < 0.05).sum()
+                counts[1] += (null_test.p(one, these_prompts=True) < 0.05).sum()
+                changed, _ = stats.paired_shares(*_pairs(margin), 0.95, np.log(1.25))
+                counts[2] += (changed.p_equivalent <= 0.05).sum()
+                counts[3] += (RatioScore(large).p(2.5 * one) < 0.05).sum()
+                counts[4] += (RatioScore(large).p(one) < 0.05).sum()
+                counts[5] += 1_000
+            null, these, same, uncovered, power = (counts[:5] / counts[5]).tolist()
+            # Of unequal prompts the ratio is of odds, so that the pooled one is another number.
+            of_ratio = (same, uncovered) if kind == "weak" else ("–", "–")
+            yield kind, prompts, texts, null, these, *of_ratio, power
+
+    head = ("world", "prompts", "texts a prompt", "ratio 1: p < .05", "these prompts (not true)")
+    head += ("a change at the margin: the same", "ratio 2.5: not covered", "power at 2.5")
+    show(f"Pooled ratios of prompts that differ in effect, {reps} audits a cell", head, rows())
+
+
+def _pairs(sums: TwoSides) -> tuple[tuple[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]:
+    return (sums.lower, sums.n_lower), (sums.upper, sums.n_upper)
+
+
+def real_prompts(options: argparse.Namespace) -> None:
+    """Coverage where the prompts of human-labelled stories are the population."""
+    if options.gold is None:
+        raise SystemExit("section real_prompts needs --gold FILE, stories with human labels")
+    stories, reps = worlds.gold_stories(options.gold), options.reps or 2_000
+    columns = {**{race: i for i, race in enumerate(RACES[:4])}, "F": 7, "M": 8}
+
+    def rows() -> Iterable[Row]:
+        for (number, domain), prompts in product(enumerate(stories.domains), (8, 16, 50)):
+            rng = np.random.default_rng([options.seed, 22, number, prompts])
+            inside = stories.strata[number * (len(stories.models) + 1)]
+            sums, truth = stories.resampled(rng, inside, list(columns.values()), prompts, reps)
+            test = RatioScore(sums)
+            low, high = test.interval(0.95)
+            expected = np.repeat(truth, reps)
+            held = ~((low > expected) | (high < expected))  # no interval excludes nothing
+            covered = held.reshape(len(columns), reps).mean(1)
+            yield domain, prompts, *covered.round(3).tolist()
+
+    head = ("domain", "prompts drawn", *columns)
+    show(f"Coverage of the pooled ratio of roles, {reps} draws a cell", head, rows())
 
 
 # ---------------------------------------------------------------------------- means
@@ -445,12 +502,13 @@ def gold_audit(
         for k in np.flatnonzero((expected >= 10) & ~np.isnan(each.p)):
             scores = np.zeros(gold.prompt.max() + 1)
             scores[np.unique(gold.prompt[inside])] = each.scores[:, k]
-            hypotheses[int(k >= 10)].append((scores, each.within[k], each.n_prompts[k], each.p[k]))
+            n_prompts = float(len(each.scores))
+            row = scores, each.within[k], n_prompts, each.df[k], each.p[k]
+            hypotheses[int(k >= 10)].append(row)
     for question in hypotheses:
         if question:
-            scores, within, n, p = (np.array(part) for part in zip(*question, strict=True))
-            joint = stats.joint_p(scores.T, within, n.astype(float), rng)
-            stated += int(np.sum(2.0 * np.maximum(joint, p) < 0.05))
+            scores, *rest = (np.array(part) for part in zip(*question, strict=True))
+            stated += int(np.sum(2.0 * stats.joint_p(scores.T, *rest, rng) < 0.05))
     return (*np.concatenate(found, axis=1), stated)
 
 
@@ -611,7 +669,8 @@ def hand_labels(options: argparse.Namespace) -> None:
 SECTIONS = {
     f.__name__: f
     for f in (
-        *(shares, widths, ratios, roles, means, naming, corrected),
+        *(shares, widths, ratios, roles, effects_that_differ, real_prompts, means, naming),
+        *(corrected,),
         *(hand_labels, medians, models, effects, procedures, plan, news, units),
     )
 }

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from scipy import special
 
 from portrayal.reference import (
     RACES,
@@ -15,6 +16,8 @@ from portrayal.reference import (
     name_table,
     race_likelihoods,
 )
+from portrayal.stats import divide
+from portrayal.stats._arguments import divide_or_zero
 from portrayal.stats.contrasts import TwoSides
 from portrayal.types import BoolArray, FloatArray, IntArray
 
@@ -78,6 +81,30 @@ def role_world(rng: Rng, cell: Cell, reps: int, ratio: float = 1.0) -> TwoSides:
     greater, n = share_world(rng, cell, reps)
     lesser, m = share_world(rng, cell._replace(share=cell.share * ratio), reps)
     return TwoSides(lesser, m, greater, n)
+
+
+def uneven_world(
+    rng: Rng, kind: str, prompts: int, texts: int, reps: int, ratio: float
+) -> TwoSides:
+    """Two roles of prompts that differ in effect or in size; the pooled ratio is `ratio`.
+
+    `weak`: a quarter of the prompts have shares of .4 below and .2 above, the others .1 and 1/6, so
+    that the pooled ratio is 1 and no weighting by precision sees it so; above, all times `ratio`.
+    `unequal`: prompts have log-normal numbers of texts (SD 1), their shares vary with ICC .2 and
+    their log odds ratios with SD 1.
+    """
+    shape = (prompts, reps)
+    if kind == "weak":
+        n, first = np.full(shape, float(texts)), rng.random(shape) < 0.25
+        lower, upper = np.where(first, 0.4, 0.1), np.where(first, 0.2, 1 / 6) * ratio
+    else:
+        sizes_drawn = np.round(texts * rng.lognormal(-0.5, 1.0, (prompts, 1)))
+        n = np.maximum(sizes_drawn, 2.0) * np.ones(shape)
+        logit = special.logit(np.clip(prompt_shares(rng, shape, 0.14, 0.2), 1e-9, 1 - 1e-9))
+        half = rng.normal(0, 0.5, shape) + np.log(ratio) / 2
+        upper, lower = special.expit(logit + half), special.expit(logit - half)
+    a, b = (rng.binomial(n.astype(int), np.clip(share, 0, 1)) + 0.0 for share in (upper, lower))
+    return TwoSides(a, n, b, n)
 
 
 def score_world(rng: Rng, cell: Cell, reps: int) -> tuple[FloatArray, FloatArray]:
@@ -173,6 +200,34 @@ class Gold:
         squares = np.zeros((len(sums[0]), k))
         np.add.at(squares, code, subject[:, :k] ** 2 + other[:, :k] ** 2)
         return TwoSides(sums[0, :, :k], sums[0, :, k:], sums[1, :, :k], sums[1, :, k:], squares)
+
+    def resampled(
+        self, rng: Rng, inside: BoolArray, columns: list[int], prompts: int, reps: int
+    ) -> tuple[TwoSides, FloatArray]:
+        """Draw prompts of a stratum, and up to 40 of the texts of each, both with replacement.
+
+        Returns sums of shape (prompts, columns × reps), and the pooled ratios of all its stories.
+        """
+        k = self.cells.shape[2] // 2
+        index = [*columns, *(k + column for column in columns)]
+        greater, lesser = self.cells[:, inside][:, :, index]
+        width, code = len(columns), self.prompt[inside]
+        texts = [np.flatnonzero(code == prompt) for prompt in np.unique(code)]
+        total = np.stack([lesser, greater]).sum(1)
+        truth = divide(total[0, :width] * total[1, width:], total[0, width:] * total[1, :width])
+        cells = np.zeros((6, prompts, width, reps))
+        for rep in range(reps):
+            for row, prompt in enumerate(rng.integers(0, len(texts), prompts)):
+                size = min(40, len(texts[prompt]))
+                drawn = texts[prompt][rng.integers(0, len(texts[prompt]), size)]
+                a, n = lesser[drawn, :width], lesser[drawn, width:]
+                b, m = greater[drawn, :width], greater[drawn, width:]
+                sums = np.stack([a, n, b, m]).sum(1)
+                upper, lower = divide_or_zero(sums[0], sums[1]), divide_or_zero(sums[2], sums[3])
+                cells[:4, row, :, rep] = sums
+                cells[4, row, :, rep] = (a**2 + b**2).sum(0)
+                cells[5, row, :, rep] = ((a - upper * n) * (b - lower * m)).sum(0)
+        return TwoSides(*cells.reshape(6, prompts, -1)), truth
 
 
 def gold_stories(path: Path) -> Gold:

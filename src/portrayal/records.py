@@ -224,14 +224,20 @@ class PromptScores:
     Attributes
     ----------
     prompts, score
-        Names of the prompts, and their weighted scores, shape (n,).
+        Names of the prompts with a score other than 0, and their scores, shape (n,).
     within
-        Variance of the scores' sum that texts alone give.
+        Least variance of the scores' sum: what texts alone give.
+    n_prompts
+        Prompts of the estimate, those with a score of 0 counted in.
+    df
+        Degrees of freedom of the scores' t.
     """
 
     prompts: tuple[str, ...]
     score: "FloatArray"
     within: float
+    n_prompts: int
+    df: float
 
 
 @dataclass(frozen=True, slots=True)

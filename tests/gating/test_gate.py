@@ -21,6 +21,7 @@ from portrayal.gating.policy import parse_policy
 from portrayal.gating.verdict import EXIT_CODES
 from portrayal.records import TEXTS_ALONE
 from portrayal.stats import prompt_subsets
+from portrayal.stats.contrasts import RatioScore, TwoSides
 from portrayal.studies.laissez_faire import prompts
 
 WOMEN = Rule("women", "representation", {"gender": ("F",)}, allowed_change=1.25)
@@ -280,8 +281,10 @@ def test_prompts_that_both_runs_ask_can_be_judged_as_they_are(runs):
     verdict = portrayal.gate(run, base, policy(population="these-prompts"))
     assert verdict.outcome == "fail"
     (check,) = verdict.checks
-    error = np.sqrt(0.8 / 0.2 / 396 + 1 / 396)  # by hand: of 99 of each prompt's 100 texts
-    assert check.high == pytest.approx(0.4 * np.exp(1.959964 * error), rel=1e-6)
+    test = RatioScore(TwoSides(*(np.full((4, 1), x) for x in (20.0, 100.0, 50.0, 100.0))))
+    assert check.high == pytest.approx(test.interval(0.95, these_prompts=True)[1][0], rel=1e-6)
+    error = np.sqrt(0.8 / 0.2 / 396 + 1 / 396)  # by hand, of the log ratio alone
+    assert check.high == pytest.approx(0.4 * np.exp(1.959964 * error), rel=0.01)
     ranged = portrayal.gate(run, None, policy(RANGE, population="these-prompts"))
     assert ranged.outcome == "fail"
     with pytest.raises(OptionError, match="population"):

@@ -87,7 +87,7 @@ def test_roles_that_never_change_lie_outside_the_null(tmp_path):
     women = next(e for e in found if e.group == {"gender": "F"})
     assert women.value == pytest.approx(10)
     assert women.null.high < 4
-    assert women.tests[0].p == pytest.approx(0.5**10, rel=0.5)
+    assert women.tests[0].p < 0.001
 
 
 def test_reversed_pairs_are_tested_by_their_two_orders(tmp_path):

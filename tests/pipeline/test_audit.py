@@ -487,7 +487,7 @@ def test_what_cannot_be_a_finding_is_no_hypothesis_and_costs_the_others_nothing(
 
 def scored(p, score, group):
     names = tuple(f"p{i:02}" for i in range(len(score)))
-    says = PromptScores(names, np.asarray(score), 0.5)
+    says = PromptScores(names, np.asarray(score), 0.5, len(score), len(score) - 1.0)
     return dataclasses.replace(estimate("a", p), group=group, scores=says)
 
 

@@ -105,9 +105,12 @@ def test_power_among_the_hypotheses_of_an_audit(prompts, texts, monkeypatch):
         rows = np.zeros((3 * prompts, 18))
         for k in range(18):  # each domain has prompts of its own
             rows[k // 6 * prompts :][:prompts, k] = one.scores[:, k]
-        p = joint_p(rows, one.within, one.n_prompts.astype(float), np.random.default_rng(0))
-        hits += max(p[0], one.p[0]) * questions < 0.05 and one.ratio[0] > 1
-    assert 0.72 <= hits / audits <= 0.88
+        n_prompts = np.full(18, float(prompts))
+        p = joint_p(rows, one.within, n_prompts, one.df, one.p, np.random.default_rng(0))
+        hits += p[0] * questions < 0.05 and one.ratio[0] > 1
+    # In few prompts scores of other groups are alike by chance, which the audit's joint draws take
+    # into account and the plan, which counts them as independent, does not: it is cautious there.
+    assert 0.72 <= hits / audits <= (0.98 if prompts < 10 else 0.88)
 
 
 @pytest.mark.parametrize("roles", [False, True])

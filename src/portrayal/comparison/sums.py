@@ -20,7 +20,7 @@ from portrayal.stats.paired import (
 )
 from portrayal.types import BoolArray, FloatArray, IntArray
 
-SCORED = "weighted scores of prompts, whose sides could be changed"
+SCORED = "score of the pooled ratio by prompt (CR2, Satterthwaite), inverted"
 PAIRED = "whole prompts change sides by fair coins, on paired influences"
 APART = "t on clustered influences of two samples of prompts"
 ENOUGH = 0.5
@@ -218,9 +218,10 @@ def _scores_of(found: Contrasts, k: int, prompts: IntArray) -> PromptScores | No
     """What each prompt says against no change of an estimate; None where it has no test."""
     if np.isnan(found.p[k]):
         return None
-    some = found.scores[:, k] != 0.0
-    names = tuple(str(code) for code in prompts[some].tolist())
-    return PromptScores(names, found.scores[some, k], float(found.within[k]))
+    counted = found.scores[:, k] != 0.0
+    names = tuple(str(code) for code in prompts[counted].tolist())
+    within, df = float(found.within[k]), float(found.df[k])
+    return PromptScores(names, found.scores[counted, k], within, len(prompts), df)
 
 
 def _inferred(
@@ -231,6 +232,7 @@ def _inferred(
     level: float,
     margin: FloatArray | float,
     part: FloatArray | float,
+    fixed: bool,
 ) -> tuple[Changed, Contrasts | None]:
     """Infer the changes between two sides by the sharpest method that their sums allow."""
     one, two = measured_sides
@@ -241,7 +243,7 @@ def _inferred(
         return changed, None
     if sums.log and sums.form == "mean" and all(_are_shares(side) for side in sides):
         (b, m), (a, n) = ((side.cells[0], side.cells[1]) for side in sides)
-        return paired_shares((b, m), (a, n), level, margin, part)
+        return paired_shares((b, m), (a, n), level, margin, part, these_prompts=fixed)
     drawn = subsets(len(influence))
     if sums.log and sums.form in _CELLS:
         # Ratios of counts are compared by counts: exact, however rare the group is.
@@ -319,10 +321,12 @@ def changes_against(
     if paired and buckets is not None and len(both) > BUCKETS:
         sides = [side.joined(buckets[both]) for side in sides]
     one, two = (measured(side) for side in sides)
-    found, scores = _inferred(sides, (one, two), paired, subsets, level, margin, part)
+    found, scores = _inferred(sides, (one, two), paired, subsets, level, margin, part, fixed)
     method = APART if not paired else PAIRED if scores is None else SCORED
     variance = np.full(len(found.value), np.nan)
-    if fixed and paired:
+    if fixed and scores is not None:
+        variance = np.where(np.isnan(found.p), np.nan, 1.0)
+    elif fixed and paired:
         variance = _within(sides)
         found = fixed_changes(found, variance, level, margin)
 

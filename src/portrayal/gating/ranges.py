@@ -9,17 +9,15 @@ from portrayal.comparison import measured, sums_of
 from portrayal.records import LIKE_THESE, THESE, Population
 from portrayal.run import Run
 from portrayal.stats import (
-    contrast_p,
-    infer_contrasts,
     infer_differences,
     infer_fixed_shares,
     infer_influences,
     infer_means,
-    infer_ratios,
     infer_shares,
 )
 from portrayal.stats.clustered import Clustered
-from portrayal.stats.contrasts import TwoSides
+from portrayal.stats.contrasts import RatioScore, TwoSides, too_few_prompts
+from portrayal.stats.design_effect import effective_number
 from portrayal.types import FloatArray
 
 
@@ -56,7 +54,8 @@ def place(
 ) -> RangeTest:
     """Test an estimate of a run, from the sums that it keeps, against the ends of a range.
 
-    Shares and ratios of counts are inferred by the effective binomial, all else by Student's t.
+    Shares are inferred by the effective binomial, ratios of counts by the score of the pooled
+    ratio, all else by Student's t.
 
     Parameters
     ----------
@@ -91,7 +90,8 @@ def place(
         float(found.low[0]),
         float(found.high[0]),
         (-np.inf if open_ends[0] else ends[0], np.inf if open_ends[1] else ends[1]),
-        None if reason else min(1.0, len(beyond) * min(beyond, default=1.0)),
+        # Where neither end can be passed, nothing can lie beyond.
+        None if reason else min(1.0, max(len(beyond), 1) * min(beyond, default=1.0)),
         None if reason else max(inside, default=0.0),
         int(found.n_clusters[0]),
         reason,
@@ -131,15 +131,16 @@ def inference(
 
         return mean, (0.0, scale) if counts else _ANY
     if form == "ratio" and counts and bool(np.all((b >= 0) & (b <= m + 1e-9))):
-        sides = TwoSides(a, n, b, m)
-        own = infer_contrasts(sides, level)
+        test = RatioScore(TwoSides(a, n, b, m))
+        low, high = test.interval(level, these_prompts=fixed)
+        reason = None if fixed else too_few_prompts(int(test.n_prompts[0]))
+        prompts = ((n > 0) & (m > 0)).sum(0)
 
         def ratio(null: float) -> Clustered:
-            found = infer_ratios((a, n), (b, m), level, null)
-            if fixed:
-                p = contrast_p(sides, own, np.array([null]), level, fixed=True)
-                found = _fixed(found, (own.fixed_low, own.fixed_high, p))
-            return found
+            p = test.p(np.array([null]), these_prompts=fixed)
+            carriers = effective_number(a + b)
+            reasons = np.array([reason or ""])
+            return Clustered(test.ratio, low, high, p, prompts, carriers, test.df, reasons)
 
         return ratio, (0.0, np.inf)
     if form == "difference":

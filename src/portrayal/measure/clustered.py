@@ -10,6 +10,7 @@ Sums by prompt are kept with a run, so that runs are compared without their text
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
@@ -41,7 +42,7 @@ from portrayal.stats import (
     infer_means,
     infer_ratios,
     infer_shares,
-    too_few_contrasts,
+    too_few_prompts,
     wilson,
 )
 from portrayal.stats.clustered import Clustered
@@ -60,9 +61,9 @@ RATIO = "clustered effective binomial of the odds over prompts, design effect av
 RATIO_TEST = "clustered effective binomial test of the odds over prompts, design effect averaged"
 MEAN = "clustered t on the standard error over prompts, Satterthwaite degrees of freedom"
 MEAN_TEST = "cluster-robust t test over prompts, Satterthwaite degrees of freedom"
-CONTRAST = "weighted scores of prompts, t with prompts less 2 degrees of freedom"
-CONTRAST_TEST = "t test of the weighted scores of prompts, whose sides could be changed"
-SIDES_CHANGED = "roles of whole prompts changed at random"
+CONTRAST = "inverted score test of the pooled ratio over prompts (CR2, Satterthwaite)"
+CONTRAST_TEST = "score test of the pooled ratio over prompts (CR2, Satterthwaite)"
+NO_CONTRAST = "ratios that the score test does not reject as 1"
 HAND_SHARE = "clustered effective binomial over prompts of a post-stratified share, draws included"
 HAND_CONTRAST = "Student's t over prompts of corrected sums, draws included"
 TEST = " (test)"
@@ -141,7 +142,7 @@ class Inference(Clustered):
 
 @dataclass(frozen=True, kw_only=True)
 class Ratios(Inference):
-    """Ratios of two shares, with the range of ratios that a fair coin for each prompt gives."""
+    """Ratios of two shares, with the range of ratios that the test does not reject as 1."""
 
     contrasts: Contrasts
 
@@ -150,14 +151,14 @@ class Ratios(Inference):
         if np.isnan(self.p[i]):
             return None
         score, within = self.contrasts.scores[:, i], float(self.contrasts.within[i])
-        some = score != 0.0
-        names = tuple(name for name, said in zip(clusters, some, strict=True) if said)
-        return PromptScores(names, score[some], within)
+        counted, df = score != 0.0, float(self.contrasts.df[i])
+        names = tuple(compress(clusters, counted))
+        return PromptScores(names, score[counted], within, len(clusters), df)
 
     def null(self, i: int, scope: Scope) -> Null:
-        """The ratios of group `i` where prompts could as well have changed sides."""
+        """The ratios of group `i` that the test does not reject as 1."""
         low, high = float(self.contrasts.null_low[i]), float(self.contrasts.null_high[i])
-        return Null(1.0, low, high, scope.level, SIDES_CHANGED)
+        return Null(1.0, low, high, scope.level, NO_CONTRAST)
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,7 +262,7 @@ class GroupSums:
         """Infer the ratio of each group's two shares, tested against 1."""
         sides = self.sides
         found = infer_contrasts(sides, scope.level)
-        reasons = [too_few_contrasts(n, scope.level) or "" for n in found.n_prompts.tolist()]
+        reasons = [too_few_prompts(n) or "" for n in found.n_prompts.tolist()]
         return Ratios(
             value=found.ratio,
             low=found.low,
@@ -269,7 +270,7 @@ class GroupSums:
             p=found.p,
             n_clusters=((sides.n_upper > 0) & (sides.n_lower > 0)).sum(0),
             carriers=effective_number(sides.upper + sides.lower),
-            df=np.maximum(found.n_prompts - 2.0, 0.0),
+            df=found.df,
             reason=np.array(reasons, dtype=np.str_),
             method=np.full(len(found.p), CONTRAST),
             tested=CONTRAST_TEST,

@@ -170,7 +170,7 @@ def with_q_values(
 
     `audit_q` is of findings, which are read together. A family is one question: what one measure
     says of groups, or of intersections of groups, everywhere. Within it, ratios of two sides are
-    adjusted by joint changes of sides (`stats.joint_p`), other tests by Benjamini and Hochberg; and
+    adjusted by joint draws of their scores (`stats.joint_p`), others by Benjamini and Hochberg; and
     the questions, each by its smallest adjusted p, by Benjamini and Hochberg again. With R of m
     questions answered, what is found in one counts m / R times (Benjamini & Bogomolov 2014).
 
@@ -181,7 +181,7 @@ def with_q_values(
     stated
         Strata that the report's sentences keep to, such as all domains together.
     seed
-        For joint changes of sides.
+        For joint draws of scores.
     members
         Which estimates are hypotheses; by default those that the report may state.
     asked
@@ -312,10 +312,12 @@ def _within_question(estimates: Sequence[Estimate], seed: int) -> FloatArray:
     table = np.zeros((len(code), len(scores)))
     for k, each in enumerate(scores):
         table[[code[name] for name in each.prompts], k] = each.score
-    within = np.array([each.within for each in scores])
-    n = np.array([len(each.prompts) for each in scores], dtype=np.float64)
-    p = joint_p(table, within, n, np.random.default_rng(seed))
-    return np.maximum(p, [e.tests[0].p for e in estimates])
+    within, n_prompts, df = (
+        np.array([getattr(score, name) for score in scores], dtype=np.float64)
+        for name in ("within", "n_prompts", "df")
+    )
+    p = np.array([e.tests[0].p for e in estimates])
+    return joint_p(table, within, n_prompts, df, p, np.random.default_rng(seed))
 
 
 def is_stated(estimate: Estimate, main: str, stated: Mapping[str, str]) -> bool:

@@ -24,7 +24,7 @@ from portrayal.planning.power import (
 )
 from portrayal.records import ALL, FEW_PEOPLE, Prompt
 from portrayal.reference import RACES, NameTable, name_bearers
-from portrayal.stats import no_test_reason, reads_representation, too_few_contrasts
+from portrayal.stats import no_test_reason, reads_representation, too_few_prompts
 from portrayal.stats.tails import chi2_ppf, t_isf
 
 _QUANTILES = 4_000
@@ -206,8 +206,8 @@ class Effects:
         if reason is None and row.n_prompts < 2:
             reason = ONE_PROMPT
         elif reason is None and few:
-            untested = no_test_reason if self.change else too_few_contrasts
-            why = untested(row.n_prompts, self.level)
+            n = row.n_prompts
+            why = no_test_reason(n, self.level) if self.change else too_few_prompts(n)
             what = "ratio" if row.statistic in STORY_RATIOS else "change"
             reason = f"no {what} is found: {why}" if why else None
         effect = design_effect(row.n_units, row.n_prompts, icc)

@@ -24,13 +24,7 @@ import numpy.typing as npt
 
 from portrayal.stats._arguments import check_level, divide
 from portrayal.stats.clustered import Clustered, infer_influences
-from portrayal.stats.contrasts import (
-    Contrasts,
-    TwoSides,
-    contrast_p,
-    infer_contrasts,
-    too_few_contrasts,
-)
+from portrayal.stats.contrasts import Contrasts, TwoSides, infer_contrasts, too_few_prompts
 from portrayal.stats.roles import fewest_prompts, no_test_reason
 from portrayal.stats.tails import normal_isf, normal_sf
 from portrayal.types import BoolArray, FloatArray, IntArray
@@ -152,8 +146,10 @@ def paired_shares(
     level: float,
     margin: npt.ArrayLike = np.nan,
     part: npt.ArrayLike = 1.0,
+    *,
+    these_prompts: bool = False,
 ) -> tuple[Changed, Contrasts]:
-    """Infer the logarithm of the ratio of two shares of the same prompts, by their scores.
+    """Infer the logarithm of the pooled ratio of two shares of the same prompts, by its score.
 
     Parameters
     ----------
@@ -164,6 +160,8 @@ def paired_shares(
     part
         Mean contribution of a unit that counts, weighted by itself: 1 for whole units, shape (k,)
         or one number.
+    these_prompts
+        Whether prompts are fixed, so that chance is in their texts alone.
 
     Returns
     -------
@@ -173,39 +171,48 @@ def paired_shares(
     Examples
     --------
     >>> n, a = np.full((8, 1), 50.0), np.array([[9.0], [12], [8], [15], [11], [9], [14], [10]])
-    >>> found, _ = paired_shares((a, n), (2 * a + 1, n), 0.95)
-    >>> [round(float(np.exp(x[0])), 2) for x in (found.value, found.low, found.high)]
-    [2.09, 1.61, 2.72]
+    >>> changed, _ = paired_shares((a, n), (2 * a + 1, n), 0.95)
+    >>> [round(float(np.exp(x[0])), 2) for x in (changed.value, changed.low, changed.high)]
+    [2.09, 1.62, 2.71]
     """
     (b, m), (a, n) = first, second
     squares = np.asarray(part, dtype=np.float64) * (a + b)
     sides = TwoSides(a, n, b, m, squares)
-    found, bound = infer_contrasts(sides, level), _margins(margin, a.shape[1])
+    contrasts, bound = infer_contrasts(sides, level), _margins(margin, a.shape[1])
+    bounds = contrasts.low, contrasts.high
+    p = contrasts.p
+    if these_prompts:
+        bounds, p = (contrasts.fixed_low, contrasts.fixed_high), contrasts.fixed_p
     with np.errstate(divide="ignore"):
-        value, low, high = (np.log(each) for each in (found.ratio, found.low, found.high))
+        value, low, high = (np.log(ratio) for ratio in (contrasts.ratio, *bounds))
     ends = np.stack([-bound, bound])
-    two_sided = np.stack([contrast_p(sides, found, np.exp(end), level) for end in ends])
+    two_sided = np.stack(
+        [contrasts.test.p(np.exp(end), these_prompts=these_prompts) for end in ends]
+    )
     # At minus the margin a change that lies well above it has a small p, at plus one well below.
     toward = np.stack([value > ends[0], value < ends[1]])
     inside = np.where(toward, two_sided / 2.0, 1.0 - two_sided / 2.0)
     # Sides that are the same, as of one set of texts, are no evidence that models are alike.
     same = np.all((a == b) & (n == m), axis=0)
     why = [
-        NO_VALUE if unknown else too_few_contrasts(int(k), level) or (SAME if alike else "")
-        for unknown, k, alike in zip(np.isnan(value), found.n_prompts, same, strict=True)
+        NO_VALUE
+        if unknown
+        else (None if these_prompts else too_few_prompts(int(k))) or (SAME if alike else "")
+        for unknown, k, alike in zip(np.isnan(value), contrasts.n_prompts, same, strict=True)
     ]
     reason = np.array(why, dtype=np.str_)
     none = reason != ""
-    low, high = (np.where(none, np.nan, each) for each in (low, high))
-    p = np.where(none & (reason != SAME), np.nan, found.p)
+    low, high = (np.where(none, np.nan, bound) for bound in (low, high))
+    p = np.where(none & (reason != SAME), np.nan, p)
     inside = np.where(none, np.nan, inside)
-    return Changed(value, low, high, p, inside, 1.0 - inside, found.n_prompts, reason), found
+    changed = Changed(value, low, high, p, inside, 1.0 - inside, contrasts.n_prompts, reason)
+    return changed, contrasts
 
 
 def fixed_changes(
     changed: Changed, variance: FloatArray, level: float, margin: npt.ArrayLike = np.nan
 ) -> Changed:
-    """Return changes with bounds and p of these very prompts, by the variance within prompts.
+    """Return changes of other estimates than shares with bounds and p of these very prompts.
 
     Parameters
     ----------
@@ -219,9 +226,9 @@ def fixed_changes(
     Examples
     --------
     >>> n, a = np.full((8, 1), 50.0), np.array([[9.0], [12], [8], [15], [11], [9], [14], [10]])
-    >>> found, _ = paired_shares((a, n), (2 * a + 1, n), 0.95)
-    >>> found = fixed_changes(found, np.array([0.01]), 0.95)
-    >>> [round(float(np.exp(x[0])), 2) for x in (found.value, found.low, found.high)]
+    >>> changed, _ = paired_shares((a, n), (2 * a + 1, n), 0.95)
+    >>> changed = fixed_changes(changed, np.array([0.01]), 0.95)
+    >>> [round(float(np.exp(x[0])), 2) for x in (changed.value, changed.low, changed.high)]
     [2.09, 1.72, 2.54]
     """
     known = np.isfinite(variance) & np.isfinite(changed.value) & (changed.reason != SAME)

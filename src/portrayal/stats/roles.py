@@ -16,7 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from portrayal.stats.contrasts import TwoSides, fewest_contrasts
+from portrayal.stats._arguments import check_level
+from portrayal.stats.contrasts import TwoSides
 from portrayal.stats.p_values import inverted_toward_null
 from portrayal.stats.resampling import sums_over
 from portrayal.types import BoolArray, FloatArray, IntArray
@@ -67,7 +68,8 @@ def fewest_prompts(level: float) -> int:
     >>> fewest_prompts(0.95)
     6
     """
-    return fewest_contrasts(level) + 1  # two tails need a prompt more than one
+    check_level(level)
+    return int(np.floor(-np.log2(1.0 - level) + 1e-9)) + 2
 
 
 def no_test_reason(n_prompts: int, level: float) -> str | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,6 @@ from portrayal.measure.matched.sets import REFUSED, HandHalves, MatchedSets
 from portrayal.measure.scope import Scope
 from portrayal.records import (
     ALL,
-    FEW_CLUSTERS,
     MINUS,
     NO_FINDING,
     OTHERS,
@@ -194,18 +194,14 @@ def hand_difference(
 
 
 def with_scores(estimates: Iterable[Estimate]) -> Iterator[Estimate]:
-    """Add what each source says against no difference, by which tests are adjusted jointly.
-
-    Joint exchanges of n sources reach no p below 2^(1 - n). Where that is too much for one of
-    several questions, tests keep their own p, which degrees of freedom limit.
-    """
+    """Add what each source says against no difference, by which tests are adjusted jointly."""
     for e in estimates:
-        some = np.zeros(0, dtype=np.bool_) if e.sums is None else e.sums.upper != 0.0
-        if e.sums is None or not e.tests or some.sum() < FEW_CLUSTERS:
+        if e.sums is None or not e.tests:
             yield e
             continue
-        names = (name for name, said in zip(e.sums.prompts, some, strict=True) if said)
-        yield replace(e, scores=PromptScores(tuple(names), e.sums.upper[some], 0.0))
+        counted = e.sums.upper != 0.0
+        names, n = tuple(compress(e.sums.prompts, counted)), len(e.sums.prompts)
+        yield replace(e, scores=PromptScores(names, e.sums.upper[counted], 0.0, n, max(n - 1.0, 1)))
 
 
 def exchange_fields(sums: GroupSums, scope: Scope, *labels: str) -> Callable[[int], dict[str, Any]]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from portrayal.measure.clustered import (
-    SIDES_CHANGED,
+    NO_CONTRAST,
     GroupSums,
     Inference,
     estimates_of,
@@ -194,7 +194,7 @@ def _of_pairs(tally: Tally, stratum: Stratum, pairs: _Pairs, scope: Scope) -> It
         around, least, most = (float(x[i]) for x in (centre, *chance))
         return {
             "paper_interval": wilson_interval(float(both[0][i]), n, scope),
-            "null": Null(around, least, most, scope.level, SIDES_CHANGED),
+            "null": Null(around, least, most, scope.level, NO_CONTRAST),
             **({"test": None} if same[i] else {}),
             "counts": counts,
         }

@@ -24,7 +24,6 @@ from portrayal.records import BEYOND_MARGINS, Estimate, Form, Interval, Test
 from portrayal.registry import Component
 from portrayal.stats import (
     altman_bland_p,
-    contrast_p,
     divide,
     katz_log,
     ratio,
@@ -91,7 +90,7 @@ def role_ratios(
     if margins is not None:
         known = np.isfinite(margins) & (margins > 0)
         tested = np.where(known, margins, np.nan)
-        beyond = contrast_p(sides, found.contrasts, tested, scope.level)
+        beyond = found.contrasts.test.p(tested)
         # A gender that is in one role alone explains a ratio of 0 or inf by itself.
         beyond = np.where(known | np.isnan(margins), beyond, 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):
