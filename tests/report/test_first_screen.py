@@ -96,7 +96,7 @@ def test_a_median_is_no_finding_of_its_own_but_stands_beside_its_measure(make_ru
     rows += [rep(0.5, 0.2, 2, 8, model=m, q=0.5) for m in ("a", "b")]
     (said,) = first_screen(View.of(make_run(rows, models=("a", "b")))).stated
     assert [e.measure for e in said.estimates] == [REP]
-    assert said.evidence.endswith(" In the median model 0.40 (0.30–0.50).")
+    assert said.evidence.endswith(" In the median model 0.40 times (0.30–0.50).")
     assert said.facts[-2] == "both models agree"
 
 

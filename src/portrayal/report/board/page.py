@@ -125,10 +125,16 @@ def _headline(entry: Entry, *, private: bool) -> dict[str, Any]:
     none = "" if facts["headline"] == "found" else str(facts["sentence"])
     if private and none:
         none = none.partition(" (")[0].rstrip(".") + "."
-    shown_ = [(short(f["sentence"], 400), f["strength"]) for f in known[:3]]
+    shown_ = [(short(f["sentence"], 400), _sure(f)) for f in known[:3]]
     rest = len(known) - len(shown_)
     more = more or (f"and {rest} more in its report" if rest else "")
     return {"none": none, "findings": shown_, "more": more}
+
+
+def _sure(finding: Mapping[str, Any]) -> str:
+    """How sure a finding is, as its page says it."""
+    alone = finding.get("population") == "these prompts"
+    return "holds in these prompts" if alone else "holds for prompts like these"
 
 
 def _is_plain(group: Mapping[str, str]) -> bool:

@@ -102,7 +102,8 @@ def _stated(view: View, e: Estimate, headline: str, more: str = "") -> Stated:
     """A sentence with its interval, null and q, and what else is said of them."""
     said = f"{fmt.level(view.level)} interval over {fmt.plural(e.n_clusters, 'headline')}"
     if e.null is not None and e.null.method:
-        said += f"; if nothing differed: {e.null.method}"
+        reach = fmt.interval(e.null, form_of(e))
+        said += f"; if nothing differed it would read {reach} ({e.null.method})"
     return Stated(headline, facts_of(view, e), f"{said}.{more}", strength_of(view, e), (e,))
 
 
