@@ -108,8 +108,8 @@ class ReaderErrors:
         own = _CORRECTED.get(e.measure)
         by_hand = None if own is None else self.by_hand.get(key_of(own, e))
         if by_hand is not None and by_hand.value is not None and by_hand.interval is not None:
-            bounds = by_hand.interval
-            return e if e.interval is None else _with(e, by_hand.value, bounds.low, bounds.high)
+            ends = by_hand.interval.low, by_hand.interval.high
+            return e if e.interval is None else _with(e, by_hand.value, *ends)
         if self.confusion is None or e.measure not in _DRAWN:
             return e
         why, drawn, bounds = self._why_not(e), [], _chance(e, self.scope.level)
@@ -125,9 +125,9 @@ class ReaderErrors:
         tail = (1.0 - bounds.level) / 2.0
         known = (each[1:][~np.isnan(each[1:])] for each in drawn)
         at = [tail, 1.0 - tail]
-        ends = [np.quantile(each, at, method="inverted_cdf").tolist() for each in known]
-        low = min(bounds.low, *(end[0] for end in ends))
-        high = max(bounds.high, *(end[1] for end in ends))
+        drawn_ends = [np.quantile(each, at, method="inverted_cdf").tolist() for each in known]
+        low = min(bounds.low, *(end[0] for end in drawn_ends))
+        high = max(bounds.high, *(end[1] for end in drawn_ends))
         # Where labels by hand show how the reader errs, the corrected value is no nearer to them
         # than the read one (scripts/reader/score_errors.py), so the range alone has the errors.
         value = e.value if self.confusion.labelled else float(drawn[0][0])
