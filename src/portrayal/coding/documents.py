@@ -27,6 +27,8 @@ from portrayal.reference.locales import HOME
 if TYPE_CHECKING:
     from scipy import sparse
 
+TEXT = "text"
+"""What clusters are where every text is one."""
 _WORD = re.compile(r"[^\W\d_]+(?:['’\-\u2010\u2011][^\W\d_]+)*")
 _AFTER = re.compile(r"\b([A-Z]\w+)\.?[ ](?=([A-Z]\w+))")
 _SMALL = re.compile(r"(?<!\w)[a-z]+(?!\w)")
@@ -107,8 +109,8 @@ def read_documents(
     groups
         Columns with the group labels.
     cluster
-        Column of what makes texts dependent; the prompt where there is such a column, else the
-        text.
+        Column of what makes texts dependent, or "text" where none does; the prompt where there is
+        such a column, else whom texts are about by name, else the text.
     columns
         Field → column, or "FIELD=NAME" strings; fields are text, name (first names, which are
         masked), prompt, outcome, and role, which is never guessed.
@@ -127,7 +129,9 @@ def read_documents(
     wanted = ("text", "name", "prompt", "outcome", *(["role"] if "role" in given else ()))
     field = find_columns(wanted, source.columns, columns=given, needed=("text",), where=source.name)
     text, role, outcomes = field["text"], field.get("role"), field.get("outcome", "")
-    cluster = cluster or field.get("prompt")
+    cluster = cluster or field.get("prompt") or field.get("name")
+    if cluster == TEXT and cluster not in (source.columns if text != TEXT else ()):
+        cluster = None
     for name in (*groups, cluster):
         if name and name not in source.columns:
             known = ", ".join(source.columns)
@@ -150,7 +154,7 @@ def read_documents(
         {name: tuple(_cell(row, name) for row in rows) for name in groups},
         tuple(_cell(row, role) if role else "all" for row in rows),
         np.unique(keys, return_inverse=True)[1].astype(np.int64),
-        cluster or "text",
+        cluster or TEXT,
         names_mask(words, (_cell(row, text) for row in rows)),
         dict(unread),
     )
