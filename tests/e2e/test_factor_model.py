@@ -83,7 +83,7 @@ def _audit(texts: Path, factor: Path, server: OpenAIServer, *more: object) -> li
 
 
 def _said(folder: Path, source: str = "faith/model") -> dict[str, int]:
-    note = json.loads((folder / "r/annotations/groups.v1/stage.json").read_text("utf-8"))
+    note = json.loads((folder / "r/annotations/groups.v2/stage.json").read_text("utf-8"))
     found: dict[str, int] = note["settings"]["asked"]["said"][source]
     return found
 

@@ -192,7 +192,7 @@ def group_words(
         }
         if len({own[value] for value in paired}) > 1:
             return f"words of the factor {factor.name}", paired
-        listed = [each.words for each in factor.sources if isinstance(each, WordSource)]
+        listed = [each.listed for each in factor.sources if isinstance(each, WordSource)]
         none = {w for each in factor.sources if isinstance(each, ColumnSource) for w in each.none}
         bare += [value for value, key in own.items() if not key and spelling_key(value) in none]
         there = {

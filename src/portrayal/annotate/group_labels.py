@@ -421,7 +421,7 @@ def repeated_responses(run: Run, factor: Factor) -> Iterator[tuple[str, str, str
     Text, source of the factor, form (one of `FORMS`), the groups that it said first or the status
     of a response without one, and whether it said the same then.
     """
-    asked = (run.annotations("groups.v1").note().get("settings") or {}).get("asked") or {}
+    asked = (run.annotations("groups.v2").note().get("settings") or {}).get("asked") or {}
     place = run.path / asked.get("answers", "")
     if not (place / AGAIN_FILE).is_file():
         return

@@ -14,13 +14,19 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from itertools import accumulate
+from itertools import accumulate, takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from portrayal.annotate.annotator import Annotator
+from portrayal.annotate.contexts import (
+    LEAST_BEARERS,
+    Context,
+    people_lists,
+    read_context,
+)
 from portrayal.annotate.group_labels import (
     GROUP,
     NONE,
@@ -31,6 +37,8 @@ from portrayal.annotate.group_labels import (
     GroupResponse,
     answers_of,
 )
+from portrayal.annotate.people.any_text.everyone import find_everyone
+from portrayal.annotate.people.shared.words import FUNCTION_WORDS, TITLES, bearers
 from portrayal.annotate.word_match import TOKEN, Words, fold, variants
 from portrayal.errors import DataError, OptionError
 from portrayal.reference.factors import (
@@ -54,20 +62,31 @@ _PIECES = re.compile(f"({TOKEN.pattern})")
 
 
 class _Entry(NamedTuple):
-    """What a phrase stands for: a column, how many of its words count, and needed capitals."""
+    """What a phrase stands for: a column, and the capitals and the context that it needs."""
 
     column: int
-    counted: int
-    written: str
+    written: str = ""
+    context: Context | None = None
 
 
 class WordMatch(NamedTuple):
-    """Words of a text that stand for a group: a lexicon, its column, and where they stand."""
+    """Words of a text that stand for a group.
+
+    Attributes
+    ----------
+    lexicon, column
+        Of which lexicon, and its column.
+    start, end
+        Where they stand.
+    nameable
+        Whether a person may be called so, as nothing beside them says what they mean.
+    """
 
     lexicon: int
     column: int
     start: int
     end: int
+    nameable: bool = False
 
 
 @dataclass
@@ -79,40 +98,37 @@ class WordTable:
     rest
         First word → lexicon → the words after it → what the phrase stands for.
     lengths
-        First word → lexicon → how many words may follow it, most first.
+        First word → lexicon → second word, "" for none → how many follow the first, most first.
     telling
-        The longest word of each phrase that counts; a text without any of them shows no group.
+        The rarest word of each phrase that counts; a text without any of them shows no group.
     """
 
     rest: dict[str, dict[int, dict[Words, _Entry]]] = field(default_factory=dict)
-    lengths: dict[str, dict[int, list[int]]] = field(default_factory=dict)
+    lengths: dict[str, dict[int, dict[str, list[int]]]] = field(default_factory=dict)
     telling: set[str] = field(default_factory=set)
 
     def add(self, lexicon: int, source: WordSource, groups: Sequence[str]) -> None:
         """Add the words of a source, whose columns are the places of its groups in `groups`."""
         for phrase in source.excluded:
             for words in variants(phrase):
-                self._put(lexicon, words, (), _Entry(EXCLUDED, len(words), ""))
-        tails = [t for f in source.followed_by or () for t in variants(f)] or [()]
-        for group, listed in source.words.items():
-            column = groups.index(group)
-            for phrase in listed:
-                written = phrase if phrase in source.as_written else ""
-                # Ways of writing a phrase, in singular and plural
-                forms = variants(phrase)
-                if source.plural:
-                    last = [(words[:-1], words[-1]) for words in forms]
-                    forms = forms | {(*head, end + "s") for head, end in last}
-                    forms |= {(*head, plural(end)) for head, end in last if len(end) > 1}
-                for words in forms:
-                    for tail in tails:
-                        self._put(lexicon, words, tail, _Entry(column, len(words), written))
-                    self.telling.add(max(words, key=len))
+                self._put(lexicon, words, _Entry(EXCLUDED))
+        contexts = [(each, read_context(each, source.lists)) for each in source.contexts]
+        counted = [(source.words, None), *((each.compounded, None) for each in source.contexts)]
+        counted += [(each.phrases, context) for each, context in contexts]
+        for words_of, context in counted:
+            for group, listed in words_of.items():
+                for phrase in listed:
+                    written = phrase if phrase in source.as_written else ""
+                    entry = _Entry(groups.index(group), written, context)
+                    for words in _forms(phrase, plurals=source.plural):
+                        self._put(lexicon, words, entry)
+                        self.telling.add(max(words, key=_rarity))
 
-    def _put(self, lexicon: int, words: Words, tail: Words, entry: _Entry) -> None:
-        after = (*words[1:], *tail)
+    def _put(self, lexicon: int, words: Words, entry: _Entry) -> None:
+        after = words[1:]
         self.rest.setdefault(words[0], {}).setdefault(lexicon, {}).setdefault(after, entry)
-        lengths = self.lengths.setdefault(words[0], {}).setdefault(lexicon, [])
+        of_first = self.lengths.setdefault(words[0], {}).setdefault(lexicon, {})
+        lengths = of_first.setdefault(after[0] if after else "", [])
         if len(after) not in lengths:
             lengths.append(len(after))
             lengths.sort(reverse=True)
@@ -132,22 +148,92 @@ class WordTable:
         taken: dict[int, int] = {}
         rest = self.rest
         for at, word in [(at, word) for at, word in enumerate(words) if word in rest]:
-            for lexicon, entries in rest[word].items():
+            after = words[at + 1] if at + 1 < len(words) else ""
+            for lexicon, lengths in self.lengths[word].items():
                 if at < taken.get(lexicon, 0):
                     continue
-                for length in self.lengths[word][lexicon]:
-                    entry = entries.get(tuple(words[at + 1 : at + 1 + length]))
-                    if entry is None or not _close(pieces, at, length):
+                for length in (*lengths.get(after, ()), *lengths.get("", ())):
+                    entry = rest[word][lexicon].get(tuple(words[at + 1 : at + 1 + length]))
+                    if entry is None or at + length >= len(words):
+                        continue
+                    if not _close(pieces, at, length):
                         continue
                     ends = ends or list(accumulate(map(len, pieces)))
-                    start, end = ends[2 * at], ends[2 * (at + entry.counted - 1) + 1]
+                    start, end = ends[2 * at], ends[2 * (at + length) + 1]
                     if entry.written and not text.startswith(entry.written, start):
                         continue
-                    taken[lexicon] = at + entry.counted
+                    if entry.context is not None and not entry.context.holds(text, start, end):
+                        continue
+                    taken[lexicon] = at + length + 1
                     if entry.column != EXCLUDED:
-                        found.append(WordMatch(lexicon, entry.column, start, end))
+                        proven = length > 0 or bool(entry.context and entry.context.where)
+                        beside = words[at - 1] if at else "", after
+                        name = None if proven else _as_name(text, start, end, beside)
+                        if name is not True:
+                            match = WordMatch(lexicon, entry.column, start, end, name is False)
+                            found.append(match)
                     break
         return found
+
+
+def _as_name(text: str, start: int, end: int, beside: tuple[str, str]) -> bool | None:
+    """Whether a word opens a full name; False where a person may have it, None where none has.
+
+    "Muslim Ahmed" is a name, as the word is a first name and no word for people follows; "Islam" or
+    the last name in "Frank Church" may be one.
+    """
+    if not text[start].isupper():
+        return None
+    before, after = beside
+    if bearers(text[start:end].casefold()) > 0:
+        full = text[end : end + 1] == " " and text[end + 1 : end + 2].isupper()
+        return full and after not in people_lists()["person"]
+    first = start - len(before) - 1
+    named = first >= 0 and text[first].isupper() and bearers(before) >= LEAST_BEARERS
+    named = named or before in TITLES
+    return False if named else None
+
+
+def without_names(text: str, found: Sequence[WordMatch]) -> list[WordMatch]:
+    """Return matches but those that are the name of a person of the text.
+
+    Examples
+    --------
+    >>> table = WordTable()
+    >>> table.add(0, WordSource(kind="words", words={"here": ("church",)}), ("here",))
+    >>> text = "Frank Church walked past the church."
+    >>> [match.start for match in without_names(text, table.find(text))]
+    [29]
+    """
+    if not any(match.nameable for match in found):
+        return [*found]
+    names: list[tuple[int, int]] = []
+    for person in find_everyone(text):
+        for span in (span for span in person.spans if span.kind == "name"):
+            name = text[span.start : span.end].split()
+            # Titles stand before a name and are no part of it
+            titles = takewhile(lambda word: word.strip(".").lower() in TITLES, name[:-1])
+            names.append((span.start + sum(len(title) + 1 for title in titles), span.end))
+    return [
+        match
+        for match in found
+        if not match.nameable
+        or not any(start < match.end and match.start < end for start, end in names)
+    ]
+
+
+def _rarity(word: str) -> tuple[bool, int]:
+    return word not in FUNCTION_WORDS, len(word)
+
+
+def _forms(phrase: str, *, plurals: bool) -> set[Words]:
+    """Ways of writing a phrase, in singular and, if wanted, plural."""
+    forms = variants(phrase)
+    if plurals:
+        last = [(words[:-1], words[-1]) for words in forms]
+        forms = forms | {(*head, end + "s") for head, end in last}
+        forms |= {(*head, plural(end)) for head, end in last if len(end) > 1}
+    return forms
 
 
 def _close(pieces: Sequence[str], at: int, length: int) -> bool:
@@ -190,7 +276,7 @@ class GroupReader:
     def _row(self, row: Mapping[str, Any], strata: Mapping[str, str]) -> dict[str, Any]:
         text = row["text"] if row["outcome"] == "ok" else ""
         words: dict[int, list[WordMatch]] = {}
-        for found in self._table.find(text) if text else ():
+        for found in without_names(text, self._table.find(text)) if text else ():
             words.setdefault(found.lexicon, []).append(found)
         kept = dict(row.get("columns") or ())
         seen: list[dict[str, Any]] = []
@@ -270,7 +356,7 @@ def of_cell(source: ColumnSource | CodeSource, cell: str, keys: Sequence[str]) -
 
 
 def group_settings(factors: Sequence[str | Path]) -> dict[str, Any]:
-    """Return the settings of `groups.v1`: the factors, and the state of their files.
+    """Return the settings of `groups.v2`: the factors, and the state of their files.
 
     Raises
     ------
@@ -356,7 +442,7 @@ SEEN = pa.struct(
     ]
 )
 GROUPS = Annotator(
-    name="groups.v1",
+    name="groups.v2",
     summary="Which groups of each factor a text shows, by each way of seeing them.",
     reads="texts and their columns; factors as TOML; perhaps codes by raters or a model's answers",
     unit="text",

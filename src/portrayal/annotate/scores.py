@@ -182,7 +182,7 @@ def _words_of(spec: str) -> Iterable[tuple[str, Iterable[str]]]:
     sources = [s for s in factor.sources if isinstance(s, (WordSource, ReferenceSource))]
     if not sources:
         raise UnknownNameError(f"the factor {spec!r} is not seen by words, so none can be counted.")
-    return tuple((factor.labels[group], words) for group, words in sources[0].words.items())
+    return tuple((factor.labels[group], words) for group, words in sources[0].listed.items())
 
 
 def score_settings(

@@ -76,6 +76,8 @@ Line = Annotated[str, Holds("text", convert=lambda text: " ".join(text.split()))
 """Text on one line, however it is broken in the file."""
 Name = Annotated[str, matching("[a-z0-9][a-z0-9_-]*", "small letters, digits, - and _")]
 Word = Annotated[str, Holds("text in quotation marks", lambda text: bool(text.strip()))]
+Term = Annotated[str, Holds("words or names", lambda text: re.search(r"[^\W_]", text) is not None)]
+"""Words or a name: a text with at least one letter or digit."""
 Share = Annotated[float, Holds("a share of 0 to 1", lambda share: 0 <= share <= 1)]
 
 

@@ -10,7 +10,7 @@ a person.
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -26,9 +26,11 @@ from portrayal.reference.datafile import (
     Line,
     Name,
     Share,
+    Term,
     Word,
 )
-from portrayal.reference.shipped import data_file, occupations, read_toml
+from portrayal.reference.patterns import PEOPLE_LISTS, WordContext, check_context
+from portrayal.reference.shipped import data_file, read_toml
 
 EVERYWHERE = "all"
 """The stratum of a baseline that has none."""
@@ -54,8 +56,6 @@ def spelling_key(spelling: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", spelling).casefold().split())
 
 
-Term = Annotated[str, Holds("words or names", lambda text: re.search(r"[^\W_]", text) is not None)]
-"""Words or a name: a text with at least one letter or digit."""
 _LOWER = Holds(reads=tuple[Word, ...], convert=lambda words: frozenset(map(str.casefold, words)))
 _FOLDED = Holds(
     reads=Mapping[str, tuple[Term, ...]],
@@ -69,12 +69,6 @@ _ONE_OR_MORE = Holds(
     reads=str | tuple[str, ...], convert=lambda signs: (signs,) if isinstance(signs, str) else signs
 )
 _AS_TEXT = Holds(reads=Mapping[str, Any], convert=lambda by: {k: str(v) for k, v in by.items()})
-FOLLOWING = Holds(
-    '"occupations" or a list of phrases',
-    lambda said: said == "occupations" or not isinstance(said, str),
-    lambda said: occupations() if isinstance(said, str) else frozenset(map(spelling_key, said)),
-    reads=str | tuple[Word, ...],
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,28 +153,40 @@ class ColumnSource(Source):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordSource(Source):
-    """Words and phrases of each group.
+    """Words and phrases of each group; in English texts not where they name a person.
 
     Attributes
     ----------
     words
         Group → words and phrases.
+    contexts
+        Further ones, that count only beside certain other words.
+    lists
+        Name → words that patterns of the contexts call by it: "{name}".
     excluded
         Phrases that do not count, though a word stands in them.
     as_written
         Those of the words that count only with these capitals.
-    followed_by
-        What must follow a word for it to count; None where nothing must.
     plural
         Whether plurals count.
     """
 
     kind: Literal["words"] = "words"
-    words: Mapping[str, tuple[Term, ...]]
+    words: Mapping[str, tuple[Term, ...]] = field(default_factory=dict)
+    contexts: tuple[WordContext, ...] = ()
+    lists: Mapping[Name, tuple[Word, ...]] = field(default_factory=dict)
     excluded: Annotated[tuple[Word, ...], KeyName("not")] = ()
     as_written: frozenset[Word] = frozenset()
-    followed_by: Annotated[frozenset[str] | None, FOLLOWING] = None
     plural: bool = True
+
+    @property
+    def listed(self) -> dict[str, tuple[str, ...]]:
+        """Group → words, those that need a context among them; () where numbers alone tell it."""
+        groups = dict.fromkeys(self.words)
+        for context in self.contexts:
+            groups |= dict.fromkeys((*context.words, *context.numbers))
+        lists = [self.words, *(context.words for context in self.contexts)]
+        return {g: tuple(word for words in lists for word in words.get(g, ())) for g in groups}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,6 +233,11 @@ class ReferenceSource(Source):
     words: Annotated[Mapping[str, frozenset[str]], _FOLDED] = field(default_factory=dict)
     pairs_of: Line = ""
     among: Annotated[frozenset[str], _LOWER] = frozenset()
+
+    @property
+    def listed(self) -> Mapping[str, Collection[str]]:
+        """Group → words."""
+        return self.words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -510,7 +521,7 @@ def _read(_: str, file: DataFile) -> Factor:
                 ("groups", group.key),
                 f"semicolons part the labels of an answer; {group.label!r} has one.",
             )
-    words = [each.words for each in sources if isinstance(each, (WordSource, ReferenceSource))]
+    words = [each.listed for each in sources if isinstance(each, (WordSource, ReferenceSource))]
     paired = any(isinstance(each, ReferenceSource) and each.pairs_of for each in sources)
     if len(words) == len(sources) and not paired:
         for group in factor.groups:
@@ -566,12 +577,7 @@ def _checked_source(
     if isinstance(source, (ColumnSource, CodeSource)):
         source = _checked_cells(file, here, source, values)
     if isinstance(source, WordSource):
-        spelled = {spelling_key(word) for listed in source.words.values() for word in listed}
-        for i, word in enumerate(table.get("as_written", ())):
-            if spelling_key(word) not in spelled:
-                raise file.wrong((*here, "as_written", i), f"{word!r} is none of the words.")
-        # a word that is listed twice counts once
-        return replace(source, words={g: tuple(dict.fromkeys(w)) for g, w in source.words.items()})
+        return _checked_words(file, here, source, factor)
     if isinstance(source, ReferenceSource) and not source.pairs_of and "words" not in table:
         raise file.wrong(here, "the key 'words' is missing.")
     if isinstance(source, NameSource):
@@ -583,6 +589,29 @@ def _checked_source(
         known = f"none of the registered tables ({', '.join(registered)})"
         return replace(source, table=file.beside((*here, "table"), source.table, known))
     return source
+
+
+def _checked_words(file: DataFile, here: Keys, source: WordSource, factor: Factor) -> WordSource:
+    """A source of words whose contexts are of the factor's groups, with patterns that say it."""
+    if not source.listed:
+        raise file.wrong(here, "the key 'words' is missing.")
+    spellings = {spelling_key(word): g for g, words in source.words.items() for word in words}
+    for number, context in enumerate(source.contexts):
+        keys: Keys = (*here, "contexts", number)
+        for group, (least, most) in context.numbers.items():
+            _known_group(file, (*keys, "numbers", group), group, factor)
+            if least > most:
+                raise file.wrong((*keys, "numbers", group), f"{least} is greater than {most}.")
+        for group, words in context.words.items():
+            _known_group(file, (*keys, "words", group), group, factor)
+            for i, word in enumerate(words):
+                _hold(file, (*keys, "words", group, i), word, group, spellings)
+        check_context(file, keys, context, (*PEOPLE_LISTS, *source.lists))
+    for i, word in enumerate(file.at(here).get("as_written", ())):
+        if spelling_key(word) not in spellings:
+            raise file.wrong((*here, "as_written", i), f"{word!r} is none of the words.")
+    # a word that is listed twice counts once
+    return replace(source, words={g: tuple(dict.fromkeys(w)) for g, w in source.words.items()})
 
 
 def _checked_cells(

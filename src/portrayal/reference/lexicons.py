@@ -10,10 +10,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
-from portrayal.reference.datafile import Catalogue, DataFile, Holds, KeyName, Line, read_datafile
-from portrayal.reference.factors import FOLLOWING, Term
+from portrayal.reference.datafile import (
+    Catalogue,
+    DataFile,
+    Holds,
+    KeyName,
+    Line,
+    Term,
+    Word,
+    read_datafile,
+)
+from portrayal.reference.factors import spelling_key
 from portrayal.reference.groups import gender_words
-from portrayal.reference.shipped import data_file
+from portrayal.reference.shipped import data_file, occupations
 
 _TABLES = {"gender": gender_words}
 
@@ -26,6 +35,13 @@ _WORDS_OF = Holds(
         for group, words in groups.items()
     },
     reads=Mapping[str, tuple[Term, ...]],
+)
+
+_FOLLOWING = Holds(
+    '"occupations" or a list of phrases',
+    lambda said: said == "occupations" or not isinstance(said, str),
+    lambda said: occupations() if isinstance(said, str) else frozenset(map(spelling_key, said)),
+    reads=str | tuple[Word, ...],
 )
 
 
@@ -51,7 +67,7 @@ class GroupLexicon:
     attribute: Line
     words_of: Annotated[Mapping[str, tuple[str, ...]], KeyName("groups"), _WORDS_OF]
     source: Line = ""
-    followed_by: Annotated[frozenset[str] | None, FOLLOWING] = None
+    followed_by: Annotated[frozenset[str] | None, _FOLLOWING] = None
 
     @property
     def groups(self) -> tuple[str, ...]:

@@ -262,7 +262,7 @@ def _component(
 ) -> Component:
     return Component(
         name=f"{stem or run.__name__}.v1",
-        reads="groups of each factor in texts (groups.v1); people, for names and references",
+        reads="groups of each factor in texts (groups.v2); people, for names and references",
         source=SOURCE,
         run=run,
         **words,

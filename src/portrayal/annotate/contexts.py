@@ -1,0 +1,233 @@
+"""Contexts: whether what stands beside a word says that it speaks of somebody.
+
+The patterns of a factor (`portrayal.reference.patterns`) are tried at words that were found
+already, never over a whole text. Words before the found one fit in any case, words behind it as
+they are written: "Christian miller" is a Christian, "Christian Miller" has the name.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import NamedTuple
+
+from portrayal.annotate.people.shared.words import (
+    FUNCTION_WORDS,
+    OTHER_PEOPLE,
+    PERSON_NOUNS,
+    PLURAL_PEOPLE,
+    PLURALS,
+    bearers,
+    word_set,
+)
+from portrayal.reference.patterns import PEOPLE_LISTS, Element, WordContext, parse_pattern
+from portrayal.reference.shipped import occupations, plural
+
+LEAST_BEARERS = 300
+"""Bearers of a first name, at least, that is one wherever it is written with a capital."""
+
+_WINDOW = 50
+"""Characters on either side of a word in which patterns are looked for."""
+_LONGEST_NAME = 3
+"""Words of a name at most."""
+_TOKEN = re.compile(r"[^\W_]+(?:[-‐‑][^\W_]+)*|'[^\W\d_]+\b|\n|[^\w\s]")
+_NOTHING = ""
+"""What stands beside the first word of a text, and the last."""
+_ENDS = frozenset('.,;:!?()[]"”“’‘—–\n…')
+
+
+@cache
+def people_lists() -> Mapping[str, frozenset[str]]:
+    """The words of the lists that any factor's patterns may name, but for names and ends."""
+    text = files(__package__).joinpath("contexts.toml").read_text(encoding="utf-8")
+    lists = {name: word_set(words) for name, words in tomllib.loads(text).items()}
+    singular = PERSON_NOUNS | OTHER_PEOPLE.keys() | lists["people"]
+    singular |= {title.split()[-1] for title in occupations()}
+    people = singular | {plural(noun) for noun in singular} | PLURAL_PEOPLE | PLURALS.keys()
+    people -= lists["no_people"]
+    return {"person": people, "subject": people | lists["pronouns"], "be": lists["be"]}
+
+
+class _PatternPlace(NamedTuple):
+    """What may stand at one place of a pattern, in the order in which it is read."""
+
+    words: frozenset[str]
+    phrases: tuple[tuple[str, ...], ...]
+    endings: tuple[str, ...]
+    any_word: bool
+    name: bool
+    end: bool
+    optional: bool
+
+    def lengths(self, beside: "_Beside", at: int) -> Iterator[int]:
+        """Yield how many of the words from `at` on it may take, one of them or none apart."""
+        for phrase in self.phrases:
+            if phrase == tuple(beside.keys[at : at + len(phrase)]):
+                yield len(phrase)
+        if self.name:
+            yield from _name_lengths(beside.words, at)
+
+
+class _Beside(NamedTuple):
+    """The words beside one, the nearest first, as written and as they are compared."""
+
+    words: Sequence[str]
+    keys: Sequence[str]
+
+
+def _is_content_word(token: str) -> bool:
+    return token[:1].isalnum() and token.lower() not in FUNCTION_WORDS
+
+
+def _name_lengths(tokens: Sequence[str], at: int) -> Iterator[int]:
+    """Yield the lengths of runs of capitalised words with a first name among them."""
+    is_name = False
+    for length, token in enumerate(tokens[at : at + _LONGEST_NAME], 1):
+        if not token[0].isupper():
+            return
+        is_name = is_name or is_first_name(token)
+        if is_name:
+            yield length
+
+
+@lru_cache(maxsize=65_536)
+def is_first_name(word: str) -> bool:
+    """Whether a word is a first name wherever it is written with a capital."""
+    return bearers(word.casefold()) >= LEAST_BEARERS
+
+
+_Pattern = tuple[tuple[_PatternPlace, ...], tuple[_PatternPlace, ...]]
+"""Places before a word, the nearest first, and behind it."""
+
+
+def _nearest(places: Sequence[_PatternPlace]) -> set[str]:
+    """Words of which one must come first, in small letters; none where others may."""
+    words: set[str] = set()
+    for place in places:
+        if place.endings or place.any_word or place.name:
+            return set()
+        words |= {w.lower() for w in (*place.words, *(phrase[0] for phrase in place.phrases))}
+        words |= _ENDS if place.end else frozenset()
+        if not place.optional:
+            return words | ({_NOTHING} if place.end else set())
+    return set()
+
+
+class _Patterns:
+    """Patterns, by the word that must stand next to the one they are about.
+
+    Attributes
+    ----------
+    before, after
+        The nearest word before, or behind, in small letters → patterns that begin with it.
+    others
+        Patterns that no one word tells.
+    """
+
+    def __init__(self, patterns: Sequence[_Pattern]) -> None:
+        self.before: dict[str, list[_Pattern]] = {}
+        self.after: dict[str, list[_Pattern]] = {}
+        self.others: list[_Pattern] = []
+        for pattern in patterns:
+            before, after = map(_nearest, pattern)
+            index, words = (self.before, before) if before else (self.after, after)
+            for word in words or ():
+                index.setdefault(word, []).append(pattern)
+            if not words:
+                self.others.append(pattern)
+
+    def fit(self, before: _Beside, after: _Beside) -> bool:
+        """Whether one of them fits the words before and behind."""
+        likely = (
+            self.after.get(after.keys[0].lower() if after.keys else _NOTHING, ()),
+            self.before.get(before.keys[0] if before.keys else _NOTHING, ()),
+            self.others,
+        )
+        return any(
+            _stand(pattern[0], before) and _stand(pattern[1], after)
+            for patterns in likely
+            for pattern in patterns
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What one of must stand beside a word, where there is any, and what none of may."""
+
+    where: _Patterns | None
+    unless: _Patterns | None
+
+    def holds(self, text: str, start: int, end: int) -> bool:
+        """Whether the word from `start` to `end` counts there.
+
+        Examples
+        --------
+        >>> prayer = read_context(WordContext(where=("{pray} to *",)), {"pray": ("prayed",)})
+        >>> [prayer.holds(text, at, at + 7)
+        ...  for text, at in (("He prayed to Krishna", 13), ("They knew Krishna", 10))]
+        [True, False]
+        """
+        words = _TOKEN.findall(text[max(0, start - _WINDOW) : start].replace("’", "'"))[::-1]
+        before = _Beside(words, [*map(str.lower, words)])
+        words = _TOKEN.findall(text[end : end + _WINDOW].replace("’", "'"))
+        after = _Beside(words, words)
+        if self.where is not None and not self.where.fit(before, after):
+            return False
+        return self.unless is None or not self.unless.fit(before, after)
+
+
+def _stand(places: Sequence[_PatternPlace], beside: _Beside, number: int = 0, at: int = 0) -> bool:
+    """Whether the words from `at` on fill all places from `number` on."""
+    if number == len(places):
+        return True
+    place, key = places[number], beside.keys[at] if at < len(beside.keys) else _NOTHING
+    if key in place.words or (place.any_word and _is_content_word(key)):
+        if _stand(places, beside, number + 1, at + 1):
+            return True
+    elif place.endings and key.endswith(place.endings):
+        return _stand(places, beside, number + 1, at + 1)
+    if key and (place.phrases or place.name):
+        for length in place.lengths(beside, at):
+            if _stand(places, beside, number + 1, at + length):
+                return True
+    may_be_missing = place.optional or (place.end and (not key or key in _ENDS))
+    return may_be_missing and _stand(places, beside, number + 1, at)
+
+
+def read_context(context: WordContext, lists: Mapping[str, Sequence[str]]) -> Context:
+    """Return a context ready to be tried; `lists` are those of its source."""
+    every = {**people_lists(), **{name: frozenset(words) for name, words in lists.items()}}
+    where, unless = (
+        _Patterns([_read_pattern(text, every) for text in patterns]) if patterns else None
+        for patterns in (context.where, context.unless)
+    )
+    return Context(where, unless)
+
+
+def _read_pattern(text: str, lists: Mapping[str, frozenset[str]]) -> _Pattern:
+    pattern = parse_pattern(text, (*PEOPLE_LISTS, *lists))
+    before = tuple(_place(element, lists, backwards=True) for element in pattern.before[::-1])
+    return before, tuple(_place(element, lists) for element in pattern.after)
+
+
+def _place(
+    element: Element, lists: Mapping[str, frozenset[str]], *, backwards: bool = False
+) -> _PatternPlace:
+    written = {alt for alt in element.alternatives if alt[0] not in "_{"}
+    written |= {word for name in element.lists for word in lists.get(name, ())}
+    if backwards:
+        written = {word.lower() for word in written}
+    endings = {word for word in written if word[0] == "-" and len(word) > 1}
+    passages = written - endings
+    split = {tuple(_TOKEN.findall(word)[:: -1 if backwards else 1]) for word in passages}
+    return _PatternPlace(
+        words=frozenset(words[0] for words in split if len(words) == 1),
+        phrases=tuple(sorted(words for words in split if len(words) > 1)),
+        endings=tuple(ending[1:] for ending in sorted(endings)),
+        any_word="_" in element.alternatives,
+        name=not {"name", "subject"}.isdisjoint(element.lists),
+        end="end" in element.lists,
+        optional=element.optional,
+    )
