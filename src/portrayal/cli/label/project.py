@@ -46,7 +46,7 @@ def serve(
     password
         Ask for a password that raters enter, or read PORTRAYAL_CODE_PASSWORD.
     adjudicator
-        Who may adjudicate while others still code; repeatable.
+        Who may adjudicate, by name; repeatable.
     ssl_certfile
         Certificate (PEM): the page is served encrypted, as https.
     ssl_keyfile

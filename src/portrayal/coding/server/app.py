@@ -353,7 +353,7 @@ def serve(
     password
         What raters enter first; needed where other machines can reach the page.
     adjudicators
-        Names that may adjudicate while others still code.
+        Names that may adjudicate; nobody else may.
     certificate
         Files of a certificate and its key, both PEM, where the page is encrypted (`Address.tls`).
     ready

@@ -2,8 +2,10 @@
 
 import base64
 import json
+import logging
 import re
 import threading
+import unicodedata
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +17,8 @@ from portrayal.coding.project import CodingItem, Project
 from portrayal.coding.store import ABOUT, DISPUTES, Click, Store, rater_key
 from portrayal.errors import OptionError
 from portrayal.types import BoolArray, IntArray
+
+log = logging.getLogger("portrayal.raters")
 
 
 class MarkedPlaces:
@@ -82,7 +86,7 @@ class Desk:
     store
         Its store.
     adjudicators
-        Names that may adjudicate at any time; without any, every rater may once all are done.
+        Names that may adjudicate, given by whoever owns the project; nobody else may.
     """
 
     def __init__(self, project: Project, store: Store, adjudicators: Collection[str] = ()) -> None:
@@ -104,14 +108,10 @@ class Desk:
         """
         key = rater_key(name)
         if does == ADJUDICATES:
-            if self.adjudicators and key not in self.adjudicators:
+            if key not in self.adjudicators:
                 raise OptionError(
-                    "this name may not adjudicate; start the server with --adjudicator NAME."
-                )
-            if not self.adjudicators and not self.adjudication_is_open():
-                raise OptionError(
-                    "adjudication opens when two raters or more are done with every text; or start "
-                    "the server with --adjudicator NAME."
+                    "this name may not adjudicate; whoever owns the project names who may, with "
+                    "--adjudicator NAME."
                 )
             name = f"{' '.join(name.split())}{_SUFFIX}"
         return Reader(rater_key(name), " ".join(name.split()), does)
@@ -121,7 +121,16 @@ class Desk:
         return reader.key.removesuffix(_SUFFIX)
 
     def begin(self, reader: Reader) -> Reader:
-        """Add a reader to the store where new."""
+        """Add a reader to the store where new; the owner is warned of names that look alike."""
+        if not self.known(reader):
+            here = {*self.store.raters(), *self.adjudicators}
+            own = self.person(reader)
+            for other in sorted({key.removesuffix(_SUFFIX) for key in here} - {own}):
+                if look_of(other) == look_of(own):
+                    log.warning(
+                        "the name %s (%s) looks like that of another rater, %s",
+                        *(reader.name, ascii(reader.name), ascii(other)),
+                    )
         self.store.enrol(reader.name, reader.kind)
         return reader
 
@@ -175,10 +184,23 @@ class Desk:
         done = queued & self._marks.of(reader.key)
         return int(done.sum()), int(queued.sum())
 
-    def adjudication_is_open(self) -> bool:
-        """Whether every rater is done with every text, and there are two or more."""
-        raters = self.store.raters("human")
-        return len(raters) >= 2 and all(self._marks.of(r)[1:].all() for r in raters)
+
+_TWINS = str.maketrans(
+    "авсԁеɡһіјӏмноорԛѕтуԝхԍαβεηικνορτυχνω",
+    "abcdeghijlmhoopqstywxgabenikvoptuxvw",
+)
+"""Small letters, Cyrillic and Greek, and the Latin ones that they look like (Unicode TS 39)."""
+
+
+def look_of(name: str) -> str:
+    """Return what a name looks like: without accents, in Latin letters, and O and l for 0 and 1.
+
+    >>> look_of("Cl\u0435o") == look_of("cleo")
+    True
+    """
+    letters = unicodedata.normalize("NFKD", name.casefold())
+    plain = "".join(c for c in letters if not unicodedata.combining(c) and c.isalnum())
+    return plain.translate(_TWINS).translate(str.maketrans("01i", "oll"))
 
 
 def pack(name: str, does: str) -> str:

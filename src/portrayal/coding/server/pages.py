@@ -101,7 +101,7 @@ class Pages:
             instructions=_paragraphs(self.book.instructions),
             name=inert(name[:60]),
             error=error,
-            may_adjudicate=bool(desk.adjudicators) or desk.adjudication_is_open(),
+            may_adjudicate=bool(desk.adjudicators),
         )
 
     def end(self, reader: Reader) -> str:
