@@ -17,7 +17,7 @@ from portrayal.annotate.group_words import GROUP_WORDS
 from portrayal.annotate.groups import text_sources
 from portrayal.annotate.scores import AGENCY, SENTIMENT, TEXT_SCORES, TOXICITY, scores_of
 from portrayal.collect.tables import read_table, write_table
-from portrayal.errors import OptionError
+from portrayal.errors import DataError, OptionError
 from portrayal.measure.corrected import MARKS, ORIGINAL, OTHER, OUTCOME, TOPIC
 from portrayal.raters import HandTable
 from portrayal.raters.sheets import check_new
@@ -349,6 +349,11 @@ def join_sheets(sheets: Sequence[Path], out: Path) -> int:
 
     Returns the number of labels; texts without one are left out. Of sheets of two draws with one
     seed the larger stands last: it holds the texts of the first, and its chances count.
+
+    Raises
+    ------
+    DataError
+        When a sheet has no label.
     """
     check_new(out)
     chances = sheets[-1].with_name(f"{sheets[-1].stem.rpartition('-')[0]}-{CHANCE}.csv")
@@ -357,7 +362,12 @@ def join_sheets(sheets: Sequence[Path], out: Path) -> int:
         drawn = read_table(chances, ["text_id", CHANCE])
         known = {(row["text_id"], row.get("unit", "")): row[CHANCE] for row in drawn}
     needed = ["text_id", "field", "label", "rater"]
-    rows = [row for sheet in sheets for row in read_table(sheet, needed) if row["label"].strip()]
+    rows = []
+    for sheet in sheets:
+        labelled = [row for row in read_table(sheet, needed) if row["label"].strip()]
+        if not labelled:
+            raise DataError(f"no row of {sheet} has a label; merge the sheets once raters label.")
+        rows += labelled
     units = [(row["text_id"], row.get("unit", "")) for row in rows]
     lines = [
         {**r, "unit": u[1], CHANCE: known.get(u, "")} for r, u in zip(rows, units, strict=True)

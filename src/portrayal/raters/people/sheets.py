@@ -369,7 +369,7 @@ def merge_sheets(paths: Sequence[str | Path], out: Path) -> MajoritySheet:
     Raises
     ------
     DataError
-        With fewer than two sheets, or when they are not of one sample.
+        With fewer than two sheets, when they are not of one sample, or when one has no label.
     OptionError
         When `out` is there, as it may hold a rater's labels, or one sheet is given twice.
     """
@@ -377,7 +377,13 @@ def merge_sheets(paths: Sequence[str | Path], out: Path) -> MajoritySheet:
     check_new(out)
     by_text: dict[str, list[HandLabel]] = {}
     for path in paths:
-        for label in read_sheet(path).labels:
+        sheet = read_sheet(path)
+        if not sheet.labels:
+            raise DataError(
+                f"no row of {path} is filled in; expected names and genders. Merge the sheets when "
+                "each rater has labelled some texts."
+            )
+        for label in sheet.labels:
             by_text.setdefault(label.text_id, []).append(label)
     rows = read_table(paths[0], ["text_id"])
     strange = by_text.keys() - {row["text_id"] for row in rows}
