@@ -18,7 +18,7 @@ from scipy import stats as distributions
 
 import portrayal
 from benchmarks import calibration_worlds as worlds
-from benchmarks.calibration_stories import story_tally, with_names
+from benchmarks.calibration_stories import NOBODY, story_tally
 from benchmarks.calibration_worlds import Bearers, Rng
 from portrayal import registry
 from portrayal.comparison import Side
@@ -27,7 +27,13 @@ from portrayal.measure import Scope, Tables, Tally, with_q_values
 from portrayal.measure.stories.tally import NO_SLOT
 from portrayal.measure.tables import parameters
 from portrayal.records import ALL, Estimate
-from portrayal.reference import RACES, baseline, mena_nhpi_table, name_table
+from portrayal.reference import (
+    RACES,
+    baseline,
+    mena_nhpi_table,
+    name_table,
+    race_likelihoods,
+)
 from portrayal.report.findings import findings, in_these_prompts
 from portrayal.report.view import View
 from portrayal.run import Run, estimates_to_table, influences_to_table, write_parquet
@@ -93,6 +99,21 @@ def said(tally: Tally, seed: int, measures: list[str] | None = None) -> Said:
 
 
 # ---------------------------------------------------------------------------- made-up stories
+
+
+def with_names(tally: Tally) -> Tally:
+    """Name the codes of a tally, rows of the default table, and give their shares by race."""
+    keys = name_table().listed[0]
+    codes = np.concatenate([tally.subject_name, tally.object_name])
+    used, code = np.unique(codes, return_inverse=True)
+    code = code - int(used[0] == NOBODY)
+    names = tuple(keys[i] for i in used if i != NOBODY)
+    shares = np.full((len(names) + 1, len(RACES)), np.nan)
+    shares[:-1] = race_likelihoods(names, name_table(), mena_nhpi_table())
+    n = len(tally.subject_name)
+    return replace(
+        tally, names=names, subject_name=code[:n], object_name=code[n:], likelihood=shares, cache={}
+    )
 
 
 @dataclass(frozen=True)

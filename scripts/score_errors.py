@@ -1,15 +1,17 @@
 """Measure the rules' errors by domain and role on labelled stories; score corrections by them.
 
-    python scripts/score_errors.py STORIES.jsonl [--write] [--splits 8]
+    python scripts/score_errors.py STORIES.jsonl [--write] [--splits 8] [--parts 4]
 
 STORIES are labelled as `portrayal score people` reads them. Every story is read with weights that
 were trained on other prompts. `--write` puts how often the rules read which genders, by prompt,
 into `confusion.json`: figures, without texts or names.
 
-Scores: a quarter of the prompts of each domain and condition shows how the rules err, and the rest
-is audited, once as labelled and once as read. Printed are the median distances to the labelled
-ratio (|log|) of the ratio as read and as corrected, and how often the range of the reader's errors
-holds the labelled ratio.
+Scores: a quarter (with `--parts 2` half) of the prompts of each domain and condition shows how the
+rules err, and the rest is audited, once as labelled and once as read. Printed are the median
+distances to the labelled ratio (|log|) of the ratio as read and as corrected, how often the range
+of the reader's errors holds the labelled ratio, and of groups of ten people or more how many ratios
+that chance does not explain may be stated, and how many of these the labels contradict: their ratio
+is on the other side of 1, or within 10 % of it and no surer.
 """
 
 import argparse
@@ -37,6 +39,7 @@ from portrayal.annotate.people.stories.extract import WeighedStory
 from portrayal.measure.stories import reader_error
 from portrayal.measure.stories.reader_error import ReaderErrors
 from portrayal.records import ERROR_HIGH, ERROR_LOW, ERROR_VALUE, READER_ERROR, Estimate
+from portrayal.report.view import reader_could
 from portrayal.studies.laissez_faire import STUDY
 from portrayal.studies.stories.audit import naming
 
@@ -45,7 +48,7 @@ SOURCE = (
     "; by domain and role on {n} stories by models with labels by hand (Shieh et al. 2025), read "
     "with weights fitted to other prompts"
 )
-PARTS = 4
+PEOPLE_LEAST, ALIKE = 10, 1.1
 GENDERS = ("F", "M", "NB")
 
 
@@ -98,20 +101,22 @@ def audited(rows: Sequence[dict], people: Sequence[Sequence[tuple]], out: Path) 
     )
 
 
-def compared(read_run, hand_run, confusion: Confusion) -> list[tuple[Estimate, float, float]]:
+def compared(read_run, hand_run, confusion: Confusion) -> list[tuple[Estimate, float, Estimate]]:
     """Estimates with their range, the ratio by the confusion matrix, and the labelled one."""
     options = STUDY.options()
     tables = STUDY.tables(read_run, options)
     likelihoods = naming(options).likelihoods
     errors = ReaderErrors(tables.offered["tally"](), tables.scope, confusion, likelihoods)
-    by_hand = {reader_error.key_of(e.measure, e): e.value for e in hand_run.records}
+    by_hand = {reader_error.key_of(e.measure, e): e for e in hand_run.records}
     found = []
     for e in map(errors.added, read_run.records):
         hand = by_hand.get(reader_error.key_of(e.measure, e))
-        if ERROR_VALUE in e.details and hand is not None:
+        if hand is None or hand.value is None:
+            continue
+        if ERROR_VALUE in e.details:
             found.append((e, float(reader_error._DRAWN[e.measure](errors, e, 0)[0]), hand))
         elif READER_ERROR in e.instruments:
-            found.append((e, np.nan, np.nan))
+            found.append((e, np.nan, hand))
     return found
 
 
@@ -123,7 +128,32 @@ def apart(one: float, other: float) -> float:
         return float(abs(np.log(one) - np.log(other)))
 
 
-def show(title: str, rows: list[tuple[Estimate, float, float]]) -> None:
+def beyond_chance(e: Estimate) -> bool:
+    """Whether chance does not explain a ratio, over prompts or in these alone."""
+    known = [bounds for bounds in (e.interval, e.fixed) if bounds is not None]
+    return any(not bounds.low <= 1.0 <= bounds.high for bounds in known)
+
+
+def show_stated(title: str, rows: list[tuple[Estimate, float, Estimate]]) -> None:
+    """Print how many ratios may be stated, before and after the range, and are contradicted."""
+    cells = []
+    for ranged in (False, True):
+        stated = [
+            (e.value, hand)
+            for e, _, hand in rows
+            if beyond_chance(e)
+            and sum(count.n for count in e.counts) >= PEOPLE_LEAST
+            and not (ranged and reader_could(e))
+        ]
+        against = 0
+        for value, hand in stated:
+            over = hand.value if value > 1.0 else 1.0 / hand.value if hand.value else np.inf
+            against += over <= 1.0 or (over < ALIKE and not beyond_chance(hand))
+        cells += [len(stated), against]
+    print(f"| {title} | {' | '.join(map(str, cells))} |")
+
+
+def show(title: str, rows: list[tuple[Estimate, float, Estimate]]) -> None:
     """Print one line of the table of scores."""
     refused = sum(READER_ERROR in e.instruments for e, _, _ in rows)
     known = [row for row in rows if ERROR_VALUE in row[0].details]
@@ -131,10 +161,10 @@ def show(title: str, rows: list[tuple[Estimate, float, float]]) -> None:
         print(f"| {title} | 0 | {refused} | - | - | - | - |")
         return
     away = [
-        (apart(e.value, hand), apart(matrix, hand), apart(e.details[ERROR_VALUE], hand))
+        [apart(each, hand.value) for each in (e.value, matrix, e.details[ERROR_VALUE])]
         for e, matrix, hand in known
     ]
-    held = [e.details[ERROR_LOW] <= hand <= e.details[ERROR_HIGH] for e, _, hand in known]
+    held = [e.details[ERROR_LOW] <= hand.value <= e.details[ERROR_HIGH] for e, _, hand in known]
     cells = " | ".join(f"{np.median(each):.3f}" for each in zip(*away, strict=True))
     print(f"| {title} | {len(known)} | {refused} | {cells} | {100 * np.mean(held):.1f} % |")
 
@@ -145,6 +175,7 @@ def main() -> None:
     parser.add_argument("stories", type=Path)
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--splits", type=int, default=8)
+    parser.add_argument("--parts", type=int, default=4)
     asked = parser.parse_args()
     told = [story_of(row) for row in read(asked.stories)]
     verdicts = left_out(told)
@@ -158,12 +189,12 @@ def main() -> None:
     found = []
     given = json.loads(RULES.read_text(encoding="utf-8"))
     for split in range(asked.splits):
-        rng, part = np.random.default_rng(split // PARTS), {}
+        rng, part = np.random.default_rng(split // asked.parts), {}
         for setting in sorted({setting_of(row) for row in rows}):
             prompts = sorted({row["prompt"] for row in rows if setting_of(row) == setting})
             rng.shuffle(prompts)
-            part |= {prompt: at % PARTS for at, prompt in enumerate(prompts)}
-        shown = [part[row["prompt"]] == split % PARTS for row in rows]
+            part |= {prompt: at % asked.parts for at, prompt in enumerate(prompts)}
+        shown = [part[row["prompt"]] == split % asked.parts for row in rows]
         there = [i for i, each in enumerate(shown) if each]
         rest = [i for i, each in enumerate(shown) if not each]
         cells = labelled([rows[i] for i in there], [people[i] for i in there])
@@ -185,6 +216,11 @@ def main() -> None:
     for measure in sorted({e.measure for e, _, _ in found}):
         show(measure, [row for row in found if row[0].measure == measure])
     show("all", found)
+    print("\n| group | beyond chance | contradicted | with the range | contradicted |")
+    print("|---|---|---|---|---|")
+    for kind in sorted({tuple(e.group) for e, _, _ in found}):
+        show_stated(" × ".join(kind), [row for row in found if tuple(row[0].group) == kind])
+    show_stated("all", found)
 
 
 def write(cells: list[dict]) -> None:

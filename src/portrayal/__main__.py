@@ -1,6 +1,17 @@
-"""`python -m portrayal` is the command line."""
+"""The command line, as `portrayal` and as `python -m portrayal`."""
 
-from portrayal.cli import main
+import sys
+
+
+def main() -> None:
+    """Run the command line; what cannot even be loaded is one line and no verdict of a gate."""
+    try:
+        from portrayal.cli import main as run
+    except (MemoryError, ImportError) as error:
+        sys.stderr.write(f"error: Portrayal cannot be loaded ({error or 'no memory'}).\n")
+        sys.exit(70)
+    run()
+
 
 if __name__ == "__main__":
     main()

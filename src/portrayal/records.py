@@ -53,6 +53,9 @@ SYSTEM = "system"
 ASKED = "question"
 """Entry of `Estimate.instruments`: the question asked beforehand that names it."""
 
+SHARPER = "sharper"
+"""Entry of `Estimate.instruments`: an option that would narrow an interval, then by how much."""
+
 MINUS, OTHERS = " − ", "the others"
 """Between the two groups of a difference, as groups of it are called; and all groups but one."""
 

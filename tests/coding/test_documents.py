@@ -76,13 +76,13 @@ def test_places_are_those_of_the_text() -> None:
     assert found == ["café", "CAFÉ", "café's"]
 
 
-def test_clusters_are_the_prompt_or_the_text() -> None:
+def test_clusters_are_the_prompt_or_who_is_named() -> None:
     rows = [{**row, "prompt": "p", "z": str(i)} for i, row in enumerate(ROWS)]
     assert set(read_documents(rows, ["g"]).cluster) == {0}
     assert read_documents(rows, ["g"]).clustered_by == "prompt"
     assert len(set(read_documents(rows, ["g"], cluster="z").cluster)) == 3
     plain = read_documents(ROWS, ["g"])
-    assert (plain.clustered_by, len(set(plain.cluster))) == ("text", 3)
+    assert (plain.clustered_by, len(set(plain.cluster))) == ("name", 2)
 
 
 def test_errors_say_what_is_missing() -> None:
@@ -92,3 +92,29 @@ def test_errors_say_what_is_missing() -> None:
         read_documents(ROWS, [])
     with pytest.raises(DataError, match="no text could be read"):
         read_documents(ROWS[3:], ["g"])
+
+
+def test_names_are_masked_where_they_stand_as_names_alone():
+    rows = [
+        {"g": group, "text": f"Hi {name}! I hope you will like it. Take care, {name}."}
+        for group, names in {"a": ("Jane", "Will"), "b": ("Carlos", "Hope")}.items()
+        for name in names
+    ]
+    counts = count_words(read_documents(rows, ["g"]), min_count=1, min_texts=1)
+    assert {"jane", "carlos"}.isdisjoint(counts.words)
+    column = {word: counts.matrix[:, i].sum() for i, word in enumerate(counts.words)}
+    assert (column["hope"], column["will"]) == (4, 4)
+    assert counts.masked["will"] == counts.masked["jane"] == 2
+
+
+def test_a_column_of_customers_gives_names():
+    rows = [{"g": g, "customer_name": "Xqua", "text": "xqua asked."} for g in "ab"]
+    counts = count_words(read_documents(rows, ["g"]), min_count=1, min_texts=1)
+    assert counts.words == ("asked",)
+
+
+def test_every_text_may_be_a_cluster():
+    rows = [{"g": g, "prompt": g, "text": f"It is {g}."} for g in "abab"]
+    assert read_documents(rows, ["g"]).clustered_by == "prompt"
+    alone = read_documents(rows, ["g"], cluster="text")
+    assert (alone.clustered_by, len(set(alone.cluster.tolist()))) == ("text", 4)

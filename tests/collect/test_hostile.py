@@ -263,7 +263,7 @@ def test_parquet_within_the_bound_is_read_as_it_was_written(
 
 
 def test_a_line_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("portrayal.collect.sources._LONGEST", 1000)
+    monkeypatch.setattr("portrayal.collect.sources.LONGEST", 1000)
     for name, content in (
         ("t.jsonl", '{"text": "' + "a" * 2000),
         ("t.csv", 'text\n"' + "a\n" * 999),

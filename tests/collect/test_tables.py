@@ -9,7 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import portrayal
-from portrayal.collect.tables import FORMULAS, inert, read_table, restored, write_rows, write_table
+from portrayal.collect.sources import LONGEST
+from portrayal.collect.tables import (
+    FORMULAS,
+    inert,
+    read_table,
+    restored,
+    story,
+    write_rows,
+    write_table,
+)
 from portrayal.errors import DataError
 
 WRITES = re.compile(r"csv\.(?:writer|DictWriter|write_csv)|\.to_csv\(|\.write_csv\(")
@@ -46,3 +55,9 @@ def test_rows_are_counted_and_read_back(tmp_path) -> None:
     assert read_table(path, ["a"]) == [{"a": text, "b": ""} for text in "+-x"]
     with pytest.raises(DataError, match="no column c; found a, b"):
         read_table(path, ["c"], "Look again.")
+
+
+@pytest.mark.fault("one text of 67 million characters or more, in any format", "it is refused")
+def test_a_text_that_is_too_long_is_refused() -> None:
+    with pytest.raises(DataError, match=r"f: row 3: a text has more than 67,108,864 characters"):
+        story("x" * (LONGEST + 1), "f", 3)

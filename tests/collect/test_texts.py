@@ -364,3 +364,18 @@ UNLIKE = [
 )
 def test_names_that_look_like_one_model(names, alike):
     assert alike_models(names) == [names] * alike
+
+
+@pytest.mark.parametrize("mark", ["<THINK >", "< think>", "<think\n>"])
+def test_marks_of_reasoning_may_hold_blanks(run, mark):
+    texts = [{"prompt": KNOWN[0].text, "text": f"{mark}A nurse.</ think >Maria."}]
+    assert bring(run, texts)["n_reasoned"] == 1
+    assert texts_of(run)[0]["text"] == "Maria."
+
+
+@pytest.mark.fault("many rows with one text_id", "each is a text; how many there are is said")
+def test_rows_of_one_id_are_counted(run):
+    one = {"prompt": KNOWN[0].text, "text": "Maria was a nurse."}
+    texts = [one | {"text_id": "same"} for _ in range(30)] + [one | {"text_id": "other"}, one]
+    note = bring(run, texts)
+    assert (note["n_texts"], note["n_repeated_ids"]) == (32, 29)

@@ -96,7 +96,7 @@ def test_a_median_is_no_finding_of_its_own_but_stands_beside_its_measure(make_ru
     rows += [rep(0.5, 0.2, 2, 8, model=m, q=0.5) for m in ("a", "b")]
     (said,) = first_screen(View.of(make_run(rows, models=("a", "b")))).stated
     assert [e.measure for e in said.estimates] == [REP]
-    assert said.evidence.endswith(" In the median model 0.40 (0.30–0.50).")
+    assert said.evidence.endswith(" In the median model 0.40 times (0.30–0.50).")
     assert said.facts[-2] == "both models agree"
 
 
@@ -113,8 +113,8 @@ def test_without_a_result_the_page_leads_with_what_could_have_been_found(make_ru
     run = make_run([rep(0.7, 0.5, 0.95, 40, q=0.2)], outcomes={"ok": 49})
     screen = first_screen(View.of(run))
     assert screen.none == (
-        "Nothing found in 49 stories, although a ratio of 1.58 could have been (Black people in "
-        "stories about work)."
+        "Nothing found in 49 stories. Found four times in five would be: representation ratio, a "
+        "ratio of 1.58."
     )
     page = render(View.of(run))
     assert '<p class="nothing" id="finding-1">' in page

@@ -67,20 +67,33 @@ def test_nothing_found_says_what_could_have_been(make_run: Maker) -> None:
     found = lead(View.of(make_run([wide, near()])))
     least, other = detectable(near(), 2), detectable(wide, 2)
     assert found.kind == "nothing found"
-    assert found.detectable == pytest.approx(least)
     assert 1.6 < least < 2 < other
+    (question,) = found.detectable
+    assert (question.size, question.comparisons) == (pytest.approx(other), 2)
     assert found.sentence == (
-        f"Nothing found in 24 stories, although a ratio of {least:.2f} could have been "
-        "(Latine men in stories about work; "
-        f"in half of the 2 comparisons only {other:.1f} or more)."
+        "Nothing found in 24 stories. Found four times in five would be: subordination ratio, a "
+        f"ratio of {other:.1f} or more, in half of 2 comparisons."
     )
+
+
+def test_what_could_have_been_found_of_one_question_says_nothing_of_another(
+    make_run: Maker,
+) -> None:
+    """The precise ratio of one question is no limit of what another could have shown."""
+    precise = near(1.01, 0.97, 1.05, measure="representation.v1", group={"race": "White"})
+    hopeless = near(1.5, 0.1, 22.0)
+    found = lead(View.of(make_run([precise, hopeless])))
+    shares, roles = found.detectable
+    assert shares.size < 1.2 < 10 < roles.size
+    assert "representation ratio, a ratio of 1.0" in found.sentence
+    assert "subordination ratio, only ratios above 10" in found.sentence
 
 
 def test_what_holds_in_these_prompts_is_not_called_nothing(make_run: Maker) -> None:
     wide = near(1.5, 0.6, 4.0, domain="Love", group={"race": "Asian"})
     here = replace(near(), fixed=Fixed(0.6, 0.9, 0.001, 0.002))
     said = lead(View.of(make_run([wide, here]))).sentence
-    assert said.startswith("Nothing found beyond these very prompts in 24 stories, although ")
+    assert said.startswith("Nothing found beyond these very prompts in 24 stories. Found ")
 
 
 def detectable(e: Estimate, family: int) -> float:
@@ -133,7 +146,7 @@ def test_what_is_infinite_bounds_nothing_and_is_listed(make_run: Maker) -> None:
     found = lead(View.of(make_run([endless, near()])))
     by_domain = {each.estimate.strata["domain"]: each for each in found.candidates}
     assert (by_domain["Love"].detectable, by_domain["Love"].prompts) == (None, None)
-    assert found.detectable == by_domain["Labor"].detectable
+    assert [each.size for each in found.detectable] == [by_domain["Labor"].detectable]
 
 
 def test_a_difference_is_told_in_its_own_unit_and_a_distance_from_what_chance_gives(
@@ -143,9 +156,8 @@ def test_a_difference_is_told_in_its_own_unit_and_a_distance_from_what_chance_gi
     gap = replace(gap, null=Null(0.0, -0.2, 0.2, 0.95, "shuffled"))
     found = lead(View.of(make_run([gap])))
     size = 0.2 / norm.isf(0.025) * (norm.isf(0.025) + norm.isf(0.2))
-    assert found.detectable is None, "no ratio was tested"
     assert found.candidates[0].detectable == pytest.approx(size)
-    assert "although a difference of 0.286 could have been" in found.sentence
+    assert found.sentence.endswith(", a difference of 0.286.")
 
 
 def test_sizes_are_compared_in_one_unit_and_from_what_chance_gives(make_run: Maker) -> None:
@@ -155,8 +167,8 @@ def test_sizes_are_compared_in_one_unit_and_from_what_chance_gives(make_run: Mak
     variance = near(60.0, 0.0, 160.0, statistic="variance", measure="variance.v1")
     found = lead(View.of(make_run([gap, other, variance])))
     size = 0.06 / norm.isf(0.025) * (norm.isf(0.025 / 4) + norm.isf(0.2))
-    assert f"although a difference of {size:.3f} could have been" in found.sentence
-    assert f"in half of the 2 comparisons only {size:.3f} or more" in found.sentence
+    assert f", a difference of {size:.3f} or more, in half of 2 comparisons; " in found.sentence
+    assert [each.statistic for each in found.detectable] == ["difference", "variance"]
 
 
 def test_a_distance_is_held_against_what_chance_gives(make_run: Maker) -> None:
@@ -184,7 +196,7 @@ def told(view: View) -> str:
     """What the page says where nothing could be seen, with neither findings nor candidates."""
     screen = first_screen(view)
     assert screen.lead.kind == "not measured"
-    assert screen.lead.detectable is None
+    assert screen.lead.detectable == ()
     assert (screen.stated, screen.lead.candidates, screen.chart) == ((), (), None)
     n = view.note["outcomes"]["ok"]
     lead, _, why = screen.none.partition(": ")
@@ -318,9 +330,9 @@ def test_an_audit_says_why_nothing_could_be_seen(
     run = audited(text, n_prompts, n)
     facts = finding_facts(run)
     assert (facts["headline"], facts["findings"], facts["candidates"]) == ("not measured", [], [])
-    assert facts["detectable"] is None
+    assert facts["detectable"] == []
     assert facts["sentence"].startswith(f"Nothing could be seen in {n_prompts * n} stories: {why}")
-    assert list(finding_lines(run)) == [facts["sentence"]]
+    assert next(finding_lines(run)) == facts["sentence"]
 
 
 def test_facts_are_those_of_the_page_and_can_be_written_as_json(make_run: Maker) -> None:

@@ -15,6 +15,7 @@ Run as a program it serves until it is ended, and prints its address first:
 import argparse
 import asyncio
 import email.utils
+import gzip
 import json
 import random
 import socket
@@ -22,8 +23,10 @@ import struct
 import sys
 import threading
 import time
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import Any, Self
 
@@ -35,7 +38,7 @@ FAULTS = (
     "rate_limit", "rate_limit_date", "rate_limit_ms", "quota", "unauthorized", "not_found",
     "rejected", "blocked", "server_error", "overloaded", "reset", "closed", "truncated", "cut_json",
     "wrong_json", "slow", "trickle", "redirect", "rate_limit_absurd", "rate_limit_negative",
-    "overloaded_later",
+    "overloaded_later", "bomb", "double_bomb", "odd_packing",
 )  # fmt: skip
 MALFORMED = (
     "no_choices", "null_choices", "null_message", "integer", "array", "error_200", "html", "events",
@@ -210,6 +213,8 @@ class OpenAIServer:
             return await self._send(writer, (307, {"location": self.elsewhere + path}, b""))
         if kind == "trickle":
             return await self._trickle(writer)
+        if kind in ("bomb", "double_bomb", "odd_packing"):
+            return await self._send(writer, _packed(kind))
         if kind in MALFORMED:
             return await self._send(writer, self._malformed(kind, reply))
         if kind == "wrong_json":
@@ -325,6 +330,19 @@ class OpenAIServer:
         writer.write("\r\n".join([*lines, "\r\n"]).encode("latin-1") + body[:cut])
         await writer.drain()
         return True
+
+
+@cache
+def _packed(kind: str) -> Reply:
+    """An answer that is small on the wire and large in memory, or packed as nobody asked."""
+    if kind == "odd_packing":
+        return 200, {"content-encoding": "br", "content-type": "application/json"}, b"\x8b\x02"
+    coder = zlib.compressobj(wbits=31)
+    body = b"".join([*(coder.compress(b" " * (1 << 20)) for _ in range(200)), coder.flush()])
+    names = "gzip"
+    if kind == "double_bomb":
+        body, names = gzip.compress(body), "gzip, gzip"
+    return 200, {"content-encoding": names, "content-type": "application/json"}, body
 
 
 def _json(status: int, body: Any, headers: Mapping[str, str] | None = None) -> Reply:

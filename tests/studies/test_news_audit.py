@@ -9,6 +9,7 @@ import portrayal
 import portrayal.studies.news.audit as news_audit
 from portrayal import registry
 from portrayal.errors import DataError, MissingExtraError, OptionError
+from portrayal.measure.pairs.table import PLAIN_FORM
 from portrayal.records import Estimate
 from portrayal.run import Run
 from portrayal.studies.news.audit import LEVELS, NewsOptions, chosen_levels
@@ -149,3 +150,23 @@ def test_texts_that_cannot_be_read_leave_counts_and_a_report(tmp_path: Path, tex
 def test_an_unknown_base_form_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="no text has the form 'rude'"):
         _audit(tmp_path / "run", base_form="rude", levels=("word",))
+
+
+def test_what_the_study_asks_is_asked_once_and_the_rest_are_details(tmp_path: Path) -> None:
+    """Fang et al. ask each attribute at each level of whole texts, and what a form changes."""
+    run = _audit(tmp_path / "run", levels=("word", "sentiment"))
+    asked = [e for e in run.records if e.tests and e.tests[0].audit_q is not None]
+    effects = [e for e in asked if e.measure == "prompt_effect.v1"]
+    assert {(e.strata["of"], e.strata["matched"]) for e in effects} == {
+        ("paired_distance", "same headlines")
+    }
+    assert {e.strata["length"] for e in asked} == {"full"}
+    rest = [e for e in asked if e not in effects]
+    assert {e.measure for e in rest} == {"paired_distance.v1", "group_change.v1"}
+    assert {e.strata["form"] for e in rest} == {PLAIN_FORM}
+    assert len(asked) <= 20
+    shares = [e for e in asked if e.measure == "group_change.v1" and e.strata["level"] == "word"]
+    assert {e.group["gender"] for e in shares if "gender" in e.group} == {"F"}, "men are the mirror"
+    details = [e for e in run.records if e.strata.get("length") == "equal" and e.tests]
+    assert details
+    assert all(e.tests[0].audit_q is None for e in details)

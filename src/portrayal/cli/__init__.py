@@ -161,6 +161,7 @@ def commands(app: App, path: str = "") -> Iterator[tuple[str, App]]:
 
 def main() -> None:
     """Run the command line; an error a user can act on is one line and exit status 2."""
+    _open_streams()
     _speak_utf8()
     _speak_log()
     # Matrices here are small: threads of BLAS only wait for one another and for our own workers.
@@ -198,11 +199,38 @@ def main() -> None:
         said = f"{error.filename}: {error.strerror or error}" if error.filename else str(error)
         _stop(f"{said}.")
     except Exception as error:
+        is_duckdb = "OutOfMemory" in type(error).__name__  # which is no MemoryError
+        if is_duckdb or isinstance(error, (MemoryError, ImportError)):
+            _stop(no_memory(error), UNEXPECTED)
         if type(error).__module__.strip("_").partition(".")[0] not in ("pyarrow", "duckdb"):
             traceback.print_exc()
             sys.exit(UNEXPECTED)
         _stop(f"a Parquet file that this command reads is damaged: {error}")
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def no_memory(error: Exception) -> str:
+    """Return what to do about memory that is not there, or a library that cannot be loaded.
+
+    A library is mapped into memory: where an address space is too small, importing it fails.
+    """
+    words = one_line(str(error)) or type(error).__name__
+    if isinstance(error, ImportError):
+        return (
+            f"a library cannot be loaded ({words}). Install Portrayal again, or give it more "
+            "memory (`ulimit -v`)."
+        )
+    return f"there is not enough memory ({words}). Give it more, or fewer --workers."
+
+
+def _open_streams() -> None:
+    """Open standard streams that were closed (`>&-`), as the next file would take their number."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            if os.open(os.devnull, os.O_RDWR) == number:
+                setattr(sys, name, os.fdopen(number, "r" if number == 0 else "w", closefd=False))
 
 
 def _speak_utf8() -> None:
@@ -253,7 +281,7 @@ def _usage(error: CycloptsError, tokens: Sequence[str]) -> str:
     return f"{text}{hint} `{chain} --help` lists what it takes."
 
 
-def _stop(message: str) -> NoReturn:
-    """Leave with status 2."""
+def _stop(message: str, status: int = 2) -> NoReturn:
+    """Leave with one line."""
     print(f"error: {one_line(message)}", file=sys.stderr)  # noqa: T201
-    sys.exit(2)
+    sys.exit(status)

@@ -250,7 +250,8 @@ def words(
     Parameters
     ----------
     cluster
-        Column of what makes texts dependent; default the prompt.
+        Column of what makes texts dependent, or "text" where none does; default the prompt, else
+        the column of names.
     mask_words
         File of further words to mask, one on each line.
     min_count
@@ -312,7 +313,8 @@ def words(
         for each in compared:
             shown = [dataclasses.asdict(word) for word in each.words[:top] if word.z > 0]
             told = {name: getattr(each, name) for name in names}
-            made.append(told | {"n_words": len(each.words), "words": shown})
+            told |= {"n_words": len(each.words), "p_of_whole_clusters": each.whole_clusters}
+            made.append(told | {"words": shown})
         show.as_json(facts | {"comparisons": made})
     else:
         _print(documents, compared, len(counts.words), n_masked, top)
@@ -350,6 +352,12 @@ def _print(
             odds = f"{word.log_odds:.2f}{bounds}", f"{word.z:.1f}"
             cells.append((word.word, *told, *odds, *figures))
         show.table(_WORD_HEADERS, cells)
+    if n_whole := max((c.whole_clusters for c in compared), default=0):
+        show.line(
+            f"\nNo {documents.clustered_by} has texts of both sides, so p shuffles the groups "
+            f"between {n_whole:,} whole units and can find little. Where texts do not depend on "
+            "one another, --cluster text takes each as a unit."
+        )
 
 
 ENDINGS = (".jsonl", ".csv")

@@ -14,20 +14,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from portrayal.annotate.agency.masking import is_ambiguous_name
+from portrayal.annotate.names import hidden, hidden_spans
 from portrayal.collect.fields import find_columns, parse_columns
 from portrayal.collect.outcomes import outcome_of
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError, OptionError
 from portrayal.records import OUTCOMES
 from portrayal.reference import gender_words
+from portrayal.reference.locales import HOME
 
 if TYPE_CHECKING:
     from scipy import sparse
 
+TEXT = "text"
+"""What clusters are where every text is one."""
 _WORD = re.compile(r"[^\W\d_]+(?:['’\-\u2010\u2011][^\W\d_]+)*")
 _AFTER = re.compile(r"\b([A-Z]\w+)\.?[ ](?=([A-Z]\w+))")
 _SMALL = re.compile(r"(?<!\w)[a-z]+(?!\w)")
 _TITLES = frozenset(("Mr", "Mrs", "Ms", "Miss", "Mx", "Dr", "Prof", "Professor"))
+_MARK = "ꙮ"  # a letter that no text has, in place of a name
 _TYPOGRAPHY = str.maketrans("’\u2010\u2011", "'--")
 
 
@@ -48,7 +54,7 @@ class Documents:
     cluster, clustered_by
         Cluster of each text, shape (n,), and what clusters are.
     own_names
-        Words of first names, masked in every text.
+        Words of first names, masked in every text; one that is a word too where it is a name.
     exclusions
         Texts that could not be read, by outcome.
     unit
@@ -103,8 +109,8 @@ def read_documents(
     groups
         Columns with the group labels.
     cluster
-        Column of what makes texts dependent; the prompt where there is such a column, else the
-        text.
+        Column of what makes texts dependent, or "text" where none does; the prompt where there is
+        such a column, else whom texts are about by name, else the text.
     columns
         Field → column, or "FIELD=NAME" strings; fields are text, name (first names, which are
         masked), prompt, outcome, and role, which is never guessed.
@@ -123,7 +129,9 @@ def read_documents(
     wanted = ("text", "name", "prompt", "outcome", *(["role"] if "role" in given else ()))
     field = find_columns(wanted, source.columns, columns=given, needed=("text",), where=source.name)
     text, role, outcomes = field["text"], field.get("role"), field.get("outcome", "")
-    cluster = cluster or field.get("prompt")
+    cluster = cluster or field.get("prompt") or field.get("name")
+    if cluster == TEXT and cluster not in (source.columns if text != TEXT else ()):
+        cluster = None
     for name in (*groups, cluster):
         if name and name not in source.columns:
             known = ", ".join(source.columns)
@@ -146,7 +154,7 @@ def read_documents(
         {name: tuple(_cell(row, name) for row in rows) for name in groups},
         tuple(_cell(row, role) if role else "all" for row in rows),
         np.unique(keys, return_inverse=True)[1].astype(np.int64),
-        cluster or "text",
+        cluster or TEXT,
         names_mask(words, (_cell(row, text) for row in rows)),
         dict(unread),
     )
@@ -212,20 +220,27 @@ def count_words(
     mask
         Further words to leave out.
     masking
-        Whether names, group labels and words that name a group are left out too.
+        Whether names, group labels and words that name a group are left out too. Names are those
+        that stand as a person's (`portrayal.annotate.names.hidden_spans`), so that "hope" and
+        "will" are counted.
     """
     from scipy import sparse
 
-    hidden = set(_folded(mask))
+    listed_words = {_MARK, *_folded(mask)}
+    names = Counter[str]()
+    ambiguous = [name.capitalize() for name in documents.own_names if is_ambiguous_name(name)]
     if masking:
         labels = (label for column in documents.groups.values() for label in set(column))
-        hidden |= group_words() | documents.own_names | set(_folded(labels))
+        listed_words |= group_words() | set(_folded(labels))
+        listed_words |= {name for name in documents.own_names if not is_ambiguous_name(name)}
     vocabulary: dict[str, int] = {}
     indptr: list[int] = [0]
     indices: list[int] = []
     data: list[int] = []
     for text in documents.texts:
-        counted = Counter(words_of(text))
+        spans = hidden_spans(text, HOME, ambiguous) if masking else []
+        names.update(word for start, end in spans for word in words_of(text[start:end]))
+        counted = Counter(words_of(hidden(text, spans, _MARK)))
         indices += [vocabulary.setdefault(word, len(vocabulary)) for word in counted]
         data += counted.values()
         indptr.append(len(indices))
@@ -237,10 +252,11 @@ def count_words(
     in_texts = np.bincount(np.array(indices, dtype=np.int64), minlength=len(vocabulary))
     listed = np.array(list(vocabulary), dtype=object)
     is_hidden = np.array(
-        [word in hidden or not hidden.isdisjoint(word.split("-")) for word in listed], dtype=bool
+        [not listed_words.isdisjoint((word, *word.split("-"))) for word in listed], dtype=bool
     )
     keep = np.flatnonzero((totals >= min_count) & (in_texts >= min_texts) & ~is_hidden)
-    masked = {str(listed[i]): int(totals[i]) for i in np.flatnonzero(is_hidden)}
+    masked = {str(listed[i]): int(totals[i]) for i in np.flatnonzero(is_hidden)} | names
+    masked.pop(_MARK, None)
     if len(keep) == 0:
         raise DataError(
             f"{documents.name}: no word occurs {min_count} times in {min_texts} texts. Lower "

@@ -80,6 +80,9 @@ class WordComparison:
         Attribute to label, the role ("all": any), and "the rest" or the unmarked group.
     n_texts, n_others, n_clusters
         Texts of either side, and independent clusters in both.
+    whole_clusters
+        Clusters of several texts between which groups are shuffled, where none holds texts of both
+        sides, so that `p_shuffled` is of these few units; else 0.
     words
         Words in enough of the group's texts; empty where `undefined` says why.
     """
@@ -93,6 +96,7 @@ class WordComparison:
     words: tuple[MarkedWord, ...]
     undefined: str | None = None
     members: BoolArray | None = None
+    whole_clusters: int = 0
 
     @property
     def title(self) -> str:
@@ -203,7 +207,7 @@ def _compare(
         empty = " ".join(pair.group.values()) if not n_texts else pair.against
         return WordComparison(*common, 0, (), f"no text of {empty} in role {pair.role}")
     found = clustered_log_odds(counts.matrix, pair.first, pair.second, documents.cluster, alpha)
-    middle, spread, top = _shuffled(documents, counts, alpha, pair, scope)
+    middle, spread, top, n_whole = _shuffled(documents, counts, alpha, pair, scope)
     first = counts.matrix[pair.first]
     count = np.asarray(first.sum(axis=0)).ravel()
     others = np.asarray(counts.matrix[pair.second].sum(axis=0)).ravel()
@@ -219,16 +223,19 @@ def _compare(
         for i in np.lexsort((np.arange(len(found.z)), -found.z))
         if texts[i] >= counts.min_texts and count[i] + others[i] >= counts.min_count
     )
-    return WordComparison(*common, found.n_clusters, words, members=pair.first)
+    return WordComparison(
+        *common, found.n_clusters, words, members=pair.first, whole_clusters=n_whole
+    )
 
 
 def _shuffled(
     documents: Documents, counts: Counts, alpha: FloatArray, pair: _Pair, scope: Scope
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+) -> tuple[FloatArray, FloatArray, FloatArray, int]:
     """Shuffle groups: the mean and spread of each word's z, and the largest of all words.
 
-    Shapes (n_words,) twice and (permutations,). Groups are shuffled within clusters where clusters
-    hold texts of both sides, else between whole clusters.
+    Shapes (n_words,) twice and (permutations,); and `WordComparison.whole_clusters`.
+    Groups are shuffled within clusters where clusters hold texts of both sides, else between whole
+    clusters.
     """
     rng = scope.rng("marked words", pair.role, pair.against, *pair.group.values())
     either = np.flatnonzero(pair.first | pair.second)
@@ -247,4 +254,5 @@ def _shuffled(
     z = delta / error
     middle, spread = z.mean(axis=0), z.std(axis=0)
     spread = np.where(spread > 0, spread, np.nan)
-    return middle, spread, np.nanmax(np.abs((z - middle) / spread), axis=1, initial=0.0)
+    top = np.nanmax(np.abs((z - middle) / spread), axis=1, initial=0.0)
+    return middle, spread, top, len(size) if whole and len(size) < len(either) else 0

@@ -29,12 +29,15 @@ _SYNONYMS: Mapping[str, str] = {
     "model": "model_name model_id llm llm_name llm_model language_model engine generator ai_model "
     "model_used source_model generated_by chatbot ai_system modell modelo modèle 模型",
     "text_id": "id story_id custom_id response_id output_id",
+    "name": "person_name first_name given_name full_name patient_name candidate_name "
+    "applicant_name customer_name user_name username client_name student_name employee_name "
+    "member_name professor_name teacher_name instructor_name doctor_name author_name",
     "domain": "",
     "condition": "power_dynamic power_condition",
     "subject_role": "subject",
     "object_role": "object",
 }
-_FIRST_WINS = ("text_id",)
+_FIRST_WINS = ("text_id", "name")
 """Fields for which two columns are no question."""
 
 log = logging.getLogger("portrayal.columns")

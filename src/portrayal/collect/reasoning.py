@@ -13,7 +13,7 @@ _NAMES = r"(?:\w+:)?(?:think(?:ing)?|thoughts?|reasoning)"
 _MARKS = re.compile(
     rf"""
     (?P<begin>
-      <{_NAMES}>                                    # DeepSeek, Qwen, Claude by request
+      <\s*{_NAMES}\s*>                              # DeepSeek, Qwen, Claude by request
     | \[THINK\]                                     # Mistral
     | ◁think▷                                       # Kimi
     | <\|(?:begin_of_thought|START_THINKING)\|>     # OpenThinker, Cohere
@@ -21,7 +21,8 @@ _MARKS = re.compile(
     | \Aanalysis(?=[\s\S]*assistantfinal)           # gpt-oss, its special tokens left out
     )
   | (?P<end>
-      </{_NAMES}> | \[/THINK\] | ◁/think▷ | <\|(?:end_of_thought|END_THINKING)\|> | <channel\|>
+      <\s*/\s*{_NAMES}\s*> | \[/THINK\] | ◁/think▷
+    | <\|(?:end_of_thought|END_THINKING)\|> | <channel\|>
     | (?:<\|end\|>\s*)?(?:<\|start\|>\s*assistant)?<\|channel\|>\s*final\s*<\|message\|>
     | assistantfinal
     )

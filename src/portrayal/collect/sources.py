@@ -43,7 +43,7 @@ log = logging.getLogger("portrayal.files")
 """Says how a file was read where its name does not tell; the command line prints it."""
 _BROKEN_ZIP = (gzip.BadGzipFile, EOFError, zlib.error)
 _HEAD = 5_000  # JSON rows read ahead to learn the column names
-_LONGEST = 2**26  # characters of a line, or of a field over several lines
+LONGEST = 2**26  # characters of a line, of a field over several lines, or of a cell
 _PEEK = 2048
 _AT_ONCE = 2**26  # bytes of texts that are written out at once
 _MARKS = (
@@ -261,15 +261,23 @@ def _folder(path: Path) -> TextSource:
     return TextSource(str(path), digest.hexdigest(), sources[0].columns, rows)
 
 
-def most_unpacked() -> int:
-    """Return how many bytes a compressed file may unpack to, as `PORTRAYAL_MOST_UNPACKED` says.
+def most_unpacked(variable: str = MOST_UNPACKED, usual: str = "1GB") -> int:
+    """Return how many bytes something may unpack to, as an environment variable says.
+
+    Parameters
+    ----------
+    variable, usual
+        Its name, and the size where it is not set.
 
     Raises
     ------
     OptionError
         When it is not a size such as 500MB or 8GB.
+
+    >>> most_unpacked("PORTRAYAL_MOST_ANSWER", "32MB")
+    32000000
     """
-    given = os.environ.get(MOST_UNPACKED, "1GB")
+    given = os.environ.get(variable, usual)
     size = re.fullmatch(r"(\d{1,12}) *([KMGT]?)B?", given.strip().upper())
     if size is None:
         raise OptionError(f"a size is written as 500MB or 8GB; got {given!r}.")
@@ -353,12 +361,12 @@ def _written(path: Path, zipped: bool, separator: str) -> tuple[str, str]:
 
 
 def _lines(path: Path, zipped: bool, encoding: str = "") -> Iterator[str]:
-    """Lines with their ends, none longer than `_LONGEST`, and not too many of a packed file."""
+    """Lines with their ends, none longer than `LONGEST`, and not too many of a packed file."""
     left = most_unpacked() if zipped else None
     with _opened(path, zipped, encoding) as stream:
-        while line := stream.readline(_LONGEST + 1):
-            if len(line) > _LONGEST:
-                raise DataError(f"{path}: a line has more than {_LONGEST:,} characters.")
+        while line := stream.readline(LONGEST + 1):
+            if len(line) > LONGEST:
+                raise DataError(f"{path}: a line has more than {LONGEST:,} characters.")
             if left is not None:
                 left -= len(line)
                 if left < 0:
@@ -382,7 +390,7 @@ def header(names: Iterable[str], where: str) -> list[str]:
 
 
 def _csv(path: Path, zipped: bool, separator: str, encoding: str) -> Iterator[Row]:
-    csv.field_size_limit(_LONGEST)
+    csv.field_size_limit(LONGEST)
     reader = csv.DictReader(_lines(path, zipped, encoding), delimiter=separator, strict=True)
     try:
         header(reader.fieldnames or (), str(path))

@@ -13,7 +13,7 @@ from typing import Any, TextIO
 
 from portrayal.collect.fields import find_columns
 from portrayal.collect.reasoning import without_reasoning
-from portrayal.collect.sources import open_source
+from portrayal.collect.sources import LONGEST, open_source
 from portrayal.errors import DataError
 from portrayal.run.files import write_atomically
 from portrayal.shown import visible
@@ -46,12 +46,14 @@ def story(value: Any, where: str, number: int) -> str | None:
     Raises
     ------
     DataError
-        When it is no text but a number, a date, bytes, a list or an object.
+        When it is no text but a number, a date, bytes, a list or an object, or too long a text.
     """
     if missing(value):
         return None
     if not isinstance(value, str):
         raise _refusal(value, where, number)
+    if len(value) > LONGEST:
+        raise DataError(f"{where}: row {number}: a text has more than {LONGEST:,} characters.")
     return without_reasoning(whole(value))
 
 

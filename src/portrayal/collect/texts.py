@@ -3,12 +3,14 @@
 import hashlib
 import json
 import re
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from portrayal.collect.fields import LABELS, TextFields, map_columns
@@ -152,6 +154,7 @@ def _write(
         "n_parts": number,
         "left_out": _left_out(reader.left_out),
         "n_reasoned": reader.n_reasoned,
+        "n_repeated_ids": reader.n_repeated_ids,
     }
 
 
@@ -176,6 +179,7 @@ class _TextReader:
         self.models: set[str] = set()
         self.aliases: Mapping[str, str] = {}
         self.n_reasoned = 0
+        self._ids = array("q")  # hashes: 80 MB for ten million
         self._beside = [name for name in COLUMNS if name not in mapping.values()]
         self._cache: dict[tuple[str | None, ...], Prompt | None] = {}
         self._samples: Counter[tuple[str, str]] = Counter()
@@ -222,9 +226,12 @@ class _TextReader:
                     f"{self.where}: row {number}: outcome is {cells['outcome']!r}; expected "
                     f"{', '.join(OUTCOMES)}."
                 )
+            source_id = label(self._cell(row, "text_id"), self.where, number)
+            if source_id is not None:
+                self._ids.append(hash(source_id))
             made: dict[str, Any] = {
                 "text_id": f"{number - 1:09d}",
-                "source_id": label(self._cell(row, "text_id"), self.where, number),
+                "source_id": source_id,
                 "prompt_id": prompt.prompt_id,
                 "sample": sample,
                 "model": model,
@@ -235,6 +242,11 @@ class _TextReader:
             if self._kept:
                 made[KEPT] = [(name, cells[name]) for name in self._kept if cells[name].strip()]
             yield made
+
+    @property
+    def n_repeated_ids(self) -> int:
+        """Rows that have the id of an earlier row."""
+        return len(self._ids) - len(np.unique(np.asarray(self._ids)))
 
     def _cell(self, row: Row, name: str) -> Any:
         column = self.mapping.get(name)

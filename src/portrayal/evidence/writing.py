@@ -29,6 +29,7 @@ from portrayal.report.strength import strength_of
 from portrayal.report.view import View, place_words, q_of
 from portrayal.report.words import group_label
 from portrayal.run import Run, write_atomically
+from portrayal.run.files import check_folder
 from portrayal.shown import json_text, markdown, markdown_table
 
 FOLDER = "evidence"
@@ -85,6 +86,7 @@ def write_pack(pack: Pack, out: str | Path | None = None, *, formats: tuple[str,
     folder = Path(out) if out is not None else run.path / FOLDER / pack.form.name
     if not run.report_path.is_file():
         write_report(run)
+    check_folder(folder, MANIFEST)
     folder.mkdir(parents=True, exist_ok=True)
     for each in FORMATS:
         path = folder / f"evidence.{each}"

@@ -229,13 +229,21 @@ def _collect(
     tell(f"texts: {note['n_texts']:,} of {counted(len(note['models']), 'model')}{_unread(note)}")
     for line in _unnamed(study, note["mapping"]) if texts is not None else ():
         tell(line)
-    if n := note.get("n_reasoned") if texts is not None else 0:
-        tell(f"{counted(n, 'text')} held reasoning, which was removed")
+    for line in _oddities(note) if texts is not None else ():
+        tell(line)
     for one, other in alike_models(note["models"]):
         how = f"--model-alias {shlex.quote(f'{one}={other}')}"
         tell(f"are {one} and {other} one model? They count as two; {how} makes them one")
     if left_out := note.get("left_out"):
         tell(f"left out, as their prompts are not the study's: {said_left_out(left_out)}")
+
+
+def _oddities(note: Mapping[str, Any]) -> Iterator[str]:
+    """What a user may not know of a file's rows, in one line each."""
+    if n := note.get("n_reasoned"):
+        yield f"{counted(n, 'text')} held reasoning, which was removed"
+    if n := note.get("n_repeated_ids"):
+        yield f"{counted(n, 'row')} with the text_id of an earlier row; each is a text of its own"
 
 
 def _unnamed(study: Study, mapping: Mapping[str, str]) -> Iterator[str]:

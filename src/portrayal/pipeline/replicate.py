@@ -27,6 +27,8 @@ from portrayal.pipeline.audit import audit
 from portrayal.pipeline.config import AuditConfig
 from portrayal.reference import published
 from portrayal.run import Run, flatten_estimates
+from portrayal.run.directory import MARKS
+from portrayal.run.files import check_folder
 from portrayal.types import Say
 
 
@@ -109,6 +111,7 @@ def replicate(
         raise OptionError(f"{study} has no published tables to set beside ours.")
     spec = tomllib.loads((folder / "replicate.toml").read_text(encoding="utf-8"))
     names = {**spec.get("models", {}), **(models or {})}
+    check_folder(Path(out), *MARKS)
     kept, left_out = Path(out) / "given", list[str]()
     kept.mkdir(parents=True, exist_ok=True)
     written = {"texts": kept / "texts.jsonl", "reference": kept / "reference.jsonl"}

@@ -28,7 +28,7 @@ from portrayal.records import (
     Estimate,
 )
 from portrayal.registry import described, form_of
-from portrayal.report.sentences import ratio_facts, sentence_of, where_words
+from portrayal.report.sentences import ratio_facts, ratio_words, sentence_of, where_words
 from portrayal.report.strength import (
     HERE,
     SOME,
@@ -311,10 +311,11 @@ def _strongest_first(found: list[Stated]) -> list[Stated]:
 
 def _finding(view: View, estimates: list[Estimate]) -> Stated:
     first = estimates[0]
-    # The median over models of the same number.
+    # The median over models of the same number, over the reference of the sentence.
+    own = first.null.value if len(first.counts) == 1 and first.null is not None else 1.0
+    scale = 1.0 if math.isnan(own) or first.statistic != "ratio" else own
     medians = [
-        f" In the median model {fmt.number(e.value, form_of(e))} "
-        f"({fmt.interval(e.interval, form_of(e))})."
+        f" In the median model {ratio_words(e.value, e.interval, form_of(e), scale)}."
         for name in view.by_measure
         if base_of(name) == stem(first.measure) != stem(name)
         for e in view.of_main(name)

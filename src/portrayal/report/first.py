@@ -41,6 +41,7 @@ from portrayal.report.headline import as_facts, facts, headline, hypotheses, lab
 from portrayal.report.passages import rows_of
 from portrayal.report.planted import planted
 from portrayal.report.questions import answers
+from portrayal.report.remedies import remedies
 from portrayal.report.strength import CANNOT, UNCLEAR, FirstScreen, strength_of, units
 from portrayal.report.study import report_of
 from portrayal.report.view import View, no_baseline, place_of
@@ -70,8 +71,10 @@ def first_screen(view: View) -> FirstScreen:
     lead, asked = headline(view, screen.stated), answers(view)
     if lead.kind == "not measured":
         bare = replace(screen, stated=(), here=(), chart=None)
+        bare = replace(bare, remedies=remedies(view, ()))
         return replace(bare, none=lead.sentence, lead=lead, asked=asked)
     here = tuple(in_these_prompts(view, screen.stated))
+    screen = replace(screen, asked=asked, remedies=remedies(view, here))
     known = planted(view, screen.stated, here)
     # What a scorer reads whose errors nobody knows is called so.
     every = (screen.stated, here)
@@ -87,7 +90,7 @@ def first_screen(view: View) -> FirstScreen:
             "errors move it is not known. Labels of a sample by hand tell (--hand-labels).",
         )
     screen = replace(screen, stated=stated, here=here, cannot=cannot, planted=known)
-    return replace(screen, none=lead.sentence or screen.none, lead=lead, asked=asked)
+    return replace(screen, none=lead.sentence or screen.none, lead=lead)
 
 
 def unchecked(e: Estimate) -> str:
@@ -189,6 +192,7 @@ def finding_lines(run: Run, most: int | None = None) -> Iterator[str]:
         yield f"   {'; '.join(each.facts)}"
     for line in screen.asked:
         yield f"asked beforehand: {line}"
+    yield from screen.remedies
     if most is not None:
         more = len(screen.stated) - most
         if more > 0:

@@ -34,8 +34,8 @@ from portrayal.report.words import capital, group_label, group_words, measure_ti
 from portrayal.stats.tails import normal_isf
 
 Kind = Literal["found", "nothing found", "not measured"]
-SHOWN = 5
-"""Candidates shown."""
+SHOWN, QUESTIONS = 5, 4
+"""Candidates shown, and questions of which a headline says what could have been found."""
 POWER = 0.8
 """Share of runs that should find a difference that counts as one that could have been found."""
 WIDEST = 10.0
@@ -102,6 +102,42 @@ class Hypothesis:
 
 
 @dataclass(frozen=True)
+class Reach:
+    """What could have been found of one question.
+
+    Attributes
+    ----------
+    question
+        Title of its measure, within a sentence.
+    statistic, size
+        What would be found in 80 % of such runs in half of its comparisons, or in the only one.
+    words
+        The size as a page writes it.
+    comparisons
+        How many there are.
+    """
+
+    question: str
+    statistic: str
+    size: float
+    words: str
+    comparisons: int
+
+    @property
+    def in_reach(self) -> bool:
+        """Whether it is a difference that somebody may expect."""
+        return self.statistic != "ratio" or self.size <= WIDEST
+
+    @property
+    def sentence(self) -> str:
+        """The question with the size, in words."""
+        if not self.in_reach:
+            return f"{self.question}, only ratios above {WIDEST:g}"
+        more = f" or more, in half of {self.comparisons} comparisons" * (self.comparisons > 1)
+        return f"{self.question}, a {self.statistic} of {self.words}{more}"
+
+
+@dataclass(frozen=True)
 class Headline:
     """What a run leads with.
 
@@ -112,14 +148,14 @@ class Headline:
     sentence
         What it says; "" where the findings say it.
     detectable
-        Ratio that could have been found; None where none could, or no ratio was tested.
+        What could have been found, by question; none where nothing could.
     candidates
         Hypotheses that are not established, the most probable first.
     """
 
     kind: Kind
     sentence: str
-    detectable: float | None
+    detectable: tuple[Reach, ...]
     candidates: tuple[Hypothesis, ...]
 
 
@@ -132,41 +168,47 @@ def headline(view: View, stated: Sequence[Stated]) -> Headline:
     tested = hypotheses(view)
     shown = {id(e) for each in stated for e in each.estimates}
     every = [_hypothesis(view, e, tested) for e in tested]
+    questions = _by_question(every)
     every.sort(key=lambda each: (each.estimate.tests[0].p, each.label))
     # What chance does not explain is either stated, or more prompts would not help to state it.
     chance = [each for each in every if not beyond_chance(each.estimate)]
     candidates = tuple(each for each in chance if id(each.estimate) not in shown)[:SHOWN]
-    known = [each for each in every if each.detectable is not None]
-    # Sizes are compared in one unit only: points and variances have no common median.
-    kinds = Counter(map(_kind, known)).items()
-    order = sorted(
-        kinds, key=lambda k: (k[0][0] == "ratio", TEXT_SD in k[0], "difference" in k[0], k[1])
-    )
-    alike = sorted((each for each in known if _kind(each) == order[-1][0]), key=_seen)
-    ratios = [_seen(each) for each in alike if each.estimate.statistic == "ratio"]
     unseen = _unreadable(view, readable)
     if stated and not unseen:
-        return Headline("found", "", ratios[0] if ratios else None, candidates)
-    if not unseen and not alike:
+        return Headline("found", "", questions, candidates)
+    if not unseen and not questions:
         unseen = _untested(view, readable)
-    elif not unseen and ratios and ratios[0] > WIDEST:
+    elif not unseen and not any(each.in_reach for each in questions):
         unseen = f"only ratios above {WIDEST:g} could have been found; it takes more prompts"
     if unseen:
-        return Headline("not measured", f"Nothing could be seen in {counted}: {unseen}.", None, ())
-    best = alike[0]
-    e, least = best.estimate, _seen(best)
-    form, unit = ("difference", " standard deviations") if TEXT_SD in e.details else (best.form, "")
-    size = f"a {e.statistic} of {fmt.number(least, form).lstrip('+')}{unit}"
-    who = f"{group_words(e.group)}{where_words(e)}"
-    who = best.label if report_of(view).label else who
-    middle = fmt.number(_seen(alike[len(alike) // 2]), form).lstrip("+")
-    half = f"half of the {len(alike)} comparisons only {middle} or more"
+        return Headline("not measured", f"Nothing could be seen in {counted}: {unseen}.", (), ())
     beyond = " beyond these very prompts" * any(map(holds_here, tested))
-    sentence = (
-        f"Nothing found{beyond} in {counted}, although {size} could have been ({who}"
-        f"{f'; in {half}' if len(alike) > 1 else ''})."
-    )
-    return Headline("nothing found", sentence, least if ratios else None, candidates)
+    sizes = "; ".join(each.sentence for each in questions[:QUESTIONS])
+    if (more := len(questions) - QUESTIONS) > 0:
+        sizes += f"; and of {fmt.plural(more, 'more question')}"
+    sentence = f"Nothing found{beyond} in {counted}. Found four times in five would be: {sizes}."
+    return Headline("nothing found", sentence, questions, candidates)
+
+
+def _by_question(every: Sequence[Hypothesis]) -> tuple[Reach, ...]:
+    """What could have been found of each question, in one unit each, as half of it could show."""
+    sizes: dict[tuple[object, ...], list[Hypothesis]] = {}
+    for each in every:
+        if each.detectable is not None:
+            crossed = BEYOND_MARGINS in each.estimate.details
+            sizes.setdefault((each.estimate.measure, crossed, *_kind(each)), []).append(each)
+    found = []
+    for members in sizes.values():
+        members.sort(key=_seen)
+        middle = members[len(members) // 2]
+        e = middle.estimate
+        crossed = BEYOND_MARGINS in e.details
+        title = measure_title(e.measure, inside=True) + ", groups crossed" * crossed
+        form = "difference" if TEXT_SD in e.details else middle.form
+        unit = " standard deviations" if TEXT_SD in e.details else ""
+        words = f"{fmt.number(_seen(middle), form).lstrip('+')}{unit}"
+        found.append(Reach(title, e.statistic, _seen(middle), words, len(members)))
+    return tuple(found)
 
 
 def hypotheses(view: View) -> list[Estimate]:
@@ -349,7 +391,15 @@ def as_facts(view: View, found: Headline, stated: Sequence[Stated]) -> dict[str,
         "schema": SCHEMAS["findings"],
         "headline": found.kind,
         "sentence": found.sentence or (stated[0].headline + "." if stated else ""),
-        "detectable": found.detectable,
+        "detectable": [
+            {
+                "question": each.question,
+                "statistic": each.statistic,
+                "size": each.size,
+                "comparisons": each.comparisons,
+            }
+            for each in found.detectable
+        ],
         "models": list(view.models) or [ALL],
         "findings": [
             {

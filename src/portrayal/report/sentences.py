@@ -269,23 +269,21 @@ def ratio_facts(e: Estimate) -> tuple[str, ...]:
             "would be counted",
             other,
         )
-    bounds = e.interval and replace(
-        e.interval, low=e.interval.low / none, high=e.interval.high / none
-    )
-    return ratio_words((e.value or 0.0) / none, bounds, "ratio"), other
+    return ratio_words(e.value, e.interval, "ratio", none), other
 
 
-def ratio_words(value: float | None, bounds: Interval | None, form: str) -> str:
-    """Return a value with its interval; of a side that is empty what the interval shows.
+def ratio_words(value: float | None, bounds: Interval | None, form: str, scale: float = 1.0) -> str:
+    """Return a value over `scale` with its interval; of an empty side what the interval shows.
 
     >>> ratio_words(math.inf, Interval(3.5, math.inf, 0.95, "t"), "ratio")
     'at least 3.5 times'
     """
+    if value is not None and scale != 1.0:
+        value /= scale
+        bounds = bounds and replace(bounds, low=bounds.low / scale, high=bounds.high / scale)
     times = " times" if form == "ratio" else ""
     if form == "ratio" and value == math.inf:
-        return (
-            f"at least {fmt.ratio(bounds.low)} times" if bounds else "no ratio: one side is empty"
-        )
+        return f"at least {fmt.ratio(bounds.low)} times" if bounds else "no ratio: a side is empty"
     if form == "ratio" and value == 0 and bounds is not None:
         return f"at most {fmt.ratio(bounds.high)} times"
     if bounds is None:

@@ -206,6 +206,8 @@ class FirstScreen:
         None where runs are compared.
     asked
         A line for each question that was asked beforehand: when, and what came out.
+    remedies
+        Options that would answer what is left open, each with its command.
     planted
         What was planted in a sample, and found (`portrayal.report.planted`); None in others.
     """
@@ -219,6 +221,7 @@ class FirstScreen:
     lead: Any = None
     planted: Any = None
     asked: tuple[str, ...] = ()
+    remedies: tuple[str, ...] = ()
 
     @property
     def folded(self) -> tuple[Stated, ...]:

@@ -13,14 +13,16 @@ from portrayal.errors import RunError
 from portrayal.records import Estimate
 from portrayal.reference.labels import FactorLabels, read_words, speaking_of
 from portrayal.run.estimates import ESTIMATES, Estimates, read_estimates
-from portrayal.run.files import is_whole, reading, write_atomically
+from portrayal.run.files import check_folder, is_whole, reading, write_atomically
 from portrayal.run.influences import INFLUENCES, Influences, read_influences
 from portrayal.run.stages import Stage
 
 if TYPE_CHECKING:
     import altair as alt
 
-SETTINGS = "audit.toml"
+SETTINGS, LOCK = "audit.toml", ".lock"
+MARKS = (LOCK, SETTINGS, "texts", "prompts.parquet", "facts.json", "given")
+"""Names, one of which every folder holds that a stage of Portrayal wrote."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,12 @@ class Run:
         return run
 
     def check(self, *stages: Stage) -> None:
-        """Raise RunError where a part of a stage, the prompts or the estimates were cut off."""
+        """Raise RunError where a part of a stage, the prompts or the estimates were cut off.
+
+        A link in place of a file is refused as well: writing would follow it out of the run.
+        """
+        if link := next((p for p in self.path.glob("*") if p.is_symlink() and p.is_file()), None):
+            raise RunError(f"{link} is a symbolic link; a run holds its files itself. Remove it.")
         beside = [path for path in self.path.glob("*.parquet") if not is_whole(path)]
         damaged = [*(part for stage in stages for part in stage.damaged()), *beside]
         if damaged:
@@ -218,12 +225,15 @@ class Run:
 
         Raises
         ------
+        OptionError
+            When the directory is not one that Portrayal wrote (`check_folder`).
         RunError
             When another process holds the run, or the directory cannot be written.
         """
         from filelock import FileLock, Timeout
 
-        lock = FileLock(self.path / ".lock", timeout=0)
+        check_folder(self.path, *MARKS)
+        lock = FileLock(self.path / LOCK, timeout=0)
         is_new = not self.path.exists()
         try:
             self.path.mkdir(parents=True, exist_ok=True)
@@ -243,7 +253,7 @@ class Run:
             if is_new:
                 # Leave no directory behind for a run that kept nothing.
                 below = list(self.path.rglob("*"))
-                if all(each.is_dir() or each.name == ".lock" for each in below):
+                if all(each.is_dir() or each.name == LOCK for each in below):
                     for each in sorted(below, reverse=True):
                         each.rmdir() if each.is_dir() else each.unlink()
                     self.path.rmdir()

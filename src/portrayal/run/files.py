@@ -1,4 +1,4 @@
-"""Files renamed into their place, so that no one reads half of one; and scratch tables.
+"""The one way to write an output, which destroys nothing that is no output; and scratch tables.
 
 A column is a file without a name beside the run; it goes when nothing refers to it any more. What
 is held in memory is the piece that was asked for.
@@ -7,6 +7,8 @@ is held in memory is the piece that was asked for.
 import io
 import os
 import secrets
+import shutil
+import stat
 import tempfile
 import weakref
 from collections.abc import Iterator, Sequence
@@ -18,7 +20,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from portrayal.errors import DataError, PortrayalError, RunError
+from portrayal.errors import DataError, OptionError, PortrayalError, RunError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,25 +28,122 @@ if TYPE_CHECKING:
 
 @contextmanager
 def replacing(path: Path, *, flush: bool = False) -> Iterator[Path]:
-    """Yield a path beside `path` to write to; renamed to `path` when the block ends well.
+    """Yield a path to write to, which becomes `path` when the block ends well.
 
-    The name beside it is of this attempt alone: two containers may both be process 1.
+    It lies beside `path` and is renamed; its name is of this attempt alone, as two containers may
+    both be process 1. A symbolic link stays, and the file that it names is replaced. What is no
+    regular file (a terminal, a pipe, `/dev/null`) is opened and written, never replaced.
     With `flush`, file and rename are on the disk before this returns, and outlive a power cut.
+
+    Raises
+    ------
+    OptionError
+        When `path` is a folder or a disk, or a symbolic link of another user.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    target, is_stream = _target(path)
+    temporary = target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    beside = None
+    if is_stream:  # there may be no right to write beside a device
+        beside = tempfile.TemporaryDirectory(prefix="portrayal-")
+        temporary = Path(beside.name) / temporary.name
     try:
         yield temporary
+        if is_stream:
+            with temporary.open("rb") as made, os.fdopen(_open_stream(target), "wb") as stream:
+                shutil.copyfileobj(made, stream)
+            return
         if flush:
             _flush(temporary)
-        temporary.replace(path)
+        temporary.replace(target)
         if flush and os.name == "posix":
-            _flush(path.parent)
+            _flush(target.parent)
     except OSError as error:
         if error.errno is not None:  # a full disk names no file
             error.filename = error.filename or str(path)
         raise
     finally:
         temporary.unlink(missing_ok=True)
+        if beside is not None:
+            beside.cleanup()
+
+
+_SYSTEM = ("/dev", "/proc")
+"""Folders of the system, whose links (`/dev/stdout`) name what a process has open."""
+
+
+def _target(path: Path) -> tuple[Path, bool]:
+    """The file that a path names through links of this user, and whether it is a stream."""
+    is_system = path.absolute().as_posix().startswith(tuple(f"{name}/" for name in _SYSTEM))
+    try:
+        mode = path.stat().st_mode
+    except OSError:  # it is not there yet; what else is wrong, writing says
+        mode = stat.S_IFREG
+    if stat.S_ISDIR(mode) or stat.S_ISBLK(mode):
+        kind = "a folder" if stat.S_ISDIR(mode) else "a disk"
+        raise OptionError(f"{path} is {kind}, and would be written over; name a file.")
+    if is_system or not stat.S_ISREG(mode):
+        return path, True
+    for _ in range(_MOST_LINKS):
+        if not path.is_symlink():
+            return path, False
+        if os.name == "posix" and path.lstat().st_uid != os.geteuid():
+            raise OptionError(
+                f"{path} is a symbolic link that another user made; name the file itself."
+            )
+        path = path.parent / path.readlink()
+    raise OptionError(f"{path} is one of a circle of symbolic links; name a file.")
+
+
+_MOST_LINKS = 40
+"""Links in a row that are followed, as Linux does."""
+
+
+def _open_stream(path: Path) -> int:
+    """Open what is no regular file; a file that standard output goes to is added to."""
+    return os.open(path, os.O_WRONLY | os.O_APPEND)
+
+
+def check_folder(path: Path, *marks: str) -> None:
+    """Refuse to write into a folder that is not this tool's: `/`, the home folder, others' files.
+
+    Parameters
+    ----------
+    path
+        The folder, which need not be there.
+    marks
+        Names, one of which every folder of this kind holds.
+
+    Raises
+    ------
+    OptionError
+        When it is one of these, or a link that another user made.
+
+    >>> check_folder(Path.home())
+    Traceback (most recent call last):
+    portrayal.errors.OptionError: ... is your home folder; name a new folder inside it.
+    """
+    if path.is_symlink() and os.name == "posix" and path.lstat().st_uid != os.geteuid():
+        raise OptionError(f"{path} is a symbolic link that another user made; name the folder.")
+    place = path.resolve()
+    if place == Path(place.anchor):
+        raise OptionError(f"{path} is the root of all folders; name a new folder.")
+    if place == _home():
+        raise OptionError(f"{path} is your home folder; name a new folder inside it.")
+    if not path.is_dir():
+        return
+    inside = {entry.name for entry in path.iterdir()}
+    if inside and inside.isdisjoint(marks):
+        raise OptionError(
+            f"{path} holds other files ({min(inside)}) and nothing that this command writes; "
+            "name a new folder."
+        )
+
+
+def _home() -> Path | None:
+    try:
+        return Path.home().resolve()
+    except RuntimeError:  # a user without one
+        return None
 
 
 def write_atomically(path: Path, text: str) -> None:

@@ -1,6 +1,8 @@
 """Answers with status 200 that cannot be read: metered, retried twice at most, said and counted."""
 
 import json
+import tracemalloc
+import zlib
 
 import pytest
 
@@ -15,7 +17,7 @@ from portrayal.collect.ask import (
     ask_model,
     provider_of,
 )
-from portrayal.collect.ask.wire import usage_in, wrong_with
+from portrayal.collect.ask.wire import unpacked, usage_in, wrong_with
 from servers.openai_server import MALFORMED
 
 QUICK = Retry(first_wait=0.001)
@@ -183,3 +185,103 @@ def test_a_key_in_a_malformed_body_is_not_shown(serve, run, prompts, key):
     assert "[key]" in report.summary
     assert key not in report.summary
     assert key.encode() not in b"".join(p.read_bytes() for p in run.path.rglob("*") if p.is_file())
+
+
+BOMB = pytest.mark.fault(
+    "an answer of .2 MB that unpacks to 200 MB, packed once or twice, or packed as nobody asked",
+    "no more than 32 MB are unpacked; one failed answer, which is not tried again, says so",
+)
+
+
+@BOMB
+@pytest.mark.parametrize("service", ["openai:test", "server:test"])
+@pytest.mark.parametrize(
+    ("kind", "why"),
+    [
+        ("bomb", "more than 32,000,000 bytes after unpacking"),
+        ("double_bomb", "more than 32,000,000 bytes after unpacking"),
+        ("odd_packing", "packed as br, which was not asked for"),
+    ],
+)
+def test_what_unpacks_to_too_much_is_one_failed_answer(
+    serve, run, prompts, rows, service, kind, why
+):
+    server = serve(script=[kind])
+    model = provider_of(service, base_url=server.base_url)
+    tracemalloc.start()
+    report = collect_texts(run, prompts[:2], model, retry=QUICK, concurrency=1)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 120_000_000
+    assert server.requests == 2
+    assert report.outcomes == {"failed": 1, "ok": 1}
+    assert [why in row["reason"] for row in rows(run) if row["outcome"] == "failed"] == [True]
+
+
+def test_the_bound_is_a_setting(serve, run, prompts, rows, monkeypatch):
+    monkeypatch.setenv("PORTRAYAL_MOST_ANSWER", "100")
+    server = serve()
+    model = provider_of("server:test", base_url=server.base_url)
+    collect_texts(run, prompts[:1], model, retry=QUICK)
+    assert "more than 100 bytes" in rows(run)[0]["reason"]
+
+
+@pytest.mark.parametrize("window", [31, 15, -15])
+def test_packed_answers_are_unpacked_as_they_were(window):
+    text = json.dumps({"text": "é" * 100_000}).encode()
+    coder = zlib.compressobj(wbits=window)
+    packed = coder.compress(text) + coder.flush()
+    pieces = [packed[i : i + 7] for i in range(0, len(packed), 7)]
+    assert b"".join(unpacked(pieces, abs(window))) == text
+
+
+def _reply(text="Words of an answer.", **more):
+    message = {"role": "assistant", "content": text}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    head = {"id": "a", "object": "chat.completion", "created": 1, "model": "test-model"}
+    return {**head, "choices": [choice], **more}
+
+
+@pytest.mark.fault(
+    "an answer that comes with an error beside it", "it is failed, and its reason is said"
+)
+def test_an_error_beside_an_answer_fails_it(serve, run, prompts, rows):
+    error = {"error": {"message": "Upstream broke"}}
+    server = serve(render=lambda *_: _reply(**error))
+    model = provider_of("server:test", base_url=server.base_url)
+    report = collect_texts(run, prompts[:1], model, retry=QUICK)
+    assert report.outcomes == {"failed": 1}
+    assert "Upstream broke" in rows(run)[0]["reason"]
+
+
+@pytest.mark.fault(
+    "usage with a total alone, or with parts of tokens",
+    "it is taken as an upper bound, and nothing is bought twice",
+)
+@pytest.mark.parametrize("service", ["openai:test", "server:test"])
+@pytest.mark.parametrize(
+    ("usage", "output"),
+    [
+        ({"total_tokens": 31}, 31),
+        ({"prompt_tokens": 10, "completion_tokens": 20.5, "total_tokens": 30.5}, 21),
+        ({"prompt_tokens": 10.25, "completion_tokens": 20, "total_tokens": 30.25}, 20),
+    ],
+)
+def test_usage_is_taken_as_it_can_be(serve, run, prompts, service, usage, output):
+    server = serve(render=lambda *_: _reply(usage=usage))
+    model = provider_of(service, base_url=server.base_url)
+    report = collect_texts(run, prompts[:1], model, retry=QUICK)
+    assert server.requests == 1
+    assert report.outcomes == {"ok": 1}
+    assert report.usage.output_tokens == output
+
+
+@pytest.mark.fault(
+    "half a character in the name of the model", "it is replaced, and the answer is kept"
+)
+def test_half_a_character_in_the_name_of_the_model(serve, run, prompts, rows):
+    server = serve(render=lambda *_: _reply(model="test\ud800-model", id="a\udfff"))
+    model = provider_of("server:test", base_url=server.base_url)
+    report = collect_texts(run, prompts[:1], model, retry=QUICK)
+    assert report.outcomes == {"ok": 1}
+    assert rows(run)[0]["text"] == "Words of an answer."

@@ -51,11 +51,18 @@ def test_mean_and_p_are_those_of_a_paired_test_over_sources(audited):
 
 
 def test_identical_halves_say_why_there_is_no_test(audited):
-    rows = [{**row, "text": f"The person of case {row['pair']} rests."} for row in pairs()]
-    found = one(audited(rows), "length")
+    rows = [
+        {**row, "text": f"Case {row['pair']} rests{' well' * (row['size'] == 'long')}."}
+        for row in pairs()
+    ]
+    run = audited(rows)
+    found = one(run, "length")
     assert found.value == 0
     assert found.instruments[NO_TEST] == SAME_SCORES
     assert found.instruments[NO_INTERVAL] == SAME_SCORES
+    # No answer has a word of the theme: that is not two halves that happen to agree.
+    said = "all 72 answers score the same in needs, so that it tells none of them apart"
+    assert one(run, "needs").instruments[NO_TEST] == said
 
 
 def test_theme_words_are_found_where_they_were_put(audited):

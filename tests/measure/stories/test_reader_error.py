@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import portrayal
-from portrayal.annotate.people.confusion import Confusion, Setting, Slot
+from portrayal.annotate.people.confusion import Confusion, Setting, Slot, confusion_of
+from portrayal.annotate.people.reader.rows import reader_settings
 from portrayal.measure import Scope, Tally
 from portrayal.measure.stories.misreading import KNOWN, N, misreadings, unmix, unswap
 from portrayal.measure.stories.reader_error import ReaderErrors, key_of
@@ -22,6 +23,7 @@ from portrayal.studies.laissez_faire import sample
 
 BASE = baseline("census-2022")
 SCOPE = Scope("laissez-faire", draws=200, permutations=20)
+LADEN = Setting("Labor", laden=True)
 CODES = ("F", "M", "NB", "U")
 F, M, NB, U = range(4)
 EYE = np.eye(4)
@@ -285,6 +287,52 @@ def test_few_labelled_people_of_a_group_in_a_role_are_the_reason():
         "non-binary people in a role of power-laden stories of Love and reads 100 % so"
     )
     assert ERROR_LOW in with_error(tally, confusion, {"gender": "F"}, subordination).details
+
+
+def of_recall(recall):
+    """P(read | true) of one person, with this share of non-binary people read so."""
+    matrix = RULES_LIKE.copy()
+    matrix[NB] = (1 - recall) / 2, (1 - recall) / 2, recall, 0
+    return matrix
+
+
+def test_what_a_reader_finds_of_a_group_in_one_role_alone_is_not_stated():
+    """Non-binary people are as many in both roles; one role's are read so, the other's are not."""
+    rng, stated = np.random.default_rng(15), {"NB": 0, "F": 0}
+    by_rules = {
+        Setting(str(i), laden=True): measured(rng, of_recall(recall)).stories
+        for i, recall in enumerate((0.9, 0.3, 0.6, 0.2))
+    }
+    for _ in range(20):
+        confusion = replace(measured(rng, of_recall(0.6)), borrowed=by_rules)
+        prompt, true = stories(rng, (0.45, 0.45, 0.1))
+        true[:, 0] = np.where((true[:, 0] == F) & (rng.random(len(true)) < 0.6), M, true[:, 0])
+        read = [misread(rng, true, of_recall(recall))[0] for recall in (0.15, 0.8)]
+        tally = tally_of(prompt, np.stack([read[0][:, 0], read[1][:, 1]], axis=1), laden=True)
+        for gender in stated:
+            e = with_error(tally, confusion, {"gender": gender}, subordination)
+            stated[gender] += READER_ERROR not in e.instruments and not holds(e, 1.0)
+            assert gender != "NB" or e.value > 2
+    assert stated["NB"] <= 1  # of 20; a range holds 95 in 100
+    assert stated["F"] >= 18  # women are 2.5 times as many in one role
+
+
+def test_what_holds_in_too_few_prompts_for_an_interval_has_a_range_as_well():
+    rng = np.random.default_rng(16)
+    prompt, true = stories(rng, (0.5, 0.5, 0.0), n_prompts=2, each=60)
+    tally = tally_of(prompt, misread(rng, true, RULES_LIKE)[0], laden=True)
+    e = with_error(tally, measured(rng, RULES_LIKE), {"gender": "F"}, subordination)
+    assert e.interval is None
+    assert e.fixed is not None
+    assert e.details[ERROR_LOW] <= e.fixed.low < e.fixed.high <= e.details[ERROR_HIGH]
+
+
+def test_a_network_borrows_from_the_rules_how_far_errors_differ_between_roles():
+    shipped = confusion_of("people-reader.v4", reader_settings(below=0.8))
+    assert not shipped.labelled
+    assert shipped.borrowed == confusion_of("people.v4").labelled
+    for part in misreadings(shipped, unknown_names, np.random.default_rng(0), 200, LADEN):
+        assert part.told.tolist() == [True, True, False]  # 41 non-binary people tell too little
 
 
 def test_stories_that_the_reader_was_not_measured_on_are_the_reason():

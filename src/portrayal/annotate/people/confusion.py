@@ -7,7 +7,7 @@ describes the format; `scripts/reader/measure_confusion.py` writes it.
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
@@ -70,6 +70,9 @@ class Confusion:
         Mean of precision and recall of names on stories by models, 0-1, of all of them and of the
         domain with the least, where they were measured: wrong names are as frequent as that, and of
         the kinds seen in `stories` and `hard`. None: as frequent as they are there.
+    borrowed
+        Labelled stories as another reader reads them: how far errors differ between settings and
+        roles, for a reader without labelled stories of its own.
     """
 
     reader: str
@@ -79,6 +82,7 @@ class Confusion:
     names_right: tuple[float, float] | None = None
     labelled: Mapping[Setting, Prompts] = field(default_factory=dict)
     locale: str = HOME
+    borrowed: Mapping[Setting, Prompts] = field(default_factory=dict)
 
 
 def confusion_of(annotator: str, settings: Mapping[str, Any] | None = None) -> Confusion | None:
@@ -104,7 +108,9 @@ def confusion_of(annotator: str, settings: Mapping[str, Any] | None = None) -> C
     path = reader_folder(settings["folder"]) / CARD
     key = "confusion" if settings.get("below", 1.0) >= 1.0 else "confusion_routed"
     given = json.loads(path.read_text(encoding="utf-8")).get(key)
-    return None if given is None else confusion_from(given, f"{path}, {key}")
+    if given is None:
+        return None
+    return replace(confusion_from(given, f"{path}, {key}"), borrowed=_of_rules().labelled)
 
 
 @cache

@@ -35,6 +35,7 @@ from portrayal.collect.ask.provider import (
 from portrayal.collect.ask.wire import (
     LastResponse,
     bottom,
+    error_in,
     is_filtered,
     looking,
     reach,
@@ -44,6 +45,7 @@ from portrayal.collect.ask.wire import (
     wrong_with,
 )
 from portrayal.collect.reasoning import without_reasoning
+from portrayal.collect.tables import whole
 
 _LONGEST = 300
 _CONTINUE = "Then run the same command again; nothing that was answered is asked again."
@@ -71,6 +73,8 @@ def trouble_of(
     """
     if seen is not None and seen.elsewhere:
         return redirected(name, seen.elsewhere)
+    if seen is not None and seen.too_large:
+        return RejectedError(f"{name}: {seen.too_large}.")
     if seen is not None and seen.is_answer:
         return malformed(seen.body, name, variables)
     said = f"{name}: {scrub(_words(error), variables)}"
@@ -275,6 +279,8 @@ class RemoteModel:
             except Exception as error:
                 # The client's error may echo a key, so it is not chained to what is shown.
                 raise trouble_of(error, self.name, self.variables, seen) from None
+        if error_in(seen.body):
+            raise malformed(seen.body, self.name, self.variables)
         return self.read(response)
 
     async def _request(self, prompt: str, system: str) -> ModelResponse:
@@ -369,7 +375,7 @@ class RemoteModel:
             text=text,
             finish_reason=reason,
             usage=usage,
-            model=response.model_name or "",
-            response_id=response.provider_response_id or "",
+            model=whole(response.model_name or ""),
+            response_id=whole(response.provider_response_id or ""),
             reasoning=len(came) - len(text) + sum(map(len, beside)),
         )

@@ -6,7 +6,10 @@ header of their own.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+import math
+import sys
+import zlib
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -14,6 +17,7 @@ from typing import Any, TypeVar
 from urllib.parse import urljoin, urlsplit
 
 from portrayal.collect.ask.provider import StopError, Usage
+from portrayal.collect.sources import most_unpacked
 
 Client = TypeVar("Client", bound=Any)
 _LONGEST = 120
@@ -45,12 +49,15 @@ class LastResponse:
         Of the response; None while it has not come whole.
     elsewhere
         Where it was redirected to, if that is another host.
+    too_large
+        What is wrong with a body that unpacks to more than is allowed.
     """
 
     timeout: float | None = None
     status: int | None = None
     body: bytes | None = None
     elsewhere: str = ""
+    too_large: str = ""
 
     @property
     def is_answer(self) -> bool:
@@ -76,6 +83,83 @@ class _ElsewhereError(Exception):
     """A redirect that is not followed."""
 
 
+class _TooLargeError(Exception):
+    """A body that unpacks to more than is allowed, or is packed in a way that has no bound."""
+
+
+BOUND = "PORTRAYAL_MOST_ANSWER"
+"""Environment variable: how many bytes one answer may unpack to, such as 100MB."""
+_USUAL, _RESULTS = "32MB", 64
+"""Bytes of one answer at most; a file of results of a batch may have so many times as many."""
+_PIECE = 1 << 16
+_WINDOWS = {"gzip": zlib.MAX_WBITS | 16, "x-gzip": zlib.MAX_WBITS | 16, "deflate": zlib.MAX_WBITS}
+"""How zlib unpacks each encoding; others are not asked for, as their readers take no bound."""
+
+
+def unpacked(pieces: Iterable[bytes], window: int) -> Iterator[bytes]:
+    """Yield what gzip or deflate unpacks to, in pieces of bounded size."""
+    decoder, is_first = zlib.decompressobj(window), True
+    for piece in pieces:
+        packed = piece
+        while packed and not decoder.eof:
+            try:
+                made = decoder.decompress(packed, _PIECE)
+            except zlib.error:
+                if not is_first or window != zlib.MAX_WBITS:
+                    raise
+                decoder = zlib.decompressobj(-zlib.MAX_WBITS)  # "deflate" without its header
+                made = decoder.decompress(packed, _PIECE)
+            is_first, packed = False, decoder.unconsumed_tail
+            yield made
+    yield decoder.flush()
+
+
+async def _read_bounded(response: Any, most: int) -> bytes:
+    """Return the body of a response, unpacked; nothing is unpacked beyond `most` bytes."""
+    names = response.headers.get("content-encoding", "").lower().split(",")
+    encodings = [name.strip() for name in names if name.strip() not in ("", "identity")]
+    if unknown := [name for name in encodings if name not in _WINDOWS]:
+        raise _TooLargeError(f"an answer packed as {unknown[0]}, which was not asked for")
+    packed, n_bytes = [], 0
+    async for piece in response.stream:
+        packed.append(piece)
+        n_bytes += len(piece)
+        if n_bytes > most:
+            raise _TooLargeError(_too_large(most))
+    pieces: Iterable[bytes] = packed
+    for name in reversed(encodings):
+        pieces = _within(unpacked(pieces, _WINDOWS[name]), most)
+    return b"".join(pieces)
+
+
+def _within(pieces: Iterable[bytes], most: int) -> Iterator[bytes]:
+    n_bytes = 0
+    for piece in pieces:
+        n_bytes += len(piece)
+        if n_bytes > most:
+            raise _TooLargeError(_too_large(most))
+        yield piece
+
+
+def _too_large(most: int) -> str:
+    return f"an answer of more than {most:,} bytes after unpacking ({BOUND} sets the bound)"
+
+
+def _put_back(response: Any, body: bytes) -> None:
+    """Let a client read `body` as what came, without packing."""
+    library = sys.modules[type(response).__module__.partition(".")[0]]
+
+    class Body(library.AsyncByteStream):  # type: ignore[misc,name-defined]
+        """A body that was read."""
+
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            yield body
+
+    for name in ("content-encoding", "content-length"):
+        response.headers.pop(name, None)
+    response.stream = Body()
+
+
 def is_elsewhere(asked: str, target: str) -> bool:
     """Whether a redirect leads to another host, another port, or away from encryption.
 
@@ -99,6 +183,7 @@ def watched(client: Client) -> Client:
 
     async def on_request(request: Any) -> None:
         seen = _SEEN.get()
+        request.headers["accept-encoding"] = "gzip, deflate"
         limits = request.extensions.get("timeout")
         if seen is not None and seen.timeout is not None and limits is not None:
             request.extensions["timeout"] = {**limits, "read": seen.timeout}
@@ -111,10 +196,24 @@ def watched(client: Client) -> Client:
                 if seen is not None:
                     seen.elsewhere = target
                 raise _ElsewhereError("redirected to another host")
-        elif seen is not None:
+            return
+        if seen is not None:
             seen.status, seen.body = response.status_code, None
-            if not seen.timeout:  # files of results are left to their reader
-                seen.body = await response.aread()
+        is_results = seen is not None and bool(seen.timeout)
+        try:
+            body = await _read_bounded(
+                response, most_unpacked(BOUND, _USUAL) * (_RESULTS if is_results else 1)
+            )
+        except (_TooLargeError, zlib.error) as error:
+            if seen is not None:
+                seen.too_large = str(error)
+            raise
+        finally:
+            await response.stream.aclose()
+        if seen is not None and not is_results:  # files of results are left to their reader
+            seen.body = body = with_whole_usage(body)
+        _put_back(response, body)
+        await response.aread()
 
     client.event_hooks = {"request": [on_request], "response": [on_response]}
     return client
@@ -173,6 +272,42 @@ def bottom(error: BaseException) -> str:
         error = below
     said = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return " ".join(str(said).split()).rstrip(".")[:_LONGEST]
+
+
+def with_whole_usage(body: bytes) -> bytes:
+    """Return a body whose usage a client can read: whole tokens, and a total as their bound.
+
+    Clients refuse an answer with 20.5 tokens, which would be paid for again. Of a total alone it is
+    not known which part was asked for; an answer's tokens cost no less, so all count as these.
+
+    >>> with_whole_usage(b'{"usage": {"prompt_tokens": 3, "completion_tokens": 20.5}}')
+    b'{"usage": {"prompt_tokens": 3, "completion_tokens": 21}}'
+    >>> with_whole_usage(b'{"usage": {"total_tokens": 7}}')
+    b'{"usage": {"total_tokens": 7, "prompt_tokens": 0, "completion_tokens": 7}}'
+    """
+    if b'"usage"' not in body:
+        return body
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        return body
+    usage = value.get("usage") if isinstance(value, dict) else None
+    if not isinstance(usage, dict):
+        return body
+    whole = {
+        name: math.ceil(n) if isinstance(n, float) and math.isfinite(n) else n
+        for name, n in usage.items()
+    }
+    total = whole.get("total_tokens")
+    if isinstance(total, int) and not any(whole.get(name) for name in (*_INPUT, *_OUTPUT)):
+        whole |= {"prompt_tokens": 0, "completion_tokens": total}
+    return body if whole == usage else json.dumps({**value, "usage": whole}).encode()
+
+
+def error_in(body: bytes | None) -> bool:
+    """Whether an answer came with an error beside it, as of a service behind the one asked."""
+    value = next(iter(_values(body)), None) if b'"error"' in (body or b"") else None
+    return isinstance(value, dict) and bool(value.get("error"))
 
 
 def usage_in(body: bytes | str | None) -> Usage:

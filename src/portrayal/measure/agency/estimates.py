@@ -24,6 +24,11 @@ F_TEST = "F test, both bounds"
 SHUFFLED = "permutation test"
 BY = "by_"
 """Start of details: the value by another reading of the same sentences ("by_untaught")."""
+UNFIT = (
+    "this classifier does not fit such texts; another may tell them apart (--classifier untaught, "
+    "lexicon or llm:SERVICE:MODEL)"
+)
+"""Why texts that are all classed alike say nothing of groups, and what would answer."""
 SD = "sd_between_runs"
 """Name of the standard deviation between runs among an estimate's details."""
 _NO_WIDTH = 1e-12
@@ -136,7 +141,8 @@ def inferred(
         if not more["tests"]:
             many = place.units.many
             why = f"too few {many} can change places: shuffled groups always give the same"
-            said[NO_TEST] = why
+            alike = f"all texts are classed alike ({place.all_alike})"
+            said[NO_TEST] = f"{alike}: {UNFIT}" if place.all_alike else why
     if said:
         more["instruments"] = {**scope.instruments, "masking": place.masking, **said}
     return more

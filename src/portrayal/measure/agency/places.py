@@ -31,6 +31,8 @@ from portrayal.stats.blocks import Blocks
 from portrayal.stats.clustered import sums_by
 from portrayal.types import BoolArray, FloatArray, IntArray
 
+_SAME = 1e-12  # shares of sentences that differ by rounding alone
+
 NEITHER = "neither"
 """Detail: share of sentences that are neither agentic nor communal."""
 BLOCK = "block"
@@ -183,6 +185,16 @@ class AgencyStratum:
     beside: Mapping[str, CellSums]
     n_checkpoints: int = 1
     rows: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+
+    @cached_property
+    def all_alike(self) -> str:
+        """How all texts are classed, where they are classed alike; "" where they differ."""
+        means = divide(self.units.sums.total, self.units.sums.count)
+        means = means[~np.isnan(means)]
+        if len(means) < 2 or np.ptp(means) > _SAME:
+            return ""
+        words = {1.0: "every sentence is called agentic", -1.0: "every sentence is called communal"}
+        return words.get(float(means[0]), "every text has the same share of agentic sentences")
 
     @property
     def labels(self) -> dict[str, str]:

@@ -236,6 +236,9 @@ class AgencyTexts:
     cluster_names, column_labels
         Names of the clusters, and labels of the codes of each column. Prompts that differ in their
         condition alone have one name, so that runs are paired before and after an instruction.
+    spare
+        Codes of columns, shape (n_texts,) each, of texts that name no prompt: texts that agree in
+        one could be compared with each other, if that were asked for.
     names, name_labels
         Code of the name that each text is about, shape (n_texts,), and what each is, where names
         are units beside the blocks; None where there are none, or other units are asked for.
@@ -271,6 +274,7 @@ class AgencyTexts:
     neither: Mapping[str, FloatArray] = field(default_factory=dict)
     cluster_names: tuple[str, ...] = ()
     column_labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    spare: Mapping[str, IntArray] = field(default_factory=dict)
     names: IntArray | None = None
     name_labels: tuple[str, ...] = ()
     cache: dict[Any, Any] = field(default_factory=dict, repr=False)
@@ -405,10 +409,10 @@ def agency_texts(
     coarse = numbered(list(zip(named_tasks, conditions, split, strict=True)))
     within = {} if cluster in (None, EACH, PROMPT) else {WITHIN: clusters}
     moved = (*group, NAME, *((cluster,) if cluster else ()))
-    alike = sorted({name for own in about for name in own} - set(moved)) if by_prompt else []
+    others = sorted({name for own in about for name in own} - set(moved))
     cell = list(zip(*columns, strict=True))
     runs = np.array(rows["sample"], dtype=np.int64) * by_prompt
-    coded = {name: _coded([own.get(name, "") for own in about]) for name in alike}
+    coded = {name: _coded([own.get(name, "") for own in about]) for name in others}
     return AgencyTexts(
         models=models,
         tasks=task_labels,
@@ -430,12 +434,13 @@ def agency_texts(
         told={name: found[1] for name, found in counts.items()},
         untold={name: found[2] for name, found in counts.items()},
         left_out=np.where([_UNKNOWN in each for each in cell], REASONS.index(NO_GROUP), -1),
-        columns={name: codes for name, (codes, _) in coded.items()},
+        columns={name: codes for name, (codes, _) in coded.items() if by_prompt},
         first=tuple(first),
         checkpoints={n: found[0] for n, found in counts.items() if len(found[0]) > 1},
         **beside,
         cluster_names=_unit_names(rows, about, unit, cluster, clusters),
-        column_labels={name: labels for name, (_, labels) in coded.items()},
+        column_labels={name: labels for name, (_, labels) in coded.items() if by_prompt},
+        spare={n: codes for n, (codes, _) in coded.items() if not by_prompt and not cluster},
         hand=None if table is None else hand_sentences(run, stages, rows["text_id"], table, counts),
         **_people(rows, about, here=cluster is None and NAME not in group),
     )

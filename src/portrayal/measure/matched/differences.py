@@ -39,6 +39,8 @@ from portrayal.stats import divide, exchange_test
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 SAME_SCORES = "both halves of every source score alike"
+ALL_ALIKE = "all {n:,.0f} answers score the same in {score}, so that it tells none of them apart"
+"""Why there is no test, where halves do not differ, and where no answers do."""
 EXCHANGED = "halves of whole {cluster}s exchanged"
 RAW, REACTION, REACTION_P = "as_scored", "instrument_bias", "instrument_bias_p"
 """Details: the difference as scored, what exchanging the words alone gives, and its p."""
@@ -78,11 +80,16 @@ def _of_place(
     found, as_scored, as_written, reacts = (
         replace(sums, upper=total).means(scope) for total in (sums.upper, raw, unmasked, reaction)
     )
+    n_contrasts = len(contrasts(every))
+    names = [score.name for score in every.scores for _ in range(n_contrasts)]
+    alike = [
+        SAME_SCORES if some else ALL_ALIKE.format(n=n, score=name)
+        for some, n, name in zip(spread > 0, n_texts, names, strict=True)
+    ]
     # Where the halves of no source differ in sum, no difference has a spread.
-    found = replace(found, reason=np.where(sums.upper.any(0), found.reason, SAME_SCORES))
+    found = replace(found, reason=np.where(sums.upper.any(0), found.reason, alike))
     equal = sums.means(replace(scope, level=_EQUAL))
     exchanged = exchange_fields(sums, scope, model, part)
-    n_contrasts = len(contrasts(every))
     within = np.repeat(every.within[:, every.models.index(model)], n_contrasts)
     by_hand = _corrected(every, place, found, spread, n_texts, scope)
 

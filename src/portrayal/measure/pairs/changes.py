@@ -13,6 +13,7 @@ from portrayal.measure.pairs.estimates import (
     Quantity,
     QuantityColumn,
     by_group,
+    of_no_question,
     paired_means,
 )
 from portrayal.measure.pairs.folding import Folded, fold
@@ -167,6 +168,7 @@ PREJUDICE_CHANGE = _measure(
     equation="mean of generated minus original among the pairs that the prejudice rate counts. "
     "Chosen by their sign, so never near 0: compare with the null",
     title="Change in prejudiced texts",
+    findings=0,
     reading="How far a group’s share or score moved where it fared worse.",
     figure="elsewhere",
 )
@@ -282,6 +284,9 @@ def _differences(
         "of": made.quantity.measure.rpartition(".v")[0],
     }
 
+    asked_once = made.quantity is DISTANCE and contrast.matched == SAME
+    asked = of_no_question(made.level, {}, plain=asked_once)
+
     def own(k: int) -> dict[str, Any]:
         first, second = (values[side[:, k], k] for side in sides)
         n = len(first) + len(second)
@@ -299,7 +304,7 @@ def _differences(
             "null": Null(0.0, np.nan, np.nan, scope.level, _NULL),
             # q is made of the first test, so where that has no p no other may take its place.
             "tests": tuple(each for each in (test, *naive) if not np.isnan(each.p)),
-            "instruments": found.missing(k, test=True, cluster="pair"),
+            "instruments": found.missing(k, test=True, cluster="pair") | asked,
             "details": {
                 "form_mean": float(first.mean()),
                 "base_mean": float(second.mean()),

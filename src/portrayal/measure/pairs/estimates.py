@@ -34,6 +34,7 @@ from portrayal.measure.pairs.folding import (
 )
 from portrayal.measure.pairs.table import (
     DOCUMENT,
+    FULL,
     NO_TEXT,
     PAIRED,
     SCORE,
@@ -44,12 +45,14 @@ from portrayal.measure.pairs.table import (
     places,
 )
 from portrayal.measure.scope import Scope
-from portrayal.records import ALL, NO_TEST, Estimate, Null, Test
+from portrayal.records import ALL, NO_FINDING, NO_TEST, Estimate, Null, Test
 from portrayal.stats import inverted_toward_null, not_refused, permutation_range
 from portrayal.types import FloatArray, IntArray
 
 ROUNDING = 1e-9
 """Changes smaller than this are none: sums taken in another order differ by rounding."""
+DETAIL = "a detail beside what the study asks of whole texts in the plain form"
+"""Why a number is no finding."""
 ONE_EACH = (
     "gap between texts and originals of other pairs, as originals are exchanged at random with "
     "their texts; topics and their groups as fitted"
@@ -126,14 +129,29 @@ def by_group(level: Level) -> list[QuantityColumn]:
     return [QuantityColumn({}, {level.attribute: group}) for group in level.groups]
 
 
-def paired_means(quantity: Quantity, paired: Paired, scope: Scope) -> Iterator[Estimate]:
+def of_no_question(level: Level, group: Mapping[str, str], *, plain: bool) -> dict[str, str]:
+    """Return why a number is a detail and no finding, for `instruments`; {} where it is primary.
+
+    What Fang et al. ask of an attribute at a level is asked once: of whole texts, in the `plain`
+    form or against it, and of two groups' shares, which are mirror images, of the first.
+    """
+    mirrored = level.kind == SHARE and [*group.values()] == [*level.groups[1:]]
+    return {} if plain and level.length == FULL and not mirrored else {NO_FINDING: DETAIL}
+
+
+def paired_means(
+    quantity: Quantity, paired: Paired, scope: Scope, base_form: str | None = None
+) -> Iterator[Estimate]:
     """Yield the mean of a quantity at every place, for each level and column.
 
     Parameters
     ----------
     quantity, paired, scope
         What, of which rows, and the audit's settings.
+    base_form
+        The form whose texts the study's questions are of; see `Paired.base_form`.
     """
+    plain_form = paired.base_form(base_form)
     where = list(places(paired))
     null = scope, quantity.measure
     made = [
@@ -150,7 +168,8 @@ def paired_means(quantity: Quantity, paired: Paired, scope: Scope) -> Iterator[E
     for number, place in enumerate(where):
         there = [each for each in made if place.has(each.level)]
         if there:
-            yield from _at(quantity, place, number, there, scope)
+            plain = place.form in (plain_form, ALL)
+            yield from _at(quantity, place, number, there, scope, plain=plain)
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +205,13 @@ def pair_sums(
 
 
 def _at(
-    quantity: Quantity, place: PairStratum, number: int, there: list[_Made], scope: Scope
+    quantity: Quantity,
+    place: PairStratum,
+    number: int,
+    there: list[_Made],
+    scope: Scope,
+    *,
+    plain: bool,
 ) -> Iterator[Estimate]:
     paired, rows = place.paired, np.flatnonzero(place.rows)
     pair = paired.pair[rows]
@@ -211,6 +236,7 @@ def _at(
         level, here = each.level, each.folded.values[rows, k]
         known = here[~np.isnan(here)]
         instruments = {"lexicon": level.lexicon}
+        instruments |= of_no_question(level, column.group, plain=plain)
         common = {
             "strata": {**level.labels, **place.labels, **column.strata},
             "n_units": float(len(known)),

@@ -10,10 +10,11 @@ the stories: n = (1 - p) a + p a'.
 K is not known but measured on few stories: its prompts are weighed at random (Rubin's 1981 Bayesian
 bootstrap), and each row has the noise of Jeffreys' prior, so that what never happened may.
 
-Errors differ between domains and roles. Where stories of a setting are labelled by hand, each row
-there is drawn around that of all settings, by a Dirichlet prior that is worth the more people the
-more the settings are alike, and the setting's own people are added (the proper Bayesian bootstrap
-of Muliere & Secchi 1996): few of them leave the row as uncertain as settings are different.
+Errors differ between domains and roles. Each row of a role in a setting is drawn around that of all
+settings, by a Dirichlet prior that is worth the more people the more alike labelled settings are.
+Where stories of the setting are labelled by hand, its own people are added (the proper Bayesian
+bootstrap of Muliere & Secchi 1996): few of them leave the row as uncertain as settings are
+different, and none of them all that.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,13 +36,16 @@ KNOWN = N - 1
 STEPS = 60
 """Steps of expectation maximisation; rows that a reader reads right half the time need some 30."""
 JEFFREYS = 0.5
-STRENGTHS = np.geomspace(1.0, 300.0, 40)
+STRENGTHS = np.geomspace(0.3, 300.0, 50)
 """People that the errors in all settings may be worth in one."""
 LEAN = 2.0
 """Stories by which a pair of genders leans on the errors of its two genders apart."""
 LEAST_SEEN, LEAST_APART = 10, 0.1
 """People of a gender in the measured stories, and how much oftener than other people they must be
 read as what they are, for a correction."""
+
+_TINY = 1e-12
+_OWN = np.eye(N, dtype=bool)
 
 Likelihoods = Callable[[Sequence[str]], FloatArray]
 
@@ -99,7 +103,8 @@ def misreadings(
     """Return the draws of each part of a confusion.
 
     First as in stories of the setting that are labelled by hand, or of all settings where it has
-    none; then as on marked stories in the manner of models, and as on hard ones.
+    none; then as on marked stories in the manner of models, and as on hard ones. In each part
+    either role of a setting has errors of its own, as far as labelled settings differ.
 
     Parameters
     ----------
@@ -112,56 +117,59 @@ def misreadings(
     setting
         Of what the stories are; None leaves labelled ones out.
     """
-    found = []
+    labelled = confusion.labelled or confusion.borrowed
+    settings = {at: _counted(prompts, likelihoods) for at, prompts in labelled.items()}
+    worths = None
+    if setting is not None and settings:
+        worths = _worths(list(settings.values()), rng, draws)
+    parts = []
     for at, prompts in enumerate((confusion.stories, confusion.hard)):
         if prompts:
             counts = _counted(prompts, likelihoods)
             scale = 1.0
             if confusion.names_right is not None and counts.names_wrong > 0:
                 scale = min(1.0, (1.0 - confusion.names_right[at]) / counts.names_wrong)
-            found.append(_drawn(counts, scale, rng, draws))
+            parts.append(_drawn(counts, scale, rng, draws, worths))
     if setting is not None and confusion.labelled:
-        each = {at: _counted(prompts, likelihoods) for at, prompts in confusion.labelled.items()}
         every = _counted(tuple(chain(*confusion.labelled.values())), likelihoods)
         scale = 1.0
         if confusion.names_right is not None and every.names_wrong > 0:
             # More are wrong in stories of new prompts than in those that rules were written for.
             scale = (1.0 - confusion.names_right[0]) / every.names_wrong
-        if setting in each:
-            common = _pooled(every, list(each.values()), rng, draws)
-            found.insert(0, _drawn(each[setting], scale, rng, draws, common))
-        else:
-            found.insert(0, _drawn(every, scale, rng, draws))
-    return found
+        own = settings.get(setting)
+        parts.insert(0, _drawn(every if own is None else own, scale, rng, draws, worths, every))
+    return parts
 
 
-def _pooled(
-    every: "_Counts", settings: Sequence["_Counts"], rng: np.random.Generator, draws: int
-) -> FloatArray:
-    """Draw what all settings are worth in one: people by true and read gender, (n_draws, 2, 4, 4).
+def _worths(settings: Sequence["_Counts"], rng: np.random.Generator, draws: int) -> FloatArray:
+    """Draw how many people the errors of all settings are worth in a role of one, (n_draws, 4).
 
     A row of a role in a setting has counts of a Dirichlet-multinomial around the row of all. How
-    many people that row is worth is drawn by its likelihood, gender by gender, all orders of
-    magnitude being as likely before; the first draw takes the number with the highest.
+    many people that row is worth is drawn by its likelihood, gender by gender; before, every
+    correlation 1 / (1 + worth) of two people of a row is as likely, so that few people do not make
+    the errors of settings alike. The first draw takes the likeliest number.
     """
-    total = every.slots.sum((0, 1))
+    total = np.sum([counts.slots.sum((0, 1)) for counts in settings], axis=0)
     mean = (total + JEFFREYS) / (total + JEFFREYS).sum(1, keepdims=True)
-    rows = np.concatenate([each.slots.sum(0) for each in settings])
+    rows = np.concatenate([counts.slots.sum(0) for counts in settings])
     alpha = STRENGTHS[:, np.newaxis, np.newaxis] * mean
     n, a = rows.sum(-1), alpha.sum(-1)
     likelihood = (gammaln(a) - gammaln(a + n[:, np.newaxis])).sum(0)
     likelihood += (gammaln(alpha + rows[:, np.newaxis]) - gammaln(alpha)).sum((0, -1))
+    likelihood += np.log(STRENGTHS / (1.0 + STRENGTHS) ** 2)[:, np.newaxis]
     chance = np.exp(likelihood - likelihood.max(0))
     chance /= chance.sum(0)
-    worth = STRENGTHS[likelihood.argmax(0)]
-    worths = np.stack([rng.choice(STRENGTHS, draws, p=each) for each in chance.T], axis=1)
-    weights = rng.standard_exponential((draws, len(every.slots)))
-    drawn = np.tensordot(weights, every.slots.sum(1), 1)
-    drawn += rng.standard_gamma(JEFFREYS, drawn.shape)
-    row = worths[:, np.newaxis, :, np.newaxis] * _rows(drawn)[:, np.newaxis]
-    around = rng.standard_gamma(np.broadcast_to(row, (draws, 2, N, N)))
-    first = np.broadcast_to(worth[:, np.newaxis] * mean, (1, 2, N, N))
-    return np.concatenate([first, around])
+    worths = np.stack([rng.choice(STRENGTHS, draws, p=column) for column in chance.T], axis=1)
+    return np.vstack([STRENGTHS[likelihood.argmax(0)], worths])
+
+
+def _by_role(rows: FloatArray, worths: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Draw what the rows of all settings are worth in either role of one, (n_draws, 2, 4, 4).
+
+    `rows` are P(read | true), shape (n_draws, 4, 4). The first draw is without noise.
+    """
+    mean = (worths[:, :, np.newaxis] * rows)[:, np.newaxis].repeat(2, axis=1)
+    return np.concatenate([mean[:1], rng.standard_gamma(mean[1:])])
 
 
 @dataclass(frozen=True)
@@ -241,61 +249,83 @@ def _drawn(
     scale: float,
     rng: np.random.Generator,
     draws: int,
-    common: FloatArray | None = None,
+    worths: FloatArray | None = None,
+    every: _Counts | None = None,
 ) -> Misreading:
     """Draw confusions; wrong names are `scale` times as frequent as counted.
 
-    With what other settings are worth (`common`), either role has errors of its own, and people
-    whose gender no word tells have, too. Without it the roles are alike.
+    With what other settings are worth, either role has errors of its own: around those of `every`
+    with the people of this setting added, or around those of the counts, where `every` is none or
+    the same. Where labelled (`every`), people whose gender no word tells have errors, too.
     """
-    n = len(counts.alone)
-    weights = np.vstack([np.ones(n), rng.standard_exponential((draws, n))])
-
-    def sums(each: FloatArray) -> FloatArray:
-        flat = each.reshape(n, -1)
-        return sums_over(weights, flat).reshape(draws + 1, *each.shape[1:])
-
-    def noise(*shape: int) -> FloatArray:
-        drawn = rng.standard_gamma(JEFFREYS, (draws, *shape))
-        return np.concatenate([np.zeros((1, *shape)), drawn])
-
-    by_slot = sums(counts.slots) + (noise(2, N, N) if common is None else common)
-    slot, either = _rows(by_slot), _rows(by_slot.sum(1))
-    raw = counts.slots.sum(0)
-    if common is None:
-        square = counts.pairs.reshape(-1, N, N, N, N)
-        raw, both = (
-            raw.sum(0, keepdims=True),
-            np.asarray(square.transpose(0, 2, 1, 4, 3).reshape(counts.pairs.shape)) / 2.0,
-        )
-        people = raw.sum(2)[:, :KNOWN]
-        apart = _apart(either, people[0] >= LEAST_SEEN)
+    chance, labelled = _Chance(len(counts.alone), rng, draws), every is not None
+    sums, raw = chance.sums, counts.slots.sum(0)
+    square = counts.pairs.reshape(-1, N, N, N, N)
+    turned = np.asarray(square.transpose(0, 2, 1, 4, 3).reshape(counts.pairs.shape)) / 2.0
+    used = np.arange(2)
+    if worths is not None and every is not None and every is not counts:
+        around = _Chance(len(every.slots), rng, draws)
+        common = _rows(around.sums(every.slots.sum(1)) + around.noise(N, N))
+        slot = usual = _rows(sums(counts.slots) + _by_role(common, worths, rng))
+        used, turned = np.flatnonzero(raw.any((1, 2))), np.zeros_like(turned)
+        raw = raw[used]
     else:
-        used = np.flatnonzero(raw.any((1, 2)))
-        raw, either, both = raw[used], slot[:, 0], np.zeros_like(counts.pairs)
-        people = raw.sum(2)[:, :KNOWN]
-        known = people.min(0) >= LEAST_SEEN
-        apart = np.min([_apart(slot[:, i], known) for i in used], axis=0)
+        either = _rows(sums(counts.slots.sum(1)) + chance.noise(N, N))
+        usual = np.stack([either, either], axis=1)
+        slot = usual if worths is None else _rows(_by_role(either, worths, rng))
+        raw = raw.sum(0, keepdims=True)
+    people = raw.sum(2)[:, :KNOWN]
     seen, right = people.min(0), np.diagonal(raw, axis1=1, axis2=2)[people.argmin(0), range(KNOWN)]
+    # How often others are read so is known of all settings, a group's own share by role.
+    rows = np.where(_OWN, slot, usual)[:, used]
+    apart = np.min([_apart(row, seen >= LEAST_SEEN) for row in np.swapaxes(rows, 0, 1)], axis=0)
     told = (seen >= LEAST_SEEN) & (np.quantile(apart[1:], 0.025, axis=0) >= LEAST_APART)
-    untold = np.append(~told, common is None)
-    alone = _rows(sums(counts.alone) + LEAN * either)
-    alone = np.where(untold[:, np.newaxis], np.eye(N), alone)
-    pairs = _rows(sums(counts.pairs + both) + LEAN * _both(slot[:, 0], slot[:, 1]))
+    untold = np.append(~told, not labelled)
+    tilt = divide(slot, np.maximum(usual, _TINY))
+    tilt[0] = 1.0
+    alone = _rows(sums(counts.alone) + LEAN * usual[:, 0]) * tilt[:, 0]
+    pairs = _rows(sums(counts.pairs + turned) + LEAN * _both(usual)) * _both(tilt)
+    as_read = np.where(untold[:, np.newaxis], np.eye(N), slot)
     either_untold = (untold[:, np.newaxis] | untold).reshape(-1, 1)
-    apart_read = [np.where(untold[:, np.newaxis], np.eye(N), slot[:, i]) for i in range(2)]
-    taken = _both(alone, alone) if common is None else _both(*apart_read)
-    pairs = np.where(either_untold, taken, pairs)
-    roles = sums(counts.roles) + noise(4)
+    return Misreading(
+        np.where(untold[:, np.newaxis], np.eye(N), _rows(alone)),
+        np.where(either_untold, _both(as_read), _rows(pairs)),
+        *_of_names(counts, scale, chance),
+        *(told, apart, seen, right),
+    )
+
+
+def _of_names(
+    counts: _Counts, scale: float, chance: "_Chance"
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Draw how many stories are swapped and names strayed, and the drift of each race's share."""
+    roles = chance.sums(counts.roles) + chance.noise(4)
     swapped, strayed = (
         np.minimum(scale * divide(roles[:, a], np.maximum(roles[:, b], 1e-9)), 1.0)
         for a, b in ((1, 0), (3, 2))
     )
-    shares = sums(counts.shares)
+    shares = chance.sums(counts.shares)
     level = divide(shares[..., 0], shares[..., 1])
     drift = divide(level[:, 1], level[:, 0]) ** scale
-    drift = np.where(np.isnan(drift), 1.0, drift)
-    return Misreading(alone, pairs, swapped, strayed, drift, told, apart, seen, right)
+    return swapped, strayed, np.where(np.isnan(drift), 1.0, drift)
+
+
+class _Chance:
+    """Random weights of n prompts, and the noise of what never happened; the first without."""
+
+    def __init__(self, n: int, rng: np.random.Generator, draws: int) -> None:
+        self.rng, self.draws = rng, draws
+        self.weights = np.vstack([np.ones(n), rng.standard_exponential((draws, n))])
+
+    def sums(self, by_prompt: FloatArray) -> FloatArray:
+        """Return weighted sums over the prompts, shape (n_draws, ...)."""
+        flat = by_prompt.reshape(len(by_prompt), -1)
+        return sums_over(self.weights, flat).reshape(self.draws + 1, *by_prompt.shape[1:])
+
+    def noise(self, *shape: int) -> FloatArray:
+        """Return Jeffreys' prior, shape (n_draws, *shape)."""
+        drawn = self.rng.standard_gamma(JEFFREYS, (self.draws, *shape))
+        return np.concatenate([np.zeros((1, *shape)), drawn])
 
 
 def _apart(matrix: FloatArray, known: BoolArray) -> FloatArray:
@@ -306,9 +336,9 @@ def _apart(matrix: FloatArray, known: BoolArray) -> FloatArray:
     return np.asarray(own - others)
 
 
-def _both(one: FloatArray, other: FloatArray) -> FloatArray:
-    """P(read | true) of two people who are read apart, shape (n_draws, 16, 16)."""
-    both = np.einsum("bij,bkl->bikjl", one, other)
+def _both(slot: FloatArray) -> FloatArray:
+    """P(read | true) of two people who are read separately, shape (n_draws, 16, 16)."""
+    both = np.einsum("bij,bkl->bikjl", slot[:, 0], slot[:, 1])
     return np.asarray(both.reshape(-1, N * N, N * N))
 
 

@@ -21,6 +21,8 @@ from portrayal.measure.stories.corrected import CORRECTED_REPRESENTATION, CORREC
 from portrayal.measure.stories.medians import MEDIAN_REPRESENTATION, MEDIAN_SUBORDINATION
 from portrayal.measure.stories.misreading import (
     KNOWN,
+    LEAST_APART,
+    LEAST_SEEN,
     Likelihoods,
     Misreading,
     N,
@@ -34,7 +36,15 @@ from portrayal.measure.stories.strata import GENDERS, Stratum, strata
 from portrayal.measure.stories.subordination import SUBORDINATION
 from portrayal.measure.stories.tally import NO_SLOT, Tally
 from portrayal.measure.stories.thresholds import MEDIAN_RACIALIZED
-from portrayal.records import ERROR_HIGH, ERROR_LOW, ERROR_VALUE, READER_ERROR, Estimate
+from portrayal.records import (
+    ERROR_HIGH,
+    ERROR_LOW,
+    ERROR_VALUE,
+    READER_ERROR,
+    TEXTS_ALONE,
+    Estimate,
+    Interval,
+)
 from portrayal.reference import PAIRS
 from portrayal.reference.locales import HOME
 from portrayal.stats import divide
@@ -98,26 +108,26 @@ class ReaderErrors:
         own = _CORRECTED.get(e.measure)
         by_hand = None if own is None else self.by_hand.get(key_of(own, e))
         if by_hand is not None and by_hand.value is not None and by_hand.interval is not None:
-            bounds = by_hand.interval
-            return e if e.interval is None else _with(e, by_hand.value, bounds.low, bounds.high)
+            ends = by_hand.interval.low, by_hand.interval.high
+            return e if e.interval is None else _with(e, by_hand.value, *ends)
         if self.confusion is None or e.measure not in _DRAWN:
             return e
-        why, drawn = self._why_not(e), []
-        if why is None and e.interval is not None:
+        why, drawn, bounds = self._why_not(e), [], _chance(e, self.scope.level)
+        if why is None and bounds is not None:
             drawn = [_DRAWN[e.measure](self, e, part) for part in range(len(self.misread(e)))]
             lost = max(float(np.isnan(each[1:]).mean()) for each in drawn)
             if lost > MOST_LOST or np.isnan(drawn[0][0]):
                 why = "cannot be told: with the reader's errors taken out, too few people are left"
         if why is not None:
             return replace(e, instruments={**e.instruments, READER_ERROR: why})
-        if e.interval is None:
+        if bounds is None:
             return e
-        tail = (1.0 - e.interval.level) / 2.0
+        tail = (1.0 - bounds.level) / 2.0
         known = (each[1:][~np.isnan(each[1:])] for each in drawn)
         at = [tail, 1.0 - tail]
-        ends = [np.quantile(each, at, method="inverted_cdf").tolist() for each in known]
-        low = min(e.interval.low, *(end[0] for end in ends))
-        high = max(e.interval.high, *(end[1] for end in ends))
+        drawn_ends = [np.quantile(each, at, method="inverted_cdf").tolist() for each in known]
+        low = min(bounds.low, *(end[0] for end in drawn_ends))
+        high = max(bounds.high, *(end[1] for end in drawn_ends))
         # Where labels by hand show how the reader errs, the corrected value is no nearer to them
         # than the read one (scripts/reader/score_errors.py), so the range alone has the errors.
         value = e.value if self.confusion.labelled else float(drawn[0][0])
@@ -158,10 +168,15 @@ class ReaderErrors:
                 if not misread.told[code]:
                     seen, right = misread.seen[code], misread.read_right[code]
                     share = f" and reads {100 * right / seen:.0f} % so" if seen else ""
-                    where = f" in a role of {about}" if setting in measured and part == 0 else ""
+                    own = setting in measured and part == 0
+                    where = f" in a role of {about}" if own else ""
+                    enough = (
+                        seen >= LEAST_SEEN and not own and misread.apart[0, code] >= LEAST_APART
+                    )
+                    differ = ", but hardly so in some roles" if enough else ""
                     return (
                         f"cannot be told: the reader was measured on {seen:.0f} "
-                        f"{_WORDS[GENDERS[code]]} people{where}{share}"
+                        f"{_WORDS[GENDERS[code]]} people{where}{share}{differ}"
                     )
         return None
 
@@ -394,16 +409,24 @@ def _around(errors: ReaderErrors, e: Estimate) -> FloatArray:
 
     Normal on both sides on the scale of square roots, where counts have about the same variance.
     """
+    bounds = _chance(e, errors.scope.level)
     assert e.value is not None
-    assert e.interval is not None
+    assert bounds is not None
     if np.isinf(e.value):
         return np.full(errors.draws + 1, np.inf)
     rng = errors.scope.rng("around", *map(str, key_of(e.measure, e)))
     z = np.concatenate([[0.0], rng.standard_normal(errors.draws)])
-    most = e.interval.high if np.isfinite(e.interval.high) else 4.0 * e.value
-    low, middle, high = np.sqrt([max(e.interval.low, 0.0), e.value, most])
-    each = np.where(z < 0, middle - low, high - middle) / normal_isf((1 - e.interval.level) / 2)
+    most = bounds.high if np.isfinite(bounds.high) else 4.0 * e.value
+    low, middle, high = np.sqrt([max(bounds.low, 0.0), e.value, most])
+    each = np.where(z < 0, middle - low, high - middle) / normal_isf((1 - bounds.level) / 2)
     return np.asarray(np.maximum(middle + z * each, 0.0) ** 2)
+
+
+def _chance(e: Estimate, level: float) -> Interval | None:
+    """The interval over prompts; of prompts too few for one, that of their texts alone."""
+    if e.interval is not None or e.fixed is None:
+        return e.interval
+    return Interval(e.fixed.low, e.fixed.high, level, TEXTS_ALONE)
 
 
 def _with(e: Estimate, value: float, low: float, high: float) -> Estimate:

@@ -20,7 +20,7 @@ from portrayal.report.board.entries import Entry, questions, read_entries
 from portrayal.report.changes import write_watch
 from portrayal.report.charts import Charts, frame
 from portrayal.report.formats import script_json, short
-from portrayal.run.files import read_parquet, write_atomically
+from portrayal.run.files import check_folder, read_parquet, write_atomically
 from portrayal.run.pages import templates
 from portrayal.stats import rank_ranges
 
@@ -53,9 +53,10 @@ def write_board(folder: str | Path, site: str | Path, *, private: bool = False) 
     Raises
     ------
     OptionError
-        Where there is no such folder, or no run in it.
+        Where there is no such folder, or no run in it, or `site` holds other files.
     """
     root, target = Path(folder), Path(site)
+    check_folder(target, "board.json")
     if not root.is_dir():
         raise OptionError(f"{root} is not a folder of runs.")
     entries, left_out = read_entries(root)
@@ -124,10 +125,16 @@ def _headline(entry: Entry, *, private: bool) -> dict[str, Any]:
     none = "" if facts["headline"] == "found" else str(facts["sentence"])
     if private and none:
         none = none.partition(" (")[0].rstrip(".") + "."
-    shown_ = [(short(f["sentence"], 400), f["strength"]) for f in known[:3]]
+    shown_ = [(short(f["sentence"], 400), _sure(f)) for f in known[:3]]
     rest = len(known) - len(shown_)
     more = more or (f"and {rest} more in its report" if rest else "")
     return {"none": none, "findings": shown_, "more": more}
+
+
+def _sure(finding: Mapping[str, Any]) -> str:
+    """How sure a finding is, as its page says it."""
+    alone = finding.get("population") == "these prompts"
+    return "holds in these prompts" if alone else "holds for prompts like these"
 
 
 def _is_plain(group: Mapping[str, str]) -> bool:
@@ -271,7 +278,7 @@ def _answers(groups: Iterable[list[Entry]], site: Path) -> list[dict[str, Any]]:
             answers=[(short(m, 60), texts[:MOST_ANSWERS], len(texts)) for m, texts in own.items()],
             **fixed,
         )
-        (site / "answers" / f"{key}.html").write_text(text, encoding="utf-8", errors="replace")
+        write_atomically(site / "answers" / f"{key}.html", text.encode("utf-8", "replace").decode())
         n = sum(map(len, own.values()))
         made.append(
             {"page": f"answers/{key}.html", "words": short(said, 160), "n": n, "models": len(own)}

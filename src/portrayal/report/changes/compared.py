@@ -202,7 +202,7 @@ def _write(found: Comparison, sides: tuple[Side, Side], path: str | Path, seed: 
         "facts": _facts(found, sides),
         "warnings": warnings,
         "n": counts,
-        "counted": {what: fmt.plural(n, "number") for what, n in counts.items()},
+        "counted": {what: fmt.plural(n, "comparison") for what, n in counts.items()},
         "about": "" if about is None else subject(about.measure, about.place, about.group),
         "tests": "; ".join(dict.fromkeys(row.method for row in found.rows if row.method)) or "none",
         "first": _first(found, sides, labels, rows, changed, unresolved, find),
@@ -274,10 +274,10 @@ def _first(
         )
     if unresolved:
         cannot.append(
-            f"For {fmt.plural(len(unresolved), 'number')} these texts do not settle whether "
+            f"For {fmt.plural(len(unresolved), 'comparison')} these texts do not settle whether "
             "anything changed. That is no evidence that nothing did."
         )
-    none = "" if said else f"No clear change found in {fmt.plural(len(rows), 'number')}."
+    none = "" if said else f"No clear change found in {fmt.plural(len(rows), 'comparison')}."
     if not said and unresolved and unresolved[0].p is not None:
         nearest = change_sentence(unresolved[0], (), labels)
         none += f" The nearest to one, which luck may explain: {nearest}."

@@ -46,7 +46,7 @@ def dumbbells(rows: Sequence[Change], sides: tuple[str, str], level: float) -> l
             key=figure_key(measure),
             title=measure_title(measure),
             changed=said.count(CHANGED),
-            counted=fmt.plural(len(own), "number"),
+            counted=fmt.plural(len(own), "comparison"),
             where=where_all(own),
             same=said.count(SAME),
             level=fmt.level(level),

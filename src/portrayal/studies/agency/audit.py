@@ -151,6 +151,8 @@ SPELLINGS = {
 """Values of the published files, by column; those of a guesser by names are joined as in Table 14,
 and where it could not tell the text has no value."""
 _SPELLED: Mapping[str, Mapping[str, str]] = {"domain": TASKS, **SPELLINGS}
+_ALIKE = ("template", "scenario")
+"""Usual columns of what texts of several groups share, by which they can be compared."""
 _NAMED = 5
 """Strata that a line on the console names."""
 _OWN_NAME = (*SHIPPED, "lexicon", "sentiment")
@@ -224,7 +226,7 @@ class AgencyOptions(Options):
 
     def text_fields(self, fields: TextFields) -> TextFields:
         """Return the study's fields and the columns of groups, stratum and clusters."""
-        return fields.asking(self.asked)
+        return fields.with_strata(*_ALIKE).asking(self.asked)
 
     def hand_fields(self) -> tuple[str, ...]:
         """Return the fields that labels by hand may be of: factors, and agency of sentences."""

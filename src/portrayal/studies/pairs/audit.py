@@ -58,7 +58,6 @@ FIELDS = TextFields(
             "vignette",
         ),
         SOURCE: ("source_id", "note", "note_id", "document", "document_id", "scenario"),
-        "name": ("person_name", "first_name", "patient_name", "candidate_name"),
     },
 )
 TOPICS = "topics"

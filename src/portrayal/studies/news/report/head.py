@@ -1,12 +1,12 @@
 """Compared: how far texts stand from their originals, in plain words, and what cannot be told."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import portrayal.report.formats as fmt
 import portrayal.studies.news.report.series as series
 from portrayal.measure.pairs import IN_ORIGINALS
-from portrayal.records import ALL, FEW_PROMPTS, NO_TEST, Estimate
+from portrayal.records import ALL, FEW_PROMPTS, NO_FINDING, NO_TEST, Estimate
 from portrayal.reference.labels import people_words
 from portrayal.registry import form_of
 from portrayal.report.figures.figure import Table
@@ -79,18 +79,18 @@ def sentences(view: View) -> tuple[list[Stated], list[Stated], list[Stated]]:
     """Return what may be said: changes of groups, prompt forms, and distances from originals."""
     # Of groups whose changes add up to 0 in one series, the one that changed most.
     largest: dict[tuple[str, ...], Estimate] = {}
-    for e in shown(view, of(view, "group_change")):
+    for e in _asked(shown(view, of(view, "group_change"))):
         before = largest.get(tuple(e.strata.values()))
         if e.value is not None and (before is None or abs(e.value) > abs(before.value or 0.0)):
             largest[tuple(e.strata.values())] = e
     effects = [
         e
-        for e in series.worse(shown(view, of(view, "prompt_effect")))
+        for e in _asked(series.worse(shown(view, of(view, "prompt_effect"))))
         if e.value is not None and e.strata.get("of") == "paired_distance"
     ]
     effects = [e for e in effects if e.strata.get("matched") == series.SAME] or effects
     effects = [e for e in effects if e.strata.get("model") == view.main] or effects
-    own = [e for e in shown(view, of(view, "paired_distance")) if e.value is not None]
+    own = [e for e in _asked(shown(view, of(view, "paired_distance"))) if e.value is not None]
     return (
         [_stated(view, e, _change_headline(view, e)) for e in largest.values()],
         [_form(view, e) for e in effects],
@@ -98,11 +98,17 @@ def sentences(view: View) -> tuple[list[Stated], list[Stated], list[Stated]]:
     )
 
 
+def _asked(estimates: Iterable[Estimate]) -> list[Estimate]:
+    """Those that the study asks for, without details of which nothing is stated."""
+    return [e for e in estimates if NO_FINDING not in e.instruments]
+
+
 def _stated(view: View, e: Estimate, headline: str, more: str = "") -> Stated:
     """A sentence with its interval, null and q, and what else is said of them."""
     said = f"{fmt.level(view.level)} interval over {fmt.plural(e.n_clusters, 'headline')}"
     if e.null is not None and e.null.method:
-        said += f"; if nothing differed: {e.null.method}"
+        reach = fmt.interval(e.null, form_of(e))
+        said += f"; if nothing differed it would read {reach} ({e.null.method})"
     return Stated(headline, facts_of(view, e), f"{said}.{more}", strength_of(view, e), (e,))
 
 

@@ -1,0 +1,44 @@
+"""Remedies: which option would answer what a run leaves open, with the command that gives it."""
+
+import shlex
+from collections.abc import Sequence
+
+import portrayal.report.formats as fmt
+from portrayal.records import FEW_PROMPTS, SHARPER, THESE
+from portrayal.report.strength import Stated
+from portrayal.report.view import View
+
+
+def remedies(view: View, here: Sequence[Stated]) -> tuple[str, ...]:
+    """Return a line for each option that would tell more of the same texts.
+
+    Parameters
+    ----------
+    view
+        The run.
+    here
+        What holds in its very prompts, and not in prompts like them.
+    """
+    lines = []
+    known = [e for e in view.estimates if e.fixed is not None]
+    of_others = [e.n_clusters for e in view.estimates if e.value is not None]
+    few = known and max(of_others, default=0) < FEW_PROMPTS
+    if (here or few) and view.options.get("population") != THESE:
+        what = f"{fmt.plural(len(here), 'difference')} of" if here else "whether groups differ in"
+        lines.append(
+            f"To state {what} these very prompts, which tells nothing of others: "
+            f"{again(view, '--population', THESE)}"
+        )
+    sharper = next((e.instruments[SHARPER] for e in view.estimates if SHARPER in e.instruments), "")
+    if sharper:
+        option, _, gain = sharper.partition(": ")
+        lines.append(f"Comparing texts that are alike gives {gain}: {again(view, *option.split())}")
+    return tuple(lines)
+
+
+def again(view: View, *options: str) -> str:
+    """Return the command that makes the audit of a run anew with other options."""
+    study = view.run.study_path if view.run.study_path.is_file() else view.settings["study"]
+    folder, config = view.run.path, view.run.settings_path
+    words = ["portrayal", "audit", study, "--out", folder, "--config", config, *options]
+    return shlex.join(map(str, words))
