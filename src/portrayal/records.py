@@ -247,8 +247,8 @@ class PromptScores:
 class Fixed:
     """What is known of these very prompts, were they fixed: chance is in their texts alone.
 
-    `low` and `high` bound the value, in its unit; `p` is two-sided and `q` its Benjamini–Hochberg q
-    among all hypotheses of the audit, None where the estimate is none.
+    `low` and `high` bound the value, in its unit; `p` is two-sided and `q` its q over the audit's
+    questions (`portrayal.measure.scope.with_q_values`), None where the estimate is no hypothesis.
     """
 
     low: float

@@ -173,6 +173,7 @@ def with_q_values(
     adjusted by joint draws of their scores (`stats.joint_p`), others by Benjamini and Hochberg; and
     the questions, each by its smallest adjusted p, by Benjamini and Hochberg again. With R of m
     questions answered, what is found in one counts m / R times (Benjamini & Bogomolov 2014).
+    `Fixed.q`, of these very prompts, is of the same questions, with Holm within each.
 
     Parameters
     ----------
