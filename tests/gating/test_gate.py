@@ -19,7 +19,7 @@ from portrayal.errors import OptionError, RunError
 from portrayal.gating import Policy, Rule, example_policy
 from portrayal.gating.policy import parse_policy
 from portrayal.gating.verdict import EXIT_CODES
-from portrayal.records import TEXTS_ALONE
+from portrayal.records import LIKE_THESE, TEXTS_ALONE, THESE
 from portrayal.stats import prompt_subsets
 from portrayal.stats.contrasts import RatioScore, TwoSides
 from portrayal.studies.laissez_faire import prompts
@@ -303,3 +303,50 @@ def test_prompts_that_are_fixed_keep_the_level_where_they_differ_from_each_other
     rows = changes_against(*sides, lambda n: prompt_subsets(n, rng, 999), 0.95, fixed=True)
     assert {row["method"] for row in rows} == {TEXTS_ALONE}
     assert abs(np.mean([row["p"] < 0.05 for row in rows]) - 0.05) < 0.02
+
+
+def test_a_range_that_no_value_can_leave_passes(runs):
+    """Both ends beyond what is possible: there is nothing to test, and nothing that can fail."""
+    for ends in ((0.0, 9.0), (0.0, np.inf), (-np.inf, np.inf), (-1.0, 1e6)):
+        verdict = portrayal.gate(runs / "base", None, policy(replace(RANGE, allowed_range=ends)))
+        assert verdict.outcome == "pass", ends
+        assert verdict.checks[0].p_beyond == 1.0
+
+
+def test_a_run_passes_against_its_own_copy(runs):
+    """Also a share, for which bounds of rare shares are tried."""
+    share = Rule("empty", "outcomes", {}, allowed_change=0.05)
+    for rule in (WOMEN, share):
+        verdict = portrayal.gate(runs / "base", runs / "base", policy(rule))
+        assert verdict.outcome == "pass", rule.name
+
+
+ORDER = {"fail": 0, "inconclusive": 1, "pass": 2}
+
+
+@given(
+    st.floats(0.05, 1.0), st.floats(1.05, 3.0), st.floats(0.0, 0.5), st.floats(0.0, 2.0),
+    st.sampled_from([LIKE_THESE, THESE]),
+)  # fmt: skip
+@settings(max_examples=60, deadline=None)
+def test_a_wider_range_never_makes_a_verdict_worse(runs, low, high, less, more, population):
+    ranges = ((low, high), (max(low - less, 0.0), high + more))
+    narrow, wide = (
+        portrayal.gate(
+            runs / "base",
+            None,
+            policy(replace(RANGE, allowed_range=ends), population=population),
+        )
+        for ends in ranges
+    )
+    assert ORDER[wide.outcome] >= ORDER[narrow.outcome]
+
+
+@given(st.floats(1.0, 2.0), st.floats(0.0, 1.0), st.sampled_from(["again", "fewer", "base"]))
+@settings(max_examples=40, deadline=None)
+def test_a_larger_allowed_change_never_makes_a_verdict_worse(runs, change, more, name):
+    narrow, wide = (
+        portrayal.gate(runs / name, runs / "base", policy(replace(WOMEN, allowed_change=allowed)))
+        for allowed in (change, change + more)
+    )
+    assert ORDER[wide.outcome] >= ORDER[narrow.outcome]

@@ -220,11 +220,10 @@ def _changes(
             low, high = (e if c else o for e, c, o in zip(ends, closed, opened, strict=True))
             # p that the change lies within what is allowed, and that it does not.
             p_beyond, p_within = None, None
-            bounds = _bounds(rule, change, (base, side), both, policy)
-            if bounds is not None:
-                p_beyond, p_within = 1.0, bounds
-            elif change.undefined == SAME:
+            if change.undefined == SAME:
                 p_beyond, p_within = 1.0, 0.0  # the same sums in every prompt: nothing changed
+            elif (bounds := _bounds(rule, change, (base, side), both, policy)) is not None:
+                p_beyond, p_within = 1.0, bounds
             elif change.p_beyond is not None and change.p_inside is not None:
                 beyond = [p for p, c in zip(change.p_beyond, closed, strict=True) if c]
                 inside = [p for p, c in zip(change.p_inside, closed, strict=True) if c]
