@@ -210,6 +210,8 @@ def _changes(
     allowed = rule.allowed_change or 0.0
     choices = Choices(policy.level, max(allowed, 1.0), allowed, policy.seed, policy.population)
     closed = (rule.worse != "up", rule.worse != "down")
+    same_models = base.model == side.model
+    copies = same_models and base.run.influences.equals(side.run.influences)
     for models in _pairs(rule, model_pairs(base, side)):
         index = [known(each, model) for each, model in zip((base, side), models, strict=True)]
         rows = [(i, j) for i, j in matched(index[0], index[1]) if rule.reads(side.run.records[j])]
@@ -220,8 +222,9 @@ def _changes(
             low, high = (e if c else o for e, c, o in zip(ends, closed, opened, strict=True))
             # p that the change lies within what is allowed, and that it does not.
             p_beyond, p_within = None, None
-            if change.undefined == SAME:
-                p_beyond, p_within = 1.0, 0.0  # the same sums in every prompt: nothing changed
+            if change.undefined == SAME or copies:
+                # The same sums in every prompt, or of every estimate: nothing changed.
+                p_beyond, p_within = 1.0, 0.0
             elif (bounds := _bounds(rule, change, (base, side), both, policy)) is not None:
                 p_beyond, p_within = 1.0, bounds
             elif change.p_beyond is not None and change.p_inside is not None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
 import pyarrow as pa
 
 from portrayal.errors import RunError
@@ -102,6 +103,13 @@ class Influences:
     starts: IntArray
     prompt: IntArray
     columns: tuple[FloatArray, FloatArray, FloatArray, FloatArray]
+
+    def equals(self, other: "Influences") -> bool:
+        """Whether every sum of every estimate is the same, as of a run and its copy."""
+        arrays = zip((self.prompt, *self.columns), (other.prompt, *other.columns), strict=True)
+        return self.labels == other.labels and all(
+            np.array_equal(mine, theirs, equal_nan=True) for mine, theirs in arrays
+        )
 
 
 def read_influences(path: Path, estimates: Sequence[Estimate]) -> Influences:

@@ -197,7 +197,7 @@ def paired_shares(
     why = [
         NO_VALUE
         if unknown
-        else (None if these_prompts else too_few_prompts(int(k))) or (SAME if alike else "")
+        else (SAME if alike else (None if these_prompts else too_few_prompts(int(k))) or "")
         for unknown, k, alike in zip(np.isnan(value), contrasts.n_prompts, same, strict=True)
     ]
     reason = np.array(why, dtype=np.str_)
@@ -357,9 +357,16 @@ def _inferred(
     )
     n_prompts = here.sum(0)
     few = n_prompts < fewest_prompts(level)
+    # A group of neither side has the same sums too, which is no evidence that sides are alike.
     why = [
-        (NO_VALUE if unknown else no_test_reason(int(n), level) if less else "" if some else SAME)
-        for unknown, n, less, some in zip(np.isnan(value), n_prompts, few, spread, strict=True)
+        NO_VALUE
+        if unknown
+        else SAME
+        if n and not differs
+        else (no_test_reason(int(n), level) or "")
+        if fewer
+        else ("" if differs else SAME)
+        for unknown, n, fewer, differs in zip(np.isnan(value), n_prompts, few, spread, strict=True)
     ]
     reason = np.array(why, dtype=np.str_)
     known = reason == ""
