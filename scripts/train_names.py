@@ -20,18 +20,28 @@ from pathlib import Path
 import numpy as np
 from scipy import optimize, sparse
 
-from portrayal.annotate.people.any_text.candidates import find_candidates
-from portrayal.annotate.people.any_text.clusters import name_clusters
 from portrayal.annotate.people.any_text.draft import TextDraft
-from portrayal.annotate.people.any_text.evidence import mention_features, name_features
+from portrayal.annotate.people.names.candidates import find_candidates
+from portrayal.annotate.people.names.clusters import name_clusters
+from portrayal.annotate.people.names.evidence import is_word_too, mention_features, name_features
 from portrayal.annotate.people.shared.scan import local_words
-from portrayal.annotate.sentences import sentences
 from portrayal.reference.locales import load_locale
 
 HERE = Path(__file__).parent
-PENALTY, UNKNOWN, OTHERS, EXAMPLES, RARE = 2.0, 0.3, 2.0, 12.0, 6
-"""L1 penalty; weights of names shown as unknown, of names of things, and of examples; mentions
-that a feature needs."""
+PENALTY, UNKNOWN, AS_WORD, OTHERS, EXAMPLES, RARE = 2.0, 0.3, (0.5, 0.05), 2.0, 12.0, 6
+"""L1 penalty; weights of names shown as unknown, of words that open sentences shown as names that
+are words too, of names of things, and of examples; mentions that a feature needs."""
+
+WORDS = (
+    *("mark", "will", "grace", "rose", "bill", "hope", "april", "dawn", "frank", "crystal"),
+    *("amber", "chase", "austin", "paris", "june"),
+)
+RARE_NAMES = (
+    *("adwoa", "benedek", "ikrame", "wanjiku"),
+    *("zeynab", "svetlana", "torvald", "ngozika"),
+)
+EACH = 2.0
+"""Names that stand for `{word}` in the examples, and the weight of each."""
 
 INDIA = local_words(load_locale("en-IN"))
 Row = tuple[bool, float, list[str], Counter[str], bool]
@@ -64,21 +74,29 @@ def texts(data: Path) -> Iterator[tuple[str, str, str]]:
 
 
 def clusters(text: str, local) -> Iterator[tuple[str, list[str], Counter[str], list]]:
-    """Yield each name of a text, its features, and the spans of its mentions."""
-    draft = TextDraft(text, sentences(text), local)
-    runs = find_candidates(text, draft.tokens, draft.opens)
+    """Yield each name of a text, its features, and the spans of its mentions.
+
+    For a single word that opens sentences the features follow that it would have if it were a name
+    and a word, marked by an asterisk.
+    """
+    draft = TextDraft(text, local)
+    runs = find_candidates(text, draft.tokens)
     for each in name_clusters(draft.tokens, runs):
         own = list(name_features(draft.tokens, each.words, each.mentions))
         around = Counter[str]()
         for run in each.mentions:
-            around.update(mention_features(text, draft.tokens, run))
+            features = list(mention_features(text, draft.tokens, run))
+            around.update(features)
+            if run.opening and not run.titles and len(run.words) == 1:
+                behind = [name for name in features if name[:2] in ("+1", "+2", "th")]
+                around.update(f"*word {name}" for name in ("opening", *behind))
         share = len(each.mentions) ** -0.5
         spans = [draft.span((r.titles or [r.start])[0], r.end - 1, "") for r in each.mentions]
         features = Counter({name: n * share for name, n in around.items()})
         yield " ".join(each.words), own, features, spans
 
 
-def rows(data: Path) -> Iterator[Row]:
+def rows(data: Path) -> Iterator[Row]:  # noqa: PLR0912
     """Yield every labelled name; the last value says whether it is left out."""
     labels = {}
     lines = unzipped(HERE / "name_labels.csv.gz").splitlines()
@@ -106,28 +124,53 @@ def rows(data: Path) -> Iterator[Row]:
     for line in (HERE / "name_examples.txt").read_text("utf-8").splitlines():
         sentence, _, listed = line.partition("|")
         people = {word for name in listed.split(";") for word in name.casefold().split()}
-        text = sentence.removeprefix("en-IN ").strip()
+        text = sentence.removeprefix("en-IN ").strip().replace("\\n", "\n")
         if not line.startswith("#"):
             local = INDIA if sentence.startswith("en-IN") else local_words(None)
-            for name, own, around, _ in clusters(text, local):
-                yield not people.isdisjoint(name.split()), EXAMPLES, own, around, False
+            for word in WORDS + RARE_NAMES if "{word}" in text else [""]:
+                for name, own, around, _ in clusters(text.replace("{word}", word.title()), local):
+                    person = not people.isdisjoint(name.split()) or name.split()[0] == word
+                    each = EACH if person else EACH / OTHERS
+                    yield (
+                        person,
+                        each if word or is_word_too(name) else EXAMPLES,
+                        own,
+                        around,
+                        False,
+                    )
+
+
+BANDS = tuple(f"alone {band}" for band in "0123")
+
+
+def as_word(own: list[str], around: Counter[str]) -> Counter[str]:
+    """The features of a word that opens sentences as if it were a name and a word."""
+    band = "alone word 3" if "alone 3" in own else "alone word 2"
+    kept = [name for name in own if not name.startswith(("alone ~", *BANDS, "alone place"))]
+    shown = Counter({name.removeprefix("*"): value for name, value in around.items()})
+    return Counter([band, *kept]) + shown
 
 
 def unknown(own: list[str]) -> list[str]:
     """The features of a name as if nobody knew its words."""
-    kept = [each for each in own if not each.endswith(" word")]
     as_unknown = {"last known": "last unknown"}
     as_unknown |= {
-        f"{place} {band}": f"{place} 0" for place in ("first", "alone") for band in "123"
+        f"{place}{kind} {band}": f"{place} 0"
+        for place in ("first", "alone")
+        for kind in ("", " word")
+        for band in "123"
     }
-    return [as_unknown.get(each, each) for each in kept]
+    return [as_unknown.get(name, name) for name in own]
 
 
 def fit(found: list[Row]) -> dict[str, float]:
     """Logistic regression with an L1 penalty."""
     examples = []
-    for person, weight, own, around, _ in found:
+    for person, weight, own, marked, _ in found:
         much = weight if person else weight * OTHERS
+        around = Counter({name: value for name, value in marked.items() if name[0] != "*"})
+        if len(around) < len(marked) and "word opening" not in around:
+            examples.append((person, AS_WORD[not person] * weight, as_word(own, marked)))
         examples.append((person, much, Counter(own) + around))
         if (bare := unknown(own)) != own:
             examples.append((person, UNKNOWN * much, Counter(bare) + around))

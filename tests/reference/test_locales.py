@@ -8,7 +8,7 @@ import portrayal
 import portrayal.registry as registry
 from command import invoke
 from portrayal.annotate.people import extract_people, find_everyone
-from portrayal.annotate.people.any_text.candidates import PLACES
+from portrayal.annotate.people.names.candidates import PLACES
 from portrayal.annotate.people.shared.model import Roles, clean_name
 from portrayal.annotate.people.shared.scan import local_words
 from portrayal.annotate.people.shared.words import FORMAL_TITLES
@@ -230,7 +230,7 @@ def test_an_audit_of_ones_own_reads_people_with_its_locale(hebrew: Path, tmp_pat
     }
     assert shares["a"].value == pytest.approx(0.5)
     assert shares["a"].instruments["locale"] == "he-IL"
-    settings = run.annotations("everyone.v2").note()["settings"]
+    settings = run.annotations("everyone.v3").note()["settings"]
     assert settings["locale"].endswith("he-IL")
     assert run.settings()["options"]["locale"].endswith("he-IL")
     state = settings["state"]

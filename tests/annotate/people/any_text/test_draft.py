@@ -1,9 +1,8 @@
 from portrayal.annotate.people.any_text.draft import draft_people
-from portrayal.annotate.sentences import sentences
 
 
 def figures(text, **how):
-    return draft_people(text, sentences(text), **how)
+    return draft_people(text, **how)
 
 
 def test_names_titles_and_pronouns_come_together():

@@ -1,25 +1,13 @@
 """The people of a text in the making: names, noun phrases that describe them, pronouns, speech."""
 
 import math
-from bisect import bisect_left
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from portrayal.annotate.people.any_text.candidates import (
-    LISTS,
-    Candidate,
-    find_candidates,
-    honorifics,
-)
-from portrayal.annotate.people.any_text.clusters import (
-    ENOUGH,
-    cluster_names,
-    introduces,
-    with_known,
-)
 from portrayal.annotate.people.any_text.pronouns import (
     FIRST_PERSON,
     Mark,
@@ -31,6 +19,18 @@ from portrayal.annotate.people.any_text.pronouns import (
     resolve,
     single_they,
 )
+from portrayal.annotate.people.names.candidates import (
+    LISTS,
+    Candidate,
+    find_candidates,
+    honorifics,
+)
+from portrayal.annotate.people.names.clusters import (
+    ENOUGH,
+    cluster_names,
+    with_known,
+)
+from portrayal.annotate.people.names.evidence import introduces, place_in_text
 from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.model import UNSPECIFIED, UNSURE, Span, one_gender
 from portrayal.annotate.people.shared.recase import is_flat, recase
@@ -49,6 +49,9 @@ from portrayal.reference import FEMININE, MASCULINE, NON_BINARY
 
 _IS = en.COPULAS | word_set("am 'm")
 _PREDICATE = _IS | word_set("as become becoming being been like than into remain remains of")
+
+_CLAUSE = 8
+"""Words behind a subject among which its object is looked for."""
 
 _LONGEST = 9
 """Words of a noun phrase before its head."""
@@ -92,6 +95,9 @@ def find_phrases(tokens: Tokens, names: Mapping[int, int]) -> list[Phrase]:
     found = []
     for at, word in enumerate(low):
         after = low[at + 1] if at + 1 < len(low) else "."
+        capitals = at + 1 < len(low) and tokens.words[at] != word and tokens.words[at + 1] != after
+        if capitals and at + 1 not in names:
+            continue  # "Queen" of "the Queen Sonja School"
         if word in en.PERSON_NOUNS and at not in names and tokens.words[at][1:].islower():
             if after not in en.PERSON_NOUNS or at + 1 in names:
                 phrase = _phrase(tokens, at, names)
@@ -136,12 +142,18 @@ def _phrase(tokens: Tokens, at: int, names: Mapping[int, int]) -> Phrase:
     return Phrase(start, at, kind, gender if gendered else "", sorted(gendered))
 
 
+def _subject(tokens: Tokens, phrase: Phrase) -> int:
+    """Position before the "is" that may stand before a phrase."""
+    back = phrase.start - 1
+    while back > 0 and tokens.low[back] in LISTS.between:
+        back -= 1
+    return back - 1
+
+
 def _described(tokens: Tokens, phrase: Phrase, names: Mapping[int, int]) -> int:
     """Index of the named person whom the phrase describes, or -1; notes predicates."""
     low, start, at = tokens.low, phrase.start, phrase.at
-    back = start - 1
-    while back > 0 and low[back] in LISTS.between:
-        back -= 1
+    back = _subject(tokens, phrase) + 1
     phrase.predicate = start > 0 and low[back] in _PREDICATE and low[back] != "'s"
     before = low[start - 1] if start else "."
     after = low[at + 1] if at + 1 < len(low) else "."
@@ -153,8 +165,12 @@ def _described(tokens: Tokens, phrase: Phrase, names: Mapping[int, int]) -> int:
         after in en.NAMING or (after == "," and (kin or before in ("as", ".", "\n")))
     ):
         where = at + 2
-    elif before in (",", "(", "—", "–") and start - 2 in names and phrase.kind:
+    elif before in (",", "(", "—", "–") and start - 2 in names and (phrase.kind or after == "of"):
         where = start - 2
+    elif before == "as" and phrase.kind and (start == 1 or low[start - 2] in en.CLAUSE_MARKS):
+        # "As a woman with a long commute, I"
+        behind = (k for k in range(at + 1, len(low)) if tokens.sentence[k] == tokens.sentence[at])
+        where = next((k for k in behind if k in names), -1)
     elif low[back] in _IS and back > 0 and (phrase.kind or phrase.gendered):
         # "Ann 's" owns what follows, unless it is "a singer"
         where = -1 if low[back] == "'s" and phrase.kind != "a" else back - 1
@@ -211,9 +227,7 @@ class PersonDraft:
 class TextDraft:
     """A text, its people, and the events that mention them."""
 
-    def __init__(
-        self, text: str, sentences: Sequence[tuple[int, int]], local: LocalWords = ENGLISH
-    ) -> None:
+    def __init__(self, text: str, local: LocalWords = ENGLISH) -> None:
         self.written = text
         self.text = recase(text) if is_flat(text) else text
         self.tokens = scan(self.text, local=local)
@@ -225,8 +239,8 @@ class TextDraft:
         self.apart: dict[int, int] = {}
         self.barred: dict[int, int] = {}
         self.hidden: list[Mark] = []
-        starts = self.tokens.starts
-        self.opens = frozenset(bisect_left(starts, start) for start, _ in sentences)
+        self.turns: list[tuple[int, int, int]] = []
+        self.predicates: list[tuple[int, Phrase]] = []
 
     def span(self, first: int, last: int, kind: str) -> Span:
         """The span from token `first` to token `last`."""
@@ -246,19 +260,18 @@ class TextDraft:
 
 def draft_people(
     text: str,
-    sentences: Sequence[tuple[int, int]],
     *,
     writer: bool = False,
     local: LocalWords = ENGLISH,
     known: Sequence[tuple[int, int]] = (),
     refer: Refer | None = None,
 ) -> list[PersonDraft]:
-    """The people of `text`, whose sentences are given.
+    """The people of `text`.
 
     Parameters
     ----------
-    text, sentences
-        The text, and the offsets of its sentences.
+    text
+        Any string.
     writer
         Whether to add the writer.
     local
@@ -268,10 +281,10 @@ def draft_people(
     refer
         Says whom pronouns mean; without it, the rules do.
     """
-    draft = TextDraft(text, sentences, local)
+    draft = TextDraft(text, local)
     # Find the named people
     tokens = draft.tokens
-    runs = find_candidates(draft.text, tokens, draft.opens)
+    runs = find_candidates(draft.text, tokens)
     clusters = cluster_names(draft.text, tokens, runs, doubted=refer is not None)
     if known:
         clusters = with_known(tokens, clusters, known)
@@ -283,18 +296,29 @@ def draft_people(
         for run in cluster.mentions:
             _add_mention(draft, index, run)
     add_writer(draft, asked=writer)
+    add_declared(draft)
     add_phrases(draft, find_phrases(draft.tokens, draft.names))
     # Add pronouns of a gender and bring all events into order
     low = tokens.low
+    speakers = find_speakers(tokens, draft.quotes, draft.names)
     pronouns = [at for at, word in enumerate(low) if word in en.PRONOUNS and at not in draft.names]
     draft.events += [pronoun_at(tokens, at) for at in pronouns]
     draft.events.sort()
+    for at in pronouns:
+        speaker = speakers.get(draft.quotes[at], _speaker_of_turn(draft, at))
+        never = speaker if speaker >= 0 else _object_of(draft, at)
+        if never >= 0:
+            draft.barred.setdefault(at, never)
     who = _follow(draft, refer)
+    for subject, phrase in draft.predicates:
+        if subject in who:
+            _add_reference(draft, who[subject], phrase)
     # Add "I" of speakers in their quotations
     if not FIRST_PERSON.isdisjoint(low):
         speakers = find_speakers(tokens, draft.quotes, draft.names | who)
         for at, word in enumerate(low):
-            if word in FIRST_PERSON and (speaker := speakers.get(draft.quotes[at], -1)) >= 0:
+            speaker = speakers.get(draft.quotes[at], _speaker_of_turn(draft, at))
+            if word in FIRST_PERSON and speaker >= 0:
                 draft.people[speaker].spans.append(draft.span(at, at, "speech"))
     for one in draft.people:
         if one.name is not None and one.score < ENOUGH and not one.meant:
@@ -309,7 +333,9 @@ def add_writer(draft: TextDraft, *, asked: bool) -> None:
     if FIRST_PERSON.isdisjoint(tokens.low):
         return
     own = [
-        at for at, word in enumerate(tokens.low) if word in FIRST_PERSON and not tokens.quoted[at]
+        at
+        for at, word in enumerate(tokens.low)
+        if word in FIRST_PERSON and not tokens.quoted[at] and _speaker_of_turn(draft, at) < 0
     ]
     starts = sorted(at for at in draft.names if not tokens.quoted[at])
     person = next((draft.names[at] for at in starts if introduces(tokens.low, at)), -1)
@@ -347,8 +373,71 @@ def _add_mention(draft: TextDraft, index: int, run: Candidate) -> None:
         if gender := tokens.local.genders.get(tokens.low[at]) or en.GENDER.get(tokens.low[at]):
             one.hints[gender] = one.hints.get(gender, 0.0) + _CERTAIN
             one.spans.append(draft.span(at, at, "reference"))
-    if not introduces(tokens.low, opens):
+    if place_in_text(tokens, opens, run.end) == "speaker":
+        ends = (at for at in range(run.end, len(tokens.low)) if tokens.low[at] == "\n")
+        draft.turns.append((run.end, next(ends, len(tokens.low)), index))
+    addressed = opens and tokens.low[opens - 1] in LISTS.greetings
+    if not addressed and not introduces(tokens.low, opens):
         draft.event(run.start, index, noun_rank(tokens, run.end - 1))
+
+
+_DECLARED = re.compile(
+    r"\b(?:she|he|they|xe|ze|ey|fae|it)\s?/\s?[a-z]+(?:\s?/\s?[a-z]+)?\b", re.IGNORECASE
+)
+
+
+def add_declared(draft: TextDraft) -> None:
+    """Add pronouns that are declared: "My pronouns are she/her", "Ann (they/them)".
+
+    They are the writer's where "I" or "my" stands before them, else those of who was named last;
+    as words of the text they mean nobody.
+    """
+    tokens = draft.tokens
+    for match in _DECLARED.finditer(draft.text):
+        inside = [at for at, s in enumerate(tokens.starts) if match.start() <= s < match.end()]
+        sentence = tokens.sentence[inside[0]]
+        before = range(inside[0] - 1, -1, -1)
+        named = next((at for at in before if at in draft.names), -1)
+        own = any(
+            tokens.low[at] in FIRST_PERSON for at in before if tokens.sentence[at] == sentence
+        )
+        writers = [index for index, person in enumerate(draft.people) if person.writer]
+        person = draft.names.get(named, -1)
+        if writers and (own or person < 0):
+            person = writers[0]
+        for at in inside:
+            if person >= 0:
+                draft.people[person].spans.append(draft.span(at, at, "reference"))
+            tokens.low[at] = "–"
+
+
+def _speaker_of_turn(draft: TextDraft, at: int) -> int:
+    """Index of who speaks the line of a dialogue that the token at `at` stands in, or -1."""
+    return next((person for start, end, person in draft.turns if start <= at < end), -1)
+
+
+def _object_of(draft: TextDraft, at: int) -> int:
+    """Index of who is named as object of the clause of the pronoun at `at`, or -1.
+
+    A subject is not its own object: in "She hates Alex" she is not Alex (Principle C).
+    """
+    low = draft.tokens.low
+    if low[at] not in ("he", "she"):
+        return -1
+    for behind in range(at + 1, min(at + _CLAUSE, len(low))):
+        if low[behind] in en.CLAUSE_OPENERS:
+            return -1
+        if behind in draft.names:
+            possessed = low[behind + 1 : behind + 2] == ["'s"]
+            return -1 if low[behind] == "i" or possessed else draft.names[behind]
+    return -1
+
+
+def _add_reference(draft: TextDraft, index: int, phrase: Phrase) -> None:
+    """Add the words of a phrase that tell the gender of a person."""
+    person = draft.people[index]
+    person.hints[phrase.gender] = person.hints.get(phrase.gender, 0.0) + _CERTAIN
+    person.spans += [draft.span(at, at, "reference") for at in phrase.gendered]
 
 
 def add_phrases(draft: TextDraft, phrases: Sequence[Phrase]) -> None:
@@ -366,6 +455,8 @@ def add_phrases(draft: TextDraft, phrases: Sequence[Phrase]) -> None:
             sure = len(called) == 1 and noun not in ("man", "woman", "boy", "girl")
             person = min(called) if sure else unnamed.get(noun, -1)
         if person < 0 and (phrase.predicate or not phrase.kind):
+            if phrase.gender == NON_BINARY:
+                draft.predicates.append((_subject(tokens, phrase), phrase))
             continue
         if person < 0 and phrase.kind == "the" and phrase.gender in (FEMININE, MASCULINE):
             draft.apart[phrase.at] = OTHER  # it works like a pronoun
@@ -377,9 +468,7 @@ def add_phrases(draft: TextDraft, phrases: Sequence[Phrase]) -> None:
         one = draft.people[person]
         draft.called.setdefault(noun, set()).add(person)
         if phrase.gender:
-            hints = one.hints
-            hints[phrase.gender] = hints.get(phrase.gender, 0.0) + _CERTAIN
-            one.spans += [draft.span(at, at, "reference") for at in phrase.gendered]
+            _add_reference(draft, person, phrase)
         if not phrase.gendered or phrase.gendered[-1] != phrase.at:
             one.spans.append(draft.span(phrase.at, phrase.at, "noun"))
         if phrase.person < 0:

@@ -16,9 +16,9 @@ from typing import Any
 import pyarrow as pa
 
 from portrayal.annotate.annotator import Annotator
-from portrayal.annotate.people.any_text.candidates import PARTICLES, SUFFIXES
 from portrayal.annotate.people.any_text.draft import PersonDraft, draft_people
 from portrayal.annotate.people.any_text.pronouns import Refer
+from portrayal.annotate.people.names.candidates import PARTICLES, SUFFIXES
 from portrayal.annotate.people.reader.referents import EMBEDDED, referring_of
 from portrayal.annotate.people.shared.model import Span, one_gender
 from portrayal.annotate.people.shared.scan import local_words, locale_of
@@ -270,7 +270,7 @@ def find_everyone(
     if locale is not None and locale.language != "en":
         drafts = named_people(text, sentences, locale)
     else:
-        drafts = draft_people(text, sentences, writer=writer, local=local, known=known, refer=refer)
+        drafts = draft_people(text, writer=writer, local=local, known=known, refer=refer)
     starts = [start for start, _ in sentences]
     people = []
     for draft in drafts:
@@ -377,7 +377,7 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., dict[str, Any]]:
 
 
 EVERYONE = Annotator(
-    name="everyone.v2",
+    name="everyone.v3",
     summary="All people whom any English text names, their genders, and the sentences about each; "
     "in another language whoever the tables of a locale name.",
     reads="texts; perhaps a locale; perhaps the reader's network, which the settings name",

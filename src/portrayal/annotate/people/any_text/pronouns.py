@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from portrayal.annotate.people.any_text.candidates import LISTS
+from portrayal.annotate.people.names.candidates import LISTS
 from portrayal.annotate.people.shared.scan import OTHER, QUOTES, PersonMention, Tokens
 from portrayal.annotate.people.shared.words import PLURAL_PEOPLE, SAYING, THEY, word_set
 from portrayal.annotate.people.stories.extract import learned

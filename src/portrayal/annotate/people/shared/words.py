@@ -177,8 +177,14 @@ NAMES_AND_WORDS = _LISTS.names_and_words
 NAMES_OR_WORDS = NAMES_AND_WORDS | _LISTS.names_or_words
 """First names that are words more often than names where nothing else tells."""
 
+NAMES_ALSO_WORDS = _LISTS.names_also_words
+"""First names that are ordinary words as well, and mostly a person's inside a sentence."""
+
 FREQUENT = 2_000
 """Bearers of a first name that is a person's wherever nothing speaks against it."""
+
+WELL_KNOWN = 20_000
+"""Bearers of a first name that needs little beside it."""
 
 
 @cache

@@ -1,6 +1,6 @@
 import pytest
 
-from portrayal.annotate.people.any_text.candidates import find_candidates, openings, take
+from portrayal.annotate.people.names.candidates import find_candidates, openings, take
 from portrayal.annotate.people.shared.scan import scan
 
 
@@ -68,14 +68,14 @@ def test_other_marks_end_the_name(text):
 )
 def test_initials(text, words, initials):
     tokens = scan(text)
-    (found,) = find_candidates(text, tokens, frozenset({0}))
+    (found,) = find_candidates(text, tokens)
     assert (found.words, found.initials) == (words, initials)
 
 
 @pytest.mark.parametrize("text", ["It was plan B. Olga sang.", "She got an A. Olga sang."])
 def test_a_letter_that_is_no_initial_opens_no_name(text):
     tokens = scan(text)
-    assert [r.words for r in find_candidates(text, tokens, frozenset({0}))] == [["olga"]]
+    assert [r.words for r in find_candidates(text, tokens)] == [["olga"]]
 
 
 def test_small_words_with_a_hyphen_are_part_of_a_name():

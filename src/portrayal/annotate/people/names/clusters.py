@@ -5,20 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from portrayal.annotate.people.any_text.candidates import Candidate
-from portrayal.annotate.people.any_text.evidence import name_score
+from portrayal.annotate.people.names.candidates import Candidate
+from portrayal.annotate.people.names.evidence import name_score
 from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.scan import Tokens
 
 ENOUGH, DOUBTED = 0.5, -1.5
 """Log odds from which a name is a person's, and from which it is where a pronoun means it."""
-
-
-def introduces(low: Sequence[str], start: int) -> bool:
-    """Whether the name at `start` is that of the one who says "My name is …" or "I'm …"."""
-    if low[max(0, start - 3) : start] in (["my", "name", "is"], ["my", "name", "'s"]):
-        return True
-    return low[max(0, start - 2) : start] in (["i", "am"], ["i", "'m"])
 
 
 _RIVALS = 32

@@ -1,13 +1,13 @@
 import pytest
 
-from portrayal.annotate.people.any_text.candidates import find_candidates
-from portrayal.annotate.people.any_text.clusters import cluster_names, name_clusters
+from portrayal.annotate.people.names.candidates import find_candidates
+from portrayal.annotate.people.names.clusters import cluster_names, name_clusters
 from portrayal.annotate.people.shared.scan import scan
 
 
 def clusters(text):
     tokens = scan(text)
-    runs = find_candidates(text, tokens, frozenset({0}))
+    runs = find_candidates(text, tokens)
     found = name_clusters(tokens, runs)
     words = dict(enumerate(tokens.words))
     return {" ".join(c.words): (words.get(c.first_name(tokens)), len(c.mentions)) for c in found}
@@ -45,5 +45,5 @@ def test_a_title_with_a_gender_finds_its_bearer():
 def test_names_that_behave_like_no_person_are_left_out():
     text = "He saw Xqzt there."
     tokens = scan(text)
-    runs = find_candidates(text, tokens, frozenset({0}))
+    runs = find_candidates(text, tokens)
     assert cluster_names(text, tokens, runs) == []

@@ -13,9 +13,9 @@ from portrayal.annotate.people.shared.scan import QUOTES, Tokens
 from portrayal.annotate.people.shared.words import word_lists, word_set
 from portrayal.reference.locales import load_locale
 
-LISTS = word_lists("any_text")
+LISTS = word_lists("names")
 LOCALE = load_locale("en-US")
-THINGS = word_lists("any_text", "things.toml")
+THINGS = word_lists("names", "things.toml")
 """Words of places, peoples, gods, rites and dishes."""
 
 PARTICLES = word_set("al ap ben bin da dal de del della den der di dos du el ibn la le ter van von")
@@ -30,6 +30,9 @@ _JUNIOR = ("jr", "sr")
 _SAINT = ("st", "ste")
 _CASES_OF_J = ("JJ", "DJ", "AJ", "TJ", "CJ")
 
+_ADJECTIVES = ("ed", "ing", "ant", "ent", "ous", "ful", "al", "ive", "ic", "less", "able", "ible")
+_COMPOUND = re.compile(r"-[a-z]+$")
+
 _ARABIC = re.compile(r"(?:a[dlnrstz]|el|ibn|bin|as[hs])[-’'][A-ZÀ-Þ]\w")
 
 _CLOSED_BY = {'"': '"', "“": "”", "(": ")"}
@@ -38,8 +41,8 @@ _LONGEST_NICKNAME = 3
 
 PEOPLES = en.NATIONALITIES | LOCALE.peoples["groups"] | LOCALE.peoples["elsewhere"]
 CAPTION_WORDS = LISTS.captions
-NOT_PARTS = (PEOPLES | en.CALENDAR | CAPTION_WORDS | THINGS.nobody) | (
-    en.FUNCTION_WORDS - {"little", "young", "long", "small", "may", "love"}
+NOT_PARTS = (PEOPLES | en.CALENDAR | CAPTION_WORDS | THINGS.nobody | en.FUNCTION_WORDS) - word_set(
+    "christian don little young long small may love"
 )
 """Words that end a run."""
 
@@ -120,6 +123,8 @@ def openings(text: str, tokens: Tokens) -> list[int]:
 
 def _ends_names(tokens: Tokens, at: int) -> bool:
     """Whether the word at `at` is part of no name."""
+    if tokens.low[at] == "don" and tokens.low[at + 1 : at + 2] == ["'t"]:
+        return True
     return tokens.low[at] in NOT_PARTS or tokens.low[at] in tokens.local.nobody
 
 
@@ -292,10 +297,19 @@ BODY_PARTS = (
 )
 """Words that open, and that end or stand in, the name of an organisation, place, event or law."""
 
+_BEHIND_LABELS = ([":"], ["–"])
+_UNBOUND = 10_000
+"""Bearers of a first name that may stand alone, although it is a title or place, too."""
+
+_LABEL = 3
+"""Words and marks of a line before the last word of a label."""
+
 _MOST = 5
 """Words of the longest name."""
 
-_KNOWN = ORGANISATIONS | PLACES | BODY_PARTS | LISTS.body_openers
+PLACES_AND_BODIES = ORGANISATIONS | PLACES | BODY_PARTS | LISTS.body_openers
+"""Words that, standing alone, name no person; of a first name of many bearers they only say so."""
+
 _HEADS = PLACES | ORGANISATIONS | BODY_PARTS
 _TAILS = PLACES | ORGANISATIONS
 _OFFICE = en.TITLES | en.PERSON_NOUNS
@@ -303,14 +317,14 @@ _OFFICE = en.TITLES | en.PERSON_NOUNS
 _BEHIND_PLACES = LISTS.behind_places | {"\n"}
 
 
-def find_candidates(text: str, tokens: Tokens, opens: frozenset[int]) -> list[Candidate]:
+def find_candidates(text: str, tokens: Tokens) -> list[Candidate]:
     """Runs of capitalised words that may name people, in order.
 
-    `opens` holds the positions of the first tokens of sentences. A run that is ruled out by its
-    own words is left out, and so is a single word that names a place or storm elsewhere.
+    A run that is ruled out by its own words is left out, and so is a single word that names a
+    place or storm elsewhere.
     """
     words, low = tokens.words, tokens.low
-    lower = {word for word in set(words) if word[0].islower()}
+    forms = set(words)
     found: list[Candidate] = []
     others: set[str] = set()
     behind = 0
@@ -324,9 +338,11 @@ def find_candidates(text: str, tokens: Tokens, opens: frozenset[int]) -> list[Ca
             if last < 0 or (last and low[last - 1] in LISTS.before_nouns):
                 continue
             # The last title is the word, as that of "Martin Luther King" may stand alone
-            run = Candidate(last, last + 1, [last], run.titles[:-1], named=last + 1, bound=True)
-        run.opening = at in opens or (at > 0 and words[at - 1] in QUOTES)
-        if not run.bound and not trim(tokens, run, lower):
+            office = low[last + 1 : last + 2] in (["of"], ["for"])
+            bound = office or en.bearers(low[last]) < _UNBOUND
+            run = Candidate(last, last + 1, [last], run.titles[:-1], named=last + 1, bound=bound)
+        run.opening = _opens_sentence(tokens, at)
+        if not run.bound and not trim(tokens, run, forms):
             continue
         run.words = [low[part] for part in run.parts]
         letters = "".join(w for w in low[run.start : run.parts[0]] if w.isalpha())
@@ -340,6 +356,13 @@ def find_candidates(text: str, tokens: Tokens, opens: frozenset[int]) -> list[Ca
     if not others:
         return found
     return [run for run in found if len(run.words) > 1 or run.titles or run.words[0] not in others]
+
+
+def _opens_sentence(tokens: Tokens, at: int) -> bool:
+    """Whether the word at `at` stands first in a sentence or quotation."""
+    if at == 0 or tokens.sentence[at] != tokens.sentence[at - 1]:
+        return True
+    return tokens.words[at - 1] in QUOTES
 
 
 def couple_of(tokens: Tokens, run: Candidate) -> list[Candidate]:
@@ -409,18 +432,28 @@ def names_another_thing(tokens: Tokens, run: Candidate) -> bool:
     return end + 2 >= len(low) or low[end + 2] in _BEHIND_PLACES
 
 
-def trim(tokens: Tokens, run: Candidate, lower: set[str]) -> bool:
+def trim(tokens: Tokens, run: Candidate, forms: set[str]) -> bool:
     """Drop words that only open the sentence or describe the bearer; whether a name is left."""
     low, parts = tokens.low, run.parts
     while parts:
         word = low[parts[0]]
         describes = word in en.PERSON_NOUNS and (len(parts) > 1 or not en.is_given(word))
+        second = low[parts[1]] if len(parts) > 1 else ""
+        # "Young Ann", "Talented Ann", "Ten-year-old Ann"
+        adjective = en.bearers(second) >= en.FREQUENT and (
+            word in LISTS.before_names
+            or (not en.is_given(word) and word.endswith(_ADJECTIVES))
+            or _COMPOUND.search(tokens.words[parts[0]])
+        )
         opens = run.opening and not run.titles and parts[0] == run.start
         gerund = word.endswith("ing") and len(parts) > 1 and not en.is_given(word)
-        opens = opens and (word in lower or gerund)
+        small = word in forms and en.bearers(word) < en.FREQUENT
+        opens = opens and (small or gerund)
         if describes and len(parts) > 1:
             run.score = max(run.score, 0.8)
-        elif not (describes or (opens and not (len(parts) > 1 and en.is_given(word)))):
+        elif not adjective and not (
+            describes or (opens and not (len(parts) > 1 and en.is_given(word)))
+        ):
             break
         run.start = parts.pop(0) + 1
         if parts and not tokens.words[run.start][0].isalpha():
@@ -437,14 +470,25 @@ def trim(tokens: Tokens, run: Candidate, lower: set[str]) -> bool:
     return bool(parts)
 
 
-def is_ruled_out(text: str, tokens: Tokens, run: Candidate) -> bool:
+def is_ruled_out(  # noqa: PLR0911 (one return for each reason)
+    text: str, tokens: Tokens, run: Candidate
+) -> bool:
     """Whether the run's own words, or what it is joined to, name no person."""
     low, local = tokens.low, tokens.local.places
     named = [low[part] for part in run.parts]
     first, last = named[0], named[-1]
+    opens = (run.titles or [run.start])[0]
+    before = low[opens - 1] if opens else "."
+    salutation = low[run.start - 3 : run.end] == ["to", "whom", "it", "may", "concern"]
+    if salutation or _is_field(tokens, run):
+        return True
     if len(named) == 1:
+        adjective = not run.titles and run.opening and first in LISTS.before_names
+        if adjective or (first in en.PLURAL_PEOPLE and not en.is_given(first)):
+            return True
         polite = run.titles and low[run.titles[-1]] in LISTS.polite
-        if (first in _KNOWN or first in local) and not polite:
+        place = (first in PLACES_AND_BODIES and en.bearers(first) < _UNBOUND) or first in local
+        if place and not polite:
             return True
         of = low[run.end : run.end + 1] in (["of"], ["for"]) and not en.is_given(first)
         return of or _continues(text, tokens, run)
@@ -458,9 +502,38 @@ def is_ruled_out(text: str, tokens: Tokens, run: Candidate) -> bool:
         or last in local
         or (last in _TAILS and not en.is_given(last))
     )
+    hall = run.titles and last in LISTS.halls and before in en.PREPOSITIONS_OF_PLACE
+    nobody = not (en.is_given(first) or en.is_given(last))
+    office = nobody and (last in en.PERSON_NOUNS or last in en.PLURAL_PEOPLE)
+    if last in BODY_PARTS or hall or office:
+        return True
     if len(named) > _MOST or body:
         return not (run.titles and en.is_given(first) and len(named) <= _MOST)
     return _continues(text, tokens, run)
+
+
+def _is_field(tokens: Tokens, run: Candidate) -> bool:
+    """Whether the run is the label of a field ("Age: 41"), or a value that names nobody."""
+    low = tokens.low
+    if low[run.end : run.end + 1] in _BEHIND_LABELS and opens_line(tokens, run.start):
+        # Where one line has the label of a field, all labels are such
+        return low[run.end - 1] in LISTS.naming_fields or any(
+            low[at] in LISTS.fields and opens_line(tokens, at)
+            for at in range(len(low) - 1)
+            if low[at + 1 : at + 2] in _BEHIND_LABELS
+        )
+    if run.start < 2 or low[run.start - 1 : run.start] not in _BEHIND_LABELS:
+        return False
+    label = run.start - 2
+    return low[label] in LISTS.fields and opens_line(tokens, label)
+
+
+def opens_line(tokens: Tokens, at: int) -> bool:
+    """Whether at most three words, a bullet or a time stand before `at` in its line."""
+    back = at - 1
+    while back >= 0 and at - back <= _LABEL and tokens.words[back] != "\n":
+        back -= 1
+    return back < 0 or tokens.words[back] == "\n"
 
 
 def _continues(text: str, tokens: Tokens, run: Candidate) -> bool:

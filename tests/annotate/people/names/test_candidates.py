@@ -1,13 +1,13 @@
 import pytest
 
-from portrayal.annotate.people.any_text.candidates import find_candidates
+from portrayal.annotate.people.names.candidates import find_candidates
 from portrayal.annotate.people.shared.scan import scan
 from portrayal.annotate.people.shared.words import bearers, given_names, is_given
 
 
 def runs(text):
     tokens = scan(text)
-    found = find_candidates(text, tokens, frozenset({0}))
+    found = find_candidates(text, tokens)
     return [" ".join(tokens.words[part] for part in run.parts) for run in found]
 
 
@@ -31,7 +31,7 @@ def test_runs_that_may_be_names(text, expected):
 
 def test_titles_stand_apart_from_the_name():
     tokens = scan("Then Dr. Amara Nwosu came.")
-    (run,) = find_candidates("Then Dr. Amara Nwosu came.", tokens, frozenset({0}))
+    (run,) = find_candidates("Then Dr. Amara Nwosu came.", tokens)
     assert [tokens.low[at] for at in run.titles] == ["dr"]
     assert run.words == ["amara", "nwosu"]
 

@@ -1,0 +1,364 @@
+"""Whether a name is a person's: a log-linear model of the words in it and around its mentions.
+
+A word belongs to classes, such as verbs of saying or nouns of places, and the weight of a class
+depends on where the word stands: "said" behind a name speaks for a person, "streets of" before it
+for a place. `scripts/train_names.py` fits the weights (`weights.json`, in log odds).
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache, lru_cache
+from pathlib import Path
+
+from portrayal.annotate.people.names.candidates import (
+    LISTS,
+    PLACES_AND_BODIES,
+    THINGS,
+    Candidate,
+    gap,
+    honorifics,
+    opens_line,
+)
+from portrayal.annotate.people.shared import words as en
+from portrayal.annotate.people.shared.scan import QUOTES, Tokens
+from portrayal.annotate.people.shared.words import word_set
+
+_MARKS = QUOTES | word_set(", – — : ;")
+_SINGLE = frozenset("'‘’")
+_ENDINGS = ("ed", "ing", "ly", "s")
+_NO_NAMES = ("ed", "ing", "ly")
+_BEFORE_GLOSS = _MARKS | en.COPULAS - {"'s"} | {"("}
+_BETWEEN_ITEMS = _MARKS | word_set("and or the")
+_BEARERS = word_set("person kin pronoun")
+_COUNTED_NEAR = word_set("worship names chants people")
+
+_NEAR, _BESIDE, _LIST, _GLOSS, _FURTHEST = 6, 4, 24, 9, 40
+"""Tokens before a name in which words of worship count, and before and behind it other gods and
+plants; of an enumeration before it; behind it up to a noun that explains it, and to a pronoun."""
+
+_HYPHEN = re.compile(r"-[^\W\d_A-Z]")
+
+
+def _forms_of_acts() -> frozenset[str]:
+    """Present and past forms for one person of what people do: "paints", "painted", "sang"."""
+    forms = LISTS.verbs("acting") - LISTS.acting
+    acts = LISTS.acted | frozenset(form for form in forms if not form.endswith("ing"))
+    return acts - THINGS.handled
+
+
+@cache
+def _classes() -> dict[str, tuple[str, ...]]:
+    """Casefolded word → its classes."""
+    lists = {
+        "say": en.SAYING,
+        "live": en.LIVING,
+        "acts": _forms_of_acts(),
+        "verb": en.VERBS_AFTER_NAME - en.COPULAS,
+        "is": en.COPULAS - {"'s"},
+        "kin": en.KIN,
+        "person": (en.PERSON_NOUNS | THINGS.callings) - THINGS.deities - THINGS.also_no_person,
+        "people": en.PLURAL_PEOPLE | THINGS.several,
+        "naming": en.NAMING,
+        "pronoun": frozenset(en.PRONOUNS),
+        "human": LISTS.human,
+        "posture": LISTS.posture,
+        "in": LISTS.at | THINGS.where,
+        "with": LISTS.beside - {"of", "from", "and"},
+        "it": LISTS.things,
+        "done": LISTS.done,
+        "thing": THINGS.nouns | THINGS.nouns_behind,
+        "particles": THINGS.particles,
+        "chants": THINGS.chants,
+        "deities": THINGS.deities,
+        "worship": THINGS.worship,
+        "nouns_of_places": THINGS.nouns_of_places,
+        "nouns_of_things": THINGS.nouns_of_things,
+        "qualities": THINGS.qualities,
+        "handled": THINGS.handled,
+        "happening": THINGS.happening,
+        "owned": THINGS.owned,
+        "arrival": THINGS.arrival,
+        "clad": THINGS.clad,
+        "determiners": THINGS.determiners,
+        "who": LISTS.who,
+        "calls": THINGS.calls,
+        "objects": THINGS.objects,
+        "extremes": THINGS.extremes,
+        "meaning": THINGS.meaning,
+        "self": THINGS.self,
+        "names": THINGS.names,
+        "like": THINGS.like,
+        "plants": THINGS.plants,
+    }
+    found: dict[str, list[str]] = {w: [w] for w in word_set("the of and from river 's not")}
+    for name, words in lists.items():
+        for word in words:
+            found.setdefault(word, []).append(name)
+    return {word: tuple(names) for word, names in found.items()}
+
+
+@lru_cache(maxsize=65_536)
+def _kinds_of(word: str, low: str) -> tuple[str, ...]:
+    """Classes of a token as written and in lower case; its form where it has none."""
+    classes = _classes().get(low, ())
+    if word != low and low not in en.FUNCTION_WORDS:
+        return (*classes, "Given" if en.bearers(low) else "Capital")
+    if classes:
+        return classes
+    if not low[0].isalpha():
+        return ('"' if low in QUOTES else low if low in _MARKS or low in "()" else ".",)
+    if low in en.FUNCTION_WORDS:
+        return (low,)
+    endings = (f"~{ending}" for ending in _ENDINGS if low.endswith(ending) and len(low) > 3)
+    return (next(endings, "other"),)
+
+
+def _kinds(tokens: Tokens, at: int) -> tuple[str, ...]:
+    """Classes of the token at a position; "start" and "." outside the text."""
+    if not 0 <= at < len(tokens.low):
+        return ("start",) if at < 0 else (".",)
+    return _kinds_of(tokens.words[at], tokens.low[at])
+
+
+@lru_cache(maxsize=65_536)
+def _features_of_words(words: tuple[str, ...], gods: frozenset[str]) -> tuple[str, ...]:
+    """What the words of the longest form of a name say, whatever the text."""
+    first, last, several = words[0], words[-1], len(words) > 1
+    count, place = en.bearers(first), "first" if several else "alone"
+    divine = {*first.split("-")} if not several else set(words)
+    things = THINGS.things_alone | THINGS.plants
+    tests = {
+        f"{place} god": gods.issuperset(divine),
+        f"{place} thing": first in things,
+        f"{place} place": first in LISTS.places_and_months,
+        "plural": last.endswith("s") and last[-2:] != "ss" and not en.bearers(last),
+    }
+    if several:
+        tests |= {
+            f"last {'known' if en.bearers(last) else 'unknown'}": True,
+            "last thing": last in things,
+            "long": len(words) > 2,
+            "firm": "+".join(words) in LISTS.firms,
+            "deity": first in THINGS.deities,
+            "doubtful": last in THINGS.doubtful_parts or first in THINGS.doubtful_openers,
+        }
+    elif not count:
+        tests |= {f"alone ~{end}": first.endswith(end) and len(first) > 4 for end in _NO_NAMES}
+    kind = " place" if first in PLACES_AND_BODIES else " word" if is_word_too(first) else ""
+    band = sum(count >= least for least in (1, en.FREQUENT, en.WELL_KNOWN))
+    return (f"{place}{kind} {band}", *(name for name, holds in tests.items() if holds))
+
+
+def is_word_too(name: str) -> bool:
+    """Whether a casefolded first name is an ordinary word as well: "mark", "amber"."""
+    return name in en.NAMES_OR_WORDS or name in en.NAMES_ALSO_WORDS
+
+
+def name_features(
+    tokens: Tokens, words: Sequence[str], mentions: Sequence[Candidate]
+) -> Iterator[str]:
+    """What the words of the longest form of a name say, and how it recurs."""
+    yield from _features_of_words(tuple(words), tokens.local.gods)
+    several = len(words) > 1
+    place = "first" if several else "alone"
+    # A word that stands in the text in lower case, too, is mostly that word
+    if words[0] in tokens.words:
+        yield f"{place} small"
+    if len(mentions) > 1:
+        yield f"often {min(len(words), 2)} {min(len(mentions), 4)}"
+    longest = max(mentions, key=lambda run: len(run.parts))
+    if any(_HYPHEN.search(tokens.words[part]) for part in longest.parts):
+        yield "hyphen"
+    if several:
+        later = {run.words[0] for run in mentions if len(run.words) == 1}
+        if words[-1] in tokens.words:
+            yield "last small"
+        if later:
+            yield f"later {'last' if words[-1] in later else 'first'}"
+
+
+def introduces(low: Sequence[str], start: int) -> bool:
+    """Whether the name at `start` is that of the one who says "My name is …" or "I'm …"."""
+    if low[max(0, start - 3) : start] in (["my", "name", "is"], ["my", "name", "'s"]):
+        return True
+    if low[max(0, start - 3) : start] == ["i", "go", "by"]:
+        return True
+    return low[max(0, start - 2) : start] in (["i", "am"], ["i", "'m"], ["call", "me"])
+
+
+def place_in_text(tokens: Tokens, first: int, end: int) -> str:
+    """Where in a letter, dialogue, list of fields or introduction a name stands, or ""."""
+    low = tokens.low
+    if introduces(low, first):
+        return "introduced"
+    before = low[max(0, first - 2) : first]
+    if len(before) == 2 and before[1] == ":" and before[0] in LISTS.naming_fields:
+        return "field"
+    if before[-1:] == ["\n"]:
+        before = low[max(0, first - 3) : first - 1]
+    if before[-1:] == [","] and before[0] in LISTS.closing:
+        return "signature"
+    behind = end
+    if low[end : end + 1] == ["("]:
+        behind = end + 1 + low[end : end + 5].index(")") if ")" in low[end : end + 5] else end
+    speaks = low[behind : behind + 1] in ([":"], ["–"])
+    return "speaker" if speaks and opens_line(tokens, first) else ""
+
+
+def _run_features(  # noqa: PLR0912 (a feature each; run for every mention of every text)
+    text: str, tokens: Tokens, run: Candidate
+) -> Iterator[str]:
+    """What stands in a mention, or close around it: titles, letters, quotation marks."""
+    low, end = tokens.low, run.end
+    first = (run.titles or [run.start])[0]
+    before = first > 0 and gap(text, tokens, first - 1).strip()[-1:] in _SINGLE
+    opens = before or (first > 0 and low[first - 1] in QUOTES)
+    closes = end < len(low) and (low[end] in QUOTES or gap(text, tokens, end - 1)[:1] in _SINGLE)
+    ahead = low[max(0, first - _NEAR) : first]
+    god = tokens.local.gods.issuperset(run.words)
+    if run.titles:
+        sacred = low[first] in THINGS.deities or low[first] in tokens.local.sacred
+        yield "title" if not sacred else "god's title" if god else f"title {low[first]}"
+    if tokens.local.honorifics and honorifics(tokens, run):
+        yield "honorific"
+    if run.score > 0:
+        yield "letters"
+    if place := place_in_text(tokens, first, end):
+        yield place
+    if run.initials:
+        yield f"initials {min(len(run.initials), 2)}"
+    if run.opening:
+        yield "opening"
+    if len(run.words) == 1 and is_word_too(run.words[0]):
+        yield "word opening" if run.opening else "word inside"
+    if tokens.quoted[run.start]:
+        yield "quoted"
+    if before:
+        yield "'"
+    if opens and closes:
+        named = not THINGS.names.isdisjoint(ahead)
+        yield f"term {min(len(run.words), 2)}{' named' * named}"
+    beside = (*low[max(0, first - _BESIDE) : first], *low[end : end + _BESIDE])
+    if THINGS.plants.issuperset(run.words) and not THINGS.plants.isdisjoint(beside):
+        yield "plants"
+    if "named" in ahead[-3:]:
+        classes = {name for word in ahead for name in _classes().get(word, ())}
+        if not _BEARERS.isdisjoint(classes):
+            yield "person named"
+    near = low[max(0, first - _NEAR) : max(0, first - 1)]
+    if god:
+        if not THINGS.worship.isdisjoint(near):
+            yield "god prayed to"
+        if not tokens.local.gods.isdisjoint(beside):
+            yield "gods"
+    if not _counted_near().isdisjoint(near):
+        classes = {name for word in near for name in _classes().get(word, ())}
+        yield from (f"near {name}" for name in sorted(classes & _COUNTED_NEAR))
+
+
+@cache
+def _counted_near() -> frozenset[str]:
+    """Words that count anywhere shortly before a name."""
+    return frozenset(w for w, names in _classes().items() if not _COUNTED_NEAR.isdisjoint(names))
+
+
+@lru_cache(maxsize=65_536)
+def _features_before(second: tuple[str, ...], first: tuple[str, ...]) -> tuple[str, ...]:
+    """What the two words before a name say, by their classes."""
+    return (*(f"-1 {kind}" for kind in first), *(f"-2 {kind} {first[0]}" for kind in second))
+
+
+@lru_cache(maxsize=65_536)
+def _features_behind(
+    first: tuple[str, ...], second: tuple[str, ...], word: bool
+) -> tuple[str, ...]:
+    """What the two words behind a name say; where it opens a sentence and is a `word`, too."""
+    features = (*(f"+1 {kind}" for kind in first), *(f"+2 {first[0]} {kind}" for kind in second))
+    return (*features, *(f"word {feature}" for feature in features)) if word else features
+
+
+def mention_features(text: str, tokens: Tokens, run: Candidate) -> Iterator[str]:
+    """What stands in and around a mention: classes of words, each with its place."""
+    for features in _grouped_features(text, tokens, run):
+        yield from features
+
+
+def _grouped_features(text: str, tokens: Tokens, run: Candidate) -> Iterator[tuple[str, ...]]:
+    """The features of a mention in groups, of which few are new."""
+    low, words, end = tokens.low, tokens.words, run.end
+    yield tuple(_run_features(text, tokens, run))
+    at = (run.titles or [run.start])[0] - 1
+    yield _features_before(_kinds(tokens, at - 1), _kinds(tokens, at))
+    # What the names of an enumeration are: "dishes such as Rasam and Vada"
+    head, least = at, max(0, at - _LIST)
+    while head > least and (low[head] in _BETWEEN_ITEMS or words[head][0].isupper()):
+        head -= 1
+    if head != at and low[at] not in QUOTES:
+        yield tuple(f"list {kind}" for kind in _kinds(tokens, head))
+    behind = end + (end < len(low) and low[end] in QUOTES)
+    word = run.opening and not run.titles and len(run.words) == 1 and is_word_too(run.words[0])
+    yield _features_behind(_kinds(tokens, behind), _kinds(tokens, behind + 1), word)
+    # The noun that explains a name: "Salem, a busy city"
+    gloss, near = "", low[behind : behind + 1 + _GLOSS]
+    explained = len(near) > 1 and near[0] in _BEFORE_GLOSS and not near[1].endswith("ing")
+    for noun in near[1:] if explained else ():
+        kinds = {"person", "thing"}.intersection(_classes().get(noun, ()))
+        phrase = noun[0].isalpha() or noun in QUOTES or noun == "'s"
+        # The last of the nouns side by side counts: "Ravi, the village carpenter"
+        if not phrase or (gloss and not kinds):
+            break
+        gloss = min(kinds, default="")
+    if gloss:
+        yield (f"gloss {gloss}",)
+    # The pronoun that follows before anybody else is named
+    for at in range(end, min(len(low), end + _FURTHEST)):
+        if low[at] in _FOLLOWING:
+            apart = tokens.sentence[at] - tokens.sentence[run.start]
+            if apart <= 1:
+                feature = f"then {'she' if low[at] in en.PRONOUNS else 'it'} {apart}"
+                yield (feature, f"word {feature}") if word else (feature,)
+            break
+        if low[at] != words[at] and low[at - 1] not in _NEW_SENTENCE:
+            break
+
+
+_FOLLOWING = frozenset(en.PRONOUNS) | LISTS.things
+_NEW_SENTENCE = THINGS.ends | QUOTES
+
+
+@cache
+def _weights() -> dict[str, float]:
+    """Feature → log odds."""
+    text = Path(__file__).with_name("weights.json").read_text(encoding="utf-8")
+    weights: dict[str, float] = json.loads(text)
+    return weights
+
+
+@lru_cache(maxsize=65_536)
+def _sum(features: tuple[str, ...]) -> float:
+    """Sum of the weights of features."""
+    weights = _weights()
+    return sum(weights.get(feature, 0.0) for feature in features)
+
+
+def name_score(
+    text: str, tokens: Tokens, words: Sequence[str], mentions: Sequence[Candidate]
+) -> float:
+    """Logarithm of the odds that a name is a person's.
+
+    Parameters
+    ----------
+    text, tokens
+        The text.
+    words
+        Those of the longest form of the name in lower case.
+    mentions
+        Where it stands; what is around n of them weighs as much as around the square root of n.
+    """
+    own = _sum(tuple(name_features(tokens, words, mentions)))
+    around = sum(
+        _sum(features) for run in mentions for features in _grouped_features(text, tokens, run)
+    )
+    return _weights()["bias"] + own + around / math.sqrt(len(mentions))
