@@ -8,7 +8,8 @@ def main() -> None:
     try:
         from portrayal.cli import main as run
     except (MemoryError, ImportError) as error:
-        sys.stderr.write(f"error: Portrayal cannot be loaded ({error or 'no memory'}).\n")
+        text = f"error: Portrayal cannot be loaded ({error or 'no memory'}).\n"
+        sys.stderr.write(text)
         sys.exit(70)
     run()
 

@@ -166,9 +166,9 @@ class WordTable:
                         continue
                     taken[lexicon] = at + length + 1
                     if entry.column != EXCLUDED:
-                        proven = length > 0 or bool(entry.context and entry.context.where)
+                        in_context = length > 0 or bool(entry.context and entry.context.where)
                         beside = words[at - 1] if at else "", after
-                        name = None if proven else _as_name(text, start, end, beside)
+                        name = None if in_context else _as_name(text, start, end, beside)
                         if name is not True:
                             match = WordMatch(lexicon, entry.column, start, end, name is False)
                             found.append(match)
