@@ -51,7 +51,7 @@ def still_listed(rows: list[Row], texts: dict[str, str], locale: Locale | None) 
     """Whether the name of each row is listed for its story now."""
     listed = {
         story: [person.name or "" for person in find_everyone(texts[story], locale=locale)]
-        for story in {row["story"] for row in rows}
+        for story in dict.fromkeys(row["story"] for row in rows)
     }
     return [is_listed(row["name"], filter(None, listed[row["story"]])) for row in rows]
 
@@ -60,8 +60,8 @@ def recalled(path: Path, locale: Locale | None) -> str:
     """The share of first names of hand-labelled characters that are found in their stories."""
     units = []
     for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
-        names = {row[f"gold_{slot}_name"] or "" for slot in ("subject", "object")}
-        names = {name for name in names if name.isalpha() and name != "Unspecified" and row["text"]}
+        names = dict.fromkeys(row[f"gold_{slot}_name"] or "" for slot in ("subject", "object"))
+        names = [name for name in names if name.isalpha() and name != "Unspecified" and row["text"]]
         ours = {person.first for person in find_everyone(row["text"] or "", locale=locale)}
         units += [(row["prompt"], name in ours) for name in names]
     return share(units)

@@ -228,7 +228,7 @@ OFFERED: Mapping[str, Any] = {
 def beside_tally(name: str) -> dict[str, Any]:
     """Return what a registered measure takes beside a tally and a scope."""
     _, wanted = parameters(registry.component("measures", name).run)
-    return {table: OFFERED[table] for table in wanted & OFFERED.keys()}
+    return {table: OFFERED[table] for table in sorted(wanted & OFFERED.keys())}
 
 
 STORY_MEASURES = tuple(

@@ -30,7 +30,7 @@ def test_dir_shows_the_doors_and_nothing_else() -> None:
 
 
 def test_every_door_has_types_and_words_for_an_editor() -> None:
-    for name in set(dir(portrayal)) - {"__version__"}:
+    for name in sorted(set(dir(portrayal)) - {"__version__"}):
         thing = getattr(portrayal, name)
         assert inspect.getdoc(thing), name
         if inspect.isfunction(thing):

@@ -90,7 +90,7 @@ def cells(rows: Sequence[dict[str, Any]], asked: str) -> tuple[Factor, list[Cell
         ]
         weight, squares = np.zeros((2, len(factor.keys)))
         for said in here:
-            groups = set(said["groups"])
+            groups = dict.fromkeys(said["groups"])
             for group in groups:
                 weight[factor.keys.index(group)] += 1.0 / len(groups)
                 squares[factor.keys.index(group)] += 1.0 / len(groups) ** 2

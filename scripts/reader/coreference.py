@@ -96,7 +96,7 @@ def winobias(paths: Sequence[Path]) -> Iterator[Passage]:
     bracketed = {found[1].lower() for line in lines for found in re.finditer(r"\[([^\]]+)\]", line)}
     jobs = {re.sub(r"^(?:the|an?) ", "", each) for each in bracketed - _PRONOUN_WORDS}
     job = re.compile(
-        rf"\b(?:{'|'.join(sorted(map(re.escape, jobs), key=len, reverse=True))})\b", re.I
+        rf"\b(?:{'|'.join(map(re.escape, sorted(jobs, key=lambda job: (-len(job), job))))})\b", re.I
     )
     for line in lines:
         text, spoken, meant, at = "", [], range(0), 0

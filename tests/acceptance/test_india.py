@@ -80,7 +80,7 @@ def test_all_36_cells_are_those_of_a_plain_recount(example, path):
             for row in here:
                 seen = set(groups(row))
                 undecided += not seen
-                for group in seen:
+                for group in sorted(seen):
                     count[group] += 1 / len(seen)
             assert cell.n == len(here)
             assert sum(cell.left.values()) == undecided

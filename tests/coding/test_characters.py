@@ -22,7 +22,7 @@ def test_sentences_are_those_with_a_reference() -> None:
 
 @given(text=st.text("ab .!?\n”", max_size=60), places=st.sets(st.integers(0, 59), max_size=5))
 def test_every_reference_is_in_its_sentences(text: str, places: set[int]) -> None:
-    spans = [(i, i + 1) for i in places if i < len(text) and text[i] in "ab"]
+    spans = [(i, i + 1) for i in sorted(places) if i < len(text) and text[i] in "ab"]
     kept = sentences(text, spans)
     for letter in "ab":
         wanted = sum(text[start] == letter for start, _ in spans)

@@ -134,7 +134,7 @@ def ask(inside: Portrayal, monkeypatch: pytest.MonkeyPatch) -> Portrayal:
 
     def run(*arguments: object, **variables: str) -> Done:
         with monkeypatch.context() as here:
-            for name in os.environ.keys() - environment().keys():
+            for name in sorted(os.environ.keys() - environment().keys()):
                 here.delenv(name)
             for name, value in variables.items():
                 here.setenv(name, value)

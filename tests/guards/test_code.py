@@ -141,7 +141,7 @@ def studies_named(path: Path, studies: set[str]) -> list[str]:
         elif isinstance(node, ast.MatchValue):
             asked = [node.value]
         words = {leaf.value for leaf in asked if isinstance(leaf, ast.Constant)} & studies
-        found += [f"{path.name}: {word}" for word in words]
+        found += [f"{path.name}: {word}" for word in sorted(words)]
     return sorted(found)
 
 

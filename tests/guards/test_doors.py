@@ -44,10 +44,12 @@ def test_what_the_door_imports_is_public_and_exists(path: Path) -> None:
     if any(_makes_something(node) for node in tree.body):
         imported = set()  # a module with code of its own, which may import for itself
     if public is None:
-        assert not imported, f"{module_name(path)} imports {imported} but has no __all__"
+        assert not imported, f"{module_name(path)} imports {sorted(imported)} but has no __all__"
         return
     assert len(set(public)) == len(public)
-    assert imported <= set(public), f"{imported - set(public)} of {module_name(path)} not listed"
+    assert imported <= set(public), (
+        f"{sorted(imported - set(public))} of {module_name(path)} not listed"
+    )
     try:
         module = importlib.import_module(module_name(path))
     except MissingExtraError as error:

@@ -109,7 +109,7 @@ def _naive(numerator: list[float], denominator: list[float], prompts: list[str])
     """Share and clustered error by their definition, one prompt after another."""
     share = sum(numerator) / sum(denominator)
     total, counted = 0.0, 0
-    for prompt in set(prompts):
+    for prompt in dict.fromkeys(prompts):
         at = [i for i, p in enumerate(prompts) if p == prompt]
         counted += any(denominator[i] for i in at)
         total += sum(numerator[i] - share * denominator[i] for i in at) ** 2

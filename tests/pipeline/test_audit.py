@@ -508,7 +508,7 @@ def test_one_model_and_all_models_together_are_each_a_family():
 
 def test_q_values_of_an_audit_are_those_of_its_families(reference):
     tested = [e for e in reference.records if e.tests]
-    keys = {(e.measure, e.strata["model"]) for e in tested}
+    keys = sorted({(e.measure, e.strata["model"]) for e in tested})
     assert len({model for _, model in keys}) > 1
     for key in keys:
         family = [e.tests[0] for e in tested if (e.measure, e.strata["model"]) == key]

@@ -47,7 +47,7 @@ def rows_of(more: dict[str, str], groups: tuple[str, ...] = GROUPS, times: int =
     """Requests about two people or more; `more` are words that one group of a model has."""
     rng = np.random.default_rng(0)
     rows = []
-    for model in ("plain", *({key.partition("/")[0] for key in more} - {"plain"})):
+    for model in ("plain", *sorted({key.partition("/")[0] for key in more} - {"plain"})):
         for pair, group, each in itertools.product(range(N), groups, range(times)):
             noise = " It was the end of the day." * int(rng.integers(5))
             own = f"This is case {pair}.{each}, and she rested.{noise} "

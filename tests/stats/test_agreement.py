@@ -76,7 +76,7 @@ def naive_alpha(ratings):
 
 def naive_fleiss(ratings):
     values = [r for row in ratings for r in row]
-    shares = [values.count(v) / len(values) for v in set(values)]
+    shares = [values.count(v) / len(values) for v in sorted(set(values))]
     chance = sum(share**2 for share in shares)
     pairs = [[a == b for a, b in itertools.combinations(row, 2)] for row in ratings]
     observed = sum(sum(row) / len(row) for row in pairs) / len(pairs)

@@ -133,7 +133,7 @@ class _Patterns:
         for pattern in patterns:
             before, after = map(_nearest, pattern)
             index, words = (self.before, before) if before else (self.after, after)
-            for word in words or ():
+            for word in sorted(words or ()):
                 index.setdefault(word, []).append(pattern)
             if not words:
                 self.others.append(pattern)

@@ -69,7 +69,7 @@ class Exchange:
                 twins, more = {word}, {word}
                 while more := {twin for each in more for twin in self._other[each]} - twins:
                     twins |= more
-                joined |= dict.fromkeys(twins, f"{self._other[word][0]}/{word}")
+                joined |= dict.fromkeys(sorted(twins), f"{self._other[word][0]}/{word}")
         return joined
 
     def __call__(self, text: str) -> str:

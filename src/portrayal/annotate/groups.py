@@ -230,7 +230,7 @@ def _forms(phrase: str, *, plurals: bool) -> set[Words]:
     """Ways of writing a phrase, in singular and, if wanted, plural."""
     forms = variants(phrase)
     if plurals:
-        last = [(words[:-1], words[-1]) for words in forms]
+        last = [(words[:-1], words[-1]) for words in sorted(forms)]
         forms = forms | {(*head, end + "s") for head, end in last}
         forms |= {(*head, plural(end)) for head, end in last if len(end) > 1}
     return forms

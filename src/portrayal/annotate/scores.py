@@ -162,7 +162,7 @@ def lists_of(specs: tuple[str, ...]) -> Lists:
     for spec in specs:
         for label, listed in _words_of(spec):
             column = themes.setdefault(label, len(themes))
-            for form in {form for phrase in listed for form in variants(phrase)}:
+            for form in sorted({form for phrase in listed for form in variants(phrase)}):
                 first, *rest = form
                 if rest:
                     phrases[first] = (*phrases.get(first, ()), (tuple(rest), column))

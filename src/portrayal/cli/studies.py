@@ -58,7 +58,7 @@ def with_prompts(study: str) -> str:
 
 def split_prompt_options(given: dict[str, Any], study: str) -> dict[str, Any]:
     """Return what was given, with the options of the study's prompts under `prompt_options`."""
-    names = {each.name for each in prompt_options(study)} & given.keys()
+    names = [option.name for option in prompt_options(study) if option.name in given]
     rest = {name: value for name, value in given.items() if name not in names}
     return {**rest, "prompt_options": {name: given[name] for name in names}} if names else rest
 

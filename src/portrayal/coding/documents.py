@@ -228,9 +228,10 @@ def count_words(
 
     listed_words = {_MARK, *_folded(mask)}
     names = Counter[str]()
-    ambiguous = [name.capitalize() for name in documents.own_names if is_ambiguous_name(name)]
+    own_names = sorted(documents.own_names)
+    ambiguous = [name.capitalize() for name in own_names if is_ambiguous_name(name)]
     if masking:
-        labels = (label for column in documents.groups.values() for label in set(column))
+        labels = (label for column in documents.groups.values() for label in sorted(set(column)))
         listed_words |= group_words() | set(_folded(labels))
         listed_words |= {name for name in documents.own_names if not is_ambiguous_name(name)}
     vocabulary: dict[str, int] = {}

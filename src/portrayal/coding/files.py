@@ -197,7 +197,7 @@ def import_labels(
     write_labels(project, kept)
     if len(kept) < len(labels):
         excluded["of texts that are not in this project"] = len(labels) - len(kept)
-    texts = {(one.rater, one.text_id) for one in kept}
+    texts = dict.fromkeys((label.rater, label.text_id) for label in kept)
     counts = Counter(rater for rater, _ in texts)
     return ImportResult(dict(counts), len({text_id for _, text_id in texts}), dict(+excluded))
 

@@ -125,7 +125,9 @@ def observed_groups(
         text = story(row.get(names["text"]), source.name, number) or ""
         given = row.get(names["text_id"]) if "text_id" in names else None
         text_id = label(given, source.name, number) or str(number)
-        cells = {name: label(row.get(name), source.name, number) or "" for name in looked_at}
+        cells = {
+            name: label(row.get(name), source.name, number) or "" for name in sorted(looked_at)
+        }
         asked = {"text": text, "text_id": text_id, "outcome": outcome_of(text), "columns": cells}
         made = reader([asked], [{}])[0]
         said = said_of(made["said"])

@@ -282,7 +282,7 @@ class Store:
             for (item_id, about, key), value in answers.items():
                 _check(Click("-", rater, item_id, about, key, value))
                 _put(connection, (rater, item_id, about, key), value, at, kind)
-            for item_id in {place[0] for place in answers}:
+            for item_id in dict.fromkeys(item_id for item_id, _, _ in answers):
                 _settle(connection, item_id, kind)
 
 

@@ -239,7 +239,7 @@ def _folder(path: Path) -> TextSource:
     if "dataset_dict.json" in about:
         splits = ", ".join(sorted(each.name for each in path.iterdir() if each.is_dir()))
         raise DataError(f"{path}: a data set of several parts. Name the folder of one: {splits}.")
-    kinds = (".arrow",) if about else tuple(_KINDS - {".txt"})
+    kinds = (".arrow",) if about else tuple(sorted(_KINDS - {".txt"}))
     names = sorted(
         f for f in path.iterdir() if f.name.removesuffix(".gz").casefold().endswith(kinds)
     )

@@ -282,8 +282,8 @@ def _with_q(
                 scores=row.scores,
             )
         )
-    names = {e.strata["model"] for e in tested} - {ALL, REFERENCE}
-    main = names.pop() if len(names) == 1 else ALL
+    models = sorted({e.strata["model"] for e in tested} - {ALL, REFERENCE})
+    main = models[0] if len(models) == 1 else ALL
     may_be = stated_changes(tested, main, stated_of(study))
     stated = [
         yes and row.p is not None and other.enough

@@ -128,9 +128,9 @@ def differing(a: Run, b: Run, records: tuple[list[Estimate], list[Estimate]]) ->
     sides: list[dict[str, str]] = []
     for own, run in zip(records, (a, b), strict=True):
         named: dict[str, set[str]] = {}
-        for name, value in {
+        for name, value in dict.fromkeys(
             item for e in own if e.measure in measures for item in e.instruments.items()
-        }:
+        ):
             if name not in _NOTES:
                 named.setdefault(name, set()).add(value.partition(";")[0])
         used = {name: ", ".join(sorted(values)) for name, values in named.items()}

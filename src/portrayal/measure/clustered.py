@@ -360,7 +360,7 @@ def estimates_of(
             "n_units": float(units[i]),
             "n_clusters": int(found.n_clusters[i]),
             **shared,
-            **{name: more.pop(name) for name in _WHERE & more.keys()},
+            **{name: more.pop(name) for name in sorted(_WHERE & more.keys())},
         }
         fields["exclusions"] = {**shared.get("exclusions", {}), **more.pop("exclusions", {})}
         counts = more.pop("counts", {})

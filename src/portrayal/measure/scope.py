@@ -201,8 +201,8 @@ def with_q_values(
         q = benjamini_hochberg([estimates[i].tests[0].p for i in family_rows])
         for i, value in zip(family_rows, q.tolist(), strict=True):
             adjusted[i] = _with_first(adjusted[i], q=value)
-    models = {e.strata["model"] for e in estimates if e.tests and "model" in e.strata}
-    models -= {ALL, REFERENCE}
+    tested = {e.strata["model"] for e in estimates if e.tests and "model" in e.strata}
+    models = sorted(tested - {ALL, REFERENCE})
     mains = (ALL, *models) if len(models) == 1 and members is None else (ALL,)
     for main in mains:
         questions: dict[tuple[str, bool], list[int]] = {}

@@ -46,7 +46,7 @@ class Tables:
             run = registry.component("measures", name).run
             needed, wanted = parameters(run)
             if needed <= made.keys():
-                given = {table: made[table]() for table in wanted & made.keys()}
+                given = {table: made[table]() for table in sorted(wanted & made.keys())}
                 found += run(scope=self.scope, **given)
         yield from self.finish(found)
 

@@ -188,7 +188,7 @@ def texts_of(
     used = np.flatnonzero(~np.isnan(share).any(axis=0)).tolist()
     texts = [passages[i] for i in used]
     order = _first(first)
-    cells = sorted({text.group for text in texts}, key=lambda cell: [*map(order, cell)])
+    cells = sorted({text.group for text in texts}, key=lambda cell: ([*map(order, cell)], cell))
     start, slope = STATISTICS["agentic"]
     return SharedTexts(
         (share[:, used] - start) / slope,

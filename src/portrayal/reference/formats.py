@@ -199,14 +199,14 @@ def shares_of(
         meaning = _meaning(cells, where)
         groups = in_order(set(meaning.values()))
     else:
-        meaning = {label: _own_group(label) for label in set(cells.group)}
+        meaning = {label: _own_group(label) for label in dict.fromkeys(cells.group)}
         size: dict[str, float] = {}
         for label, n in zip(cells.group, people.tolist(), strict=True):
             size[meaning[label]] = size.get(meaning[label], 0.0) + n
         groups = tuple(sorted(size.keys() - {OTHER}, key=lambda group: (-size[group], group)))
     place = {group: k for k, group in enumerate(groups)}
     column = np.array([place.get(meaning[label], -1) for label in cells.group], dtype=np.intp)
-    key_of = {name: name_key(name) for name in set(cells.name)}
+    key_of = {name: name_key(name) for name in dict.fromkeys(cells.name)}
     keys = np.array([key_of[name] for name in cells.name], dtype=object)
     real = np.array([bool(key) and key != NOT_A_NAME for key in keys], dtype=bool)
     if not groups or not people[real].sum() > 0:
@@ -416,7 +416,7 @@ def _read_columns(relation: Any, path: Path, given: NameColumns) -> RawTable:
     named = first_of(columns, known_headers()["name"])
     raced = share_columns([column for column in columns if column != named])
     if in_order(set(raced.values())) and not given.group and not given.groups:
-        for group in set(raced.values()) - {OTHER}:
+        for group in sorted(set(raced.values()) - {OTHER}):
             same = [column for column, other in raced.items() if other == group]
             if len(same) > 1:
                 raise DataError(f"{path}: columns {', '.join(same)} all name {group}; keep one.")

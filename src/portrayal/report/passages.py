@@ -78,7 +78,7 @@ def texts_by_id(stage: Stage, text_ids: Iterable[str], columns: str) -> dict[str
         f"select text_id, {columns} from read_parquet($parts) "  # noqa: S608 - our own columns
         "where list_contains($ids, text_id)"
     )
-    rows = rows_of(query, {"parts": parts, "ids": list(set(text_ids))})
+    rows = rows_of(query, {"parts": parts, "ids": sorted(set(text_ids))})
     return {row["text_id"]: row for row in rows}
 
 

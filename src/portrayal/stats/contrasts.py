@@ -87,7 +87,7 @@ class TwoSides:
     def __post_init__(self) -> None:
         """Refuse arrays that do not fit together."""
         cells = (self.upper, self.n_upper, self.lower, self.n_lower)
-        shapes = {cell.shape for cell in cells}
+        shapes = sorted({cell.shape for cell in cells})
         if len(shapes) != 1 or self.upper.ndim != 2:
             raise ValueError(f"the four sums must share one shape (n_prompts, k); got {shapes}.")
         if any(bool(np.any(~(cell >= 0))) for cell in cells):

@@ -337,7 +337,7 @@ def test_any_texts_agree_with_plain_loops(tmp_path_factory, found):
     rows = [{"one": a, "two": x, "p": probabilities(k, 6)} for a, x, k in found]
     texts = made(tmp_path_factory.mktemp("run"), rows, group=("one", "two"))
     shares = values(AGENCY_SHARE, texts, "ratio_gap", masking="masked", stratum="all")
-    for label in {row["two"] for row in rows}:
+    for label in sorted({row["two"] for row in rows}):
         own = [2 * k / 6 - 1 for _, x, k in found if x == label]
         assert shares[label,].value == pytest.approx(np.mean(own))
     variances = values(AGENCY_VARIANCE, texts, masking="masked", stratum="all")

@@ -103,7 +103,7 @@ def split(listed: list[str]) -> tuple[Counter[str], float]:
     """A plain recount: each text counts one, split evenly among the groups that it names."""
     total: Counter[str] = Counter()
     for cell in listed:
-        named = {part for part in cell.split(";") if part in ("sun", "moon", "star")}
+        named = sorted({part for part in cell.split(";") if part in ("sun", "moon", "star")})
         for part in named:
             total[part] += 1 / len(named)
     return total, sum(total.values())

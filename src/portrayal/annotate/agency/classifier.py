@@ -186,10 +186,12 @@ def read_lexicon(path: str | Path | None = None) -> AgencyLexicon:
 
 def _matcher(words: frozenset[str]) -> re.Pattern[str]:
     """Match a whole word; a final * stands for any ending."""
-    endings = (
-        re.escape(word.removesuffix("*")) + (r".*" if word.endswith("*") else "") for word in words
+    return re.compile(
+        "|".join(
+            re.escape(word.removesuffix("*")) + (r".*" if word.endswith("*") else "")
+            for word in sorted(words)
+        )
     )
-    return re.compile("|".join(sorted(endings)))
 
 
 _WORD = re.compile(r"[a-z]+(?:['’][a-z]+)?")

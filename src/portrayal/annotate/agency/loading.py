@@ -314,8 +314,8 @@ def agency_prompt(sentence: str, form: str = "definition") -> str:
 
 def parse_agency(reply: str) -> str | None:
     """Return "agentic" or "communal" where a reply names one of them; None for both or neither."""
-    named = {word.lower() for word in _WORD.findall(reply)}
-    return named.pop() if len(named) == 1 else None
+    named = sorted({word.lower() for word in _WORD.findall(reply)})
+    return named[0] if len(named) == 1 else None
 
 
 @cache

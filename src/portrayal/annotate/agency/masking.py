@@ -271,7 +271,7 @@ def _words() -> _Words:
     known -= names["words"] | names["months"] | names["seldom"]
     titles = frozenset(read["titles"]["gendered"].split())
     put = frozenset(read["words"])
-    neutral |= {word: word for word in put - set(neutral)}
+    neutral |= {word: word for word in sorted(put - set(neutral))}
     run = rf"{_CAPITAL}(?:{_JOIN}{_CAPITAL})*"
     # Match masks, runs of capitalised words, and listed words in lower case
     lower = {*neutral, *groups}

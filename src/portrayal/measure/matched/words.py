@@ -434,7 +434,7 @@ def _tested(
         for half, answers in halves.items():
             share[:, row[number], half] = 0.0
             for answer in answers:
-                for word in answer & place.keys():
+                for word in sorted(answer & place.keys()):
                     share[place[word], row[number], half] += 1.0 / len(answers)
     own_topics = [word for word in place if word.startswith(_NUMBERED)]
     if topics is not None and own_topics:

@@ -289,5 +289,5 @@ def _answers(groups: Iterable[list[Entry]], site: Path) -> list[dict[str, Any]]:
 
 def _clear(folder: Path, kept: Iterable[str]) -> None:
     """Remove pages that an earlier board wrote and this one does not show."""
-    for path in set(folder.glob("*.html")) - {folder / name for name in kept}:
+    for path in sorted(set(folder.glob("*.html")) - {folder / name for name in kept}):
         path.unlink()

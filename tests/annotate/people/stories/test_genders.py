@@ -42,7 +42,7 @@ def test_names_weigh_nothing():
 
 
 def test_a_code_weighs_as_much_as_its_features():
-    ones = dict.fromkeys({name for names in FEATURES_OF for name in names}, 1)
+    ones = dict.fromkeys((name for names in FEATURES_OF for name in names), 1)
     assert weights_of_codes(ones) == list(map(len, FEATURES_OF))
     assert len(learned()[0]) == len(FEATURES_OF)
     assert all(name.partition(" ")[0] in {k.partition(" ")[0] for k in CODES} for name in ones)

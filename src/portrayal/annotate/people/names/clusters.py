@@ -148,9 +148,9 @@ def full_names(
     clusters: list[NameCluster] = []
     holders: dict[tuple[str, str], list[int]] = {}
     for run in runs:
-        pairs = {*pairwise(run.words), (run.words[0], run.words[-1])}
-        if run.nickname:
-            pairs.add((run.nickname, run.words[-1]))
+        firsts = (run.words[0], run.nickname) if run.nickname else (run.words[0],)
+        ends = ((first, run.words[-1]) for first in firsts)
+        pairs = tuple(dict.fromkeys((*pairwise(run.words), *ends)))
         near = sorted({i for pair in pairs for i in holders.get(pair, ())[:_RIVALS]})
         index = next((i for i in near if _same(clusters[i], run)), len(clusters))
         if index == len(clusters):

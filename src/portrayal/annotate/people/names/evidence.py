@@ -92,7 +92,8 @@ def _classes() -> dict[str, tuple[str, ...]]:
         "like": THINGS.like,
         "plants": THINGS.plants,
     }
-    found: dict[str, list[str]] = {w: [w] for w in word_set("the of and from river 's not")}
+    themselves = ("the", "of", "and", "from", "river", "'s", "not")
+    found: dict[str, list[str]] = {word: [word] for word in themselves}
     for name, words in lists.items():
         for word in words:
             found.setdefault(word, []).append(name)

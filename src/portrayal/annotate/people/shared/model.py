@@ -124,8 +124,8 @@ def gender_of_references(references: Iterable[str]) -> str:
 
 def one_gender(told: Iterable[str]) -> str:
     """The gender that is told; "Unspecified" where none is, "Unsure" where several are."""
-    found = set(told)
-    return UNSPECIFIED if not found else UNSURE if len(found) > 1 else found.pop()
+    genders = sorted(set(told))
+    return UNSPECIFIED if not genders else UNSURE if len(genders) > 1 else genders[0]
 
 
 def clean_name(raw: object, local: LocalWords = ENGLISH) -> str | None:
@@ -179,8 +179,8 @@ def labelled_person(
     words = [word.casefold() for word in re.findall(r"[^\W\d_]+", str(references or ""))]
     stated = normalise_gender(gender)
     if stated == UNSPECIFIED and words:
-        told = {local.genders[word] for word in words if word in local.genders}
-        stated = told.pop() if len(told) == 1 else gender_of_references(words)
+        genders = sorted({local.genders[word] for word in words if word in local.genders})
+        stated = genders[0] if len(genders) == 1 else gender_of_references(words)
     return clean_name(name, local), stated, words
 
 

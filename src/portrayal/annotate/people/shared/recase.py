@@ -58,7 +58,7 @@ def recase(text: str) -> str:
     }
     places = _names(tokens) | openings
     letters = list(low)
-    for at in places:
+    for at in sorted(places):
         start = tokens.starts[at]
         letters[start] = _same_length(letters[start], str.upper)
     return "".join(letters)
@@ -109,7 +109,7 @@ def _names(tokens: Tokens) -> set[int]:
     # Positions of words behind names and titles that may be surnames, and of their like
     beside: set[int] = set()
     surnames: set[str] = set()
-    for at in found:
+    for at in sorted(found):
         word, after = (*low[at + 1 : at + 3], ".", ".")[:2]
         if not _may_be(word) or low[at] in en.ABBREVIATIONS:
             continue

@@ -102,7 +102,7 @@ GENDER_WORDS: Mapping[str, frozenset[str]] = MappingProxyType(dict(gender_words(
 """Gender → casefolded words that refer to one person of that gender."""
 
 GENDER_OF_WORD: Mapping[str, str] = MappingProxyType(
-    {word: gender for gender, words in GENDER_WORDS.items() for word in words}
+    {word: gender for gender, words in GENDER_WORDS.items() for word in sorted(words)}
 )
 """Casefolded word → gender; the inverse of `GENDER_WORDS`."""
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import compress, product
 
 from portrayal.annotate.people.shared.scan import OTHER, POSSESSOR, QUOTES, PersonMention
-from portrayal.annotate.people.shared.words import SAYING, word_lists, word_set
+from portrayal.annotate.people.shared.words import SAYING, word_lists
 from portrayal.annotate.people.stories.cast import CERTAIN, SETTLED, Cast
 from portrayal.annotate.people.stories.scene import Scene
 from portrayal.reference import FEMININE, MASCULINE, NON_BINARY
@@ -97,14 +97,15 @@ Genders = tuple[str | None, ...]
 
 _LISTS = word_lists("stories")
 
+_OPENERS = ("as", "while", "when", "before", "after", "until", "since", "because", "if", "once")
 _JOINS: Mapping[str, int] = (
     dict.fromkeys(("and", "then", "&"), 0)
     | dict.fromkeys(("but", "yet", "though", "although"), 1)
     | {"so": 2, ",": 5}
-    | dict.fromkeys(word_set("as while when before after until since because if once"), 3)
-    | dict.fromkeys(word_set("that what how where why whether which than"), 4)
+    | dict.fromkeys(_OPENERS, 3)
+    | dict.fromkeys(("that", "what", "how", "where", "why", "whether", "which", "than"), 4)
     | dict.fromkeys((".", "!", "?", "…", "...", "\n", ";", ":", "—", "–"), 6)
-    | dict.fromkeys(QUOTES, 7)
+    | dict.fromkeys(sorted(QUOTES), 7)
 )
 
 

@@ -319,8 +319,8 @@ def contrast(view: View, e: Estimate) -> str:
 def form_figure(view: View, place: Place, own: list[Estimate]) -> Figure:
     """Return the figure of how prompt forms differ at one level and attribute."""
     known = any(e.value is not None for e in own)
-    bases = {e.strata.get("contrast", "").partition(series.MINUS)[2] for e in own} - {""}
-    base = f"“{short(bases.pop(), 24)}”" if len(bases) == 1 else "another form"
+    bases = sorted({e.strata.get("contrast", "").partition(series.MINUS)[2] for e in own} - {""})
+    base = f"“{short(bases[0], 24)}”" if len(bases) == 1 else "another form"
     asked = "biased" in series.forms(view)
     paper = {
         kind: series.printed_at(kind, place, table=series.EFFECTS) if asked else []

@@ -130,8 +130,8 @@ LISTED = 5
 
 def common_names(view: View, estimates: Rows) -> Iterator[Figure]:
     """Yield the table of names."""
-    places = {domain_of(e) for e in estimates}
-    whole = ALL if ALL in places else next(iter(places), ALL)
+    domains = dict.fromkeys(domain_of(e) for e in estimates)
+    whole = ALL if ALL in domains else next(iter(domains), ALL)
     counts: dict[tuple[str, str], dict[str, Estimate]] = {}
     for e in view.only_main(estimates):
         if domain_of(e) == whole and "gender" not in e.group:
