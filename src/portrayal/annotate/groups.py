@@ -113,7 +113,10 @@ class WordTable:
             for words in variants(phrase):
                 self._put(lexicon, words, _Entry(EXCLUDED))
         contexts = [(each, read_context(each, source.lists)) for each in source.contexts]
-        counted = [(source.words, None), *((each.compounded, None) for each in source.contexts)]
+        counted: list[tuple[Mapping[str, tuple[str, ...]], Context | None]] = [
+            (source.words, None),
+            *((context.compounded, None) for context in source.contexts),
+        ]
         counted += [(each.phrases, context) for each, context in contexts]
         for words_of, context in counted:
             for group, listed in words_of.items():
