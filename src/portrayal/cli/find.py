@@ -333,7 +333,8 @@ def _print(
     unread = sum(documents.exclusions.values())
     n, unit = len(documents.texts), documents.unit
     show.line(
-        f"{n_words:,} words of {n:,} {unit}s ({unread:,} texts refused, empty or failed left out); "
+        f"{n_words:,} words of {n:,} {unit}s ({unread:,} texts refused, empty, failed or not in "
+        "English left out); "
         f"{masked:,} names and group words masked; clustered by {documents.clustered_by}."
     )
     for c in compared:
@@ -398,10 +399,11 @@ def people(
     if out is not None and out.suffix.casefold() not in ENDINGS:
         raise OptionError(f"--out writes {' or '.join(ENDINGS)} files; got {str(out)!r}.")
     lists = None if locale is None else load_locale(locale)
-    counts = {"n_texts": 0, "n_blank": 0, "n_nobody": 0}
+    counts = {"n_texts": 0, "n_blank": 0, "n_nobody": 0, "n_not_english": 0}
     labeler, refer = referring_of(labeler)
     read = partial(find_everyone, unnamed=unnamed, writer=True, locale=lists, refer=refer)
-    rows = _rows(read_plain(texts, column or ()), counts, read)
+    reads_english = lists is None or lists.language == "en"
+    rows = _rows(read_plain(texts, column or ()), counts, read, only_english=reads_english)
     with show.working("reading people", quiet=json):
         written = 0 if out is None else write(rows, out)
         found = list(rows)
@@ -428,9 +430,16 @@ def people(
 
 
 def _rows(
-    texts: Any, counts: dict[str, int], read: "Callable[[str], list[Person]]"
+    texts: Any,
+    counts: dict[str, int],
+    read: "Callable[[str], list[Person]]",
+    *,
+    only_english: bool,
 ) -> Iterator[dict[str, Any]]:
-    """One row per person; counts texts, those that are blank, and those without people."""
+    """One row per person; counts texts, and those that are blank, in another language, or empty of
+    people.
+    """
+    from portrayal.annotate.language import is_english
     from portrayal.annotate.people import main_person
     from portrayal.annotate.people.any_text.everyone import person_facts
     from portrayal.annotate.sentences import sentences
@@ -439,6 +448,9 @@ def _rows(
         counts["n_texts"] += 1
         if not text.strip():
             counts["n_blank"] += 1
+            continue
+        if only_english and not is_english(text):
+            counts["n_not_english"] += 1
             continue
         everyone = read(text)
         counts["n_nobody"] += not everyone
@@ -486,6 +498,8 @@ def _summary(number: int, counts: Mapping[str, int]) -> str:
     parts = [f"{number:,} people in {counted(counts['n_texts'], 'text')}"]
     if counts["n_blank"]:
         parts.append(f"{counts['n_blank']:,} blank")
+    if counts["n_not_english"]:
+        parts.append(f"{counts['n_not_english']:,} not in English, the language that is read")
     if counts["n_nobody"]:
         parts.append(f"{counts['n_nobody']:,} with no one in it")
     return ", ".join(parts)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from portrayal.annotate.agency.masking import is_ambiguous_name
+from portrayal.annotate.language import is_english
 from portrayal.annotate.names import hidden, hidden_spans
 from portrayal.collect.fields import find_columns, parse_columns
 from portrayal.collect.outcomes import outcome_of
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from scipy import sparse
 
 TEXT = "text"
+NOT_ENGLISH = "not English"
+"""Why a text of another language is excluded: the words that are masked are English."""
 """What clusters are where every text is one."""
 _WORD = re.compile(r"[^\W\d_]+(?:['’\-\u2010\u2011][^\W\d_]+)*")
 _AFTER = re.compile(r"\b([A-Z]\w+)\.?[ ](?=([A-Z]\w+))")
@@ -140,12 +143,16 @@ def read_documents(
     unread: Counter[str] = Counter()
     for row in source.rows():
         outcome = _cell(row, outcomes).casefold() or outcome_of(_cell(row, text))
-        if outcome == "ok":
+        if outcome == "ok" and not is_english(_cell(row, text)):
+            unread[NOT_ENGLISH] += 1
+        elif outcome == "ok":
             rows.append(row)
         else:
             unread[outcome if outcome in OUTCOMES else "failed"] += 1
     if not rows:
-        raise DataError(f"{source.name}: no text could be read: all were refused or empty.")
+        raise DataError(
+            f"{source.name}: no text could be read: all were refused, empty or not in English."
+        )
     keys = [_cell(row, cluster) if cluster else str(i) for i, row in enumerate(rows)]
     words = [_cell(row, field["name"]) for row in rows] if "name" in field else []
     return Documents(

@@ -6,13 +6,13 @@ with the reason and what would help.
 """
 
 import math
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import portrayal.report.formats as fmt
+from portrayal.annotate.language import is_english
 from portrayal.records import (
     ALL,
     BEYOND_MARGINS,
@@ -48,11 +48,8 @@ LEAST_ENGLISH = 0.3
 """Share of texts below which the language is another one."""
 
 _LABELLED = "people-labelled."  # people told who is in a text, not our rules for English
-_WORD = re.compile(r"[^\W\d_]+")
 _TEXTS = 300  # texts whose language is looked at
 _LONG = 20  # words from which on a text shows its language
-_ENGLISH = {"the", "and", "of", "to", "a", "in", "was"}
-_ENGLISH |= {"that", "he", "she", "with", "for", "is", "it"}
 _FARTHEST = 100.0  # times as many prompts beyond which no number is named
 
 
@@ -309,9 +306,8 @@ def _unreadable(view: View, readable: int) -> str:
     if view.options.get("locale"):
         return ""
     every = (str(row["text"]).lower() for row in rows_of(_SOME, texts | {"most": _TEXTS}))
-    read = [words for text in every if len(words := _WORD.findall(text)[:400]) >= _LONG]
-    english = sum(sum(w in _ENGLISH for w in words) > 0.1 * len(words) for words in read)
-    if english < LEAST_ENGLISH * len(read):
+    long = [text for text in every if len(text.split()) >= _LONG]
+    if sum(map(is_english, long)) < LEAST_ENGLISH * len(long):
         return "the texts are not in English, the language of the annotators"
     return ""
 
