@@ -63,7 +63,10 @@ def test_llama_3_differs_in_no_score(run):
 
 
 def test_t5_names_appearance_more_of_women(run):
-    assert stated(run, "t5")["appearance"].value > 0
+    """By itself; among all scores and words of four models its q is above .05."""
+    appearance = found(run, "t5", "appearance")
+    assert appearance.value > 0
+    assert appearance.tests[0].p < 0.005
 
 
 def test_texts_about_the_other_person_are_left_out(run):

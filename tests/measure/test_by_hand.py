@@ -358,8 +358,9 @@ def test_what_nobody_checked_is_called_as_the_scorer_reads(tmp_path: Path) -> No
         (stated,) = [each for each in screen.stated if "positive" in each.headline]
         assert (AS_READ in stated.facts) == called
         assert any("stated of sentiment is as" in line for line in screen.cannot) == called
-        (line,) = (each for each in finding_lines(run, 3) if "positive" in each)
-        assert (AS_READ in line) == called
+        lines = finding_lines(run, 3)
+        assert any("positive" in line for line in lines)
+        assert any(AS_READ in line for line in lines) == called
 
 
 def test_labels_chosen_by_hand_are_called_so(tmp_path: Path) -> None:

@@ -166,7 +166,7 @@ def test_a_group_never_dominant_in_few_prompts_has_no_test_and_says_why(estimate
             assert e.value == value
             assert e.interval is None
             assert math.isnan(e.tests[0].p)
-            assert "takes 5 to reach" in e.instruments["no_test"]
+            assert "takes 5 to tell" in e.instruments["no_test"]
             assert e.instruments["no_interval"] == e.instruments["no_test"]
 
 
@@ -182,7 +182,7 @@ def test_total_separation_is_a_result_with_a_one_sided_interval(tmp_path):
         assert (e.details["count_subordinate"], e.details["count_dominant"]) == (32, 0)
         assert e.interval.low > 2
         assert e.interval.high == math.inf
-        assert e.tests[0].p == pytest.approx(0.5**10)
+        assert e.tests[0].p < 0.001
         assert e.null.high < math.inf
     assert all(
         row["value"] == math.inf

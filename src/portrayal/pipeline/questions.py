@@ -68,6 +68,8 @@ def asked_when(run: Run, questions: Sequence[Question]) -> list[dict[str, Any]]:
     questions
         Those that are asked now.
     """
+    if not questions:  # so that a damaged `audit.toml` is written anew
+        return []
     audited = run.estimates_path.is_file() and run.settings_path.is_file()
     earlier = run.settings().get("questions", []) if audited else []
     known = {Question.of(record["text"]).key: record for record in earlier}

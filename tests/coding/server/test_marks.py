@@ -111,7 +111,7 @@ def test_a_queue_has_what_comes_before_and_after(tmp_path: Path) -> None:
         rows = {(f"t{i}", "code", "noble_savage"): value for i in (1, 3, 5)}
         key = store.enrol(rater)
         store.write_all(rows | {(f"t{i}", "done", ""): "1" for i in range(1, 6)}, key)
-    desk = Desk(made, store)
+    desk = Desk(made, store, ["Judge"])
     judge, ann = desk.begin(desk.reader("Judge", ADJUDICATES)), desk.reader("Ann", RATES)
     assert list(desk.queue(judge)) == [1, 3, 5]
     assert desk.around(judge, 3) == (1, 5)
