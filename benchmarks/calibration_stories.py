@@ -1,7 +1,7 @@
 """Stories with a known truth, through the measures themselves, for `benchmarks.calibration`."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,9 +14,6 @@ from portrayal.records import Estimate
 from portrayal.reference import (
     RACES,
     baseline,
-    mena_nhpi_table,
-    name_table,
-    race_likelihoods,
 )
 from portrayal.stats import cluster_weights, expanded_percentile
 from portrayal.types import FloatArray, IntArray
@@ -55,22 +52,6 @@ def story_tally(
         object_gender=other[1],
         count=np.ones(texts, dtype=np.int64),
         likelihood=np.full((1, len(RACES)), np.nan),
-    )
-
-
-def with_names(tally: Tally) -> Tally:
-    """Name the codes of a tally, rows of the default table, and give their shares by race."""
-    keys = name_table().listed[0]
-    used, code = np.unique(
-        np.concatenate([tally.subject_name, tally.object_name]), return_inverse=True
-    )
-    code = code - int(used[0] == NOBODY)
-    names = tuple(keys[i] for i in used if i != NOBODY)
-    shares = np.full((len(names) + 1, len(RACES)), np.nan)
-    shares[:-1] = race_likelihoods(names, name_table(), mena_nhpi_table())
-    n = len(tally.subject_name)
-    return replace(
-        tally, names=names, subject_name=code[:n], object_name=code[n:], likelihood=shares, cache={}
     )
 
 

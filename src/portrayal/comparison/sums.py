@@ -323,11 +323,12 @@ def changes_against(
     one, two = (measured(side) for side in sides)
     found, scores = _inferred(sides, (one, two), paired, subsets, level, margin, part, fixed)
     method = APART if not paired else PAIRED if scores is None else SCORED
-    variance = np.full(len(found.value), np.nan)
+    texts_alone = np.full(len(found.value), False)
     if fixed and scores is not None:
-        variance = np.where(np.isnan(found.p), np.nan, 1.0)
+        texts_alone = ~np.isnan(found.p)
     elif fixed and paired:
         variance = _within(sides)
+        texts_alone = ~np.isnan(variance)
         found = fixed_changes(found, variance, level, margin)
 
     def known(x: float) -> float | None:
@@ -362,7 +363,7 @@ def changes_against(
                 "n_only_a": len(prompts[0]) - len(both),
                 "n_only_b": len(prompts[1]) - len(both),
                 "paired": paired,
-                "method": method if np.isnan(variance[k]) else TEXTS_ALONE,
+                "method": TEXTS_ALONE if texts_alone[k] else method,
                 "scores": None if scores is None else _scores_of(scores, k, sides[0].prompts),
                 "undefined": reason,
             }

@@ -428,6 +428,7 @@ def infer_contrasts(sides: TwoSides, level: float = 0.95, *, bounds: bool = True
             test.p(one, these_prompts=True),
         ]
     low, high, null_low, null_high, fixed_low, fixed_high, fixed_p = bounds_and_null
+    scores, within = test.scores()
     return Contrasts(
         ratio=test.ratio,
         low=low,
@@ -440,8 +441,8 @@ def infer_contrasts(sides: TwoSides, level: float = 0.95, *, bounds: bool = True
         fixed_p=fixed_p,
         n_prompts=test.n_prompts,
         df=test.df,
-        scores=test.scores()[0],
-        within=test.scores()[1],
+        scores=scores,
+        within=within,
         test=test,
     )
 
