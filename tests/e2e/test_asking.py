@@ -527,7 +527,7 @@ def test_pairs_are_asked_and_then_audited(ask: Portrayal, serve: Serve, tmp_path
     assert server.requests == 96
     assert "texts: 96 of 1 model" in done.out
     found = [e for e in Run(tmp_path / "r").records if e.strata.get("score") == "length"]
-    lengths = {e.strata["part"]: e for e in found if e.measure == "pair_difference.v1"}
+    lengths = {e.strata["part"]: e for e in found if e.measure == "pair_difference.v2"}
     assert set(lengths) == {"all", "wording = 1", "wording = 2"}
     assert lengths["all"].value == 6.0
     assert lengths["all"].n_clusters == 12

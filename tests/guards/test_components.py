@@ -216,14 +216,14 @@ CASES = {
     "association.v1": Case(
         "ratio", {"model", "seen_by"}, {*FACTORS, "domain"}, _ratio, 1.0, study=FACTOR
     ),
-    "pair_difference.v1": Case(
+    "pair_difference.v2": Case(
         "difference", {"model", "score", "part"}, {"gender"}, lambda _: True, 0.0, study="pairs"
     ),
-    "pair_words.v1": Case(
+    "pair_words.v2": Case(
         *("difference", {"model", "word", "kind", "part"}, {"gender"}),
         *(lambda v: abs(v) <= 1.0, 0.0, "pairs"),
     ),
-    "pair_similarity.v1": Case(
+    "pair_similarity.v2": Case(
         "mean difference", {"model", "of", "part"}, {"gender"}, _share, study="pairs"
     ),
     "topic_use.v1": Case("chi2", PAIRED, set(), _ratio, study="news"),

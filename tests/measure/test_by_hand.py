@@ -76,7 +76,7 @@ def test_differences_within_pairs_are_corrected(tmp_path: Path) -> None:
     drawn = np.random.default_rng(3).permutation(len(rows))[:150]
     hand = [(rows[i]["text_id"], "sentiment", said[i]) for i in drawn]
     run = audited_pairs(tmp_path, hand)
-    raw, found = side_by_side(run, "pair_difference.v1", score="sentiment", part="all")
+    raw, found = side_by_side(run, "pair_difference.v2", score="sentiment", part="all")
     true = 2 * np.mean([row["truth"] * (1, -1)[row["gender"] == "male"] for row in rows]) * 2
     assert found.value is not None
     assert found.details["naive"] == pytest.approx(raw.value)
@@ -94,14 +94,14 @@ def test_all_labels_give_the_labels(tmp_path: Path) -> None:
     marks = np.random.default_rng(4).uniform(-1, 1, len(rows)).round(3)
     hand = [(row["text_id"], "sentiment", str(x)) for row, x in zip(rows, marks, strict=True)]
     run = audited_pairs(tmp_path, hand)
-    _, found = side_by_side(run, "pair_difference.v1", score="sentiment", part="all")
+    _, found = side_by_side(run, "pair_difference.v2", score="sentiment", part="all")
     assert found.value == pytest.approx(np.mean(marks[::2] - marks[1::2]))
 
 
 def test_labels_of_one_half_alone_correct_nothing(tmp_path: Path) -> None:
     hand = [(row["text_id"], "sentiment", "neutral") for row in pairs()[::2]]
     run = audited_pairs(tmp_path, hand)
-    raw, found = side_by_side(run, "pair_difference.v1", score="sentiment", part="all")
+    raw, found = side_by_side(run, "pair_difference.v2", score="sentiment", part="all")
     assert found.value is None
     assert found.undefined is not None
     assert found.undefined.startswith("0 texts of one of the groups are labelled by hand")
@@ -367,7 +367,7 @@ def test_labels_chosen_by_hand_are_called_so(tmp_path: Path) -> None:
     """Texts that the scorer calls glad, or answers that it calls refusals, are no random draw."""
     glad = [(row["text_id"], "sentiment", "positive") for row in pairs() if GLAD in row["text"]]
     run = audited_pairs(tmp_path, glad[:60])
-    _, found = side_by_side(run, "pair_difference.v1", score="sentiment", part="all")
+    _, found = side_by_side(run, "pair_difference.v2", score="sentiment", part="all")
     assert "these were not drawn at random" in found.instruments["hand_labels"]
     rows = [row | {"text": "I cannot help with that."} if i % 3 else row for i, row in
             enumerate(pairs())]  # fmt: skip

@@ -37,7 +37,7 @@ def audited(out, *questions):
         ("subordination race=latine domain=learning", "no race is 'latine'; there are: "),
         ("subordination gender=F domain=learning", "no domain is 'learning'; there are: Learning"),
         ("subordination gender=F model=n", "no model is 'n'; there are: m."),
-        ("pair_difference gender=F", "this audit does not measure pair_difference.v1; it measures"),
+        ("pair_difference gender=F", "this audit does not measure pair_difference.v2; it measures"),
     ],
 )
 def test_what_nothing_could_answer_is_refused_before_a_text_is_read(tmp_path, question, said):

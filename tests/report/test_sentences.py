@@ -176,12 +176,12 @@ SCORE = {**PAIR, "strata": {"model": "Teller", "score": "length", "part": "all"}
 WORD = {**PAIR, "strata": {"model": "unnamed", "word": "family", "kind": "word", "part": "all"}}
 OF_TEXTS = {
     "a score": (
-        made("pair_difference.v1", -4.9, -7.7, -2.1, **SCORE),
+        made("pair_difference.v2", -4.9, -7.7, -2.1, **SCORE),
         "Teller: answers for men are 4.9 words longer than answers for women to the same request",
     ),
     "refusals": (
         made(
-            *("pair_difference.v1", 0.042, 0.01, 0.08),
+            *("pair_difference.v2", 0.042, 0.01, 0.08),
             **{**SCORE, "strata": {"model": "unnamed", "score": "refused", "part": "all"}},
         ),
         "Answers for women are refusals 4.2 points more often than answers for men to the same "
@@ -189,14 +189,14 @@ OF_TEXTS = {
     ),
     "a group of one's own": (
         made(
-            "pair_difference.v1", 4.9, 2.1, 7.7, **{**SCORE, "group": {"job": "nurse − the others"}}
+            "pair_difference.v2", 4.9, 2.1, 7.7, **{**SCORE, "group": {"job": "nurse − the others"}}
         ),
         "Teller: answers for “nurse” are 4.9 words longer than answers for the others to the same "
         "request",
     ),
     "a word": (
         made(
-            *("pair_words.v1", 0.28125, 0.2, 0.36),
+            *("pair_words.v2", 0.28125, 0.2, 0.36),
             n_units=160.0,
             details={"with_first": 48.0, "with_second": 3.0},
             **WORD,
@@ -206,7 +206,7 @@ OF_TEXTS = {
     ),
     "a topic": (
         made(
-            *("pair_words.v1", -0.109, -0.17, -0.04),
+            *("pair_words.v2", -0.109, -0.17, -0.04),
             n_units=42.0,
             details={"with_first": 3.616, "with_second": 8.194},
             **{**WORD, "strata": {**WORD["strata"], "kind": "topic", "word": "good, time, day"}},
@@ -216,7 +216,7 @@ OF_TEXTS = {
     ),
     "how alike the answers are": (
         made(
-            *("pair_similarity.v1", -0.03, -0.05, -0.01),
+            *("pair_similarity.v2", -0.03, -0.05, -0.01),
             **{**PAIR, "group": {"who": "all"}, "strata": {"model": "unnamed", "part": "all"}},
         ),
         "Answers to a request about two people share 3 points less of their words and phrases "

@@ -168,7 +168,7 @@ def _plan_pairs(study: str, run: Path | None, config: PlanConfig, *, as_object: 
     """Say what pairs cost, and how many sources find a difference within them."""
     from portrayal.collect.ask import Price
     from portrayal.collect.ask.asking import prompts_of
-    from portrayal.measure.matched.sets import PAIR, SOURCE
+    from portrayal.measure.matched.units import PAIR, SOURCE
     from portrayal.pipeline.config import AuditConfig
     from portrayal.planning import TESTS, PairDesign, measured, of_share
     from portrayal.planning import plan as make_plan

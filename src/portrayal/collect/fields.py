@@ -3,7 +3,7 @@
 import logging
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from portrayal.errors import DataError, OptionError
@@ -40,6 +40,9 @@ _SYNONYMS: Mapping[str, str] = {
 _FIRST_WINS = ("text_id", "name")
 """Fields for which two columns are no question."""
 
+MOST_VALUES = 50
+"""Values of a column from which on they say nothing of what it holds."""
+
 log = logging.getLogger("portrayal.columns")
 """Says which column is read as which field; the command line prints it."""
 
@@ -75,6 +78,8 @@ class TextFields:
     kept
         Columns that are kept with each text as they stand, such as labels of what it says; texts
         of one prompt may differ in them.
+    by_values
+        Whether a further column with such values, at most `MOST_VALUES`, is a stratum as well.
     """
 
     strata: tuple[str, ...]
@@ -88,6 +93,7 @@ class TextFields:
     of_prompts: tuple[str, ...] = ()
     own_ids: bool = True
     kept: tuple[str, ...] = ()
+    by_values: Callable[[Collection[str]], bool] | None = None
 
     @property
     def known(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from portrayal.collect.fields import LABELS, TextFields, map_columns
+from portrayal.collect.fields import LABELS, MOST_VALUES, TextFields, map_columns
 from portrayal.collect.outcomes import outcome_of
 from portrayal.collect.reasoning import COLUMNS, without_reasoning
 from portrayal.collect.sources import Row, TextSource, open_source
@@ -91,6 +91,7 @@ def import_texts(
     check_choice("unknown_prompts", unknown_prompts, UNKNOWN_PROMPTS)
     source = open_source(texts)
     mapping = map_columns(fields, source.columns, columns=columns, preset=preset, where=source.name)
+    fields, mapping = _with_columns_by_values(fields, mapping, source)
     known = [prompt.prompt_id for prompt in prompts] + [*fields.variants]
     mark = fingerprint(
         source=source.digest,
@@ -120,6 +121,25 @@ def import_texts(
     write_parquet(prompt_table(reader.prompts.values()), prompts_path)
     stage.finish(mark, {"source_digest": source.digest, "mapping": mapping, **facts})
     return stage.note()
+
+
+def _with_columns_by_values(
+    fields: TextFields, mapping: Mapping[str, str], source: TextSource
+) -> tuple[TextFields, dict[str, str]]:
+    """Fields and columns, with the further columns that are strata by what they hold."""
+    if fields.by_values is None:
+        return fields, dict(mapping)
+    free = {*source.columns} - {*mapping.values()} - {*fields.known}
+    values: dict[str, set[str]] = {name: set() for name in source.columns if name in free}
+    for row in islice(source.rows(), SHARD_ROWS):
+        for name in [*values]:
+            cell = row.get(name)
+            if isinstance(cell, str) and cell.strip():
+                values[name].add(cell.strip())
+            if len(values[name]) > MOST_VALUES:
+                del values[name]
+    further = [name for name, held in values.items() if fields.by_values(held)]
+    return fields.with_strata(*further), {**mapping, **{name: name for name in further}}
 
 
 def _write(

@@ -1,4 +1,4 @@
-"""`pair_difference.v1` beside its definition, written as naive loops."""
+"""`pair_difference.v2` beside its definition, written as naive loops."""
 
 import math
 from collections import defaultdict
@@ -47,7 +47,7 @@ def test_mean_and_p_are_those_of_a_paired_test_over_sources(audited):
     assert found.tests[0].p == pytest.approx(p, abs=1e-6)
     assert found.n_clusters == 12
     assert found.n_units == 36
-    assert found.interval.method.endswith("over sources, Satterthwaite degrees of freedom")
+    assert found.interval.method.endswith("over notes, Satterthwaite degrees of freedom")
 
 
 def test_identical_halves_say_why_there_is_no_test(audited):

@@ -6,10 +6,10 @@ import zlib
 import numpy as np
 import pytest
 
+import portrayal
 from matched_pairs import pairs
 from portrayal.errors import DataError
 from portrayal.measure.matched.words import features, words_of
-from portrayal.registry import get
 from portrayal.studies.pairs import PairOptions
 
 
@@ -188,6 +188,7 @@ def test_without_gensim_the_audit_says_that_topics_were_not_read(monkeypatch) ->
     monkeypatch.setitem(sys.modules, "gensim", None)
     told: list[str] = []
     options = PairOptions(scorers=("length",))
-    get("studies", "pairs").fit(None, options, told.append)
-    assert told == ['left out: topics: needs gensim and lemminflect: pip install "portrayal[news]"']
+    given = {"scorers": ("length",), "report": False, "say": told.append}
+    portrayal.audit("pairs", texts=pairs(5), source="note", **given)
+    assert 'left out: topics: needs gensim and lemminflect: pip install "portrayal[news]"' in told
     assert options.settings()["scorers"] == ["length"]

@@ -329,7 +329,7 @@ _MORE = {
 }
 
 PAIR_DIFFERENCE = Component(
-    name="pair_difference.v1",
+    name="pair_difference.v2",
     summary="How far texts about one group lie above texts about another that answer the same "
     "request: in length, readability, sentiment, agency, words of themes, and refusals.",
     reads="scores of texts, also with the words of the other person; pair, group and source",

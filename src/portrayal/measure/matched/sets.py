@@ -12,15 +12,16 @@ from portrayal.annotate.exchange import gender_sides
 from portrayal.annotate.scores import SIDES, TextScore
 from portrayal.errors import DataError, OptionError
 from portrayal.measure.corrected import MARKS, OUTCOME, HandMarks, hand_marks, picked
+from portrayal.measure.matched.units import PAIR, SOURCE, PairUnits, units_of
 from portrayal.raters import HandTable
 from portrayal.records import ALL
+from portrayal.reference.locales import HOME
 from portrayal.run.directory import Run
 from portrayal.run.reading import read_chosen, read_prompts, read_shards
 from portrayal.run.stages import Stage
 from portrayal.stats import divide
 from portrayal.types import BoolArray, FloatArray, IntArray
 
-PAIR, SOURCE = "pair", "source"
 MOST_GROUPS = 50
 """Values of a column from which on it names no groups."""
 REFUSED = "refused"
@@ -45,8 +46,9 @@ class MatchedSets:
         The column in which texts of a set differ, and its values.
     models, sources
         Labels of the codes below; sources are what sets were made from: the clusters.
-    cluster
-        What a source is: "source", or "pair" where sets have none.
+    cluster, recognised
+        What a source is called, such as "note" or "pair", and how sources were recognised where no
+        column says it (`PairUnits`).
     columns
         Labels of further columns by which sets are split.
     scores
@@ -100,6 +102,7 @@ class MatchedSets:
     answers: pa.Table
     exchanged: int
     names: tuple[str, ...] = ()
+    recognised: tuple[str, ...] = ()
     hand: Mapping[str, "HandHalves"] = field(default_factory=dict)
 
     @property
@@ -178,6 +181,7 @@ def matched_sets(
     source: str = SOURCE,
     columns: Sequence[str] = (),
     pronouns: bool = True,
+    locale: str = HOME,
 ) -> MatchedSets:
     """Read a run with scores of its texts.
 
@@ -195,6 +199,8 @@ def matched_sets(
         Further strata by which sets are split.
     pronouns
         Whether texts about a person of the other gender are left out.
+    locale
+        Whose words of a person count as one, where a text stands twice.
 
     Raises
     ------
@@ -222,7 +228,7 @@ def matched_sets(
     read = read_shards(run.texts, wanted, (annotated, [*SIDES, "gendered", "weight"]))
     for texts, made in read:
         rows.add(texts, made, sides if pronouns else {})
-    return rows.sets(values, tuple(scores), columns, source)
+    return rows.sets(values, tuple(scores), columns, units_of(run, annotated, source, locale))
 
 
 class _Rows:
@@ -304,7 +310,7 @@ class _Rows:
         values: Sequence[str],
         scores: tuple[TextScore, ...],
         columns: Sequence[str],
-        source: str,
+        units: PairUnits,
     ) -> MatchedSets:
         """Return the sets of which two groups or more have answers."""
         at, group = (
@@ -326,8 +332,7 @@ class _Rows:
         apart = [i for i, score in enumerate(scores) if not score.exchanged] + [len(scores)]
         alike[:, apart] = own[:, apart]
         value, squares, spare = _halves(own, slot, (n, k))
-        written, _, _ = _halves(as_written, slot, (n, k))
-        neutral, _, _ = _halves(alike, slot, (n, k))
+        written, neutral = (_halves(read, slot, (n, k))[0] for read in (as_written, alike))
         models = sorted({about["model"] for about in self.about})
         model = np.searchsorted(models, [about["model"] for about in self.about])
         within = [
@@ -340,7 +345,7 @@ class _Rows:
         kept = np.flatnonzero(~bare)
         place = (np.cumsum(~bare) - 1)[at]
         counted = ~bare[at]
-        named = [about.get(source) or about[PAIR] for about in self.about]
+        named = [units.of_pair[about["model"], about[PAIR]] for about in self.about]
         sources = sorted({named[i] for i in kept.tolist()})
         code_of = {name: i for i, name in enumerate(sources)}
         labels, split = self._parts(columns)
@@ -349,7 +354,8 @@ class _Rows:
             groups=tuple(values),
             models=tuple(models),
             sources=tuple(sources),
-            cluster=SOURCE if any(about.get(source) for about in self.about) else PAIR,
+            cluster=units.noun,
+            recognised=units.lines,
             columns=labels,
             scores=(*scores, TextScore(REFUSED, "share of answers", exchanged=False)),
             model=model[kept].astype(np.int64),

@@ -578,7 +578,7 @@ def unlike(e: Estimate) -> str:
 
 
 PAIR_WORDS = Component(
-    name="pair_words.v1",
+    name="pair_words.v2",
     summary="Words, phrases, openings and topics that answers about one group have and answers to "
     "the same request about another have not: proposed on half of the sources, tested on the other "
     "half.",
@@ -601,7 +601,7 @@ PAIR_WORDS = Component(
 )
 
 PAIR_SIMILARITY = Component(
-    name="pair_similarity.v1",
+    name="pair_similarity.v2",
     summary="How alike the answers to the halves of a pair are, beside how alike two answers to "
     "the identical request are: the floor of what any two answers differ by.",
     reads="texts of matched sets; pair, group and source",

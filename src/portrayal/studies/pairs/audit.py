@@ -1,14 +1,15 @@
 """The audit of pairs: how files name their pairs, what is scored, and its stages."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from portrayal.annotate import Annotation
-from portrayal.annotate.exchange import group_words
+from portrayal.annotate.exchange import group_words, names_groups
 from portrayal.annotate.scores import (
     AGENCY,
     LENGTH,
@@ -27,8 +28,9 @@ from portrayal.errors import MissingExtraError, OptionError
 from portrayal.measure import Tables
 from portrayal.measure.corrected import MARKS, OUTCOME, TOPIC
 from portrayal.measure.matched import MatchedSets, MatchedTexts, matched_sets
-from portrayal.measure.matched.sets import PAIR, SOURCE, with_hand_scores
-from portrayal.records import ALL
+from portrayal.measure.matched.sets import with_hand_scores
+from portrayal.measure.matched.units import PAIR, SOURCE, units_of
+from portrayal.records import ALL, SYSTEM
 from portrayal.reference.locales import HOME
 from portrayal.run.directory import Run
 from portrayal.run.reading import read_prompts
@@ -38,8 +40,11 @@ from portrayal.types import Say
 if TYPE_CHECKING:
     from portrayal.report.study import StudyReport
 
-GROUPS = ("gender", "group", "race", "persona", "person", "variant")
-"""Columns that say which person stands in a request where none is named; the first there is."""
+GROUPS = (
+    *("gender", "sex", "group", "race", "ethnicity", "persona", "person", "variant", "identity"),
+    *("pronouns", "demographic"),
+)
+"""Usual names of columns that say which person stands in a request."""
 
 FIELDS = TextFields(
     strata=(PAIR, SOURCE, "name"),
@@ -57,7 +62,10 @@ FIELDS = TextFields(
             "template_id",
             "vignette",
         ),
-        SOURCE: ("source_id", "note", "note_id", "document", "document_id", "scenario"),
+        SOURCE: (
+            *("source_id", "note", "note_id", "document", "document_id", "scenario", "template"),
+            *("prompt_template", "article", "passage", "case_note"),
+        ),
     },
 )
 TOPICS = "topics"
@@ -119,7 +127,10 @@ class PairOptions(Options):
         asked |= dict.fromkeys((each for each in self.by if each != "model"), "--by")
         asked |= dict.fromkeys(self.slots, "--set slots")
         asked |= {self.source: "--source"} if self.source else {}
-        return fields.with_strata(*GROUPS).asking(asked)
+        known = fields.with_strata(*GROUPS).asking(asked)
+        if self.source:  # no other column is one of units
+            known = replace(known, aliases={**known.aliases, SOURCE: ()})
+        return known if self.group else replace(known, by_values=names_groups)
 
     def missing(self) -> dict[str, str]:
         """Return what cannot be read here, topics or the default scorer, with the reason."""
@@ -162,26 +173,72 @@ def exchange(run: Run, options: PairOptions) -> dict[str, Any]:
     Raises
     ------
     OptionError
-        When no column says which person a text is about.
+        When no column says which person a text is about, or several do.
     """
-    prompts = read_prompts(run.prompts_path).values()
-    known = {name for about in prompts for name in about}
-    asked = (options.group,) if options.group else GROUPS
-    group = next((name for name in asked if name in known), None)
-    if group is None:
-        raise OptionError(
-            "which person a text is about stands in no column of a usual name "
-            f"({', '.join(GROUPS)}). Name it with --group COLUMN."
-        )
+    prompts = [*read_prompts(run.prompts_path).values()]
+    group = options.group or group_column(prompts, (*options.by, *options.slots))
     values = sorted({about[group] for about in prompts if about.get(group)})
     origin, words = group_words(values, options.locale or HOME, options.exchange)
     return {"group": group, "names": "name", "from": origin, "words": words}
 
 
-def fit(_run: Run, options: PairOptions, say: Say) -> None:
-    """Say what is left out."""
+def group_column(prompts: Sequence[Mapping[str, str]], others: Sequence[str] = ()) -> str:
+    """Return the stratum that says which person a text is about: by its name, or its values.
+
+    It is one in which the texts of a pair differ, where there is such a one.
+
+    Parameters
+    ----------
+    prompts
+        Strata of each prompt.
+    others
+        Strata that are something else.
+
+    Raises
+    ------
+    OptionError
+        When there is none, or several tell the texts of pairs apart in different ways.
+    """
+    halves: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for about in prompts:
+        for name, value in about.items():
+            halves[name][about.get(PAIR, "")].add(value)
+    free = [name for name in halves if name not in (*FIELDS.strata, *others, SYSTEM)]
+    usual = [name for name in GROUPS if name in free]
+    by_values = [name for name in free if names_groups(set().union(*halves[name].values()))]
+    for candidates in (usual, by_values):
+        telling = [name for name in candidates if any(len(v) > 1 for v in halves[name].values())]
+        # Columns of which either tells what the other does ("woman", "she") are one choice.
+        first = telling[:1]
+        for name in telling[1:]:
+            both = {(about.get(first[0]), about.get(name)) for about in prompts}
+            if max(len({pair[side] for pair in both}) for side in (0, 1)) < len(both):
+                first.append(name)
+        if len(first) > 1:
+            held = [sorted(set().union(*halves[name].values())) for name in first]
+            shown = [f"{n} ({', '.join(v[:4])})" for n, v in zip(first, held, strict=True)]
+            raise OptionError(
+                f"the texts of a pair differ in {' and in '.join(shown)}. Say which of them is "
+                f"compared: --group {first[0]}."
+            )
+        if first:
+            return first[0]
+    if usual:  # texts of no pair differ in it, which is said where pairs are made
+        return usual[0]
+    raise OptionError(
+        "which person a text is about stands in no column of a usual name "
+        f"({', '.join(GROUPS)}), and in none with values such as woman and man or she/her and "
+        "he/him. Name it with --group COLUMN."
+    )
+
+
+def fit(run: Run, options: PairOptions, say: Say) -> None:
+    """Say what is left out, and how units were recognised where no column says it."""
     for name, reason in options.missing().items():
         say(f"left out: {name}: {reason}")
+    scores, source = run.annotations(TEXT_SCORES.name), options.source or SOURCE
+    for line in units_of(run, scores, source, options.locale or HOME).lines:
+        say(f"units: {line}")
 
 
 def tables(run: Run, options: PairOptions) -> Tables:
@@ -208,6 +265,7 @@ def tables(run: Run, options: PairOptions) -> Tables:
             source=options.source or SOURCE,
             columns=[name for name in options.by if name != "model"],
             pronouns=not options.keep_others,
+            locale=options.locale or HOME,
         )
         return with_hand_scores(found, run, annotated, options.hand_table())
 

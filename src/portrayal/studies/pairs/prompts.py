@@ -17,7 +17,7 @@ from portrayal.collect.promptfile import (
 )
 from portrayal.collect.sources import open_source
 from portrayal.errors import PortrayalError
-from portrayal.measure.matched.sets import PAIR, SOURCE
+from portrayal.measure.matched.units import PAIR, SOURCE
 from portrayal.records import SYSTEM, Prompt
 from portrayal.reference import names_of
 from portrayal.reference.datafile import DataFile, Keys, Share, Word, read_datafile

@@ -18,8 +18,10 @@ from portrayal.measure.matched.differences import (
     STANDARDISED,
     UNMASKED,
 )
-from portrayal.measure.matched.sets import REFUSED, SOURCE
+from portrayal.measure.matched.sets import REFUSED
+from portrayal.measure.matched.units import SOURCE
 from portrayal.records import ALL, NO_FINDING, NO_TEST, TEXT_SD, Estimate, Interval, Null
+from portrayal.reference.locales import HOME
 from portrayal.registry import form_of
 from portrayal.report.figures.declared import Declarations
 from portrayal.report.figures.figure import Spec
@@ -172,6 +174,7 @@ def _read_sets(view: View) -> MatchedSets | None:
         group=next(iter(own[0].group)),
         source=view.options.get("source") or SOURCE,
         pronouns=not view.options.get("keep_others", False),
+        locale=view.options.get("locale") or HOME,
     )
 
 
