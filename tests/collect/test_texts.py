@@ -379,3 +379,22 @@ def test_rows_of_one_id_are_counted(run):
     texts = [one | {"text_id": "same"} for _ in range(30)] + [one | {"text_id": "other"}, one]
     note = bring(run, texts)
     assert (note["n_texts"], note["n_repeated_ids"]) == (32, 29)
+
+
+def test_later_rows_that_name_a_column_otherwise_are_refused_by_their_row(run):
+    first = {"prompt": KNOWN[0].text, "answer": "Ann ran home."}
+    for other in ("Answer", "response"):
+        rows = [first] * 3 + [{"prompt": KNOWN[0].text, other: "Bob ran home."}]
+        with pytest.raises(DataError, match=f"row 4 has no column 'answer'.* but '{other}'"):
+            bring(run, rows, columns={"text": "answer"})
+    rows = [first] * 3 + [{"Prompt": KNOWN[0].text, "answer": "Bob ran home."}]
+    with pytest.raises(DataError, match=r"row 4 has no column 'prompt'.* but 'Prompt'"):
+        bring(run, rows, columns={"prompt": "prompt"})
+
+
+def test_rows_without_a_column_of_texts_are_counted_and_the_first_is_named(run):
+    rows = [{"prompt": KNOWN[0].text, "text": "Ann ran."}, {"prompt": KNOWN[0].text, "x": "?"}] * 2
+    note = bring(run, rows)
+    assert note["outcomes"]["empty"] == 2
+    lacking = {"row": 2, "column": "text", "columns": ["prompt", "x"], "n": 2}
+    assert note["without_column"] == lacking

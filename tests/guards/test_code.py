@@ -26,7 +26,7 @@ _NO_CODE = (
     tokenize.ENDMARKER,
 )
 MODULES = modules()
-CEILING = 59_450
+CEILING = 59_530
 """Lines of code that the package may have; who raises it says here for what, and it goes down.
 Above 50,750 for headlines, questions asked beforehand, these prompts, and rounds that vary; above
 51,400 for names and topics that are both units, and findings and gates of these very prompts; above
@@ -41,7 +41,8 @@ labels by hand of sentences and topics, and a page on which people give them; fo
 judges whose tests are clustered, p beyond what draws can count, and shares by a confusion matrix.
 Above 58,210 for sentences with counts, contexts of words, names that are masked, and outputs that
 destroy nothing; four measures and a server went. Above 59,300 for pairs whose units and groups are
-recognised by names, values and texts that stand twice.
+recognised by names, values and texts that stand twice, columns that later rows name otherwise, and
+all errors of a data file at once.
 """
 
 

@@ -292,3 +292,38 @@ def test_a_key_makes_a_study_of_pairs(tmp_path):
     assert {e.n_clusters for e in run.records if e.strata.get("score") == "length"} == {12}
     assert 'pair = "pair"' in run.study_path.read_text()
     assert "Who?" in (run.path / "report.html").read_text()
+
+
+def test_a_template_may_be_a_list_of_wordings(tmp_path: Path) -> None:
+    text = """
+        name = "jobs"
+        [[template]]
+        text = ["Write about a {job}.", "A {job} comes home. Go on."]
+        values = { job = ["nurse", "pilot"] }
+        [[template]]
+        text = ["Write about somebody."]
+    """
+    prompts = read_study(study(tmp_path, text)).prompts()
+    assert [prompt.text for prompt in prompts] == [
+        "Write about a nurse.",
+        "Write about a pilot.",
+        "A nurse comes home. Go on.",
+        "A pilot comes home. Go on.",
+        "Write about somebody.",
+    ]
+    assert [prompt.strata.get("wording") for prompt in prompts] == ["1", "1", "2", "2", None]
+    with pytest.raises(DataError, match=r"line 3: template\.text: \{job\} has no values"):
+        read_study(study(tmp_path, '\n[[template]]\ntext = ["A {job}."]'))
+
+
+def test_a_run_names_a_locale_by_a_path_from_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "place").mkdir()
+    shipped = Path(portrayal.__file__).parent / "reference/data/locales/en-IN/locale.toml"
+    (tmp_path / "place/locale.toml").write_text(shipped.read_text(encoding="utf-8"), "utf-8")
+    path = study(tmp_path, 'prompts = ["Write about a nurse."]\nlocale = "place"')
+    rows = [{"prompt": "Write about a nurse.", "text": "Maria ran. She was well."}] * 2
+    run = portrayal.audit(str(path), texts=rows, out="run", report=False)
+    assert run.settings()["options"]["locale"] == "place"

@@ -297,8 +297,7 @@ def _guess(
     guessed: dict[str, str] = {}
     for name in fields:
         own = by_key.get(_key(name), [])
-        others = (name, *_SYNONYMS.get(name, "").split(), *aliases.get(name, ()))
-        keys = dict.fromkeys(form for each in others for form in (_key(each), _key(each) + "s"))
+        keys = _keys_of(name, aliases)
         called = own or [column for key in keys for column in by_key.get(key, ())]
         if len(called) > 1 and name not in _FIRST_WINS:
             raise DataError(
@@ -308,6 +307,33 @@ def _guess(
         if called:
             guessed[name] = called[0]
     return guessed
+
+
+def _keys_of(name: str, aliases: Mapping[str, Iterable[str]]) -> dict[str, None]:
+    """What a field may be called, as `_key` writes it; plurals too."""
+    others = (name, *_SYNONYMS.get(name, "").split(), *aliases.get(name, ()))
+    return dict.fromkeys(form for each in others for form in (_key(each), _key(each) + "s"))
+
+
+def renamed_in(
+    row: Collection[str], mapping: Mapping[str, str], aliases: Mapping[str, Iterable[str]]
+) -> tuple[str, str] | None:
+    """Return a column that a row lacks, and the one that it seems to have in its place, if any.
+
+    That is a column whose name differs in case or signs alone; of texts also one of another name
+    that texts go by.
+
+    >>> renamed_in({"Answer", "pair"}, {"text": "answer", "pair": "pair"}, {})
+    ('answer', 'Answer')
+    """
+    for name, column in mapping.items():
+        if column in row:
+            continue
+        keys = {_key(column)} | ({*_keys_of(name, aliases)} if name == "text" else set())
+        for other in row:
+            if _key(other) in keys and other not in mapping.values():
+                return column, other
+    return None
 
 
 def _checked(

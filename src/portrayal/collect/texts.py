@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from portrayal.collect.fields import LABELS, MOST_VALUES, TextFields, map_columns
+from portrayal.collect.fields import LABELS, MOST_VALUES, TextFields, map_columns, renamed_in
 from portrayal.collect.outcomes import outcome_of
 from portrayal.collect.reasoning import COLUMNS, without_reasoning
 from portrayal.collect.sources import Row, TextSource, open_source
@@ -175,6 +175,7 @@ def _write(
         "left_out": _left_out(reader.left_out),
         "n_reasoned": reader.n_reasoned,
         "n_repeated_ids": reader.n_repeated_ids,
+        **({"without_column": reader.without_column} if reader.without_column else {}),
     }
 
 
@@ -199,6 +200,8 @@ class _TextReader:
         self.models: set[str] = set()
         self.aliases: Mapping[str, str] = {}
         self.n_reasoned = 0
+        self.without_column: dict[str, Any] = {}
+        self._columns = frozenset(mapping.values())
         self._ids = array("q")  # hashes: 80 MB for ten million
         self._beside = [name for name in COLUMNS if name not in mapping.values()]
         self._cache: dict[tuple[str | None, ...], Prompt | None] = {}
@@ -216,6 +219,8 @@ class _TextReader:
 
     def read(self, rows: Iterator[Row]) -> Iterator[dict[str, Any]]:
         for number, row in enumerate(rows, 1):
+            if not self._columns <= row.keys():
+                self._check_columns(row, number)
             prompt = self._prompt(row, number)
             if prompt is None:
                 continue
@@ -262,6 +267,27 @@ class _TextReader:
             if self._kept:
                 made[KEPT] = [(name, cells[name]) for name in self._kept if cells[name].strip()]
             yield made
+
+    def _check_columns(self, row: Row, number: int) -> None:
+        """Refuse a row that names a column otherwise, and count one that has no column of texts.
+
+        Rows of JSON have the columns that they name, unlike those of a table.
+        """
+        if renamed := renamed_in(row.keys(), self.mapping, self.fields.aliases):
+            raise DataError(
+                f"{self.where}: row {number} has no column {renamed[0]!r}, as other rows have, "
+                f"but {renamed[1]!r}. Give the columns of all rows the same names."
+            )
+        column = self.mapping.get("text")
+        if column is not None and column not in row:
+            first: dict[str, Any] = {
+                "row": number,
+                "column": column,
+                "columns": sorted(row),
+                "n": 0,
+            }
+            self.without_column = self.without_column or first
+            self.without_column["n"] += 1
 
     @property
     def n_repeated_ids(self) -> int:

@@ -1,10 +1,12 @@
 """The audit: runs the stages of a study in order, and only those whose inputs changed."""
 
 import dataclasses
+import os
 import re
 import shlex
 import tempfile
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -242,6 +244,11 @@ def _oddities(note: Mapping[str, Any]) -> Iterator[str]:
     """What a user may not know of a file's rows, in one line each."""
     if n := note.get("n_reasoned"):
         yield f"{counted(n, 'text')} held reasoning, which was removed"
+    if lacking := note.get("without_column"):
+        yield (
+            f"{counted(lacking['n'], 'row')} without a column {lacking['column']!r}, the first is "
+            f"row {lacking['row']:,} with {', '.join(lacking['columns'])}; they count as empty"
+        )
     if n := note.get("n_repeated_ids"):
         yield f"{counted(n, 'row')} with the text_id of an earlier row; each is a text of its own"
 
@@ -372,7 +379,7 @@ def _measure(
         "models": run.texts.note()["models"],
         "measures": measures,
         "questions": questions_asked,
-        "options": {name: value for name, value in asked.items() if value is not None},
+        "options": {n: _beside(value) for n, value in asked.items() if value is not None},
         **config.tables(),
         "factors": kept_words(named_factors(options)),
         "labeler": next(filter(None, (labelling_of_run(run, name) for name in names)), None),
@@ -386,6 +393,17 @@ def measures_of(study: Study, options: Options) -> list[str]:
     """Return the registered names of what an audit measures, in the order of the report."""
     every = (*study.measures, *(MEASURES if options.factor else ()), *options.further_measures())
     return list(dict.fromkeys(every))
+
+
+def _beside(value: Any) -> Any:
+    """An option with whole paths in it as paths from here, which say nothing of this machine."""
+    if isinstance(value, (tuple, list)):
+        return type(value)(map(_beside, value))
+    if not (isinstance(value, str) and Path(value).is_absolute() and Path(value).exists()):
+        return value
+    with suppress(ValueError):  # on another drive
+        return Path(os.path.relpath(value)).as_posix()
+    return value
 
 
 def _file_mark(value: Any) -> Any:

@@ -15,7 +15,8 @@ import os
 import re
 import tomllib
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from difflib import get_close_matches
 from functools import cached_property, lru_cache
@@ -79,6 +80,36 @@ Word = Annotated[str, Holds("text in quotation marks", lambda text: bool(text.st
 Term = Annotated[str, Holds("words or names", lambda text: re.search(r"[^\W_]", text) is not None)]
 """Words or a name: a text with at least one letter or digit."""
 Share = Annotated[float, Holds("a share of 0 to 1", lambda share: 0 <= share <= 1)]
+
+
+@dataclass(frozen=True)
+class Problems:
+    """What is wrong in several places of a file, said all at once.
+
+    >>> problems = Problems()
+    >>> for message in ("one", "two"):
+    ...     with problems.noted():
+    ...         raise DataError(message)
+    >>> problems.tell()
+    Traceback (most recent call last):
+    portrayal.errors.DataError: one
+    two
+    """
+
+    messages: list[str] = field(default_factory=list)
+
+    @contextmanager
+    def noted(self) -> Iterator[None]:
+        """Keep an error that is raised within, and go on."""
+        try:
+            yield
+        except DataError as error:
+            self.messages.append(str(error))
+
+    def tell(self) -> None:
+        """Raise one error with a line for each that was noted; nothing where none was."""
+        if self.messages:
+            raise DataError("\n".join(dict.fromkeys(self.messages)))
 
 
 @dataclass(frozen=True)
@@ -244,6 +275,7 @@ class DataFile:
         hints = _hints(kind)
         found: dict[str, Any] = {}
         known: list[str] = []
+        problems = Problems()
         for each in (each for each in fields(kind) if each.init and each.name not in given):
             marks = getattr(hints[each.name], "__metadata__", ())
             if KEY in marks:
@@ -255,17 +287,20 @@ class DataFile:
             key = next((mark.key for mark in marks if isinstance(mark, KeyName)), each.name)
             known.append(key)
             needed = each.default is MISSING and each.default_factory is MISSING
-            if key in table:
-                found[each.name] = self.value(hints[each.name], (*keys, key), needed=needed)
-            elif needed:
-                raise self.wrong(keys, f"the key {key!r} is missing.")
+            with problems.noted():
+                if key in table:
+                    found[each.name] = self.value(hints[each.name], (*keys, key), needed=needed)
+                elif needed:
+                    raise self.wrong(keys, f"the key {key!r} is missing.")
         for key in table:
             if key not in known and key != "":
                 near = get_close_matches(key, known, 1)
                 meant = f" Is {near[0]!r} meant?" if near else ""
-                raise self.wrong(
-                    (*keys, key), f"unknown key; expected one of {', '.join(known)}.{meant}"
-                )
+                with problems.noted():
+                    raise self.wrong(
+                        (*keys, key), f"unknown key; expected one of {', '.join(known)}.{meant}"
+                    )
+        problems.tell()
         return found
 
     def value(self, hint: Any, keys: Keys, *, needed: bool = True) -> Any:
@@ -292,7 +327,9 @@ class DataFile:
         if not fits or (shape is str and needed and not value.strip()):
             raise self._expected(keys, _WORDS[shape])
         if shape is dict:
-            return {key: self.value(args[1], (*keys, key)) for key in value}
+            return dict(
+                zip(value, self._each(args[1], [(*keys, key) for key in value]), strict=True)
+            )
         made = self.record(hint, keys) if shape is object else value
         return float(value) if shape is float else made
 
@@ -313,12 +350,21 @@ class DataFile:
                 return self.value(each, keys, needed=needed)
         raise self._expected(keys, " or ".join(_WORDS[_shape(each)] for each in kinds))
 
-    def _elements(self, args: tuple[Any, ...], keys: Keys) -> Iterator[Any]:
+    def _each(self, hint: Any, places: Sequence[Keys]) -> list[Any]:
+        """The values at these places as an annotation asks for them."""
+        values, problems = [], Problems()
+        for keys in places:
+            with problems.noted():
+                values.append(self.value(hint, keys))
+        problems.tell()
+        return values
+
+    def _elements(self, args: tuple[Any, ...], keys: Keys) -> Iterable[Any]:
         """The elements of the list at `keys`, or of tables by name where records are listed."""
         value, head = self.at(keys), ".".join(key for key in keys if isinstance(key, str))
         tables = _shape(args[0]) in (object, dict)
         if isinstance(value, dict) and tables and _has_name(args[0]):
-            return (self.value(args[0], (*keys, key)) for key in value)
+            return self._each(args[0], [(*keys, key) for key in value])
         if tables and not (isinstance(value, list) and all(isinstance(v, dict) for v in value)):
             raise self.wrong(keys, f"expected tables, each headed [[{head}]].")
         if not isinstance(value, list):
@@ -326,8 +372,9 @@ class DataFile:
         fixed = () if args[-1] is ... or len(args) == 1 else args
         if fixed and len(value) != len(fixed):
             raise self._expected(keys, f"a list of {len(fixed)} values")
-        kinds = fixed or args[:1] * len(value)
-        return (self.value(kind, (*keys, i)) for i, kind in enumerate(kinds))
+        if fixed:
+            return (self.value(kind, (*keys, i)) for i, kind in enumerate(fixed))
+        return self._each(args[0], [(*keys, i) for i in range(len(value))])
 
     def _expected(self, keys: Keys, what: str) -> DataError:
         return self.wrong(keys, f"expected {what}; got {self.at(keys)!r}.")

@@ -25,6 +25,7 @@ from portrayal.reference.datafile import (
     Keys,
     Line,
     Name,
+    Problems,
     Share,
     Term,
     Word,
@@ -503,41 +504,44 @@ def _read(_: str, file: DataFile) -> Factor:
         raise file.wrong(("groups",), "expected at least one group, headed [groups.NAME].")
     if not factor.sources:
         raise file.wrong(("sources",), "expected at least one source, headed [[sources]].")
+    problems = Problems()
     spellings: dict[str, str] = {}
     for group in factor.groups:
         here: Keys = ("groups", group.key)
         also = [((*here, "also", i), spelling) for i, spelling in enumerate(group.also)]
         for keys, spelling in [(here, group.key), ((*here, "label"), group.label), *also]:
-            _hold(file, keys, spelling, group.key, spellings)
-    sources = tuple(
-        _checked_source(file, ("sources", i), source, factor, spellings)
-        for i, source in enumerate(factor.sources)
-    )
-    file.differ(("sources",), [each.name for each in sources])
-    several = any(isinstance(each, ModelSource) and each.answer == "several" for each in sources)
+            with problems.noted():
+                _hold(file, keys, spelling, group.key, spellings)
+    sources = []
+    for i, source in enumerate(factor.sources):
+        with problems.noted():
+            sources.append(_checked_source(file, ("sources", i), source, factor, spellings))
+    with problems.noted():
+        file.differ(("sources",), [each.name for each in factor.sources])
+    several = any(isinstance(e, ModelSource) and e.answer == "several" for e in factor.sources)
+    words = [e.listed for e in factor.sources if isinstance(e, (WordSource, ReferenceSource))]
+    paired = any(isinstance(each, ReferenceSource) and each.pairs_of for each in factor.sources)
+    by_words = len(words) == len(factor.sources) and not paired
     for group in factor.groups:
-        if several and ";" in group.label:
-            raise file.wrong(
-                ("groups", group.key),
-                f"semicolons part the labels of an answer; {group.label!r} has one.",
-            )
-    words = [each.listed for each in sources if isinstance(each, (WordSource, ReferenceSource))]
-    paired = any(isinstance(each, ReferenceSource) and each.pairs_of for each in sources)
-    if len(words) == len(sources) and not paired:
-        for group in factor.groups:
-            if not any(group.key in listed for listed in words):
-                raise file.wrong(
-                    ("groups", group.key), "the group is empty: no source lists a word for it."
-                )
-    for key in factor.exchange:
-        if key not in factor.keys:
-            known = ", ".join(factor.keys)
+        here = ("groups", group.key)
+        with problems.noted():
+            if several and ";" in group.label:
+                message = f"semicolons part the labels of an answer; {group.label!r} has one."
+                raise file.wrong(here, message)
+            if by_words and not any(group.key in listed for listed in words):
+                raise file.wrong(here, "the group is empty: no source lists a word for it.")
+    known = ", ".join(factor.keys)
+    for key in (name for name in factor.exchange if name not in factor.keys):
+        with problems.noted():
             raise file.wrong(("exchange", key), f"no group is called so; there are {known}.")
-    baselines = tuple(
-        _checked_baseline(file, ("baselines", i), factor) for i in range(len(factor.baselines))
-    )
-    file.differ(("baselines",), [each.name for each in baselines])
-    return replace(factor, sources=sources, baselines=baselines)
+    baselines = []
+    for i in range(len(factor.baselines)):
+        with problems.noted():
+            baselines.append(_checked_baseline(file, ("baselines", i), factor))
+    with problems.noted():
+        file.differ(("baselines",), [each.name for each in factor.baselines])
+    problems.tell()
+    return replace(factor, sources=tuple(sources), baselines=tuple(baselines))
 
 
 _FACTORS = Catalogue("a factor", data_file("factors"), _read)
@@ -564,16 +568,19 @@ def _checked_source(
 ) -> Source:
     """A source whose words, names and values are of the factor's groups, each of one."""
     table = file.at(here)
-    values = dict(spellings)
+    values, problems = dict(spellings), Problems()
     for key in ("words", "names", "spellings", "values"):
         held = values if key == "values" else {}
         for group, listed in table.get(key, {}).items():
             keys: Keys = (*here, key, group)
-            _known_group(file, keys, group, factor)
-            if not listed and key != "values":
-                raise file.wrong(keys, f"the group {group!r} is empty; list at least one.")
+            with problems.noted():
+                _known_group(file, keys, group, factor)
+                if not listed and key != "values":
+                    raise file.wrong(keys, f"the group {group!r} is empty; list at least one.")
             for i, word in enumerate(listed):
-                _hold(file, (*keys, i), word, group, held)
+                with problems.noted():
+                    _hold(file, (*keys, i), word, group, held)
+    problems.tell()
     if isinstance(source, (ColumnSource, CodeSource)):
         source = _checked_cells(file, here, source, values)
     if isinstance(source, WordSource):

@@ -68,24 +68,37 @@ def _entries(file: DataFile, folder: Path) -> Iterator[PromptEntry]:
 
 
 def _filled(file: DataFile, here: Keys) -> Iterator[dict[str, Any]]:
-    """A template with each combination of its values, which become strata where they vary."""
+    """A template in each wording with each combination of its values.
+
+    The values are strata where they vary, and so is the number of the wording of a list of texts.
+    """
     template = file.at(here)
-    if not template.get("values"):
+    wordings = (str(template.get("text", "")),)
+    if isinstance(template.get("text"), list):
+        wordings = file.value(tuple[Word, ...], (*here, "text"))
+        if not wordings:
+            raise file.wrong((*here, "text"), "the list is empty: expected a text or more.")
+    elif not template.get("values"):
         raise file.wrong(here, 'expected lists: values = { job = ["nurse", …] }.')
-    values = file.value(Mapping[str, tuple[Word, ...]], (*here, "values"))
-    for slot in slots_of(str(template.get("text", ""))):
+    values: Mapping[str, tuple[str, ...]] = {}
+    if template.get("values"):
+        values = file.value(Mapping[str, tuple[Word, ...]], (*here, "values"))
+    for slot in slots_of(" ".join(wordings)):
         if not values.get(slot):
-            raise file.wrong(
-                (*here, "text"), f"{{{slot}}} has no values; there are {', '.join(values)}."
-            )
-    for combination in product(*values.values()):
+            known = ", ".join(values) or "none"
+            raise file.wrong((*here, "text"), f"{{{slot}}} has no values; there are {known}.")
+    for (number, text), combination in product(
+        enumerate(wordings, 1), [*product(*values.values())]
+    ):
         of = dict(zip(values, combination, strict=True))
         filled = {
             key: fill(value, of) if isinstance(value, str) else value
-            for key, value in template.items()
+            for key, value in (template | {"text": text}).items()
             if key != "values"
         }
-        slugs = (re.sub(r"[\W_]+", "-", v.casefold()).strip("-") or "x" for v in combination)
+        slugs = [re.sub(r"[\W_]+", "-", v.casefold()).strip("-") or "x" for v in combination]
+        of |= {"wording": str(number)} if len(wordings) > 1 else {}
+        slugs += [str(number)] * (len(wordings) > 1)
         yield {**of, "id": "-".join((str(here[1]), *slugs)), **filled}
 
 
