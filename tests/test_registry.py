@@ -1,11 +1,12 @@
 """The registry: components come in by entry points and are found by name, version optional."""
 
+import sys
 from importlib.metadata import EntryPoint
 
 import pytest
 
 from portrayal import registry
-from portrayal.errors import PortrayalError, UnknownNameError
+from portrayal.errors import PluginError, PortrayalError, UnknownNameError
 from portrayal.registry import Component
 from portrayal.studies import Study
 
@@ -102,5 +103,34 @@ def test_a_package_listed_twice_is_no_conflict(points):
 def test_a_component_loads_only_when_it_is_asked_for(points):
     points(("m.v1", "no_such_package:M"))
     assert registry.names("measures") == ("m.v1",)
-    with pytest.raises(ModuleNotFoundError):
+    with pytest.raises(PluginError):
         registry.get("measures", "m")
+
+
+RAISES = pytest.mark.fault(
+    "a package that adds a component raises while it is imported, or ends the process",
+    "one line names the package and what to do; what does not need it goes on",
+)
+
+
+@RAISES
+@pytest.mark.parametrize(
+    "code",
+    [
+        "raise RuntimeError('no licence\\nfor this machine')",
+        "import sys; sys.exit(3)",
+        "import a_package_that_is_not_there",
+        "def broken(:",
+        "X = 1 / 0",
+        "other = 1",
+    ],
+)
+def test_a_package_that_cannot_be_loaded_is_named(points, tmp_path, monkeypatch, code):
+    (tmp_path / "broken_words.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "broken_words", raising=False)
+    points(("broken.v1", "broken_words:X"), ("whole.v1", "portrayal.measure.pairs:PAIR_FATES"))
+    with pytest.raises(PluginError, match=r"'broken\.v1'.*broken_words.*pip uninstall") as raised:
+        registry.get("measures", "broken")
+    assert "\n" not in str(raised.value)
+    assert registry.names("measures") == ("broken.v1", "whole.v1")

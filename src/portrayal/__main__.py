@@ -7,6 +7,10 @@ def main() -> None:
     """Run the command line; what cannot even be loaded is one line and no verdict of a gate."""
     try:
         from portrayal.cli import main as run
+    except KeyboardInterrupt:
+        text = "interrupted: the same command continues where it stopped.\n"
+        sys.stderr.write(text)
+        sys.exit(130)
     except (MemoryError, ImportError) as error:
         text = f"error: Portrayal cannot be loaded ({error or 'no memory'}).\n"
         sys.stderr.write(text)

@@ -23,3 +23,7 @@ class RunError(PortrayalError):
 
 class UnknownNameError(PortrayalError, LookupError):
     """A study, measure, annotator or name table of that name is not registered."""
+
+
+class PluginError(PortrayalError):
+    """A package that registers a component cannot be imported."""

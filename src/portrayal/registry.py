@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from portrayal.errors import PortrayalError, UnknownNameError
+from portrayal.errors import PluginError, PortrayalError, UnknownNameError
 from portrayal.records import Estimate
 
 Kind = Literal["studies", "measures", "annotators", "prompts", "providers", "readers", "views"]
@@ -178,12 +178,32 @@ def resolve(kind: Kind, name: str) -> str:
 def get(kind: Kind, name: str) -> Any:
     """Load the component of `kind` registered as `name` (version optional).
 
+    Raises
+    ------
+    UnknownNameError
+        Naming every registered name of that kind.
+    PluginError
+        When the package that registers it cannot be imported; names the package.
+
     >>> get("studies", "laissez_faire").name
     'laissez-faire'
     """
     if file := file_of(kind, name):
         return _reader(kind)(file)
-    return _points(kind)[resolve(kind, name)].load()
+    point = _points(kind)[resolve(kind, name)]
+    try:
+        return point.load()
+    except PortrayalError:
+        raise
+    except (Exception, SystemExit) as error:  # a package of others may raise anything
+        package = point.dist.name if point.dist else point.module
+        if package == "portrayal":
+            raise
+        said = " ".join(f"{type(error).__name__}: {error}".split())
+        raise PluginError(
+            f"{point.name!r} of portrayal's {kind} comes from the package {package}, which cannot "
+            f"be loaded ({said}). Mend or uninstall it: pip uninstall {package}"
+        ) from error
 
 
 def folder(kind: Kind, name: str) -> Path | None:

@@ -13,6 +13,9 @@ import dataclasses
 import gzip
 import json
 import math
+import os
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -227,3 +230,29 @@ def _store() -> None:
 
 if __name__ == "__main__":
     _store()
+
+
+def test_the_command_line_and_python_give_the_same_bytes(tmp_path: Path) -> None:
+    """BLAS has two threads in Python here; kernels of another processor move the last digits."""
+    clean = {name: value for name, value in os.environ.items() if "NUM_THREADS" not in name}
+    few = ("--set", "report=false", "--set", "draws=100", "--set", "permutations=20")
+    command = ("-m", "portrayal", "audit", "laissez-faire", "--sample", *few, "--out")
+    python = (
+        "import portrayal\n"
+        "from portrayal import registry\n"
+        "sample = registry.get('studies', 'laissez-faire').sample()\n"
+        "options = {'draws': 100, 'permutations': 20, 'report': False}\n"
+        "portrayal.audit('laissez-faire', **sample, out='python', **options)\n"
+    )
+    for words, variables in (
+        ((*command, "command"), clean),
+        (("-c", python), clean | {"OPENBLAS_NUM_THREADS": "2"}),
+        ((*command, "older"), clean | {"OPENBLAS_CORETYPE": "Nehalem"}),
+    ):
+        subprocess.run(
+            [sys.executable, *words], cwd=tmp_path, env=variables, check=True, capture_output=True
+        )
+    runs = {name: Run(tmp_path / name) for name in ("command", "python", "older")}
+    assert runs["command"].estimates_path.read_bytes() == runs["python"].estimates_path.read_bytes()
+    stored = as_stored(runs["command"])
+    assert not [*differences(stored, as_stored(runs["older"]), tolerance=1e-12)]

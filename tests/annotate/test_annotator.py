@@ -1,8 +1,11 @@
 """Annotating: one row per text, only readable ones, and a row that fails keeps its error."""
 
+from dataclasses import replace
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from portrayal import registry
 from portrayal.annotate import Annotator, annotate_run
@@ -174,3 +177,15 @@ def test_the_extractor_fills_the_slots_that_are_asked_for():
     for span in both["subject_spans"]:
         assert text[span.start : span.end] in ("Uma", "She", "her")
     assert set(both) <= set(PEOPLE.schema.names)
+
+
+def test_a_shard_multiplies_on_one_core(with_fragile, tmp_path, monkeypatch):
+    def threads(row, strata):
+        found = {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
+        return {"subject_name": str(sorted(found)), "asked": None}
+
+    monkeypatch.setitem(globals(), "FRAGILE", replace(FRAGILE, run=threads))
+    run = make_run(STORIES, tmp_path)
+    with threadpool_limits(2, "blas"):
+        stage = annotate_run(run, "fragile.v1")
+    assert {row["subject_name"] for row in annotated(stage)} == {"[1]", None}

@@ -3,14 +3,18 @@
 import csv
 import gzip
 import json
+import time
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from portrayal import registry
+from portrayal.collect import texts
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError
+from portrayal.run import Run
 
 ROWS = [
     {"story": 'She said "wait", then left.\nA new line; done.', "model": "a", "n": "1"},
@@ -211,3 +215,73 @@ def test_a_column_that_first_stands_far_down_is_one(tmp_path):
 def test_what_is_no_table_is_explained(texts, message):
     with pytest.raises(DataError, match=message):
         open_source(texts)
+
+
+MOVING = pytest.mark.fault(
+    "a file of texts is written to, cut off, swapped or removed while it is read",
+    "it is refused in one line; no run holds rows of one state under the digest of another",
+)
+
+
+def _appended(path):
+    with path.open("a") as stream:
+        stream.write('{"story": "late", "model": "c"}\n')
+
+
+def _cut(path):
+    with path.open("r+b") as stream:
+        stream.truncate(path.stat().st_size // 2)
+
+
+def _swapped(path):
+    other = path.with_name("other")
+    other.write_bytes(path.read_bytes().replace(b"plain", b"brain"))
+    other.replace(path)
+
+
+def _overwritten(path):
+    path.write_bytes(path.read_bytes().replace(b"plain", b"brain"))
+
+
+CHANGES = [_appended, _cut, _swapped, _overwritten, lambda path: path.unlink()]
+
+
+@MOVING
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("within", [True, False])
+def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path, change, within):
+    path = tmp_path / "t.jsonl"
+    path.write_text(lines() * 5000, encoding="utf-8")
+    source = open_source(path)
+    rows = source.rows()
+    if within:
+        next(rows)
+    time.sleep(0.02)  # clocks of file systems tick in hundredths of a second
+    change(path)
+    with pytest.raises((DataError, FileNotFoundError), match=r"changed while|No such file"):
+        list(rows)
+
+
+@MOVING
+def test_an_import_of_a_file_that_changes_leaves_no_finished_texts(tmp_path, monkeypatch):
+    path = tmp_path / "t.csv"
+    path.write_text("text,prompt\n" + "A nurse met a cook.,one\n" * 300)
+
+    def rows(reader, given):
+        for number, row in enumerate(whole(reader, given)):
+            if number == 100:
+                time.sleep(0.02)
+                _appended(path)
+            yield row
+
+    whole = texts._TextReader.read
+    monkeypatch.setattr(texts._TextReader, "read", rows)
+    run = Run(tmp_path / "r")
+    run.path.mkdir()
+    fields = registry.get("studies", "agency").fields
+    with pytest.raises(DataError, match=r"t\.csv changed while it was read"):
+        texts.import_texts(run, path, fields, ())
+    assert not run.texts.note().get("complete")
+    monkeypatch.undo()
+    path.write_text("text,prompt\n" + "A nurse met a cook.,one\n" * 300)
+    assert texts.import_texts(run, path, fields, ())["n_texts"] == 300

@@ -268,3 +268,25 @@ def test_what_a_model_is_asked_is_refused_beside_texts(
     done = inside("audit", study, "--texts", tmp_path / "t.jsonl", *given)
     done.refused(f"{given[0]} says what to ask a model", "give --model")
     assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.fault(
+    "a package that adds a component raises while it is imported, or ends the process",
+    "one line names the package and what to do; what does not need it goes on",
+)
+def test_a_broken_package_stops_only_what_needs_it(
+    portrayal: Portrayal, tmp_path: Path, hospital: Path
+) -> None:
+    site = tmp_path / "site"
+    about = site / "broken_words-0.1.dist-info"
+    about.mkdir(parents=True)
+    (site / "broken_words.py").write_text("raise RuntimeError('no licence\\nfor this machine')")
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: broken-words\nVersion: 0.1\n")
+    kinds = ("studies", "measures", "annotators", "providers", "readers", "views", "sentiment")
+    (about / "entry_points.txt").write_text(
+        "".join(f"[portrayal.{kind}]\nbroken.v1 = broken_words:X\n" for kind in kinds)
+    )
+    audit = ("audit", "laissez-faire", "--texts", hospital, *LABELLED, *QUICK, "--out", "r")
+    portrayal(*audit, PYTHONPATH=str(site)).ok()
+    listed = portrayal("list", "measures", PYTHONPATH=str(site))
+    listed.refused("broken-words", "no licence for this machine", "pip uninstall broken-words")

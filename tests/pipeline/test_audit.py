@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import tomli_w
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import portrayal
 from portrayal import registry
@@ -591,3 +592,18 @@ def test_what_is_wrong_in_a_file_of_options_is_said_with_its_line(tmp_path, text
     file.write_text(text)
     with pytest.raises(DataError, match=f"mine.toml.*{re.escape(said)}"):
         portrayal.audit("laissez-faire", texts=[], config=file)
+
+
+def test_an_audit_multiplies_on_one_core_and_leaves_the_threads_of_others(rows, tmp_path):
+    def threads(*_):
+        return {
+            library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"
+        }
+
+    seen = []
+    with threadpool_limits(2, "blas"):
+        before = threads()
+        labelled(rows, tmp_path, say=lambda _: seen.append(threads()))
+        assert threads() == before
+    assert len(seen) >= 3
+    assert all(number == {1} for number in seen)

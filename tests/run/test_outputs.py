@@ -12,13 +12,21 @@ from pathlib import Path
 import pytest
 
 from command import invoke
+from portrayal.annotate.agency.training import train_agency
 from portrayal.errors import OptionError, RunError
 from portrayal.run import Run
 from portrayal.run.files import check_folder, replacing, write_atomically
 
 NOBODY = 65534
 IMPORTS = "import portrayal.run.files as f; from pathlib import Path"
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="devices, pipes and owners")
+pytestmark = [
+    pytest.mark.skipif(os.name != "posix", reason="devices, pipes and owners"),
+    pytest.mark.fault(
+        "`--out` names a device, a pipe, a link, `/`, the home folder or a folder of other files, "
+        "as root or not",
+        "streams are written, links of the user followed, all else refused; nothing is destroyed",
+    ),
+]
 as_root = pytest.mark.skipif(
     not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can become another user"
 )
@@ -133,6 +141,73 @@ def test_a_link_of_another_user_is_refused(public: Path) -> None:
     with pytest.raises(OptionError, match="another user made"):
         write_atomically(link, "by root")
     assert real.read_text() == "new"
+
+
+WRITERS = """
+import numpy as np, pyarrow as pa
+from portrayal.annotate.agency.linear import WordScores, write_linear
+from portrayal.pipeline.replicate import replicate
+scores = WordScores("w", {}, {}, {}, {}, 0.0)
+source = Path(sys.argv[1]) / "source"
+def into(folder):
+    with f.replacing_files(folder) as new:
+        (new / "file").write_text("new")
+writers = {
+    "text": lambda path: f.write_atomically(path, "new"),
+    "table": lambda path: f.write_parquet(pa.table({"a": [1]}), path),
+    "classifier": lambda path: write_linear(path, scores, scores),
+    "folder": lambda path: into(path.parent),
+    "replication": lambda path: replicate("laissez-faire", source, path.parents[1]),
+}
+for name, write in writers.items():
+    path = Path(sys.argv[1]) / name / sys.argv[2]
+    if name == "replication":
+        path = path.parent / "given" / "texts.jsonl"
+    try:
+        write(path)
+        print(name, "written")
+    except Exception as error:
+        print(name, type(error).__name__, error)
+"""
+
+
+@as_root
+@pytest.mark.parametrize("user", ["root", "nobody"])
+def test_no_writer_follows_a_link_of_another_user(public: Path, user: str) -> None:
+    (public / "source").mkdir()
+    (public / "source" / "file").write_text("new")
+    (public / "source" / "data.csv").write_text("a,b\n1,2\n")
+    owner = NOBODY if user == "root" else 0
+    places = [public / name for name in ("text", "table", "classifier", "folder")]
+    places.append(public / "replication" / "given")
+    for place in places:
+        link = place / ("texts.jsonl" if place.name == "given" else "file")
+        place.mkdir(parents=True)
+        (place / "precious").write_text("mine")
+        (place / "precious").chmod(0o666)
+        link.symlink_to("precious")
+        for path in (place, place.parent) if place.name == "given" else (place,):
+            path.chmod(0o777)
+        os.lchown(link, owner, owner)
+    (public / "replication" / "audit.toml").touch()
+    drop = "" if user == "root" else f"os.setgid({NOBODY}); os.setuid({NOBODY})"
+    imports = WRITERS.replace("source = ", f"{drop}\nsource = ", 1)
+    done = subprocess.run(
+        [sys.executable, "-c", f"{IMPORTS}\nimport os, sys\n{imports}", str(public), "file"],
+        capture_output=True, text=True, check=False, cwd="/",
+    )  # fmt: skip
+    lines = done.stdout.splitlines()
+    assert len(lines) == 5, done.stderr
+    assert all("OptionError" in line and "another user made" in line for line in lines), lines
+    assert {(place / "precious").read_text() for place in places} == {"mine"}
+
+
+def test_a_classifier_is_trained_into_no_folder_of_other_files(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("years of work")
+    for out in (tmp_path, Path("/"), Path.home()):
+        with pytest.raises(OptionError, match=r"holds other files|root of all|home folder"):
+            train_agency(None, "linear", out)  # type: ignore[arg-type]
+    assert (tmp_path / "thesis.txt").read_text() == "years of work"
 
 
 def test_a_folder_is_no_file(tmp_path: Path) -> None:

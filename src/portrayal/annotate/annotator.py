@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 import portrayal.registry as registry
+from portrayal.models import on_one_core
 from portrayal.registry import Component
 from portrayal.run.directory import Run
 from portrayal.run.files import read_parquet, write_parquet
@@ -132,6 +133,7 @@ def annotate_run(
     return stage
 
 
+@on_one_core
 def annotate_shard(
     source: Path,
     target: Path,

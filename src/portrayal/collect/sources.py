@@ -210,6 +210,7 @@ _LOG_OPENING = re.compile(rb'\s*\{\s*"version":\s*\d+,\s*"status":')
 def _file(path: Path) -> TextSource:
     if not path.is_file():
         raise DataError(f"{path}: there is no such file.")
+    before = _moment(path)
     if path.stat().st_size == 0:
         raise DataError(f"{path}: the file is empty; expected a header and rows of texts.")
     suffixes = [s.casefold() for s in path.suffixes]
@@ -231,7 +232,30 @@ def _file(path: Path) -> TextSource:
         raise DataError(f"{path}: no rows were found after the header.")
     with path.open("rb") as stream:
         digest = hashlib.file_digest(stream, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
-    return TextSource(str(path), digest, tuple(columns), rows)
+
+    def unchanged() -> Iterator[Row]:
+        # Rows of one state under the digest of another would be believed ever after.
+        try:
+            yield from rows()
+        except DataError:
+            if _moment(path) == before:
+                raise
+        if _moment(path) != before:
+            raise DataError(
+                f"{path} changed while it was read. Run the same command again once nothing writes "
+                "to it, or name a copy."
+            )
+
+    return TextSource(str(path), digest, tuple(columns), unchanged)
+
+
+def _moment(path: Path) -> tuple[int, int, int] | None:
+    """What moves when a file is written to or put in another's place; None where it is gone."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return None
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _folder(path: Path) -> TextSource:

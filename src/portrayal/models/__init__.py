@@ -11,6 +11,7 @@ from portrayal.models.loading import (
     load_encoder,
     load_transformer,
     probabilities,
+    read_arrays,
     save_encoder,
 )
 from portrayal.models.onnx import has_onnx, load_onnx, on_one_core, read_alone, write_onnx
@@ -25,6 +26,7 @@ __all__ = [
     "on_one_core",
     "probabilities",
     "read_alone",
+    "read_arrays",
     "save_encoder",
     "write_onnx",
 ]

@@ -1,13 +1,16 @@
 """Loading local models and encoders: safetensors or ONNX, and no code that comes with one."""
 
+import zipfile
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from portrayal.errors import DataError, MissingExtraError
+from portrayal.run.files import replacing_files
 from portrayal.types import FloatArray
 
 Kind = Literal["AutoModelForCausalLM", "AutoModelForSequenceClassification"]
@@ -28,6 +31,30 @@ class Transformer:
     model: Any
     tokenizer: Any
     missing: Collection[str]
+
+
+_MOST_ARRAYS = 2**31
+"""Bytes that the arrays of one file may unpack to."""
+
+
+def read_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
+    """Return the arrays of an .npz file by their names; nothing in it is executed.
+
+    Raises
+    ------
+    DataError
+        When it is missing, is no such file or damaged, holds objects, or unpacks to more than
+        2 GiB.
+    """
+    try:
+        with zipfile.ZipFile(path) as packed:
+            size = sum(entry.file_size for entry in packed.infolist())
+        if size > _MOST_ARRAYS:
+            raise ValueError(f"it unpacks to {size:,} bytes, {_MOST_ARRAYS:,} at most are read")
+        with np.load(path, allow_pickle=False) as arrays:
+            return {name: arrays[name] for name in arrays.files}
+    except Exception as error:  # zipfile, zlib and numpy raise many kinds, down to MemoryError
+        raise DataError(f"{path}: not a readable file of arrays ({error}).") from error
 
 
 def load_transformer(
@@ -153,11 +180,11 @@ def load_encoder(where: str, *, new_head: bool = False, seed: int = 0) -> Encode
 
 def save_encoder(encoder: Encoder, out: Path) -> None:
     """Write config, tokenizer and safetensors weights to a folder."""
-    out.mkdir(parents=True, exist_ok=True)
     encoder.model.config.id2label = {0: "communal", 1: "agentic"}
     encoder.model.config.label2id = {"communal": 0, "agentic": 1}
-    encoder.model.save_pretrained(out, safe_serialization=True)
-    encoder.tokenizer.save_pretrained(out)
+    with replacing_files(out) as folder:
+        encoder.model.save_pretrained(folder, safe_serialization=True)
+        encoder.tokenizer.save_pretrained(folder)
 
 
 def probabilities(

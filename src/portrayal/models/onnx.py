@@ -19,7 +19,7 @@ R = TypeVar("R")
 
 def has_onnx() -> bool:
     """Return whether the packages that `load_onnx` needs are installed, without importing them."""
-    return all(map(find_spec, ("onnxruntime", "threadpoolctl", "tokenizers")))
+    return all(map(find_spec, ("onnxruntime", "tokenizers")))
 
 
 def load_onnx(model: Path, tokenizer: Path, *, threads: int = 0) -> tuple[Any, Any]:
@@ -65,9 +65,11 @@ def load_onnx(model: Path, tokenizer: Path, *, threads: int = 0) -> tuple[Any, A
 
 
 def on_one_core(work: Callable[P, R]) -> Callable[P, R]:
-    """Return a function in which numpy multiplies on one core.
+    """Return a function in which numpy and scipy multiply on one core.
 
-    Matrices of one text are small: on several cores threads mostly wait for one another.
+    Several threads of BLAS add floats in another order, so that the last bits of an estimate would
+    depend on the machine's cores and on who started the audit. Matrices here are small besides:
+    threads mostly wait for one another.
     """
 
     @wraps(work)

@@ -24,6 +24,7 @@ from portrayal.collect.tables import keep_table
 from portrayal.collect.texts import SHARD_ROWS, alike_models, said_left_out
 from portrayal.errors import OptionError
 from portrayal.measure import check_measures, with_q_in
+from portrayal.models import on_one_core
 from portrayal.pipeline.config import AuditConfig
 from portrayal.pipeline.datasheet import write_datasheet
 from portrayal.pipeline.questions import asked_when, check_questions
@@ -59,6 +60,7 @@ MOST_SAID = 3
 _ADDRESS = re.compile(r"\w{2,}:/", re.ASCII)  # pathlib makes "s3://" into "s3:/"
 
 
+@on_one_core
 def audit(
     study: str,
     *,

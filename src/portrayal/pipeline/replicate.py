@@ -28,7 +28,7 @@ from portrayal.pipeline.config import AuditConfig
 from portrayal.reference import published
 from portrayal.run import Run, flatten_estimates
 from portrayal.run.directory import MARKS
-from portrayal.run.files import check_folder
+from portrayal.run.files import check_folder, replacing
 from portrayal.types import Say
 
 
@@ -118,7 +118,9 @@ def replicate(
     counts = dict.fromkeys(written, 0)
     with ExitStack() as stack:
         files = {
-            part: stack.enter_context(path.open("w", encoding="utf-8"))
+            part: stack.enter_context(
+                stack.enter_context(replacing(path)).open("w", encoding="utf-8")
+            )
             for part, path in written.items()
         }
         for row, part in _rows(Path(data), spec, names, left_out):

@@ -103,6 +103,17 @@ def _open_stream(path: Path) -> int:
     return os.open(path, os.O_WRONLY | os.O_APPEND)
 
 
+@contextmanager
+def replacing_files(folder: Path) -> Iterator[Path]:
+    """Yield an empty folder whose files come into `folder` in the end, as `replacing` writes."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".saving-", dir=folder) as made:
+        yield Path(made)
+        for path in sorted(Path(made).iterdir()):
+            with replacing(folder / path.name) as temporary:
+                path.replace(temporary)
+
+
 def check_folder(path: Path, *marks: str) -> None:
     """Refuse to write into a folder that is not this tool's: `/`, the home folder, others' files.
 

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coding.raters import project
+from portrayal.coding.project import hashed
 from portrayal.coding.server import Address, check_certificate, check_password, take_address
 from portrayal.coding.server.gate import TRIES, Gate
 from portrayal.errors import OptionError
@@ -125,12 +126,53 @@ def test_the_password_is_needed_beside_the_token(locked: Page) -> None:
     browser.close()
 
 
+GUESSED = pytest.mark.fault(
+    "a password, or a rater's personal code, is guessed by brute force",
+    "from the tenth wrong one on all wait a minute, the right one too, and the owner is told once",
+)
+
+
+@GUESSED
 def test_guessing_is_slowed(locked: Page) -> None:
     browser = Client(locked.port)
     found = [browser.post("/enter", token=locked.token, password=f"{i}")[0] for i in range(15)]
     assert found[-1] == 429
     assert browser.post("/enter", token=locked.token, password="correct horse")[0] == 429
     browser.close()
+
+
+@GUESSED
+def test_the_owner_is_told_of_guesses(caplog: pytest.LogCaptureFixture) -> None:
+    gate = Gate(Address("127.0.0.1", 1, "t"), "a password")
+    for _ in range(TRIES - 1):
+        gate.takes_password("wrong")
+    assert gate.takes_password("a password")
+    assert not caplog.records
+    for _ in range(5):
+        gate.takes_password("wrong")
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    assert "10 wrong passwords in a minute" in caplog.text
+    for _ in range(TRIES):
+        gate.takes_code("\x1b[2Jann", "wrong", hashed("right"))
+    assert len(caplog.records) == 2
+    assert "codes of '\\x1b[2Jann'" in caplog.text
+
+
+@GUESSED
+def test_the_owner_reads_of_guesses_on_the_terminal(tmp_path: Path) -> None:
+    env = {"PORTRAYAL_CODE_PASSWORD": "correct horse"}
+    served = Page(project(tmp_path / "p").folder, "--host", "0.0.0.0", "--password", env=env)
+    browser = Client(served.port)
+    try:
+        statuses = [
+            browser.post("/enter", token=served.token, password=f"{i}")[0] for i in range(1000)
+        ]
+    finally:
+        browser.close()
+        served.process.terminate()
+        output, _ = served.process.communicate(timeout=30)
+    assert statuses == [403] * TRIES + [429] * (1000 - TRIES)
+    assert output.count("somebody may be guessing") == 1
 
 
 def test_a_gate_opens_again() -> None:

@@ -17,6 +17,7 @@ from portrayal.collect.ask import (
     ask_model,
     provider_of,
 )
+from portrayal.collect.ask.budget import MOST_TOKENS
 from portrayal.collect.ask.wire import unpacked, usage_in, wrong_with
 from servers.openai_server import MALFORMED
 
@@ -216,6 +217,19 @@ def test_what_unpacks_to_too_much_is_one_failed_answer(
     assert server.requests == 2
     assert report.outcomes == {"failed": 1, "ok": 1}
     assert [why in row["reason"] for row in rows(run) if row["outcome"] == "failed"] == [True]
+    assert report.usage.output_tokens >= MOST_TOKENS  # what it cost is not known, and not nothing
+
+
+@BOMB
+@pytest.mark.parametrize("kind", ["bomb", "odd_packing"])
+def test_what_unpacks_to_too_much_counts_against_the_budget(serve, run, prompts, kind):
+    server = serve(faults={kind: 1.0})
+    capped = provider_of("server:test", base_url=server.base_url, parameters={"max_tokens": 50})
+    options = {"budget": "1000 tokens", "retry": QUICK, "concurrency": 1}
+    report = collect_texts(run, prompts, capped, 15, **options)
+    assert report.stopped == "budget"
+    assert server.requests * 50 <= report.usage.total <= 1000
+    assert report.usage.estimated_tokens == report.usage.total
 
 
 def test_the_bound_is_a_setting(serve, run, prompts, rows, monkeypatch):

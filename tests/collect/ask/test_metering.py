@@ -74,3 +74,9 @@ def test_what_never_came_is_not_charged_and_what_came_unreadable_is():
     assert charged(TryAgainError("timeout", "no"), ["ask"], None) == Usage()
     assert charged(RejectedError("too long"), ["ask"], None) == Usage()
     assert charged(TryAgainError("body", "no"), ["ask"], None) == Usage(67, 0, 67)
+    # A bound by the bytes that came ends where no model goes on; of what was not read, at the cap.
+    long = TryAgainError("body", "no", usage=Usage(0, 20_000_000, 20_000_000))
+    assert charged(long, ["ask"], None) == Usage(67, 10_000_000, 10_000_067)
+    unread = RejectedError("too large", usage=long.usage)
+    assert charged(unread, ["ask"], None) == Usage(67, 10_000_000, 10_000_067)
+    assert charged(unread, ["ask"], 50) == Usage(67, 50, 117)

@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 from portrayal.annotate.agency.classifier import rows
 from portrayal.errors import DataError
+from portrayal.models import read_arrays
+from portrayal.run.files import replacing
 from portrayal.types import FloatArray, IntArray
 
 _TOKEN = re.compile(r"\[[a-z]+\]|[^\W\d_]+(?:['’][^\W\d_]+)?|\d+|[,;]")
@@ -237,18 +239,18 @@ def read_linear(path: Path, masked: bool = True) -> LinearClassifier:
     """
     side = "masked" if masked else "plain"
     try:
-        with np.load(path) as arrays:
-            if int(arrays["format"]) != FORMAT:
-                raise KeyError("format")
-            name = bytes(arrays["name"]).decode()
-            parts: dict[str, dict[str, float]] = {}
-            for part in ("words", "tails", "pairs", "grams"):
-                keys = bytes(arrays[f"{side}_{part}_keys"]).decode()
-                values = arrays[f"{side}_{part}"] * float(arrays[f"{side}_{part}_scale"])
-                names = keys.split("\n") if keys else []
-                parts[part] = dict(zip(names, values.tolist(), strict=True))
-            bias = float(arrays[f"{side}_bias"])
-    except (OSError, ValueError, KeyError) as error:
+        arrays = read_arrays(path)
+        if int(arrays["format"]) != FORMAT:
+            raise KeyError("format")
+        name = bytes(arrays["name"]).decode()
+        parts: dict[str, dict[str, float]] = {}
+        for part in ("words", "tails", "pairs", "grams"):
+            keys = bytes(arrays[f"{side}_{part}_keys"]).decode()
+            values = arrays[f"{side}_{part}"] * float(arrays[f"{side}_{part}_scale"])
+            names = keys.split("\n") if keys else []
+            parts[part] = dict(zip(names, values.tolist(), strict=True))
+        bias = float(arrays[f"{side}_bias"])
+    except (DataError, ValueError, KeyError, TypeError) as error:
         raise DataError(
             f"{path}: no linear agency classifier of format {FORMAT} ({error}). "
             "Train one with: portrayal build classifier"
@@ -277,7 +279,7 @@ def write_linear(path: Path, masked: WordScores, plain: WordScores) -> None:
             arrays[f"{side}_{part}"] = whole[kept]
             arrays[f"{side}_{part}_scale"] = np.array(scale)
             arrays[f"{side}_{part}_keys"] = np.frombuffer("\n".join(keys).encode(), dtype=np.uint8)
-    with path.open("wb") as stream:
+    with replacing(path) as temporary, temporary.open("wb") as stream:
         np.savez_compressed(stream, **arrays)
 
 

@@ -44,6 +44,7 @@ from portrayal.models import (
     write_onnx,
 )
 from portrayal.records import Prompt
+from portrayal.run.files import replacing_files
 from portrayal.types import FloatArray
 from portrayal.validate import check_choice
 
@@ -170,15 +171,18 @@ def shipped_logit(folder: Path = WEIGHTS) -> Callable[[str], float]:
     from portrayal.annotate.people.reader import network, rows
 
     reader = rows.reader_folder(rows.SHIPPED)
-    session, tokenizer = load_onnx(folder / ENCODER, reader / network.TOKENIZER, threads=1)
     words = network.Embeddings.load(reader / network.WORDS)
-    known = json.loads((folder / CARD).read_text(encoding="utf-8"))["sha256"]
-    content = (folder / ENCODER).read_bytes() + words.table.tobytes()
+    try:
+        known = json.loads((folder / CARD).read_text(encoding="utf-8"))["sha256"]
+        content = (folder / ENCODER).read_bytes() + words.table.tobytes()
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise DataError(f"{folder}: no classifier could be read ({error}).") from error
     if known != hashlib.sha256(content).hexdigest():
         raise DataError(
             f"{folder}: encoder and words are not those that the card names ({known}). Install "
             "or train it again."
         )
+    session, tokenizer = load_onnx(folder / ENCODER, reader / network.TOKENIZER, threads=1)
     tokenizer.no_padding()
     tokenizer.enable_truncation(_TOKENS)
 
@@ -210,7 +214,6 @@ def export_onnx(folder: Path, out: Path) -> Path:
             f"{folder}: there is no {TOKENIZER}, which an export needs; its tokenizer is of an "
             "older kind. Train from an encoder with a fast tokenizer."
         )
-    out.mkdir(parents=True, exist_ok=True)
     encoder = load_encoder(str(folder))
     encoder.model.config._attn_implementation = "eager"
     encoder.model.config.return_dict = False
@@ -218,8 +221,9 @@ def export_onnx(folder: Path, out: Path) -> Path:
         ["A short sentence.", "A sentence with more words."], padding=True, return_tensors="pt"
     )
     example = {name: made[name] for name in ("input_ids", "attention_mask")}
-    write_onnx(encoder.model.cpu().eval(), example, "logits", out / MODEL)
-    shutil.copyfile(folder / TOKENIZER, out / TOKENIZER)
+    with replacing_files(out) as new:
+        write_onnx(encoder.model.cpu().eval(), example, "logits", new / MODEL)
+        shutil.copyfile(folder / TOKENIZER, new / TOKENIZER)
     return out
 
 

@@ -29,7 +29,7 @@ from portrayal.annotate.agency.loading import export_onnx, load_classifier
 from portrayal.annotate.agency.masking import mask
 from portrayal.errors import DataError, OptionError
 from portrayal.models import Encoder, load_encoder, probabilities, save_encoder
-from portrayal.run.files import replacing
+from portrayal.run.files import check_folder, replacing, replacing_files, write_atomically
 from portrayal.shown import markdown_table
 from portrayal.types import IntArray
 from portrayal.validate import check_count, check_seed
@@ -408,15 +408,12 @@ def train_agency(
         As the parts raise them.
     """
     fitting = fitting or Fitting()
-    # Refuse a folder of other files, and one of a stopped training unless it is resumed
-    if (out / STATE).is_file():
-        if not resume:
-            raise OptionError(
-                f"{out} holds a training that was stopped. Go on with --resume, or remove the "
-                "folder to start again."
-            )
-    elif out.is_dir() and any(out.iterdir()) and not (out / "agency.json").is_file():
-        raise OptionError(f"{out} holds other files; name a new folder for the classifier.")
+    check_folder(out, "agency.json", STATE)
+    if (out / STATE).is_file() and not resume:
+        raise OptionError(
+            f"{out} holds a training that was stopped. Go on with --resume, or remove the "
+            "folder to start again."
+        )
     if export and base == "linear":
         raise OptionError("the linear classifier is arrays already and is not exported to ONNX.")
     if whole and validation:
@@ -488,6 +485,7 @@ def train_checkpoints(
         )
     seeds = [replace(fitting, seed=fitting.seed + i) for i in range(n)]
     wanted = {out / f"seed-{each.seed}": each for each in seeds}
+    check_folder(out, EXPORTS, *(folder.name for folder in wanted))
     if out.is_dir() and not {*wanted, out / EXPORTS} >= set(out.iterdir()):
         raise OptionError(
             f"{out} holds other files, or checkpoints of other seeds; name a new folder."
@@ -505,7 +503,8 @@ def train_checkpoints(
             done.append(train_agency(labelled, base, folder, fitting=own, **how))
     for folder in wanted if how.get("export") else ():
         if (folder / EXPORTS).is_dir():
-            shutil.copytree(folder / EXPORTS, out / EXPORTS / folder.name, dirs_exist_ok=True)
+            with replacing_files(out / EXPORTS / folder.name) as new:
+                shutil.copytree(folder / EXPORTS, new, dirs_exist_ok=True)
     return done
 
 
@@ -549,7 +548,7 @@ def _write_card(
         if held
         else _UNSCORED,
     )
-    (done.folder / "README.md").write_text(text, encoding="utf-8")
+    write_atomically(done.folder / "README.md", text)
     facts = {
         "base": base,
         "masked": None if linear else masked,
@@ -558,7 +557,7 @@ def _write_card(
         "epochs": [asdict(epoch) for epoch in done.epochs],
         "scores": [score.as_json() for score in done.scores],
     }
-    (done.folder / "agency.json").write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+    write_atomically(done.folder / "agency.json", json.dumps(facts, indent=2) + "\n")
 
 
 def scores_table(scores: tuple[AgencyScore, ...]) -> str:

@@ -9,7 +9,6 @@ nothing but the document. Documents with the same number of distinct words are w
 
 import hashlib
 import json
-import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -21,6 +20,7 @@ from scipy.special import psi
 
 from portrayal.annotate.topics.corpus import Bags, Floats, Ints, bags_of, forms, lemmas
 from portrayal.errors import DataError
+from portrayal.models import read_arrays
 from portrayal.run.directory import Run
 from portrayal.run.files import Column, read_parquet, replacing, write_atomically
 from portrayal.run.stages import fingerprint
@@ -248,12 +248,12 @@ def load_topics(folder: str | Path) -> TopicModel:
         raise DataError(f"{folder / WORDS}: expected a list of words.")
     facts = about.get("facts")
     path = folder / ARRAYS
+    if not path.is_file():
+        raise DataError(f"{path.parent} holds no topic model: {path.name} is missing.")
+    stored = read_arrays(path)
     try:
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in _NAMES}
-    except FileNotFoundError:
-        raise DataError(f"{path.parent} holds no topic model: {path.name} is missing.") from None
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        arrays = {name: stored[name] for name in _NAMES}
+    except KeyError as error:
         raise DataError(f"{path}: expected the arrays {', '.join(_NAMES)}: {error}.") from error
     for name, array in arrays.items():
         usable = array.dtype.kind == "f" and bool(np.isfinite(array).all() and (array >= 0).all())

@@ -5,6 +5,7 @@ import hashlib
 import hmac
 import ipaddress
 import json
+import logging
 import os
 import secrets
 import socket
@@ -18,6 +19,7 @@ from portrayal.coding.project import matches
 from portrayal.errors import OptionError
 from portrayal.run.files import replacing
 
+log = logging.getLogger("portrayal.raters")
 FILE = "address.json"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -216,6 +218,10 @@ class Gate:
         if not right:
             with self._lock:
                 self._wrong[person].append(time.monotonic())
+                n_wrong = len(self._wrong[person])
+            if n_wrong == TRIES:  # once, as the next are not compared before these are old
+                what = f"codes of {person!a}" if person else "passwords"
+                log.warning("%d wrong %s in a minute: somebody may be guessing.", n_wrong, what)
         return right
 
     def _session(self, name: str) -> str:

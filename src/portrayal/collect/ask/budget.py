@@ -92,7 +92,8 @@ _CHARACTERS_PER_TOKEN = 4.0
 _OUTPUT_TOKENS = 1_000  # of an answer nobody has seen yet and nobody has capped
 _LONGEST_TOKEN = 16  # characters, on average over a text
 _FRAME_TOKENS = 64  # that a chat template may add to a request
-_MOST_TOKENS = 10_000_000  # of one answer; no model takes or gives as many
+MOST_TOKENS = 10_000_000
+"""Of one request or answer; no model takes or gives as many."""
 
 
 def charged(
@@ -110,14 +111,18 @@ def charged(
     if not came and reported == Usage():
         return reported
     text, answered = "\n\n".join(filter(None, asked)), getattr(result, "text", "")
+    n_answered = reported.output_tokens
+    if reported.estimated_tokens:  # a bound by what came, beyond which no model goes on
+        most = cap if isinstance(result, RejectedError) else None
+        n_answered = min(n_answered, most or MOST_TOKENS)
+    estimated = reported.estimated_tokens - (reported.output_tokens - n_answered)
     sides = (
-        (reported.input_tokens, text, _FRAME_TOKENS, _MOST_TOKENS),
-        (reported.output_tokens, answered, getattr(result, "reasoning", 0), cap or _MOST_TOKENS),
+        (reported.input_tokens, text, _FRAME_TOKENS, MOST_TOKENS),
+        (n_answered, answered, getattr(result, "reasoning", 0), cap or MOST_TOKENS),
     )
-    estimated = reported.estimated_tokens
     counts: list[int] = []
     for count, content, frame, most in sides:
-        plausible = len(content) / _LONGEST_TOKEN <= count <= _MOST_TOKENS
+        plausible = len(content) / _LONGEST_TOKEN <= count <= MOST_TOKENS
         bound = min(most, len(content.encode("utf-8", "replace")) + frame)
         counts.append(count if plausible else bound)
         estimated += 0 if plausible else bound

@@ -136,6 +136,8 @@ class Loop:
             self.collection.record(request, result, outcome, tries, asked_at)
         elif isinstance(result, RejectedError):
             spent = usage if result.refused else None
+            if spent is None and usage.total:  # an answer that was paid for, and is not read
+                self.collection.record_malformed(str(result), usage)
             self.collection.record_unanswered(request, str(result), spent, tries, asked_at)
         else:
             failed[result.kind] += 1

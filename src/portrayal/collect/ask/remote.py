@@ -21,6 +21,7 @@ from pydantic_ai.models import Model, ModelRequestParameters, create_async_httpx
 from pydantic_ai.settings import ModelSettings
 
 from portrayal.collect.ask.batch.store import BatchService, no_batches
+from portrayal.collect.ask.budget import MOST_TOKENS
 from portrayal.collect.ask.provider import (
     RAW,
     Answer,
@@ -74,7 +75,9 @@ def trouble_of(
     if seen is not None and seen.elsewhere:
         return redirected(name, seen.elsewhere)
     if seen is not None and seen.too_large:
-        return RejectedError(f"{name}: {seen.too_large}.")
+        # Its bytes were not counted, so it is charged as the longest that a model may give.
+        most = Usage(0, MOST_TOKENS, MOST_TOKENS)
+        return RejectedError(f"{name}: {seen.too_large}.", usage=most)
     if seen is not None and seen.is_answer:
         return malformed(seen.body, name, variables)
     said = f"{name}: {scrub(_words(error), variables)}"

@@ -89,7 +89,7 @@ def _units_of(
             f"names begin with ({pair!r} is of {unit[pair]!r}); --source {PAIR} makes each pair a "
             "unit"
         )
-    unit = {pair: pair for pair in pairs} | unit
+    unit = {pair: pair for pair in sorted(pairs)} | unit
     asked: dict[frozenset[str], set[str]] = defaultdict(set)
     requests: dict[str, set[str]] = defaultdict(set)
     for about in prompts.values():
@@ -203,7 +203,7 @@ def _pairs_by_text(
 
 def _joined(names: set[str], groups: Iterable[set[str]]) -> dict[str, str]:
     """The first name of everything that groups connect each name with."""
-    parent = {name: name for name in names}
+    parent = {name: name for name in sorted(names)}
 
     def first(name: str) -> str:
         while parent[name] != name:
@@ -213,6 +213,6 @@ def _joined(names: set[str], groups: Iterable[set[str]]) -> dict[str, str]:
 
     for group in groups:
         roots = {first(name) for name in group}
-        for root in roots:
+        for root in sorted(roots):
             parent[root] = min(roots)
     return {name: first(name) for name in sorted(names)}

@@ -20,6 +20,7 @@ from portrayal.report.board.entries import Entry, questions, read_entries
 from portrayal.report.changes import write_watch
 from portrayal.report.charts import Charts, frame
 from portrayal.report.formats import script_json, short
+from portrayal.run import fingerprint
 from portrayal.run.files import check_folder, read_parquet, write_atomically
 from portrayal.run.pages import templates
 from portrayal.stats import rank_ranges
@@ -227,13 +228,16 @@ def _series(entries: list[Entry], site: Path, *, private: bool) -> list[dict[str
             continue
         name = hashlib.sha256(str(folder.resolve()).encode("utf-8", "replace")).hexdigest()[:12]
         page = site / "watched" / f"{name}.html"
-        newest = max(each.run.estimates_path.stat().st_mtime for each in own)
+        stats = {each.run.path.name: each.run.estimates_path.stat() for each in own}
+        state = {run: f"{stat.st_size}:{stat.st_mtime_ns}" for run, stat in stats.items()}
+        mark = f"<!-- {fingerprint(rounds=state)} -->"  # which is later, a clock may say wrongly
         row = {"title": own[0].title, "rounds": len(own), "days": f"{min(days)} to {max(days)}"}
         row |= {"name": "" if private else folder.name, "page": "", "why": ""}
         try:
             if not private:
-                if not (page.is_file() and page.stat().st_mtime > newest):
+                if not (page.is_file() and page.read_bytes().endswith(mark.encode())):
                     write_watch(watch(folder), page)
+                    write_atomically(page, page.read_text(encoding="utf-8") + mark)
                 kept.append(page.name)
                 row["page"] = f"watched/{page.name}"
         except (PortrayalError, OSError) as error:

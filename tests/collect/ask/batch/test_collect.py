@@ -1,8 +1,10 @@
 import os
+import random
 import signal
 import subprocess
 import sys
 import threading
+import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -104,6 +106,13 @@ def test_the_rows_are_those_that_the_runner_would_write(tmp_path, service):
     assert row["attempts"] == 1
 
 
+BAD_DAYS = pytest.mark.fault(
+    "requests of a batch fail, expire or are missing; creating, listing or reading one breaks off",
+    "what has no answer is handed in again; no answer is lost or asked twice",
+)
+
+
+@BAD_DAYS
 @services
 def test_errored_and_missing_items_are_asked_again(tmp_path, service):
     def item(custom_id, prompt, number):
@@ -118,6 +127,7 @@ def test_errored_and_missing_items_are_asked_again(tmp_path, service):
     assert Counter(row["attempts"] for row in rows) == {1: 8, 2: 4}
 
 
+@BAD_DAYS
 @services
 def test_rejected_prompts_fail_alone_and_lasting_errors_are_given_up(tmp_path, service):
     def item(custom_id, prompt, number):
@@ -148,6 +158,7 @@ def test_refusals_and_blocked_prompts_are_refused(tmp_path):
     assert server.creates == 1
 
 
+@BAD_DAYS
 @services
 def test_an_expired_batch_keeps_what_it_has_and_the_rest_is_asked_again(tmp_path, service):
     with BatchServer(end=("expired",)) as server:
@@ -217,6 +228,7 @@ def test_two_processes_cannot_submit_at_once(tmp_path, service):
         assert server.creates == 0
 
 
+@BAD_DAYS
 @services
 @pytest.mark.parametrize("fault", ["lost", "reset", "server_error", "rate_limit"])
 def test_a_create_call_that_fails_is_neither_lost_nor_doubled(tmp_path, service, fault):
@@ -228,6 +240,7 @@ def test_a_create_call_that_fails_is_neither_lost_nor_doubled(tmp_path, service,
     assert set(keys_asked(server).values()) == {1}
 
 
+@BAD_DAYS
 def test_a_listing_that_lags_behind_is_waited_for(tmp_path):
     with BatchServer(create=("lost",), hidden_looks=1) as server:
         collect(tmp_path, "openai", server)
@@ -259,6 +272,7 @@ def test_a_batch_cancelled_elsewhere_is_not_submitted_again_by_itself(tmp_path, 
     assert len(server.jobs) == 1
 
 
+@BAD_DAYS
 @pytest.mark.parametrize("service", ["openai", "google"])
 def test_a_full_queue_is_waited_for(tmp_path, service):
     retry = replace(PACE, max_requests=6)
@@ -304,6 +318,7 @@ def test_an_exhausted_quota_keeps_what_was_answered(tmp_path):
     assert [len(job.requests) for job in server.jobs.values()] == [6, 1]
 
 
+@BAD_DAYS
 @services
 def test_a_download_that_breaks_off_is_repeated(tmp_path, service):
     with BatchServer(broken_downloads=2) as server:
@@ -464,6 +479,10 @@ def killed(monkeypatch):
     return collect_until
 
 
+KILLED = pytest.mark.fault(
+    "kill -9 of a collection by batches, at any moment",
+    "the same command goes on; no batch is lost and no request is handed in twice",
+)
 CRASHES = {
     "before anything was sent": (Submissions, "save", {"calls": 1, "after": True}),
     "between creating and writing down": (Submissions, "save", {"calls": 2}),
@@ -473,6 +492,7 @@ CRASHES = {
 }
 
 
+@KILLED
 @services
 @pytest.mark.parametrize("crash", CRASHES)
 def test_a_process_that_ends_at_a_step_loses_and_doubles_nothing(tmp_path, service, crash, killed):
@@ -486,6 +506,7 @@ def test_a_process_that_ends_at_a_step_loses_and_doubles_nothing(tmp_path, servi
     assert set(keys_asked(server).values()) == {1}
 
 
+@KILLED
 def test_a_process_that_ends_at_every_step_in_turn_loses_and_doubles_nothing(tmp_path, killed):
     with BatchServer(looks=2) as server:
         for calls in range(1, 30):
@@ -528,3 +549,52 @@ def test_killed_between_creating_and_writing_down(tmp_path):
     assert report.complete
     check_whole(tmp_path)
     assert len(server.jobs) == 1
+
+
+CLOCK = pytest.mark.fault(
+    "the clock is set back or forward by days or years, between two commands or within one",
+    "no batch is lost or bought again; the same audit goes on to the same bytes",
+)
+
+
+@CLOCK
+@services
+@pytest.mark.parametrize("days", [-4000, 30])
+def test_a_batch_is_found_again_whatever_the_clock_said(
+    tmp_path, service, days, killed, monkeypatch
+):
+    owner, name, how = CRASHES["between creating and writing down"]
+    true = time.time
+    with BatchServer(looks=2) as server:
+        with monkeypatch.context() as patched:
+            patched.setattr(
+                "portrayal.collect.ask.batch.store.time.time", lambda: true() + days * 86_400
+            )
+            assert killed(owner, name, tmp_path, service, server, **how)
+        report = collect(tmp_path, service, server)
+    assert report.complete
+    check_whole(tmp_path)
+    assert len(server.jobs) == 1
+    assert set(keys_asked(server).values()) == {1}
+
+
+@KILLED
+@pytest.mark.parametrize("seed", range(3))
+def test_killed_again_and_again(tmp_path, seed):
+    draw = random.Random(seed)
+    with BatchServer(looks=6) as server:
+        arguments = [str(tmp_path), "openai:gpt-test", f"{server.url}/v1"]
+        for _ in range(3):
+            child = subprocess.Popen([sys.executable, "-c", CHILD, *arguments])
+            until, creates = time.monotonic() + 60, server.creates
+            while server.creates == creates == 0 and child.poll() is None:
+                assert time.monotonic() < until
+                time.sleep(0.01)
+            time.sleep(draw.uniform(0, 1.5))
+            child.kill()
+            child.wait()
+        report = collect(tmp_path, "openai", server)
+    assert report.complete
+    check_whole(tmp_path)
+    assert len(server.jobs) == 1
+    assert set(keys_asked(server).values()) == {1}

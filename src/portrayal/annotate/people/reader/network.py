@@ -17,7 +17,7 @@ from scipy import special
 import portrayal.reference as reference
 from portrayal.annotate.people.stories.scene import Scene
 from portrayal.errors import DataError
-from portrayal.models import load_onnx, on_one_core
+from portrayal.models import load_onnx, on_one_core, read_arrays
 from portrayal.reference import FEMININE, MASCULINE, NON_BINARY
 from portrayal.types import FloatArray, IntArray
 
@@ -255,9 +255,9 @@ class Embeddings:
 
     @classmethod
     def load(cls, path: Path) -> "Embeddings":
-        """Read the file of a reader's words; OSError, ValueError or KeyError where it is none."""
-        with np.load(path, allow_pickle=False) as raw:
-            return cls(raw["table"], np.float32(raw["scale"]), np.float32(raw["zero"]))
+        """Read the file of a reader's words; DataError or KeyError where it is none."""
+        raw = read_arrays(path)
+        return cls(raw["table"], np.float32(raw["scale"]), np.float32(raw["zero"]))
 
     def of(self, ids: Sequence[int]) -> npt.NDArray[np.float32]:
         """Return the embeddings of tokens, shape (n_tokens, width)."""
@@ -415,20 +415,23 @@ def load_network(folder: Path, *, threads: int = 0) -> Network:
     missing = [name for name, path in files.items() if not path.is_file()]
     if missing:
         raise DataError(f"{folder}: no reader could be read: {', '.join(missing)} missing.")
-    session, tokenizer = load_onnx(files[ENCODER], files[TOKENIZER], threads=threads)
     try:
         card = json.loads(files[CARD].read_text(encoding="utf-8"))
-        with np.load(files[HEADS], allow_pickle=False) as raw:
-            heads = {name: raw[name].astype(np.float32) for name in raw.files}
-        words = Embeddings.load(files[WORDS])
-        digest = digest_of(folder)
-    except (OSError, ValueError, KeyError) as error:
+        named, digest = card["sha256"], digest_of(folder)
+    except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
         raise DataError(f"{folder}: no reader could be read ({error}).") from error
-    if card.get("sha256") != digest:
+    if named != digest:  # before any library reads what may be made to harm it
         raise DataError(
             f"{folder}: the files of the reader are not those that its card names (expected sha256 "
-            f"{card.get('sha256')}, got {digest}). Install or train it again."
+            f"{named}, got {digest}). Install or train it again."
         )
+    session, tokenizer = load_onnx(files[ENCODER], files[TOKENIZER], threads=threads)
+    try:
+        weights = read_arrays(files[HEADS])
+        heads: dict[str, Any] = {n: values.astype(np.float32) for n, values in weights.items()}
+        words = Embeddings.load(files[WORDS])
+    except (ValueError, KeyError, TypeError) as error:
+        raise DataError(f"{folder}: no reader could be read ({error}).") from error
     tokenizer.no_padding()
     tokenizer.no_truncation()
 

@@ -6,7 +6,7 @@ again and reading its results are each service's, because only there can a batch
 
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import Any, Self
@@ -211,10 +211,20 @@ class RemoteBatches:
 
 
 ENDPOINT = "/v1/responses"
-SKEW = 86_400
-"""Seconds by which the endpoint's clock may differ from ours."""
+LISTED = 10_000
+"""Batches, the newest of an account, among which a submission is looked for. No time ends the
+search: our clock may have been set since, and what is not found would be bought again."""
 _UNRUN: dict[str, BatchResultStatus] = {"batch_expired": "expired", "batch_cancelled": "canceled"}
 _FULL = "token_limit_exceeded"
+
+
+async def _newest(batches: AsyncIterator[Any]) -> AsyncIterator[Any]:
+    """The first `LISTED` of batches that come newest first."""
+    left = iter(range(LISTED))
+    async for batch in batches:
+        if next(left, None) is None:
+            return
+        yield batch
 
 
 class OpenAIBatches(RemoteBatches):
@@ -253,9 +263,7 @@ class OpenAIBatches(RemoteBatches):
         model: Any = self._model
         with self._sorted("listing batches"):
             found: list[tuple[str, bool]] = []
-            async for batch in model.client.batches.list(limit=100):  # newest first
-                if batch.created_at < submission.made_at - SKEW:
-                    break
+            async for batch in _newest(model.client.batches.list(limit=100)):
                 if (batch.metadata or {}).get(
                     "portrayal"
                 ) == submission.mark and batch.id not in known:
@@ -336,9 +344,7 @@ class AnthropicBatches(RemoteBatches):
         with self._sorted("listing batches"):
             found: list[tuple[str, bool]] = []
             batches = model.client.beta.messages.batches
-            async for batch in batches.list(limit=100):  # newest first
-                if batch.created_at.timestamp() < submission.made_at - SKEW:
-                    break
+            async for batch in _newest(batches.list(limit=100)):
                 counts = batch.request_counts
                 ended = counts.succeeded + counts.errored + counts.canceled + counts.expired
                 if batch.id in known or counts.processing + ended != len(submission.items):
