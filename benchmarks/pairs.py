@@ -109,6 +109,7 @@ def part_of(sets: MatchedSets, index: np.ndarray, **fields: Any) -> MatchedSets:
         written=sets.written[:, index],
         neutral=sets.neutral[:, index],
         n_answers=sets.n_answers[index],
+        scatter=None if sets.scatter is None else tuple(x[:, index] for x in sets.scatter),
         names=tuple(sets.names[i] for i in index.tolist()),
         **fields,
     )

@@ -58,8 +58,8 @@ def test_gemma_differs_as_published(run):
 
 
 def test_llama_3_differs_in_no_score(run):
-    """What is found of its words is how a text opens ("Mr [name], an 84-year-old resident")."""
-    assert set(stated(run, "llama3")) <= {"[name] an", "resident"}
+    """What is found of its words is how a text opens ("Mr [name], an 84-year-old ...")."""
+    assert set(stated(run, "llama3")) <= {"[name] an", "facility has"}
 
 
 def test_t5_names_appearance_more_of_women(run):
@@ -118,7 +118,8 @@ def test_means_and_p_are_those_of_a_plain_count(plain, run, model, score):
     # The plain count hides no name; where that matters the difference as written stands beside.
     assert e.details.get("unmasked", e.value) == pytest.approx(mean, abs=1e-9)
     assert e.value == pytest.approx(mean, rel=0.03, abs=2e-3)
-    if len(set(n.tolist())) == 1 and "unmasked" not in e.details:  # a t test on means of sources
+    plain_units = len(set(n.tolist())) == 1 and len(n) == e.n_clusters
+    if plain_units and "unmasked" not in e.details:  # a t test on means of sources
         p = stats.ttest_1samp(total / n, 0.0).pvalue
         assert e.tests[0].p == pytest.approx(p, abs=1e-6)
     else:  # otherwise the sandwich variance of a weighted mean, near it

@@ -62,6 +62,7 @@ AUDIT = ("audit", "laissez-faire", "--out", "r", "--texts")
         ((*AUDIT, "stories.jsonl", "--column", "text=x"), ["'x'", "'story'"]),
         ((*AUDIT, "stories.jsonl", "--column", "x=story"), ["'x'", "subject_name"]),
         ((*AUDIT, "stories.jsonl", "subject_name"), ["unexpected", "subject_name"]),
+        (("audit", "pairs", "stories.jsonl"), ["unexpected", "--texts FILE"]),
         (("list", "estimates", "."), [". is not a run"]),
         (("list", "estimates", "missing"), ["missing is not a run"]),
         (("report", "missing"), ["missing is not a run"]),

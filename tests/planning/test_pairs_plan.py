@@ -12,6 +12,7 @@ from command import invoke
 from portrayal.errors import OptionError
 from portrayal.planning import PairDesign, of_share
 from portrayal.planning.pairs import icc_of
+from portrayal.records import FEW_PROMPTS
 from portrayal.stats import exchange_test
 
 AUDITS = 400
@@ -52,12 +53,10 @@ def test_power_of_ten_points_of_refusals() -> None:
     assert np.mean(p < 0.05 / 28) == pytest.approx(0.8, abs=0.05)
 
 
-def test_few_sources_have_no_p_small_enough() -> None:
+def test_fewer_sources_than_a_finding_takes_find_nothing() -> None:
     design = PairDesign(pairs=1000, icc=0.0)
-    assert design.sources(5.0) == design.fewest == 11
-    p, few = (exchange_test(np.ones((n, 1)), np.random.default_rng(0))[0] for n in (11, 10))
-    assert p[0] < 0.05 / 28 < few[0]
-    assert np.isnan(design.detectable(2))
+    assert design.sources(5.0) == design.fewest == FEW_PROMPTS == 5
+    assert np.isnan(design.detectable(4))
 
 
 def test_icc_by_the_analysis_of_variance() -> None:
@@ -110,7 +109,7 @@ def test_the_command_measures_on_a_run_and_prices_prompts(tmp_path: Path) -> Non
     shown = invoke(*command, "--price", "1/2", "--icc", ".3", "--difference", ".1").stdout
     assert "texts: 8 (8 prompts × 1 sample × 1 model)" in shown
     assert "cost: 0.00 USD" in shown
-    assert "sources: 2, each of 2 pairs: find none, whatever its size: give 11 or more" in shown
+    assert "sources: 2, each of 2 pairs: find none, whatever its size: give 5 or more" in shown
     assert "correlate by 0.3" in shown
     assert "Unknown option" in invoke("plan", "pairs", "--equivalence").stderr
     assert "Unknown option" in invoke("plan", "agency", "--pairs", "2").stderr

@@ -267,7 +267,10 @@ def _usage(error: CycloptsError, tokens: Sequence[str]) -> str:
     """What is wrong with the words of a command, and where the right ones are."""
     text = str(error).partition(" Available commands:")[0]
     if isinstance(error, UnusedCliTokensError):
-        text = f"unexpected: {' '.join(error.unused_tokens or ())}."
+        unused = [*(error.unused_tokens or ())]
+        text = f"unexpected: {' '.join(unused)}."
+        if any(map(os.path.isfile, unused)):
+            text += " Texts are named with --texts FILE."
     if isinstance(error, UnknownOptionError):
         key = str(error.token.keyword or error.token.value).lstrip("-").replace("-", "_")
         defaults = (getattr(error.target, "__kwdefaults__", None) or {}).values()

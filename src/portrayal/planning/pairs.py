@@ -11,7 +11,7 @@ and the test is Student's t with G − 1 degrees of freedom. (Kish 1965, section
 """
 
 from dataclasses import dataclass, replace
-from math import ceil, isnan, log2, sqrt
+from math import isnan, sqrt
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from portrayal.errors import OptionError
 from portrayal.measure.matched import MatchedSets
 from portrayal.measure.matched.differences import contrasts, within_sets
 from portrayal.planning.effects import detectable_difference
+from portrayal.records import FEW_PROMPTS
 from portrayal.types import FloatArray, IntArray
 from portrayal.validate import check_count, check_level
 
@@ -79,11 +80,8 @@ class PairDesign:
 
     @property
     def fewest(self) -> int:
-        """The fewest sources that can state anything.
-
-        Exchanging the halves of G sources gives 2^(G−1) distances, so that p is 2^(1−G) or more.
-        """
-        return max(ceil(log2(2.0 * self.tests / (1.0 - self.level))), 2)
+        """The fewest sources of which an audit states anything (`Estimate.enough`)."""
+        return FEW_PROMPTS
 
     def detectable(self, sources: int) -> float:
         """Return the smallest mean difference that so many sources find; NaN below `fewest`.

@@ -89,6 +89,8 @@ def first_screen(view: View) -> FirstScreen:
             f"What is stated of {fmt.listed(list(fields))} is as the scorer reads: how far its "
             "errors move it is not known. Labels of a sample by hand tell (--hand-labels).",
         )
+    units = report_of(view).wording.clusters
+    stated, here = (tuple(replace(x, units=units) for x in some) for some in (stated, here))
     screen = replace(screen, stated=stated, here=here, cannot=cannot, planted=known)
     return replace(screen, none=lead.sentence or screen.none, lead=lead)
 
@@ -188,7 +190,7 @@ def finding_lines(run: Run, most: int | None = None) -> Iterator[str]:
         yield f"{rank}. {each.headline}."
         yield f"   {each.sure}; {'; '.join(told)}"
     for each in screen.here if most is None or not screen.stated else ():
-        yield f"In these prompts: {each.headline}."
+        yield f"In these {each.of_units}: {each.headline}."
         yield f"   {'; '.join(each.facts)}"
     for line in screen.asked:
         yield f"asked beforehand: {line}"

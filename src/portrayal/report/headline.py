@@ -6,6 +6,7 @@ with the reason and what would help.
 """
 
 import math
+import shlex
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +28,14 @@ from portrayal.registry import described, form_of
 from portrayal.report.passages import rows_of
 from portrayal.report.schemas import SCHEMAS
 from portrayal.report.sentences import where_words
-from portrayal.report.strength import HERE, Stated, clusters_of, holds_here, units
+from portrayal.report.strength import (
+    HERE,
+    Stated,
+    clusters_of,
+    holds_here,
+    unit_words,
+    units,
+)
 from portrayal.report.study import report_of
 from portrayal.report.view import SURE, View, beyond_chance, no_difference, q_of
 from portrayal.report.words import capital, group_label, group_words, measure_title
@@ -160,8 +168,9 @@ def headline(view: View, stated: Sequence[Stated]) -> Headline:
     """Return what a run leads with, beside its findings."""
     words = report_of(view).wording
     readable = int(view.note.get("outcomes", {}).get("ok", 0))
-    fixed = any(e.population == THESE for e in view.estimates)
-    counted = f"{readable:,} {words.texts}{' to these prompts' * fixed}"
+    judged = [e for e in view.estimates if e.population == THESE]
+    where = f" to these {unit_words(judged[0], words.clusters)}" if judged else ""
+    counted = f"{readable:,} {words.texts}{where}"
     tested = hypotheses(view)
     shown = {id(e) for each in stated for e in each.estimates}
     every = [_hypothesis(view, e, tested) for e in tested]
@@ -176,10 +185,12 @@ def headline(view: View, stated: Sequence[Stated]) -> Headline:
     if not unseen and not questions:
         unseen = _untested(view, readable)
     elif not unseen and not any(each.in_reach for each in questions):
-        unseen = f"only ratios above {WIDEST:g} could have been found; it takes more prompts"
+        more_units = unit_words(tested[0], words.clusters)
+        unseen = f"only ratios above {WIDEST:g} could have been found; it takes more {more_units}"
     if unseen:
         return Headline("not measured", f"Nothing could be seen in {counted}: {unseen}.", (), ())
-    beyond = " beyond these very prompts" * any(map(holds_here, tested))
+    alone = next(filter(holds_here, tested), None)
+    beyond = f" beyond these very {unit_words(alone, words.clusters)}" if alone else ""
     sizes = "; ".join(each.sentence for each in questions[:QUESTIONS])
     if (more := len(questions) - QUESTIONS) > 0:
         sizes += f"; and of {fmt.plural(more, 'more question')}"
@@ -323,19 +334,28 @@ def _untested(view: View, readable: int) -> str:
         )
     valued = [e for e in compared if e.value is not None]
     most = max((e.n_clusters for e in valued), default=0)
+    noun = report_of(view).wording.clusters.removesuffix("s")
     if valued and most < FEW_PROMPTS:
+        largest = max(valued, key=lambda e: e.n_clusters)
+        if view.study.matched and largest.population != THESE:
+            run = shlex.quote(str(view.run.path))
+            return (
+                f"a comparison rests on {clusters_of(largest, noun=noun)} at most, and it takes "
+                f"{FEW_PROMPTS}; `portrayal plan pairs {run}` says how many find a difference of "
+                "which size"
+            )
         if any(e.population == THESE for e in valued):
             return f"a comparison rests on {fmt.plural(most, 'text')}, and it takes {FEW_PROMPTS}"
         missing = FEW_PROMPTS + 1 - most
         texts = max(math.ceil(readable / max(most, 1)), 4 * FEW_PEOPLE)
         return (
-            f"a comparison rests on {fmt.plural(most, 'prompt')} at most, and it takes "
-            f"{FEW_PROMPTS}: about {texts} texts to each of {missing} more prompts would do"
+            f"a comparison rests on {clusters_of(largest, noun=noun)} at most, and it takes "
+            f"{FEW_PROMPTS}: about {texts} texts to each of {missing} more {noun}s would do"
         )
     if valued and not any(e.enough for e in valued):
         return (
             f"no group is expected {FEW_PEOPLE} times in a place where it is compared; more texts "
-            "of the same prompts would do"
+            f"of the same {noun}s would do"
         )
     reasons = Counter(e.instruments.get(NO_TEST) or e.undefined for e in compared)
     reasons.pop(None, None)
@@ -404,6 +424,7 @@ def as_facts(view: View, found: Headline, stated: Sequence[Stated]) -> dict[str,
                 "population": "these prompts"
                 if each.strength == HERE or (each.estimates and each.first.population == THESE)
                 else "prompts like these",
+                "units": each.of_units,
                 "sentence": each.headline,
                 **(facts(each.first) if each.estimates else {}),
                 **({"also": list(map(facts, each.estimates[1:]))} if each.estimates[1:] else {}),
@@ -412,6 +433,7 @@ def as_facts(view: View, found: Headline, stated: Sequence[Stated]) -> dict[str,
         ],
         "candidates": [
             {
+                "units": unit_words(each.estimate, f"{each.noun}s"),
                 "sentence": each.label,
                 **facts(each.estimate),
                 "detectable": each.detectable,

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 import portrayal.report.formats as fmt
 from portrayal.records import FEW_PROMPTS, SHARPER, THESE
-from portrayal.report.strength import Stated
+from portrayal.report.strength import Stated, unit_words
+from portrayal.report.study import report_of
 from portrayal.report.view import View
 
 
@@ -25,8 +26,9 @@ def remedies(view: View, here: Sequence[Stated]) -> tuple[str, ...]:
     few = known and max(of_others, default=0) < FEW_PROMPTS
     if (here or few) and view.options.get("population") != THESE:
         what = f"{fmt.plural(len(here), 'difference')} of" if here else "whether groups differ in"
+        units = unit_words((known or [here[0].first])[0], report_of(view).wording.clusters)
         lines.append(
-            f"To state {what} these very prompts, which tells nothing of others: "
+            f"To state {what} these very {units}, which tells nothing of others: "
             f"{again(view, '--population', THESE)}"
         )
     sharper = next((e.instruments[SHARPER] for e in view.estimates if SHARPER in e.instruments), "")

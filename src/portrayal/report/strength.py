@@ -121,8 +121,19 @@ def clusters_of(e: Estimate, times: float = 1.0, noun: str = "prompt") -> str:
     Where there are two kinds of them both are named ("5 names and 15 departments").
     """
     ways = {k.removeprefix(UNITS): n for k, n in e.details.items() if k.startswith(UNITS)}
-    known = ways or {"text" if e.population == THESE else noun: float(e.n_clusters)}
+    known = ways or {noun: float(e.n_clusters)}
+    if e.population == THESE:
+        known = {"text": float(e.n_clusters)}
     return fmt.listed([fmt.plural(math.ceil(n * times), one) for one, n in known.items()])
+
+
+def unit_words(e: Estimate, units: str = "prompts") -> str:
+    """Return what the independent units of an estimate are called ("notes"), as many.
+
+    `units` is what the study calls them where the estimate itself does not say it.
+    """
+    own = [name.removeprefix(UNITS) + "s" for name in e.details if name.startswith(UNITS)]
+    return fmt.listed(own) if own else units
 
 
 @dataclass(frozen=True)
@@ -147,6 +158,8 @@ class Stated:
     folded
         Whether a page folds it: it answers a question that a stronger one answers, or is one of
         many.
+    units
+        What the study calls its independent units.
     """
 
     headline: str
@@ -156,6 +169,12 @@ class Stated:
     estimates: tuple[Estimate, ...] = ()
     flags: tuple[str, ...] = ()
     folded: bool = False
+    units: str = "prompts"
+
+    @property
+    def of_units(self) -> str:
+        """What its independent units are called."""
+        return unit_words(self.first, self.units) if self.estimates else self.units
 
     @property
     def sure(self) -> str:
@@ -163,8 +182,10 @@ class Stated:
         if self.strength == HERE or (
             self.clear and self.estimates and self.first.population == THESE
         ):
-            return "holds in these prompts"
-        return "holds for prompts like these" if self.clear else _SURE.get(self.strength, "")
+            return f"holds in these {self.of_units}"
+        return (
+            f"holds for {self.of_units} like these" if self.clear else _SURE.get(self.strength, "")
+        )
 
     @property
     def clear(self) -> bool:

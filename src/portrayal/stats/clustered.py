@@ -194,6 +194,57 @@ def infer_fixed_shares(
     return low, high, evidence_p(evidence, np.where(inside, tested, np.nan))
 
 
+def infer_fixed_means(
+    value: FloatArray, cluster: IntArray, noise: FloatArray, df: FloatArray, level: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Bound and test means of these very units: chance is in what is said of them alone.
+
+    Parameters
+    ----------
+    value
+        Of each unit, shape (n_units, k); NaN where there is none.
+    cluster
+        Code of what each unit was made from, shape (n_units,).
+    noise, df
+        Variance of each value if the same were asked again, and its degrees of freedom, shape
+        (n_units, k); NaN where nothing was asked twice. Where it is not known of every unit, units
+        of one cluster are taken as repetitions.
+    level
+        Confidence level, a fraction.
+
+    Returns
+    -------
+    low, high, p
+        Shape (k,): Student's t against 0 with Satterthwaite's degrees of freedom; NaN where nothing
+        was repeated, or where repetitions never differ.
+
+    Examples
+    --------
+    >>> ones = np.ones((3, 1))
+    >>> low, high, p = infer_fixed_means(ones, np.arange(3), 0.03 * ones, 10.0 * ones, 0.95)
+    >>> [round(float(x[0]), 3) for x in (low, high, p)]
+    [0.796, 1.204, 0.0]
+    """
+    known = ~np.isnan(value)
+    n, x = known.sum(0), np.where(known, value, 0.0)
+    mean, codes = divide(x.sum(0), n), np.unique(cluster, return_inverse=True)[1]
+    total, count = (
+        sums_by(codes, int(codes.max(initial=-1)) + 1, each) for each in (x, known * 1.0)
+    )
+    off = np.where(known, x - divide_or_zero(total, count)[codes], 0.0)
+    free = np.maximum(count - 1.0, 0.0).sum(0)
+    variance = divide(divide((off * off).sum(0), free), n)
+    # Answers to one request tell more of chance than other requests of the same source do.
+    answered = (~np.isnan(noise) | ~known).all(0)
+    own = np.where(known, np.nan_to_num(noise), 0.0)
+    squares = divide_or_zero(own**2, np.where(known, df, 1.0)).sum(0)
+    free = np.where(answered, divide(own.sum(0) ** 2, squares), free)
+    variance = np.where(answered, divide(own.sum(0), n.astype(np.float64) ** 2), variance)
+    error = np.sqrt(np.where((variance > 0) & (free > 0), variance, np.nan))
+    half = t_isf((1.0 - level) / 2.0, free) * error
+    return mean - half, mean + half, 2.0 * t_sf(np.abs(mean) / error, free)
+
+
 def within_variance(count: FloatArray, total: FloatArray, squares: FloatArray) -> FloatArray:
     """Variance of shares of these very prompts, shape (n_groups,), from texts within prompts.
 

@@ -58,8 +58,8 @@ def test_identical_halves_say_why_there_is_no_test(audited):
     run = audited(rows)
     found = one(run, "length")
     assert found.value == 0
-    assert found.instruments[NO_TEST] == SAME_SCORES
-    assert found.instruments[NO_INTERVAL] == SAME_SCORES
+    assert found.instruments[NO_TEST] == SAME_SCORES.format(cluster="note")
+    assert found.instruments[NO_INTERVAL] == SAME_SCORES.format(cluster="note")
     # No answer has a word of the theme: that is not two halves that happen to agree.
     said = "all 72 answers score the same in needs, so that it tells none of them apart"
     assert one(run, "needs").instruments[NO_TEST] == said
@@ -213,3 +213,15 @@ def test_a_scorer_of_a_groups_words_alone_finds_nothing(audited, tmp_path, group
 def test_where_nothing_can_be_exchanged_the_reaction_is_not_known(audited):
     found = one(audited(people(pairs(), "x1", "x2", ("calm ", "bold ")), group="group"), "length")
     assert "instrument_bias" not in found.details
+
+
+def test_a_difference_that_is_the_same_everywhere_is_not_called_alike(audited):
+    rows = [
+        {**row, "text": f"Case {row['pair']} rests{' well' * (row['gender'] == 'female')}."}
+        for row in pairs()
+    ]
+    found = one(audited(rows), "length")
+    assert found.value == pytest.approx(1.0)
+    assert found.instruments[NO_TEST] == (
+        "every note differs by the same 1 words, so that nothing tells how others would differ"
+    )

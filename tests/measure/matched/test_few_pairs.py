@@ -1,15 +1,19 @@
 """A few pairs of many answers: what differs is stated, and what does not is not."""
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
 from scipy import stats
 
+import portrayal
 from portrayal.annotate.scores import TextScore
 from portrayal.measure.matched.differences import pair_difference
 from portrayal.measure.matched.sets import MatchedSets
 from portrayal.measure.scope import Scope, with_q_values
-from portrayal.report.view import beyond_chance
+from portrayal.report.first import first_screen
+from portrayal.report.view import View, beyond_chance
 
 AUDITS, ANSWERS = 500, 40
 SCORES = ("length", "sentiment", "readability", "refused")
@@ -85,3 +89,38 @@ def test_a_difference_of_few_pairs_is_stated(n_pairs):
         value[1, :, 0] += 0.445
         hits += any(e.strata["score"] == "sentiment" for e in stated(value))
     assert hits >= 80, hits
+
+
+@pytest.mark.parametrize("n_pairs", [1, 3])
+def test_what_holds_in_few_pairs_is_known_of_their_own_answers(n_pairs):
+    """Of 500 audits of equal halves 5 % have p below .05; +.445 as above is told in nearly all."""
+    rng, false, hits = np.random.default_rng(n_pairs), [], []
+    for planted, found in ((0.0, false), (0.445, hits)):
+        for _ in range(200):
+            shared = rng.normal(0.0, 1.0, (len(SCORES), n_pairs, 1, 1))
+            each = shared + rng.normal(0.0, 0.57, (len(SCORES), n_pairs, 2, ANSWERS))
+            each[1, :, 0] += planted
+            mean = each.mean(3)
+            squares = ((each - mean[..., np.newaxis]) ** 2).sum((2, 3))
+            df = np.full(squares.shape, 2.0 * (ANSWERS - 1))
+            sets = replace(sets_of(mean), scatter=(squares, df))
+            (e,) = [e for e in pair_difference(sets, Scope("pairs"))
+                    if e.strata["score"] == "sentiment"]  # fmt: skip
+            assert e.fixed.low < e.value < e.fixed.high
+            found.append(e.fixed.p < 0.05)
+    assert sum(false) <= stats.binom.ppf(0.975, 200, 0.05)
+    assert np.mean(hits) > (0.85 if n_pairs == 1 else 0.98)
+
+
+def test_refusals_of_all_answers_to_one_half_alone_are_told_in_these_pairs(tmp_path):
+    rows = [
+        {"case": str(case), "gender": group, "text": f"She or he is well in case {case}, {i} times."
+         if group == "male" else "", "outcome": "ok" if group == "male" else "refused"}
+        for case in range(3) for group in ("female", "male") for i in range(12)
+    ]  # fmt: skip
+    given = {"scorers": ("length",), "population": "these-prompts", "keep_others": True}
+    run = portrayal.audit("pairs", texts=rows, out=tmp_path, **given)
+    view = View.of(run)
+    (found,) = first_screen(view).stated
+    assert found.headline.startswith("Answers for women are refusals 100 points more often")
+    assert found.sure == "holds in these pairs"

@@ -65,7 +65,7 @@ def test_pairs_of_one_text_are_one_unit_whether_or_not_a_column_says_so(audited)
     run = audited(rows, source=None)
     assert length(run).n_clusters == 12
     (line,) = units(run).lines
-    assert line.startswith("m: 12 texts in several pairs")
+    assert line.startswith("m: 36 pairs share a text with another one")
     assert line.endswith("such pairs are one unit: 12 in place of 36 pairs")
     told = [r | {"note": f"n{number(r)}"} for r in map(dict, pairs())]
     for row, same in zip(told, rows, strict=True):
@@ -82,6 +82,22 @@ def test_short_texts_and_what_is_always_said_join_nothing(audited):
     assert length(audited(rows, source=None)).n_clusters == 36
 
 
+def test_of_many_answers_one_that_is_another_requests_too_joins_nothing(audited):
+    rows = [
+        {"pair": str(n), "gender": group, "text": f"She saw the old house and the road, {n} {i}."}
+        for n in range(8)
+        for group in ("female", "male")
+        for i in range(8)
+    ]
+    for n in range(8):
+        rows[16 * n]["text"] = "She saw the old house and then the river and the bridge."
+    assert length(audited(rows, source=None, keep_others=True)).n_clusters == 8
+    for n in range(8):
+        for i in range(4):
+            rows[16 * n + i]["text"] = f"She saw the old house and then the river bridge, {i}."
+    assert length(audited(rows, source=None, keep_others=True)).n_clusters == 1
+
+
 def test_pairs_with_the_same_requests_are_one_unit(audited):
     rows = unnamed()
     for row in rows:
@@ -89,7 +105,7 @@ def test_pairs_with_the_same_requests_are_one_unit(audited):
         row["prompt"] = f"{request} {int(row['pair']) // 2}."
     run = audited(rows, source=None)
     assert length(run).n_clusters == 18
-    assert "18 requests in several pairs" in units(run).lines[0]
+    assert units(run).lines[0].startswith("m: 36 pairs have the requests of another one")
 
 
 def test_a_unit_is_called_as_its_column(audited):

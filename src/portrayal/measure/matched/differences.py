@@ -27,6 +27,7 @@ from portrayal.records import (
     NO_FINDING,
     OTHERS,
     TEXT_SD,
+    UNITS,
     Estimate,
     Null,
     PromptScores,
@@ -35,12 +36,13 @@ from portrayal.records import (
 from portrayal.reference.labels import people_words
 from portrayal.registry import Component
 from portrayal.run.pages import number as digits
-from portrayal.stats import divide, exchange_test
+from portrayal.stats import divide, exchange_test, infer_fixed_means
 from portrayal.types import BoolArray, FloatArray, IntArray
 
-SAME_SCORES = "both halves of every source score alike"
+SAME_SCORES = "both halves of every {cluster} score alike"
+CONSTANT = "every {cluster} differs by the same {by}, so that nothing tells how others would differ"
 ALL_ALIKE = "all {n:,.0f} answers score the same in {score}, so that it tells none of them apart"
-"""Why there is no test, where halves do not differ, and where no answers do."""
+"""Why there is no test, where halves do not differ, differ alike everywhere, or no answers do."""
 EXCHANGED = "halves of whole {cluster}s exchanged"
 RAW, REACTION, REACTION_P = "as_scored", "instrument_bias", "instrument_bias_p"
 """Details: the difference as scored, what exchanging the words alone gives, and its p."""
@@ -76,18 +78,12 @@ def _of_place(
     every: MatchedSets, place: tuple[str, str, BoolArray], scope: Scope
 ) -> Iterator[Estimate]:
     model, part, inside = place
-    sums, raw, unmasked, reaction, spread, n_texts = place_sums(every, inside)
+    sums, raw, unmasked, reaction, spread, n_texts, fixed = place_sums(every, inside, scope.level)
     found, as_scored, as_written, reacts = (
         replace(sums, upper=total).means(scope) for total in (sums.upper, raw, unmasked, reaction)
     )
     n_contrasts = len(contrasts(every))
-    names = [score.name for score in every.scores for _ in range(n_contrasts)]
-    alike = [
-        SAME_SCORES if some else ALL_ALIKE.format(n=n, score=name)
-        for some, n, name in zip(spread > 0, n_texts, names, strict=True)
-    ]
-    # Where the halves of no source differ in sum, no difference has a spread.
-    found = replace(found, reason=np.where(sums.upper.any(0), found.reason, alike))
+    found = replace(found, reason=_reasons(every, sums, found, spread, n_texts), fixed=fixed)
     equal = sums.means(replace(scope, level=_EQUAL))
     exchanged = exchange_fields(sums, scope, model, part)
     within = np.repeat(every.within[:, every.models.index(model)], n_contrasts)
@@ -102,6 +98,7 @@ def _of_place(
             TEXT_SD: float(spread[i]),
             STANDARDISED: float(divide(found.value[i], spread[i])),
             AT_MOST: float(np.maximum(-equal.low[i], equal.high[i])),
+            UNITS + sums.cluster: float(found.n_clusters[i]),
             FLOOR: float(np.sqrt(2.0 * within[i])),
         }
         if as_written.value[i] != as_scored.value[i]:
@@ -129,6 +126,24 @@ def _of_place(
     shared: dict[str, Any] = {"statistic": "difference", "strata": {}, "by_hand": by_hand}
     shared["exclusions"] = every.left_out.get(model, {})
     yield from with_scores(estimates_of(PAIR_DIFFERENCE, sums, found, scope, own, **shared))
+
+
+def _reasons(
+    every: MatchedSets, sums: GroupSums, found: Inference, spread: FloatArray, n_texts: FloatArray
+) -> Any:
+    """Why each difference has no test, shape (k,): its answers are all alike, or differ alike."""
+    n_contrasts, reasons = len(contrasts(every)), found.reason.astype(object)
+    for i in range(len(reasons)):
+        score, cluster = every.scores[i // n_contrasts], sums.cluster
+        # Where the halves of no source differ in sum, no difference has a spread.
+        if not sums.upper[:, i].any() and spread[i] > 0:
+            reasons[i] = SAME_SCORES.format(cluster=cluster)
+        elif not sums.upper[:, i].any():
+            reasons[i] = ALL_ALIKE.format(n=n_texts[i], score=score.name)
+        elif np.isnan(found.p[i]) and found.n_clusters[i] > 1:
+            by = f"{digits(abs(float(found.value[i])))} {score.unit}"
+            reasons[i] = CONSTANT.format(cluster=cluster, by=by)
+    return reasons
 
 
 def _corrected(
@@ -257,24 +272,58 @@ def source_sums(
     return GroupSums(names, groups, upper, n, cluster=every.cluster)
 
 
+def noise_of(
+    n_answers: IntArray, at: int, scatter: tuple[FloatArray, FloatArray], d: FloatArray
+) -> FloatArray:
+    """Return the variance of each difference if its request were asked again, shape (n_sets,).
+
+    Parameters
+    ----------
+    n_answers
+        Answers of each half, shape (n_sets, n_groups).
+    at
+        The group that is compared with the others.
+    scatter
+        Sums of squares off the means of halves, and degrees of freedom, shape (n_sets,) each; NaN
+        comes of 0 of these. Answers that never differ within halves are taken as exchangeable
+        between them.
+    d
+        The differences, shape (n_sets,).
+    """
+    inverse = np.where(n_answers > 0, 1.0 / np.maximum(n_answers, 1), 0.0)
+    others = np.maximum((n_answers > 0).sum(1) - (n_answers[:, at] > 0), 1)
+    each = inverse[:, at] + (inverse.sum(1) - inverse[:, at]) / others**2
+    squares, df = scatter
+    exchanged = divide(d * d, np.maximum(n_answers.sum(1) - 1.0, 1.0))
+    known = np.where(squares > 0, divide(squares, df) * each, exchanged)
+    return np.asarray(np.where(df > 0, known, np.nan))
+
+
+FixedBounds = tuple[FloatArray, FloatArray, FloatArray]
+"""Bounds and p in these very requests, shape (k,) each."""
+
+
 def place_sums(
-    every: MatchedSets, inside: BoolArray
-) -> tuple[GroupSums, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
+    every: MatchedSets, inside: BoolArray, level: float
+) -> tuple[GroupSums, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray, FixedBounds]:
     """Sum the differences of each source, columns (score, contrast).
 
     Returns
     -------
-    sums, raw, unmasked, reaction, spread, n_texts
+    sums, raw, unmasked, reaction, spread, n_texts, fixed
         Sums of the differences without the scorer's reaction; those as scored, those with names as
         they are written, and of the reaction, shape (n_sources, k) each; standard deviation and
-        number of the texts, shape (k,).
+        number of the texts, shape (k,); and what is known of these very requests.
     """
     chosen = np.flatnonzero(inside)
     compared = contrasts(every)
     columns: list[list[FloatArray]] = [[], [], [], []]
-    groups, spread, n_texts = [], [], []
+    groups, spread, n_texts, noise, free = [], [], [], [], []
+    scatter = np.zeros((2, len(every.scores), len(every.model)))
+    if every.scatter is not None:
+        scatter = np.stack(every.scatter)
     scores = zip(every.value, every.written, every.neutral, every.scores, strict=True)
-    for value, written, neutral, score in scores:
+    for number, (value, written, neutral, score) in enumerate(scores):
         here = value[chosen]
         adjusted = neutral[chosen] if every.exchanged and score.exchanged else here
         for name, at in compared:
@@ -283,6 +332,9 @@ def place_sums(
             unmasked = within_sets(written[chosen], at)
             for into, x in zip(columns, (d, raw, unmasked, raw - d), strict=True):
                 into.append(np.where(known, x, np.nan))
+            squares, df = scatter[:, number, chosen]
+            noise.append(noise_of(every.n_answers[chosen], at, (squares, df), d))
+            free.append(df)
             groups.append({every.attribute: name})
             texts = here[known]
             spread.append(float(np.nanstd(texts, ddof=1)) if known.sum() > 1 else np.nan)
@@ -291,7 +343,10 @@ def place_sums(
         source_sums(every, chosen, np.stack(each, axis=1), groups) for each in columns
     )
     totals = raw_sums.upper, unmasked_sums.upper, reaction.upper
-    return sums, *totals, np.array(spread), np.array(n_texts)
+    source, known_df = every.source[chosen], np.stack(free, axis=1)
+    d = np.stack(columns[0], axis=1)
+    fixed = infer_fixed_means(d, source, np.stack(noise, axis=1), known_df, level)
+    return sums, *totals, np.array(spread), np.array(n_texts), fixed
 
 
 def sentence(e: Estimate) -> str:

@@ -77,6 +77,9 @@ class MatchedSets:
         that counts.
     exchanged
         Texts in which the exchange changed something; of none a reaction is not known.
+    scatter
+        Sums of squares of answers off the mean of their half, and their degrees of freedom, shape
+        (n_scores, n_sets) each; None where they are not known.
     names
         Name of the pair of each set.
     hand
@@ -101,6 +104,7 @@ class MatchedSets:
     left_out: Mapping[str, Mapping[str, int]]
     answers: pa.Table
     exchanged: int
+    scatter: tuple[FloatArray, FloatArray] | None = None
     names: tuple[str, ...] = ()
     recognised: tuple[str, ...] = ()
     hand: Mapping[str, "HandHalves"] = field(default_factory=dict)
@@ -347,7 +351,6 @@ class _Rows:
         counted = ~bare[at]
         named = [units.of_pair[about["model"], about[PAIR]] for about in self.about]
         sources = sorted({named[i] for i in kept.tolist()})
-        code_of = {name: i for i, name in enumerate(sources)}
         labels, split = self._parts(columns)
         return MatchedSets(
             attribute=self.group,
@@ -359,13 +362,14 @@ class _Rows:
             columns=labels,
             scores=(*scores, TextScore(REFUSED, "share of answers", exchanged=False)),
             model=model[kept].astype(np.int64),
-            source=np.array([code_of[named[i]] for i in kept.tolist()], dtype=np.int64),
+            source=np.searchsorted(sources, [named[i] for i in kept.tolist()]).astype(np.int64),
             split={name: codes[kept] for name, codes in split.items()},
             value=value[:, kept],
             written=written[:, kept],
             neutral=neutral[:, kept],
             n_answers=n_answers[kept],
             within=np.stack(within),
+            scatter=(squares[:, kept], spare[:, kept]),
             left_out={name: dict(found) for name, found in self.left_out.items()},
             answers=pa.table(
                 {"text_id": ids[counted].tolist(), "set": place[counted], "half": group[counted]}

@@ -6,7 +6,7 @@ whether or not a column says so, and so are pairs with the same requests.
 """
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -102,20 +102,31 @@ def _units_of(
     of_pair: dict[tuple[str, str], str] = {}
     for model, (own, texts) in sorted(_pairs_by_text(run, annotated, prompts, locale).items()):
         most = max(STOCK_SHARE * len(own), STOCK_PAIRS)
-        repeated = [same for same in texts if 1 < len(same) <= most]
-        alike = [*repeated, *(same & own for same in asked.values())]
+        repeated = _repeated([same for same in texts if 1 < len(same) <= most], own)
+        alike = [*repeated, *(same & own.keys() for same in asked.values())]
         joined = _joined({unit[pair] for pair in own}, [{unit[p] for p in same} for same in alike])
         of_pair |= {(model, pair): joined[unit[pair]] for pair in own}
         before, after = len(joined), len({*joined.values()})
         if after < before:
-            what = "text" if repeated else "request"
-            n = len(repeated) or sum(len(same & own) > 1 for same in asked.values())
+            pairs_alike = {pair for same in alike if len(same) > 1 for pair in same}
+            what = "have the requests of another one"
+            if repeated:
+                what = "share a text with another one, word for word but for the person"
             who = "" if model == UNNAMED else f"{model}: "
             lines.append(
-                f"{who}{counted(n, what)} in several pairs, word for word but for the person; "
-                f"such pairs are one unit: {after:,} in place of {counted(before, noun)}"
+                f"{who}{counted(len(pairs_alike), PAIR)} {what}; such pairs are one unit: "
+                f"{after:,} in place of {counted(before, noun)}"
             )
     return PairUnits(noun, of_pair, tuple(lines))
+
+
+def _repeated(texts: Iterable[set[str]], own: Mapping[str, int]) -> list[set[str]]:
+    """Pairs that share a text, or half of the answers to one of their requests.
+
+    Of many answers to a request one may by chance be that to another.
+    """
+    shared = Counter((min(same), pair) for same in texts for pair in sorted(same - {min(same)}))
+    return [{*two} for two, n in shared.items() if 4 * n >= min(own[pair] for pair in two)]
 
 
 def _noun(column: str) -> str:
@@ -175,13 +186,13 @@ def _by_names(pairs: Iterable[str]) -> dict[str, str]:
 
 def _pairs_by_text(
     run: Run, annotated: Stage, prompts: Mapping[str, Mapping[str, str]], locale: str
-) -> dict[str, tuple[set[str], list[set[str]]]]:
-    """Of each model its pairs, and the pairs of each text of `FEWEST_WORDS` or more.
+) -> dict[str, tuple[Counter[str], list[set[str]]]]:
+    """Of each model the number of texts of its pairs, and the pairs of each longer text.
 
     Names are hidden and words of a person are one, so that both halves of a pair may be that text.
     """
     neutral = exchange_of(locale).neutral
-    found: dict[str, tuple[set[str], dict[bytes, set[str]]]] = {}
+    found: dict[str, tuple[Counter[str], dict[bytes, set[str]]]] = {}
     for texts, scores in read_shards(
         run.texts, ["prompt_id", "model", "outcome", "text"], (annotated, [HIDDEN])
     ):
@@ -189,8 +200,8 @@ def _pairs_by_text(
             pair = prompts[row["prompt_id"]].get(PAIR)
             if not pair:
                 continue
-            own, by_text = found.setdefault(row["model"], (set(), defaultdict(set)))
-            own.add(pair)
+            own, by_text = found.setdefault(row["model"], (Counter(), defaultdict(set)))
+            own[pair] += 1
             spans = [(place["start"], place["end"]) for place in places or ()]
             words = [*map(fold, TOKEN.findall(hidden(row["text"], spans)))]
             if row["outcome"] == "ok" and len(words) >= FEWEST_WORDS:

@@ -11,7 +11,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, combinations, islice, pairwise
 from sys import intern
 from typing import Any
@@ -27,10 +27,12 @@ from portrayal.errors import DataError, MissingExtraError
 from portrayal.measure.clustered import corrected_difference, estimates_of
 from portrayal.measure.corrected import OTHER, TOPIC, HandMarks, Marks, labelled_texts
 from portrayal.measure.matched.differences import (
+    FixedBounds,
     contrasts,
     exchange_fields,
     halves_of,
     hand_difference,
+    noise_of,
     source_sums,
     with_scores,
     within_sets,
@@ -39,13 +41,13 @@ from portrayal.measure.matched.differences import (
 from portrayal.measure.matched.sets import HandHalves, MatchedSets
 from portrayal.measure.scope import Scope
 from portrayal.raters import HandTable
-from portrayal.records import ALL, NO_FINDING, Estimate
+from portrayal.records import ALL, NO_FINDING, UNITS, Estimate
 from portrayal.registry import Component
 from portrayal.run.directory import Run
 from portrayal.run.pages import number as digits
 from portrayal.run.reading import read_chosen
 from portrayal.run.stages import Stage
-from portrayal.stats import divide
+from portrayal.stats import divide, infer_fixed_means
 from portrayal.types import FloatArray
 
 MOST_SETS = 5_000
@@ -451,7 +453,8 @@ def _tested(
     counts = [(np.nansum(share[w, :, at]), np.nansum(np.delete(share[w], at, 1))) for at, w in ends]
 
     exchanged = exchange_fields(sums, scope, "words", model)
-    found = sums.means(scope)
+    fixed = _in_these_requests(every, chosen, proposed, share, (columns, place), scope)
+    found = replace(sums.means(scope), fixed=fixed)
 
     strata = [{"model": model, **_named(word, topics), "part": ALL} for word, _ in proposed]
     by_hand: dict[int, Estimate] = {}
@@ -468,14 +471,41 @@ def _tested(
 
     def own(i: int) -> Mapping[str, Any]:
         details = dict(zip((FIRST, SECOND), map(float, counts[i]), strict=True))
+        details[UNITS + sums.cluster] = float(found.n_clusters[i])
         fields = {**exchanged(i), "strata": strata[i], "details": details}
         if strata[i]["kind"] == UNMASKED_WORD:
-            fields |= {"test": None, "tests": (), "instruments": {NO_FINDING: _ASKED}}
+            fields |= {
+                "test": None,
+                "tests": (),
+                "instruments": {NO_FINDING: _ASKED},
+                "fixed": None,
+            }
         return fields
 
     shared: dict[str, Any] = {"statistic": "difference", "strata": {}, "by_hand": by_hand}
     shared["n_texts"] = 2 * len(chosen)
     yield from with_scores(estimates_of(PAIR_WORDS, sums, found, scope, own, **shared))
+
+
+def _in_these_requests(
+    every: MatchedSets,
+    chosen: Sequence[int],
+    proposed: Sequence[tuple[str, int]],
+    share: FloatArray,
+    columns: tuple[Sequence[FloatArray], Mapping[str, int]],
+    scope: Scope,
+) -> FixedBounds:
+    """What is known of words in these very requests; of topics by what repeats of a source say."""
+    (differences, place), n_answers = columns, every.n_answers[chosen]
+    within = np.nansum(n_answers * share * (1.0 - share), axis=2)  # a word stands there or not
+    df = np.maximum(n_answers - 1, 0).sum(1).astype(np.float64)
+    compared, noise = contrasts(every), []
+    for (word, i), d in zip(proposed, differences, strict=True):
+        scatter = within[place[word]], df * (not word.startswith(_NUMBERED))
+        noise.append(noise_of(n_answers, compared[i][1], scatter, d))
+    d = np.stack(differences, axis=1)
+    free = np.broadcast_to(df[:, np.newaxis], d.shape)
+    return infer_fixed_means(d, every.source[chosen], np.stack(noise, axis=1), free, scope.level)
 
 
 def _named(word: str, topics: TopicModel | None) -> dict[str, str]:

@@ -135,7 +135,8 @@ def _headline(entry: Entry, *, private: bool) -> dict[str, Any]:
 def _sure(finding: Mapping[str, Any]) -> str:
     """How sure a finding is, as its page says it."""
     alone = finding.get("population") == "these prompts"
-    return "holds in these prompts" if alone else "holds for prompts like these"
+    units = finding.get("units", "prompts")
+    return f"holds in these {units}" if alone else f"holds for {units} like these"
 
 
 def _is_plain(group: Mapping[str, str]) -> bool:

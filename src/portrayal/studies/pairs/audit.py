@@ -236,6 +236,9 @@ def fit(run: Run, options: PairOptions, say: Say) -> None:
     """Say what is left out, and how units were recognised where no column says it."""
     for name, reason in options.missing().items():
         say(f"left out: {name}: {reason}")
+    group = exchange(run, options)["group"]
+    if group not in (options.group, *GROUPS):
+        say(f"groups: the column {group!r}, by its values; --group COLUMN names another")
     scores, source = run.annotations(TEXT_SCORES.name), options.source or SOURCE
     for line in units_of(run, scores, source, options.locale or HOME).lines:
         say(f"units: {line}")

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from math import isnan
 from typing import Any
 
 import portrayal.report.formats as fmt
@@ -9,14 +10,14 @@ from portrayal.collect.tables import UNNAMED
 from portrayal.measure.matched import PAIR_SIMILARITY
 from portrayal.measure.matched.differences import AT_MOST, CHANGED, FLOOR, REACTION, STANDARDISED
 from portrayal.measure.matched.words import SAME
-from portrayal.records import TEXT_SD, Estimate
+from portrayal.records import TEXT_SD, UNITS, Estimate
 from portrayal.report.figures.figure import Table
 from portrayal.report.figures.panels import panel
 from portrayal.report.findings import q_words
 from portrayal.report.first import read_line
 from portrayal.report.formats import short
 from portrayal.report.sentences import sentence_of
-from portrayal.report.strength import FirstScreen, Stated, strength_of
+from portrayal.report.strength import FirstScreen, Stated, clusters_of, strength_of
 from portrayal.report.study import Fact, words_of
 from portrayal.report.view import View, is_sure, place_of
 from portrayal.report.words import capital
@@ -75,16 +76,25 @@ def pairs_first(view: View) -> FirstScreen:
             f"For {unclear} of {fmt.plural(len(own), 'difference')} these texts do not settle "
             "whether there is one. That is no evidence that groups are treated alike."
         )
-    clusters = max((e.n_clusters for e in own), default=0)
+    largest = max(own, key=clusters, default=None)
     pairs = sum(max(e.n_units for e in own if e.strata["model"] == model) for model in _models(own))
     reasons: Counter[str] = Counter()
     for of_model in exclusions(own).values():
         reasons.update(of_model)
     named = [f"{n:,} ({reason})" for reason, n in reasons.most_common()]
     left = [f"left out: {fmt.listed(named)}"] if named else []
-    read = " · ".join([read_line(view, clusters), fmt.plural(pairs, "pair"), *left])
+    of_pairs = fmt.plural(pairs, "pair")
+    if largest is not None and clusters(largest) < pairs:
+        of_pairs += f" of {clusters_of(replace(largest, tests=()), noun='source')}"
+    read = " · ".join([read_line(view, 0), of_pairs, *left])
     lead = _by_model(every, words, _models(own)) if stated else ""
     return FirstScreen(read, stated, lead, tuple(cannot), _glance(view, stated))
+
+
+def clusters(e: Estimate) -> float:
+    """Return how many independent units an estimate rests on, whatever population it is of."""
+    known = [n for name, n in e.details.items() if name.startswith(UNITS)]
+    return known[0] if known else e.n_clusters
 
 
 def _by_model(scores: list[Estimate], words: list[Estimate], models: list[str]) -> str:
@@ -106,7 +116,7 @@ def _models(own: list[Estimate]) -> list[str]:
 
 def _finding(view: View, e: Estimate) -> Stated:
     """A difference in a sentence, with its size, its range and what it rests on."""
-    unit, sources = unit_of(e), f" of {fmt.plural(e.n_clusters, 'source')}"
+    unit, sources = unit_of(e), clusters_of(replace(e, tests=()), noun="source")
     # As the sentence, of the group with more over the one with less.
     turned = (e.value or 0.0) < 0
     bounds, sign = e.interval, -1.0 if turned else 1.0
@@ -115,16 +125,16 @@ def _finding(view: View, e: Estimate) -> Stated:
     facts = [
         f"{written(e, sign * (e.value or 0.0))} {unit} ({span(e, bounds)})",
         *([deviations(sign * e.details[STANDARDISED])] if STANDARDISED in e.details else []),
-        fmt.plural(e.n_units, "pair") + (sources if e.n_clusters < e.n_units else ""),
+        fmt.plural(e.n_units, "pair") + (f" of {sources}" if clusters(e) < e.n_units else ""),
         q_words(e.tests[0].audit_q),
     ]
     how = ""
-    if e.null is not None:
+    if e.null is not None and not isnan(e.null.low):
         how = f"; if nothing differed it would read {span(e, e.null)} ({e.null.method})"
     least = f"; {floor_words(e)}" if "score" in e.strata else ""
     evidence = (
         f"{label(e)}; {fmt.level(view.level)} interval over "
-        f"{fmt.plural(e.n_clusters, 'source')}{how}{least}."
+        f"{clusters_of(e, noun='source')}{how}{least}."
     )
     flags = (e.warning,) if e.warning else ()
     return Stated(sentence_of(e), tuple(facts), evidence, strength_of(view, e), (e,), flags)
