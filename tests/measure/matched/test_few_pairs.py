@@ -12,7 +12,7 @@ from portrayal.annotate.scores import TextScore
 from portrayal.measure.matched.differences import pair_difference
 from portrayal.measure.matched.sets import MatchedSets
 from portrayal.measure.scope import Scope, with_q_values
-from portrayal.report.first import first_screen
+from portrayal.report.first import finding_facts, first_screen
 from portrayal.report.view import View, beyond_chance
 
 AUDITS, ANSWERS = 500, 40
@@ -118,8 +118,13 @@ def test_refusals_of_all_answers_to_one_half_alone_are_told_in_these_pairs(tmp_p
          if group == "male" else "", "outcome": "ok" if group == "male" else "refused"}
         for case in range(3) for group in ("female", "male") for i in range(12)
     ]  # fmt: skip
-    given = {"scorers": ("length",), "population": "these-prompts", "keep_others": True}
+    given = {"scorers": ("length",), "keep_others": True}
     run = portrayal.audit("pairs", texts=rows, out=tmp_path, **given)
+    screen = first_screen(View.of(run))
+    assert "a comparison rests on 3 pairs at most, and it takes 5; `portrayal plan" in screen.none
+    assert "in these very pairs, which tells nothing of others: portrayal" in screen.remedies[0]
+    run = portrayal.audit("pairs", texts=rows, out=tmp_path, population="these-prompts", **given)
+    assert {each["units"] for each in finding_facts(run)["findings"]} == {"pairs"}
     view = View.of(run)
     (found,) = first_screen(view).stated
     assert found.headline.startswith("Answers for women are refusals 100 points more often")

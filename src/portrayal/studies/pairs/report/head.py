@@ -83,10 +83,14 @@ def pairs_first(view: View) -> FirstScreen:
         reasons.update(of_model)
     named = [f"{n:,} ({reason})" for reason, n in reasons.most_common()]
     left = [f"left out: {fmt.listed(named)}"] if named else []
-    of_pairs = fmt.plural(pairs, "pair")
-    if largest is not None and clusters(largest) < pairs:
-        of_pairs += f" of {clusters_of(replace(largest, tests=()), noun='source')}"
-    read = " · ".join([read_line(view, 0), of_pairs, *left])
+    counted = [fmt.plural(pairs, "pair")]
+    if largest is not None:
+        units = clusters_of(replace(largest, tests=()), noun="source")
+        if UNITS + "pair" not in largest.details:
+            counted.insert(0, units)
+        elif clusters(largest) < largest.n_units:
+            counted.append(f"of one model {units} independent of each other")
+    read = " · ".join([read_line(view, 0), *counted, *left])
     lead = _by_model(every, words, _models(own)) if stated else ""
     return FirstScreen(read, stated, lead, tuple(cannot), _glance(view, stated))
 
