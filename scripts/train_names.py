@@ -13,6 +13,8 @@ import argparse
 import csv
 import gzip
 import json
+import random
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,16 +23,24 @@ import numpy as np
 from scipy import optimize, sparse
 
 from portrayal.annotate.people.any_text.draft import TextDraft
-from portrayal.annotate.people.names.candidates import find_candidates
+from portrayal.annotate.people.names.candidates import (
+    LISTS,
+    NOT_PARTS,
+    PLACES,
+    PLACES_AND_BODIES,
+    find_candidates,
+)
 from portrayal.annotate.people.names.clusters import name_clusters
 from portrayal.annotate.people.names.evidence import is_word_too, mention_features, name_features
+from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.scan import local_words
+from portrayal.annotate.sentences import sentences as split
 from portrayal.reference.locales import load_locale
 
 HERE = Path(__file__).parent
-PENALTY, UNKNOWN, AS_WORD, OTHERS, EXAMPLES, RARE = 2.0, 0.3, (0.5, 0.05), 2.0, 12.0, 6
-"""L1 penalty; weights of names shown as unknown, of words that open sentences shown as names that
-are words too, of names of things, and of examples; mentions that a feature needs."""
+PENALTY, RIDGE, UNKNOWN, SHOWN, OTHERS, EXAMPLES, RARE = 2.0, 1.0, 0.3, 0.3, 2.0, 12.0, 6
+"""L1 and L2 penalty; weights of names shown as unknown, of names shown in the place of another
+word, of names of things, and of examples; mentions that a feature needs."""
 
 WORDS = (
     *("mark", "will", "grace", "rose", "bill", "hope", "april", "dawn", "frank", "crystal"),
@@ -74,26 +84,82 @@ def texts(data: Path) -> Iterator[tuple[str, str, str]]:
 
 
 def clusters(text: str, local) -> Iterator[tuple[str, list[str], Counter[str], list]]:
-    """Yield each name of a text, its features, and the spans of its mentions.
-
-    For a single word that opens sentences the features follow that it would have if it were a name
-    and a word, marked by an asterisk.
-    """
+    """Yield each name of a text, its features, and the spans of its mentions."""
     draft = TextDraft(text, local)
     runs = find_candidates(text, draft.tokens)
     for each in name_clusters(draft.tokens, runs):
         own = list(name_features(draft.tokens, each.words, each.mentions))
         around = Counter[str]()
         for run in each.mentions:
-            features = list(mention_features(text, draft.tokens, run))
-            around.update(features)
-            if run.opening and not run.titles and len(run.words) == 1:
-                behind = [name for name in features if name[:2] in ("+1", "+2", "th")]
-                around.update(f"*word {name}" for name in ("opening", *behind))
+            around.update(mention_features(text, draft.tokens, run))
         share = len(each.mentions) ** -0.5
         spans = [draft.span((r.titles or [r.start])[0], r.end - 1, "") for r in each.mentions]
         features = Counter({name: n * share for name, n in around.items()})
         yield " ".join(each.words), own, features, spans
+
+
+COMMON = 5
+"""Times that a word stands in small letters somewhere, to be no name where it opens a sentence."""
+
+SMALL = re.compile(r"(?<![\w'’-])[a-z]+(?![\w'’-])")
+CAPITAL = re.compile(r"(?<=[a-z,] )[A-Z][a-z]+(?![\w'’-])")
+SINGLE = re.compile(r"(?<![\w'’-])(?<![A-Z][a-z] )(?<![A-Z]\. )[A-Z][a-z]+(?![\w-])(?! [A-Z&])")
+NAMES_TO_SHOW = 12
+"""Stretches of each kind that are taken from a text at most."""
+
+
+def stands_in(data: Path) -> Iterator[Row]:
+    """Yield names that are words, or rare, in the place of frequent names, of words and of places.
+
+    A frequent first name that is no word is a person's wherever it stands alone; a word that opens
+    a sentence and mostly has small letters is none, and a place is none.
+    """
+    stretches = [text for _, _, text in texts(data)]
+    for path in sorted((data / "coref/litbank").glob("*.txt.gz"))[1::3]:
+        stretches.append(" ".join(unzipped(path).split()))
+    small = Counter(word for text in stretches for word in SMALL.findall(text))
+    capital = Counter(word.lower() for text in stretches for word in CAPITAL.findall(text))
+    words = sorted(
+        word
+        for word in en.NAMES_OR_WORDS | en.NAMES_ALSO_WORDS
+        if en.is_given(word) and word not in NOT_PARTS | PLACES_AND_BODIES
+    )
+    rare = [*RARE_NAMES, *sorted(w for w, n in en.given_names().items() if 100 < n < 900)[::400]]
+    places = sorted(word for word in LISTS.places_and_months if en.is_given(word))
+    draw = random.Random(7)
+    for text in stretches:
+        spans = split(text)
+        taken = Counter[str]()
+        for number, (start, end) in enumerate(spans):
+            for match in SINGLE.finditer(text, start, end):
+                word = match.group().lower()
+                plain = word not in words and word not in PLACES_AND_BODIES
+                if en.bearers(word) >= en.FREQUENT and plain and not small[word]:
+                    kind, stand_ins = "person", (words, words, rare, places)[draw.randrange(4)]
+                elif word in PLACES and not small[word]:
+                    kind, stand_ins = "place", (places, [word])[draw.randrange(2)]
+                elif (
+                    match.start() == start
+                    and small[word] >= max(COMMON, 20 * capital[word])
+                    and word not in NOT_PARTS
+                    and not word.endswith(("ing", "ed", "ly", "s"))
+                ):
+                    kind, stand_ins = "word", (words, words, places, [word])[draw.randrange(4)]
+                else:
+                    continue
+                taken[kind] += 1
+                if taken[kind] > NAMES_TO_SHOW:
+                    continue
+                name = draw.choice(stand_ins)
+                first, last = (
+                    spans[max(0, number - 1)][0],
+                    spans[min(len(spans) - 1, number + 1)][1],
+                )
+                before, behind = text[first : match.start()], text[match.end() : last]
+                window = f"{before}{name.title()}{behind}"
+                for found, own, around, at in clusters(window, local_words(None)):
+                    if found == name and any(span.start == len(before) for span in at):
+                        yield kind == "person", SHOWN, own, around, False
 
 
 def rows(data: Path) -> Iterator[Row]:  # noqa: PLR0912
@@ -121,15 +187,17 @@ def rows(data: Path) -> Iterator[Row]:  # noqa: PLR0912
                 kinds[key] for key in kinds for s in spans if s.start < key[1] and key[0] < s.end
             ]
             yield bool(said) and 2 * sum(said) > len(said), 2.0, own, around, at % 3 == 0
+    yield from stands_in(data)
     for line in (HERE / "name_examples.txt").read_text("utf-8").splitlines():
         sentence, _, listed = line.partition("|")
-        people = {word for name in listed.split(";") for word in name.casefold().split()}
         text = sentence.removeprefix("en-IN ").strip().replace("\\n", "\n")
         if not line.startswith("#"):
             local = INDIA if sentence.startswith("en-IN") else local_words(None)
             for word in WORDS + RARE_NAMES if "{word}" in text else [""]:
+                names = listed.replace("{word}", word).casefold().replace(";", " ")
+                people = {*names.split()}
                 for name, own, around, _ in clusters(text.replace("{word}", word.title()), local):
-                    person = not people.isdisjoint(name.split()) or name.split()[0] == word
+                    person = not people.isdisjoint(name.split())
                     each = EACH if person else EACH / OTHERS
                     yield (
                         person,
@@ -140,25 +208,14 @@ def rows(data: Path) -> Iterator[Row]:  # noqa: PLR0912
                     )
 
 
-BANDS = tuple(f"alone {band}" for band in "0123")
-
-
-def as_word(own: list[str], around: Counter[str]) -> Counter[str]:
-    """The features of a word that opens sentences as if it were a name and a word."""
-    band = "alone word 3" if "alone 3" in own else "alone word 2"
-    kept = [name for name in own if not name.startswith(("alone ~", *BANDS, "alone place"))]
-    shown = Counter({name.removeprefix("*"): value for name, value in around.items()})
-    return Counter([band, *kept]) + shown
-
-
 def unknown(own: list[str]) -> list[str]:
     """The features of a name as if nobody knew its words."""
     as_unknown = {"last known": "last unknown"}
     as_unknown |= {
         f"{place}{kind} {band}": f"{place} 0"
         for place in ("first", "alone")
-        for kind in ("", " word")
-        for band in "123"
+        for kind in ("", " word", " rare word", " also")
+        for band in "1234"
     }
     return [as_unknown.get(name, name) for name in own]
 
@@ -166,11 +223,8 @@ def unknown(own: list[str]) -> list[str]:
 def fit(found: list[Row]) -> dict[str, float]:
     """Logistic regression with an L1 penalty."""
     examples = []
-    for person, weight, own, marked, _ in found:
+    for person, weight, own, around, _ in found:
         much = weight if person else weight * OTHERS
-        around = Counter({name: value for name, value in marked.items() if name[0] != "*"})
-        if len(around) < len(marked) and "word opening" not in around:
-            examples.append((person, AS_WORD[not person] * weight, as_word(own, marked)))
         examples.append((person, much, Counter(own) + around))
         if (bare := unknown(own)) != own:
             examples.append((person, UNKNOWN * much, Counter(bare) + around))
@@ -189,9 +243,11 @@ def fit(found: list[Row]) -> dict[str, float]:
         beta = z[:n] - z[n:-1]
         scores = x @ beta + z[-1]
         wrong = weight * (1 / (1 + np.exp(-scores)) - y)
-        slope = x.T @ wrong + 0.04 * beta
+        slope = x.T @ wrong + RIDGE * beta
         value = (weight * (np.logaddexp(0, scores) - y * scores)).sum() + PENALTY * z[:-1].sum()
-        return value + 0.02 * beta @ beta, np.r_[slope + PENALTY, PENALTY - slope, wrong.sum()]
+        return value + 0.5 * RIDGE * beta @ beta, np.r_[
+            slope + PENALTY, PENALTY - slope, wrong.sum()
+        ]
 
     bounds = [(0, None)] * (2 * n) + [(None, None)]
     z = optimize.minimize(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from portrayal.annotate.people.any_text.grammar import Preference, preferences
 from portrayal.annotate.people.any_text.pronouns import (
     FIRST_PERSON,
     Mark,
@@ -33,7 +34,7 @@ from portrayal.annotate.people.names.clusters import (
 from portrayal.annotate.people.names.evidence import introduces, place_in_text
 from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.model import UNSPECIFIED, UNSURE, Span, one_gender
-from portrayal.annotate.people.shared.recase import is_flat, recase
+from portrayal.annotate.people.shared.recase import capital_speakers, is_flat, recase
 from portrayal.annotate.people.shared.scan import (
     ENGLISH,
     OTHER,
@@ -56,8 +57,9 @@ _CLAUSE = 8
 _LONGEST = 9
 """Words of a noun phrase before its head."""
 
-BY_RULES = 2.7
-"""How many times likelier whom the rules choose is taken to be than the network alone says."""
+BY_RULES, BY_GRAMMAR = 2.7, 30.0
+"""How many times likelier whom the rules choose is taken to be than the network alone says, and
+whom they choose where grammar alone says the same."""
 
 
 @dataclass(slots=True)
@@ -229,7 +231,7 @@ class TextDraft:
 
     def __init__(self, text: str, local: LocalWords = ENGLISH) -> None:
         self.written = text
-        self.text = recase(text) if is_flat(text) else text
+        self.text = recase(text) if is_flat(text) else capital_speakers(text)
         self.tokens = scan(self.text, local=local)
         self.quotes = number_quotations(self.tokens)
         self.people: list[PersonDraft] = []
@@ -304,11 +306,7 @@ def draft_people(
     pronouns = [at for at, word in enumerate(low) if word in en.PRONOUNS and at not in draft.names]
     draft.events += [pronoun_at(tokens, at) for at in pronouns]
     draft.events.sort()
-    for at in pronouns:
-        speaker = speakers.get(draft.quotes[at], _speaker_of_turn(draft, at))
-        never = speaker if speaker >= 0 else _object_of(draft, at)
-        if never >= 0:
-            draft.barred.setdefault(at, never)
+    _bar(draft, pronouns, speakers)
     who = _follow(draft, refer)
     for subject, phrase in draft.predicates:
         if subject in who:
@@ -373,11 +371,22 @@ def _add_mention(draft: TextDraft, index: int, run: Candidate) -> None:
         if gender := tokens.local.genders.get(tokens.low[at]) or en.GENDER.get(tokens.low[at]):
             one.hints[gender] = one.hints.get(gender, 0.0) + _CERTAIN
             one.spans.append(draft.span(at, at, "reference"))
-    if place_in_text(tokens, opens, run.end) == "speaker":
-        ends = (at for at in range(run.end, len(tokens.low)) if tokens.low[at] == "\n")
+    place = place_in_text(tokens, opens, run.end)
+    if place == "line":
+        first, last = draft.span(opens, run.end - 1, "name")[:2]
+        place = "speaker" if draft.written[first:last].isupper() else place
+    if place == "speaker":
+        behind = run.end + (tokens.low[run.end : run.end + 1] == ["\n"])
+        ends = (at for at in range(behind, len(tokens.low)) if tokens.low[at] == "\n")
         draft.turns.append((run.end, next(ends, len(tokens.low)), index))
+    elif place == "field":
+        label = opens - 2
+        if gender := en.GENDER.get(tokens.low[label]):
+            one.hints[gender] = one.hints.get(gender, 0.0) + _CERTAIN
+            one.spans.append(draft.span(label, label, "reference"))
+    # Those who speak, are addressed or introduce themselves are not who "she" and "he" mean
     addressed = opens and tokens.low[opens - 1] in LISTS.greetings
-    if not addressed and not introduces(tokens.low, opens):
+    if place != "speaker" and not addressed and not introduces(tokens.low, opens):
         draft.event(run.start, index, noun_rank(tokens, run.end - 1))
 
 
@@ -414,6 +423,15 @@ def add_declared(draft: TextDraft) -> None:
 def _speaker_of_turn(draft: TextDraft, at: int) -> int:
     """Index of who speaks the line of a dialogue that the token at `at` stands in, or -1."""
     return next((person for start, end, person in draft.turns if start <= at < end), -1)
+
+
+def _bar(draft: TextDraft, pronouns: Sequence[int], speakers: Mapping[int, int]) -> None:
+    """Note whom pronouns cannot mean: who speaks, and the object of their verb."""
+    for at in pronouns:
+        speaker = speakers.get(draft.quotes[at], _speaker_of_turn(draft, at))
+        never = speaker if speaker >= 0 else _object_of(draft, at)
+        if never >= 0:
+            draft.barred.setdefault(at, never)
 
 
 def _object_of(draft: TextDraft, at: int) -> int:
@@ -480,10 +498,12 @@ def _follow(draft: TextDraft, refer: Refer | None = None) -> dict[int, int]:
     who = {event.at: event.entity for event in draft.events if not event.case}
     uses = Counter(person for _, person in _they_of(draft, who))
     people = [(p.hinted, p.name is not None, uses[at]) for at, p in enumerate(draft.people)]
-    found = resolve(draft.tokens.low, draft.events, people, draft.barred, draft.apart)
+    told = [gender for gender, _, _ in people]
+    liked = preferences(draft.tokens, draft.events, told, draft.barred)
+    found = resolve(draft.tokens.low, draft.events, people, draft.barred, draft.apart, liked)
     pending = [event for event in draft.events if event.case]
     if refer is not None:
-        found = _referred(draft, pending, found, refer)
+        found = _referred(draft, pending, found, refer, liked)
     strangers: dict[str, int] = {}
     for event, nearest in zip(pending, found, strict=True):
         person = nearest
@@ -500,7 +520,11 @@ def _follow(draft: TextDraft, refer: Refer | None = None) -> dict[int, int]:
 
 
 def _referred(
-    draft: TextDraft, pending: Sequence[PersonMention], by_rules: Sequence[int], refer: Refer
+    draft: TextDraft,
+    pending: Sequence[PersonMention],
+    by_rules: Sequence[int],
+    refer: Refer,
+    liked: Sequence[Preference],
 ) -> list[int]:
     """Whom `pending` mean: pronouns by `refer`, the rest, and what it does not know, by rules."""
     spoken = [at for at, event in enumerate(pending) if event.at not in draft.apart]
@@ -514,7 +538,12 @@ def _referred(
         marks.append(Mark(span.start, span.end, "pronoun", number))
     chances = refer(draft.text, marks, len(draft.people), len(spoken)).copy()
     # -1, nobody, is the last column
-    chances[np.arange(len(spoken)), [by_rules[at] for at in spoken]] *= BY_RULES
+    grammar = {one.at: one.person for one in liked}
+    chances[np.arange(len(spoken)), [by_rules[at] for at in spoken]] *= [
+        BY_GRAMMAR if by_rules[at] == grammar.get(pending[at].at) else BY_RULES for at in spoken
+    ]
+    mentioned = {event.entity for event in draft.events if not event.case}
+    chances[:, [at for at in range(len(draft.people)) if at not in mentioned]] = 0.0
     chances /= chances.sum(1, keepdims=True)
     known = [number for number in range(len(spoken)) if not np.isnan(chances[number]).any()]
     events = [pending[spoken[number]] for number in known]

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from portrayal.annotate.people.any_text.grammar import SURE, Preference
 from portrayal.annotate.people.names.candidates import LISTS
 from portrayal.annotate.people.shared.scan import OTHER, QUOTES, PersonMention, Tokens
 from portrayal.annotate.people.shared.words import PLURAL_PEOPLE, SAYING, THEY, word_set
@@ -70,6 +71,7 @@ def resolve(
     people: Sequence[tuple[str, bool, int]],
     barred: Mapping[int, int],
     apart: Mapping[int, int],
+    preferred: Sequence[Preference] = (),
 ) -> list[int]:
     """The person of each pronoun, in order; `OTHER` for no one who is mentioned.
 
@@ -82,6 +84,8 @@ def resolve(
         many "they" refer to it alone.
     barred, apart
         See `portrayal.annotate.people.stories.cast.Cast`.
+    preferred
+        What grammar prefers.
     """
     genders = [gender for gender, _, _ in people]
     parts: list[list[PersonMention]] = [[]]
@@ -99,8 +103,28 @@ def resolve(
         place = {person: at for at, person in enumerate(own)}
         local = [e if e.case else e._replace(entity=place[e.entity]) for e in part]
         never = {e.at: place.get(barred[e.at], OTHER) for e in part if e.at in barred}
-        steps = steps_of(low, {e.at for e in part if not e.case}, local, never, apart)
-        choice = _likeliest(*steps, local, [(genders[who], *people[who][1:]) for who in own])
+        named = {e.at for e in part if not e.case}
+        hints = [(genders[who], *people[who][1:]) for who in own]
+        steps = steps_of(low, named, local, never, apart)
+        score, choice = _likeliest(*steps, local, hints)
+        against = [
+            one
+            for one in preferred
+            if one.person in place
+            and one.rival in place
+            and one.at not in never
+            and choice.found.get(one.at) == place[one.rival]
+        ]
+        # Where further words tell the gender of the other, a sentence by itself says little
+        asked = {one.at for one in against}
+        told = Counter(who for at, who in choice.found.items() if at not in asked)
+        against = [one for one in against if one.worth >= SURE or not told[place[one.rival]]]
+        if against:
+            bars = never | {one.at: place[one.rival] for one in against}
+            steps = steps_of(low, named, local, bars, apart)
+            other, way = _likeliest(*steps, local, hints)
+            if other + sum(one.worth for one in against) >= score:
+                choice = way
         for person, gender in zip(own, choice.genders, strict=True):
             genders[person] = gender or ""
         meant = [choice.found[event.at] for event in part if event.case]
@@ -113,8 +137,8 @@ def _likeliest(
     first: Mapping[int, int],
     events: Sequence[PersonMention],
     people: Sequence[tuple[str, bool, int]],
-) -> GenderChoice:
-    """The likeliest choice of genders that titles and nouns leave open, and whom pronouns mean."""
+) -> tuple[int, GenderChoice]:
+    """The likeliest choice of genders that titles and nouns leave open, and its score."""
     weights, _ = learned()
     times = Counter(event.entity for event in events)
 
@@ -154,7 +178,7 @@ def _likeliest(
             score, way = follow(other) if other != genders else (best, choice)
             if score > best:
                 best, choice, genders = score, way, other
-    return choice
+    return best, choice
 
 
 _SURE, _LEAN = 0.2, 0.5

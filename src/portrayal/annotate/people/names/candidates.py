@@ -6,6 +6,7 @@ among organisations, places and headlines; what the words of a run rule out is l
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from portrayal.annotate.people.shared import words as en
@@ -298,11 +299,21 @@ BODY_PARTS = (
 """Words that open, and that end or stand in, the name of an organisation, place, event or law."""
 
 _BEHIND_LABELS = ([":"], ["–"])
-_UNBOUND = 10_000
-"""Bearers of a first name that may stand alone, although it is a title or place, too."""
+_UNBOUND, _ALONE = 10_000, 4_000
+"""Bearers of a first name that may stand alone, although it is an organisation, or a title, too."""
 
 _LABEL = 3
 """Words and marks of a line before the last word of a label."""
+
+_SHORT_VALUE = 5
+"""Words and marks of the value of a field at most, where nothing else says that it is one."""
+
+_ASKED = LISTS.acting | word_set("tell ask let say give did does has can could should would is was")
+"""Words that open a request or question and are no part of the name behind: "Tell Erwin"."""
+
+_PARTS_OF_NAMES = ("last", "family", "middle", "maiden", "second")
+
+_NO_FORM = (frozenset[int](), frozenset[int]())
 
 _MOST = 5
 """Words of the longest name."""
@@ -328,6 +339,7 @@ def find_candidates(text: str, tokens: Tokens) -> list[Candidate]:
     found: list[Candidate] = []
     others: set[str] = set()
     behind = 0
+    labels, values = labels_of_form(tokens)
     for at in openings(text, tokens):
         if at < behind:
             continue
@@ -339,9 +351,9 @@ def find_candidates(text: str, tokens: Tokens) -> list[Candidate]:
                 continue
             # The last title is the word, as that of "Martin Luther King" may stand alone
             office = low[last + 1 : last + 2] in (["of"], ["for"])
-            bound = office or en.bearers(low[last]) < _UNBOUND
+            bound = office or en.bearers(low[last]) < _ALONE
             run = Candidate(last, last + 1, [last], run.titles[:-1], named=last + 1, bound=bound)
-        run.opening = _opens_sentence(tokens, at)
+        run.opening = opens_sentence(tokens, at)
         if not run.bound and not trim(tokens, run, forms):
             continue
         run.words = [low[part] for part in run.parts]
@@ -350,7 +362,9 @@ def find_candidates(text: str, tokens: Tokens) -> list[Candidate]:
         run.initials = "" if frequent or letters in LISTS.countries else letters
         if names_another_thing(tokens, run):
             others.add(run.words[-1])
-        elif run.bound or not is_ruled_out(text, tokens, run):
+        elif run.bound or not (
+            run.start in labels or run.start in values or is_ruled_out(text, tokens, run)
+        ):
             run.gender = gender_of_titles(tokens, run)
             found += couple_of(tokens, run)
     if not others:
@@ -358,11 +372,12 @@ def find_candidates(text: str, tokens: Tokens) -> list[Candidate]:
     return [run for run in found if len(run.words) > 1 or run.titles or run.words[0] not in others]
 
 
-def _opens_sentence(tokens: Tokens, at: int) -> bool:
+def opens_sentence(tokens: Tokens, at: int) -> bool:
     """Whether the word at `at` stands first in a sentence or quotation."""
     if at == 0 or tokens.sentence[at] != tokens.sentence[at - 1]:
         return True
-    return tokens.words[at - 1] in QUOTES
+    before = tokens.words[at - 1]
+    return before in QUOTES or (before == ":" and opens_line(tokens, at - 2))
 
 
 def couple_of(tokens: Tokens, run: Candidate) -> list[Candidate]:
@@ -448,11 +463,16 @@ def trim(tokens: Tokens, run: Candidate, forms: set[str]) -> bool:
         opens = run.opening and not run.titles and parts[0] == run.start
         gerund = word.endswith("ing") and len(parts) > 1 and not en.is_given(word)
         small = word in forms and en.bearers(word) < en.FREQUENT
+        # "Tell Erwin", "Will Erwin come?"
+        asks = (word in _ASKED and en.bearers(word) < en.FREQUENT) or (
+            word in ("will", "may") and _is_question(tokens, parts[0])
+        )
+        asks = asks and opens and en.is_given(second)
         opens = opens and (small or gerund)
         if describes and len(parts) > 1:
             run.score = max(run.score, 0.8)
         elif not adjective and not (
-            describes or (opens and not (len(parts) > 1 and en.is_given(word)))
+            describes or asks or (opens and not (len(parts) > 1 and en.is_given(word)))
         ):
             break
         run.start = parts.pop(0) + 1
@@ -470,6 +490,14 @@ def trim(tokens: Tokens, run: Candidate, forms: set[str]) -> bool:
     return bool(parts)
 
 
+def _is_question(tokens: Tokens, at: int) -> bool:
+    """Whether the sentence of the word at `at` ends with a question mark."""
+    sentence, last = tokens.sentence, at
+    while last + 1 < len(sentence) and sentence[last + 1] == sentence[at]:
+        last += 1
+    return tokens.words[last].startswith("?")
+
+
 def is_ruled_out(  # noqa: PLR0911 (one return for each reason)
     text: str, tokens: Tokens, run: Candidate
 ) -> bool:
@@ -479,15 +507,17 @@ def is_ruled_out(  # noqa: PLR0911 (one return for each reason)
     first, last = named[0], named[-1]
     opens = (run.titles or [run.start])[0]
     before = low[opens - 1] if opens else "."
-    salutation = low[run.start - 3 : run.end] == ["to", "whom", "it", "may", "concern"]
-    if salutation or _is_field(tokens, run):
+    if low[run.start - 3 : run.end] == ["to", "whom", "it", "may", "concern"]:
         return True
     if len(named) == 1:
         adjective = not run.titles and run.opening and first in LISTS.before_names
         if adjective or (first in en.PLURAL_PEOPLE and not en.is_given(first)):
             return True
+        if "+".join([*(low[at] for at in run.titles), first]) in LISTS.firms:
+            return True
         polite = run.titles and low[run.titles[-1]] in LISTS.polite
-        place = (first in PLACES_AND_BODIES and en.bearers(first) < _UNBOUND) or first in local
+        least = en.FREQUENT if first in PLACES else _UNBOUND
+        place = (first in PLACES_AND_BODIES and en.bearers(first) < least) or first in local
         if place and not polite:
             return True
         of = low[run.end : run.end + 1] in (["of"], ["for"]) and not en.is_given(first)
@@ -502,30 +532,76 @@ def is_ruled_out(  # noqa: PLR0911 (one return for each reason)
         or last in local
         or (last in _TAILS and not en.is_given(last))
     )
-    hall = run.titles and last in LISTS.halls and before in en.PREPOSITIONS_OF_PLACE
+    hall = last in LISTS.halls and (
+        before in THINGS.determiners or (run.titles and before in en.PREPOSITIONS_OF_PLACE)
+    )
+    addressed = before in LISTS.greetings and not en.is_given(first) and not en.is_given(last)
     nobody = not (en.is_given(first) or en.is_given(last))
     office = nobody and (last in en.PERSON_NOUNS or last in en.PLURAL_PEOPLE)
-    if last in BODY_PARTS or hall or office:
+    if last in BODY_PARTS or hall or office or (addressed and not run.titles):
         return True
     if len(named) > _MOST or body:
         return not (run.titles and en.is_given(first) and len(named) <= _MOST)
     return _continues(text, tokens, run)
 
 
-def _is_field(tokens: Tokens, run: Candidate) -> bool:
-    """Whether the run is the label of a field ("Age: 41"), or a value that names nobody."""
-    low = tokens.low
-    if low[run.end : run.end + 1] in _BEHIND_LABELS and opens_line(tokens, run.start):
-        # Where one line has the label of a field, all labels are such
-        return low[run.end - 1] in LISTS.naming_fields or any(
-            low[at] in LISTS.fields and opens_line(tokens, at)
-            for at in range(len(low) - 1)
-            if low[at + 1 : at + 2] in _BEHIND_LABELS
-        )
-    if run.start < 2 or low[run.start - 1 : run.start] not in _BEHIND_LABELS:
-        return False
-    label = run.start - 2
-    return low[label] in LISTS.fields and opens_line(tokens, label)
+def labels_of_form(tokens: Tokens) -> tuple[frozenset[int], frozenset[int]]:
+    """Positions of words in labels of a form ("Age: 41"), and where a value begins that is nobody.
+
+    A text is a form where a line has the label of a field, or where no value of two lines or more
+    is a sentence and no label a first name; else the words before colons may be those who speak.
+    """
+    words, low = tokens.words, tokens.low
+    if ":" not in words and "–" not in low:
+        return _NO_FORM
+    lines: list[tuple[list[int], int, int]] = []
+    start = 0
+    for end in [at for at, word in enumerate(words) if word == "\n"] + [len(words)]:
+        ahead = low[start : min(end, start + _LABEL + 2)]
+        mark = next((at for at, word in enumerate(ahead) if [word] in _BEHIND_LABELS and at), -1)
+        label = [at for at in range(start, start + mark) if words[at][0].isalpha()]
+        if label and words[label[0]][0].isupper():
+            lines.append((label, start + mark + 1, end))
+        start = end + 1
+    named = any(_names_field(low, label) for label, _, _ in lines)
+    short = len(lines) > 1 and all(
+        end - value <= _SHORT_VALUE
+        and words[end - 1] not in en.CLAUSE_MARKS - {":"}
+        and not (en.bearers(low[label[-1]]) or low[label[-1]] in LISTS.naming_fields)
+        for label, value, end in lines
+    )
+    if not (named or short):
+        behind = {value for label, value, _ in lines if low[label[-1]] in LISTS.fields}
+        inside = {
+            at for label, _, _ in lines if low[label[-1]] in LISTS.naming_fields for at in label
+        }
+        return frozenset(inside), frozenset(behind)
+    inside = {
+        at
+        for label, _, _ in lines
+        if _names_field(low, label)
+        or low[label[-1]] in LISTS.naming_fields | en.PERSON_NOUNS
+        or en.bearers(low[label[0]]) < en.FREQUENT
+        for at in label
+    }
+    behind = {
+        value + (value < end and low[value] in LISTS.indefinite | LISTS.definite)
+        for label, value, end in lines
+        if _names_field(low, label)
+    }
+    return frozenset(inside), frozenset(behind)
+
+
+def _names_field(low: Sequence[str], label: Sequence[int]) -> bool:
+    """Whether a label is that of a field whose value names nobody."""
+    last = low[label[-1]]
+    if last == "name" and low[label[0]] in _PARTS_OF_NAMES:
+        return True
+    return last in LISTS.fields or (
+        last not in LISTS.naming_fields
+        and not LISTS.fields.isdisjoint(low[at] for at in label)
+        and not en.is_given(last)
+    )
 
 
 def opens_line(tokens: Tokens, at: int) -> bool:

@@ -25,6 +25,7 @@ from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.scan import QUOTES, Tokens
 from portrayal.annotate.people.shared.words import word_set
 
+_BEHIND_VALUES: tuple[list[str], ...] = ([], ["\n"], ["."], [","], ["("], ["and"], [";"])
 _MARKS = QUOTES | word_set(", – — : ;")
 _SINGLE = frozenset("'‘’")
 _ENDINGS = ("ed", "ing", "ly", "s")
@@ -34,9 +35,12 @@ _BETWEEN_ITEMS = _MARKS | word_set("and or the")
 _BEARERS = word_set("person kin pronoun")
 _COUNTED_NEAR = word_set("worship names chants people")
 
-_NEAR, _BESIDE, _LIST, _GLOSS, _FURTHEST = 6, 4, 24, 9, 40
+_NEAR, _BESIDE, _LIST, _GLOSS, _FURTHEST, _NAMING = 6, 4, 24, 9, 40, 4
 """Tokens before a name in which words of worship count, and before and behind it other gods and
 plants; of an enumeration before it; behind it up to a noun that explains it, and to a pronoun."""
+
+_BEARERS_OF_BANDS = (1, 500, en.FREQUENT, en.WELL_KNOWN)
+"""Bearers from which a first name is of the next band."""
 
 _HYPHEN = re.compile(r"-[^\W\d_A-Z]")
 
@@ -88,6 +92,7 @@ def _classes() -> dict[str, tuple[str, ...]]:
         "extremes": THINGS.extremes,
         "meaning": THINGS.meaning,
         "self": THINGS.self,
+        "named": LISTS.named_things,
         "names": THINGS.names,
         "like": THINGS.like,
         "plants": THINGS.plants,
@@ -147,9 +152,16 @@ def _features_of_words(words: tuple[str, ...], gods: frozenset[str]) -> tuple[st
         }
     elif not count:
         tests |= {f"alone ~{end}": first.endswith(end) and len(first) > 4 for end in _NO_NAMES}
-    kind = " place" if first in PLACES_AND_BODIES else " word" if is_word_too(first) else ""
-    band = sum(count >= least for least in (1, en.FREQUENT, en.WELL_KNOWN))
+    kind = " place" if first in PLACES_AND_BODIES else _word_kind(first)
+    band = sum(count >= least for least in _BEARERS_OF_BANDS)
     return (f"{place}{kind} {band}", *(name for name, holds in tests.items() if holds))
+
+
+def _word_kind(name: str) -> str:
+    """Which kind of ordinary word a casefolded first name is as well, or ""."""
+    if name in en.NAMES_AND_WORDS:
+        return " word"
+    return " rare word" if name in en.NAMES_OR_WORDS else " also" * (name in en.NAMES_ALSO_WORDS)
 
 
 def is_word_too(name: str) -> bool:
@@ -196,7 +208,7 @@ def place_in_text(tokens: Tokens, first: int, end: int) -> str:
         return "introduced"
     before = low[max(0, first - 2) : first]
     if len(before) == 2 and before[1] == ":" and before[0] in LISTS.naming_fields:
-        return "field"
+        return "field" if low[end : end + 1] in _BEHIND_VALUES else ""
     if before[-1:] == ["\n"]:
         before = low[max(0, first - 3) : first - 1]
     if before[-1:] == [","] and before[0] in LISTS.closing:
@@ -204,8 +216,12 @@ def place_in_text(tokens: Tokens, first: int, end: int) -> str:
     behind = end
     if low[end : end + 1] == ["("]:
         behind = end + 1 + low[end : end + 5].index(")") if ")" in low[end : end + 5] else end
-    speaks = low[behind : behind + 1] in ([":"], ["–"])
-    return "speaker" if speaks and opens_line(tokens, first) else ""
+    if low[behind : behind + 1] in ([":"], ["–"]):
+        return "speaker" if opens_line(tokens, first) else ""
+    # A name that is a line: it speaks the next one, or the text is about it
+    alone = low[behind : behind + 1] == ["\n"] and low[behind + 1 : behind + 2] not in ([], ["\n"])
+    alone = alone and en.is_given(low[end - 1])
+    return "line" if alone and (not first or low[max(0, first - 2) : first] == ["\n", "\n"]) else ""
 
 
 def _run_features(  # noqa: PLR0912 (a feature each; run for every mention of every text)
@@ -244,6 +260,8 @@ def _run_features(  # noqa: PLR0912 (a feature each; run for every mention of ev
     beside = (*low[max(0, first - _BESIDE) : first], *low[end : end + _BESIDE])
     if THINGS.plants.issuperset(run.words) and not THINGS.plants.isdisjoint(beside):
         yield "plants"
+    if not LISTS.named_things.isdisjoint(ahead[-_NAMING:]) and not en.NAMING.isdisjoint(ahead[-2:]):
+        yield "thing named"
     if "named" in ahead[-3:]:
         classes = {name for word in ahead for name in _classes().get(word, ())}
         if not _BEARERS.isdisjoint(classes):
@@ -280,6 +298,18 @@ def _features_behind(
     return (*features, *(f"word {feature}" for feature in features)) if word else features
 
 
+@lru_cache(maxsize=65_536)
+def _word_before(word: str, earlier: str) -> tuple[str, ...]:
+    """What the very words before a name say."""
+    return (f"-1={word}", f"-2={earlier} {word}")
+
+
+@lru_cache(maxsize=65_536)
+def _word_behind(word: str, opens: bool) -> tuple[str, ...]:
+    """What the very word behind a name says, and behind one that opens a sentence and is a word."""
+    return (f"+1={word}", f"word +1={word}") if opens else (f"+1={word}",)
+
+
 def mention_features(text: str, tokens: Tokens, run: Candidate) -> Iterator[str]:
     """What stands in and around a mention: classes of words, each with its place."""
     for features in _grouped_features(text, tokens, run):
@@ -292,6 +322,8 @@ def _grouped_features(text: str, tokens: Tokens, run: Candidate) -> Iterator[tup
     yield tuple(_run_features(text, tokens, run))
     at = (run.titles or [run.start])[0] - 1
     yield _features_before(_kinds(tokens, at - 1), _kinds(tokens, at))
+    if at >= 0:
+        yield _word_before(low[at], low[at - 1] if at else ".")
     # What the names of an enumeration are: "dishes such as Rasam and Vada"
     head, least = at, max(0, at - _LIST)
     while head > least and (low[head] in _BETWEEN_ITEMS or words[head][0].isupper()):
@@ -301,6 +333,8 @@ def _grouped_features(text: str, tokens: Tokens, run: Candidate) -> Iterator[tup
     behind = end + (end < len(low) and low[end] in QUOTES)
     word = run.opening and not run.titles and len(run.words) == 1 and is_word_too(run.words[0])
     yield _features_behind(_kinds(tokens, behind), _kinds(tokens, behind + 1), word)
+    if behind < len(low):
+        yield _word_behind(low[behind], word)
     # The noun that explains a name: "Salem, a busy city"
     gloss, near = "", low[behind : behind + 1 + _GLOSS]
     explained = len(near) > 1 and near[0] in _BEFORE_GLOSS and not near[1].endswith("ing")

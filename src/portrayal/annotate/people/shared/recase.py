@@ -27,7 +27,22 @@ _NEVER_FLAT = (
     | en.SENTENCE_STARTERS
     | _ACTS
 ) | (en.COMMON_TITLES | en.ABBREVIATIONS | en.NAMED_THINGS | en.PLACE_HEADS | en.PLACE_TAILS)
+_NO_SPEAKERS = (
+    en.FUNCTION_WORDS
+    | en.PERSON_NOUNS
+    | en.PLURAL_PEOPLE
+    | word_lists("names").fields
+    | word_lists("names").naming_fields
+)
 _UNCASED = re.compile("[\u05d0-\u05ea\u0620-\u074f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
+_LABEL = re.compile(
+    r"^(?P<before>[ \t>*\-\[\](){}\d:.,–—]*)(?P<name>[^\W\d_][^\W\d_.'’ \-]{0,30}?)"
+    r"(?=[ \t]*(?:\([^()\n]*\))?[ \t]*(?P<mark>:|\n[ \t]*[^\s]))",
+    re.MULTILINE,
+)
+_SPEAK = 2
+"""Lines that words in capitals, or small names, open at least where they are those of speakers."""
+
 MARK = "X"
 """Capital that is put before a word without one."""
 
@@ -61,6 +76,31 @@ def recase(text: str) -> str:
     for at in sorted(places):
         start = tokens.starts[at]
         letters[start] = _same_length(letters[start], str.upper)
+    return "".join(letters)
+
+
+def capital_speakers(text: str) -> str:
+    """The text, as long, with names in place of "JULES:", of "JULES" on a line, and of "jules:"."""
+    if "\n" not in text:
+        return text
+    cues: list[re.Match[str]] = []
+    small: list[re.Match[str]] = []
+    for match in _LABEL.finditer(text):
+        name, low = match["name"], match["name"].lower().split()
+        if not _NO_SPEAKERS.isdisjoint(low):
+            continue
+        if name.isupper() and len(name) > 1:
+            cues.append(match)
+        elif name.islower() and match["mark"] == ":" and len(low) == 1 and en.bearers(low[0]):
+            small.append(match)
+    letters = list(text)
+    for found in (cues, small):
+        known = any(en.bearers(match["name"].lower().split()[0]) for match in found)
+        if len(found) >= _SPEAK and known:
+            for match in found:
+                named = match["name"].title()
+                if len(named) == len(match["name"]):
+                    letters[match.start("name") : match.end("name")] = named
     return "".join(letters)
 
 

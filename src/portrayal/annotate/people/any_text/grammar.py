@@ -1,0 +1,213 @@
+"""What grammar says of whom "he" and "she" mean, where two people of a text may be meant.
+
+The walk of `pronouns` weighs where people were mentioned; here is what it cannot see: what the verb
+before "because" or "but" says of its subject and its object, a noun whose gender is told beside a
+name whose gender is not, reflexives, and phrases that open a sentence before its subject.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from portrayal.annotate.people.names.candidates import LISTS, opens_sentence
+from portrayal.annotate.people.shared import words as en
+from portrayal.annotate.people.shared.scan import OTHER, PersonMention, Tokens
+
+SURE, LIKELY = 6_000, 2_500
+"""What a preference outweighs, in thousandths of a natural logarithm of odds."""
+
+_BLAMED = LISTS.verbs("blamed") | LISTS.blamed_forms
+_BLAMING = LISTS.verbs("blaming") | LISTS.blaming_forms
+_HANDED = LISTS.verbs("handing") | LISTS.handed
+_PLEDGED = LISTS.verbs("pledging") | LISTS.pledged
+_MINDED = LISTS.verbs("minding") | LISTS.minded
+_CAUSES = frozenset(("because", "since", "as", "after", "when"))
+_TURNS = frozenset(("but", "and", "so", "yet"))
+
+
+class Preference(NamedTuple):
+    """That a pronoun means one person rather than another.
+
+    Attributes
+    ----------
+    at
+        Token position of the pronoun.
+    person, rival
+        Index of who is meant, and of who is not.
+    worth
+        How much worse, in thousandths of log odds, the rest of the text may be for it.
+    """
+
+    at: int
+    person: int
+    rival: int
+    worth: int
+
+
+def preferences(
+    tokens: Tokens,
+    events: Sequence[PersonMention],
+    told: Sequence[str],
+    barred: Mapping[int, int],
+) -> list[Preference]:
+    """What grammar prefers, at most once for each pronoun.
+
+    Parameters
+    ----------
+    tokens, events
+        The text; its mentions and pronouns in order.
+    told
+        Per person the gender that titles and nouns tell, or "".
+    barred
+        Position of a pronoun → a person whom it cannot mean.
+    """
+    # Who opens sentence after sentence as "she" is one: "She loves Jake. She hates Alex."
+    opening = [one for one in events if one.case == "s" and opens_sentence(tokens, one.at)]
+    chained = {
+        one.at: barred[behind.at]
+        for one, behind in pairwise(opening)
+        if behind.sentence == one.sentence + 1
+        and behind.gender == one.gender
+        and behind.at in barred
+    }
+    found: list[Preference] = []
+    low = tokens.low
+    mentions = [event for event in events if not event.case and event.entity >= 0]
+    for event in events:
+        if not event.case or event.quoted:
+            continue
+        at = event.at
+        # Mentions before, in this sentence and the last one, of those who can be meant
+        near = [
+            one
+            for one in mentions
+            if one.at < at
+            and event.sentence - one.sentence <= 1
+            and told[one.entity] in ("", event.gender)
+        ]
+        here = [one for one in near if one.sentence == event.sentence]
+        chosen = None
+        if event.case == "r":
+            chosen = _reflexive(low, event, here)
+        elif event.case == "o" and event.rank < 0:
+            chosen = _object(event, near)
+        elif event.at in chained:
+            not_meant = {chained[event.at], barred.get(event.at, OTHER)}
+            left = {one.entity for one in near} - not_meant
+            if len(left) == 1:
+                chosen = Preference(event.at, min(left), chained[event.at], SURE)
+        if chosen is None:
+            chosen = _fronted(low, event, mentions, here)
+        if chosen is None:
+            chosen = _told(event, near, told)
+        if chosen is None and event.case == "s":
+            chosen = _clauses(low, event, here, near)
+        if chosen is not None and chosen.person != chosen.rival:
+            found.append(chosen)
+    return found
+
+
+def _reflexive(
+    low: Sequence[str], event: PersonMention, here: Sequence[PersonMention]
+) -> Preference | None:
+    """As in "Ann hurt herself", "Ann taught Eva to defend herself", "… more than herself"."""
+    start = next((at + 1 for at in range(event.at - 1, -1, -1) if low[at] in en.CLAUSE_OPENERS), 0)
+    here = [one for one in here if one.at >= start]
+    if len({one.entity for one in here}) != 2:
+        return None
+    last = here[-1].entity
+    other = next(one.entity for one in reversed(here) if one.entity != last)
+    between = low[here[-1].at + 1 : event.at]
+    own = len(between) > 0 and between[-1] not in LISTS.beside | {"than", "as"}
+    return (
+        Preference(event.at, last, other, SURE) if own else Preference(event.at, other, last, SURE)
+    )
+
+
+def _object(event: PersonMention, near: Sequence[PersonMention]) -> Preference | None:
+    """As in "Before Gus left, Eva kissed him": not the subject of the verb."""
+    inside = [one for one in near if one.at >= event.at + event.rank and one.rank == 1.0]
+    others = {one.entity for one in near} - {one.entity for one in inside}
+    if len(inside) != 1 or len(others) != 1:
+        return None
+    return Preference(event.at, min(others), inside[0].entity, SURE)
+
+
+def _fronted(
+    low: Sequence[str],
+    event: PersonMention,
+    mentions: Sequence[PersonMention],
+    here: Sequence[PersonMention],
+) -> Preference | None:
+    """As in "With Eva beside her, Ann felt safe": the subject behind the comma."""
+    if event.case == "s" or not here:
+        return None
+    start = here[0].at
+    opened = next((at for at in range(start - 1, max(-1, start - 4), -1) if low[at] in _FRONT), -1)
+    if opened < 0 or (opened and low[opened - 1] not in en.CLAUSE_MARKS):
+        return None
+    if any(word in en.CLAUSE_MARKS or word in en.COPULAS for word in low[opened : event.at]):
+        return None
+    behind = low.index(",", event.at) if "," in low[event.at : event.at + _FRONTED] else -1
+    subject = next(
+        (one for one in mentions if behind >= 0 and one.at in (behind + 1, behind + 2)), None
+    )
+    if subject is None or subject.sentence != event.sentence:
+        return None
+    return Preference(event.at, subject.entity, here[-1].entity, SURE)
+
+
+_FRONT = frozenset(("with", "without"))
+_FRONTED = 6
+
+
+def _told(
+    event: PersonMention, near: Sequence[PersonMention], told: Sequence[str]
+) -> Preference | None:
+    """As in "Kim asked Mr. Pratt for his report": who is told to be a man, not who may be one."""
+    sure = list(dict.fromkeys(one.entity for one in near if told[one.entity] == event.gender))
+    open_ = list(dict.fromkeys(one.entity for one in near if not told[one.entity]))
+    if len(sure) == 1 and len(open_) == 1:
+        return Preference(event.at, sure[0], open_[0], LIKELY)
+    return None
+
+
+def _clauses(  # noqa: PLR0911 (a return for each form of sentence)
+    low: Sequence[str],
+    event: PersonMention,
+    here: Sequence[PersonMention],
+    near: Sequence[PersonMention],
+) -> Preference | None:
+    """What the verb of the clause before says of its subject and its object."""
+    at = event.at
+    joined = low[at - 1] if at else ""
+    scope = here
+    if not here and near and (not at or joined in en.CLAUSE_MARKS):
+        scope = [one for one in near if one.sentence == event.sentence - 1]
+        joined = "."
+    people = list(dict.fromkeys(one.entity for one in scope))
+    if len(people) != 2 or (joined == "." and len(scope) != 2):
+        return None
+    first = scope[0]
+    other = next(one for one in scope if one.entity != first.entity)
+    behind = low[other.at + 1 : other.at + 2]
+    verbs = [word for word in low[first.at + 1 : other.at] if word[0].isalpha()]
+    owned = low[first.at + 1 : first.at + 2] == ["'s"] or behind == ["'s"]
+    if owned or not verbs or verbs[0] in ("and", "or") or first.rank < 1.0:
+        return None
+    subject = Preference(at, first.entity, other.entity, LIKELY)
+    object_ = Preference(at, other.entity, first.entity, LIKELY)
+    acts = set(verbs)
+    if joined in ("why", "whether", "if"):
+        return object_ if acts & {"asked", "asks", "ask"} else None
+    if joined in ("that", "how") or other.at == at - 1:
+        if acts & _PLEDGED:
+            return subject
+        return object_ if acts & _MINDED else None
+    if joined in _CAUSES:
+        if acts & _BLAMED:
+            return object_
+        return subject if acts & _BLAMING else None
+    if joined in _TURNS:
+        return object_
+    return object_ if joined in (".", ";", "!", "?") and acts & _HANDED else None
