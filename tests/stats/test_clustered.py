@@ -10,6 +10,7 @@ from scipy import integrate, stats
 from portrayal.stats import clustered as intervals
 from portrayal.stats.clustered import (
     infer_differences,
+    infer_fixed_means,
     infer_fixed_shares,
     infer_means,
     infer_ratios,
@@ -372,3 +373,17 @@ def test_a_share_in_one_text_a_prompt_has_no_variance_within():
     assert 0 < low[0] < 2 / 3 < high[0] < 1
     assert p[0] > 0.5
     assert np.isnan(infer_fixed_shares([[0.0]], [[0.0]], 0.95)[0][0])
+
+
+def test_means_of_these_units_take_repetitions_where_most_are_repeated():
+    rng = np.random.default_rng(0)
+    value = np.repeat(rng.normal(0.0, 5.0, 3), 20)[:, None] + rng.normal(0.3, 1.0, (60, 1))
+    unknown = np.full((60, 1), np.nan)
+    cluster = np.repeat(np.arange(3), 20)
+    low, high, p = infer_fixed_means(value, cluster, unknown, unknown, 0.95)
+    within = sum(((x - x.mean()) ** 2).sum() for x in np.split(value, 3)) / 57
+    half = stats.t.isf(0.025, 57) * np.sqrt(within / 60)
+    assert (high - low)[0] == pytest.approx(2 * half)
+    assert p[0] == pytest.approx(2 * stats.t.sf(abs(value.mean()) / np.sqrt(within / 60), 57))
+    few = np.r_[np.arange(58), 56, 57]  # two of 58 have a second unit
+    assert np.isnan(infer_fixed_means(value, few, unknown, unknown, 0.95)).all()

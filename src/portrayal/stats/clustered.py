@@ -208,7 +208,7 @@ def infer_fixed_means(
     noise, df
         Variance of each value if the same were asked again, and its degrees of freedom, shape
         (n_units, k); NaN where nothing was asked twice. Where it is not known of every unit, units
-        of one cluster are taken as repetitions.
+        of one cluster are taken as repetitions, if there are two or more to a cluster on average.
     level
         Confidence level, a fraction.
 
@@ -233,6 +233,8 @@ def infer_fixed_means(
     )
     off = np.where(known, x - divide_or_zero(total, count)[codes], 0.0)
     free = np.maximum(count - 1.0, 0.0).sum(0)
+    # A few clusters of two units say little of what chance does to all the others.
+    free = np.where(2.0 * free >= n, free, np.nan)
     variance = divide(divide((off * off).sum(0), free), n)
     # Answers to one request tell more of chance than other requests of the same source do.
     answered = (~np.isnan(noise) | ~known).all(0)
