@@ -16,6 +16,7 @@ from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 from scipy import stats as distributions
@@ -40,7 +41,7 @@ from portrayal.planning import (
     subordination_power,
 )
 from portrayal.reference import RACES, baseline
-from portrayal.stats import divide
+from portrayal.stats import contrasts, divide
 from portrayal.stats.contrasts import RatioScore, TwoSides
 from portrayal.types import FloatArray
 
@@ -200,18 +201,19 @@ def ratios(options: argparse.Namespace) -> None:
     show(f"Type I error at .05 of ratio 1, {reps} audits a cell", head, zones(found, max))
 
 
-def role_coverage(rng: Rng, cell: Cell, ratio: float, reps: int, *, shared: bool) -> Row:
-    """Coverage, share with an interval, power of prompts like these, power of a t of shares.
-
-    `shared` prompts favour a group alike in both roles; else each role's share is drawn apart.
-    """
+def role_sums(rng: Rng, cell: Cell, ratio: float, reps: int, *, shared: bool) -> TwoSides:
+    """Counts of both roles, whose shares are drawn apart, or are alike but for the ratio."""
     sums = worlds.role_world(rng, cell, reps, ratio)
-    if shared:
-        own = np.minimum(
-            worlds.prompt_shares(rng, sums.upper.shape, cell.share, cell.icc), 1 / ratio
-        )
-        counts = [rng.binomial(cell.texts, own * each) + 0.0 for each in (ratio, 1.0)]
-        sums = TwoSides(counts[0], sums.n_upper, counts[1], sums.n_lower)
+    if not shared:
+        return sums
+    own = np.minimum(worlds.prompt_shares(rng, sums.upper.shape, cell.share, cell.icc), 1 / ratio)
+    counts = [rng.binomial(cell.texts, own * each) + 0.0 for each in (ratio, 1.0)]
+    return TwoSides(counts[0], sums.n_upper, counts[1], sums.n_lower)
+
+
+def role_coverage(rng: Rng, cell: Cell, ratio: float, reps: int, *, shared: bool) -> Row:
+    """Coverage, share with an interval, power of prompts like these, power of a t of shares."""
+    sums = role_sums(rng, cell, ratio, reps, shared=shared)
     found = stats.infer_contrasts(sums)
     some = ~np.isnan(found.low)
     inside = (found.low <= ratio) & (ratio <= found.high)
@@ -242,12 +244,14 @@ def roles(options: argparse.Namespace) -> None:
             for ratio in (1.0, 3.0):
                 rng = np.random.default_rng([options.seed, 3, number, int(ratio)])
                 cell = Cell(*design)
-                found = role_coverage(rng, cell, ratio, reps, shared=shared)
+                found = [*role_coverage(rng, cell, ratio, reps, shared=shared)]
+                more = RatioScore(role_sums(rng, cell, ratio, 10 * reps, shared=shared))
+                found[2] = float(np.mean(more.p(np.ones(10 * reps)) < 0.05))
                 yield str(cell), "alike" if shared else "apart", ratio, *found
 
     head = ("cell", "roles of a prompt", "true ratio", "coverage", "has an interval", "p < .05")
     head += ("paired t of shares", "these prompts", "disagree")
-    show(f"Ratios of two roles, {reps} audits a cell", head, rows())
+    show(f"Ratios of two roles, {reps} audits a cell, p < .05 in ten times as many", head, rows())
 
 
 def effects_that_differ(options: argparse.Namespace) -> None:
@@ -261,9 +265,9 @@ def effects_that_differ(options: argparse.Namespace) -> None:
             counts = np.zeros(6)
             for _ in range(max(reps // 1_000, 1)):
                 null, margin, large = (draw(1_000, ratio) for ratio in (1.0, 1.25, 2.5))
-                one, null_test = np.ones(1_000), RatioScore(null)
-                counts[0] += (null_test.p(one) < 0.05).sum()
-                counts[1] += (null_test.p(one, these_prompts=True) < 0.05).sum()
+                one, ones = np.ones(1_000), np.ones(10_000)
+                counts[0] += (RatioScore(draw(10_000, 1.0)).p(ones) < 0.05).mean() * 1_000
+                counts[1] += (RatioScore(null).p(one, these_prompts=True) < 0.05).sum()
                 changed, _ = stats.paired_shares(*_pairs(margin), 0.95, np.log(1.25))
                 counts[2] += (changed.p_equivalent <= 0.05).sum()
                 counts[3] += (RatioScore(large).p(2.5 * one) < 0.05).sum()
@@ -276,7 +280,40 @@ def effects_that_differ(options: argparse.Namespace) -> None:
 
     head = ("world", "prompts", "texts a prompt", "ratio 1: p < .05", "these prompts (not true)")
     head += ("a change at the margin: the same", "ratio 2.5: not covered", "power at 2.5")
-    show(f"Pooled ratios of prompts that differ in effect, {reps} audits a cell", head, rows())
+    title = f"Pooled ratios of prompts that differ in effect, {reps} audits a cell"
+    show(f"{title}, ratio 1 ten times as many", head, rows())
+
+
+def joint(options: argparse.Namespace) -> None:
+    """Families of ratios, adjusted by changes of signs and by joint normals: level and power."""
+    reps, n_ratios = options.reps or 2_000, 12
+    effects = {"common": 3.0, "rare": 5.0, "weak": 2.0}
+
+    def rejected(rng: Rng, kind: str, prompts: int, first: float) -> list[bool]:
+        sides = worlds.family_world(rng, kind, prompts, n_ratios, first)
+        result = stats.infer_contrasts(sides, bounds=False)
+        tested = np.flatnonzero(~np.isnan(result.p))
+        scores, within, p = result.scores[:, tested], result.within[tested], result.p[tested]
+        n, adjusted = np.full(len(tested), float(prompts)), [p * len(tested)]
+        for least in (2, prompts + 1):
+            with mock.patch.multiple(contrasts, SIGNS_FROM=least, JOINT_DRAWS=499):
+                adjusted.append(stats.joint_p(scores, within, n, result.df[tested], p, rng))
+        wanted = tested == 0 if first > 1.0 else tested >= 0
+        return [bool(np.any(each[wanted] < 0.05)) for each in adjusted]
+
+    def rows() -> Iterable[Row]:
+        for kind, prompts in product(effects, (8, 12, 16, 20, 50)):
+            rng = np.random.default_rng([options.seed, 23, prompts, len(kind)])
+            level, power = (
+                np.mean([rejected(rng, kind, prompts, x) for _ in range(reps)], axis=0).tolist()
+                for x in (1.0, effects[kind])
+            )
+            yield kind, prompts, *level, effects[kind], *power
+
+    ways = ("Bonferroni", "signs", "joint normals")
+    head = ("world", "prompts", *(f"anything false: {way}" for way in ways))
+    head += ("one true ratio", *(f"stated: {way}" for way in ways))
+    show(f"Families of {n_ratios} ratios at .05, {reps} audits a cell", head, rows())
 
 
 def _pairs(sums: TwoSides) -> tuple[tuple[FloatArray, FloatArray], tuple[FloatArray, FloatArray]]:
@@ -669,7 +706,7 @@ def hand_labels(options: argparse.Namespace) -> None:
 SECTIONS = {
     f.__name__: f
     for f in (
-        *(shares, widths, ratios, roles, effects_that_differ, real_prompts, means, naming),
+        *(shares, widths, ratios, roles, effects_that_differ, joint, real_prompts, means, naming),
         *(corrected,),
         *(hand_labels, medians, models, effects, procedures, plan, news, units),
     )

@@ -48,9 +48,11 @@ def sizes(cell: Cell, reps: int) -> FloatArray:
     return np.repeat(own[:, np.newaxis], reps, axis=1)
 
 
-def prompt_shares(rng: Rng, shape: tuple[int, ...], mean: float, icc: float) -> FloatArray:
+def prompt_shares(
+    rng: Rng, shape: tuple[int, ...], mean: float | FloatArray, icc: float
+) -> FloatArray:
     """Beta distributed shares of prompts with this mean and correlation of two texts."""
-    if icc == 0 or mean in (0.0, 1.0):
+    if icc == 0 or (np.ndim(mean) == 0 and mean in (0.0, 1.0)):
         return np.full(shape, mean)
     total = 1.0 / icc - 1.0
     return rng.beta(mean * total, (1.0 - mean) * total, shape)
@@ -84,7 +86,7 @@ def role_world(rng: Rng, cell: Cell, reps: int, ratio: float = 1.0) -> TwoSides:
 
 
 def uneven_world(
-    rng: Rng, kind: str, prompts: int, texts: int, reps: int, ratio: float
+    rng: Rng, kind: str, prompts: int, texts: int, reps: int, ratio: float | FloatArray
 ) -> TwoSides:
     """Two roles of prompts that differ in effect or in size; the pooled ratio is `ratio`.
 
@@ -104,6 +106,23 @@ def uneven_world(
         half = rng.normal(0, 0.5, shape) + np.log(ratio) / 2
         upper, lower = special.expit(logit + half), special.expit(logit - half)
     a, b = (rng.binomial(n.astype(int), np.clip(share, 0, 1)) + 0.0 for share in (upper, lower))
+    return TwoSides(a, n, b, n)
+
+
+def family_world(rng: Rng, kind: str, prompts: int, ratios: int, first: float) -> TwoSides:
+    """Two roles of many groups, (prompts, ratios); the first group's pooled ratio is `first`.
+
+    `weak` as in `uneven_world`; else every role has its own shares (ICC .1, 20 texts), on average
+    .14 (`common`), or from .01 to .06 (`rare`, the first .025).
+    """
+    ratio = np.where(np.arange(ratios) == 0, first, 1.0)
+    if kind == "weak":
+        return uneven_world(rng, kind, prompts, 40, ratios, ratio)
+    share, n = np.full(ratios, 0.14), np.full((prompts, ratios), 20.0)
+    if kind == "rare":
+        share = np.roll(np.geomspace(0.01, 0.06, ratios), ratios // 2)
+    lower, upper = (prompt_shares(rng, n.shape, share, 0.1) for _ in range(2))
+    a, b = (rng.binomial(20, np.minimum(x, 1.0)) + 0.0 for x in (upper * ratio, lower))
     return TwoSides(a, n, b, n)
 
 

@@ -11,6 +11,7 @@ from portrayal.stats.contrasts import (
     AT_ESTIMATE,
     FEWEST_PROMPTS,
     JOINT_DRAWS,
+    SIGNS_FROM,
     WORKING_ICC,
     RatioScore,
     TwoSides,
@@ -291,6 +292,65 @@ def test_a_ratio_that_few_prompts_carry_costs_the_others_little():
     assert least[0] == 1 / (JOINT_DRAWS + 1)
 
 
+def by_signs_and_by_normals(monkeypatch, *arguments):
+    """Joint p with signs changed whatever the number of prompts, and with normal draws."""
+    found = []
+    for least in (1, 10_000):
+        monkeypatch.setattr(contrasts, "SIGNS_FROM", least)
+        found.append(joint_p(*arguments, np.random.default_rng(0)))
+    return found
+
+
+def test_joint_p_of_many_prompts_is_that_of_changed_signs(monkeypatch):
+    """Of 20 prompts by loops: the smallest p of each change of signs, among ratios of no less p."""
+    monkeypatch.setattr(contrasts, "JOINT_DRAWS", 999)
+    result = infer_contrasts(draw(np.random.default_rng(4), 20, 3, 1.5))
+    signs = np.sign(np.random.default_rng(0).standard_normal((999, 20)))
+    scores, hits = result.scores, np.ones(3)
+    order = np.argsort(result.p)
+    for row in signs:
+        p = []
+        for k in order:
+            changed = row * scores[:, k]
+            variance = max(changed.var(ddof=1) * 20, result.within[k])
+            t = abs(changed.sum()) / variance**0.5
+            p.append(2 * distributions.t.sf(t, result.df[k]))
+        hits += [min(p[i:]) <= result.p[order[i]] for i in range(3)]
+    expected = np.maximum.accumulate(hits / 1_000)
+    assert jointly(result)[order] == pytest.approx(np.maximum(expected, result.p[order]), abs=0.004)
+
+
+@pytest.mark.parametrize(("n_prompts", "like"), [(SIGNS_FROM, 0), (SIGNS_FROM - 1, 1)])
+def test_signs_are_of_ratios_of_many_prompts(n_prompts, like, monkeypatch):
+    result = infer_contrasts(draw(np.random.default_rng(1), n_prompts, 12, 1.3, share=0.1))
+    n = np.full(12, float(n_prompts))
+    arguments = result.scores, result.within, n, result.df, result.p
+    p = joint_p(*arguments, np.random.default_rng(0))
+    ways = by_signs_and_by_normals(monkeypatch, *arguments)
+    assert (p == ways[like]).all()
+    assert (p != ways[1 - like]).any()
+
+
+def test_a_ratio_is_drawn_by_its_own_prompts_and_not_by_those_of_all():
+    """Signs of six prompts that all say the same say it in 1 of 32 draws, which is no p."""
+    scores = np.zeros((40, 2))
+    scores[:, 0] = np.random.default_rng(3).normal(0.0, 1.0, 40)
+    scores[:6, 1] = [1.0, 1.1, 0.9, 1.0, 1.2, 0.8]
+    n, p = np.array([40.0, 6.0]), np.array([0.4, 1e-4])
+    arguments = scores, np.full(2, 0.01), n, n - 1, p
+    assert joint_p(*arguments, np.random.default_rng(0))[1] < 0.002
+
+
+def test_ratios_that_rest_on_few_prompts_charge_less_where_signs_change(monkeypatch):
+    """As words that most sources say seldom and a few often: their t seldom gets large."""
+    generator = np.random.default_rng(6)
+    scores = generator.choice([-1, 1], (40, 31)) * generator.exponential(size=(40, 31)) ** 3
+    n, p = np.full(31, 40.0), np.full(31, 0.5)
+    p[0] = 0.0023
+    signs, normals = by_signs_and_by_normals(monkeypatch, scores, np.zeros(31), n, n - 1, p)
+    assert p[0] <= signs[0] < 0.6 * normals[0]
+
+
 def test_sizes_of_t_are_normal_variates_of_the_same_p():
     t, df = np.array([0.5, 2.0, 9.0]), np.array([4.0, 4.0, 30.0])
     expected = distributions.norm.isf(distributions.t.sf(t, df))
@@ -322,13 +382,15 @@ def test_joint_p_is_no_smaller_than_alone_and_follows_its_order():
     assert (together[np.argsort(result.p)] == np.sort(together)).all()
 
 
+@pytest.mark.parametrize("prompts", [10, 24])
 @pytest.mark.parametrize("true", [1.0, 8.0])
-def test_any_false_finding_is_as_rare_as_the_level(true, monkeypatch):
+def test_any_false_finding_is_as_rare_as_the_level(true, prompts, monkeypatch):
     """Whether none or one of six ratios differs; bounds leave room for the noise of 400 worlds."""
     monkeypatch.setattr(contrasts, "JOINT_DRAWS", 499)
     generator, worlds, wrong, right = np.random.default_rng(9), 400, 0, 0
     for _ in range(worlds):
-        p = jointly(infer_contrasts(draw(generator, 10, 6, true, share=0.1)))
+        sides = draw(generator, prompts, 6, true, share=0.1)
+        p = jointly(infer_contrasts(sides, bounds=False))
         null = p if true == 1.0 else p[1:]
         wrong += bool((null < 0.05).any())
         right += bool(p[0] < 0.05)

@@ -26,6 +26,7 @@ Sources: Boos (1992), On generalized score tests, American Statistician 46; Bell
 Methodology 28; Katz et al. (1978) for the log ratio; Westfall and Young (1993) for `joint_p`.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -50,11 +51,16 @@ up to 6 points more power where prompts favour a group alike, and rejects in .07
 JOINT_DRAWS = 9_999
 """Draws of all scores together."""
 
+SIGNS_FROM = 16
+"""Prompts of a ratio from which joint draws change the signs of its scores; of fewer, signs cannot
+say much."""
+
 _WIDEST = 14.0  # log ratio beyond the estimate at which a bound is 0 or infinite
 _GRID = np.linspace(0.0, 1.0, 15)[1:] ** 2  # parts of `_WIDEST` that are searched first
 _REFINEMENTS = 16
 _EMPTY_SIDE = 1e-4  # ratio from which the search starts where the upper count is 0
 _FITS = 200
+_SMALLEST = 1e-12
 _LEAST = 0.05  # part of the variance of independent people below which it is not estimated
 
 
@@ -196,7 +202,6 @@ class RatioScore:
             statistic = self.t(np.exp(steps))
         excess = np.abs(statistic) - critical
         first, never = (excess > 0).argmax(0), ~(excess > 0).any(0)
-        grid = np.concatenate([[0.0], _GRID])
         grid = np.concatenate([[0.0], _GRID])
         accepted, rejected = (start + side * _WIDEST * grid[at] for at in (first, first + 1))
         # Bisection and false position (Illinois) in turn: the statistic is nearly straight.
@@ -457,10 +462,11 @@ def joint_p(
 ) -> FloatArray:
     """Adjust tests of many ratios for each other: step-down max-T over joint draws.
 
-    Statistics are drawn as jointly normal, correlated as the prompts' scores are. So ratios that
-    say the same, such as of women and of men, are counted as one; and a ratio that few prompts
-    carry, whose statistic is bounded by what they could say if all said the same, costs the others
-    little.
+    Scores of whole prompts change their signs by fair coins, in all ratios that they count for.
+    Signs of fewer than `SIGNS_FROM` prompts cannot say much: the statistic of such a ratio is drawn
+    as normal, correlated with the others as its scores are, and bounded by what its prompts could
+    say if all said the same. Either way ratios that say the same, such as of women and of men, are
+    counted as one, and a ratio that few prompts carry costs the others little.
 
     Parameters
     ----------
@@ -484,8 +490,10 @@ def joint_p(
 
     References
     ----------
-    Westfall & Young (1993), Resampling-based multiple testing, algorithm 2.8; Hothorn, Bretz &
-    Westfall (2008), Simultaneous inference in general parametric models, Biometrical Journal 50.
+    Westfall & Young (1993), Resampling-based multiple testing, algorithm 2.8; Hemerik, Goeman &
+    Finos (2020), Robust testing in generalized linear models by sign flipping score contributions,
+    JRSS B 82; Hothorn, Bretz & Westfall (2008), Simultaneous inference in general parametric
+    models, Biometrical Journal 50.
 
     Examples
     --------
@@ -497,6 +505,53 @@ def joint_p(
     """
     n = np.asarray(n_prompts, dtype=np.float64)
     observed = normal_isf(np.asarray(p) / 2.0)
+    many = n >= SIGNS_FROM
+    ways = [
+        (some, way(scores[:, some], within[some], n[some], df[some]))
+        for some, way in ((many, _of_signs), (~many, _of_normals))
+        if some.any()
+    ]
+    order = np.argsort(-observed, kind="stable")
+    hits, rows = np.zeros(len(order)), 0
+    while rows < JOINT_DRAWS:
+        normal = rng.standard_normal((min(1_000, JOINT_DRAWS - rows), len(scores)))
+        sizes = np.empty((len(normal), len(order)))
+        for some, sizes_of in ways:
+            sizes[:, some] = sizes_of(normal, rng)
+        sizes = sizes[:, order]
+        # Of each ratio, the largest of those that are no further from 1 than it.
+        largest = np.maximum.accumulate(sizes[:, ::-1], axis=1)[:, ::-1]
+        hits += (largest >= observed[order] - 1e-9).sum(0)
+        rows += len(sizes)
+    adjusted = np.empty(len(order))
+    adjusted[order] = np.maximum.accumulate((1.0 + hits) / (1.0 + rows))
+    return np.maximum(adjusted, p)
+
+
+_Sizes = Callable[[FloatArray, np.random.Generator], FloatArray]
+"""Of normal numbers (draws, n_prompts), one a prompt: distances of statistics from 0 as normal
+variates, (draws, k)."""
+
+
+def _of_signs(scores: FloatArray, within: FloatArray, n: FloatArray, df: FloatArray) -> _Sizes:
+    """Return the function to sizes of t, of scores with the signs of normal numbers.
+
+    Source: Wallace (1959), Bounds on normal approximations to Student's distribution.
+    """
+    squares = (scores**2).sum(0)
+    least = np.maximum(within, _SMALLEST * squares)  # so that no t is infinite
+
+    def sizes(normal: FloatArray, _: np.random.Generator) -> FloatArray:
+        total = np.sign(normal) @ scores
+        variance = np.maximum(n / (n - 1.0) * (squares - total**2 / n), least)
+        t2 = divide_or_zero(total**2, variance)
+        return np.asarray((8.0 * df + 1.0) / (8.0 * df + 3.0) * np.sqrt(df * np.log1p(t2 / df)))
+
+    return sizes
+
+
+def _of_normals(scores: FloatArray, within: FloatArray, n: FloatArray, df: FloatArray) -> _Sizes:
+    """Return the function to sizes of statistics that are as normal as the numbers."""
     # Scores of absent prompts are 0, which counts in the mean.
     deviations = scores - scores.sum(0) / n * (scores != 0.0)
     variance = np.maximum((deviations**2).sum(0), within)
@@ -508,20 +563,13 @@ def joint_p(
     carriers = (scores != 0.0).sum(0)
     bound = np.sqrt(divide(carriers * (n - 1.0), np.maximum(n - carriers, 0.0)))
     furthest = normal_sizes(bound, df)
-    order = np.argsort(-observed, kind="stable")
-    hits, rows = np.zeros(len(order)), 0
-    while rows < JOINT_DRAWS:
-        draws = min(1_000, JOINT_DRAWS - rows)
-        normal = rng.standard_normal((draws, len(scores))) @ weights
-        normal += remainder * rng.standard_normal(normal.shape)
-        sizes = np.minimum(np.abs(normal), furthest)[:, order]
-        # Of each ratio, the largest of those that are no further from 1 than it.
-        largest = np.maximum.accumulate(sizes[:, ::-1], axis=1)[:, ::-1]
-        hits += (largest >= observed[order] - 1e-9).sum(0)
-        rows += draws
-    adjusted = np.empty(len(order))
-    adjusted[order] = np.maximum.accumulate((1.0 + hits) / (1.0 + rows))
-    return np.maximum(adjusted, p)
+
+    def sizes(normal: FloatArray, rng: np.random.Generator) -> FloatArray:
+        drawn = normal @ weights
+        drawn += remainder * rng.standard_normal(drawn.shape)
+        return np.asarray(np.minimum(np.abs(drawn), furthest))
+
+    return sizes
 
 
 def _shrinkage(weights: FloatArray) -> float:
