@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import portrayal
+from matched_pairs import pairs
 from portrayal.annotate.exchange import exchange_of
 from portrayal.annotate.scores import TEXT_SCORES
 from portrayal.gating.example import example_policy
@@ -94,6 +95,13 @@ def test_each_model_and_score_is_a_finding_and_other_models_are_named(view: View
         "sources,",
         "many",
     }
+
+
+def test_the_page_says_how_units_were_recognised(tmp_path: Path) -> None:
+    rows = [{k: v for k, v in r.items() if k != "note"} for r in pairs()]
+    portrayal.audit("pairs", texts=rows, out=tmp_path, scorers=("length",))
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "36 pairs of 12 sources, which their names begin with" in page
 
 
 def test_strong_takes_no_other_model(view: View) -> None:

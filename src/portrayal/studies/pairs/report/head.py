@@ -36,6 +36,7 @@ from portrayal.studies.pairs.report.series import (
     heads,
     label,
     leading,
+    sets_of,
     span,
     unasked,
     unit_of,
@@ -241,18 +242,21 @@ def pairs_head(view: View) -> PairsHead:
 
 def instruments(view: View) -> tuple[str, ...]:
     """Return what is known of the error of what the numbers rest on."""
-    named = "; ".join(f"{what.lower()}: {value}" for what, value in facts(view)[1:])
+    said = [fact for fact in facts(view) if fact[0] not in ("Groups", "Units")]
+    named = "; ".join(f"{what.lower()}: {value}" for what, value in said)
     scored = (f"Scored by {named}.",) if named else ()
     return (*scored, *words_of(__package__)["instruments"])
 
 
 def facts(view: View) -> list[Fact]:
-    """Return the groups and the instruments of the audit."""
+    """Return the groups, how units were recognised, and the instruments of the audit."""
     own = differences(view)
     used = {name: str(value) for e in own[:1] for name, value in e.instruments.items()}
     names = ("lexicons", "sentiment", "classifier", "exchange")
     groups = ", ".join(dict.fromkeys(map(contrast, own)))
+    sets = sets_of(view)
     return [
         ("Groups", groups),
+        *(("Units", line) for line in (sets.recognised if sets is not None else ())),
         *((name.capitalize(), short(used[name], 80)) for name in names if name in used),
     ]
