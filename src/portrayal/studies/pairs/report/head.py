@@ -254,9 +254,8 @@ def facts(view: View) -> list[Fact]:
     used = {name: str(value) for e in own[:1] for name, value in e.instruments.items()}
     names = ("lexicons", "sentiment", "classifier", "exchange")
     groups = ", ".join(dict.fromkeys(map(contrast, own)))
-    sets = sets_of(view)
     return [
         ("Groups", groups),
-        *(("Units", line) for line in (sets.recognised if sets is not None else ())),
+        *(("Units", line) for line in getattr(sets_of(view), "recognised", ())),
         *((name.capitalize(), short(used[name], 80)) for name in names if name in used),
     ]
