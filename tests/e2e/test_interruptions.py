@@ -1,10 +1,14 @@
 """A stopped audit leaves a run that the same command continues, to the same numbers."""
 
+import fcntl
+import itertools
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
+import termios
 import time
 import zlib
 from collections.abc import Callable
@@ -14,7 +18,8 @@ from pathlib import Path
 import pytest
 
 import portrayal as toolkit
-from e2e.conftest import QUICK, Portrayal, Serve
+from coding.raters import project
+from e2e.conftest import PAGED, QUICK, Portrayal, Serve, command_line, environment
 from portrayal import registry
 from portrayal.studies.laissez_faire import sample
 
@@ -168,3 +173,143 @@ def test_a_series_under_kills(inside: Portrayal, serve: Serve, tmp_path: Path) -
     assert whole <= server.answered.total() - whole <= whole + 4
     first = (tmp_path / "rounds" / "2026-01-01" / "estimates.parquet").read_bytes()
     assert (day / "estimates.parquet").read_bytes() == first
+
+
+class Terminal:
+    """A command on a terminal of its own, whose keys reach it as those of a user do."""
+
+    def __init__(self, folder: Path, *arguments: object, **variables: str) -> None:
+        self._master, screen = pty.openpty()
+
+        def take() -> None:
+            fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+        self.process = subprocess.Popen(
+            command_line(*arguments),
+            cwd=folder,
+            env=environment(TERM="dumb", COLUMNS="300", **variables),
+            stdin=screen,
+            stdout=screen,
+            stderr=screen,
+            start_new_session=True,
+            preexec_fn=take,  # noqa: PLW1509
+        )
+        os.close(screen)
+        self.shown = ""
+
+    def wait_for(self, words: str) -> None:
+        """Read what is shown until these words are."""
+        until = time.monotonic() + 120
+        while words not in self.shown:
+            assert time.monotonic() < until, self.shown
+            assert self._read(), self.shown
+
+    def press(self, keys: str) -> None:
+        os.write(self._master, keys.encode())
+
+    def end(self) -> int:
+        """Read to the end; return the exit status."""
+        while self._read():
+            pass
+        os.close(self._master)
+        return self.process.wait(timeout=60)
+
+    def _read(self) -> bool:
+        try:
+            part = os.read(self._master, 65536)
+        except OSError:  # Linux says so at the end
+            return False
+        self.shown += part.decode("utf-8", "replace")
+        return bool(part)
+
+
+STAGES = pytest.mark.fault(
+    "Ctrl-C on a real terminal, at each stage of an audit, at a question and at a password, once "
+    "or twice",
+    "status 130 and one line, and no process stays; the same command goes on to the same bytes",
+)
+CTRL_C = "\x03"
+
+
+def _interrupted(terminal: Terminal) -> None:
+    status = terminal.end()
+    assert status == 130, terminal.shown
+    assert "Traceback" not in terminal.shown
+    assert terminal.shown.rstrip().endswith(
+        "interrupted: the same command continues where it stopped."
+    )
+    with pytest.raises(ProcessLookupError):  # nobody is left of its session
+        os.killpg(terminal.process.pid, 0)
+
+
+@STAGES
+@pytest.mark.parametrize("keys", [CTRL_C, CTRL_C * 2])
+def test_ctrl_c_on_a_terminal_at_each_stage(tmp_path: Path, keys: str, undisturbed: bytes) -> None:
+    audit = ("audit", "laissez-faire", "--sample", *PAGED, "--out", "r", "--workers", 1)
+    for stage in ("texts: ", "annotated texts", "estimates: "):
+        terminal = Terminal(tmp_path, *audit)
+        terminal.wait_for(stage)
+        terminal.press(keys)
+        _interrupted(terminal)
+        assert not list((tmp_path / "r").rglob("*.tmp"))
+    terminal = Terminal(tmp_path, *audit)
+    assert terminal.end() == 0, terminal.shown
+    assert (tmp_path / "r" / "estimates.parquet").read_bytes() == undisturbed
+    assert (tmp_path / "r" / "report.html").is_file()
+
+
+@STAGES
+def test_ctrl_c_at_a_question_and_at_a_password(tmp_path: Path, serve: Serve) -> None:
+    server = serve()
+    model = ("--model", "openai:m", "--base-url", server.base_url, "--price", "1/1")
+    asked = Terminal(tmp_path, "collect", "laissez-faire", *model, OPENAI_API_KEY="sk-none")
+    asked.wait_for("Start?")
+    asked.press(CTRL_C)
+    _interrupted(asked)
+    assert server.answered.total() == 0
+    folder = project(tmp_path / "p").folder
+    locked = Terminal(tmp_path, "label", "serve", folder, "--password")
+    locked.wait_for("Password:")
+    locked.press(CTRL_C)
+    _interrupted(locked)
+
+
+@STAGES
+def test_ctrl_c_while_the_program_loads(tmp_path: Path) -> None:
+    code = (
+        "import sys, signal; import portrayal.__main__ as m\n"
+        "class Slow:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'portrayal.cli': signal.raise_signal(signal.SIGINT)\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "sys.meta_path.insert(0, Slow())\n"
+        "m.main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 130
+    assert done.stderr == "interrupted: the same command continues where it stopped.\n"
+
+
+@pytest.mark.fault(
+    "the clock is set back or forward by days or years, between two commands or within one",
+    "no batch is lost or bought again; the same audit goes on to the same bytes",
+)
+def test_an_audit_under_a_clock_that_jumps(
+    inside: Portrayal, tmp_path: Path, undisturbed: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    audit = ("audit", "laissez-faire", "--sample", *QUICK, "--out", "r", "--workers", 1)
+    true, days = time.time, itertools.cycle((-4000, 0, 4000))
+    monkeypatch.setattr(time, "time", lambda: true() + next(days) * 86_400)
+    inside(*audit).ok()
+    run = tmp_path / "r"
+    assert (run / "estimates.parquet").read_bytes() == undisturbed
+    files = sorted(path for path in run.rglob("*.parquet"))
+    for path, moment in zip(files, itertools.cycle((10**8, 4 * 10**9)), strict=False):
+        os.utime(path, (moment, moment))
+    kept = {path: path.stat().st_mtime_ns for path in files}
+    inside(*audit).ok()
+    assert {path: path.stat().st_mtime_ns for path in files} == kept  # nothing was made again
+    (run / "estimates.parquet").unlink()
+    inside(*audit).ok()
+    assert (run / "estimates.parquet").read_bytes() == undisturbed
