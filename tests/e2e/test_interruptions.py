@@ -1,7 +1,6 @@
 """A stopped audit leaves a run that the same command continues, to the same numbers."""
 
 import fcntl
-import itertools
 import json
 import os
 import pty
@@ -289,27 +288,3 @@ def test_ctrl_c_while_the_program_loads(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 130
     assert done.stderr == "interrupted: the same command continues where it stopped.\n"
-
-
-@pytest.mark.fault(
-    "the clock is set back or forward by days or years, between two commands or within one",
-    "no batch is lost or bought again; the same audit goes on to the same bytes",
-)
-def test_an_audit_under_a_clock_that_jumps(
-    inside: Portrayal, tmp_path: Path, undisturbed: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    audit = ("audit", "laissez-faire", "--sample", *QUICK, "--out", "r", "--workers", 1)
-    true, days = time.time, itertools.cycle((-4000, 0, 4000))
-    monkeypatch.setattr(time, "time", lambda: true() + next(days) * 86_400)
-    inside(*audit).ok()
-    run = tmp_path / "r"
-    assert (run / "estimates.parquet").read_bytes() == undisturbed
-    files = sorted(path for path in run.rglob("*.parquet"))
-    for path, moment in zip(files, itertools.cycle((10**8, 4 * 10**9)), strict=False):
-        os.utime(path, (moment, moment))
-    kept = {path: path.stat().st_mtime_ns for path in files}
-    inside(*audit).ok()
-    assert {path: path.stat().st_mtime_ns for path in files} == kept  # nothing was made again
-    (run / "estimates.parquet").unlink()
-    inside(*audit).ok()
-    assert (run / "estimates.parquet").read_bytes() == undisturbed

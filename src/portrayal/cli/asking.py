@@ -1,6 +1,7 @@
 """What every command that asks a model shares: its options, the confirmation, and the progress."""
 
 import json
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -127,7 +128,12 @@ def confirm(estimate: "CostEstimate") -> bool:
         raise OptionError(f"{cost} Confirm that on a terminal, or start it with --yes.")
     console = Console(stderr=True, emoji=False, soft_wrap=True)
     console.print(visible(cost), markup=False, highlight=False)
-    return Confirm.ask("Start?", console=console, default=False)
+    # asyncio holds the first Ctrl-C back for its loop, which waits here for the answer.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return Confirm.ask("Start?", console=console, default=False)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def cost_line(estimate: "CostEstimate") -> str:

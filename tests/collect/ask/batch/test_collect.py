@@ -483,12 +483,12 @@ KILLED = pytest.mark.fault(
     "kill -9 of a collection by batches, at any moment",
     "the same command goes on; no batch is lost and no request is handed in twice",
 )
-CRASHES = {
+CRASHES = {  # what is about to be created is saved twice
     "before anything was sent": (Submissions, "save", {"calls": 1, "after": True}),
-    "between creating and writing down": (Submissions, "save", {"calls": 2}),
-    "once it was written down": (Submissions, "save", {"calls": 2, "after": True}),
+    "between creating and writing down": (Submissions, "save", {"calls": 3}),
+    "once it was written down": (Submissions, "save", {"calls": 3, "after": True}),
     "while writing results": (Collection, "record", {"calls": 5}),
-    "once the results were written": (Submissions, "save", {"calls": 3}),
+    "once the results were written": (Submissions, "save", {"calls": 4}),
 }
 
 
