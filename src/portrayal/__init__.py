@@ -63,7 +63,7 @@ _MODULES = {
 """Where each public name is; a module is imported when its name is first used."""
 
 
-def open_run(path: "str | Path") -> "Run":
+def open_run(path: "str | Path", *, verify: bool = False) -> "Run":
     """Open the run directory `path`.
 
     Raises
@@ -81,7 +81,7 @@ def open_run(path: "str | Path") -> "Run":
     """
     from portrayal.run import Run
 
-    return Run.open(path)
+    return Run.open(path, verify=verify)
 
 
 def __dir__() -> list[str]:

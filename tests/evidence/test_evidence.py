@@ -22,7 +22,6 @@ from portrayal.evidence import (
     verify_evidence,
     write_evidence,
 )
-from portrayal.evidence.manifest import manifest_of, outside_of
 from portrayal.evidence.pack import FILLS, NOTES
 from portrayal.report.first import first_screen
 from portrayal.report.view import View
@@ -40,6 +39,7 @@ def measured(sample_run: Run, tmp_path_factory: pytest.TempPathFactory) -> Run:
     path = tmp_path_factory.mktemp("evidence") / "run"
     shutil.copytree(sample_run.path, path)
     run = Run.open(path)
+    portrayal.write_report(run)
     for name in ("model-card", "eu-ai-act"):
         write_evidence(run, name)
     return run
@@ -170,10 +170,10 @@ def test_the_same_run_gives_the_same_pack(measured: Run, tmp_path: Path) -> None
 
 
 def test_a_pack_in_one_format_leaves_no_other_behind(measured: Run, tmp_path: Path) -> None:
-    write_evidence(measured, "model-card", tmp_path)
-    write_evidence(measured, "model-card", tmp_path, formats=("md",))
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["evidence.md", "manifest.json"]
-    assert verify_evidence(measured, tmp_path).ok
+    write_evidence(measured, "model-card", tmp_path / "model-card")
+    card = write_evidence(measured, "model-card", tmp_path / "model-card", formats=("md",))
+    assert [path.name for path in card.iterdir()] == ["evidence.md"]
+    assert verify_evidence(measured, card).ok
     with pytest.raises(OptionError, match="format takes md or json; got 'pdf'"):
         write_evidence(measured, "model-card", tmp_path, formats=("pdf",))
 
@@ -188,16 +188,16 @@ def _swap(path: Path) -> None:
 
 
 TAMPERED: list[tuple[str, Callable[[Path], None], str]] = [
-    ("texts/part-00000.parquet", _append, "texts: texts/part-00000.parquet changed"),
-    ("prompts.parquet", Path.unlink, "texts: prompts.parquet missing"),
-    ("texts/part-00009.parquet", Path.touch, "texts: texts/part-00009.parquet not in the manifest"),
-    ("annotations/people.v4/part-00000.parquet", _append, "instruments: annotations/people.v4"),
-    ("audit.toml", _append, "instruments: audit.toml changed"),
-    ("estimates.parquet", _append, "estimates: estimates.parquet changed"),
-    ("influences.parquet", Path.unlink, "estimates: influences.parquet missing"),
-    ("report.html", _swap, "report: report.html changed"),
-    ("evidence/model-card/evidence.md", _append, "pack: model-card/evidence.md changed"),
-    ("evidence/eu-ai-act/evidence.json", _swap, "pack: eu-ai-act/evidence.json changed"),
+    ("texts/part-00000.parquet", _append, "texts/part-00000.parquet is not as it was written"),
+    ("prompts.parquet", Path.unlink, "prompts.parquet is missing"),
+    ("texts/part-00009.parquet", Path.touch, "texts/part-00009.parquet is in no manifest"),
+    ("annotations/people.v4/part-00000.parquet", _append, "annotations/people.v4/part-00000"),
+    ("audit.toml", _append, "audit.toml is not as it was written"),
+    ("estimates.parquet", _append, "estimates.parquet is not as it was written"),
+    ("influences.parquet", Path.unlink, "influences.parquet is missing"),
+    ("report.html", _swap, "report.html is not as it was written"),
+    ("evidence/model-card/evidence.md", _append, "model-card/evidence.md is not what this run"),
+    ("evidence/eu-ai-act/evidence.json", _swap, "eu-ai-act/evidence.json is not what this run"),
 ]
 
 
@@ -212,46 +212,44 @@ def test_what_was_tampered_with_is_named(
     assert problem.startswith(said)
 
 
+def _signed_again(run: Path, version: str = portrayal.__version__) -> None:
+    """Whoever can write the run writes the manifest again, too."""
+    steps = Run(run).manifest.steps()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("portrayal.run.manifest.__version__", version)
+        Run(run).manifest.close(*steps)
+
+
 def test_a_manifest_that_was_written_again_does_not_hide_a_changed_pack(copied: Run) -> None:
-    folder = copied.path / "evidence" / "model-card"
-    before = verify_evidence(copied, folder).manifests
-    _swap(folder / "evidence.md")
-    (folder / "manifest.json").write_text(manifest_of(copied, folder, "model-card"), "utf-8")
-    after = verify_evidence(copied, folder)
+    before = verify_evidence(copied).manifest
+    _swap(copied.path / "evidence" / "model-card" / "evidence.md")
+    _swap(copied.report_path)
+    _signed_again(copied.path)
+    after = verify_evidence(copied)
     (problem,) = map(str, after.problems)
-    assert problem == "pack: model-card/evidence.md is not what this run gives"
-    assert before != after.manifests
+    assert problem == "model-card/evidence.md is not what this run gives"
+    assert before != after.manifest
 
 
 def test_another_version_of_the_package_is_said_and_not_compared(copied: Run) -> None:
-    path = copied.path / "evidence" / "model-card" / "manifest.json"
-    told = json.loads(path.read_text(encoding="utf-8"))
-    told["portrayal"], told["package"] = "9.9", {"portrayal/annotate": "0" * 64}
-    path.write_text(json.dumps(told), encoding="utf-8")
-    checked = verify_evidence(copied, path.parent)
+    _signed_again(copied.path, "9.9")
+    checked = verify_evidence(copied)
     assert (checked.ok, checked.problems, checked.recomputed) == (False, (), False)
-    assert "recomputed: no. The manifest says Portrayal 9.9" in checked.notes[0]
-    told["portrayal"] = portrayal.__version__
-    path.write_text(json.dumps(told), encoding="utf-8")
-    said = "\n".join(map(str, verify_evidence(copied, path.parent).problems))
-    assert "package: portrayal/annotate changed" in said
+    assert "recomputed: no. The run was measured by Portrayal 9.9" in checked.notes[0]
 
 
-def _rewrite(path: Path, **said: object) -> None:
-    told = json.loads(path.read_text(encoding="utf-8"))
-    path.write_text(json.dumps({**told, **said}), encoding="utf-8")
+def test_another_package_of_the_same_version_is_said(
+    copied: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = {"portrayal/annotate": "0" * 64}
+    monkeypatch.setattr("portrayal.run.manifest.package_digests", lambda: now)
+    said = "\n".join(map(str, verify_evidence(copied).problems))
+    assert "portrayal/annotate is not as it was written" in said
 
 
 def _better(folder: Path) -> None:
     page = folder / "evidence.md"
     page.write_text(page.read_text(encoding="utf-8") + "All is well.\n", encoding="utf-8")
-
-
-def _signed_again(run: Path, **said: object) -> None:
-    """Whoever can write the run writes the manifest again, too."""
-    folder = run / "evidence" / "model-card"
-    (folder / "manifest.json").write_text(manifest_of(Run(run), folder, "model-card"), "utf-8")
-    _rewrite(folder / "manifest.json", **said)
 
 
 def _linked(run: Path, name: str) -> None:
@@ -262,12 +260,12 @@ def _linked(run: Path, name: str) -> None:
 
 def _older(run: Path) -> None:
     _better(run / "evidence" / "model-card")
-    _signed_again(run, portrayal="0.0.9")
+    _signed_again(run, "0.0.9")
 
 
 def _older_report(run: Path) -> None:
     _swap(run / "report.html")
-    _signed_again(run, portrayal="0.0.9", package={})
+    _signed_again(run, "0.0.9")
 
 
 def _renewed_report(run: Path) -> None:
@@ -311,6 +309,7 @@ FORGED: dict[str, Callable[[Path], None]] = {
     "a link in place of the texts": lambda run: _linked(run, "texts"),
     "a link in place of a part": lambda run: _linked(run, "texts/part-00000.parquet"),
     "a link in place of the estimates": lambda run: _linked(run, "estimates.parquet"),
+    "a page more in the pack": _added("evidence/model-card/more.md"),
     "a link in place of the pack": lambda run: _linked(run, "evidence/model-card"),
     "a link in place of the options": lambda run: _linked(run, "audit.toml"),
 }
@@ -323,13 +322,13 @@ def published(measured: Run, tmp_path_factory: pytest.TempPathFactory) -> tuple[
     shutil.copytree(measured.path, run)
     assert verify_evidence(Run(run)).ok
     shutil.rmtree(run / "evidence" / "eu-ai-act")
-    (digest,) = verify_evidence(Run(run)).manifests.values()
+    digest = verify_evidence(Run(run)).manifest
     assert verify_evidence(Run(run), None, digest).ok
     return run, digest
 
 
 @pytest.mark.fault(
-    "a run, its pack or its manifest was forged (20 kinds)",
+    "a run, its pack or its manifest was forged (21 kinds)",
     "none is verified; those who write the manifest again are told by its published digest",
 )
 @pytest.mark.parametrize("kind", FORGED)
@@ -349,27 +348,26 @@ def test_a_reader_or_locale_of_ones_own_is_digested(copied: Run, tmp_path: Path)
     settings = copied.settings()
     settings["options"]["locale"] = str(locale)
     copied.write_settings(settings)
-    digested = outside_of(copied)
-    assert str(locale / "locale.toml") in digested
+    options = settings["options"].values()
+    assert not copied.manifest.outside(options)
     (locale / "locale.toml").write_text("changed", encoding="utf-8")
     (locale / "more.csv").write_text("more", encoding="utf-8")
-    assert {*outside_of(copied).items()} ^ {*digested.items()}
-    assert str(locale / "more.csv") in outside_of(copied)
+    wrong = [each.file for each in copied.manifest.outside(options)]
+    assert wrong == [str(locale / "locale.toml"), str(locale / "more.csv")]
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"run": 1}', '{"run": {"texts": [1]}}', "{" * 5000])
-def test_a_manifest_that_is_none_is_refused(copied: Run, text: str) -> None:
-    path = copied.path / "evidence" / "model-card" / "manifest.json"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(DataError, match="not a manifest"):
-        verify_evidence(copied)
+@pytest.mark.parametrize("text", ["", "[]", '{"run": 1}', '{"steps": {"texts": [1]}}', "{" * 5000])
+def test_a_manifest_that_is_none_is_named(copied: Run, text: str) -> None:
+    copied.manifest.path.write_text(text, encoding="utf-8")
+    (problem,) = map(str, verify_evidence(copied).problems)
+    assert problem.startswith("manifest.json is not as it was written")
 
 
-def test_a_run_without_evidence_says_what_to_do(sample_run: Run, tmp_path: Path) -> None:
-    with pytest.raises(RunError, match="no evidence to check"):
-        verify_evidence(sample_run)
-    with pytest.raises(RunError, match="no evidence pack"):
-        verify_evidence(sample_run, tmp_path)
+def test_what_is_no_pack_and_no_run_is_said(sample_run: Run, tmp_path: Path) -> None:
+    (problem,) = map(str, verify_evidence(sample_run, tmp_path / "absent").problems)
+    assert problem.startswith("absent cannot be made again")
+    with pytest.raises(RunError, match=r"has no manifest\.json"):
+        verify_evidence(Run(tmp_path))
 
 
 OWN = """
@@ -442,9 +440,7 @@ def test_a_study_of_ones_own_is_part_of_the_manifest(tmp_path: Path) -> None:
     write_start(folder)
     quick = {"draws": 100, "permutations": 20}
     run = portrayal.audit(str(folder), texts=folder / "texts.csv", out=tmp_path / "r", **quick)
-    pack = write_evidence(run, "model-card")
-    told = json.loads((pack / "manifest.json").read_text(encoding="utf-8"))
-    assert "study/study.toml" in told["run"]["instruments"]
+    assert "study/study.toml" in run.manifest.steps()["estimates"]["made"]
     _append(run.path / "study" / "study.toml")
     (problem,) = map(str, verify_evidence(run).problems)
-    assert problem == "instruments: study/study.toml changed"
+    assert problem.startswith("study/study.toml is not as it was written")

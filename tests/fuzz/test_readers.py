@@ -22,10 +22,10 @@ from portrayal.collect.ask.journal import Journal
 from portrayal.collect.promptfile import read_prompts
 from portrayal.collect.sources import open_source
 from portrayal.errors import PortrayalError
-from portrayal.evidence.manifest import read_manifest
 from portrayal.gating import read_policy
 from portrayal.reference.factors import load_factor
 from portrayal.registry import get
+from portrayal.run.manifest import Manifest
 from portrayal.studies.own import read_study
 
 SECONDS = float(os.environ.get("PORTRAYAL_FUZZ_SECONDS", "2"))
@@ -63,6 +63,14 @@ def _journal(path: Path) -> None:
     again.close()
 
 
+def _manifest(path: Path) -> object:
+    """What is changed is no manifest: none but the whole one of the corpus is believed."""
+    content = Manifest(path.parent).content()
+    whole = (CORPUS / "manifest" / "plain.json").read_bytes()
+    assert (content is not None) == (path.read_bytes() == whole)
+    return content
+
+
 def _cookie(path: Path) -> None:
     text = path.read_bytes().decode("utf-8", "replace")
     assert not GATE.knows(text)
@@ -89,7 +97,7 @@ TARGETS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "policy": ("policy.toml", read_policy),
     "codebook": ("codebook.toml", codebook),
     "journal": ("journal.jsonl", _journal),
-    "manifest": ("manifest.json", read_manifest),
+    "manifest": ("manifest.json", _manifest),
     "cookie": ("cookie.txt", _cookie),
 }
 

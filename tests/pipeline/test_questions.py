@@ -116,7 +116,17 @@ def test_a_question_after_a_first_audit_is_called_so(tmp_path):
     first, second = run.settings()["questions"]
     assert (first["on"], first["after_an_audit"]) == (before["on"], False)
     assert second["after_an_audit"]
+    assert second["first_audit"] == run.manifest.first_measured == before["on"]
     assert ["after a first audit of this run" in line for line in lines_of(run)] == [False, True]
     config = run.settings_path
     again = portrayal.audit("laissez-faire", out=tmp_path, config=config)
     assert again.settings()["questions"] == run.settings()["questions"]
+
+
+def test_a_first_audit_whose_numbers_are_gone_is_still_known(tmp_path):
+    run = audited(tmp_path)
+    for path in (run.estimates_path, run.influences_path, run.settings_path):
+        path.unlink()
+    (record,) = audited(tmp_path, "subordination gender=F domain=Learning").settings()["questions"]
+    assert record["after_an_audit"]
+    assert record["first_audit"] == run.manifest.first_measured

@@ -119,17 +119,18 @@ def annotate_run(
     mark = fingerprint(base=base, parts=names)
     if stage.is_complete(mark) and [part.name for part in stage.parts()] == names:
         return stage
-    stage.begin(mark, base=base)  # texts may have grown since: parts made before are kept
-    stage.keep_parts(names)
-    prompts = run.reference_prompts_path if reference else run.prompts_path
-    # absolute, as workers on other machines have working folders of their own
-    work = partial(annotate_shard, annotator=name, prompts=prompts.absolute(), settings=chosen)
-    folder = stage.folder.absolute()
-    pairs = [(part.absolute(), folder / part.name) for part in parts]
-    run_shards(work, pairs, workers=workers, executor=executor, progress=progress)
-    stage.finish(
-        mark, {"annotator": name, "settings": chosen or None, "n_errors": count_errors(stage)}
-    )
+    with run.manifest.step(stage.folder.relative_to(run.path).as_posix()):
+        stage.begin(mark, base=base)  # texts may have grown since: parts made before are kept
+        stage.keep_parts(names)
+        prompts = run.reference_prompts_path if reference else run.prompts_path
+        # absolute, as workers on other machines have working folders of their own
+        work = partial(annotate_shard, annotator=name, prompts=prompts.absolute(), settings=chosen)
+        folder = stage.folder.absolute()
+        pairs = [(part.absolute(), folder / part.name) for part in parts]
+        run_shards(work, pairs, workers=workers, executor=executor, progress=progress)
+        stage.finish(
+            mark, {"annotator": name, "settings": chosen or None, "n_errors": count_errors(stage)}
+        )
     return stage
 
 

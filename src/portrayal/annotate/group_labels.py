@@ -29,6 +29,7 @@ from portrayal.records import Prompt
 from portrayal.reference.factors import Factor, ModelSource, factor_mark, spelling_key
 from portrayal.run.directory import Run
 from portrayal.run.files import read_parquet, write_parquet
+from portrayal.run.manifest import ANSWERS
 from portrayal.run.reading import read_chosen, read_prompts, read_shards
 from portrayal.run.stages import fingerprint
 from portrayal.shown import counted
@@ -336,13 +337,14 @@ class GroupLabelling:
         n = counted(len(prompts), "different question")
         first = f"groups: {self.asking.model} is asked what is not answered yet of {n}"
         place = run.path / self.kept_in
-        replies = ask_missing(
-            self.asking.cold(), prompts, place, _ANSWER_TOKENS, lambda: tell(first)
-        )
-        place.mkdir(parents=True, exist_ok=True)
-        write_parquet(table, place / ASKED_FILE)
-        if self.retest:
-            self._ask_again(run, table, place)
+        with run.manifest.step(ANSWERS):
+            replies = ask_missing(
+                self.asking.cold(), prompts, place, _ANSWER_TOKENS, lambda: tell(first)
+            )
+            place.mkdir(parents=True, exist_ok=True)
+            write_parquet(table, place / ASKED_FILE)
+            if self.retest:
+                self._ask_again(run, table, place)
         sources = {asked_by(factor, source): (factor, source) for factor, source in self.sources}
         counts: dict[str, Counter[str]] = {name: Counter() for name in sources}
         read: dict[str, str] = {}

@@ -42,6 +42,11 @@ BEFORE = {
         f"--allow-outside PATH, before a command: a folder ({os.pathsep!r} between several) of "
         "which a study, factor or locale may name files, beside its own folder.",
     ),
+    "--verify": (
+        "PORTRAYAL_VERIFY",
+        "--verify, before a command: every file of a run is digested, whatever its size and time "
+        "say, before anything is read.",
+    ),
 }
 """Options before a command → the variable that each sets, and its help."""
 UNEXPECTED, BROKEN_PIPE = 70, 141
@@ -168,7 +173,7 @@ def main() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     tokens = sys.argv[1:]
     while tokens and (first := tokens[0].partition("="))[0] in BEFORE:
-        name, sign, value = first
+        name, sign, value = first if first[0] != "--verify" else (first[0], "=", "1")
         if not sign and len(tokens) == 1:
             _stop(f"{name} takes a value: {BEFORE[name][1]}")
         os.environ[BEFORE[name][0]] = value if sign else tokens.pop(1)

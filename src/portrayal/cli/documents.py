@@ -203,24 +203,23 @@ def evidence(
     format
         both, md or json.
     verify
-        Check run and packs against their manifests.
+        Check the run against its manifest, and packs against the run.
     digest
         SHA-256 of the manifest as you kept it, for --verify.
     """
     from portrayal.evidence import pack_of, verify_evidence, write_pack
-    from portrayal.evidence.manifest import MANIFEST
-    from portrayal.evidence.manifest import digest as digest_of
     from portrayal.run import Run
+    from portrayal.run.manifest import digest as digest_of
 
     if verify:
         own = None if form is None else run / "evidence" / Path(form).stem
         checked = verify_evidence(Run(run), out or own, digest)
         for line in (*checked.problems, *checked.notes):
             show.line(str(line))
-        for name, value in checked.manifests.items():
-            show.line(f"sha256 of {name}: {value}")
+        show.line(f"sha256 of {Run(run).manifest.path}: {checked.manifest}")
         n = len(checked.problems)
-        said = f"{n:,} not as they were" if n else "all as they were"
+        mend = "the same `portrayal audit` command makes anew what does not fit"
+        said = f"{n:,} not as they were; {mend}" if n else "all as they were"
         show.line(f"{checked.n_files:,} files checked: {said}")
         raise SystemExit(1 if checked.problems else 0 if checked.recomputed else 3)
     if form is None:
@@ -228,10 +227,11 @@ def evidence(
             "say what the evidence is for: --for eu-ai-act, colorado, iso-42001 or model-card; or "
             "--verify to check what is there."
         )
-    pack = pack_of(Run.open(run), form)
+    opened = Run.open(run, verify=True)
+    pack = pack_of(opened, form)
     folder = write_pack(pack, out, formats=() if format == "both" else (format,))
     for path in sorted(folder.iterdir()):
         show.line(f"wrote {path}")
     n = len(pack.answers)
     show.line(f"{pack.n_measured} of {n} fields filled; the others: not measured by this audit")
-    show.line(f"sha256 of {MANIFEST}: {digest_of(folder / MANIFEST)}")
+    show.line(f"sha256 of {opened.manifest.path}: {digest_of(opened.manifest.path)}")

@@ -19,7 +19,7 @@ from portrayal.measure.cues import role_of
 from portrayal.records import ALL, OUTCOMES, Interval
 from portrayal.reference import GENDERS, RACES, mena_nhpi_table, name_table, race_likelihoods
 from portrayal.run import Run, read_chosen, read_prompts
-from portrayal.run.directory import SETTINGS
+from portrayal.run.manifest import SETTINGS
 
 THRESHOLD = 0.6
 """Share of its bearers from which a name counts as borne mostly by a group (Table S10)."""
@@ -244,7 +244,7 @@ _TEXTS = "select domain, prompt_id, laden, count(*) from readable group by all o
 def run_of(project: Project) -> Run | None:
     """Return the run that a project lies in (RUN/coding/NAME); None where it lies in none."""
     folder = project.folder.resolve().parent.parent
-    return Run(folder) if (folder / SETTINGS).is_file() else None
+    return Run.open(folder) if (folder / SETTINGS).is_file() else None
 
 
 def role_counts(

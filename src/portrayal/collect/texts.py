@@ -22,6 +22,7 @@ from portrayal.errors import DataError, RunError
 from portrayal.records import ALL, OUTCOMES, Prompt
 from portrayal.run.directory import Run
 from portrayal.run.files import is_whole, write_parquet
+from portrayal.run.manifest import REFERENCE, TEXTS
 from portrayal.run.stages import fingerprint
 from portrayal.validate import check_choice
 
@@ -106,20 +107,23 @@ def import_texts(
     is_there = stage.note().get("n_parts", 0) == len(stage.parts()) and is_whole(prompts_path)
     if stage.is_complete(mark) and is_there:
         return stage.note()
-    held = stage.note().get("source_digest", source.digest)
-    if held != source.digest and not replace:
+    step = REFERENCE if reference else TEXTS
+    # Of which source the texts are, their note says and the manifest; one may be damaged.
+    held = {stage.note().get("source_digest"), run.manifest.steps().get(step, {}).get("source")}
+    if held - {None} and source.digest not in held and not replace:
         raise RunError(
             f"{run.path} already holds other {'reference ' * reference}texts. Give another --out "
             "to keep both, or --replace to empty this run first."
         )
-    stage.begin(mark)
-    for part in stage.parts():
-        part.unlink()  # of an import that was stopped, perhaps with shards of another size
-    reader = _TextReader(fields, mapping, prompts, source.name, skip=unknown_prompts == "skip")
-    reader.aliases = dict(aliases or {})
-    facts = _write(stage.folder, reader, source, shard_rows)
-    write_parquet(prompt_table(reader.prompts.values()), prompts_path)
-    stage.finish(mark, {"source_digest": source.digest, "mapping": mapping, **facts})
+    with run.manifest.step(step, source.digest):
+        stage.begin(mark)
+        for part in stage.parts():
+            part.unlink()  # of an import that was stopped, perhaps with shards of another size
+        reader = _TextReader(fields, mapping, prompts, source.name, skip=unknown_prompts == "skip")
+        reader.aliases = dict(aliases or {})
+        facts = _write(stage.folder, reader, source, shard_rows)
+        write_parquet(prompt_table(reader.prompts.values()), prompts_path)
+        stage.finish(mark, {"source_digest": source.digest, "mapping": mapping, **facts})
     return stage.note()
 
 

@@ -602,7 +602,7 @@ def read_rounds(folder: str | Path) -> tuple[list[Round], list[str]]:
             continue
         run = Run(each)
         if run.settings_path.is_file() and run.estimates_path.is_file():
-            runs.append(run)
+            runs.append(Run.open(each))
         else:
             left_out.append(each.name)
     if not runs:

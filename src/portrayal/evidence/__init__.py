@@ -1,14 +1,13 @@
 """Evidence: a *pack* answers the questions of a text on documentation from one run.
 
 Each field is filled from the run, with the ids of its estimates, or says that this audit did not
-measure it. A manifest holds the digests of texts, instruments, estimates, report and pack.
+measure it. The manifest of the run holds the digests of all that the pack rests on.
 """
 
 from portrayal.evidence.forms import Form, FormField, FormSection, form, forms
 from portrayal.evidence.pack import NOT_MEASURED, FormAnswer, Pack, Statement, pack_of
 from portrayal.evidence.writing import (
     FORMATS,
-    Problem,
     Verification,
     to_json,
     to_markdown,
@@ -25,7 +24,6 @@ __all__ = [
     "FormField",
     "FormSection",
     "Pack",
-    "Problem",
     "Statement",
     "Verification",
     "form",

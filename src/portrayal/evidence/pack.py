@@ -317,8 +317,8 @@ class _Source:
 
     def logs(self, _: FormField) -> Iterator[Statement]:
         yield Statement(
-            "The run keeps every text, what was read in it and every estimate; manifest.json "
-            "beside this pack holds the SHA-256 digest of each file, which "
+            "The run keeps every text, what was read in it and every estimate; its manifest.json "
+            "holds the SHA-256 digest of each file and of what each step read, which "
             "`portrayal evidence --verify` checks.",
             "manifest.json",
         )

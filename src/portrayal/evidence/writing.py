@@ -1,35 +1,28 @@
-"""Packs of evidence: writing one, and checking that all of it is as it was."""
+"""Packs of evidence: writing one, and checking that it is what the run gives.
 
+A pack has no manifest of its own: that of the run vouches for what the pack says, and the pack is
+made again to be checked.
+"""
+
+import json
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import portrayal.report.formats as fmt
 from portrayal._version import __version__
-from portrayal.errors import OptionError, PortrayalError
-from portrayal.evidence.manifest import (
-    LINK,
-    MANIFEST,
-    PACK,
-    digest,
-    digests,
-    manifest_of,
-    outside_of,
-    package_digests,
-    packs_of,
-    parts_of,
-    read_manifest,
-)
+from portrayal.errors import OptionError, PortrayalError, RunError
 from portrayal.evidence.pack import NOT_MEASURED, NOTES, FormAnswer, Pack, Statement, pack_of
 from portrayal.records import Estimate, Interval, Null, finite
 from portrayal.registry import form_of
-from portrayal.report import write_report
 from portrayal.report.strength import strength_of
 from portrayal.report.view import View, place_words, q_of
 from portrayal.report.words import group_label
 from portrayal.run import Run, write_atomically
 from portrayal.run.files import check_folder
+from portrayal.run.manifest import LINK, MANIFEST, MEASURED, REPORTED, Problem, digest
 from portrayal.shown import json_text, markdown, markdown_table
 
 FOLDER = "evidence"
@@ -43,9 +36,9 @@ HEADS = (
 def write_evidence(
     run: Run, name: str, out: str | Path | None = None, *, formats: tuple[str, ...] = ()
 ) -> Path:
-    """Write the pack of a run for a form with its manifest, and return their folder.
+    """Write the pack of a run for a form, and return its folder.
 
-    The same run gives the same files. A run without a report gets one first.
+    The same run gives the same files.
 
     Parameters
     ----------
@@ -70,7 +63,7 @@ def write_evidence(
     >>> run = portrayal.audit("laissez-faire", texts=stories, out="first")
     >>> folder = portrayal.write_evidence(run, "model-card")
     >>> sorted(path.name for path in folder.iterdir())
-    ['evidence.json', 'evidence.md', 'manifest.json']
+    ['evidence.json', 'evidence.md']
     >>> portrayal.verify_evidence(run).ok
     True
     """
@@ -84,9 +77,7 @@ def write_pack(pack: Pack, out: str | Path | None = None, *, formats: tuple[str,
         if each not in FORMATS:
             raise OptionError(f"format takes {' or '.join(FORMATS)}; got {each!r}.")
     folder = Path(out) if out is not None else run.path / FOLDER / pack.form.name
-    if not run.report_path.is_file():
-        write_report(run)
-    check_folder(folder, MANIFEST)
+    check_folder(folder, *(f"evidence.{each}" for each in FORMATS))
     folder.mkdir(parents=True, exist_ok=True)
     for each in FORMATS:
         path = folder / f"evidence.{each}"
@@ -94,13 +85,12 @@ def write_pack(pack: Pack, out: str | Path | None = None, *, formats: tuple[str,
             write_atomically(path, FORMATS[each](pack))
         else:
             path.unlink(missing_ok=True)
-    write_atomically(folder / MANIFEST, manifest_of(run, folder, pack.asked))
     return folder
 
 
 def to_json(pack: Pack) -> str:
     """Return a pack as one JSON object; infinite numbers as "inf" and "-inf"."""
-    about = pack.form
+    about, manifest = pack.form, pack.view.run.manifest
     content = {
         "form": {
             **{"name": about.name, "title": about.title, "follows": about.follows},
@@ -108,6 +98,8 @@ def to_json(pack: Pack) -> str:
             "url": about.url,
         },
         "notes": [*NOTES, *about.notes],
+        "asked": pack.asked,
+        "run": manifest.made(*(step for step in manifest.steps() if step != REPORTED)),
         "portrayal": pack.view.settings.get("portrayal", __version__),
         "study": pack.view.settings.get("study"),
         "models": list(pack.view.models),
@@ -219,51 +211,27 @@ FORMATS: Mapping[str, Callable[[Pack], str]] = {"md": to_markdown, "json": to_js
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
-    """A file that is not as a manifest says.
-
-    Attributes
-    ----------
-    part
-        "texts", "instruments", "estimates", "report", "rest", "pack", "package" or "manifest".
-    file
-        Its path in the run; for a part of the package or an outside file, its name.
-    what
-        "changed", "missing", "is a link", "not in the manifest", "is not what this run gives", or
-        "has another digest than the one given".
-    """
-
-    part: str
-    file: str
-    what: str
-
-    def __str__(self) -> str:
-        """Say it: "texts: texts/part-00000.parquet changed"."""
-        return f"{self.part}: {self.file} {self.what}"
-
-
-@dataclass(frozen=True, slots=True)
 class Verification:
-    """What a check of a run against its packs gave.
+    """What a check of a run and its packs gave.
 
     Attributes
     ----------
     problems
-        What is not as the manifests say; none where all is.
+        What is not as the manifest says, or not what this run gives; none where all is.
     notes
         What could not be compared, and why.
     n_files
         Digests that were compared.
-    manifests
-        Manifest → its own SHA-256, to compare with the one that you kept.
+    manifest
+        SHA-256 of the run's manifest, to compare with the one that you kept.
     recomputed
-        Whether each pack was made again; not where another version of the package wrote it.
+        Whether the packs were made again; not where another version of the package measured.
     """
 
     problems: tuple[Problem, ...]
     notes: tuple[str, ...]
     n_files: int
-    manifests: Mapping[str, str]
+    manifest: str
     recomputed: bool = True
 
     @property
@@ -275,10 +243,11 @@ class Verification:
 def verify_evidence(
     run: Run, folder: str | Path | None = None, published: str | None = None
 ) -> Verification:
-    """Check a run against the manifests of its packs.
+    """Check every file of a run against its manifest, and its packs against the run.
 
-    Every file is digested again, and no link is followed. Where the package is of the same version
-    its parts are compared as well, and each pack is made again and compared with the one there.
+    Every file is digested again, and no link is followed; so are the files outside the run that its
+    options name. Where the package is of the same version its parts are compared as well, and each
+    pack is made again and compared with the one there.
 
     Parameters
     ----------
@@ -292,58 +261,55 @@ def verify_evidence(
     Raises
     ------
     RunError
-        When there is no manifest.
-    DataError
-        When a manifest cannot be read.
+        When the run has no manifest.
     """
-    problems: dict[Problem, None] = {}
-    notes: dict[str, None] = {}
-    n_files, manifests, recomputed, outside = 0, {}, True, outside_of(run)
-    for each in [Path(folder)] if folder is not None else packs_of(run):
-        said = read_manifest(each / MANIFEST)
-        if each.is_symlink() or each.parent.is_symlink():
-            problems[Problem("pack", each.name, "is a link")] = None
-        pack = {f"{each.name}/{name}": value for name, value in said["pack"].items()}
-        held = {f"{each.name}/{name}": value for name, value in digests(each, PACK).items()}
-        pairs = [(part, said["run"][part], now) for part, now in parts_of(run).items()]
-        pairs += [("pack", pack, held), ("instruments", said["outside"], outside)]
-        same = said["portrayal"] == __version__
-        recomputed = recomputed and same
-        if same:
-            pairs.append(("package", said["package"], package_digests()))
-        else:
-            notes[
-                f"recomputed: no. The manifest says Portrayal {said['portrayal']}, and this is "
-                f"{__version__}: the pack was not made again. Install that version to do so"
-            ] = None
-        for part, listed, held in pairs:
-            for name in sorted({*listed, *held}):
-                if what := _difference(listed.get(name), held.get(name)):
-                    problems[Problem(part, name, what)] = None
-        if not problems and same:
-            # Whether the pack says what the run says, also where the manifest was written again.
-            try:
-                again = pack_of(run, said["form"])
-                made = {each / f"evidence.{kind}": write(again) for kind, write in FORMATS.items()}
-            except PortrayalError as error:
-                problems[Problem("pack", each.name, f"cannot be made again ({error})")] = None
-                made = {}
-            for path, text in made.items():
-                if path.is_file() and path.read_bytes() != text.encode():
-                    what = "is not what this run gives"
-                    problems[Problem("pack", f"{each.name}/{path.name}", what)] = None
-        n_files += sum(map(len, (*said["run"].values(), said["outside"], said["pack"])))
-        manifests[str(each / MANIFEST)] = digest(each / MANIFEST)
-    if published is not None and published.strip().lower() not in manifests.values():
-        what = "has another digest than the one given"
-        problems |= {Problem("manifest", name, what): None for name in manifests}
-    return Verification(tuple(problems), tuple(notes), n_files, manifests, recomputed)
+    if not run.manifest.path.is_file():
+        raise RunError(
+            f"{run.path} has no {MANIFEST}, as a run of an older version. Audit it again with the "
+            "same `portrayal audit` command."
+        )
+    problems = run.manifest.problems(verify=True, every=True)
+    if not problems:
+        problems += run.manifest.outside(run.settings().get("options", {}).values())
+    steps = run.manifest.steps()
+    version = steps.get(MEASURED, {}).get("portrayal", __version__)
+    notes = []
+    if version != __version__:
+        notes.append(
+            f"recomputed: no. The run was measured by Portrayal {version}, and this is "
+            f"{__version__}: no pack was made again. Install that version to do so"
+        )
+    packs = [Path(folder)] if folder is not None else sorted((run.path / FOLDER).glob("*"))
+    for pack in packs if version == __version__ and not problems else ():
+        if pack.is_symlink() or pack.parent.is_symlink():
+            problems.append(Problem(pack.name, LINK))
+            continue
+        problems += _pack_problems(run, pack)
+    whole = digest(run.manifest.path)
+    if published is not None and published.strip().lower() != whole:
+        problems.append(Problem(MANIFEST, "has another digest than the one given"))
+    n_files = sum(len(entry["made"]) + len(entry["outside"]) for entry in steps.values())
+    return Verification(
+        tuple(problems), tuple(notes), n_files, whole, recomputed=version == __version__
+    )
 
 
-def _difference(listed: str | None, held: str | None) -> str:
-    """What is wrong with a file of this digest where the manifest lists that; "" where nothing."""
-    if held is None:
-        return "missing"
-    if held == LINK:
-        return "is a link"
-    return "not in the manifest" if listed is None else "" if listed == held else "changed"
+def _pack_problems(run: Run, folder: Path) -> Iterator[Problem]:
+    """Files of a pack that are not what this run gives."""
+    there = {path.name: path for path in sorted(folder.iterdir())} if folder.is_dir() else {}
+    name = folder.name
+    with suppress(OSError, ValueError, LookupError, TypeError):
+        name = json.loads((folder / "evidence.json").read_text(encoding="utf-8"))["asked"]
+    try:
+        pack = pack_of(run, str(name))
+        made = {f"evidence.{kind}": write(pack).encode() for kind, write in FORMATS.items()}
+    except PortrayalError as error:
+        yield Problem(folder.name, f"cannot be made again ({error})")
+        return
+    if not there.keys() & made.keys():
+        yield Problem(folder.name, "holds no pack")
+    for name, path in there.items():
+        if path.is_symlink() or not path.is_file():
+            yield Problem(f"{folder.name}/{name}", LINK)
+        elif path.read_bytes() != made.get(name):
+            yield Problem(f"{folder.name}/{name}", "is not what this run gives")

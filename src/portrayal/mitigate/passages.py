@@ -107,7 +107,9 @@ def read_passages(
     """
     path = Path(source) if isinstance(source, (str, Path)) else None
     if path is not None and (path / "texts").is_dir():
-        name, rows = str(path), [*map(dict, read_rows(Run(path), _COLUMNS, words="prompt"))]
+        run = Run(path)
+        run.check()
+        name, rows = str(path), [*map(dict, read_rows(run, _COLUMNS, words="prompt"))]
     else:
         table = open_source(source)
         name, rows = table.name, [*map(dict, table.rows())]

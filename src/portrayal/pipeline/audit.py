@@ -6,7 +6,7 @@ import re
 import shlex
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,19 @@ from portrayal.run import (
     write_parquet,
 )
 from portrayal.run.files import is_whole
+from portrayal.run.manifest import (
+    ANNOTATED,
+    ANSWERS,
+    GIVEN,
+    MEASURED,
+    REFERENCE,
+    REFERENCE_ANNOTATED,
+    REPORTED,
+    TEXTS,
+    TOPICS,
+    digests,
+    files_named,
+)
 from portrayal.run.shards import Progress
 from portrayal.shown import counted
 from portrayal.studies.groups import (
@@ -127,16 +140,6 @@ def audit(
     if out is not None and _ADDRESS.match(str(out)):
         raise OptionError(f"{out} is an address; a run is a folder. Copy it there when it is done.")
     run = Run(Path(out if out is not None else tempfile.mkdtemp(prefix="portrayal-")))
-    choice = chosen.options(**_written(run, config.options))
-    reading = config.reading
-    grouping = group_labelling(
-        factors_of(choice), choice.factor_model, reading.factor_settings, choice.retest
-    )
-    labelling = labelling_of_options(choice, reading.labeler_settings)
-    classifying = classifying_of_options(choice, reading.classifier_settings)
-    tell = say or (lambda _: None)
-    for line in choice.said():
-        tell(line)
     if config.asking is not None and texts is not None:
         raise OptionError("give either texts or a model to ask, not both.")
     if not chosen.reference and reference is not None:
@@ -144,29 +147,63 @@ def audit(
     if chosen.pair_field is None and config.input.pair_by is not None:
         raise OptionError(f"{chosen.name} has no pairs, so --pair-by fits nothing; leave it out.")
     with run.lock():
-        labelling = labelling and labelling.ready(run)
-        classifying = classifying and classifying.ready(run)
-        grouping = grouping and grouping.ready(run, GROUPS)
-        _collect(run, chosen, choice, config, texts, reference, tell)
-        if questions := choice.questions():
-            values = choice.group_values(read_prompts(run.prompts_path).values())
-            values["model"] = {*run.texts.note()["models"]}
-            check_questions(questions, measures_of(chosen, choice), values)
-        asked = (labelling, classifying, grouping)
-        work = {"workers": config.report.workers, "executor": config.report.executor}
-        annotations = _annotate(run, chosen, choice, asked, {**work, "progress": progress}, tell)
-        _measure(run, chosen, annotations, choice, config, tell)
-        write_datasheet(run, run.datasheet_path)
-        if config.report.report:
-            from portrayal.report import finding_lines, kept_findings, reader_line, write_report
-
-            if line := reader_line(run):
-                tell(line)
-            tell(f"report: {write_report(run)}")
-            kept_findings(run)
-            for line in finding_lines(run, MOST_SAID):
-                tell(line)
+        _stages(run, chosen, config, texts, reference, progress, say or (lambda _: None))
     return run
+
+
+def _stages(
+    run: Run,
+    study: Study,
+    config: AuditConfig,
+    texts: Tabular | None,
+    reference: Tabular | None,
+    progress: Progress | None,
+    tell: Say,
+) -> None:
+    """Run the stages in order, in a run that is held: what fits of an earlier audit is kept."""
+    reading, chosen = config.reading, [*config.options.values()]
+    chosen += [each for value in chosen if isinstance(value, (list, tuple)) for each in value]
+    given = {
+        GIVEN: any(hasattr(value, "__arrow_c_stream__") for value in chosen),
+        TEXTS: texts is not None or config.asking is not None,
+        REFERENCE: reference is not None,
+    }
+    makes = {ANSWERS, ANNOTATED, REFERENCE_ANNOTATED, TOPICS, MEASURED, REPORTED}
+    makes |= {step for step, is_given in given.items() if is_given}
+    for line in run.manifest.mend(makes, asked=config.asking is not None):
+        tell(line)
+    with run.manifest.step(GIVEN) if given[GIVEN] else nullcontext():
+        options = study.options(**_written(run, config.options))
+    grouping = group_labelling(
+        factors_of(options), options.factor_model, reading.factor_settings, options.retest
+    )
+    labelling = labelling_of_options(options, reading.labeler_settings)
+    classifying = classifying_of_options(options, reading.classifier_settings)
+    for line in options.said():
+        tell(line)
+    labelling = labelling and labelling.ready(run)
+    classifying = classifying and classifying.ready(run)
+    grouping = grouping and grouping.ready(run, GROUPS)
+    _collect(run, study, options, config, texts, reference, tell)
+    if questions := options.questions():
+        values = options.group_values(read_prompts(run.prompts_path).values())
+        values["model"] = {*run.texts.note()["models"]}
+        check_questions(questions, measures_of(study, options), values)
+    asked = (labelling, classifying, grouping)
+    work = {"workers": config.report.workers, "executor": config.report.executor}
+    annotations = _annotate(run, study, options, asked, {**work, "progress": progress}, tell)
+    _measure(run, study, annotations, options, config, tell)
+    with run.manifest.recording(run.datasheet_path):
+        write_datasheet(run, run.datasheet_path)
+    if config.report.report:
+        from portrayal.report import finding_lines, kept_findings, reader_line, write_report
+
+        if line := reader_line(run):
+            tell(line)
+        tell(f"report: {write_report(run)}")
+        kept_findings(run)
+        for line in finding_lines(run, MOST_SAID):
+            tell(line)
 
 
 def _written(run: Run, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -216,10 +253,10 @@ def _collect(
         loading |= {"preset": given.preset, "unknown_prompts": given.unknown_prompts}
         loading["aliases"] = parse_columns(given.model_alias)
         columns = paired | parse_columns(given.columns)
-        note = import_texts(run, texts, fields, study.prompts(), columns=columns, **loading)
-    else:
-        note = run.texts.note()
-        run.check(run.texts)
+        import_texts(run, texts, fields, study.prompts(), columns=columns, **loading)
+    run.check(under_way=True)  # what this audit does not make must be as it was
+    note = run.texts.note()
+    if texts is None:
         if not run.texts.parts() or not (note.get("complete") or note.get("asked")):
             raise OptionError(
                 f"there are no texts: give a file or a model to ask, as {run.path} holds none yet."
@@ -347,15 +384,19 @@ def _measure(
     questions_asked = asked_when(run, questions)
     notes = [stage.note() for stage in annotations]
     names = list(dict.fromkeys(note["annotator"] for note in notes))
+    folders = [stage.folder.relative_to(run.path).as_posix() for stage in annotations]
+    used = (TEXTS, REFERENCE, GIVEN, ANSWERS, TOPICS, *folders)
+    run.manifest.settle(used)
     mark = fingerprint(
-        annotations=[note["fingerprint"] for note in notes],
+        read=run.manifest.made(TEXTS, REFERENCE, *folders),
         annotators=names,
         fitted=fitted,
         options=asked,
         measures=measures,
-        files={name: _file_mark(value) for name, value in asked.items()},
+        files=digests(files_named(asked.values())),
     )
     stage = Stage(run.path / "estimates")
+    run.manifest.open(MEASURED)
     made = is_whole(run.estimates_path) and is_whole(run.influences_path)
     if not (stage.is_complete(mark) and made):
         stage.begin(mark)
@@ -406,14 +447,3 @@ def _beside(value: Any) -> Any:
     with suppress(ValueError):  # on another drive
         return Path(os.path.relpath(value)).as_posix()
     return value
-
-
-def _file_mark(value: Any) -> Any:
-    """Size and time of a file that an option names, so that a changed one is read again."""
-    if isinstance(value, (tuple, list)):
-        return [_file_mark(item) for item in value]
-    path = Path(value) if isinstance(value, str) and value else None
-    if path is None or not path.is_file():
-        return None
-    status = path.stat()
-    return f"{status.st_size}:{status.st_mtime_ns}"

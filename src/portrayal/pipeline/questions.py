@@ -64,16 +64,23 @@ def asked_when(run: Run, questions: Sequence[Question]) -> list[dict[str, Any]]:
     Parameters
     ----------
     run
-        The run, before its estimates are made anew; it keeps what was asked in `audit.toml`.
+        The run, before its estimates are made anew; it keeps what was asked in `audit.toml`, and
+        in its manifest when it was first measured.
     questions
         Those that are asked now.
     """
     if not questions:  # so that a damaged `audit.toml` is written anew
         return []
-    audited = run.estimates_path.is_file() and run.settings_path.is_file()
-    earlier = run.settings().get("questions", []) if audited else []
+    first = run.manifest.first_measured
+    audited = bool(first) or run.estimates_path.is_file()
+    earlier = run.settings().get("questions", []) if run.settings_path.is_file() else []
     known = {Question.of(record["text"]).key: record for record in earlier}
-    now = {"on": datetime.now(tz=UTC).date().isoformat(), "after_an_audit": audited}
+    now: dict[str, Any] = {
+        "on": datetime.now(tz=UTC).date().isoformat(),
+        "after_an_audit": audited,
+    }
+    if first:
+        now["first_audit"] = first
     return [{**known.get(each.key, now), "text": each.text} for each in questions]
 
 

@@ -75,10 +75,12 @@ def export_report(
         return write_report(run, target, short=short)
     page, images = drawn_page(View.of(run), short=short)
     target.parent.mkdir(parents=True, exist_ok=True)
-    if format == "pdf":
-        return _pdf(page, target)
-    blocks = blocks_of(page)
-    return _markdown(blocks, images, target) if format == "md" else _docx(blocks, images, target)
+    charts = target.with_name(f"{target.stem}-charts")
+    with run.manifest.recording(target), run.manifest.recording(charts):
+        if format == "pdf":
+            return _pdf(page, target)
+        write = _markdown if format == "md" else _docx
+        return write(blocks_of(page), images, target)
 
 
 @dataclass

@@ -127,15 +127,11 @@ def kept_findings(run: Run) -> dict[str, Any]:
     the report may state: its label, measure, strata, group, statistic, value, bounds and units.
     """
     path = run.path / FINDINGS
-    with run.estimates_path.open("rb") as stream:
-        digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    mark = {"schema": SCHEMA, "estimates": digest, "portrayal": __version__}
-    try:
+    mark = {"schema": SCHEMA, "portrayal": __version__}
+    if run.manifest.vouches(FINDINGS):
         kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         if kept.items() >= mark.items():
             return kept
-    except (OSError, ValueError, AttributeError, RecursionError):
-        pass
     with run.speaking():
         view = View.of(run)
         screen = first_screen(view)
@@ -164,7 +160,8 @@ def kept_findings(run: Run) -> dict[str, Any]:
             ],
         }
     kept = finite(kept)
-    with suppress(OSError):  # a run that cannot be written to is read all the same
+    # A run that cannot be written to is read all the same.
+    with suppress(OSError), run.manifest.recording(path):
         write_atomically(path, json.dumps(kept, ensure_ascii=False, indent=1))
     return kept
 

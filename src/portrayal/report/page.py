@@ -41,7 +41,7 @@ def write_report(run: Run, path: str | Path | None = None, *, short: bool = Fals
     target = run.report_path if path is None else Path(path)
     text = render(View.of(run), short=short)
     target.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(target) as temporary:
+    with run.manifest.recording(target), replacing(target) as temporary:
         temporary.write_text(text, encoding="utf-8", errors="replace")
     return target
 

@@ -239,8 +239,10 @@ def when_asked(view: View, text: str) -> str:
     record = next((record for record in records if record["text"] == text), None)
     if record is None:
         return "asked beforehand"
-    after = record["after_an_audit"]
-    order = "after a first audit of this run" if after else "before this run was audited"
+    order = "before this run was audited"
+    if record["after_an_audit"]:
+        first = f" on {record['first_audit']}" if "first_audit" in record else ""
+        order = f"after a first audit of this run{first}"
     return f"asked on {record['on']}, {order}"
 
 

@@ -1,5 +1,6 @@
 """The run directory: where each stage keeps its files, and who may write to it."""
 
+import os
 import tomllib
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -13,15 +14,19 @@ from portrayal.errors import RunError
 from portrayal.records import Estimate
 from portrayal.reference.labels import FactorLabels, read_words, speaking_of
 from portrayal.run.estimates import ESTIMATES, Estimates, read_estimates
-from portrayal.run.files import check_folder, is_whole, reading, write_atomically
+from portrayal.run.files import check_folder, reading, write_atomically
 from portrayal.run.influences import INFLUENCES, Influences, read_influences
+from portrayal.run.manifest import LOCK, MANIFEST, MEASURED, SETTINGS, STALE, Manifest
 from portrayal.run.stages import Stage
 
 if TYPE_CHECKING:
     import altair as alt
 
-SETTINGS, LOCK = "audit.toml", ".lock"
-MARKS = (LOCK, SETTINGS, "texts", "prompts.parquet", "facts.json", "given")
+NOTHING_KEPT = (LOCK, MANIFEST, f".{MANIFEST}.lock")
+"""What stands in a run before anything is kept."""
+VERIFY = "PORTRAYAL_VERIFY"
+"""Variable that makes every reader digest every file of a run; `--verify` before a command."""
+MARKS = (LOCK, SETTINGS, MANIFEST, "texts", "prompts.parquet", "facts.json", "given")
 """Names, one of which every folder holds that a stage of Portrayal wrote."""
 
 
@@ -37,38 +42,64 @@ class Run:
 
     path: Path
 
+    def __post_init__(self) -> None:
+        """Take a path as text, too."""
+        object.__setattr__(self, "path", Path(self.path))
+
     @classmethod
-    def open(cls, path: str | Path) -> "Run":
-        """Open an existing run.
+    def open(cls, path: str | Path, *, verify: bool = False) -> "Run":
+        """Open an existing run, all of whose files are as they were written (`check`).
 
         Raises
         ------
         RunError
-            When `path` is not a run directory.
+            When `path` is not a run directory, or a file of it was changed.
         """
         run = cls(Path(path))
-        if not run.settings_path.is_file():
+        content = run.manifest.content()
+        is_measured = content is not None and MEASURED in content["steps"]
+        if not run.settings_path.is_file() and not is_measured:
             raise RunError(
                 f"{run.path} is not a run: it has no {SETTINGS}. "
                 "Name a directory that `portrayal audit … --out DIR` made."
             )
-        run.check(run.texts, run.reference, *map(Stage, run.path.glob("*annotations/*")))
+        if content is not None and not is_measured:
+            raise RunError(
+                f"the audit of {run.path} was stopped before it ended. Run the same "
+                "`portrayal audit` command again to continue."
+            )
+        run.check(verify=verify)
         return run
 
-    def check(self, *stages: Stage) -> None:
-        """Raise RunError where a part of a stage, the prompts or the estimates were cut off.
+    def check(self, *, verify: bool = False, under_way: bool = False) -> None:
+        """Hold the run's files to its manifest; every reader comes through here.
 
-        A link in place of a file is refused as well: writing would follow it out of the run.
+        Parameters
+        ----------
+        verify
+            Digest every file, also those whose size and times are as they were.
+        under_way
+            Whether an audit is at work, which makes anew what was made from other files.
+
+        Raises
+        ------
+        RunError
+            Naming the first file that is not as it was written, and what to do.
         """
-        if link := next((p for p in self.path.glob("*") if p.is_symlink() and p.is_file()), None):
-            raise RunError(f"{link} is a symbolic link; a run holds its files itself. Remove it.")
-        beside = [path for path in self.path.glob("*.parquet") if not is_whole(path)]
-        damaged = [*(part for stage in stages for part in stage.damaged()), *beside]
-        if damaged:
+        verify = verify or (bool(os.environ.get(VERIFY)) and not under_way)
+        wrong = self.manifest.problems(verify=verify)
+        if wrong := [each for each in wrong if not (under_way and each.what == STALE)]:
+            more = f" ({len(wrong) - 1:,} more files)" if len(wrong) > 1 else ""
             raise RunError(
-                f"{damaged[0]} is damaged: the file was cut off. Run the same `portrayal audit` "
-                "command again, with its --texts: what is damaged is made anew."
+                f"{self.path / wrong[0].file} {wrong[0].what}{more}. Run the same "
+                "`portrayal audit` command again, with its --texts or --model: what does not fit "
+                "is made anew."
             )
+
+    @property
+    def manifest(self) -> Manifest:
+        """Digests of all files of the run, by the step that made them."""
+        return Manifest(self.path)
 
     @property
     def settings_path(self) -> Path:
@@ -160,10 +191,11 @@ class Run:
         return speaking_of(self.factors, self.study)
 
     def write_settings(self, settings: dict[str, Any]) -> None:
-        """Write `audit.toml` in one step."""
+        """Write `audit.toml`, the last file of what was measured, and close that step."""
         import tomli_w
 
         write_atomically(self.settings_path, tomli_w.dumps(settings))
+        self.manifest.close(MEASURED, options=settings.get("options", {}).values())
 
     @cached_property
     def records(self) -> list[Estimate]:
@@ -173,6 +205,7 @@ class Run:
                 f"{self.path} has no estimates yet: the audit was stopped before it measured. "
                 "Run the same `portrayal audit` command again to continue."
             )
+        self.check()
         with reading(self.estimates_path):
             return read_estimates(self.estimates_path)
 
@@ -184,6 +217,7 @@ class Run:
                 f"{self.path} keeps no sums by prompt, as runs of older versions do not. Run the "
                 "same `portrayal audit` command again; it reads no text a second time."
             )
+        self.check()
         return read_influences(self.influences_path, self.records)
 
     @cached_property
@@ -253,7 +287,7 @@ class Run:
             if is_new:
                 # Leave no directory behind for a run that kept nothing.
                 below = list(self.path.rglob("*"))
-                if all(each.is_dir() or each.name == LOCK for each in below):
+                if all(each.is_dir() or each.name in NOTHING_KEPT for each in below):
                     for each in sorted(below, reverse=True):
                         each.rmdir() if each.is_dir() else each.unlink()
                     self.path.rmdir()

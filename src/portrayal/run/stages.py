@@ -46,10 +46,11 @@ class Stage:
         """Return the parts that were cut off, as by a full disk or a copy that stopped."""
         return [part for part in self.parts() if not is_whole(part)]
 
-    def begin(self, mark: str, *, base: str | None = None) -> None:
+    def begin(self, mark: str, *, base: str | None = None, keep: bool = False) -> None:
         """Keep the folder's whole parts if made from `mark` or the same `base`; else empty it.
 
         `base` is a mark of all but the list of parts, for a folder that follows a growing one.
+        With `keep` all whole parts stay, as they were paid for.
 
         Raises
         ------
@@ -57,7 +58,8 @@ class Stage:
             When the folder holds files that no stage writes; they are left alone.
         """
         note = self.note()
-        kept = note.get("fingerprint") == mark or (base is not None and note.get("base") == base)
+        kept = keep or note.get("fingerprint") == mark
+        kept = kept or (base is not None and note.get("base") == base)
         if self.folder.exists() and not kept:
             self._empty()
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -74,6 +76,11 @@ class Stage:
             begun.unlink(missing_ok=True)
         base = self.note().get("base")
         self._write({"fingerprint": mark, "base": base, "complete": True, **facts})
+
+    def reopen(self) -> None:
+        """Say that the folder is not complete, as a part of it was taken away."""
+        if note := self.note():
+            self._write({**note, "complete": False})
 
     def keep_parts(self, names: Collection[str]) -> None:
         """Delete the parts that are not among `names`."""

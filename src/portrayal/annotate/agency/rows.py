@@ -45,6 +45,7 @@ from portrayal.collect.ask.asking import Asking, asking_of, check_settings
 from portrayal.collect.ask.replies import Reply, ask_missing, asker, kept
 from portrayal.errors import OptionError
 from portrayal.run.directory import Run
+from portrayal.run.manifest import ANSWERS
 from portrayal.run.reading import read_prompts, read_shards
 from portrayal.run.stages import fingerprint
 from portrayal.types import Say
@@ -362,7 +363,8 @@ class Classifying:
             for annotation in wanted
             for sentence in run_sentences(run, masked=annotation.name == AGENCY.name)
         )
-        answers = self.ask(run.path, read, tell)
+        with run.manifest.step(ANSWERS):
+            answers = self.ask(run.path, read, tell)
         more = {
             "answers": self.kept_in,
             "digest": fingerprint(said=answers),

@@ -41,6 +41,7 @@ from portrayal.annotate.topics.model import (
 )
 from portrayal.errors import DataError, MissingExtraError, OptionError, RunError
 from portrayal.run.directory import Run
+from portrayal.run.manifest import TOPICS
 from portrayal.run.stages import Stage, fingerprint
 from portrayal.types import Say
 from portrayal.validate import check_count, check_seed
@@ -373,15 +374,17 @@ def fit_topics(run: Run, settings: TopicSettings, say: Say) -> TopicModel | None
             model = fit_corpus(read_corpus(run, settings.seed), settings, say)
         except TooFewTextsError as error:
             undefined = str(error)
-    for name in (MODEL, WORDS, ARRAYS, TABLES):
-        (stage.folder / name).unlink(missing_ok=True)
-    stage.begin(mark)
+    with run.manifest.step(TOPICS):
+        for name in (MODEL, WORDS, ARRAYS, TABLES):
+            (stage.folder / name).unlink(missing_ok=True)
+        stage.begin(mark)
+        if model is not None:
+            save_topics(model, stage.folder)
+            facts = {"n_topics": model.n_topics, "identity": identity(model)}
+        stage.finish(mark, {"undefined": undefined} if model is None else facts)
     if model is None:
-        stage.finish(mark, {"undefined": undefined})
         say(f"warning: no topics: {undefined}")
         return None
-    save_topics(model, stage.folder)
-    stage.finish(mark, {"n_topics": model.n_topics, "identity": identity(model)})
     say(f"topics: K = {model.n_topics}, {len(model.words):,} words")
     return model
 

@@ -159,7 +159,7 @@ class Collection:
         self._unfolded = 0
         with disk_told(run.texts.folder):
             if not run.texts.note():
-                run.texts.begin(self._mark)
+                run.texts.begin(self._mark, keep=True)
             write_parquet(prompt_table(prompts), run.prompts_path)
             newest = last_part(run.texts.folder)
             self.journal = Journal(run.path / JOURNAL, self._mark, newest)

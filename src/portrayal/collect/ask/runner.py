@@ -17,6 +17,7 @@ from portrayal.collect.texts import SHARD_ROWS
 from portrayal.errors import OptionError, RunError
 from portrayal.records import Prompt
 from portrayal.run.directory import Run
+from portrayal.run.manifest import TEXTS
 from portrayal.types import Say
 
 _REACH_SECONDS = 0.5
@@ -168,7 +169,10 @@ def ask_model(run: Run, study: str, asking: Asking, tell: Say) -> CollectReport:
     """
     name = registry.resolve("prompts", study)
     prompts = prompts_of(name, asking.prompts, asking.prompt_options)
-    report = collect(run, prompts, asking, study=registry.called(name))
+    for line in run.manifest.mend([TEXTS], asked=True):
+        tell(line)
+    with run.manifest.step(TEXTS):
+        report = collect(run, prompts, asking, study=registry.called(name))
     if asking.batch and report.stopped == "declined":
         raise OptionError("no batch was handed in: the collection was declined.")
     tell(report.summary)

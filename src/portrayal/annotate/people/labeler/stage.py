@@ -28,6 +28,7 @@ from portrayal.errors import OptionError
 from portrayal.reference.locales import load_locale
 from portrayal.run.directory import Run
 from portrayal.run.files import read_parquet, write_parquet
+from portrayal.run.manifest import ANSWERS
 from portrayal.run.reading import read_prompts
 from portrayal.run.stages import Stage, fingerprint
 from portrayal.types import Say
@@ -215,7 +216,8 @@ def label_run(
     rows, confidences = _readable(run, base)
     route = None if base is None else (check_share(share), confidences)
     folder = run.path / LABELS / asking.folder_name
-    result = label_people(rows, asking, folder, route=route, local=local)
+    with run.manifest.step(ANSWERS):
+        result = label_people(rows, asking, folder, route=route, local=local)
     labels = {row["text_id"]: label for row, label in zip(rows, result.texts, strict=True)}
     told = {
         text_id: [
@@ -226,15 +228,16 @@ def label_run(
         for text_id, label in labels.items()
     }
     made = fingerprint(asked=asked, labels=told)
-    if not stage.is_complete(made):
-        stage.begin(made)
-        names = [part.name for part in run.texts.parts()]
-        stage.keep_parts(names)
-        for name in names:
-            extracted = None if base is None else base.folder / name
-            _write(run.texts.folder / name, extracted, stage, labels, embedded)
-    facts = _facts(result, asking, embedded, share)
-    stage.finish(made, {"asked": asked, "n_errors": count_errors(stage), **facts})
+    with run.manifest.step(stage.folder.relative_to(run.path).as_posix()):
+        if not stage.is_complete(made):
+            stage.begin(made)
+            names = [part.name for part in run.texts.parts()]
+            stage.keep_parts(names)
+            for name in names:
+                extracted = None if base is None else base.folder / name
+                _write(run.texts.folder / name, extracted, stage, labels, embedded)
+        facts = _facts(result, asking, embedded, share)
+        stage.finish(made, {"asked": asked, "n_errors": count_errors(stage), **facts})
     return stage
 
 

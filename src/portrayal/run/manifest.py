@@ -1,0 +1,504 @@
+"""The manifest of a run: the SHA-256 digest of every file, by the step of the audit that made it.
+
+A step leaves the manifest before its files change, and comes back when they are written with the
+digests of what it read. A process that is killed therefore leaves a step that is open, never a file
+that contradicts its digest: what does was changed by somebody else, or is of another run.
+"""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import stat
+import time
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from portrayal._version import __version__
+from portrayal.errors import PortrayalError
+from portrayal.run.files import is_whole, replacing, write_atomically
+from portrayal.run.stages import NOTE, Stage
+
+MANIFEST, SEEN, ASIDE = "manifest.json", ".seen.json", "damaged"
+SETTINGS, LOCK, DATASHEET = "audit.toml", ".lock", "datasheet.md"
+TEXTS, REFERENCE, GIVEN, ANSWERS = "texts", "reference", "given", "answers"
+ANNOTATED, REFERENCE_ANNOTATED = "annotations", "reference-annotations"
+TOPICS, MEASURED, REPORTED = "topics", "estimates", "report"
+
+_STEP_OF = {
+    **dict.fromkeys(
+        ("texts", "prompts.parquet", "journal.jsonl", "journal.damaged", "batches"), TEXTS
+    ),
+    **dict.fromkeys(("reference", "reference-prompts.parquet"), REFERENCE),
+    **dict.fromkeys(("labels", "factors", "classifier"), ANSWERS),
+    **dict.fromkeys(
+        ("estimates", "estimates.parquet", "influences.parquet", "study", SETTINGS), MEASURED
+    ),
+    **dict.fromkeys((DATASHEET, "findings.json"), REPORTED),
+    **{"given": GIVEN, "topics": TOPICS, "topics/topics.json": MEASURED},
+}
+_READS = {
+    ANNOTATED: (TEXTS,),
+    REFERENCE_ANNOTATED: (REFERENCE,),
+    TOPICS: (TEXTS, REFERENCE),
+    MEASURED: (TEXTS, REFERENCE, GIVEN, ANNOTATED, REFERENCE_ANNOTATED, TOPICS),
+    REPORTED: (MEASURED,),
+}
+"""Family of steps → the families that it reads; texts, tables and answers come from outside."""
+_BESIDE = ("evidence", "coding", ASIDE, MANIFEST, SEEN, f".{MANIFEST}.lock")
+"""What is in no manifest: packs, which are made again to check them; codes of raters, who go on;
+and what was set aside."""
+_PART = re.compile(r".*/part-[^/]*\.parquet")
+_TEMPORARY = re.compile(r"(.*/)?\.[^/]*\.tmp")
+_SETTLED = 2_000_000_000
+"""Nanoseconds after a change within which a disk may give another change the same time (FAT)."""
+_CODE = ("annotate", "measure", "models", "reference", "stats", "studies")
+"""Parts of the package that make the numbers: readers, name tables, lexicons, measures."""
+
+
+def step_of(name: str) -> str | None:
+    """Return the step that makes a file, by its path in the run; None for what no step makes.
+
+    >>> step_of("texts/part-00000.parquet"), step_of("annotations/people.v4/stage.json")
+    ('texts', 'annotations/people.v4')
+    """
+    first, _, rest = name.partition("/")
+    if first in (ANNOTATED, REFERENCE_ANNOTATED) and rest:
+        return f"{first}/{rest.partition('/')[0]}"
+    is_page = first.startswith(("report.", "report-"))
+    return REPORTED if is_page else _STEP_OF.get(name, _STEP_OF.get(first))
+
+
+def _family(step: str | None) -> str:
+    return (step or "").partition("/")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A file that is not as the manifest says.
+
+    Attributes
+    ----------
+    file
+        Its path in the run; of what is outside it, its name.
+    what
+        The rest of a sentence that begins with the file.
+    """
+
+    file: str
+    what: str
+
+    def __str__(self) -> str:
+        """Say it: "texts/part-00000.parquet is not as it was written: …"."""
+        return f"{self.file} {self.what}"
+
+
+CHANGED = "is not as it was written: it was changed, or is of another run"
+MISSING = "is missing"
+CUT_OFF = "is damaged: it was cut off"
+LINK = "is a link, or no file: a run holds its files itself"
+UNLISTED = "is in no manifest: no step of the audit wrote it; keep it elsewhere"
+STALE = "was made from other files than there are now"
+UNMADE = "is missing, as in runs of older versions: nothing vouches for the other files"
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """The manifest in a folder of a run.
+
+    Attributes
+    ----------
+    folder
+        The run.
+    """
+
+    folder: Path
+
+    @property
+    def path(self) -> Path:
+        """`manifest.json`."""
+        return self.folder / MANIFEST
+
+    def content(self) -> dict[str, Any] | None:
+        """Return what it holds; None where it is missing, or any byte is not as it was written."""
+        try:
+            written = self.path.read_bytes()
+            content: dict[str, Any] = json.loads(written)
+            for step in content["steps"].values():
+                _ = [dict(step[part]).items() for part in ("made", "read", "outside")]
+            _ = dict(content["package"])
+            return content if _rendered(content) == written else None
+        except (OSError, ValueError, LookupError, TypeError, RecursionError):
+            return None
+
+    def steps(self) -> dict[str, dict[str, Any]]:
+        """Return what each closed step made and read, as digests; none without a manifest."""
+        content = self.content()
+        return {} if content is None else content["steps"]
+
+    def made(self, *names: str) -> dict[str, str]:
+        """Return one digest of all that each of these steps made; not of those that are open."""
+        steps = self.steps()
+        return {name: _digest_of(steps[name]) for name in names if name in steps}
+
+    def vouches(self, page: str) -> bool:
+        """Whether a page is of the estimates that there are now; it is as `problems` says."""
+        steps = self.steps()
+        return page in steps.get(REPORTED, {"made": ()})["made"] and not _is_stale(REPORTED, steps)
+
+    @property
+    def first_measured(self) -> str | None:
+        """The day (UTC) on which the run was measured first; None before that."""
+        return (self.content() or {}).get("first_measured")
+
+    @contextmanager
+    def step(self, name: str, source: str = "") -> Iterator[None]:
+        """Open a step, and close it where the block ends well: its files may change meanwhile.
+
+        `source` is the digest of what it reads that is no file of the run.
+        """
+        self.open(name)
+        yield
+        self.close(name, source=source)
+
+    def open(self, name: str) -> None:
+        """Take a step out of the manifest, before any of its files changes."""
+        with self._changing() as content:
+            content["steps"].pop(name, None)
+
+    def close(self, *names: str, source: str = "", options: Iterable[Any] = ()) -> None:
+        """Write the digests of steps and of what they read; also of files that `options` name."""
+        held, seen = self._held(), _Seen(self.folder)
+        with self._changing() as content:
+            steps = content["steps"]
+            for name in names:
+                made = {
+                    file: seen.digest(file, status)
+                    for file, status in held.items()
+                    if step_of(file) == name and status is not None and not _TEMPORARY.match(file)
+                }
+                steps[name] = {
+                    **{"made": made, "outside": self._outside(options), "portrayal": __version__},
+                    "read": {
+                        other: _digest_of(entry)
+                        for other, entry in steps.items()
+                        if _family(other) in _READS.get(_family(name), ())
+                    },
+                    **({"source": source} if source else {}),
+                }
+            if MEASURED in names:
+                content.setdefault("first_measured", datetime.now(tz=UTC).date().isoformat())
+                content["package"] = package_digests()
+        seen.keep(held)
+
+    def settle(self, used: Collection[str]) -> None:
+        """Close the steps in use that a killed process left open; open others that are stale.
+
+        These are annotations of other audits of other texts, for which nothing vouches any more.
+        """
+        steps, held = self.steps(), self._held()
+        there = sorted({step for file in held if (step := step_of(file)) in used and step})
+        # Of a step that is as its stage wants it, other inputs than before were no other inputs.
+        if old := [name for name in there if name not in steps or _is_stale(name, steps)]:
+            self.close(*old)
+        for name in steps.keys() - {*used, MEASURED, REPORTED}:
+            if _is_stale(name, steps):
+                self.open(name)
+
+    @contextmanager
+    def recording(self, path: Path) -> Iterator[None]:
+        """Record a page, or a folder of its charts, that the block writes, where it is in the run.
+
+        Pages of other estimates than there are now leave the manifest.
+        """
+        inside = path.is_relative_to(self.folder)
+        start = path.relative_to(self.folder).as_posix() if inside else ""
+        if step_of(start) != REPORTED:
+            yield
+            return
+        self._forget(start)
+        yield
+        read = self.made(MEASURED)
+        paths = [path, *(each for each in path.glob("*"))]
+        with self._changing() as content:
+            blank: dict[str, Any] = {"made": {}, "outside": {}, "portrayal": __version__}
+            blank |= {"read": read}
+            entry: dict[str, Any] = content["steps"].get(REPORTED, blank)
+            entry = entry if entry["read"] == read else blank
+            for each in filter(Path.is_file, paths):
+                entry["made"][each.relative_to(self.folder).as_posix()] = digest(each)
+            content["steps"][REPORTED] = entry
+
+    def _forget(self, start: str) -> None:
+        """Take a page, or a folder of its charts, out of the manifest."""
+        with self._changing() as content:
+            if REPORTED in content["steps"]:
+                made = content["steps"][REPORTED]["made"]
+                for file in [f for f in made if f == start or f.startswith(f"{start}/")]:
+                    del made[file]
+
+    def problems(self, *, verify: bool = False, every: bool = False) -> list[Problem]:
+        """Return what is not as the manifest says, by file.
+
+        A file whose size, times and inode are those that it had when it was last digested is not
+        digested again, unless `verify`. With `every`, files that no step made are named as well,
+        also where nothing reads them, and a datasheet that people filled in.
+        """
+        content = self.content()
+        if content is None:
+            return [Problem(MANIFEST, CHANGED if self.path.exists() else UNMADE)]
+        steps, held, seen = content["steps"], self._held(), _Seen(self.folder)
+        wrong = {file: LINK for file, status in held.items() if status is None}
+        listed = {file: sha for entry in steps.values() for file, sha in entry["made"].items()}
+        for file, expected in listed.items():
+            status = held.get(file)
+            if file not in held:
+                wrong[file] = MISSING
+            elif status is not None and (every or file != DATASHEET):
+                trusted = "" if verify else expected
+                if seen.digest(file, status, trusted) != expected:
+                    wrong[file] = CHANGED
+        for name in steps:
+            if _is_stale(name, steps):
+                wrong.setdefault(next(iter(steps[name]["made"]), name), STALE)
+        for file in held.keys() - listed.keys() - wrong.keys():
+            # Readers take every part of a folder.
+            if every or (_PART.fullmatch(file) and step_of(file) in steps):
+                wrong[file] = UNLISTED
+            elif file.endswith(".parquet") and not is_whole(self.folder / file):
+                wrong[file] = CUT_OFF
+        seen.keep(held)
+        return [Problem(file, wrong[file]) for file in sorted(wrong)]
+
+    def outside(self, options: Iterable[Any]) -> list[Problem]:
+        """Return which files outside the run, or parts of the package, are not as they were.
+
+        `options` are those of the audit. The package is compared where it is of the version that
+        measured.
+        """
+        content = self.content() or {"steps": {}, "package": {}}
+        entry = content["steps"].get(MEASURED, {"outside": {}, "portrayal": ""})
+        expected, held = dict(entry["outside"]), self._outside(options)
+        if entry["portrayal"] == __version__:
+            expected |= content["package"]
+            held |= package_digests()
+        return [
+            Problem(file, CHANGED if file in held else MISSING)
+            for file in sorted({*expected, *held})
+            if expected.get(file) != held.get(file)
+        ]
+
+    def _outside(self, options: Iterable[Any]) -> dict[str, str]:
+        run = self.folder.resolve()
+        return digests(p for p in files_named(options) if not p.resolve().is_relative_to(run))
+
+    def mend(self, makes: Collection[str], *, asked: bool = False) -> list[str]:
+        """Take away what does not fit of the steps that an audit makes, so that it makes it anew.
+
+        Parameters
+        ----------
+        makes
+            Families of steps: the first part of their names.
+        asked
+            Whether the texts are answers of a model. These are not removed but set aside, in
+            `damaged/`, as all paid answers are.
+
+        Returns
+        -------
+        list of str
+            A line for each file.
+        """
+        if self.content() is None:
+            there = self.path.exists() or (self.folder / SETTINGS).exists()
+            # Nothing vouches for what is there: what was made of the texts is made anew.
+            for folder in (f"{ANNOTATED}/*", f"{REFERENCE_ANNOTATED}/*", TOPICS, MEASURED):
+                for note in self.folder.glob(f"{folder}/{NOTE}"):
+                    note.unlink()
+            write_atomically(self.path, _rendered({"steps": {}, "package": {}}).decode())
+            what = f"nothing vouches for {self.folder}: all but its texts is made anew"
+            return [what] if there else []
+        lines = []
+        for problem in self.problems(verify=True, every=True):
+            file, step = problem.file, step_of(problem.file)
+            if _TEMPORARY.fullmatch(file) and problem.what == UNLISTED:
+                (self.folder / file).unlink()  # of a process that was killed
+            elif _family(step) in makes and _can_go(problem):
+                lines.append(self._take_away(problem, str(step), asked=asked))
+            elif file.startswith("study/"):
+                self.open(MEASURED)
+        return lines
+
+    def _take_away(self, problem: Problem, step: str, *, asked: bool) -> str:
+        """Take away a file of a step, so that the step is made anew, and return a line on it."""
+        path, is_part = self.folder / problem.file, _PART.fullmatch(problem.file)
+        line = f"{problem}; made anew"
+        if is_part and (step == ANSWERS or (step == TEXTS and asked)) and path.is_file():
+            aside = self.folder / ASIDE / problem.file
+            aside.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, aside)
+            line = f"{problem}; set aside in {ASIDE}/"
+        gone = [path]
+        if step in (TEXTS, REFERENCE):
+            of = ANNOTATED if step == TEXTS else REFERENCE_ANNOTATED
+            gone += self.folder.glob(f"{of}/*/{path.name}") if is_part else ()
+        elif not is_part and problem.file != SETTINGS:
+            gone.append(self.folder / step / NOTE)
+        for each in gone:
+            Stage(each.parent).reopen()
+            # The note of an import says of which file it was; it is written over.
+            if asked or step not in (TEXTS, REFERENCE) or each.name != NOTE:
+                each.unlink(missing_ok=True)
+        if step == REPORTED:
+            self._forget(problem.file)
+        for each in gone if step != REPORTED else ():
+            other = str(step_of(each.relative_to(self.folder).as_posix()))
+            if other not in (TEXTS, REFERENCE):  # which are read before anything is checked
+                self.open(other)
+        return line
+
+    def _held(self) -> dict[str, os.stat_result | None]:
+        """Every file of the run by its path, with its size and times; None for a link, or no file.
+
+        No link is followed.
+        """
+        held: dict[str, os.stat_result | None] = {}
+
+        def walk(folder: Path, start: str) -> None:
+            with os.scandir(folder) as entries:
+                for entry in sorted(entries, key=lambda entry: entry.name):
+                    name = f"{start}{entry.name}"
+                    if entry.name == LOCK or name in _BESIDE:
+                        continue
+                    if entry.is_dir(follow_symlinks=False):
+                        walk(Path(entry.path), f"{name}/")
+                    else:
+                        status = entry.stat(follow_symlinks=False)
+                        held[name] = status if stat.S_ISREG(status.st_mode) else None
+
+        if self.folder.is_dir():
+            walk(self.folder, "")
+        return held
+
+    @contextmanager
+    def _changing(self) -> Iterator[dict[str, Any]]:
+        """Yield the content, and write it where the block changed it; one process at a time."""
+        from filelock import FileLock
+
+        with FileLock(self.folder / f".{MANIFEST}.lock"):
+            content = self.content() or {"steps": {}, "package": {}}
+            before = _rendered(content)
+            yield content
+            after = _rendered(content)
+            if after != before or not self.path.exists():
+                write_atomically(self.path, after.decode())
+
+
+class _Seen:
+    """Digests of files as they were when this place's disk last showed them: a cache."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self._new = folder, False
+        self._known: dict[str, list[Any]] = {}
+        with suppress(OSError, ValueError, RecursionError):
+            known = json.loads((folder / SEEN).read_bytes())
+            self._known = {name: list(row) for name, row in dict(known).items()}
+
+    def digest(self, file: str, status: os.stat_result, trusted: str = "") -> str:
+        """Return the digest of a file: `trusted` where it was seen to have that and is as then."""
+        key = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
+        if trusted and self._known.get(file) == [*key, trusted]:
+            return trusted
+        now = time.time_ns()
+        value = digest(self.folder / file)
+        is_settled = max(status.st_mtime_ns, status.st_ctime_ns) + _SETTLED < now
+        row = [*key, value] if is_settled else []
+        self._new |= self._known.get(file, []) != row
+        self._known[file] = row
+        return value
+
+    def keep(self, held: Collection[str]) -> None:
+        """Write what was learnt, where the folder can be written."""
+        if self._new:
+            known = {file: row for file, row in self._known.items() if file in held}
+            with suppress(OSError, PortrayalError), replacing(self.folder / SEEN) as temporary:
+                temporary.write_text(json.dumps(known), encoding="utf-8")
+
+
+def _can_go(problem: Problem) -> bool:
+    """Whether an audit may take a file away to make it anew.
+
+    Journals have sums of their own, nothing says again which batches were handed in, people fill in
+    the datasheet, and a copied study is written over. What nobody here wrote is left alone.
+    """
+    name = problem.file.rpartition("/")[2]
+    if problem.what == STALE or (problem.what == UNLISTED and not _PART.fullmatch(problem.file)):
+        return False
+    written_over = problem.file.startswith(("batches/", "study/")) or "/batches/" in problem.file
+    return not (written_over or name == DATASHEET or name.startswith("journal."))
+
+
+def _rendered(content: dict[str, Any]) -> bytes:
+    """A manifest as it is written; its last entry is a digest of the others."""
+    plain = {name: value for name, value in content.items() if name not in ("what", "whole")}
+    plain["what"] = "SHA-256 of the files of a run, by step; see docs/run-directory.md"
+    text = json.dumps(plain, ensure_ascii=False, sort_keys=True)
+    plain["whole"] = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return (json.dumps(plain, indent=1, sort_keys=True) + "\n").encode()
+
+
+def _digest_of(entry: dict[str, Any]) -> str:
+    """One digest of all that a step made."""
+    text = json.dumps(entry["made"], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _is_stale(name: str, steps: dict[str, dict[str, Any]]) -> bool:
+    """Whether a step read something else than other steps have made now."""
+    read = steps[name]["read"]
+    return any(other not in steps or _digest_of(steps[other]) != read[other] for other in read)
+
+
+def digest(path: Path) -> str:
+    """Return the SHA-256 of a file in hexadecimal digits."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def digests(paths: Iterable[Path]) -> dict[str, str]:
+    """Return the digests of those of these files that are there, by their paths."""
+    return {str(path): digest(path) for path in paths if path.is_file()}
+
+
+def files_named(options: Iterable[Any]) -> Iterator[Path]:
+    """Yield the files that options of an audit name, alone, in lists, or by a folder of them.
+
+    A word that is by chance the name of a folder where the command runs names none.
+    """
+    for value in options:
+        if isinstance(value, (list, tuple)):
+            yield from files_named(value)
+        elif isinstance(value, (str, Path)) and str(value):
+            path = Path(value)
+            if path.is_file():
+                yield path
+            elif len(path.parts) > 1 and path.is_dir():
+                yield from sorted(each for each in path.rglob("*") if each.is_file())
+
+
+@cache
+def package_digests() -> dict[str, str]:
+    """Return one digest for each part of the installed package that makes numbers."""
+    made = {}
+    for part in _CODE:
+        folder = Path(str(files("portrayal").joinpath(part)))
+        paths = [p for p in sorted(folder.rglob("*")) if p.is_file() and p.parent.name[:2] != "__"]
+        named = [f"{p.relative_to(folder).as_posix()} {digest(p)}" for p in paths]
+        made[f"portrayal/{part}"] = hashlib.sha256("\n".join(named).encode()).hexdigest()
+    return made
