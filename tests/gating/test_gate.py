@@ -104,10 +104,14 @@ def test_shares_too_rare_for_a_paired_test_are_bounded(runs):
 
 def test_too_much_that_could_not_be_read_is_unreadable(runs, tmp_path):
     shutil.copytree(runs / "again", tmp_path / "run")
-    note = tmp_path / "run" / "texts" / "stage.json"
+    run = portrayal.open_run(tmp_path / "run")
+    order = ("texts", "annotations", "estimates", "report")
+    steps = sorted(run.manifest.steps(), key=lambda step: order.index(step.partition("/")[0]))
+    note = run.path / "texts" / "stage.json"
     facts = json.loads(note.read_text())
     facts["outcomes"] = {"ok": 300, "refused": 140, "empty": 10, "failed": 0}
     note.write_text(json.dumps(facts))
+    run.manifest.close(*steps)
     limits = {"refused": 0.2, "empty": 0.05, "unmatched": 0.99}
     verdict = portrayal.gate(tmp_path / "run", runs / "base", policy(unreadable=limits))
     assert (verdict.outcome, verdict.exit_code) == ("unreadable", 4)
@@ -115,6 +119,7 @@ def test_too_much_that_could_not_be_read_is_unreadable(runs, tmp_path):
     assert "31% refused, above the 20% allowed" in verdict.summary
     facts["outcomes"] = {"ok": 0, "refused": 450, "empty": 0, "failed": 0}
     note.write_text(json.dumps(facts))
+    run.manifest.close(*steps)
     assert portrayal.gate(tmp_path / "run", runs / "base", policy()).outcome == "unreadable"
 
 

@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 
 import portrayal
-from portrayal.errors import OptionError
+from portrayal.errors import OptionError, RunError
 from portrayal.report.board import write_board
 from portrayal.report.first import kept_findings
 from portrayal.run import Run, write_parquet
 from portrayal.run.estimates import estimates_to_table
+from portrayal.run.manifest import MEASURED
 
 from .conftest import estimate
 from .test_browser import opened
@@ -116,7 +117,9 @@ def test_a_private_board_withholds_sentences_that_quote(make_run: Maker, tmp_pat
         "headline": "found",
         "findings": [quoting, {"sentence": "sesame", "strength": "strong"}],
     }
-    (run.path / "findings.json").write_text(json.dumps(kept), encoding="utf-8")
+    path = run.path / "findings.json"
+    with run.manifest.recording(path):
+        path.write_text(json.dumps(kept), encoding="utf-8")
     write_board(run.path.parent, tmp_path / "open")
     write_board(run.path.parent, tmp_path / "closed", private=True)
     assert "sesame" in page(tmp_path / "open")
@@ -130,10 +133,15 @@ def test_findings_are_kept_until_numbers_change(make_run: Maker) -> None:
     assert (run.path / "findings.json").is_file()
     assert kept_findings(run) == first
     (run.path / "findings.json").write_text("[1]", encoding="utf-8")
-    assert kept_findings(Run(run.path)) == first
-    write_parquet(
-        estimates_to_table([replace(estimate(2.5, 2.1, 3.3, q=0.001))]), run.estimates_path
-    )
+    with pytest.raises(RunError, match=r"findings\.json is not as it was written"):
+        kept_findings(Run(run.path))
+    (run.path / "findings.json").unlink()
+    with run.manifest.step(MEASURED):
+        write_parquet(
+            estimates_to_table([replace(estimate(2.5, 2.1, 3.3, q=0.001))]), run.estimates_path
+        )
+    with run.manifest.recording(run.path / "findings.json"):
+        pass  # of other estimates, it left the manifest
     (row,) = kept_findings(Run(run.path))["questions"]
     assert row["value"] == 2.5
 
@@ -161,7 +169,10 @@ def test_sixty_runs_are_one_small_page(sample_run: Run, tmp_path: Path) -> None:
     for n in range(60):
         shutil.copytree(sample_run.path, tmp_path / "runs" / f"run-{n}")
         settings = sample_run.settings() | {"models": [f"model {n}"]}
-        Run(tmp_path / "runs" / f"run-{n}").write_settings(settings)
+        run = Run(tmp_path / "runs" / f"run-{n}")
+        run.write_settings(settings)
+        with run.manifest.recording(run.path / "findings.json"):
+            pass
     write_board(tmp_path / "runs", tmp_path / "warm")
     start = time.process_time()
     board = write_board(tmp_path / "runs", tmp_path / "site")

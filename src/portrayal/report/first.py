@@ -126,6 +126,7 @@ def kept_findings(run: Run) -> dict[str, Any]:
     read, `prompts` a digest of their words, and `questions` a row for each number of a model that
     the report may state: its label, measure, strata, group, statistic, value, bounds and units.
     """
+    run.check()
     path = run.path / FINDINGS
     mark = {"schema": SCHEMA, "portrayal": __version__}
     if run.manifest.vouches(FINDINGS):
