@@ -38,7 +38,7 @@ from portrayal.annotate.people.confusion import (
 from portrayal.annotate.people.stories.extract import WeighedStory
 from portrayal.measure.stories import reader_error
 from portrayal.measure.stories.reader_error import ReaderErrors
-from portrayal.records import ERROR_HIGH, ERROR_LOW, ERROR_VALUE, READER_ERROR, Estimate
+from portrayal.records import ERROR_HIGH, ERROR_LOW, ERROR_VALUE, Estimate
 from portrayal.report.view import reader_could
 from portrayal.studies.laissez_faire import STUDY
 from portrayal.studies.stories.audit import naming
@@ -115,7 +115,7 @@ def compared(read_run, hand_run, confusion: Confusion) -> list[tuple[Estimate, f
             continue
         if ERROR_VALUE in e.details:
             found.append((e, float(reader_error._DRAWN[e.measure](errors, e, 0)[0]), hand))
-        elif READER_ERROR in e.instruments:
+        elif e.status.reader_error is not None:
             found.append((e, np.nan, hand))
     return found
 
@@ -155,7 +155,7 @@ def show_stated(title: str, rows: list[tuple[Estimate, float, Estimate]]) -> Non
 
 def show(title: str, rows: list[tuple[Estimate, float, Estimate]]) -> None:
     """Print one line of the table of scores."""
-    refused = sum(READER_ERROR in e.instruments for e, _, _ in rows)
+    refused = sum(e.status.reader_error is not None for e, _, _ in rows)
     known = [row for row in rows if ERROR_VALUE in row[0].details]
     if not known:
         print(f"| {title} | 0 | {refused} | - | - | - | - |")

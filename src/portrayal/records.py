@@ -32,10 +32,6 @@ BY_HAND = ", corrected by hand"
 THE_SCORER = "the scorer"
 """What it is called where estimates name none."""
 
-NO_INTERVAL, NO_TEST, NO_FINDING = "no_interval", "no_test", "no_finding"
-"""Entries of `Estimate.instruments` that say why a value has no interval, no test, or is no finding
-whatever its test says."""
-
 TEXT_SD = "sd_between_texts"
 """Detail of a difference in scores: the standard deviation of the texts, in units of the score."""
 
@@ -50,17 +46,9 @@ TEXTS_ALONE = "chance in the texts alone, prompts fixed"
 SYSTEM = "system"
 """Stratum of a prompt: the system prompt that it is asked with, beside that of the whole run."""
 
-ASKED = "question"
-"""Entry of `Estimate.instruments`: the question asked beforehand that names it."""
-
-SHARPER = "sharper"
-"""Entry of `Estimate.instruments`: an option that would narrow an interval, then by how much."""
-
 MINUS, OTHERS = " − ", "the others"
 """Between the two groups of a difference, as groups of it are called; and all groups but one."""
 
-READER_ERROR = "reader_error"
-"""Entry of `Estimate.instruments`: why nobody can tell how far the reader's errors move a value."""
 ERROR_VALUE, ERROR_LOW, ERROR_HIGH = "error_value", "error_low", "error_high"
 """Details: what a value would be without the reader's errors, and how far they could move it."""
 
@@ -258,6 +246,46 @@ class Fixed:
 
 
 @dataclass(frozen=True, slots=True)
+class Status:
+    """What may be made of an estimate; each field is a reason in words, None where it has none.
+
+    Attributes
+    ----------
+    no_interval, no_test
+        Why the value has no interval, or no test.
+    detail
+        Why it is described only: never a finding, whatever its test says.
+    reader_error
+        Why it is unknown how far the reader's errors move the value.
+    question
+        The question asked before the texts were read that it answers.
+    sharper
+        An option that would narrow the interval, and by how much.
+    """
+
+    no_interval: str | None = None
+    no_test: str | None = None
+    detail: str | None = None
+    reader_error: str | None = None
+    question: str | None = None
+    sharper: str | None = None
+
+    @property
+    def may_be_stated(self) -> bool:
+        """Whether it is tested as a hypothesis, so that a finding may rest on it."""
+        return self.no_test is None and self.detail is None
+
+    def __or__(self, other: "Status") -> "Status":
+        """Return both: the reasons of `other`, and of this one where `other` has none.
+
+        >>> (Status(no_test="one prompt") | Status(detail="unmasked")).detail
+        'unmasked'
+        """
+        reasons = {name: getattr(other, name) for name in other.__slots__}
+        return replace(self, **{name: text for name, text in reasons.items() if text is not None})
+
+
+@dataclass(frozen=True, slots=True)
 class Count:
     """People counted among how many, and how many no difference would give; in a role, if any."""
 
@@ -304,6 +332,8 @@ class Estimate:
         Name table, word list and annotator that the number rests on, with their versions.
     undefined
         Why there is no value; None when there is one.
+    status
+        Why it has no interval or test, or may not be stated.
     source
         Paper and equation or table.
     sums
@@ -334,6 +364,7 @@ class Estimate:
     details: Mapping[str, float] = field(default_factory=dict)
     instruments: Mapping[str, str] = field(default_factory=dict)
     undefined: str | None = None
+    status: Status = Status()
     source: str = ""
     fixed: Fixed | None = None
     sums: PromptSums | None = field(default=None, compare=False, repr=False)
@@ -359,7 +390,6 @@ class Estimate:
         known = self.fixed
         if population != THESE or known is None:
             return self
-        beside = (NO_TEST, NO_INTERVAL)
         return replace(
             self,
             interval=Interval(known.low, known.high, level, TEXTS_ALONE),
@@ -367,7 +397,7 @@ class Estimate:
             null=self.null and replace(self.null, low=math.nan, high=math.nan),
             n_clusters=self.n_texts,
             details={name: x for name, x in self.details.items() if name != EFFECTIVE},
-            instruments={name: x for name, x in self.instruments.items() if name not in beside},
+            status=replace(self.status, no_interval=None, no_test=None),
             fixed=None,
             scores=None,
         )
@@ -411,7 +441,7 @@ class Estimate:
         rows = "".join(
             f"<tr><th>{name}</th><td>{html.escape(str(value))}</td></tr>"
             for name, value in facts.items()
-            if value not in (None, "", (), {})
+            if value not in (None, "", (), {}, Status())
         )
         return f"<table>{rows}</table>"
 

@@ -7,7 +7,7 @@ import pytest
 
 import portrayal
 from portrayal import registry
-from portrayal.records import NO_TEST, Estimate
+from portrayal.records import Estimate
 
 
 @pytest.fixture(scope="module", params=["sample", "gold"])
@@ -42,12 +42,12 @@ def test_no_q_below_5_percent_lies_inside_its_own_null(rows):
 def test_what_has_no_test_says_why(rows):
     for e in rows:
         if e.tests and e.value is not None and math.isnan(e.tests[0].p):
-            assert len(e.instruments[NO_TEST]) > 20, e
+            assert len(e.status.no_test) > 20, e
 
 
 def test_groups_that_the_name_table_cannot_tell_have_no_test(rows):
     told = {e.group.get("race"): e for e in rows if e.measure == "representation.v1"}
     for race in ("AI/AN", "NH/PI"):
-        assert "cannot be measured with this table" in told[race].instruments[NO_TEST]
+        assert "cannot be measured with this table" in told[race].status.no_test
     assert told["Black"].details["r0"] == pytest.approx(0.783, abs=0.001)
     assert "no_finding" in told["MENA"].instruments

@@ -9,7 +9,7 @@ import pytest
 
 import portrayal
 from portrayal.errors import DataError
-from portrayal.records import BY_HAND, NO_FINDING, Estimate
+from portrayal.records import BY_HAND, Estimate
 from portrayal.report.first import AS_READ, finding_lines, first_screen
 from portrayal.report.view import View
 from portrayal.run import Run
@@ -81,7 +81,7 @@ def test_differences_within_pairs_are_corrected(tmp_path: Path) -> None:
     assert found.value is not None
     assert found.details["naive"] == pytest.approx(raw.value)
     assert found.details["moved"] == pytest.approx(found.value - raw.value)
-    assert NO_FINDING in raw.instruments
+    assert raw.status.detail is not None
     assert found.details["low_here"] < true < found.details["high_here"]
     assert abs(found.value - true) < abs(raw.value - true)
     assert (
@@ -105,7 +105,7 @@ def test_labels_of_one_half_alone_correct_nothing(tmp_path: Path) -> None:
     assert found.value is None
     assert found.undefined is not None
     assert found.undefined.startswith("0 texts of one of the groups are labelled by hand")
-    assert NO_FINDING not in raw.instruments
+    assert raw.status.detail is None
 
 
 def test_what_is_no_label_of_a_score_is_refused(tmp_path: Path) -> None:
@@ -197,7 +197,7 @@ def test_lifts_are_corrected_where_both_are_labelled(run: Run) -> None:
     assert found.details["low_here"] < true < found.details["high_here"]
     assert found.details["naive"] == pytest.approx(raw.details["overall"])
     assert found.tests
-    assert NO_FINDING in raw.instruments
+    assert raw.status.detail is not None
 
 
 def news(folder: Path, hand: str) -> Run:
@@ -299,7 +299,7 @@ def test_all_labels_of_sentences_give_the_change_of_the_labels(tmp_path: Path) -
         raw, found = side_by_side(run, "group_change.v1", gender=group, **LEVEL)
         assert found.value == pytest.approx(mean_change(given, person), abs=1e-9)
         assert found.details["naive"] == pytest.approx(raw.value)
-        assert NO_FINDING in raw.instruments
+        assert raw.status.detail is not None
 
 
 def test_changes_of_scores_are_corrected_by_labels_of_some_sentences(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from portrayal.measure.clustered import RATIO, SHARE, ratio_inference, share_inference
-from portrayal.records import NO_INTERVAL, NO_TEST
 from support import scope
 
 
@@ -30,7 +29,9 @@ def check(found, value, clusters):
         if clusters[i] < 2 or np.isnan(each):
             assert interval is None
             assert np.isnan(found.test(i).p)
-            assert found.missing(i, test=True).keys() == {NO_INTERVAL, NO_TEST}
+            status = found.status(i, test=True)
+            assert status.no_interval
+            assert status.no_test
             continue
         assert interval is not None
         assert interval.high > interval.low >= 0

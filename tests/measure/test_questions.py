@@ -6,7 +6,7 @@ import pytest
 
 from portrayal.errors import OptionError, UnknownNameError
 from portrayal.measure.scope import Question, with_q_in, with_q_values
-from portrayal.records import ASKED, LIKE_THESE, THESE, Estimate, Fixed, Test
+from portrayal.records import LIKE_THESE, THESE, Estimate, Fixed, Test
 
 TEXT = "subordination race=Latine domain=Learning"
 
@@ -57,8 +57,8 @@ def test_one_claim_is_not_charged_for_all_others():
     assert with_q_values(given)[0].tests[0].audit_q > 0.4
     asked = with_q_values(given, asked=[Question.of(TEXT)])
     assert asked[0].tests[0].audit_q == pytest.approx(0.02)
-    assert asked[0].instruments[ASKED] == TEXT
-    assert all(ASKED not in e.instruments for e in asked[1:])
+    assert asked[0].status.question == TEXT
+    assert all(e.status.question is None for e in asked[1:])
 
 
 def test_two_claims_are_adjusted_for_each_other():
@@ -84,4 +84,4 @@ def test_where_these_prompts_are_judged_their_tests_are_the_families():
     assert here[2].tests[0].audit_q == pytest.approx(0.02)
     asked = with_q_in(THESE, [*few, other], (0.95, 0), {}, [Question.of(TEXT)])
     assert asked[0].fixed.q == pytest.approx(0.01)
-    assert asked[0].instruments[ASKED] == TEXT
+    assert asked[0].status.question == TEXT

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import portrayal
-from portrayal.records import ERROR_HIGH, ERROR_LOW, NO_INTERVAL, NO_TEST, Estimate, Interval, Null
+from portrayal.records import ERROR_HIGH, ERROR_LOW, Estimate, Interval, Null, Status
 from portrayal.records import Test as TestOf
 from portrayal.report.figures.generic import figures
 from portrayal.report.first import first_screen
@@ -189,7 +189,7 @@ def test_what_keeps_a_difference_from_being_told_is_said(view):
     assert "leaves out 0, but q over all differences that were looked at is 0.2" in said.evidence
     said = said_of(view, [difference(0.3, 0.02, 0.5, (-0.4, 0.4), 0.001)])
     assert "leaves out 0, but shuffled groups lie as far apart" in said.evidence
-    why = {NO_INTERVAL: "a group has texts of one prompt only", NO_TEST: "too few prompts"}
+    why = Status("a group has texts of one prompt only", "too few prompts")
     bare = difference(0.3, None, None, (-0.1, 0.1), None, instruments=why)
     said = said_of(view, [bare])
     assert "No interval: a group has texts of one prompt only. No test: too few" in said.evidence

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import norm
 
 import portrayal
-from portrayal.records import NO_TEST, THESE, Estimate, Fixed, Interval, Null, finite
+from portrayal.records import THESE, Estimate, Fixed, Interval, Null, Status, finite
 from portrayal.report.first import finding_facts, finding_lines, first_screen
 from portrayal.report.headline import POWER, SHOWN, Headline
 from portrayal.report.page import render
@@ -291,7 +291,7 @@ def test_too_few_people(make_run: Maker) -> None:
 
 def test_the_reason_of_most_numbers(make_run: Maker) -> None:
     why = "the group can be compared in 4 prompts, and it takes 5 to reach p < 0.05"
-    rows = [bare(instruments={NO_TEST: why}, domain=d) for d in "ABC"]
+    rows = [bare(status=Status(no_test=why), domain=d) for d in "ABC"]
     assert told(View.of(make_run([*rows, bare(None)]))) == f"{why}."
 
 

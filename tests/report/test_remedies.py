@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 import portrayal
-from portrayal.records import NO_TEST
 from portrayal.report.first import finding_lines, first_screen
 from portrayal.report.headline import headline
 from portrayal.report.page import render
@@ -127,7 +126,7 @@ def test_texts_that_are_all_classed_alike_say_that_the_classifier_does_not_fit(
     ]
     run = agency(rows, tmp_path / "run")
     gaps = [e for e in run.records if e.measure.startswith("agency_gap")]
-    assert all(words in e.instruments[NO_TEST] for e in gaps)
+    assert all(words in e.status.no_test for e in gaps)
     screen = first_screen(View.of(run))
     assert screen.none.startswith(
         f"Nothing could be seen in 40 texts: all texts are classed alike ({words}): this "

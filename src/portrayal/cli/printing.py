@@ -13,7 +13,7 @@ from rich.text import Text
 
 import portrayal.registry as registry
 from portrayal.errors import OptionError
-from portrayal.records import ERROR_HIGH, ERROR_LOW, READER_ERROR, finite
+from portrayal.records import ERROR_HIGH, ERROR_LOW, finite
 from portrayal.shown import json_text, visible
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def estimates_table(every: Sequence["Estimate"], most: int | None = ROWS) -> Non
     from portrayal.run.pages import number, spread
 
     rows, more = shown(every, most)
-    erring = any(ERROR_LOW in row.details or READER_ERROR in row.instruments for row in rows)
+    erring = any(ERROR_LOW in row.details or row.status.reader_error for row in rows)
     heads = ["what", "value", "interval", "null", "q", "n", *(["reader"] * erring)]
     cells, caption = [], ""
     for row in rows:
@@ -184,7 +184,7 @@ def _error(row: "Estimate") -> str:
     """How far the reader's errors could move a value."""
     from portrayal.run.pages import number
 
-    if READER_ERROR in row.instruments:
+    if row.status.reader_error is not None:
         return "unknown"
     low, high = (row.details.get(name) for name in (ERROR_LOW, ERROR_HIGH))
     form = registry.form_of(row)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from portrayal.errors import OptionError
-from portrayal.records import ALL, NO_FINDING, NO_INTERVAL, NO_TEST, READER_ERROR, Estimate
+from portrayal.records import ALL, Estimate
 from portrayal.run import Run
 
 _OF_SIDE = ("model", "classifier")
@@ -91,7 +91,6 @@ def matched(a: dict[Key, int], b: dict[Key, int]) -> Iterator[tuple[int, int]]:
             yield row, b[key]
 
 
-_NOTES = {NO_INTERVAL, NO_TEST, NO_FINDING, READER_ERROR}
 _NO_INSTRUMENT = {
     *("seed", "draws", "permutations", "hand_labels", "labeler_samples", "factor", "retest")
 }
@@ -131,8 +130,7 @@ def differing(a: Run, b: Run, records: tuple[list[Estimate], list[Estimate]]) ->
         for name, value in dict.fromkeys(
             item for e in own if e.measure in measures for item in e.instruments.items()
         ):
-            if name not in _NOTES:
-                named.setdefault(name, set()).add(value.partition(";")[0])
+            named.setdefault(name, set()).add(value.partition(";")[0])
         used = {name: ", ".join(sorted(values)) for name, values in named.items()}
         settings = run.settings()
         for name, value in settings.get("options", {}).items():

@@ -11,7 +11,7 @@ from portrayal._version import __version__
 from portrayal.errors import DataError
 from portrayal.evidence.forms import Form, FormField, form
 from portrayal.pipeline.datasheet import counted
-from portrayal.records import ERROR_HIGH, ERROR_LOW, ERROR_VALUE, READER_ERROR, Estimate
+from portrayal.records import ERROR_HIGH, ERROR_LOW, ERROR_VALUE, Estimate
 from portrayal.registry import described, form_of
 from portrayal.report.first import first_screen
 from portrayal.report.strength import FirstScreen, strength_of
@@ -213,8 +213,7 @@ class _Source:
         used: dict[str, set[str]] = {}
         for e in self.judged:
             for name, value in e.instruments.items():
-                others = (READER_ERROR, "annotator", "labeler")
-                if not name.startswith("no_") and name not in others:
+                if name not in ("annotator", "labeler"):
                     used.setdefault(name, set()).add(value)
         for name, values in sorted(used.items()):
             if len(values) <= 3:

@@ -22,9 +22,6 @@ from portrayal.measure.scope import Scope
 from portrayal.records import (
     BY_HAND,
     EFFECTIVE,
-    NO_FINDING,
-    NO_INTERVAL,
-    NO_TEST,
     THE_SCORER,
     Estimate,
     Fixed,
@@ -33,6 +30,7 @@ from portrayal.records import (
     Null,
     PromptScores,
     PromptSums,
+    Status,
     Test,
 )
 from portrayal.registry import Component
@@ -128,12 +126,12 @@ class Inference(Clustered):
         """Return the clustered test of group `i` (p is NaN where undefined)."""
         return Test(float(self.p[i]), self.tested.replace("prompt", cluster))
 
-    def missing(self, i: int, *, test: bool, cluster: str = "prompt") -> dict[str, str]:
-        """Why group `i` has no interval, or no test where one is wanted: for `instruments`."""
-        bare = bool(np.isnan(self.low[i]) or np.isnan(self.high[i]))
-        gaps = ((NO_INTERVAL, bare), (NO_TEST, test and bool(np.isnan(self.p[i]))))
-        reason = str(self.reason[i]).replace("prompt", cluster)
-        return {name: reason for name, gap in gaps if gap and reason}
+    def status(self, i: int, *, test: bool, cluster: str = "prompt") -> Status:
+        """Why group `i` has no interval, or no test where one is wanted."""
+        reason = str(self.reason[i]).replace("prompt", cluster) or None
+        no_interval = np.isnan(self.low[i]) or np.isnan(self.high[i])
+        no_test = test and np.isnan(self.p[i])
+        return Status(reason if no_interval else None, reason if no_test else None)
 
     def effective(self, i: int) -> dict[str, float]:
         """Effective number of prompts that carry group `i`: for `details`."""
@@ -159,6 +157,10 @@ class Ratios(Inference):
         """The ratios of group `i` that the test does not reject as 1."""
         low, high = float(self.contrasts.null_low[i]), float(self.contrasts.null_high[i])
         return Null(1.0, low, high, scope.level, NO_CONTRAST)
+
+
+CORRECTED = "labels by hand correct it"
+"""Why a value as the scorer reads it is a detail, where a corrected one stands beside it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -355,6 +357,7 @@ def estimates_of(
         more = dict(own(i))
         instruments = {**scope.instruments, **shared.get("instruments", {})}
         instruments |= more.pop("instruments", {})
+        status: Status = shared.get("status", Status()) | more.pop("status", Status())
         fields: dict[str, Any] = {
             "group": dict(group),
             "n_units": float(units[i]),
@@ -366,22 +369,22 @@ def estimates_of(
         counts = more.pop("counts", {})
         undefined = more.pop("undefined", None)
         if sums.hand is not None and found.corrected is not None:
-            of_hand = {**fields, "instruments": instruments}
+            of_hand = {**fields, "instruments": instruments, "status": status}
             told = {"scale": float(scales[i]), "tested": tested, "undefined": undefined}
             own_value = float(found.value[i])
             corrected[i] = corrected_estimate(
                 measure, sums.hand, found.corrected, i, scope, of_hand, naive=own_value, **told
             )
-        if i in corrected and corrected[i].tests and NO_FINDING not in instruments:
-            instruments = {**instruments, NO_FINDING: "labels by hand correct it"}
+        if i in corrected and corrected[i].tests:
+            status = Status(detail=CORRECTED) | status
         if undefined is not None:
-            stays = {"details": counts, "instruments": instruments}
+            stays = {"details": counts, "instruments": instruments, "status": status}
             yield scope.estimate(measure, value=None, undefined=undefined, **{**fields, **stays})
             continue
-        missing = found.missing(i, test=tested and "test" not in more, cluster=sums.cluster)
+        lacking = found.status(i, test=tested and "test" not in more, cluster=sums.cluster)
         interval = more.pop("interval", found.interval(i, scope, sums.cluster))
         if interval is not None:
-            missing.pop(NO_INTERVAL, None)
+            lacking = replace(lacking, no_interval=None)
         first = more.pop("test", found.test(i, sums.cluster))
         yield scope.estimate(
             measure,
@@ -391,7 +394,7 @@ def estimates_of(
             details={**found.effective(i), **more.pop("details", {}), **counts},
             sums=None if of_column is None else of_column(i),
             fixed=more.pop("fixed", found.in_these_prompts(i) if tested else None),
-            **{**fields, **more, "instruments": {**missing, **instruments}},
+            **{**fields, **more, "instruments": instruments, "status": lacking | status},
         )
     yield from corrected.values()
 
@@ -437,14 +440,14 @@ def corrected_estimate(
         "n_clusters": int(found.n_clusters[i]),
         "exclusions": {},
     }
-    instruments = {n: said for n, said in fields["instruments"].items() if n != NO_FINDING}
-    instruments["hand_labels"] = hand.note
+    instruments = {**fields["instruments"], "hand_labels": hand.note}
+    status = replace(fields.get("status", Status()), detail=None)
     why = undefined if np.isnan(scale) else None
     why = why or hand.too_few(i, fields["group"])
     if why is None and np.isnan(value):
         why = IMPOSSIBLE
     if why is not None:
-        own["instruments"] = instruments
+        own |= {"instruments": instruments, "status": status}
         return scope.estimate(measure, value=None, undefined=why, details=details, **own)
     more: dict[str, Any] = {"interval": found.interval(i, scope)}
     tested = tested and bool(found.tested)
@@ -458,7 +461,7 @@ def corrected_estimate(
     if scale != 1.0:
         moved |= {"share": value / scale, "baseline": 1.0 / scale}
     details |= {name: x for name, x in moved.items() if np.isfinite(x)}
-    own["instruments"] = {**found.missing(i, test=tested), **instruments}
+    own |= {"instruments": instruments, "status": found.status(i, test=tested) | status}
     return scope.estimate(measure, value=value, details=details, **own, **more)
 
 

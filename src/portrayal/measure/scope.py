@@ -13,14 +13,12 @@ import portrayal.registry as registry
 from portrayal.errors import OptionError, PortrayalError
 from portrayal.records import (
     ALL,
-    ASKED,
     BEYOND_MARGINS,
     MINUS,
-    NO_FINDING,
-    NO_TEST,
     REFERENCE,
     THESE,
     Estimate,
+    Status,
 )
 from portrayal.registry import Component
 from portrayal.stats import benjamini_hochberg, holm, joint_p
@@ -214,8 +212,8 @@ def with_q_values(
         }
         q = holm([estimates[i].tests[0].p for i in beforehand])
         for (i, text), value in zip(beforehand.items(), q.tolist(), strict=True):
-            named = {**adjusted[i].instruments, ASKED: text}
-            adjusted[i] = replace(_with_first(adjusted[i], audit_q=value), instruments=named)
+            status = adjusted[i].status | Status(question=text)
+            adjusted[i] = replace(_with_first(adjusted[i], audit_q=value), status=status)
         for i, e in enumerate(estimates):
             if i in beforehand:
                 continue
@@ -296,7 +294,7 @@ def with_q_in(
         if e.fixed is None
         else replace(
             e,
-            instruments={**e.instruments, **here.instruments},
+            status=e.status | Status(question=here.status.question),
             fixed=replace(e.fixed, q=here.tests[0].audit_q),
         )
         for e, here in zip(adjusted, judged, strict=True)
@@ -332,7 +330,7 @@ def is_stated(estimate: Estimate, main: str, stated: Mapping[str, str]) -> bool:
         bool(estimate.tests)
         and not math.isnan(estimate.tests[0].p)
         and estimate.value is not None
-        and not {NO_TEST, NO_FINDING} & estimate.instruments.keys()
+        and estimate.status.may_be_stated
         and estimate.enough
         and estimate.statistic in STATED
         and _is_place(estimate, main, stated)

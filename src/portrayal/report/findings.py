@@ -17,13 +17,9 @@ from typing import Any
 import portrayal.report.formats as fmt
 from portrayal.records import (
     ALL,
-    ASKED,
     ERROR_HIGH,
     ERROR_LOW,
     ERROR_VALUE,
-    NO_FINDING,
-    NO_TEST,
-    READER_ERROR,
     THESE,
     Estimate,
 )
@@ -135,8 +131,7 @@ def doubted(view: View) -> Doubted | None:
 
 
 def _is_measured(view: View) -> bool:
-    known = (ERROR_VALUE in e.details or READER_ERROR in e.instruments for e in view.estimates)
-    return any(known)
+    return any(ERROR_VALUE in e.details or e.status.reader_error for e in view.estimates)
 
 
 def _in_doubt(view: View) -> list[Estimate]:
@@ -172,8 +167,8 @@ def reader_line(run: Run) -> str:
 
 def reader_words(e: Estimate) -> str:
     """Return how far the reader's errors could move a value, in words; empty where not known."""
-    if READER_ERROR in e.instruments:
-        return f"; how far the reader’s errors move it {e.instruments[READER_ERROR]}"
+    if e.status.reader_error is not None:
+        return f"; how far the reader’s errors move it {e.status.reader_error}"
     if ERROR_VALUE not in e.details:
         return ""
     value, low, high = (e.details[name] for name in (ERROR_VALUE, ERROR_LOW, ERROR_HIGH))
@@ -260,7 +255,7 @@ def _limit(measure: str) -> int:
 def _headline(view: View, measure: str) -> list[Estimate]:
     """What may be said in a sentence; not where the estimate itself says that it may not."""
     known = [e for e in view.of_main(measure) if e.statistic in STATISTICS and e.value is not None]
-    known = [e for e in known if not {NO_TEST, NO_FINDING} & e.instruments.keys()]
+    known = [e for e in known if e.status.may_be_stated]
     # What is no hypothesis of the audit is no finding, however small its p.
     return [e for e in known if not e.tests or e.tests[0].audit_q is not None]
 
@@ -371,8 +366,8 @@ def _evidence(view: View, e: Estimate) -> str:
         )
     if e.tests and not math.isnan(e.tests[0].p):
         parts.append(q_words(e.tests[0].p, "p"))
-    if ASKED in e.instruments:
-        when = when_asked(view, e.instruments[ASKED])
+    if e.status.question is not None:
+        when = when_asked(view, e.status.question)
         parts.append(f"{when}, and judged among such questions alone")
     reader = report_of(view).reader
     return f"{'; '.join(parts)}{reader_words(e)}.{reader(view, e) if reader else ''}"

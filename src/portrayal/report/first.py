@@ -23,7 +23,6 @@ from portrayal.records import (
     ERROR_LOW,
     FEW_PEOPLE,
     FEW_PROMPTS,
-    READER_ERROR,
     Estimate,
     finite,
 )
@@ -100,7 +99,7 @@ def unchecked(e: Estimate) -> str:
 
     "" where it rests on none, where people checked it, or where its errors are known.
     """
-    known = ERROR_LOW in e.details or READER_ERROR in e.instruments
+    known = ERROR_LOW in e.details or e.status.reader_error is not None
     if known or any(value.endswith(BY_HAND) for value in e.strata.values()):
         return ""
     if e.strata.get("seen_by", "column") not in ("column", "codes", "names"):

@@ -19,7 +19,6 @@ from portrayal.records import (
     BEYOND_MARGINS,
     FEW_PEOPLE,
     FEW_PROMPTS,
-    NO_TEST,
     TEXT_SD,
     THESE,
     Estimate,
@@ -357,7 +356,7 @@ def _untested(view: View, readable: int) -> str:
             f"no group is expected {FEW_PEOPLE} times in a place where it is compared; more texts "
             f"of the same {noun}s would do"
         )
-    reasons = Counter(e.instruments.get(NO_TEST) or e.undefined for e in compared)
+    reasons = Counter(e.status.no_test or e.undefined for e in compared)
     reasons.pop(None, None)
     known = {name: values for name, values in view.values.items() if name not in _NO_GROUPS}
     if reasons:

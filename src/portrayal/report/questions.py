@@ -5,7 +5,7 @@ from typing import Any
 import portrayal.report.formats as fmt
 from portrayal.errors import UnknownNameError
 from portrayal.measure.scope import Question
-from portrayal.records import FEW_PEOPLE, FEW_PROMPTS, NO_TEST, Estimate
+from portrayal.records import FEW_PEOPLE, FEW_PROMPTS, Estimate
 from portrayal.registry import form_of
 from portrayal.report.findings import q_words
 from portrayal.report.headline import label_of
@@ -56,7 +56,7 @@ def _result(view: View, e: Estimate) -> str:
         value += f" ({fmt.interval(e.interval, form_of(e))})"
     q = q_of(e)
     if q is None:
-        return f"{value} without a test: {e.instruments.get(NO_TEST, 'there is none of it')}"
+        return f"{value} without a test: {e.status.no_test or 'there is none of it'}"
     strength = strength_of(view, e)
     sure = {UNCLEAR: "not settled by these texts", CANNOT: f"not stated, as {_why_not(e)}"}.get(
         strength, strength

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Sequence
 
 import portrayal.report.formats as fmt
-from portrayal.records import FEW_PROMPTS, SHARPER, THESE
+from portrayal.records import FEW_PROMPTS, THESE
 from portrayal.report.strength import Stated, unit_words
 from portrayal.report.study import report_of
 from portrayal.report.view import View
@@ -31,7 +31,7 @@ def remedies(view: View, here: Sequence[Stated]) -> tuple[str, ...]:
             f"To state {what} these very {units}, which tells nothing of others: "
             f"{again(view, '--population', THESE)}"
         )
-    sharper = next((e.instruments[SHARPER] for e in view.estimates if SHARPER in e.instruments), "")
+    sharper = next((e.status.sharper for e in view.estimates if e.status.sharper), "")
     if sharper:
         option, _, gain = sharper.partition(": ")
         lines.append(f"Comparing texts that are alike gives {gain}: {again(view, *option.split())}")

@@ -15,7 +15,6 @@ from portrayal.measure.scope import of_each_model
 from portrayal.records import (
     ALL,
     BEYOND_MARGINS,
-    READER_ERROR,
     THESE,
     UNITS,
     Estimate,
@@ -57,7 +56,7 @@ def strength_of(view: View, e: Estimate) -> Strength:
     if beyond_chance(e) and reader_could(e):
         return CANNOT
     if not is_sure(e):
-        return CANNOT if READER_ERROR in e.instruments else UNCLEAR
+        return UNCLEAR if e.status.reader_error is None else CANNOT
     if e.details.get(BEYOND_MARGINS, 0.0) >= SURE:
         return UNCLEAR  # its groups say as much, each alone
     agreeing, known = agreement(view, e)

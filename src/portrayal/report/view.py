@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import portrayal.registry as registry
 from portrayal.errors import PortrayalError
 from portrayal.measure.scope import of_each_model
-from portrayal.records import ALL, ERROR_HIGH, ERROR_LOW, LIKE_THESE, READER_ERROR, Estimate
+from portrayal.records import ALL, ERROR_HIGH, ERROR_LOW, LIKE_THESE, Estimate
 from portrayal.reference.labels import strata_words
 from portrayal.registry import Component, described
 from portrayal.run.directory import Run
@@ -208,7 +208,7 @@ def reader_could(estimate: Estimate) -> bool:
 
     So it is where nobody can tell how far they move it, too.
     """
-    if READER_ERROR in estimate.instruments:
+    if estimate.status.reader_error is not None:
         return True
     low, high = (estimate.details.get(name) for name in (ERROR_LOW, ERROR_HIGH))
     return low is not None and high is not None and low <= no_difference(estimate) <= high

@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar, get_args, get_origin, get_type_hints
 import pyarrow as pa
 
 from portrayal.errors import OptionError
-from portrayal.records import ALL, NO_INTERVAL, NO_TEST, Estimate, Fixed, Interval, Null, Test
+from portrayal.records import ALL, Estimate, Fixed, Interval, Null, Status, Test
 from portrayal.run.files import read_parquet
 from portrayal.run.pages import html_table, number, spread
 
@@ -20,7 +20,7 @@ _MAPS = ("strata", "group", "exclusions", "details", "instruments")
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, (Fixed, Interval, Null, Test)):
+    if isinstance(value, (Fixed, Interval, Null, Status, Test)):
         return {name: getattr(value, name) for name in value.__slots__}
     if isinstance(value, Mapping):
         return list(value.items())
@@ -80,6 +80,7 @@ def _estimate(row: dict[str, Any]) -> Estimate:
     row |= {name: dict(row[name]) for name in _MAPS}
     for name, kind in (("interval", Interval), ("paper_interval", Interval), ("null", Null)):
         row[name] = None if row[name] is None else kind(**row[name])
+    row["status"] = Status(**row["status"])
     row["fixed"] = None if row["fixed"] is None else Fixed(**row["fixed"])
     row["tests"] = tuple(Test(**test) for test in row["tests"])
     return Estimate(**row)
@@ -315,7 +316,7 @@ def flat_row(estimate: Estimate) -> dict[str, Any]:
         "value": _finite(estimate.value),
         "low": _finite(interval.low),
         "high": _finite(interval.high),
-        "interval_method": interval.method or _why(estimate, NO_INTERVAL),
+        "interval_method": interval.method or _none(estimate.status.no_interval),
         "paper_low": _finite(paper.low),
         "paper_high": _finite(paper.high),
         "paper_method": paper.method or None,
@@ -326,7 +327,7 @@ def flat_row(estimate: Estimate) -> dict[str, Any]:
         "p": _finite(first.p),
         "q": _finite(first.q),
         "audit_q": _finite(first.audit_q),
-        "p_method": _why(estimate, NO_TEST) or first.method or None,
+        "p_method": _none(estimate.status.no_test) or first.method or None,
         "paper_p": _finite(next((t.p for t in estimate.tests if "Altman" in t.method), None)),
         "n_texts": estimate.n_texts,
         "n_units": estimate.n_units,
@@ -338,9 +339,8 @@ def flat_row(estimate: Estimate) -> dict[str, Any]:
     }
 
 
-def _why(estimate: Estimate, what: str) -> str | None:
-    """Why an estimate has no interval or test, where it says so."""
-    reason = estimate.instruments.get(what)
+def _none(reason: str | None) -> str | None:
+    """Why an estimate has no interval or test, as a method."""
     return f"none: {reason}" if reason else None
 
 

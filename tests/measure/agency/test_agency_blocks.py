@@ -20,7 +20,7 @@ from portrayal.measure.agency.texts import (
 )
 from portrayal.measure.agency.variance import agency_variance
 from portrayal.measure.scope import Scope
-from portrayal.records import ERROR_HIGH, ERROR_LOW, NO_INTERVAL, NO_TEST
+from portrayal.records import ERROR_HIGH, ERROR_LOW
 from portrayal.report.view import reader_could
 
 SCOPE = Scope("agency", draws=200, permutations=200, instruments={"classifier": "test"})
@@ -151,15 +151,16 @@ def test_a_value_without_interval_or_test_says_why():
     (variance,) = whole(agency_variance, texts)
     assert variance.value > 0
     assert variance.interval is None
-    assert "one prompt only" in variance.instruments[NO_INTERVAL]
-    assert "--cluster text" in variance.instruments[NO_INTERVAL]
-    assert "always give the same" in variance.instruments[NO_TEST]
+    assert "one prompt only" in variance.status.no_interval
+    assert "--cluster text" in variance.status.no_interval
+    assert "always give the same" in variance.status.no_test
     for e in whole(agency_gap, texts):
         assert e.interval is None
-        assert "one prompt only" in e.instruments[NO_INTERVAL]
+        assert "one prompt only" in e.status.no_interval
     (fine,) = whole(agency_variance, texts_of(gap, cluster))
     assert fine.interval is not None
-    assert not {NO_INTERVAL, NO_TEST} & set(fine.instruments)
+    assert fine.status.no_interval is None
+    assert fine.status.no_test is None
 
 
 def test_a_variance_near_0_has_an_interval_from_0():

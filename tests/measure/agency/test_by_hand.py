@@ -23,7 +23,7 @@ from portrayal.measure.drawing import (
 from portrayal.measure.judging import judge_card
 from portrayal.measure.scope import Scope
 from portrayal.raters import read_hand_labels
-from portrayal.records import BY_HAND, NO_FINDING
+from portrayal.records import BY_HAND
 from portrayal.run import Run
 from portrayal.studies.agency.audit import AgencyOptions, read_texts
 
@@ -90,7 +90,7 @@ def test_gaps_and_shares_stand_side_by_side(tmp_path: Path) -> None:
     assert raw.value is not None
     assert found.details["naive"] == pytest.approx(raw.value)
     assert found.details["moved"] == pytest.approx(found.value - raw.value)
-    assert NO_FINDING in raw.instruments
+    assert raw.status.detail is not None
     assert found.interval is not None
     acts = {sex: [] for sex in "FM"}
     for row in texts():

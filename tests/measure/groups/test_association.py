@@ -14,7 +14,7 @@ from portrayal.measure.groups.association import (
     Crossed,
 )
 from portrayal.measure.scope import Scope, with_q_values
-from portrayal.records import NO_TEST, Estimate
+from portrayal.records import Estimate
 
 from .test_groups import FACTOR, rows
 
@@ -175,7 +175,7 @@ def test_one_prompt_has_a_value_and_no_test() -> None:
     south = cell(ASSOCIATION.run(of(texts.models, alone), SCOPE), *POOR)
     assert south.value is not None
     assert south.interval is None
-    assert "one prompt" in south.instruments[NO_TEST]
+    assert "one prompt" in south.status.no_test
 
 
 POOR = ("south", "poor")

@@ -9,7 +9,6 @@ from scipy import stats
 
 from matched_pairs import pairs
 from portrayal.measure.matched.differences import SAME_SCORES
-from portrayal.records import NO_FINDING, NO_INTERVAL, NO_TEST
 
 
 def differences(run, measure="pair_difference"):
@@ -58,11 +57,11 @@ def test_identical_halves_say_why_there_is_no_test(audited):
     run = audited(rows)
     found = one(run, "length")
     assert found.value == 0
-    assert found.instruments[NO_TEST] == SAME_SCORES.format(cluster="note")
-    assert found.instruments[NO_INTERVAL] == SAME_SCORES.format(cluster="note")
+    assert found.status.no_test == SAME_SCORES.format(cluster="note")
+    assert found.status.no_interval == SAME_SCORES.format(cluster="note")
     # No answer has a word of the theme: that is not two halves that happen to agree.
     said = "all 72 answers score the same in needs, so that it tells none of them apart"
-    assert one(run, "needs").instruments[NO_TEST] == said
+    assert one(run, "needs").status.no_test == said
 
 
 def test_theme_words_are_found_where_they_were_put(audited):
@@ -93,7 +92,7 @@ def test_a_scorer_that_reacts_to_pronouns_alone_finds_nothing(audited, tmp_path)
     assert found.details["as_scored"] > 5
     assert found.details["instrument_bias"] == pytest.approx(found.details["as_scored"])
     assert found.value == pytest.approx(0.0)
-    assert "reacts to the exchanged words" in found.instruments[NO_FINDING]
+    assert "reacts to the exchanged words" in found.status.detail
     assert not found.tests or math.isnan(found.tests[0].p) or found.tests[0].audit_q is None
 
 
@@ -205,7 +204,7 @@ def test_a_scorer_of_a_groups_words_alone_finds_nothing(audited, tmp_path, group
     assert abs(found.details["as_scored"]) > 2
     assert found.details["instrument_bias"] == pytest.approx(found.details["as_scored"])
     assert found.value == pytest.approx(0.0)
-    assert "reacts to the exchanged words" in found.instruments[NO_FINDING]
+    assert "reacts to the exchanged words" in found.status.detail
     one_sided = words[1] == ""
     assert found.details["texts_exchanged"] == len(rows) / (2 if one_sided else 1)
 
@@ -222,6 +221,6 @@ def test_a_difference_that_is_the_same_everywhere_is_not_called_alike(audited):
     ]
     found = one(audited(rows), "length")
     assert found.value == pytest.approx(1.0)
-    assert found.instruments[NO_TEST] == (
+    assert found.status.no_test == (
         "every note differs by the same 1 words, so that nothing tells how others would differ"
     )

@@ -17,7 +17,7 @@ from portrayal.measure.stories.reader_error import ReaderErrors, key_of
 from portrayal.measure.stories.representation import pair_representation, representation
 from portrayal.measure.stories.subordination import subordination
 from portrayal.measure.stories.tally import NO_SLOT
-from portrayal.records import ERROR_HIGH, ERROR_LOW, ERROR_VALUE, READER_ERROR
+from portrayal.records import ERROR_HIGH, ERROR_LOW, ERROR_VALUE
 from portrayal.reference import baseline
 from portrayal.studies.laissez_faire import sample
 
@@ -193,7 +193,7 @@ def test_a_group_that_the_reader_cannot_tell_has_a_reason_and_no_range(recall, s
     tally = tally_of(prompt, misread(rng, true, matrix)[0])
     confusion = measured(rng, matrix, shares=shares)
     e = with_error(tally, confusion, {"gender": "NB"})
-    assert e.instruments[READER_ERROR].startswith("cannot be told")
+    assert e.status.reader_error.startswith("cannot be told")
     assert ERROR_LOW not in e.details
     assert ERROR_LOW in with_error(tally, confusion, {"gender": "F"}).details
 
@@ -243,7 +243,8 @@ def test_the_range_holds_the_truth_where_errors_differ_between_domains():
         prompt, true = stories(rng, shares)
         tally = tally_of(prompt, misread(rng, true, WORSE)[0])
         e = with_error(tally, confusion, {"gender": "F"})
-        if READER_ERROR in e.instruments:  # the few non-binary people may be read as women as often
+        # The few non-binary people may be read as women as often.
+        if e.status.reader_error is not None:
             continue
         assert e.details[ERROR_VALUE] == e.value
         truth = shares[F] / BASE.gender["F"]
@@ -283,7 +284,7 @@ def test_few_labelled_people_of_a_group_in_a_role_are_the_reason():
     confusion = labelled(rng, EYE, EYE, n=(60, 500), laden=True)
     e = with_error(tally, confusion, {"gender": "NB"}, subordination)
     assert ERROR_LOW not in e.details
-    assert e.instruments[READER_ERROR].endswith(
+    assert e.status.reader_error.endswith(
         "non-binary people in a role of power-laden stories of Love and reads 100 % so"
     )
     assert ERROR_LOW in with_error(tally, confusion, {"gender": "F"}, subordination).details
@@ -311,7 +312,7 @@ def test_what_a_reader_finds_of_a_group_in_one_role_alone_is_not_stated():
         tally = tally_of(prompt, np.stack([read[0][:, 0], read[1][:, 1]], axis=1), laden=True)
         for gender in stated:
             e = with_error(tally, confusion, {"gender": gender}, subordination)
-            stated[gender] += READER_ERROR not in e.instruments and not holds(e, 1.0)
+            stated[gender] += e.status.reader_error is None and not holds(e, 1.0)
             assert gender != "NB" or e.value > 2
     assert stated["NB"] <= 1  # of 20; a range holds 95 in 100
     assert stated["F"] >= 18  # women are 2.5 times as many in one role
@@ -341,14 +342,14 @@ def test_stories_that_the_reader_was_not_measured_on_are_the_reason():
     confusion = labelled(rng, EYE, EYE)
     group = {"gender": "F"}
     e = with_error(tally_of(prompt, true), confusion, group, locale="en-IN")
-    assert e.instruments[READER_ERROR] == (
+    assert e.status.reader_error == (
         "cannot be told: the reader was measured on stories of en-US, and these are of en-IN"
     )
     # Of a domain or condition without labelled stories, the errors of all that are labelled.
     laden = with_error(tally_of(prompt, true, laden=True), confusion, group, subordination)
     other = replace(tally_of(prompt, true), domains=("Housing",))
     for e in (laden, with_error(other, confusion, group)):
-        assert READER_ERROR not in e.instruments
+        assert e.status.reader_error is None
         assert e.details[ERROR_LOW] <= e.interval.low <= e.interval.high <= e.details[ERROR_HIGH]
 
 
@@ -356,7 +357,7 @@ def test_an_audit_of_another_locale_says_so():
     run = portrayal.audit(
         "laissez-faire", texts=sample(), locale="en-IN", report=False, draws=100, permutations=20
     )
-    said = {e.instruments.get(READER_ERROR) for e in run.records if e.measure == "subordination.v1"}
+    said = {e.status.reader_error for e in run.records if e.measure == "subordination.v1"}
     assert not any(ERROR_LOW in e.details for e in run.records)
     assert any("these are of en-IN" in each for each in said if each)
 

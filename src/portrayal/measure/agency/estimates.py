@@ -11,7 +11,7 @@ from portrayal.measure.agency.places import NEITHER, AgencyStratum, CellSums, Un
 from portrayal.measure.agency.texts import AgencyTexts
 from portrayal.measure.clustered import kept_sums
 from portrayal.measure.scope import Scope
-from portrayal.records import NO_INTERVAL, NO_TEST, Estimate, Interval, Null, Test
+from portrayal.records import Estimate, Interval, Null, Status, Test
 from portrayal.registry import Component
 from portrayal.stats import infer_means, permutation_range
 from portrayal.stats.clustered import infer_crossed
@@ -118,7 +118,7 @@ def inferred(
     low, high, p = bounds
     over = f"over {units.many}" + (f" ({units.how})" if units.how else "")
     more: dict[str, Any] = {"n_clusters": n_clusters}
-    said: dict[str, str] = {}
+    status = Status()
     if math.isnan(low) or high - low < _NO_WIDTH:
         few = f"a group has texts of one {units.one} only, which tells nothing of other"
         alike = "too much alike: they do not differ"
@@ -131,7 +131,7 @@ def inferred(
             why += (
                 "; --cluster text takes each text as a unit, for texts that are made independently"
             )
-        said[NO_INTERVAL] = why
+        status |= Status(no_interval=why)
         p = math.nan
     else:
         more["interval"] = Interval(low, high, scope.level, f"{method} {over}", n_clusters)
@@ -142,10 +142,8 @@ def inferred(
             many = place.units.many
             why = f"too few {many} can change places: shuffled groups always give the same"
             alike = f"all texts are classed alike ({place.all_alike})"
-            said[NO_TEST] = f"{alike}: {UNFIT}" if place.all_alike else why
-    if said:
-        more["instruments"] = {**scope.instruments, "masking": place.masking, **said}
-    return more
+            status |= Status(no_test=f"{alike}: {UNFIT}" if place.all_alike else why)
+    return {**more, "status": status}
 
 
 def null_of(

@@ -20,7 +20,7 @@ from portrayal.measure.agency.estimates import (
 )
 from portrayal.measure.agency.places import BLOCK, AgencyStratum, places
 from portrayal.measure.agency.texts import HUMAN, MOST_TOLD, WITHIN, AgencyTexts, association
-from portrayal.measure.clustered import kept_sums, sums_by
+from portrayal.measure.clustered import CORRECTED, kept_sums, sums_by
 from portrayal.measure.scope import Scope
 from portrayal.records import (
     ALL,
@@ -28,9 +28,8 @@ from portrayal.records import (
     ERROR_LOW,
     FEW_PROMPTS,
     MINUS,
-    NO_FINDING,
-    SHARPER,
     Estimate,
+    Status,
 )
 from portrayal.registry import Component
 from portrayal.stats import crossed_differences, matched_differences, plain_differences
@@ -152,10 +151,10 @@ def agency_gap(agency_texts: AgencyTexts, scope: Scope) -> Iterator[Estimate]:
             sides = [groups[i] for i in order], members[:, order]
             base = common(place, AGENCY_GAP, "", scope)
             by_hand = list(corrected_gaps(agency_texts, place, *sides, base, scope))
-            done, said = [e.group for e in by_hand if e.tests], "labels by hand correct it"
+            done = [e.group for e in by_hand if e.tests]
             for e in made:
-                more = {NO_FINDING: said} if e.group in done else {}
-                yield replace(e, instruments={**e.instruments, **more})
+                corrected = Status(detail=CORRECTED if e.group in done else None)
+                yield replace(e, status=e.status | corrected)
             yield from by_hand
     human = {(p.task, p.condition, p.masking): p for p in found if _is_human(p)}
     for place in found:
@@ -242,7 +241,7 @@ def _with_sharper(
     if not column:
         return e
     widths = f"±{100 * half * narrowest:.0f} points in place of ±{100 * half:.0f}"
-    return replace(e, instruments={**e.instruments, SHARPER: f"--cluster {column}: {widths}"})
+    return replace(e, status=e.status | Status(sharper=f"--cluster {column}: {widths}"))
 
 
 def _estimate(

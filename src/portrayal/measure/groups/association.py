@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from portrayal.measure.clustered import (
+    CORRECTED,
     Inference,
     corrected_estimate,
     corrected_inference,
@@ -20,7 +21,7 @@ from portrayal.measure.clustered import (
 )
 from portrayal.measure.corrected import HandSums
 from portrayal.measure.scope import Scope
-from portrayal.records import ALL, NO_FINDING, Estimate, Null
+from portrayal.records import ALL, Estimate, Null, Status
 from portrayal.registry import Component
 from portrayal.stats import benjamini_yekutieli, fisher_p, infer_lifts
 from portrayal.stats.association import Lifts, PairCounts
@@ -193,7 +194,7 @@ def association(group_texts: Crossings, scope: Scope) -> Iterator[Estimate]:
                 },
                 **named.effective(i),
             }
-            missing = {} if undefined else named.missing(i, test=True)
+            status = Status() if undefined else named.status(i, test=True)
             where = {"model": place.model, "seen_by": crossed.seen_by}
             common = {
                 "statistic": "ratio",
@@ -204,7 +205,7 @@ def association(group_texts: Crossings, scope: Scope) -> Iterator[Estimate]:
             }
             by_hand = list(_by_hand(lifts, place, i, common, scope))
             if any(one.tests for one in by_hand):
-                missing[NO_FINDING] = "labels by hand correct it"
+                status |= Status(detail=CORRECTED)
             yield scope.estimate(
                 ASSOCIATION,
                 value=None if undefined else value,
@@ -218,7 +219,8 @@ def association(group_texts: Crossings, scope: Scope) -> Iterator[Estimate]:
                 n_clusters=int(found.n_clusters[i]),
                 details={name: x for name, x in details.items() if np.isfinite(x)},
                 sums=None if undefined else kept[within](i),
-                **{**common, "instruments": {**scope.instruments, **missing}},
+                status=status,
+                **common,
             )
             yield from by_hand
 

@@ -24,13 +24,13 @@ from portrayal.measure.scope import Scope
 from portrayal.records import (
     ALL,
     MINUS,
-    NO_FINDING,
     OTHERS,
     TEXT_SD,
     UNITS,
     Estimate,
     Null,
     PromptScores,
+    Status,
     Test,
 )
 from portrayal.reference.labels import people_words
@@ -103,7 +103,7 @@ def _of_place(
         }
         if as_written.value[i] != as_scored.value[i]:
             details[UNMASKED] = float(as_written.value[i])
-        said: dict[str, str] = {}
+        status = Status()
         if every.exchanged and score.exchanged:
             value, reaction_p = float(reacts.value[i]), float(reacts.p[i])
             details |= {RAW: float(as_scored.value[i]), REACTION: value, REACTION_P: reaction_p}
@@ -111,16 +111,17 @@ def _of_place(
             # A reaction that is the same in every source has no spread, and so no p.
             sure = reaction_p < 1.0 - scope.level or np.isnan(reaction_p)
             if sure and 0.0 < abs(value) >= abs(found.value[i]):
-                said[NO_FINDING] = (
+                reason = (
                     f"the scorer reacts to the exchanged words alone by {value:.3g}, which is as "
                     "much as the difference"
                 )
+                status = Status(detail=reason)
         return {
             "strata": strata,
             "n_texts": int(n_texts[i]),
             **exchanged(i),
             "details": {name: x for name, x in details.items() if not np.isnan(x)},
-            "instruments": said,
+            "status": status,
         }
 
     shared: dict[str, Any] = {"statistic": "difference", "strata": {}, "by_hand": by_hand}

@@ -41,7 +41,7 @@ from portrayal.measure.matched.differences import (
 from portrayal.measure.matched.sets import HandHalves, MatchedSets
 from portrayal.measure.scope import Scope
 from portrayal.raters import HandTable
-from portrayal.records import ALL, NO_FINDING, UNITS, Estimate
+from portrayal.records import ALL, UNITS, Estimate, Status
 from portrayal.registry import Component
 from portrayal.run.directory import Run
 from portrayal.run.pages import number as digits
@@ -477,7 +477,7 @@ def _tested(
             fields |= {
                 "test": None,
                 "tests": (),
-                "instruments": {NO_FINDING: _ASKED},
+                "status": Status(detail=_ASKED),
                 "fixed": None,
             }
         return fields

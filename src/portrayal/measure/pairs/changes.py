@@ -13,8 +13,8 @@ from portrayal.measure.pairs.estimates import (
     Quantity,
     QuantityColumn,
     by_group,
-    of_no_question,
     paired_means,
+    status_of,
 )
 from portrayal.measure.pairs.folding import Folded, fold
 from portrayal.measure.pairs.table import SHARE, Level, Paired
@@ -285,7 +285,7 @@ def _differences(
     }
 
     asked_once = made.quantity is DISTANCE and contrast.matched == SAME
-    asked = of_no_question(made.level, {}, plain=asked_once)
+    status = status_of(made.level, {}, plain=asked_once)
 
     def own(k: int) -> dict[str, Any]:
         first, second = (values[side[:, k], k] for side in sides)
@@ -304,7 +304,7 @@ def _differences(
             "null": Null(0.0, np.nan, np.nan, scope.level, _NULL),
             # q is made of the first test, so where that has no p no other may take its place.
             "tests": tuple(each for each in (test, *naive) if not np.isnan(each.p)),
-            "instruments": found.missing(k, test=True, cluster="pair") | asked,
+            "status": found.status(k, test=True, cluster="pair") | status,
             "details": {
                 "form_mean": float(first.mean()),
                 "base_mean": float(second.mean()),

@@ -45,7 +45,7 @@ from portrayal.measure.pairs.table import (
     places,
 )
 from portrayal.measure.scope import Scope
-from portrayal.records import ALL, NO_FINDING, NO_TEST, Estimate, Null, Test
+from portrayal.records import ALL, Estimate, Null, Status, Test
 from portrayal.stats import inverted_toward_null, not_refused, permutation_range
 from portrayal.types import FloatArray, IntArray
 
@@ -129,14 +129,15 @@ def by_group(level: Level) -> list[QuantityColumn]:
     return [QuantityColumn({}, {level.attribute: group}) for group in level.groups]
 
 
-def of_no_question(level: Level, group: Mapping[str, str], *, plain: bool) -> dict[str, str]:
-    """Return why a number is a detail and no finding, for `instruments`; {} where it is primary.
+def status_of(level: Level, group: Mapping[str, str], *, plain: bool) -> Status:
+    """Return why a number is a detail and no finding; no reason where it is primary.
 
     What Fang et al. ask of an attribute at a level is asked once: of whole texts, in the `plain`
     form or against it, and of two groups' shares, which are mirror images, of the first.
     """
     mirrored = level.kind == SHARE and [*group.values()] == [*level.groups[1:]]
-    return {} if plain and level.length == FULL and not mirrored else {NO_FINDING: DETAIL}
+    primary = plain and level.length == FULL and not mirrored
+    return Status() if primary else Status(detail=DETAIL)
 
 
 def paired_means(
@@ -235,17 +236,16 @@ def _at(
         each, k, column = every[i]
         level, here = each.level, each.folded.values[rows, k]
         known = here[~np.isnan(here)]
-        instruments = {"lexicon": level.lexicon}
-        instruments |= of_no_question(level, column.group, plain=plain)
+        status = status_of(level, column.group, plain=plain)
         common = {
             "strata": {**level.labels, **place.labels, **column.strata},
             "n_units": float(len(known)),
             "exclusions": _left_out(quantity, each, rows, here),
-            "instruments": instruments,
+            "instruments": {"lexicon": level.lexicon},
         }
         if len(known) == 0:
             why = level.undefined(place.model, place.form) or quantity.undefined
-            return {**common, "undefined": why}
+            return {**common, "status": status, "undefined": why}
         value, bounds = float(found.value[i]), found.interval(i, scope, "pair")
         null, p, inverted = _null(quantity, each, place, number, k, value, scope)
         if bounds and null and inverted:
@@ -254,9 +254,10 @@ def _at(
             how = bounds.method + INVERTED * ((low, high) != ends[0])
             bounds = replace(bounds, low=low, high=high, method=how)
         if null is None and _one_each(quantity, level, place):
-            instruments[NO_TEST] = FEW_TO_EXCHANGE
+            status |= Status(no_test=FEW_TO_EXCHANGE)
         return {
             **common,
+            "status": status,
             "interval": bounds,
             "paper_interval": normal_interval(known, scope.level) if quantity.printed else None,
             "null": null,

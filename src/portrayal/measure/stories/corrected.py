@@ -39,7 +39,7 @@ from portrayal.measure.stories.tally import (
     Tally,
 )
 from portrayal.raters.people import Sheet
-from portrayal.records import Estimate, Null
+from portrayal.records import Estimate, Null, Status
 from portrayal.reference import Baseline
 from portrayal.reference.groups import no_share
 from portrayal.registry import Component
@@ -283,7 +283,6 @@ def _corrected(
                 details |= {"naive_low": before.low, "naive_high": before.high}
             bounds = found.interval(i, scope)
             known: dict[str, Any] = {"interval": bounds, "tests": (found.test(i),)}
-            missing = {} if reason else found.missing(i, test=True)
             yield scope.estimate(
                 measure,
                 value=None if reason else value,
@@ -297,7 +296,8 @@ def _corrected(
                 exclusions=stratum.exclusions,
                 details={key: number for key, number in details.items() if np.isfinite(number)},
                 undefined=reason,
-                instruments={**scope.instruments, "corrects": naive_name, **missing},
+                instruments={**scope.instruments, "corrects": naive_name},
+                status=Status() if reason else found.status(i, test=True),
                 **({} if reason else known),
             )
 

@@ -30,7 +30,7 @@ from portrayal.measure.stories.strata import (
     strata,
 )
 from portrayal.measure.stories.tally import DOMINANT, NEUTRAL, SUBORDINATE, Characters, Tally
-from portrayal.records import EFFECTIVE, NO_INTERVAL, NO_TEST, Estimate, Interval, Null, Test
+from portrayal.records import EFFECTIVE, Estimate, Interval, Null, Status, Test
 from portrayal.reference import Baseline, NameTable
 from portrayal.reference.groups import no_share
 from portrayal.registry import Component
@@ -161,7 +161,6 @@ def _representation(
             reason = no_share(sums.baseline, group)
         known = {} if reason else _compared(found, i, drawn[:, i], starred, fair, n_races, scope)
         more = known.pop("more", {})
-        notes = known.pop("notes", {})
         yield scope.estimate(
             MEDIAN_REPRESENTATION,
             statistic="ratio",
@@ -173,7 +172,7 @@ def _representation(
             n_clusters=int(found.n_clusters[i]),
             exclusions=pooled.exclusions | reasons(i, n),
             details=_of_models(ratios[:, i]) | more,
-            instruments={**scope.instruments, "baseline": sums.baseline, **notes},
+            instruments={**scope.instruments, "baseline": sums.baseline},
             undefined=reason,
             **known,
         )
@@ -188,7 +187,7 @@ def _compared(
     n_races: int,
     scope: Scope,
 ) -> dict[str, Any]:
-    """Interval, null, test, notes and further details of group `i`.
+    """Interval, null, test, status and further details of group `i`.
 
     p is the larger of that by prompts and that of the medians `drawn` by chance, shape (n_draws,),
     so that no median inside the null range is refused; where these alone allow the null, the
@@ -196,7 +195,7 @@ def _compared(
     """
     is_race, value, p = i < n_races, float(found.value[i]), float(found.p[i])
     low, high = float(found.low[i]), float(found.high[i])
-    notes = fair.notes(i) if is_race else {}
+    status = fair.status(i) if is_race else Status()
     null, method, around, centre = None, MEDIAN_TEST, (low, high), starred
     if not np.isnan(drawn).any():
         if is_race and fair.names.naming is not None:
@@ -209,16 +208,16 @@ def _compared(
         p = max(p, float(two_sided_p(np.array(value), drawn)))
         least, most = not_refused(drawn, scope.level)
         around = max(value - (most - centre), 0.0), min(value + (centre - least), 1.0)
-    if NO_TEST in notes or null is None:
+    if status.no_test is not None or null is None:
         p = float("nan")
     elif np.isnan(p):
-        notes = notes | {NO_TEST: str(found.reason[i])}
+        status |= Status(no_test=str(found.reason[i]))
     if not np.isnan(p):
         bounds = inverted_toward_null((low, high), around, p, value, centre, scope.level)
         low, high = map(float, bounds)
     interval = None
     if np.isnan(low):
-        notes = notes | {NO_INTERVAL: str(found.reason[i])}
+        status |= Status(no_interval=str(found.reason[i]))
     else:
         n = int(found.n_clusters[i])
         interval = Interval(low / starred, high / starred, scope.level, MEDIAN, n, scope.seed)
@@ -227,7 +226,7 @@ def _compared(
         "interval": interval,
         "null": null,
         "tests": (Test(p, method),),
-        "notes": notes,
+        "status": status,
         "more": more | (fair.details(i, starred) if is_race else {}),
     }
 
@@ -336,7 +335,7 @@ def _subordination(
         interval=tests_of.interval(0, value, scope),
         null=tests_of.null(0, scope),
         tests=(tests_of.test(0),),
-        instruments={**scope.instruments, **tests_of.why_none(0, scope)},
+        status=tests_of.status(0, scope),
         details={**blank.details, **tests_of.effective(0)},
     )
 

@@ -40,10 +40,10 @@ from portrayal.records import (
     ERROR_HIGH,
     ERROR_LOW,
     ERROR_VALUE,
-    READER_ERROR,
     TEXTS_ALONE,
     Estimate,
     Interval,
+    Status,
 )
 from portrayal.reference import PAIRS
 from portrayal.reference.locales import HOME
@@ -119,7 +119,7 @@ class ReaderErrors:
             if lost > MOST_LOST or np.isnan(drawn[0][0]):
                 why = "cannot be told: with the reader's errors taken out, too few people are left"
         if why is not None:
-            return replace(e, instruments={**e.instruments, READER_ERROR: why})
+            return replace(e, status=e.status | Status(reader_error=why))
         if bounds is None:
             return e
         tail = (1.0 - bounds.level) / 2.0

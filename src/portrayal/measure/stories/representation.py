@@ -116,7 +116,7 @@ def share_ratios(
             made |= {"test": fair.test(i)}
             made |= {"null": fair.null(i, starred, scope)}
             made["details"] = details | fair.details(i, starred)
-            made["instruments"] = rests_on | fair.notes(i)
+            made["status"] = fair.status(i)
         return made
 
     yield from estimates_of(

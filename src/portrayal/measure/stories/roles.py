@@ -11,11 +11,9 @@ from portrayal.measure.stories.tally import Tally
 from portrayal.records import (
     BORNE_MOSTLY,
     EFFECTIVE,
-    NO_FINDING,
-    NO_INTERVAL,
-    NO_TEST,
     Interval,
     Null,
+    Status,
     Test,
 )
 from portrayal.reference import NameTable, name_bearers
@@ -85,14 +83,14 @@ class MedianTests:
         """Effective number of prompts that carry group `i`: for `details`."""
         return {EFFECTIVE: float(self.carriers[i])}
 
-    def why_none(self, i: int, scope: Scope) -> Mapping[str, str]:
-        """Why group `i` has neither test nor interval; empty where it has both."""
+    def status(self, i: int, scope: Scope) -> Status:
+        """Why group `i` has neither test nor interval, where it has none."""
         reason = no_test_reason(int(self.found.n_prompts[i]), scope.level)
         if reason is not None:
-            return {NO_TEST: reason, NO_INTERVAL: reason}
+            return Status(no_interval=reason, no_test=reason)
         if self.found.low[i] == self.found.high[i]:
-            return {NO_INTERVAL: "every prompt has the same ratio"}
-        return {}
+            return Status(no_interval="every prompt has the same ratio")
+        return Status()
 
 
 def median_tests(tally: Tally, sums: TwoSides, scope: Scope, smoothing: float) -> RoleInference:
@@ -196,15 +194,13 @@ class FairTests:
         """Why race `i` has no test; None where it has one."""
         return self.names.drawn if self.names.naming is None else self.names.naming.reason(i)
 
-    def notes(self, i: int) -> dict[str, str]:
-        """What `instruments` say of the test of race `i`."""
-        why = self.why_none(i)
-        if why is not None:
-            return {NO_TEST: why}
-        if i < self.n_primary:
-            return {}
+    def status(self, i: int) -> Status:
+        """Why race `i` has no test, or is described only."""
+        no_test = self.why_none(i)
+        if no_test is not None or i < self.n_primary:
+            return Status(no_test=no_test)
         source = f"read from people in {self.names.second}, not from the bearers of the baseline"
-        return {NO_FINDING: source}
+        return Status(detail=source)
 
     def null(self, i: int, starred: float, scope: Scope) -> Null | None:
         """R0 and its range for race `i` with baseline share p*."""

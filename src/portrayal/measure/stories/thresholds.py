@@ -177,7 +177,7 @@ def _estimate(tally: Tally, stratum: Stratum, race: int, gender: int, scope: Sco
         paper_interval=paper,
         null=tests_of.null(0, scope),
         tests=(tests_of.test(0), *paper_tests),
-        instruments={**scope.instruments, **tests_of.why_none(0, scope)},
+        status=tests_of.status(0, scope),
         details={
             "n_thresholds": float(np.sum(~np.isnan(by_threshold))),
             "n_smoothed": float(np.sum(smoothed)),

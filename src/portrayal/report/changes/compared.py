@@ -19,7 +19,6 @@ from portrayal.records import (
     FEW_CLUSTERS,
     FEW_PEOPLE,
     FEW_PROMPTS,
-    READER_ERROR,
     THESE,
     Estimate,
     finite,
@@ -261,7 +260,7 @@ def _first(
         (row, behind)
         for row in changed
         for behind in [[own[k] for own, k in zip(records, find(row), strict=False)]]
-        if all(e.enough and READER_ERROR not in e.instruments for e in behind)
+        if all(e.enough and e.status.reader_error is None for e in behind)
     ]
     chosen = _chosen(sure)
     said = [_sentence(row, each, labels, found.level) for row, each in chosen]

@@ -9,8 +9,6 @@ from portrayal.records import (
     ALL,
     ERROR_HIGH,
     ERROR_LOW,
-    NO_INTERVAL,
-    NO_TEST,
     UNITS,
     Estimate,
     Interval,
@@ -306,8 +304,8 @@ def _span(bounds: Interval | Null | None, turned: bool, times: float = 1.0) -> s
 
 def _reason(e: Estimate) -> str:
     """Why there is no interval, or no test."""
-    kinds = (("interval", NO_INTERVAL), ("test", NO_TEST))
-    why = [f"No {what}: {e.instruments[key]}." for what, key in kinds if key in e.instruments]
+    kinds = (("interval", e.status.no_interval), ("test", e.status.no_test))
+    why = [f"No {what}: {reason}." for what, reason in kinds if reason is not None]
     return "".join(f" {short(each, 240)}" for each in why)
 
 
@@ -354,9 +352,9 @@ def _details(view: View) -> str:
             for reason, n in e.exclusions.items():
                 left[reason] = left.get(reason, 0) + n
     parts += [f"{n:,} texts left out: {reason}" for reason, n in left.items()]
-    bare = [e for e in own if NO_INTERVAL in e.instruments]
+    bare = [e for e in own if e.status.no_interval is not None]
     if bare:
-        why = short(bare[0].instruments[NO_INTERVAL], 200)
+        why = short(bare[0].status.no_interval or "", 200)
         parts.append(f"{len(bare)} of {len(own)} differences have no interval ({why})")
     return f"{'; '.join(parts)}." if parts else ""
 

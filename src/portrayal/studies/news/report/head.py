@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import portrayal.report.formats as fmt
 import portrayal.studies.news.report.series as series
 from portrayal.measure.pairs import IN_ORIGINALS
-from portrayal.records import ALL, FEW_PROMPTS, NO_FINDING, NO_TEST, Estimate
+from portrayal.records import ALL, FEW_PROMPTS, Estimate
 from portrayal.reference.labels import people_words
 from portrayal.registry import form_of
 from portrayal.report.figures.figure import Table
@@ -100,7 +100,7 @@ def sentences(view: View) -> tuple[list[Stated], list[Stated], list[Stated]]:
 
 def _asked(estimates: Iterable[Estimate]) -> list[Estimate]:
     """Those that the study asks for, without details of which nothing is stated."""
-    return [e for e in estimates if NO_FINDING not in e.instruments]
+    return [e for e in estimates if e.status.detail is None]
 
 
 def _stated(view: View, e: Estimate, headline: str, more: str = "") -> Stated:
@@ -182,7 +182,7 @@ def _verdict(e: Estimate) -> str:
     if is_sure(e):
         return "Chance alone does not explain it"
     if e.null is None or e.value is None:
-        why = e.instruments.get(NO_TEST)
+        why = e.status.no_test
         return "There is no null to hold it against" + (f": {why}" if why else "")
     if e.null.low <= e.value <= e.null.high:
         return "This is within what chance alone can give"

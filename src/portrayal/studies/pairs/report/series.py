@@ -20,7 +20,7 @@ from portrayal.measure.matched.differences import (
 )
 from portrayal.measure.matched.sets import REFUSED
 from portrayal.measure.matched.units import SOURCE
-from portrayal.records import ALL, NO_FINDING, NO_TEST, TEXT_SD, Estimate, Interval, Null
+from portrayal.records import ALL, TEXT_SD, Estimate, Interval, Null
 from portrayal.reference.locales import HOME
 from portrayal.registry import form_of
 from portrayal.report.figures.declared import Declarations
@@ -113,7 +113,7 @@ def sayable(view: View, estimates: Iterable[Estimate]) -> list[Estimate]:
         e
         for e in estimates
         if strength_of(view, e) in (STRONG, SOME)
-        and not {NO_TEST, NO_FINDING} & e.instruments.keys()
+        and e.status.may_be_stated
         and e.tests
         and e.tests[0].audit_q is not None
     ]
@@ -152,7 +152,7 @@ def leading(view: View, most: int) -> list[Estimate]:
     models = {e.strata["model"] for e in found}
     largest: dict[str, Estimate] = {}
     for e in sorted(filter(drawable, differences(view)), key=size, reverse=True):
-        if e.strata["model"] not in models and NO_FINDING not in e.instruments:
+        if e.strata["model"] not in models and e.status.detail is None:
             largest.setdefault(e.strata["model"], e)
     return [*found, *largest.values()][:most]
 
@@ -249,7 +249,7 @@ FIGURES = Declarations(
         "raw": lambda _, e: written(e, e.details.get(RAW)),
         "reaction": lambda _, e: written(e, e.details.get(REACTION)),
         "reaction p": lambda _, e: fmt.probability(e.details.get(REACTION_P)),
-        "may": lambda _, e: "no" if NO_FINDING in e.instruments else "yes",
+        "may": lambda _, e: "yes" if e.status.detail is None else "no",
         "floor": lambda _, e: written(e, e.details.get(FLOOR), ""),
     },
 )

@@ -9,7 +9,7 @@ from typing import Any
 import portrayal.report.figures.panels as panels
 import portrayal.report.formats as fmt
 import portrayal.report.words as words
-from portrayal.records import NO_TEST, Estimate, Interval
+from portrayal.records import Estimate, Interval
 from portrayal.reference import GENDERS, RACES, published
 from portrayal.report.figures.declared import Declarations
 from portrayal.report.figures.figure import Builder, Figure, Published, Spec
@@ -108,7 +108,7 @@ def representation(view: View, estimates: Rows) -> Iterator[Figure]:
     # What a true ratio of 2 would read, as names tell a race only in part.
     first: dict[str, Estimate] = {}
     for e in main:
-        if e.value is not None and "reads_2" in e.details and NO_TEST not in e.instruments:
+        if e.value is not None and "reads_2" in e.details and e.status.no_test is None:
             first.setdefault(borne(e.group), e)
     parts = [
         f"{race} {fmt.ratio(e.details['reads_2'])} (without a difference "
