@@ -110,4 +110,4 @@ def test_latine_men_are_subordinated_in_learning_as_the_paper_found(run):
     latine_men = pooled(run, "subordination.v1", "Learning", race="Latine", gender="M")
     assert latine_men.value > 3
     assert latine_men.null.high <= latine_men.value  # so few prompts: no swap goes further
-    assert "no_test" in latine_men.instruments
+    assert latine_men.status.no_test

@@ -43,7 +43,7 @@ def test_one_group_only(inside: Portrayal, tmp_path: Path) -> None:
     women = only(ratios, model="m", domain="Labor", gender="F", race=None)
     assert women["value"] == 1.0
     assert women["interval"] is None  # never without width: whole prompts cannot be swapped
-    assert women["instruments"]["no_interval"]
+    assert women["status"]["no_interval"]
     for gender in ("M", "NB"):
         row = only(ratios, model="m", domain="Labor", gender=gender, race=None)
         assert row["undefined"] == (

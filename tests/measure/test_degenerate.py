@@ -166,8 +166,8 @@ def test_a_group_never_dominant_in_few_prompts_has_no_test_and_says_why(estimate
             assert e.value == value
             assert e.interval is None
             assert math.isnan(e.tests[0].p)
-            assert "takes 5 to tell" in e.instruments["no_test"]
-            assert e.instruments["no_interval"] == e.instruments["no_test"]
+            assert "takes 5 to tell" in e.status.no_test
+            assert e.status.no_interval == e.status.no_test
 
 
 def test_total_separation_is_a_result_with_a_one_sided_interval(tmp_path):

@@ -18,7 +18,7 @@ from portrayal import registry
 from portrayal.errors import DataError, OptionError, PortrayalError, RunError, UnknownNameError
 from portrayal.measure import with_q_values
 from portrayal.pipeline.config import AuditConfig
-from portrayal.records import REFERENCE, Estimate, PromptScores, Test
+from portrayal.records import REFERENCE, Estimate, PromptScores, Status, Test
 from portrayal.run import Stage, fingerprint
 from portrayal.stats import benjamini_hochberg
 from portrayal.studies.laissez_faire import prompts
@@ -471,8 +471,8 @@ def test_more_tests_of_another_question_cost_nothing():
         {"n_units": 9.9},
         {"n_clusters": 4},
         {"details": {"count_x": 3.0, "n_x": 90.0, "count_y": 12.0, "n_y": 90.0}},
-        {"instruments": {"no_finding": "it is the other order of another"}},
-        {"instruments": {"no_test": "one prompt"}},
+        {"status": Status(detail="it is the other order of another")},
+        {"status": Status(no_test="one prompt")},
         {"measure": "median_representation.v1"},
         {"tests": (Test(float("nan"), "t"),)},
         {"statistic": "share"},

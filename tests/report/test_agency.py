@@ -190,7 +190,7 @@ def test_what_keeps_a_difference_from_being_told_is_said(view):
     said = said_of(view, [difference(0.3, 0.02, 0.5, (-0.4, 0.4), 0.001)])
     assert "leaves out 0, but shuffled groups lie as far apart" in said.evidence
     why = Status("a group has texts of one prompt only", "too few prompts")
-    bare = difference(0.3, None, None, (-0.1, 0.1), None, instruments=why)
+    bare = difference(0.3, None, None, (-0.1, 0.1), None, status=why)
     said = said_of(view, [bare])
     assert "No interval: a group has texts of one prompt only. No test: too few" in said.evidence
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 
-from portrayal.records import Estimate, Fixed
+from portrayal.records import Estimate, Fixed, Status
 from portrayal.report.findings import (
     absent_groups,
     doubted,
@@ -179,11 +179,11 @@ def _error(low: float, high: float, value: float = 1.2) -> dict[str, float]:
 
 def test_what_the_reader_could_have_made_is_no_finding(make_run: Maker) -> None:
     nb = {"gender": "NB"}
-    untold = {"reader_error": "cannot be told: the reader was measured on 37 people"}
+    untold = Status(reader_error="cannot be told: the reader was measured on 37 people")
     view = _view(
         make_run,
         estimate(11.0, 5.0, 20.0, **SURE, group=nb, domain="A", details=_error(0.8, 20.0)),
-        estimate(9.0, 5.0, 20.0, **SURE, group=nb, domain="B", instruments=untold),
+        estimate(9.0, 5.0, 20.0, **SURE, group=nb, domain="B", status=untold),
         estimate(3.0, 2.0, 4.0, **SURE, details=_error(1.6, 5.0, 3.4)),
         estimate(2.0, 0.9, 4.0, q=0.3, group={"gender": "F"}, details=_error(0.8, 5.0)),
     )
@@ -202,9 +202,7 @@ def test_what_the_reader_could_have_made_is_no_finding(make_run: Maker) -> None:
 
 def test_what_cannot_be_told_says_why(make_run: Maker) -> None:
     why = "cannot be told: the reader was measured on 37 non-binary people and reads 16 % so"
-    row = estimate(
-        9.0, 5.0, 20.0, **SURE, group={"gender": "NB"}, instruments={"reader_error": why}
-    )
+    row = estimate(9.0, 5.0, 20.0, **SURE, group={"gender": "NB"}, status=Status(reader_error=why))
     view = _view(make_run, row)
     in_doubt = doubted(view)
     assert findings(view) == []

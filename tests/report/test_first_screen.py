@@ -11,6 +11,7 @@ import pytest
 
 import portrayal
 from portrayal.comparison import Side
+from portrayal.records import Status
 from portrayal.report import write_report
 from portrayal.report.changes import write_comparison
 from portrayal.report.first import first_screen
@@ -158,7 +159,7 @@ def test_the_first_finding_stands_on_the_first_screen(
 def test_a_report_without_a_test_says_that_nothing_could_be_tested_and_why(
     make_run: Maker,
 ) -> None:
-    bare = replace(rep(0.5, 0.4, 0.6, 40.0), tests=(), instruments={"no_test": "one prompt"})
+    bare = replace(rep(0.5, 0.4, 0.6, 40.0), tests=(), status=Status(no_test="one prompt"))
     screen = first_screen(View.of(make_run([bare])))
     assert screen.none == "Nothing could be seen in 24 stories: one prompt."
     texts = [

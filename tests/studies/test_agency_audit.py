@@ -217,7 +217,7 @@ def test_texts_of_one_prompt_can_be_clusters_themselves(tmp_path):
     run = portrayal.audit("agency", texts=rows, out=tmp_path / "r", **FAST)
     (e,) = (e for e in run.records if e.measure == "agency_gap.v1" and masked(e))
     assert e.interval is None
-    assert "--cluster text" in e.instruments["no_interval"]
+    assert "--cluster text" in e.status.no_interval
     flat = flatten_estimates([e]).to_pylist()[0]
     assert flat["interval_method"].startswith("none: a group has texts of one prompt only")
     run = portrayal.audit("agency", texts=rows, out=tmp_path / "r", cluster="text", **FAST)

@@ -207,11 +207,11 @@ def test_few_pairs_with_one_text_each_have_no_test(
         if (e.strata["model"], e.strata["length"]) == ("a", FULL)
     }
     few = found["few"]
-    assert (few.null, few.tests, few.instruments["no_test"]) == (None, (), FEW_TO_EXCHANGE)
+    assert (few.null, few.tests, few.status.no_test) == (None, (), FEW_TO_EXCHANGE)
     assert few.interval is not None
     for domain in ("all", "many"):
         assert found[domain].tests[0].p < 0.05
-        assert "no_test" not in found[domain].instruments
+        assert found[domain].status.no_test is None
 
 
 def test_one_text_and_its_original_change_places_by_a_coin(

@@ -6,7 +6,7 @@ from typing import Any
 
 from portrayal.validate import check_choice
 
-SCHEMAS = {"findings": "portrayal.findings.v1", "estimates": "portrayal.estimates.v1"}
+SCHEMAS = {"findings": "portrayal.findings.v1", "estimates": "portrayal.estimates.v2"}
 """What is printed → name of its schema, which stands in it; another form has another version."""
 
 
