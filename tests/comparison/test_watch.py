@@ -9,6 +9,7 @@ import portrayal
 from portrayal.comparison import watch, watch_values
 from portrayal.errors import OptionError, RunError
 from portrayal.run import Run
+from support import vouch_again
 
 from .rounds import LEARNING, audit, stories, women
 
@@ -115,6 +116,7 @@ def test_reworded_prompts_do_not_count(series, tmp_path):
     words[at] = "Write something else."
     place = table.column_names.index("text")
     pq.write_table(table.set_column(place, "text", pa.array(words)), path)
+    vouch_again(portrayal.Run(path.parent))
     found = watch(folder)
     assert found.differences == ("2026-02-01: 1 prompts reworded.",)
     assert women(found).n_prompts == 14
@@ -150,6 +152,7 @@ def test_several_studies_are_refused(series, tmp_path):
 def test_runs_without_sums_are_refused(series, tmp_path):
     folder = until(series, 2, tmp_path)
     (folder / "2026-02-01" / "influences.parquet").unlink()
+    vouch_again(portrayal.Run(folder / "2026-02-01"))
     with pytest.raises(RunError, match="keeps no sums by prompt"):
         watch(folder)
 

@@ -23,6 +23,7 @@ from portrayal.records import LIKE_THESE, TEXTS_ALONE, THESE
 from portrayal.stats import prompt_subsets
 from portrayal.stats.contrasts import RatioScore, TwoSides
 from portrayal.studies.laissez_faire import prompts
+from support import vouch_again
 
 WOMEN = Rule("women", "representation", {"gender": ("F",)}, allowed_change=1.25)
 RANGE = Rule("women", "representation", {"gender": ("F",)}, allowed_range=(0.8, 1.25))
@@ -105,13 +106,11 @@ def test_shares_too_rare_for_a_paired_test_are_bounded(runs):
 def test_too_much_that_could_not_be_read_is_unreadable(runs, tmp_path):
     shutil.copytree(runs / "again", tmp_path / "run")
     run = portrayal.open_run(tmp_path / "run")
-    order = ("texts", "annotations", "estimates", "report")
-    steps = sorted(run.manifest.steps(), key=lambda step: order.index(step.partition("/")[0]))
     note = run.path / "texts" / "stage.json"
     facts = json.loads(note.read_text())
     facts["outcomes"] = {"ok": 300, "refused": 140, "empty": 10, "failed": 0}
     note.write_text(json.dumps(facts))
-    run.manifest.close(*steps)
+    vouch_again(run)
     limits = {"refused": 0.2, "empty": 0.05, "unmatched": 0.99}
     verdict = portrayal.gate(tmp_path / "run", runs / "base", policy(unreadable=limits))
     assert (verdict.outcome, verdict.exit_code) == ("unreadable", 4)
@@ -119,7 +118,7 @@ def test_too_much_that_could_not_be_read_is_unreadable(runs, tmp_path):
     assert "31% refused, above the 20% allowed" in verdict.summary
     facts["outcomes"] = {"ok": 0, "refused": 450, "empty": 0, "failed": 0}
     note.write_text(json.dumps(facts))
-    run.manifest.close(*steps)
+    vouch_again(run)
     assert portrayal.gate(tmp_path / "run", runs / "base", policy()).outcome == "unreadable"
 
 

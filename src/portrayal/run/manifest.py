@@ -324,9 +324,11 @@ class Manifest:
             write_atomically(self.path, _rendered({"steps": {}, "package": {}}).decode())
             what = f"nothing vouches for {self.folder}: all but its texts is made anew"
             return [what] if there else []
-        lines = []
+        lines, closed = [], {*self.steps()}
         for problem in self.problems(verify=True, every=True):
             file, step = problem.file, step_of(problem.file)
+            if problem.what == UNLISTED and step and step not in closed:
+                continue  # an open step goes on with the parts that it has
             if _TEMPORARY.fullmatch(file) and problem.what == UNLISTED:
                 (self.folder / file).unlink()  # of a process that was killed
             elif _family(step) in makes and _can_go(problem):

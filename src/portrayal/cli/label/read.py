@@ -215,9 +215,9 @@ def model(
             print_coder(code_by_model(project, asking), project, as_object=json)
         return
     run = Run(given)
-    run.check()
     if not run.texts.parts():
         raise RunError(f"{given} holds no texts. Name a directory that `portrayal audit` made.")
+    run.check()
     with under_way(given, as_object=json), run.lock(), asking_progress(quiet=json) as answered:
         settings = settings_of(how, answered)
         asked, samples = settings.pop("model"), settings.pop("samples", 3)
