@@ -3,7 +3,7 @@
     python -m benchmarks.calibration [SECTION ...] [--reps N] [--seed N] [--gold FILE]
         [--data FOLDER] [--json FILE]
 
-Sections: shares, widths, ratios, roles, means, naming, corrected, hand_labels,
+Sections: shares, widths, ratios, roles, means, naming, corrected, hand_labels, rare,
 medians, models, effects, procedures, plan, news, units; with --gold also gold and nothing. Prompts
 are drawn first and texts within them: truth is that of all prompts.
 """
@@ -703,12 +703,19 @@ def hand_labels(options: argparse.Namespace) -> None:
         show(title, of_hand.HEAD, of_hand.rows(options.seed, reps, options.data))
 
 
+def rare(options: argparse.Namespace) -> None:
+    """Rare shares corrected by hand labels."""
+    reps = options.reps or 300
+    title = f"Rare shares corrected by hand labels, {reps} draws a row"
+    show(title, of_hand.RARE_HEAD, of_hand.rare(options.seed, reps))
+
+
 SECTIONS = {
     f.__name__: f
     for f in (
         *(shares, widths, ratios, roles, effects_that_differ, joint, real_prompts, means, naming),
         *(corrected,),
-        *(hand_labels, medians, models, effects, procedures, plan, news, units),
+        *(hand_labels, rare, medians, models, effects, procedures, plan, news, units),
     )
 }
 

@@ -244,6 +244,49 @@ def _share(
     return np.array([holds(found, share), scorer, left, width(found), width(alone)])
 
 
+READERS = {
+    "finds 9 of 10": ((0.9, 0.01), (0.9, 0.01)),
+    "finds a third, never wrong": ((0.33, 0.0), (0.33, 0.0)),
+    "finds half": ((0.5, 0.005), (0.5, 0.005)),
+    "finds 9 of 10 in half of the prompts, 4 in the others": ((0.9, 0.005), (0.4, 0.04)),
+}
+"""Recall and share of others taken for the group, in one half of the prompts and in the other."""
+RARE_HEAD = ("reader", "share", "by hand", "coverage, these texts", "width", "coverage, prompts")
+RARE_HEAD += ("width of those", "nobody labelled")
+
+
+def rare(seed: int, reps: int) -> Iterator[tuple[Any, ...]]:
+    """Shares down to .01, labels drawn by class as a sheet draws, ICC .05, 18 prompts × 100 texts.
+
+    Draws with nobody of the group among the labels have no interval and are counted.
+    """
+    for number, (reader, halves) in enumerate(READERS.items()):
+        for share in (0.01, 0.03, 0.1, 0.3):
+            for n in (50, 100, 200, 500):
+                rng, draws = np.random.default_rng([seed, 44, number, int(100 * share), n]), []
+                for _ in range(reps):
+                    prompt, truth = _world(rng, share, 0.05)
+                    recall, wrong = np.array(halves)[prompt % 2].T
+                    said = (rng.random(1800) < np.where(truth > 0, recall, wrong)).astype(float)
+                    size, classes = np.bincount(said.astype(int), minlength=2), said.astype(int)
+                    some = size > 0
+                    chosen = np.zeros(2, dtype=int)
+                    chosen[some] = allotted(size[some].astype(float), np.ones(some.sum()), n)
+                    drawn = np.concatenate(
+                        [rng.permutation(np.flatnonzero(classes == c))[: chosen[c]] for c in (0, 1)]
+                    )
+                    if not (truth[drawn].any() or said[drawn].any()):
+                        continue
+                    weight, one = (size / np.maximum(chosen, 1))[classes[drawn]], np.ones(1800)
+                    sums = corrected(prompt, weight, drawn, (said, one), (truth, one))
+                    here = infer_two_phase(sums, 0.95, NO_NULL, over="these texts")
+                    like = infer_two_phase(sums, 0.95, NO_NULL)
+                    row = [holds(here, truth.mean()), width(here), holds(like, share), width(like)]
+                    draws.append(row)
+                mean = np.array(draws, dtype=float).mean(0).tolist()
+                yield reader, share, n, *mean, 1 - len(draws) / reps
+
+
 def _contrast(rng: Rng, form: str, icc: float, n: int) -> FloatArray:
     """A difference of two groups that a model labels, or the lift of words with a group."""
     shares = (0.6, 0.4) if form == "difference" else (0.35, 0.15)

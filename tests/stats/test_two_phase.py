@@ -83,6 +83,43 @@ def test_when_all_is_labelled_the_draw_has_no_variance():
     assert found.drawing == pytest.approx(np.zeros((2, 2, 1)), abs=1e-9)
 
 
+def test_the_variance_of_a_draw_has_half_an_error_more_than_was_seen():
+    """Two classes by the scorer; against Jeffreys' estimate of the spread in each, written out."""
+    classes = ((20, 10, 9), (1980, 190, 2))  # units, labelled ones, those of the group
+    said = np.repeat([1.0, 0.0], [size for size, _, _ in classes])
+    rows, wanted = [], 0.0
+    for label, (size, n, positive) in zip((1.0, 0.0), classes, strict=True):
+        rows += [(label, float(i < positive), size / n) for i in range(n)]
+        share, stands_for = (positive + 0.5) / (n + 1), size / n
+        wanted += stands_for * (stands_for - 1) * n * share * (1 - share)
+    shown, truth, weight = np.array(rows).T
+    one, prompt = np.ones(len(rows)), np.zeros(len(rows), dtype=np.int64)
+    every = labelled(np.zeros(2000, dtype=np.int64), np.ones(2000), said, np.ones(2000))
+    gold = truth[:, np.newaxis], one[:, np.newaxis]
+    sums = two_phase(every, labelled(prompt, weight, shown, one), gold, 1)
+    assert sums.share[0] == pytest.approx((20 * 9 / 10 + 1980 * 2 / 190) / 2000)
+    assert sums.drawing[0, 0, 0] == pytest.approx(wanted, rel=0.03)
+
+
+@pytest.mark.parametrize("recall", [0.33, 0.5])
+def test_rare_shares_are_covered_where_the_scorer_is_never_wrong_of_who_is_in(recall):
+    """Share .03, 200 labels drawn by class: errors of the large class are few by chance."""
+    rng, inside, reps = np.random.default_rng(3), 0, 400
+    for _ in range(reps):
+        prompt, truth, said, _ = world(rng, 0.03, 0.0, recall, 0.0, 1)
+        small, large = np.flatnonzero(said == 1), np.flatnonzero(said == 0)
+        n = max(8, round(200 * len(small) / len(said)))
+        drawn = np.concatenate([rng.permutation(small)[:n], rng.permutation(large)[: 200 - n]])
+        weight = np.where(said[drawn] == 1, len(small) / min(n, len(small)), len(large) / (200 - n))
+        one = np.ones(len(drawn))
+        every = labelled(prompt, np.ones(len(prompt)), said, np.ones(len(prompt)))
+        gold = truth[drawn][:, np.newaxis], one[:, np.newaxis]
+        hand = labelled(prompt[drawn], weight, said[drawn], one)
+        found = infer_two_phase(two_phase(every, hand, gold, 18), 0.95, NO_NULL, over="these texts")
+        inside += bool(found.low[0] <= truth.mean() <= found.high[0])
+    assert inside / reps >= 0.925
+
+
 def test_units_of_which_more_are_drawn_count_less():
     """Labels drawn with other chances: the sum is right on average, and not with equal weights."""
     rng, sums, plain = np.random.default_rng(5), [], []

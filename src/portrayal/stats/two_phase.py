@@ -14,9 +14,10 @@ Everything that is made of sums follows from the corrected sums, their contribut
 their covariance from the draw: shares, differences, ratios and lifts. Shares and ratios of two
 roles are inferred as in `stats/clustered.py`: the prompts' influences give a variance, which is a
 design effect over the variance of independent units and draws, and an effective binomial follows.
-Differences and lifts have Student's t. The variance of the draws is taken with half an error at
-least in every class (as Jeffreys' prior adds): a class without an error among 30 is not known to
-have none.
+Differences and lifts have Student's t. The variance of the draws is taken with half an error more
+in every class than was seen (as Jeffreys' prior adds): a class without an error among 30 is not
+known to have none, and one that by chance shows few would give too narrow an interval, which with
+the share itself at its lowest misses most.
 
 Sources: Särndal, Swensson & Wretman (1992), Model assisted survey sampling, chapters 6, 7 and 9;
 Angelopoulos et al. (2023), Prediction-powered inference, Science 382; Angelopoulos, Duchi & Zrnic
@@ -55,7 +56,7 @@ from portrayal.stats.tails import t_isf, t_sf
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 PSEUDO_ERRORS = 0.5
-"""Errors that each class has at least, in the variance of drawing the hand-labelled units."""
+"""Errors that each class has beyond those seen, in the variance of drawing the labelled units."""
 
 GAIN = 1.05
 """How much smaller a variance must be for what labels teach to be heard."""
@@ -269,12 +270,17 @@ def two_phase(
             if any(fit[used.index(g), 2 * m] < 0 for m, g in enumerate(guesses) if g in used):
                 continue  # what labels of others say the wrong way round says nothing
             if chosen == alone:
-                by, seen = size.sum() / n, others @ left[:, 0] ** 2
+                by, seen, n_class = size.sum() / n, others @ left[:, 0] ** 2, float(n)
                 prior = PSEUDO_ERRORS * typical[i] * by * max(by - 1.0, 0.0)
             else:
                 prior, seen = least[:, i], drawn[:, :, i] @ (others * left[:, 0] ** 2)
-            unseen = float(np.maximum(prior - seen, 0.0).sum())
-            spread = float(others @ (left @ gradient) ** 2 + unseen * gradient[0] ** 2)
+                n_class = drawn[:, :, i].sum(1)
+            least_unseen = np.maximum(prior - seen, 0.0)
+            spread = float(others @ (left @ gradient) ** 2 + least_unseen.sum() * gradient[0] ** 2)
+            # The spread of (x + ½) errors among n + 1, as Jeffreys' prior has it: a class that by
+            # chance shows few errors is not taken to have so few.
+            shrunk = (n_class / (n_class + 1.0)) ** 2
+            unseen = float(np.maximum((seen + prior) * shrunk - seen, least_unseen).sum())
             found.append((spread * worth, used, fit, weight, left, others, unseen))
         _, used, fit, weight, left, others, unseen = min(found, key=lambda one: one[0])
         fitted[:, :, i] = (every[:, used] @ fit).T
