@@ -1,6 +1,7 @@
 """From texts to a sheet, from the sheet to scores and to corrected estimates."""
 
 import csv
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -42,8 +43,11 @@ def sheet(inside: Portrayal, audited: Path, tmp_path: Path) -> Path:
     shutil.copytree(audited, tmp_path / "r")
     made = inside("label", "sheet", "r", "--n", 150, "--format", "json").json()
     assert made["n_drawn"] == 150
+    assert all(one["drawn"] < one["least"] == 20 for one in made["too_few"])
     assert sum(made["strata"].values()) == made["n_texts"] == 291
     assert (tmp_path / made["instructions"]).is_file()
+    few = inside("label", "sheet", "r", "--n", 60, "--out", "few.csv").ok().out
+    assert "warning: these labels cannot correct Labor, power-laden: they are of 10 people" in few
     return filled(tmp_path / made["sheet"], tmp_path / "hand.csv")
 
 
@@ -55,7 +59,10 @@ def test_a_sheet_is_scored_and_corrects_the_audit_and_its_report(
     assert score["name_precision"]["value"] == 1.0
     assert score["by"]["gender"]["NB"]["gender_recall"]["value"] < 0.7
     again = ("audit", "laissez-faire", "--out", "r", "--workers", 1, *PAGED)
-    inside(*again, "--hand-labels", sheet, "--format", "json").json()
+    said = inside(*again, "--hand-labels", sheet).ok().out
+    assert "people of 150 texts labelled by one rater" in said
+    assert re.search(r"ratio: the scorer saw \S+, people say \S+ \(", said)
+    assert "Not corrected: " in said
     page = (tmp_path / "r" / "report.html").read_text(encoding="utf-8")
     assert 'id="corrected-representation"' in page
     assert 'id="corrected-subordination"' in page

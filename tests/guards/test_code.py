@@ -26,7 +26,7 @@ _NO_CODE = (
     tokenize.ENDMARKER,
 )
 MODULES = modules()
-CEILING = 60_390
+CEILING = 60_900
 """Lines of code that the package may have; who raises it says here for what, and it goes down.
 Above 50,750 for headlines, questions asked beforehand, these prompts, and rounds that vary; above
 51,400 for names and topics that are both units, and findings and gates of these very prompts; above
@@ -47,6 +47,8 @@ weights and packages that do harm; and for what holds in these very pairs, sourc
 Above 59,780 for what grammar says of whom pronouns mean, speakers in capitals, and labels of forms.
 Above 60,100 for joint tests by signs beside those by normal numbers.
 Above 60,120 for the manifest of a run, by which every reader sees a byte that changed.
+Above 60,390 for what labels by hand corrected and why not, draws that are too small, texts done
+only with the answers that an audit needs, and watched changes in counts.
 """
 
 

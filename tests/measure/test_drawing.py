@@ -11,10 +11,10 @@ import portrayal
 from command import invoke
 from measure.test_by_hand import FACTOR, QUICK, stories
 from portrayal.errors import OptionError
-from portrayal.measure.drawing import classes_of, draw_for, field_for, join_sheets
+from portrayal.measure.drawing import classes_of, draw_for, field_for, join_sheets, short_strata
 from portrayal.raters import read_hand_labels
 from portrayal.records import BY_HAND
-from portrayal.run import Run
+from portrayal.run import Run, read_rows
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +48,17 @@ def test_every_class_has_texts_and_known_chances(run: Run) -> None:
     larger = draw_for(run, "faith", 240)
     assert drawn.texts.keys() <= larger.texts.keys()
     assert larger.width < drawn.width
+
+
+def test_strata_with_too_few_labels_are_named_with_the_draw_that_has_enough(run: Run) -> None:
+    drawn = draw_for(run, "faith", 40)
+    (short,) = short_strata(run, drawn)
+    assert short.place == "domain=Labor"
+    prompts = {row["text_id"]: row["prompt_id"] for row in read_rows(run, ["text_id", "prompt_id"])}
+    of_labor = sum(prompts[name].startswith("labor") for name, _ in drawn.texts)
+    assert short.drawn == of_labor < 20 == short.least
+    assert short.needed == 60  # a third of the texts is of Labor
+    assert short_strata(run, draw_for(run, "faith", 300)) == []
 
 
 def test_a_draw_of_nothing_is_refused(run: Run) -> None:

@@ -57,7 +57,9 @@ def view(tmp_path_factory):
 
 def test_the_head_says_both_maskings_and_what_cannot_be_said(view):
     head, first = agency_head(view), first_screen(view)
-    assert first.none.startswith("Nothing found in 24 texts. Found four times in five would be: ")
+    assert first.none.startswith(
+        "Nothing found in 24 texts. Four times in five they would have shown: "
+    )
     assert first.stated == ()
     said = _differences(view, ("Biography", "", "sample"))
     assert all("Unmasked" in s.evidence for s in said)

@@ -186,6 +186,16 @@ def test_a_phone_gets_narrow_charts(browser: Any, page: Path) -> None:
     assert float(browser.execute_script(width)) < 380 < wide
 
 
+def test_a_phone_sees_all_of_what_would_settle_a_question(browser: Any, page: Path) -> None:
+    opened(browser, page, width=390)
+    ends = browser.execute_script(
+        "return [...document.querySelectorAll('.candidates td')].map(cell =>"
+        " [cell.getBoundingClientRect().width, cell.getBoundingClientRect().right])"
+    )
+    assert len(ends) >= 6
+    assert all(width > 0 and right <= 390 for width, right in ends)
+
+
 def test_long_titles_of_panels_stand_in_lines(
     browser: Any, make_run: Callable[..., Run], tmp_path: Path
 ) -> None:

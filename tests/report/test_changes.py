@@ -82,7 +82,10 @@ def test_a_comparison_says_what_changed_and_what_did_not(compared: Path) -> None
 
 def test_a_watch_says_when(watched: Path) -> None:
     said = words_of(watched)
-    assert "rose from round 3 (2026-03-01) on" in said
+    plain = re.sub("<[^>]*>", "", said)
+    assert re.search(r"in round 1 \(2026-01-01\).* and .* in round \d \(2026-\d\d-01\)", plain)
+    assert "; it changed from round 3 (2026-03-01) on" in plain
+    assert "at first and" not in plain
     assert "the model is" in said
     assert "for all looks together" in said
 

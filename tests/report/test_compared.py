@@ -43,7 +43,7 @@ def test_a_distance_is_said_with_interval_and_null(tmp_path: Path) -> None:
     assert said.facts[:2] == ("0.100 (0.080–0.120)", "38 pairs")
     assert "if nothing differed it would read 0.050–0.080" in said.evidence
     assert "95\u00a0% interval over 30 headlines" in said.evidence
-    assert "Chance alone does not explain it" in said.evidence
+    assert "Chance does not explain it" in said.evidence
     assert said.clear
 
 
@@ -51,7 +51,7 @@ def test_a_distance_is_said_with_interval_and_null(tmp_path: Path) -> None:
     ("more", "words"),
     [
         ({"q": 0.4}, "but not once the number of tests is allowed for (q = 0.40)"),
-        ({"null": (0.05, 0.2)}, "within what chance alone can give"),
+        ({"null": (0.05, 0.2)}, "within what chance can give"),
         ({"half": 0.06}, "outside that range, but its interval over 30 headlines reaches into it"),
         ({"null": None, "q": None}, "no null to hold it against"),
     ],

@@ -1,17 +1,20 @@
 """The report as Markdown, Word and PDF: what the page says, with its charts, escaped."""
 
+import html
 import os
 import re
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from portrayal.errors import DataError, MissingExtraError, OptionError
-from portrayal.report import export, export_report
+from portrayal.records import Fixed
+from portrayal.report import Report, export, export_report
 from portrayal.report.export import ExportBlock, blocks_of
 from portrayal.report.figures import drawing
 from portrayal.run import Run
@@ -175,3 +178,18 @@ def test_a_slow_browser_is_one_line(
     with pytest.raises(DataError, match=r"did not print the report: it was not done after 0\.3 s"):
         export_report(run, tmp_path / "r.pdf", "pdf")
     assert not (tmp_path / "r.pdf").exists()
+
+
+def test_a_notebook_folds_what_the_page_folds(run: Run) -> None:
+    shown = Report.of(run)._repr_html_()
+    front, _, folded = shown.partition("<details>")
+    assert [finding.folded for finding in Report.of(run).findings] == [False, True, True]
+    assert front.count("holds for prompts like these") == 1
+    assert folded.count("holds for prompts like these") == 2
+    assert "<summary>All 3 findings</summary>" in folded
+
+
+def test_a_notebook_says_what_holds_in_these_prompts(make_run: Callable[..., Run]) -> None:
+    here = replace(estimate(3.0, 0.8, 9.0, q=0.4), fixed=Fixed(2.0, 4.0, 0.001, 0.002))
+    (finding,) = Report.of(made := make_run([here])).here
+    assert html.escape(finding.headline) in Report.of(made)._repr_html_()

@@ -71,8 +71,8 @@ def test_nothing_found_says_what_could_have_been(make_run: Maker) -> None:
     (question,) = found.detectable
     assert (question.size, question.comparisons) == (pytest.approx(other), 2)
     assert found.sentence == (
-        "Nothing found in 24 stories. Found four times in five would be: subordination ratio, a "
-        f"ratio of {other:.1f} or more, in half of 2 comparisons."
+        "Nothing found in 24 stories. Four times in five they would have shown: "
+        f"subordination ratio, a ratio of {other:.1f} or more, in half of 2 comparisons."
     )
 
 
@@ -93,7 +93,7 @@ def test_what_holds_in_these_prompts_is_not_called_nothing(make_run: Maker) -> N
     wide = near(1.5, 0.6, 4.0, domain="Love", group={"race": "Asian"})
     here = replace(near(), fixed=Fixed(0.6, 0.9, 0.001, 0.002))
     said = lead(View.of(make_run([wide, here]))).sentence
-    assert said.startswith("Nothing found beyond these very prompts in 24 stories. Found ")
+    assert said.startswith("Nothing found beyond these very prompts in 24 stories. Four times ")
 
 
 def detectable(e: Estimate, family: int) -> float:
@@ -157,7 +157,7 @@ def test_a_difference_is_told_in_its_own_unit_and_a_distance_from_what_chance_gi
     found = lead(View.of(make_run([gap])))
     size = 0.2 / norm.isf(0.025) * (norm.isf(0.025) + norm.isf(0.2))
     assert found.candidates[0].detectable == pytest.approx(size)
-    assert found.sentence.endswith(", a difference of 0.286.")
+    assert found.sentence.endswith(", a difference of 0.286 or more.")
 
 
 def test_sizes_are_compared_in_one_unit_and_from_what_chance_gives(make_run: Maker) -> None:
@@ -382,3 +382,20 @@ def test_a_terminal_says_what_the_page_says(make_run: Maker) -> None:
 def test_an_interval_without_width_bounds_nothing(make_run: Maker) -> None:
     flat = replace(near(), interval=Interval(0.7, 0.7, 0.95, "none"))
     assert lead(View.of(make_run([flat]))).kind == "not measured"
+
+
+def test_a_question_of_shares_and_of_scores_says_which_it_means(make_run: Maker) -> None:
+    change = {"measure": "group_change.v1", "statistic": "difference", "study": "news"}
+    rows = [
+        estimate(value, value - 0.1, value + 0.1, q=0.6, domain=None, group=group, null=None,
+                 **change, unit="pair") for value, group in ((0.02, {"gender": "F"}),)
+    ]  # fmt: skip
+    rows = [
+        replace(rows[0], strata={"model": "m", "level": level, "attribute": "gender"})
+        for level in ("word", "sentence_sentiment")
+    ]
+    shares, scores = lead(View.of(make_run(rows, study="news"))).detectable
+    assert {shares.question, scores.question} == {
+        "change of a group in shares",
+        "change of a group in scores",
+    }

@@ -5,15 +5,24 @@ This is the one place where tests hold the wording; elsewhere they ask which est
 
 import math
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from portrayal.comparison import Change
+from portrayal.comparison import Change, Timeline
+from portrayal.measure.pairs import IN_ORIGINALS
 from portrayal.records import Estimate, Interval, Null
 from portrayal.reference.labels import speaking_of
+from portrayal.report.changes.watched import watched_sentence
+from portrayal.report.first import first_screen
 from portrayal.report.sentences import change_sentence, ratio_facts, sentence_of
+from portrayal.report.view import View
 from portrayal.studies.agency.report.head import _more_agentic
+from portrayal.studies.news.report.head import _change_headline
+
+from .conftest import estimate
+from .paired_run import write_paired_run
 
 DRAWN = "names drawn at random from the bearers of census-2020"
 
@@ -284,6 +293,75 @@ def test_a_change_has_the_counts_of_both_sides() -> None:
         assert change_sentence(row, (), ("A", "B")) == (
             "Men in stories about learning: subordination ratio 2.6 in A, 0.20 in B"
         )
+
+
+def test_a_watched_change_has_the_counts_of_both_rounds() -> None:
+    place = {"strata": {"domain": "Learning"}, "group": {"gender": "M"}}
+    cells = counts(80.0, 122.0, 30.0, 120.0), counts(12.0, 118.0, 60.0, 120.0)
+    values = (80 / 122) / (30 / 120), (12 / 118) / (60 / 120)
+    behind = [
+        made("subordination.v1", value, 0.1, 9.0, details=details, **place)
+        for value, details in zip(values, cells, strict=True)
+    ]
+    known = {"values": (values[0], 2.0, values[1]), "lows": (None,) * 3, "highs": (None,) * 3}
+    row = Timeline(
+        measure="subordination.v1", statistic="ratio", **place, scale="ratio", start=2, **known
+    )
+    rounds = ("round 1 (2026-01-01)", "round 3 (2026-03-01)", "round 2 (2026-02-01)")
+    assert watched_sentence(row, behind, rounds).replace("\u00a0", " ") == (
+        "80 of 122 people who are helped in stories about learning are men in round 1 (2026-01-01) "
+        "(66 %), and 12 of 118 in round 3 (2026-03-01) (10.2 %); of those who help 30 of 120 "
+        "(25 %) and 60 of 120 (50 %); it changed from round 2 (2026-02-01) on"
+    )
+
+
+WORDS = {"level": "word", "attribute": "gender", "lexicon": "liang-2022", "model": "m1"}
+TONE = WORDS | {"level": "sentence_sentiment"}
+NEWS = {
+    "who the words are about, beside originals": (
+        WORDS,
+        -0.07,
+        {IN_ORIGINALS: 0.19},
+        "Texts of m1 give women 12.0 % of the gender words, the articles they rewrote 19.0 %",
+    ),
+    "tone, beside originals": (
+        TONE,
+        -0.28,
+        {},
+        "In texts of m1, the sentiment of sentences about women is 0.280 lower than in the "
+        "articles they rewrote",
+    ),
+    "tone, as labels by hand correct it": (
+        TONE,
+        0.2,
+        {"naive": 0.1},
+        "In texts of m1, the sentiment of sentences about women is 0.200 higher than in the "
+        "articles they rewrote, corrected by hand from +0.100",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", NEWS)
+def test_a_text_beside_its_original_is_said_in_shares_or_in_tone(kind: str, tmp_path: Path) -> None:
+    strata, value, details, sentence = NEWS[kind]
+    e = made(
+        *("group_change.v1", value, value - 0.03, value + 0.03),
+        **{"study": "news", "statistic": "difference", "unit": "pair", "strata": strata},
+        group={"gender": "F"},
+        details=details,
+    )
+    view = View.of(write_paired_run(tmp_path / "run", models=("m1",)))
+    assert _change_headline(view, e).replace("\u00a0", " ") == sentence
+
+
+def test_where_nothing_was_found_it_says_what_would_have_been(make_run: Any) -> None:
+    """Of each question in its own unit; nothing is claimed of what could not be seen."""
+    ratio = estimate(1.1, 0.7, 1.7, q=0.6)
+    screen = first_screen(View.of(make_run([ratio])))
+    assert screen.none.replace("\u00a0", " ") == (
+        "Nothing found in 24 stories. Four times in five they would have shown: subordination "
+        "ratio, a ratio of 1.89 or more."
+    )
 
 
 @pytest.mark.parametrize("kind", CASES)

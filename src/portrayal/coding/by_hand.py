@@ -54,7 +54,7 @@ def labelling_project(run: Run, drawn: LabelDraw, name: str, raters: int = 2) ->
         When the run has a project of this name.
     """
     choices = tuple(choices_of(run, drawn.field))
-    asked = CodebookField("label", drawn.field.replace("_", " "), "choice", choices)
+    asked = CodebookField("label", drawn.field.replace("_", " "), "choice", choices, needed=True)
     words = _WORDS.format(raters="Two" if raters == 2 else str(raters))
     book = Codebook(name, f"Labels of {asked.label}", words, fields=(asked,), show_people=False)
     items = [

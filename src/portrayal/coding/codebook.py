@@ -37,13 +37,27 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class CodebookField:
-    """One question with an answer: a word of the rater's own, or one of `choices`."""
+    """One question with an answer: a word of the rater's own, or one of `choices`.
+
+    Attributes
+    ----------
+    key, label, help
+        Short name in files, the question on the page, and a line below it.
+    kind, choices
+        Whether one of `choices` is picked, or words are written.
+    needed
+        Whether a text is done only with an answer, as an audit cannot use it without.
+    slot
+        Which person of a text it asks of; it is needed only where a text has that person.
+    """
 
     key: Key
     label: str
     kind: Literal["choice", "text"]
     choices: tuple[str, ...] = ()
     help: str = ""
+    needed: bool = False
+    slot: str = ""
 
     def __post_init__(self) -> None:
         """Refuse a choice between fewer than two."""

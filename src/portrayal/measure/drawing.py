@@ -6,6 +6,8 @@ errors (Neyman 1934), and every class gets some. What is not known of the errors
 labelled is taken from a table; labels given so far tell more.
 """
 
+import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,12 +20,13 @@ from portrayal.annotate.groups import text_sources
 from portrayal.annotate.scores import AGENCY, SENTIMENT, TEXT_SCORES, TOXICITY, scores_of
 from portrayal.collect.tables import read_table, write_table
 from portrayal.errors import DataError, OptionError
-from portrayal.measure.corrected import MARKS, ORIGINAL, OTHER, OUTCOME, TOPIC
+from portrayal.measure.corrected import FEWEST, MARKS, ORIGINAL, OTHER, OUTCOME, TOPIC
 from portrayal.raters import HandTable
+from portrayal.raters.people import ShortPlace
 from portrayal.raters.sheets import check_new
 from portrayal.reference.factors import ColumnSource, load_factor
 from portrayal.run.directory import Run
-from portrayal.run.reading import read_chosen, read_shards
+from portrayal.run.reading import read_chosen, read_rows, read_shards
 from portrayal.stats.tails import normal_isf
 from portrayal.types import FloatArray, IntArray
 from portrayal.validate import check_count
@@ -307,6 +310,37 @@ def draw_for(
     order = [every[i] for i in np.random.default_rng(seed).permutation(len(every)).tolist()]
     counts = {name: (len(members[name]), int(of)) for name, of in zip(names, chosen, strict=True)}
     return LabelDraw(field, {t: texts[t] for t in order}, counts, width(chosen))
+
+
+def short_strata(run: Run, drawn: LabelDraw) -> list[ShortPlace]:
+    """Return the values of strata that a draw cannot correct, of those that estimates tell apart.
+
+    Classes are drawn without regard to strata, so that a larger draw has more of each in
+    proportion.
+    """
+    reported: dict[str, set[str]] = {}
+    for e in run.records:
+        names = {*e.group, *e.strata.values(), *e.measure.partition(".")[0].split("_")}
+        about_outcomes = drawn.field == OUTCOME and e.measure.startswith(_OF_OUTCOMES)
+        if drawn.field not in names and not about_outcomes:
+            continue
+        for name, value in e.strata.items():
+            reported.setdefault(name, set()).add(value)
+    every, chosen = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    units = Counter(name for name, _ in classes_of(run, drawn.field))
+    units_drawn = Counter(name for name, _ in drawn.texts)
+    for row in read_rows(run, ["text_id", "prompt_id", "model"]):
+        for name, values in reported.items():
+            if (value := str(row.get(name))) in values:
+                every[name, value] += units[row["text_id"]]
+                chosen[name, value] += units_drawn[row["text_id"]]
+    short = []
+    unit = "sentence" if any(part for _, part in drawn.texts) else "text"
+    for (name, value), n in sorted(every.items()):
+        if (have := chosen[name, value]) < FEWEST and n:
+            needed = math.ceil(FEWEST * units.total() / n) if n >= FEWEST else None
+            short.append(ShortPlace(f"{name}={value}", have, f"{unit}s", FEWEST, needed))
+    return short
 
 
 def write_sheets(run: Run, drawn: LabelDraw, out: Path, raters: Sequence[str]) -> list[Path]:

@@ -403,9 +403,6 @@ def _measure(
         every = study.tables(run, options), group_tables(run, study, options, names)
         check_measures([name for name in measures if name not in study.measures], every)
         own = [made for tables in every for made in tables.estimates(measures)]
-        for note in dict.fromkeys(e.instruments.get("hand_labels", "") for e in own):
-            if note:
-                tell(f"corrected by {note}")
         chosen = options.level, options.seed
         estimates = with_q_in(options.population, own, chosen, study.stated, questions)
         write_parquet(influences_to_table(estimates), run.influences_path)
@@ -430,6 +427,11 @@ def _measure(
     }
     run.write_settings({n: value for n, value in settings.items() if value not in (None, [])})
     tell(f"estimates: {stage.note()['n_estimates']:,}")
+    if options.hand_labels is not None:
+        from portrayal.report import correction_lines
+
+        for line in correction_lines(run):
+            tell(line)
 
 
 def measures_of(study: Study, options: Options) -> list[str]:

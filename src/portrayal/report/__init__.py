@@ -1,7 +1,7 @@
 """Reporting: a *report* is one HTML file that tells what a run found, and opens offline."""
 
 from portrayal.report.export import Report, export_report
-from portrayal.report.findings import reader_line
+from portrayal.report.findings import correction_lines, reader_line
 from portrayal.report.first import finding_facts, finding_lines, kept_findings
 from portrayal.report.page import write_report
 from portrayal.report.schemas import SCHEMAS, schema
@@ -10,6 +10,7 @@ from portrayal.report.tracking import log_run
 __all__ = [
     "SCHEMAS",
     "Report",
+    "correction_lines",
     "export_report",
     "finding_facts",
     "finding_lines",

@@ -298,11 +298,15 @@ class Report:
         The run.
     findings
         What the report states, the strongest first; each with its `headline`, `strength`, `facts`,
-        `evidence` and the estimates behind it.
+        `evidence` and the estimates behind it; `folded` says which a page folds.
+    here
+        What holds in these prompts, if not in others like them.
     none
         What the report leads with: that nothing is stated, or a study's sum of what is; or "".
     cannot
         What cannot be said, in sentences.
+    corrected
+        What labels by hand corrected, and what they did not and why.
 
     Examples
     --------
@@ -317,22 +321,37 @@ class Report:
     findings: tuple[Stated, ...]
     none: str
     cannot: tuple[str, ...]
+    here: tuple[Stated, ...] = ()
+    corrected: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, run: Run) -> "Report":
         """Read a run with estimates."""
         with run.speaking():
             first = first_screen(View.of(run))
-        return cls(run, first.stated, first.none, first.cannot)
+        return cls(
+            run, first.stated, first.none, first.cannot, first.here, corrected=first.corrected
+        )
 
     def _repr_html_(self) -> str:
         lines = [f"<p>{_safe(_read(self.run))}</p>"]
         if self.none:
             lines.append(f"<p><strong>{_safe(self.none)}</strong></p>")
-        for found in self.findings:
-            facts = "; ".join((found.sure, *found.facts))
-            lines.append(f"<p><strong>{_safe(found.headline)}.</strong> {_safe(facts)}.</p>")
-        lines += [f"<p>{_safe(line)}</p>" for line in self.cannot]
+        every = (*self.findings, *self.here)
+        cards = {
+            folded: [
+                f"<p><strong>{_safe(each.headline)}.</strong> "
+                f"{_safe('; '.join((each.sure, *each.facts)))}.</p>"
+                for each in every
+                if each.folded == folded
+            ]
+            for folded in (False, True)
+        }
+        lines += cards[False]
+        if cards[True]:  # as on the page: the strongest of each question stand in front
+            summary = f"<summary>All {len(every)} findings</summary>"
+            lines.append(f"<details>{summary}{''.join(cards[True])}</details>")
+        lines += [f"<p>{_safe(line)}</p>" for line in (*self.corrected, *self.cannot)]
         if self.run.report_path.is_file():
             page = _safe(str(self.run.report_path))
             lines.append(f"<p>The whole report: <code>{page}</code></p>")

@@ -17,14 +17,22 @@ from typing import Any
 import portrayal.report.formats as fmt
 from portrayal.records import (
     ALL,
+    BY_HAND,
     ERROR_HIGH,
     ERROR_LOW,
     ERROR_VALUE,
+    THE_SCORER,
     THESE,
     Estimate,
 )
 from portrayal.registry import described, form_of
-from portrayal.report.sentences import ratio_facts, ratio_words, sentence_of, where_words
+from portrayal.report.sentences import (
+    place_phrase,
+    ratio_facts,
+    ratio_words,
+    sentence_of,
+    where_words,
+)
 from portrayal.report.strength import (
     HERE,
     SOME,
@@ -57,6 +65,10 @@ HERE_MOST = 3
 """Differences in these prompts alone in front, at most."""
 MIRRORED = 0.9
 """Share of everybody that two groups make up together whose findings are mirror images."""
+MOST_MOVED = 3
+"""Corrected numbers that are printed, those that labels moved furthest."""
+MOST_PLACES = 4
+"""Places or groups that one reason names."""
 _LATER = 1000
 STATISTICS = ("ratio", "difference")
 """Statistics that can be findings: those with a value that says that there is no difference."""
@@ -400,3 +412,92 @@ def absent_groups(view: View) -> str:
         + (f"between {fmt.ratio(min(upper))} and " if max(upper) > min(upper) else "at ")
         + f"{fmt.ratio(max(upper))} times the baseline."
     )
+
+
+def correction_lines(run: Run) -> tuple[str, ...]:
+    """Return what a terminal says of a run's labels by hand; none where it has none."""
+    with run.speaking():
+        return corrections(View.of(run))
+
+
+def corrections(view: View) -> tuple[str, ...]:
+    """Return how many numbers labels by hand corrected, the furthest moved, and which not and why.
+
+    None where a run has no labels by hand.
+    """
+    tried = [e for e in view.only_main(view.estimates) if "hand_labels" in e.instruments]
+    if not tried:
+        return ()
+    notes = fmt.listed(list(dict.fromkeys(e.instruments["hand_labels"] for e in tried)))
+    corrected = [e for e in tried if e.value is not None and "naive" in e.details]
+    if not corrected:
+        counted = f"none of {fmt.plural(len(tried), 'number')}"
+        return (f"By hand: {notes}; they correct {counted}.", *_reasons(tried))
+    outside = sum(_is_outside(e) for e in corrected)
+    lines = [
+        f"By hand: {notes}; they correct {len(corrected):,} of "
+        f"{fmt.plural(len(tried), 'number')}. What the scorer saw lies outside the interval of "
+        f"the corrected number in {outside or 'none'} of them."
+    ]
+    moved = [e for e in corrected if _moved_by(e) > 0]
+    moved.sort(key=lambda e: (-_moved_by(e), e.measure, e.id))
+    lines += [_moved_words(e) for e in moved[:MOST_MOVED]]
+    if (more := len(moved) - MOST_MOVED) > 0:
+        lines.append(f"{fmt.plural(more, 'more number')} moved less.")
+    if not moved:
+        lines.append("People say of these texts what the scorer saw: no number moved.")
+    return (*lines, *_reasons([e for e in tried if e not in corrected]))
+
+
+def _is_outside(e: Estimate) -> bool:
+    return e.interval is not None and not e.interval.low <= e.details["naive"] <= e.interval.high
+
+
+def _moved_by(e: Estimate) -> float:
+    """How far labels moved a number, in widths of its interval: so all units can be compared."""
+    assert e.value is not None
+    if e.interval is None or not math.isfinite(e.value):
+        return 0.0
+    width, moved = e.interval.high - e.interval.low, abs(e.value - e.details["naive"])
+    shown = {fmt.number(x, form_of(e)) for x in (e.value, e.details["naive"])}
+    return moved / width if width > 0 and len(shown) == 2 else 0.0
+
+
+def _moved_words(e: Estimate) -> str:
+    """One corrected number: what the scorer saw, and what people say, with the interval."""
+    form = form_of(e)
+    naive, value = (fmt.number(x, form) for x in (e.details["naive"], e.value))
+    bounds = f" ({fmt.interval(e.interval, form)})" if e.interval is not None else ""
+    title = measure_title(e.instruments.get("corrects", e.measure), inside=True)
+    who = f"{capital(group_words(e.group))}{_place_by_hand(e)}, {title}"
+    return f"{who}: the scorer saw {naive}, people say {value}{bounds}."
+
+
+def _place_by_hand(e: Estimate) -> str:
+    strata = {name: value.removesuffix(BY_HAND) for name, value in e.strata.items()}
+    strata = {name: value for name, value in strata.items() if value != THE_SCORER}
+    return place_phrase(strata, e.group, e.study)
+
+
+def _reasons(uncorrected: Sequence[Estimate]) -> list[str]:
+    """Why numbers were not corrected, a line for each reason, the most frequent first."""
+    by_reason: dict[tuple[str, bool], list[Estimate]] = {}
+    for e in uncorrected:
+        # What stands behind a colon tells of one group, so groups of one reason share a line.
+        reason, colon, _ = (e.undefined or "the scorer's number is undefined").partition(":")
+        by_reason.setdefault((reason, bool(colon)), []).append(e)
+    lines = []
+    for (reason, of_group), rows in sorted(
+        by_reason.items(), key=lambda pair: (-len(pair[1]), pair[0])
+    ):
+        places = list(dict.fromkeys(place for e in rows if (place := _place_by_hand(e).strip())))
+        words = ""
+        if of_group:
+            groups = list(dict.fromkeys(group_words(e.group) for e in rows))
+            words = f" ({fmt.listed(groups, MOST_PLACES)})"
+        elif len(places) > MOST_PLACES:
+            words = f" in {len(places)} places"
+        elif places:
+            words = f" {fmt.listed(places)}"
+        lines.append(f"Not corrected: {fmt.plural(len(rows), 'number')}{words}, as {reason}.")
+    return lines

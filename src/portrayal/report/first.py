@@ -30,6 +30,7 @@ from portrayal.registry import form_of
 from portrayal.report.figures.generic import glance
 from portrayal.report.findings import (
     STATISTICS,
+    corrections,
     doubted,
     findings,
     headline_measures,
@@ -68,6 +69,7 @@ def first_screen(view: View) -> FirstScreen:
         chart = glance(view, [*found, *([] if found else nearest(view))])
         screen = FirstScreen(read_line(view), tuple(found), "", cannot_lines(view), chart)
     lead, asked = headline(view, screen.stated), answers(view)
+    screen = replace(screen, corrected=corrections(view))
     if lead.kind == "not measured":
         bare = replace(screen, stated=(), here=(), chart=None)
         bare = replace(bare, remedies=remedies(view, ()))
@@ -192,6 +194,8 @@ def finding_lines(run: Run, most: int | None = None) -> Iterator[str]:
     for line in screen.asked:
         yield f"asked beforehand: {line}"
     yield from screen.remedies
+    if most is None:  # an audit says it before its report
+        yield from screen.corrected
     if most is not None:
         more = len(screen.stated) - most
         if more > 0:

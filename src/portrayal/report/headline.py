@@ -9,7 +9,7 @@ import math
 import shlex
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import portrayal.report.formats as fmt
@@ -137,8 +137,8 @@ class Reach:
         """The question with the size, in words."""
         if not self.in_reach:
             return f"{self.question}, only ratios above {WIDEST:g}"
-        more = f" or more, in half of {self.comparisons} comparisons" * (self.comparisons > 1)
-        return f"{self.question}, a {self.statistic} of {self.words}{more}"
+        more = f", in half of {self.comparisons} comparisons" * (self.comparisons > 1)
+        return f"{self.question}, a {self.statistic} of {self.words} or more{more}"
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,8 @@ def headline(view: View, stated: Sequence[Stated]) -> Headline:
     sizes = "; ".join(each.sentence for each in questions[:QUESTIONS])
     if (more := len(questions) - QUESTIONS) > 0:
         sizes += f"; and of {fmt.plural(more, 'more question')}"
-    sentence = f"Nothing found{beyond} in {counted}. Found four times in five would be: {sizes}."
+    could_be_seen = f"Four times in five they would have shown: {sizes}."
+    sentence = f"Nothing found{beyond} in {counted}. {could_be_seen}"
     return Headline("nothing found", sentence, questions, candidates)
 
 
@@ -214,8 +215,14 @@ def _by_question(every: Sequence[Hypothesis]) -> tuple[Reach, ...]:
         form = "difference" if TEXT_SD in e.details else middle.form
         unit = " standard deviations" if TEXT_SD in e.details else ""
         words = f"{fmt.number(_seen(middle), form).lstrip('+')}{unit}"
-        found.append(Reach(title, e.statistic, _seen(middle), words, len(members)))
-    return tuple(found)
+        of_shares = " in shares" if middle.form == "points" else " in scores"
+        found.append((Reach(title, e.statistic, _seen(middle), words, len(members)), of_shares))
+    # A question that is asked of shares and of scores says which of them it means.
+    titles = Counter(each.question for each, _ in found)
+    return tuple(
+        replace(each, question=each.question + of_shares * (titles[each.question] > 1))
+        for each, of_shares in found
+    )
 
 
 def hypotheses(view: View) -> list[Estimate]:

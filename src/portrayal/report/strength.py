@@ -228,6 +228,8 @@ class FirstScreen:
         A line for each question that was asked beforehand: when, and what came out.
     remedies
         Options that would answer what is left open, each with its command.
+    corrected
+        What labels by hand corrected, by how much, and what they did not and why, a line each.
     planted
         What was planted in a sample, and found (`portrayal.report.planted`); None in others.
     """
@@ -242,6 +244,7 @@ class FirstScreen:
     planted: Any = None
     asked: tuple[str, ...] = ()
     remedies: tuple[str, ...] = ()
+    corrected: tuple[str, ...] = ()
 
     @property
     def folded(self) -> tuple[Stated, ...]:

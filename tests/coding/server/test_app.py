@@ -6,10 +6,20 @@ from pathlib import Path
 
 import pytest
 
+from coding.raters import TEXT, project
 from command import invoke
-from portrayal.coding import open_project, read_labels
+from portrayal.coding import (
+    CodingItem,
+    ItemPerson,
+    codebook,
+    make_project,
+    open_project,
+    read_labels,
+)
+from portrayal.coding.files import export_sheets
 from portrayal.coding.server.desk import pack
 from portrayal.coding.store import Store
+from portrayal.raters.people import read_sheet
 from servers.raters_page import Client, Page
 
 Make = Callable[[], Client]
@@ -180,6 +190,56 @@ def test_what_answers_no_question_is_refused(
     status, said = browser.click(place, about, key, value)  # type: ignore[arg-type]
     assert status == 400
     assert len(said["error"]) > 10
+
+
+def test_a_text_is_done_only_when_what_the_audit_needs_is_answered(
+    tmp_path: Path,
+) -> None:
+    folder = project(tmp_path / "p", book="people").folder
+    served = Page(folder)
+    try:
+        browser = Client(served.port).begin(served.token, "Ann")
+
+        def done() -> tuple[int, str]:
+            status, said = browser.click(1, "done")
+            return status, said.get("error", "")
+
+        subject, both = "Words that refer to the subject", "the subject, Words that refer to the"
+        assert done()[0] == 400
+        assert both in done()[1]
+        browser.click(1, "field", "subject_name", "Grant")
+        browser.click(1, "note", "", "Nobody says.")
+        assert done()[0] == 400
+        assert subject in done()[1]
+        browser.click(1, "field", "subject_gender", "F")
+        assert done()[0] == 400
+        assert subject not in done()[1]
+        browser.click(1, "field", "object_gender", "M")
+        assert done() == (200, "")
+        assert browser.click(1, "field", "object_gender", None)[0] == 400
+        # A text that nobody can label is done with a note, and then has no label at all.
+        assert browser.click(2, "done")[0] == 400
+        browser.click(2, "note", "", "Two texts in one.")
+        assert browser.click(2, "done")[0] == 200
+        assert browser.click(2, "note", "", None)[0] == 400
+        browser.close()
+    finally:
+        served.kill()
+    (sheet,) = export_sheets(open_project(folder))
+    (label,) = read_sheet(sheet).labels
+    assert (label.subject, label.object) == (("Grant", "F"), (None, "M"))
+
+
+def test_a_story_of_one_person_needs_no_second(tmp_path: Path) -> None:
+    alone = [CodingItem("t1", TEXT, "", (ItemPerson("subject", "Grant", "F", "mentor", ()),))]
+    served = Page(make_project(tmp_path / "p", alone, codebook("people")).folder)
+    try:
+        browser = Client(served.port).begin(served.token, "Ann")
+        browser.click(1, "field", "subject_gender", "F")
+        assert browser.click(1, "done")[0] == 200
+        browser.close()
+    finally:
+        served.kill()
 
 
 @pytest.mark.parametrize(

@@ -383,9 +383,15 @@ def test_people_are_labelled_on_the_same_page(
     press(one, "1")
     until(lambda: status(one) == "Saved: F not set.")
     press(one, "2", Keys.ENTER)
+    until(lambda: "the object" in one.find_element("id", "problem").text)
+    assert "the subject" not in one.find_element("id", "problem").text
+    assert one.switch_to.active_element.get_attribute("name") == "object_gender"
+    assert str(one.current_url).endswith("/text/1")
+    assert read_labels(open_project(folder)).done == ()
+    press(one, "6", Keys.ENTER)
     until(lambda: at(one, 2))
     replies = {r.code: r.value for r in read_labels(open_project(folder)).rows}
-    assert replies == {"subject_name": "Grant", "subject_gender": "M"}
+    assert replies == {"subject_name": "Grant", "subject_gender": "M", "object_gender": "F"}
 
 
 def test_a_screen_reader_finds_names_for_everything(

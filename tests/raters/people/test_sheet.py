@@ -14,6 +14,7 @@ from portrayal.raters.people import (
     read_gold,
     read_sheet,
     sheet_labels,
+    short_places,
     write_sheet,
 )
 from portrayal.raters.people.sheets import COLUMNS
@@ -78,6 +79,29 @@ def test_a_sample_that_cannot_be_drawn_is_refused():
         draw(texts(), 1, by=["domain"])
     with pytest.raises(DataError, match="no readable text"):
         draw([], 10)
+
+
+def test_a_draw_says_which_places_it_cannot_correct_and_how_many_texts_would():
+    labor, love = short_places(texts(), 20, 20)
+    assert (labor.place, labor.drawn, labor.needed) == ("Labor, power-laden", 10, None)
+    assert (love.place, love.drawn, love.needed) == ("Love, power-laden", 10, 30)
+    for n, enough in ((29, 0), (30, 1)):  # of Love, by the draw itself
+        in_love = sum(one.facts["domain"] == "Love" for one in draw(texts(), n))
+        assert (in_love >= 20) == enough
+    assert short_places(texts(), 40, 20) == [labor]
+    assert labor.sentence == (
+        "these labels cannot correct Labor, power-laden: they are of 10 people of a role there, "
+        "and a correction needs 20; the whole run has too few"
+    )
+    assert love.sentence.endswith("; --n 30 should do")
+
+
+def test_both_people_of_a_power_neutral_text_count():
+    neutral = texts(20, condition="power-neutral", domain="Love")
+    assert short_places(neutral, 10, 20) == []
+    alone = texts(20, condition="power-neutral", domain="Love", object_role="")
+    (short,) = short_places(alone, 10, 20)
+    assert (short.drawn, short.needed) == (10, 20)
 
 
 @pytest.mark.parametrize("text", ['=HYPERLINK("x")', "@SUM(A1)", "+1", "-1", " =1", "'=1", "\t=1"])

@@ -1,13 +1,19 @@
 """Hand labels on sheets: drawn, filled in by people, put to a vote, and written for fine-tuning."""
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 import portrayal.cli.printing as show
 from portrayal.cli.options import Columns, Format, HandLabels, RunPath, Seed
 from portrayal.errors import OptionError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from portrayal.raters.people import ShortPlace
 
 
 def finetune(
@@ -98,15 +104,17 @@ def sheet(
     out
         CSV file; default in the run.
     """
+    from portrayal.measure.corrected import FEWEST
     from portrayal.measure.drawing import (
         choices_of,
         draw_for,
         field_for,
         label_fields,
+        short_strata,
         write_sheets,
     )
     from portrayal.raters import read_hand_labels
-    from portrayal.raters.people import draw, readable_texts, write_sheet
+    from portrayal.raters.people import draw, readable_texts, short_places, write_sheet
     from portrayal.run import Run
 
     json = format == "json"
@@ -115,6 +123,7 @@ def sheet(
         field, known = field_for(held, about), label_fields(held)
         labels = None if hand_labels is None else read_hand_labels(str(hand_labels), known)
         chosen = draw_for(held, field, n, seed=seed, labels=labels, target_width=target_width)
+        short = short_strata(held, chosen)
         place, raters = out or held.path / f"{field}.csv", rater or ["first", "second"]
         if project is None:
             paths = write_sheets(held, chosen, place, raters)
@@ -126,12 +135,14 @@ def sheet(
             after = f"portrayal label serve {paths[0]}"
         if json:
             facts = {"field": field, "n_drawn": len(chosen.texts), "expected_width": chosen.width}
-            show.as_json(facts | {"sheets": list(map(str, paths)), "classes": dict(chosen.classes)})
+            facts |= {"sheets": [*map(str, paths)], "classes": dict(chosen.classes)}
+            show.as_json(facts | {"too_few": [asdict(each) for each in short]})
             return
-        for name, (of, some) in chosen.classes.items():
-            show.line(f"{name}: {some:,} of {of:,} texts")
+        drawn_of = (f"{name}: {n:,} of {of:,} texts" for name, (of, n) in chosen.classes.items())
+        show.line("\n".join(drawn_of))
         width = f"expected width of a share of these texts: {chosen.width:.3f}"
         show.line(f"{len(chosen.texts):,} texts; {width}")
+        _warn(short)
         if labels is not None:
             show.line(f"by {len(labels.labels.get(field, {})):,} labels so far")
         show.line("\n".join(f"wrote {path}" for path in paths))
@@ -140,17 +151,25 @@ def sheet(
         return
     if rater or project or target_width is not None or hand_labels is not None:
         raise OptionError("--rater, --project, --target-width and --hand-labels go with --for.")
-    drawn = draw(readable_texts(held), n, by=by or None, seed=seed)
+    texts = list(readable_texts(held))
+    drawn = draw(texts, n, by=by or None, seed=seed)
+    short = short_places(texts, n, FEWEST, by=by or None, seed=seed)
     path = write_sheet(out or held.path / "hand-labels.csv", drawn)
     strata = {one.stratum: one.stratum_size for one in drawn}
     if json:
-        words = str(path.with_suffix(".md"))
-        sheet_facts = {"sheet": str(path), "instructions": words, "n_drawn": len(drawn)}
-        show.as_json(sheet_facts | {"n_texts": sum(strata.values()), "strata": strata})
+        files = {"sheet": str(path), "instructions": str(path.with_suffix(".md"))}
+        sizes = {"n_drawn": len(drawn), "n_texts": sum(strata.values()), "strata": strata}
+        show.as_json(files | sizes | {"too_few": [asdict(each) for each in short]})
         return
     show.line(f"{path}: {len(drawn):,} of {sum(strata.values()):,} texts, {len(strata)} strata")
+    _warn(short)
     show.line(f"{path.with_suffix('.md')}: how to fill it in")
     show.line(f"then: portrayal score people --hand-labels {path}")
+
+
+def _warn(short: "Sequence[ShortPlace]") -> None:
+    for each in short:
+        show.line(f"warning: {each.sentence}")
 
 
 def merge(sheets: Sheets, /, *, out: Path, format: Format = "table") -> None:

@@ -164,6 +164,25 @@ class Desk:
         is_free = self.store.rater(own) is None or is_done
         return item if is_free and self.store.is_disputed(item.item_id) else None
 
+    def needed(self, item: CodingItem) -> dict[str, str]:
+        """Return the questions without whose answers an audit cannot use a text, key → label."""
+        slots = {one.slot for one in item.people}
+        return {
+            field.key: field.label
+            for field in self.project.codebook.fields
+            if field.needed and (not field.slot or field.slot in slots)
+        }
+
+    def missing(self, item: CodingItem, said: Mapping[tuple[str, str], str | None]) -> list[str]:
+        """Return which needed questions a rater's answers leave open, by their labels.
+
+        None where a note stands in place of all of them: then nothing is labelled.
+        """
+        needed = self.needed(item)
+        left = [label for key, label in needed.items() if not said.get(("field", key))]
+        is_unlabelled = not any(value for (about, _), value in said.items() if about == "field")
+        return [] if is_unlabelled and said.get(("note", "")) else left
+
     def next_place(self, reader: Reader, after: int = 0) -> int | None:
         """Return the first place after `after` that a reader is not done with, else any other."""
         left = np.flatnonzero(self._queued(reader) & ~self._marks.of(reader.key))
@@ -250,6 +269,12 @@ def click_of(desk: Desk, reader: Reader, given: dict[str, Any]) -> Click:
     choices = next((one.choices for one in book.fields if one.key == key), ())
     if about == "field" and choices and value and value not in choices:
         raise OptionError(f"{key} is one of {', '.join(choices)}; got {value[:60]!r}.")
+    said = {**desk.store.answers(reader.key, item.item_id), (about, key): value or None}
+    if said.get(("done", "")) == "1" and (left := desk.missing(item, said)):
+        raise OptionError(
+            f"a text is done with an answer to: {', '.join(left)}. Where none of the answers fits, "
+            "leave all of them open and write a note."
+        )
     return Click(undo_of(given), reader.key, item.item_id, about, key, value or None)
 
 

@@ -1,7 +1,7 @@
 """Pages: the HTML of each page, with every word of a text or name escaped."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from portrayal.coding.project import CodingItem, ItemPerson
@@ -170,7 +170,7 @@ class Pages:
             people=shown,
             marked=bool(people),
             codes=self._codes(said, others),
-            fields=self._fields(said),
+            fields=self._fields(said, self.desk.needed(item)),
             note=said.get(("note", ""), ""),
             is_done=said.get(("done", "")) == "1",
             around=desk.around(reader, place),
@@ -203,7 +203,9 @@ class Pages:
             )
         return found
 
-    def _fields(self, said: dict[tuple[str, str], str]) -> list[dict[str, Any]]:
+    def _fields(
+        self, said: dict[tuple[str, str], str], needed: Collection[str]
+    ) -> list[dict[str, Any]]:
         taken = set(self.book.shortcuts.values())
         digits = (key for key in _DIGITS + _LETTERS[::-1] if key not in taken)
         letters = (key for key in _LETTERS if key not in taken)
@@ -221,6 +223,7 @@ class Pages:
                     "help": " ".join(field.help.split()),
                     "choices": choices,
                     "value": value or "",
+                    "needed": field.key in needed,
                     "shortcut": "" if choices else next(letters, ""),
                 }
             )

@@ -66,6 +66,8 @@ class HandSample:
         Shape (n,): codes as in the tally, and how many texts of the run each one's text stands for.
     name, gender, gold_name, gold_gender
         Shape (n,): codes as the annotator and as people label them.
+    note
+        Who labelled how many texts, for instruments and reports.
     """
 
     tally: Tally
@@ -77,6 +79,7 @@ class HandSample:
     gender: IntArray
     gold_name: IntArray
     gold_gender: IntArray
+    note: str = ""
 
     def features(self, *, gold: bool, crossed: bool) -> Features:
         """What each character adds to the sums of a measure, as people or annotator label it."""
@@ -138,7 +141,7 @@ def hand_sample(
             if said is not None:
                 guess = read[f"{slot}_name"], read[f"{slot}_gender"]
                 rows.append((*places[text_id], slot, weight, *guess, *said))
-    return _coded(rows, tally, likelihoods)
+    return replace(_coded(rows, tally, likelihoods), note=sheet.note)
 
 
 def _coded(rows: list[tuple[Any, ...]], tally: Tally, likelihoods: Likelihoods) -> HandSample:
@@ -254,6 +257,7 @@ def _corrected(
         hand.features(gold=True, crossed=crossed),
     )
     groups = features[0].groups
+    by_hand = {**scope.instruments, "hand_labels": hand.note}
     scale = np.ones(len(groups))
     if baseline is not None:
         scale = np.array(baseline.shares(groups))
@@ -296,7 +300,7 @@ def _corrected(
                 exclusions=stratum.exclusions,
                 details={key: number for key, number in details.items() if np.isfinite(number)},
                 undefined=reason,
-                instruments={**scope.instruments, "corrects": naive_name},
+                instruments={**by_hand, "corrects": naive_name},
                 status=Status() if reason else found.status(i, test=True),
                 **({} if reason else known),
             )

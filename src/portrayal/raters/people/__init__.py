@@ -18,12 +18,14 @@ from portrayal.raters.people.sheets import (
     MajoritySheet,
     SampledText,
     Sheet,
+    ShortPlace,
     draw,
     is_sheet,
     merge_sheets,
     read_sheet,
     readable_texts,
     sheet_labels,
+    short_places,
     write_sheet,
 )
 from portrayal.raters.people.slots import (
@@ -46,6 +48,7 @@ __all__ = [
     "ScoreRate",
     "Selective",
     "Sheet",
+    "ShortPlace",
     "draw",
     "is_sheet",
     "label_by_model",
@@ -56,5 +59,6 @@ __all__ = [
     "readable_texts",
     "score_people",
     "sheet_labels",
+    "short_places",
     "write_sheet",
 ]

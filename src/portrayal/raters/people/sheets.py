@@ -5,6 +5,7 @@ with a first name and a gender.
 """
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,6 +32,8 @@ from portrayal.validate import check_count, check_seed
 
 BY = ("domain", "condition", "model")
 """What strata are made of, as far as the texts have it."""
+MAJORITY = "majority"
+"""Who is called the rater of a merged sheet."""
 _SEPARATOR = " · "
 _COLUMNS = ["text_id", "prompt_id", "model", "text", "outcome"]
 
@@ -133,6 +136,81 @@ def _shared_out(n: int, sizes: Sequence[int]) -> list[int]:
                 shares[i] += 1
         left = n - sum(shares)
     return shares
+
+
+@dataclass(frozen=True, slots=True)
+class ShortPlace:
+    """A place of which a draw has fewer labels than a correction needs.
+
+    Attributes
+    ----------
+    place
+        Domain and condition as the prompts say, or another stratum and its value.
+    drawn, unit
+        How many units of it were drawn, and what they are ("people of either role", "texts").
+    least
+        How many a correction needs.
+    needed
+        Size of a draw that would have so many; None where the run has too few.
+    """
+
+    place: str
+    drawn: int
+    unit: str
+    least: int
+    needed: int | None
+
+    @property
+    def sentence(self) -> str:
+        """What a terminal says of it."""
+        would = f"--n {self.needed} should do"
+        if self.needed is None:
+            would = "the whole run has too few"
+        return (
+            f"these labels cannot correct {self.place}: they are of {self.drawn} {self.unit} "
+            f"there, and a correction needs {self.least}; {would}"
+        )
+
+
+def short_places(
+    texts: Iterable[Mapping[str, Any]],
+    n: int,
+    least: int,
+    *,
+    by: Sequence[str] | None = None,
+    seed: int = 0,
+) -> list[ShortPlace]:
+    """Return where a draw of `n` texts cannot correct anything, by the prompts' own arithmetic.
+
+    Parameters
+    ----------
+    texts, n, by, seed
+        As of `draw`.
+    least
+        People of a role whose labels a correction needs.
+    """
+    rows = list(texts)
+
+    def people_by_place(size: int) -> Counter[str]:
+        """People of one role: a power-laden text has one of each, a power-neutral one all its."""
+        people: Counter[str] = Counter()
+        for one in draw(rows, size, by=by, seed=seed):
+            known = (one.facts.get(name) for name in ("domain", "condition"))
+            apart = one.facts.get("condition") == "power-laden"
+            people[", ".join(filter(None, known)) or "all"] += (
+                1 if apart else int(sheet_row(one)["characters"])
+            )
+        return people
+
+    drawn, every, short = people_by_place(n), people_by_place(len(rows)), []
+    for place in sorted(every):
+        if drawn[place] < least:
+            sizes = range(n, len(rows) + 1)
+            # A larger draw holds a smaller one, so the people of a place grow with it.
+            at = bisect_left(sizes, least, key=lambda size: people_by_place(size)[place])
+            needed = sizes[at] if at < len(sizes) else None
+            short.append(ShortPlace(place, drawn[place], "people of a role", least, needed))
+    return short
 
 
 FACTS = ("text_id", "stratum", "stratum_size", "prompt_id", "domain", "model", "condition")
@@ -239,6 +317,13 @@ class Sheet:
     def unlabelled_strata(self) -> tuple[str, ...]:
         """Strata without a labelled text: nothing is known of the labels there."""
         return tuple(name for name in self.stratum_sizes if name not in self.weights)
+
+    @property
+    def note(self) -> str:
+        """Who labelled how many texts, for instruments and reports."""
+        of_many = self.rater == MAJORITY
+        who = "the majority of raters" if of_many else "one rater, whose errors nobody can see"
+        return f"people of {len(self.labels)} texts labelled by {who}"
 
     def gold_rows(self) -> Iterable[dict[str, Any]]:
         """Yield the labelled rows as `portrayal.raters.people.score_people` takes them."""
@@ -399,7 +484,7 @@ def merge_sheets(paths: Sequence[str | Path], out: Path) -> MajoritySheet:
         slots = {"subject": [label.subject for label in labels]}
         if labels and labels[0].object is not None:
             slots["object"] = [label.object for label in labels if label.object is not None]
-        cells = {"rater": "majority"} if labels else {}
+        cells = {"rater": MAJORITY} if labels else {}
         for slot, given in slots.items():
             # Names are compared without regard to case, and written as the first rater spells.
             spelled = {(name or "").casefold(): name or "" for name, _ in reversed(given)}

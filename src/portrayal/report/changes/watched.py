@@ -2,22 +2,25 @@
 
 import math
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import portrayal.report.changes.sheet as sheet
 import portrayal.report.formats as fmt
-from portrayal.comparison import Timeline, Watch, flat_rounds, watch_values
-from portrayal.records import finite
+from portrayal.comparison import Round, Timeline, Watch, flat_rounds, watch_values
+from portrayal.records import ALL, Estimate, finite
 from portrayal.reference.labels import speaking_of
 from portrayal.registry import form_of
 from portrayal.report.changes.dumbbells import figure_key, where_all
-from portrayal.report.changes.sheet import Download, change_words, row_label, span_words, subject
+from portrayal.report.changes.sheet import Download, change_words, row_label, span_words
 from portrayal.report.figures.declared import Declarations
 from portrayal.report.figures.figure import Figure, Spec
 from portrayal.report.figures.panels import Axis, reach, rule_at, tiled
 from portrayal.report.findings import q_words
 from portrayal.report.formats import short
+from portrayal.report.sentences import change_sentence
 from portrayal.report.strength import CLEAR, SOME, STRONG, FirstScreen, Stated
 from portrayal.report.view import study_named
 from portrayal.report.words import colour_of_group, measure_title
@@ -216,14 +219,34 @@ def _first(found: Watch, n_tested: int) -> FirstScreen:
     return FirstScreen(read, tuple(said), "", tuple(cannot))
 
 
+def watched_sentence(
+    row: Timeline, behind: Sequence[Estimate], rounds: tuple[str, str, str]
+) -> str:
+    """Return a watched change as a sentence without a full stop, the counts of both rounds first.
+
+    Parameters
+    ----------
+    row
+        The number over all rounds.
+    behind
+        Its estimates in the first and in the last round that have one.
+    rounds
+        What these two are called, and the round from which on it is changed.
+    """
+    sides = replace(row, value_a=behind[0].value, value_b=behind[-1].value)
+    said = change_sentence(sides, behind, rounds[:2])
+    return f"{said}; it changed from {rounds[2]} on"
+
+
 def _sentence(found: Watch, row: Timeline) -> Stated:
-    up = (row.change or 0.0) > row.null
-    since, seen = (found.rounds[(n or 1) - 1] for n in (row.start, row.alarm))
-    known = [fmt.number(value, form_of(row)) for value in row.values if value is not None]
-    headline = (
-        f"{subject(row.measure, row.place, row.group)} {'rose' if up else 'fell'} from "
-        f"round {row.start} ({since.when.isoformat()}) on, {known[0]} at first and {known[-1]} now"
+    seen = found.rounds[(row.alarm or 1) - 1]
+    have = [number for number, value in enumerate(row.values, 1) if value is not None]
+    first, last, start = (
+        f"round {n} ({found.rounds[n - 1].when.isoformat()})"
+        for n in (have[0], have[-1], row.start or 1)
     )
+    behind = [_record(found.rounds[n - 1], row) for n in (have[0], have[-1])]
+    headline = watched_sentence(row, behind, (first, last, start))
     facts = (
         f"{change_words(row, row.change)} ({span_words(row)})",
         f"first seen in round {row.alarm} ({seen.when.isoformat()})",
@@ -234,3 +257,16 @@ def _sentence(found: Watch, row: Timeline) -> Stated:
         evidence += " The interval at the last round holds no change again."
     strong = row.q is not None and row.q < CLEAR and row.is_still_changed
     return Stated(headline, facts, evidence, STRONG if strong else SOME)
+
+
+def _record(each: Round, row: Timeline) -> Estimate:
+    """The estimate of a round behind a number that it has."""
+    model = row.model_a if row.model_a != ALL or len(each.models) > 1 else each.models[0]
+    wanted = (row.measure, row.statistic, row.strata, row.group)
+    return next(
+        e
+        for e in each.run.records
+        if (e.measure, e.statistic, {k: v for k, v in e.strata.items() if k != "model"}, e.group)
+        == wanted
+        and e.strata.get("model", model) == model
+    )

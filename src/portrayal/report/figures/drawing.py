@@ -108,9 +108,21 @@ def _rows(spec: Spec) -> Spec:
     more = {"for": "position"} if several else {}
     found = _changed(spec, "y", change)
     if not several and "layer" in found:
-        # Bars leave room for the label above them.
+        y = next(e["y"] for e in _encodings(found) if e.get("y", {}).get("type") == "nominal")
+        # Bars leave room for the label above them, and so does the line of no difference.
         for i, part in enumerate(found["layer"]):
             mark = part.get("mark")
+            is_rule = isinstance(mark, dict) and mark.get("type") == "rule"
+            if is_rule and {*part["encoding"]} == {"x"}:
+                (line,) = part["data"]["values"]
+                ticks = [line | {y["field"]: row} for row in y["scale"]["domain"]]
+                short_line = {"type": "tick", "orient": "vertical", "color": mark["color"]}
+                found["layer"][i] = {
+                    "data": {"values": ticks},
+                    "mark": short_line | {"thickness": 1, "size": 0.6 * step, "opacity": 0.7},
+                    "encoding": part["encoding"] | {"y": y},
+                }
+                continue
             band = mark.get("height", {}) if isinstance(mark, dict) else {}
             if isinstance(band, dict) and "band" in band:
                 height = {"band": band["band"] * (step / (step + _LABEL))}

@@ -379,7 +379,7 @@ def glance(
         ("dot", f"{view.called(view.main)}: {what} and clustered interval"),
         *([("ring", "the same, not established")] if not all(map(is_sure, firsts)) else []),
         *([("small", "each model")] if len(view.models) > 1 else []),
-        *([("band", "what chance alone would give")] if any("nl" in d for d in data) else []),
+        *([("band", "what chance would give")] if any("nl" in d for d in data) else []),
     ]
     return {"key": "glance", "label": f"At a glance. {sentences}", "spec": spec, "legend": legend}
 

@@ -144,9 +144,31 @@
     typing = setTimeout(writeTexts, 800);
   }
 
+  // What the audit needs and nobody answered; a note in place of all answers will do.
+  function unanswered() {
+    const filled = (control) =>
+      control.type === "radio" ? control.checked : Boolean(control.value.trim());
+    const fields = controls.filter((c) => c.dataset.about === "field");
+    if (!fields.some(filled) && filled($("note"))) return [];
+    return [...document.querySelectorAll("[data-needed]")].filter(
+      (field) => !fields.some((c) => field.contains(c) && filled(c)),
+    );
+  }
+
   function finish() {
     if (leaving) return;
     writeTexts();
+    const left = unanswered();
+    if (left.length) {
+      const names = left.map((field) => field.dataset.needed).join(", ");
+      complain(
+        `Not done yet. To answer: ${names}. Where none of the answers fits, leave all of them open ` +
+          "and write a note.",
+      );
+      left[0].querySelector("[data-about]").focus();
+      return;
+    }
+    complain("");
     controls.filter((c) => "agreed" in c.dataset).forEach(answered);
     leaving = `/next?after=${data.place}`;
     push("done", "", "1", "done with this text");

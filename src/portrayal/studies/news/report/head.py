@@ -180,12 +180,12 @@ def _verdict(e: Estimate) -> str:
     """Whether chance explains a distance, and if that is not known, why."""
     q, number = q_of(e), fmt.plural(e.n_clusters, "headline")
     if is_sure(e):
-        return "Chance alone does not explain it"
+        return "Chance does not explain it"
     if e.null is None or e.value is None:
         why = e.status.no_test
         return "There is no null to hold it against" + (f": {why}" if why else "")
     if e.null.low <= e.value <= e.null.high:
-        return "This is within what chance alone can give"
+        return "This is within what chance can give"
     if q is not None and q >= SURE:
         return (
             "It lies outside that range, but not once the number of tests is allowed for "
