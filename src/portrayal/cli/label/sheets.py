@@ -138,8 +138,7 @@ def sheet(
             facts |= {"sheets": [*map(str, paths)], "classes": dict(chosen.classes)}
             show.as_json(facts | {"too_few": [asdict(each) for each in short]})
             return
-        drawn_of = (f"{name}: {n:,} of {of:,} texts" for name, (of, n) in chosen.classes.items())
-        show.line("\n".join(drawn_of))
+        show.line("\n".join(f"{k}: {n:,} of {of:,} texts" for k, (of, n) in chosen.classes.items()))
         width = f"expected width of a share of these texts: {chosen.width:.3f}"
         show.line(f"{len(chosen.texts):,} texts; {width}")
         _warn(short)
@@ -159,7 +158,7 @@ def sheet(
     if json:
         files = {"sheet": str(path), "instructions": str(path.with_suffix(".md"))}
         sizes = {"n_drawn": len(drawn), "n_texts": sum(strata.values()), "strata": strata}
-        show.as_json(files | sizes | {"too_few": [asdict(each) for each in short]})
+        show.as_json({**files, **sizes, "too_few": [asdict(each) for each in short]})
         return
     show.line(f"{path}: {len(drawn):,} of {sum(strata.values()):,} texts, {len(strata)} strata")
     _warn(short)
