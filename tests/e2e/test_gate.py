@@ -14,6 +14,8 @@ from command import invoke
 from e2e.conftest import QUICK, Portrayal, environment, write_lines
 from gating.conftest import stories
 from guards.tree import ROOT
+from portrayal.run import Run
+from support import vouch_again
 
 EXAMPLE = ROOT / "examples" / "gate"
 RULE = """passes = "no_excess_shown"
@@ -106,6 +108,7 @@ def test_inconclusive_is_3_and_unreadable_is_4(
     facts = json.loads(note.read_text())
     facts["outcomes"] = {"ok": 0, "refused": 450, "empty": 0, "failed": 0}
     note.write_text(json.dumps(facts))
+    vouch_again(Run(tmp_path / "run"))
     done = inside("gate", tmp_path / "run", "--against", place / "runs/base", "--policy", unread)
     assert done.status == 4, done.out
 

@@ -59,7 +59,11 @@ def test_bad_input_is_one_line_and_writes_nothing(inside, made, tmp_path):
     old = tmp_path / "old"
     shutil.copytree(made, old)
     (old / "2026-02-01" / "influences.parquet").unlink()
-    for folder, words in (("none", "is not a folder"), ("empty", "holds no run"), ("old", "sums")):
+    for folder, words in (
+        ("none", "is not a folder"),
+        ("empty", "holds no run"),
+        ("old", "is missing"),
+    ):
         done = inside("watch", folder, "--out", "page.html")
         assert done.status == 2
         assert words in done.err

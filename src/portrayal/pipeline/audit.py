@@ -396,19 +396,21 @@ def _measure(
         files=digests(files_named(asked.values())),
     )
     stage = Stage(run.path / "estimates")
-    run.manifest.open(MEASURED)
     made = is_whole(run.estimates_path) and is_whole(run.influences_path)
     if not (stage.is_complete(mark) and made):
-        stage.begin(mark)
         every = study.tables(run, options), group_tables(run, study, options, names)
         check_measures([name for name in measures if name not in study.measures], every)
         own = [made for tables in every for made in tables.estimates(measures)]
         chosen = options.level, options.seed
         estimates = with_q_in(options.population, own, chosen, study.stated, questions)
+        # What cannot be measured was refused by now, and leaves the run as it is.
+        run.manifest.open(MEASURED)
+        stage.begin(mark)
         write_parquet(influences_to_table(estimates), run.influences_path)
         write_parquet(estimates_to_table(estimates), run.estimates_path)
         stage.finish(mark, {"n_estimates": len(estimates)})
     reference = run.reference.note().get("source") if study.reference else None
+    run.manifest.open(MEASURED)
     keep_study(study, run)
     settings = {
         "study": study.name,

@@ -150,8 +150,7 @@ class Manifest:
 
     def vouches(self, page: str) -> bool:
         """Whether a page is of the estimates that there are now; it is as `problems` says."""
-        steps = self.steps()
-        return page in steps.get(REPORTED, {"made": ()})["made"] and not _is_stale(REPORTED, steps)
+        return page in self.steps().get(REPORTED, {"made": ()})["made"]
 
     @property
     def first_measured(self) -> str | None:
@@ -194,6 +193,8 @@ class Manifest:
                     **({"source": source} if source else {}),
                 }
             if MEASURED in names:
+                if REPORTED in steps and _is_stale(REPORTED, steps):
+                    del steps[REPORTED]  # pages of other estimates
                 content.setdefault("first_measured", datetime.now(tz=UTC).date().isoformat())
                 content["package"] = package_digests()
         seen.keep(held)
@@ -214,10 +215,7 @@ class Manifest:
 
     @contextmanager
     def recording(self, path: Path) -> Iterator[None]:
-        """Record a page, or a folder of its charts, that the block writes, where it is in the run.
-
-        Pages of other estimates than there are now leave the manifest.
-        """
+        """Record a page of the run, or a folder of its charts, that the block writes."""
         inside = path.is_relative_to(self.folder)
         start = path.relative_to(self.folder).as_posix() if inside else ""
         if step_of(start) != REPORTED:
@@ -227,14 +225,11 @@ class Manifest:
         yield
         read = self.made(MEASURED)
         paths = [path, *(each for each in path.glob("*"))]
+        blank = {"made": {}, "outside": {}, "portrayal": __version__, "read": read}
         with self._changing() as content:
-            blank: dict[str, Any] = {"made": {}, "outside": {}, "portrayal": __version__}
-            blank |= {"read": read}
-            entry: dict[str, Any] = content["steps"].get(REPORTED, blank)
-            entry = entry if entry["read"] == read else blank
+            made = content["steps"].setdefault(REPORTED, blank)["made"]
             for each in filter(Path.is_file, paths):
-                entry["made"][each.relative_to(self.folder).as_posix()] = digest(each)
-            content["steps"][REPORTED] = entry
+                made[each.relative_to(self.folder).as_posix()] = digest(each)
 
     def _forget(self, start: str) -> None:
         """Take a page, or a folder of its charts, out of the manifest."""
@@ -265,7 +260,7 @@ class Manifest:
                 trusted = "" if verify else expected
                 if seen.digest(file, status, trusted) != expected:
                     wrong[file] = CHANGED
-        for name in steps:
+        for name in steps.keys() - {REPORTED}:
             if _is_stale(name, steps):
                 wrong.setdefault(next(iter(steps[name]["made"]), name), STALE)
         for file in held.keys() - listed.keys() - wrong.keys():

@@ -67,6 +67,7 @@ from portrayal.measure.pairs.topics import (
 from portrayal.records import ALL, REFERENCE
 from portrayal.run import Run
 from portrayal.run.files import Kept, Shelf, write_atomically
+from portrayal.run.manifest import MEASURED
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 NULL = "originals exchanged at random with their texts; topics and their groups as fitted"
@@ -239,6 +240,7 @@ def read_topics(run: Run, paired: Paired, settings: TopicSettings) -> Topics:
             raise RunError(f"{run.path}: annotations and texts are out of step; audit it again.")
     topics = topics_of(paired, model, generated, reference, settings)
     path = topics_stage(run).folder / TABLES
+    run.manifest.open(MEASURED)
     write_atomically(path, json.dumps(_shown(topics), ensure_ascii=False, indent=1))
     return topics
 
