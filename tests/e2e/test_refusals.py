@@ -38,7 +38,8 @@ def test_files(
     if content is not None:
         (tmp_path / name).write_text(content, encoding="utf-8")
     inside("audit", "laissez-faire", "--texts", name, "--out", "r").refused(*words)
-    assert not _made(tmp_path / "r") - {"texts"}
+    # A manifest that vouches for nothing, and no table.
+    assert not _made(tmp_path / "r") - {"texts", "manifest.json", ".manifest.json.lock"}
     assert not list(tmp_path.glob("r/**/*.parquet"))
     inside("list", "estimates", "r").refused("r is not a run")
 

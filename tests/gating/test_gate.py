@@ -218,6 +218,7 @@ def test_other_instruments_are_refused_but_for_what_the_policy_names(runs, tmp_p
     shutil.copytree(runs / "base", tmp_path / "other")
     path = tmp_path / "other" / "audit.toml"
     path.write_text(path.read_text().replace("[options]", '[options]\nflavour = "x"'))
+    vouch_again(portrayal.Run(tmp_path / "other"))
     with pytest.raises(OptionError, match=r'despite = \["flavour"\]'):
         portrayal.gate(runs / "again", tmp_path / "other", policy())
     allowed = policy(despite=("flavour",))

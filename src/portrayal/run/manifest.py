@@ -209,7 +209,7 @@ class Manifest:
         # Of a step that is as its stage wants it, other inputs than before were no other inputs.
         if old := [name for name in there if name not in steps or _is_stale(name, steps)]:
             self.close(*old)
-        for name in steps.keys() - {*used, MEASURED, REPORTED}:
+        for name in sorted(steps.keys() - {*used, MEASURED, REPORTED}):
             if _is_stale(name, steps):
                 self.open(name)
 
@@ -260,13 +260,14 @@ class Manifest:
                 trusted = "" if verify else expected
                 if seen.digest(file, status, trusted) != expected:
                     wrong[file] = CHANGED
-        for name in steps.keys() - {REPORTED}:
+        for name in sorted(steps.keys() - {REPORTED}):
             if _is_stale(name, steps):
                 wrong.setdefault(next(iter(steps[name]["made"]), name), STALE)
-        for file in held.keys() - listed.keys() - wrong.keys():
+        for file in sorted(held.keys() - listed.keys() - wrong.keys()):
             # Readers take every part of a folder.
             if every or (_PART.fullmatch(file) and step_of(file) in steps):
-                wrong[file] = UNLISTED
+                is_old_page = step_of(file) == REPORTED and REPORTED not in steps
+                wrong[file] = STALE if is_old_page else UNLISTED
             elif file.endswith(".parquet") and not is_whole(self.folder / file):
                 wrong[file] = CUT_OFF
         seen.keep(held)
