@@ -269,6 +269,8 @@ def main() -> None:
     given = parser.parse_args()
     found = list(rows(given.data))
     weights = fit([row for row in found if not row[-1]])
+    # An honorific behind a name says what a title before it says, and few examples have one.
+    weights["honorific"] = max(weights.get("honorific", 0.0), weights["title"])
     held = [row for row in found if row[-1]]
     scored = [
         sum(weights.get(n, 0) * v for n, v in (Counter(row[2]) + row[3]).items()) + weights["bias"]

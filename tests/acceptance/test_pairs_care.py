@@ -58,8 +58,8 @@ def test_gemma_differs_as_published(run):
 
 
 def test_llama_3_differs_in_no_score(run):
-    """What is found of its words is how a text opens ("Mr [name], an 84-year-old ...")."""
-    assert set(stated(run, "llama3")) <= {"[name] an", "facility has"}
+    """What is found of its words is how a text opens ("Mr [name], an 84-year-old resident")."""
+    assert set(stated(run, "llama3")) <= {"[name] an", "facility has", "resident"}
 
 
 def test_t5_names_appearance_more_of_women(run):

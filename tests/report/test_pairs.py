@@ -37,6 +37,7 @@ from portrayal.studies.pairs.report.texts import (
     differing,
     pairs_reading,
 )
+from support import vouch_again
 
 from .test_browser import HOSTILE, opened, requests
 
@@ -160,6 +161,9 @@ def test_a_run_without_texts_has_figures_and_no_pairs_to_read(view: View, tmp_pa
     shutil.rmtree(tmp_path / "run" / "texts")
     (tmp_path / "run" / "texts").mkdir()
     shutil.rmtree(Run(tmp_path / "run").annotations(TEXT_SCORES.name).folder)
+    for step in ("texts", f"annotations/{TEXT_SCORES.name}"):
+        Run(tmp_path / "run").manifest.open(step)
+    vouch_again(Run(tmp_path / "run"))
     bare = View.of(Run(tmp_path / "run"))
     assert pairs_reading(bare) is None
     keys = [figure.key for figure in figures(bare)]
@@ -233,7 +237,7 @@ def test_nothing_found_is_said_in_standard_deviations(tmp_path: Path) -> None:
     view = audit(tmp_path / "run", rows)
     first = first_screen(view)
     assert first.stated == ()
-    assert first.none.endswith(" standard deviations.")
+    assert first.none.endswith(" standard deviations or more.")
     assert any(line.startswith("Nothing stated in ") for line in first.cannot)
 
 

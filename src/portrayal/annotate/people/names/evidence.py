@@ -238,8 +238,11 @@ def _run_features(  # noqa: PLR0912 (a feature each; run for every mention of ev
     if run.titles:
         sacred = low[first] in THINGS.deities or low[first] in tokens.local.sacred
         yield "title" if not sacred else "god's title" if god else f"title {low[first]}"
-    if tokens.local.honorifics and honorifics(tokens, run):
-        yield "honorific"
+    written = "".join(tokens.words[at] for at in run.parts)
+    if tokens.local.honorifics and (
+        honorifics(tokens, run) or len(written) > sum(len(low[at]) for at in run.parts)
+    ):
+        yield "honorific"  # behind the name, or written together with it ("Ramji")
     if run.score > 0:
         yield "letters"
     if place := place_in_text(tokens, first, end):
