@@ -76,7 +76,7 @@ COMPARED = (
 )
 PUBLISHED = ("score test", "exact", "Altman", "McNemar", "t test of independent", "Welch")
 """Tests by the published methods, texts or characters as independent."""
-NOTES = ("no_interval", "no_test", "named people", "reader_error")
+NOTES = ("no_interval", "no_test", "no_finding", "named people", "reader_error")
 """Instruments that say why a value has no interval or test, or how often a list applied."""
 
 
