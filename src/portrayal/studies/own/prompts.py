@@ -87,9 +87,13 @@ def _filled(file: DataFile, here: Keys) -> Iterator[dict[str, Any]]:
         if not values.get(slot):
             known = ", ".join(values) or "none"
             raise file.wrong((*here, "text"), f"{{{slot}}} has no values; there are {known}.")
-    for (number, text), combination in product(
-        enumerate(wordings, 1), [*product(*values.values())]
-    ):
+    # Made one by one, as lists of values may make more prompts than fit into memory.
+    filled_in = (
+        (number, text, combination)
+        for number, text in enumerate(wordings, 1)
+        for combination in product(*values.values())
+    )
+    for number, text, combination in filled_in:
         of = dict(zip(values, combination, strict=True))
         filled = {
             key: fill(value, of) if isinstance(value, str) else value
