@@ -61,35 +61,6 @@ def index(
         show.line(f"not shown: {counted(len(board.left_out), 'folder')}, such as {name} ({why})")
 
 
-def log(
-    run: RunPath,
-    /,
-    *,
-    to: Literal["mlflow", "wandb"],
-    experiment: str = "portrayal",
-    format: Format = "table",
-) -> None:
-    """Log a run's numbers, findings, page and settings to MLflow or Weights & Biases.
-
-    Example: portrayal log runs/first --to mlflow
-
-    Parameters
-    ----------
-    to
-        mlflow (MLFLOW_TRACKING_URI says where) or wandb (WANDB_MODE=offline: on this machine).
-    experiment
-        Experiment, or project.
-    """
-    from portrayal.report import log_run
-    from portrayal.run import Run
-
-    where = log_run(Run.open(run), to, experiment)
-    if format == "json":
-        show.as_json({"run": str(run), "to": to, "where": where})
-        return
-    show.line(f"logged to {to}: {where}")
-
-
 def replicate(
     study: str,
     /,

@@ -5,7 +5,6 @@ from portrayal.report.findings import correction_lines, reader_line
 from portrayal.report.first import finding_facts, finding_lines, kept_findings
 from portrayal.report.page import write_report
 from portrayal.report.schemas import SCHEMAS, schema
-from portrayal.report.tracking import log_run
 
 __all__ = [
     "SCHEMAS",
@@ -15,7 +14,6 @@ __all__ = [
     "finding_facts",
     "finding_lines",
     "kept_findings",
-    "log_run",
     "reader_line",
     "schema",
     "write_report",
