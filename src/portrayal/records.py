@@ -27,10 +27,9 @@ ALL = "all"
 REFERENCE = "reference"
 """The "model" of texts that people wrote, with which those of models are compared."""
 
-BY_HAND = ", corrected by hand"
-"""What a way of seeing is called, after its own name, where labels by hand correct it."""
-THE_SCORER = "the scorer"
-"""What it is called where estimates name none."""
+BASIS, CORRECTED = "basis", "corrected by hand"
+"""Stratum of an estimate that labels by hand correct, and its value there: beside it stands the
+same estimate as the scorer reads the texts, without this stratum."""
 
 TEXT_SD = "sd_between_texts"
 """Detail of a difference in scores: the standard deviation of the texts, in units of the score."""
@@ -376,6 +375,11 @@ class Estimate:
         of = (self.measure, self.statistic, self.unit, dict(self.strata), dict(self.group))
         text = json.dumps([self.study, *of], sort_keys=True, ensure_ascii=False)
         return f"e-{hashlib.blake2b(text.encode('utf-8', 'replace'), digest_size=5).hexdigest()}"
+
+    @property
+    def corrected(self) -> bool:
+        """Whether labels by hand correct it."""
+        return self.strata.get(BASIS) == CORRECTED
 
     @property
     def population(self) -> Population:

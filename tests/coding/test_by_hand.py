@@ -13,7 +13,6 @@ from portrayal.coding import open_project, write_labels
 from portrayal.coding.by_hand import HandProject
 from portrayal.collect.tables import read_table
 from portrayal.raters import Label, read_hand_labels
-from portrayal.records import BY_HAND
 from portrayal.run import Run, read_shards
 
 
@@ -78,7 +77,7 @@ def test_what_the_page_saves_is_the_table_that_audits_read(project: HandProject)
     again = portrayal.audit(
         "laissez-faire", out=run, factor=factor, hand_labels=str(project.path), **QUICK
     )
-    corrected = [e for e in again.records if any(v.endswith(BY_HAND) for v in e.strata.values())]
+    corrected = [e for e in again.records if e.corrected]
     assert {e.details["n_labelled"] for e in corrected if e.strata.get("domain") == "all"} == {150}
 
 

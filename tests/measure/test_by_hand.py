@@ -9,7 +9,7 @@ import pytest
 
 import portrayal
 from portrayal.errors import DataError
-from portrayal.records import BY_HAND, Estimate
+from portrayal.records import Estimate
 from portrayal.report.first import AS_READ, finding_lines, first_screen
 from portrayal.report.view import View
 from portrayal.run import Run
@@ -33,7 +33,7 @@ def side_by_side(run: Run, measure: str, **where: str) -> tuple[Estimate, Estima
         for e in run.records
         if e.measure == measure and where.items() <= {**e.strata, **e.group}.items()
     ]
-    (by_hand,) = (e for e in found if e.strata.get("seen_by", "").endswith(BY_HAND))
+    (by_hand,) = (e for e in found if e.corrected)
     (raw,) = (e for e in found if e is not by_hand)
     return raw, by_hand
 

@@ -13,7 +13,7 @@ from measure.test_by_hand import FACTOR, QUICK, stories
 from portrayal.errors import OptionError
 from portrayal.measure.drawing import classes_of, draw_for, field_for, join_sheets, short_strata
 from portrayal.raters import read_hand_labels
-from portrayal.records import BY_HAND
+from portrayal.records import BASIS
 from portrayal.run import Run, read_rows
 
 
@@ -126,7 +126,7 @@ def test_sheets_are_blind_and_correct_the_run_they_come_from(run: Run, tmp_path:
         if (e.measure, e.group.get("faith"), e.strata.get("domain"))
         == ("group_texts.v1", "one", "all")
         and e.strata["model"] == "unnamed"
-        and e.strata["seen_by"].endswith(BY_HAND)
+        and BASIS in e.strata
     )
     true = np.mean([faith == "one" for faith in truth.values()])
     assert found.details["low_here"] < true < found.details["high_here"]

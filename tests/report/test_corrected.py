@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from portrayal.records import BY_HAND, Estimate
+from portrayal.records import BASIS, CORRECTED, Estimate
 from portrayal.report.findings import correction_lines
 from portrayal.report.first import finding_lines
 from portrayal.report.page import render
@@ -79,10 +79,10 @@ def test_a_run_without_labels_says_nothing_of_them(make_run: Maker) -> None:
 
 def test_a_way_of_seeing_is_named_without_the_labels_that_corrected_it(make_run: Maker) -> None:
     seen = estimate(0.24, 0.19, 0.29, measure="group_share.v1", details={"naive": 0.31})
-    strata = {"seen_by": "words" + BY_HAND, "model": "m"}
+    strata = {"seen_by": "words", "model": "m", BASIS: CORRECTED}
     labels = {"hand_labels": "100 labels by 2 raters"}
     share = replace(seen, statistic="share", strata=strata, instruments=labels)
     _, moved = correction_lines(make_run([share]))
-    assert BY_HAND not in moved
+    assert CORRECTED not in moved
     saw = "the scorer saw 31.0 %, people say 24.0 % (19.0–29.0 %)."
     assert moved.replace("\u00a0", " ").endswith(saw)

@@ -10,7 +10,7 @@ from pathlib import Path
 from portrayal.errors import OptionError, PortrayalError
 from portrayal.gating.policy import parse_policy
 from portrayal.measure.matched import PAIR_DIFFERENCE
-from portrayal.records import ALL, TEXT_SD, Estimate
+from portrayal.records import ALL, BASIS, TEXT_SD, Estimate
 from portrayal.reference.labels import attribute_label, strata_parts
 from portrayal.run import Run, write_atomically
 
@@ -118,7 +118,7 @@ def _pair_rules(run: Run) -> Iterator[str]:
 
 _LITTLE = 0.2
 """Standard deviations of texts below which a difference is often called small."""
-_HOW = ("seen_by", "population")
+_HOW = ("seen_by", "population", BASIS)
 
 
 def _parts(e: Estimate) -> list[str]:

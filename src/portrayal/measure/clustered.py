@@ -20,9 +20,9 @@ import numpy.typing as npt
 from portrayal.measure.corrected import IMPOSSIBLE, HandSums
 from portrayal.measure.scope import Scope
 from portrayal.records import (
-    BY_HAND,
+    BASIS,
+    CORRECTED,
     EFFECTIVE,
-    THE_SCORER,
     Estimate,
     Fixed,
     Form,
@@ -159,7 +159,7 @@ class Ratios(Inference):
         return Null(1.0, low, high, scope.level, NO_CONTRAST)
 
 
-CORRECTED = "labels by hand correct it"
+CORRECTED_BESIDE = "labels by hand correct it"
 """Why a value as the scorer reads it is a detail, where a corrected one stands beside it."""
 
 
@@ -376,7 +376,7 @@ def estimates_of(
                 measure, sums.hand, found.corrected, i, scope, of_hand, naive=own_value, **told
             )
         if i in corrected and corrected[i].tests:
-            status = Status(detail=CORRECTED) | status
+            status = Status(detail=CORRECTED_BESIDE) | status
         if undefined is not None:
             stays = {"details": counts, "instruments": instruments, "status": status}
             yield scope.estimate(measure, value=None, undefined=undefined, **{**fields, **stays})
@@ -430,12 +430,11 @@ def corrected_estimate(
         One over the baseline's share, where the value is a share over it; why there is no such
         share.
     """
-    strata, value = fields["strata"], float(found.value[i])
-    scorer = next((name for name in ("seen_by", "classifier") if name in strata), "seen_by")
+    value = float(found.value[i])
     details = {"n_labelled": float(hand.labelled[i]), "labelled_of_group": float(hand.carried[i])}
     own = {
         **fields,
-        "strata": {**strata, scorer: strata.get(scorer, THE_SCORER) + BY_HAND},
+        "strata": {**fields["strata"], BASIS: CORRECTED},
         "n_units": max(float(hand.sums.whole[:, i].sum()), 0.0),
         "n_clusters": int(found.n_clusters[i]),
         "exclusions": {},

@@ -13,6 +13,7 @@ import portrayal.registry as registry
 from portrayal.errors import OptionError, PortrayalError
 from portrayal.records import (
     ALL,
+    BASIS,
     BEYOND_MARGINS,
     MINUS,
     REFERENCE,
@@ -358,7 +359,7 @@ def stated_changes(
     ratios = {_counted(e) for e, yes in zip(estimates, said, strict=True) if yes}
 
     def is_pooled(e: Estimate) -> bool:
-        return all(e.strata[name] == ALL for name in e.strata.keys() - {"model", "seen_by"})
+        return all(e.strata[name] == ALL for name in e.strata.keys() - {"model", "seen_by", BASIS})
 
     pooling = {e.measure for e in estimates if is_pooled(e)}
     return [

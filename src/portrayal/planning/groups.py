@@ -10,7 +10,7 @@ import numpy as np
 from portrayal.planning.assumptions import DEFAULTS, Assumption, likeness
 from portrayal.planning.effects import Detectable, Effects
 from portrayal.planning.power import counted_whole
-from portrayal.records import ALL, Estimate, Prompt
+from portrayal.records import ALL, BASIS, Estimate, Prompt
 from portrayal.reference import Factor
 from portrayal.reference.factors import NameSource
 from portrayal.reference.labels import shown_of
@@ -135,7 +135,7 @@ def _observations(factor: Factor, run: "Run | None") -> list[PlannedGroup]:
         if e.measure not in SHARES or list(e.group) != [factor.name]:
             continue
         # Of all strata together, and of the first model.
-        strata = {n: v for n, v in e.strata.items() if n not in ("model", "seen_by")}
+        strata = {n: v for n, v in e.strata.items() if n not in ("model", "seen_by", BASIS)}
         if e.strata["model"] == model and all(value == ALL for value in strata.values()):
             ways.setdefault(e.strata["seen_by"], []).append((e.group[factor.name], e, row))
     kept, found = run.influences, []

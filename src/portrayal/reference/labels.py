@@ -16,7 +16,7 @@ from typing import Any
 
 import portrayal.registry as registry
 from portrayal.errors import PortrayalError
-from portrayal.records import BY_HAND
+from portrayal.records import BASIS
 from portrayal.reference.factors import (
     ColumnSource,
     Factor,
@@ -32,8 +32,8 @@ PALETTE = (
     *("#882255", "#44AA99", "#999933", "#332288"),
 )
 """Colours of groups that have none of their own, in their order."""
-_MANNER = ("seen_by", "population")
-"""Strata that say how groups are seen and compared, not where."""
+_MANNER = ("seen_by", "population", BASIS)
+"""Strata that say how groups are seen, compared and corrected, not where."""
 _SEEN = {
     "words": "words",
     "names": "names",
@@ -164,9 +164,7 @@ def place_value(name: str, value: str, group: Mapping[str, str]) -> str:
     ('by pronouns and role words', 'Goa')
     """
     if name != "seen_by":
-        return f"against {value}" if name in _MANNER else value
-    if value.endswith(BY_HAND):
-        return place_value(name, value.removesuffix(BY_HAND), group) + BY_HAND
+        return f"against {value}" if name == "population" else value
     of_agreement = "factor" in group
     named = [group["factor"]] if of_agreement else list(group)
     known = [factor.sources for each in named if (factor := factor_shown(each)) is not None]

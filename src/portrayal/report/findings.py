@@ -17,11 +17,10 @@ from typing import Any
 import portrayal.report.formats as fmt
 from portrayal.records import (
     ALL,
-    BY_HAND,
+    BASIS,
     ERROR_HIGH,
     ERROR_LOW,
     ERROR_VALUE,
-    THE_SCORER,
     THESE,
     Estimate,
 )
@@ -474,8 +473,7 @@ def _moved_words(e: Estimate) -> str:
 
 
 def _place_by_hand(e: Estimate) -> str:
-    strata = {name: value.removesuffix(BY_HAND) for name, value in e.strata.items()}
-    strata = {name: value for name, value in strata.items() if value != THE_SCORER}
+    strata = {name: value for name, value in e.strata.items() if name != BASIS}
     return place_phrase(strata, e.group, e.study)
 
 

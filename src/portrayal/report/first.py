@@ -19,7 +19,6 @@ from portrayal.annotate.scores import AGENCY
 from portrayal.measure.corrected import MARKS, TOPIC
 from portrayal.records import (
     ALL,
-    BY_HAND,
     ERROR_LOW,
     FEW_PEOPLE,
     FEW_PROMPTS,
@@ -102,7 +101,7 @@ def unchecked(e: Estimate) -> str:
     "" where it rests on none, where people checked it, or where its errors are known.
     """
     known = ERROR_LOW in e.details or e.status.reader_error is not None
-    if known or any(value.endswith(BY_HAND) for value in e.strata.values()):
+    if known or e.corrected:
         return ""
     if e.strata.get("seen_by", "column") not in ("column", "codes", "names"):
         return next(iter(e.group), "")

@@ -17,7 +17,16 @@ from typing import Any
 
 import portrayal.reference.labels as shown
 import portrayal.report.formats as fmt
-from portrayal.records import ALL, BORNE_MOSTLY, BY_HAND, FEW_PEOPLE, Count, Estimate, Interval
+from portrayal.records import (
+    ALL,
+    BASIS,
+    BORNE_MOSTLY,
+    CORRECTED,
+    FEW_PEOPLE,
+    Count,
+    Estimate,
+    Interval,
+)
 from portrayal.reference.labels import strata_words, study_words
 from portrayal.registry import described, form_of
 from portrayal.report.view import no_difference
@@ -78,7 +87,7 @@ def where_words(e: Any) -> str:
 def place_phrase(strata: Mapping[str, str], group: Mapping[str, str], study: str = "") -> str:
     """Return where something of these strata is, as `where_words` does."""
     place = study_words(study).get("places", {}).get(strata.get("domain", ALL), "")
-    hidden = ("seen_by", "population", *(["domain"] if place else []))
+    hidden = ("seen_by", "population", BASIS, *(["domain"] if place else []))
     more = strata_words({k: v for k, v in strata.items() if k not in hidden}, group)
     where = ", ".join(part for part in (place, more) if part)
     return f" in {where}" if where else ""
@@ -321,8 +330,8 @@ def template_fields(e: Estimate) -> dict[str, str]:
         none = e.null.value
     above, baseline = (e.value or 0.0) > none, e.details.get("baseline")
     seen_by = strata_words({"seen_by": e.strata.get("seen_by", ALL)}, e.group)
-    if seen_by.endswith(BY_HAND):
-        seen_by = seen_by.removesuffix(BY_HAND) + (corrected_from(e) or BY_HAND)
+    if e.corrected:
+        seen_by = (seen_by + (corrected_from(e) or f", {CORRECTED}")).removeprefix(", ")
     return {
         **e.strata,
         "seen_by": f", {seen_by}" if seen_by else "",

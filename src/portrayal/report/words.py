@@ -9,7 +9,7 @@ from typing import Any
 
 import portrayal.reference.labels as shown
 import portrayal.report.formats as fmt
-from portrayal.records import BY_HAND, THE_SCORER, Estimate
+from portrayal.records import BASIS, CORRECTED, Estimate
 from portrayal.reference import load_factor
 from portrayal.reference.labels import PALETTE
 from portrayal.registry import described, form_of
@@ -172,16 +172,12 @@ def standing(estimates: Iterable[Estimate]) -> list[Estimate]:
     """Return the estimates that a page shows: each as labels by hand correct it, where they do."""
 
     def key(e: Estimate) -> tuple[Any, ...]:
-        strata = {name: value.removesuffix(BY_HAND) for name, value in e.strata.items()}
-        strata = {name: value for name, value in strata.items() if value != THE_SCORER}
-        return e.measure, e.statistic, frozenset(strata.items()), frozenset(e.group.items())
-
-    def by_hand(e: Estimate) -> bool:
-        return any(value.endswith(BY_HAND) for value in e.strata.values())
+        strata = frozenset(item for item in e.strata.items() if item[0] != BASIS)
+        return e.measure, e.statistic, strata, frozenset(e.group.items())
 
     every = list(estimates)
-    done = {key(e) for e in every if by_hand(e) and e.value is not None}
-    return [e for e in every if (e.value is not None if by_hand(e) else key(e) not in done)]
+    done = {key(e) for e in every if e.corrected and e.value is not None}
+    return [e for e in every if (e.value is not None if e.corrected else key(e) not in done)]
 
 
 def corrected_from(e: Estimate) -> str:
@@ -191,5 +187,6 @@ def corrected_from(e: Estimate) -> str:
     >>> corrected_from(Estimate(*own, -0.2, details={"naive": -0.1}))
     ', corrected by hand from −10.0 points'
     """
-    by_hand = "naive" in e.details
-    return f"{BY_HAND} from {fmt.number(e.details['naive'], form_of(e))}" if by_hand else ""
+    if "naive" not in e.details:
+        return ""
+    return f", {CORRECTED} from {fmt.number(e.details['naive'], form_of(e))}"

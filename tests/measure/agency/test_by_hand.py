@@ -23,7 +23,6 @@ from portrayal.measure.drawing import (
 from portrayal.measure.judging import judge_card
 from portrayal.measure.scope import Scope
 from portrayal.raters import read_hand_labels
-from portrayal.records import BY_HAND
 from portrayal.run import Run
 from portrayal.studies.agency.audit import AgencyOptions, read_texts
 
@@ -78,13 +77,8 @@ def drawn() -> list[tuple[str, str, str]]:
 def test_gaps_and_shares_stand_side_by_side(tmp_path: Path) -> None:
     run = audited(tmp_path, drawn())
     gaps = [e for e in run.records if e.measure == "agency_gap.v1" and e.strata["stratum"] == "all"]
-    (found,) = (e for e in gaps if e.strata["classifier"].endswith(BY_HAND))
-    (raw,) = (
-        e
-        for e in gaps
-        if e.strata["masking"] == found.strata["masking"]
-        and not e.strata["classifier"].endswith(BY_HAND)
-    )
+    (found,) = (e for e in gaps if e.corrected)
+    (raw,) = (e for e in gaps if e.strata["masking"] == found.strata["masking"] and not e.corrected)
     assert found.group == raw.group
     assert found.value is not None
     assert raw.value is not None
@@ -102,9 +96,7 @@ def test_gaps_and_shares_stand_side_by_side(tmp_path: Path) -> None:
     shares = [
         e
         for e in run.records
-        if e.measure == "agency_share.v1"
-        and e.strata["classifier"].endswith(BY_HAND)
-        and e.strata["stratum"] == "all"
+        if e.measure == "agency_share.v1" and e.corrected and e.strata["stratum"] == "all"
     ]
     assert {e.statistic for e in shares} == {"agentic", "communal", "ratio_gap"}
     both = {

@@ -9,7 +9,7 @@ import pytest
 
 import portrayal
 from portrayal.errors import DataError
-from portrayal.records import BY_HAND, Estimate
+from portrayal.records import Estimate
 from portrayal.report.sentences import template_fields
 from portrayal.run import Run
 
@@ -91,13 +91,14 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return audited(tmp_path_factory.mktemp("hand"), rows, labels(drawn(rows)))
 
 
-def of(run: Run, measure: str, group: str, seen_by: str) -> Estimate:
+def of(run: Run, measure: str, group: str, seen_by: str, *, corrected: bool = False) -> Estimate:
     wanted = (measure, group, seen_by, "all")
     found, *_ = [
         e
         for e in run.records
         if (e.measure, e.group.get("faith"), e.strata.get("seen_by"), e.strata.get("domain"))
         == wanted
+        and e.corrected == corrected
     ]
     return found
 
@@ -112,7 +113,7 @@ def test_shares_stand_side_by_side_as_words_and_as_people_say(run: Run) -> None:
         for group, members in (("sun", ("sun",)), ("all", ("sun", "moon"))):
             total[group] += said.count(words) * sum(t in members for t in here) / len(here)
     by_words = of(run, "group_share.v1", "sun", "words")
-    found = of(run, "group_share.v1", "sun", "words" + BY_HAND)
+    found = of(run, "group_share.v1", "sun", "words", corrected=True)
     assert by_words.value == pytest.approx(raw)
     assert found.value == pytest.approx(total["sun"] / total["all"])
     assert found.details["naive"] == pytest.approx(raw)
@@ -127,8 +128,8 @@ def test_shares_stand_side_by_side_as_words_and_as_people_say(run: Run) -> None:
 
 def test_the_corrected_ratio_may_be_stated_and_the_raw_one_may_not(run: Run) -> None:
     raw = of(run, "group_ratio.v1", "sun", "words")
-    found = of(run, "group_ratio.v1", "sun", "words" + BY_HAND)
-    share = of(run, "group_share.v1", "sun", "words" + BY_HAND)
+    found = of(run, "group_ratio.v1", "sun", "words", corrected=True)
+    share = of(run, "group_share.v1", "sun", "words", corrected=True)
     assert found.value == pytest.approx(share.value / 0.5)
     assert raw.status.detail is not None
     assert found.status.detail is None
@@ -139,7 +140,7 @@ def test_the_corrected_ratio_may_be_stated_and_the_raw_one_may_not(run: Run) -> 
 
 
 def test_a_group_without_a_label_is_not_corrected(run: Run) -> None:
-    found = of(run, "group_share.v1", "star", "words" + BY_HAND)
+    found = of(run, "group_share.v1", "star", "words", corrected=True)
     assert found.value is None
     most = 100 * (1 - 0.05 ** (1 / found.details["n_labelled"]))
     assert found.undefined == (
@@ -151,7 +152,7 @@ def test_a_group_without_a_label_is_not_corrected(run: Run) -> None:
 def test_few_labels_correct_nothing(tmp_path: Path) -> None:
     rows = stories()
     run = audited(tmp_path, rows, labels(drawn(rows, 12), raters=("ann",)))
-    found = of(run, "group_share.v1", "sun", "words" + BY_HAND)
+    found = of(run, "group_share.v1", "sun", "words", corrected=True)
     assert found.undefined is not None
     assert found.undefined.startswith("12 texts are labelled by hand here")
     assert "one rater" in found.instruments["hand_labels"]
@@ -161,7 +162,7 @@ def test_labels_that_were_picked_are_said_to_be(tmp_path: Path) -> None:
     rows = stories()
     picked = [row for row in rows if row["text"].startswith("A sunny")][:80]
     run = audited(tmp_path, rows, labels(picked))
-    found = of(run, "group_share.v1", "sun", "words" + BY_HAND)
+    found = of(run, "group_share.v1", "sun", "words", corrected=True)
     assert "these were not drawn at random" in found.instruments["hand_labels"]
 
 

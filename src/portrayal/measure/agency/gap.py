@@ -20,7 +20,7 @@ from portrayal.measure.agency.estimates import (
 )
 from portrayal.measure.agency.places import BLOCK, AgencyStratum, places
 from portrayal.measure.agency.texts import HUMAN, MOST_TOLD, WITHIN, AgencyTexts, association
-from portrayal.measure.clustered import CORRECTED, kept_sums, sums_by
+from portrayal.measure.clustered import CORRECTED_BESIDE, kept_sums, sums_by
 from portrayal.measure.scope import Scope
 from portrayal.records import (
     ALL,
@@ -153,7 +153,7 @@ def agency_gap(agency_texts: AgencyTexts, scope: Scope) -> Iterator[Estimate]:
             by_hand = list(corrected_gaps(agency_texts, place, *sides, base, scope))
             done = [e.group for e in by_hand if e.tests]
             for e in made:
-                corrected = Status(detail=CORRECTED if e.group in done else None)
+                corrected = Status(detail=CORRECTED_BESIDE if e.group in done else None)
                 yield replace(e, status=e.status | corrected)
             yield from by_hand
     human = {(p.task, p.condition, p.masking): p for p in found if _is_human(p)}

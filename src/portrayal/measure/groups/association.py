@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from portrayal.measure.clustered import (
-    CORRECTED,
+    CORRECTED_BESIDE,
     Inference,
     corrected_estimate,
     corrected_inference,
@@ -205,7 +205,7 @@ def association(group_texts: Crossings, scope: Scope) -> Iterator[Estimate]:
             }
             by_hand = list(_by_hand(lifts, place, i, common, scope))
             if any(one.tests for one in by_hand):
-                status |= Status(detail=CORRECTED)
+                status |= Status(detail=CORRECTED_BESIDE)
             yield scope.estimate(
                 ASSOCIATION,
                 value=None if undefined else value,
