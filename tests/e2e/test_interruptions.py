@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import pty
+import select
 import signal
 import subprocess
 import sys
@@ -153,8 +154,10 @@ def test_a_series_under_kills(inside: Portrayal, serve: Serve, tmp_path: Path) -
     whole = server.answered.total()
     append = (*model, "--append", "rounds")
     asking = _start(tmp_path, *append)
+    until = time.monotonic() + PATIENCE
     while server.answered.total() < whole + 40:
         assert asking.poll() is None, asking.communicate()
+        assert time.monotonic() < until
         time.sleep(0.01)
     os.killpg(asking.pid, signal.SIGKILL)
     asking.communicate()
@@ -172,6 +175,10 @@ def test_a_series_under_kills(inside: Portrayal, serve: Serve, tmp_path: Path) -
     assert whole <= server.answered.total() - whole <= whole + 4
     first = (tmp_path / "rounds" / "2026-01-01" / "estimates.parquet").read_bytes()
     assert (day / "estimates.parquet").read_bytes() == first
+
+
+PATIENCE = 120
+"""Seconds that a command on a terminal may show nothing."""
 
 
 class Terminal:
@@ -199,7 +206,7 @@ class Terminal:
 
     def wait_for(self, words: str) -> None:
         """Read what is shown until these words are."""
-        until = time.monotonic() + 120
+        until = time.monotonic() + PATIENCE
         while words not in self.shown:
             assert time.monotonic() < until, self.shown
             assert self._read(), self.shown
@@ -215,6 +222,10 @@ class Terminal:
         return self.process.wait(timeout=60)
 
     def _read(self) -> bool:
+        """Read what is shown next; False at the end. What shows nothing for long is ended."""
+        if not select.select([self._master], [], [], PATIENCE)[0]:
+            os.killpg(self.process.pid, signal.SIGABRT)
+            raise AssertionError(f"nothing was shown for {PATIENCE} s, after: {self.shown}")
         try:
             part = os.read(self._master, 65536)
         except OSError:  # Linux says so at the end
