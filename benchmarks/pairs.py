@@ -26,7 +26,6 @@ import pandas as pd
 import pyarrow as pa
 
 import portrayal
-from portrayal.annotate.topics import TopicModel
 from portrayal.measure import Scope, with_q_values
 from portrayal.measure.matched import MatchedSets, MatchedTexts
 from portrayal.measure.matched.differences import pair_difference
@@ -46,16 +45,6 @@ class Remembered(MatchedTexts):
     known: dict[int, Halves] = field(default_factory=dict)
     turned: frozenset[int] = frozenset()
     planted: frozenset[int] = frozenset()
-    model: TopicModel | None = None
-    topic_shares: np.ndarray | None = None  # of each topic, shape (n_topics, n_sets, n_groups)
-
-    def topics(self, _chosen: Sequence[int], _seed: int) -> TopicModel | None:
-        """The topics of the texts: which half is whose is not known to them, so they stay."""
-        return self.model
-
-    def shares(self, _model: TopicModel, chosen: Sequence[int]) -> np.ndarray:
-        turned = np.array([i in self.turned for i in chosen])
-        return _turned(self.topic_shares[:, chosen], turned)
 
     def halves(self, chosen: Sequence[int]) -> Iterator[tuple[int, Halves]]:
         for i in chosen:
@@ -89,12 +78,10 @@ def worlds(texts: Remembered, n: int, seed: int, sources: int | None) -> Iterato
         sets = part_of(every, index, source=owner, sources=names, answers=every.answers[:0])
         value, neutral = (_turned(x, turned) for x in (sets.value, sets.neutral))
         known = {i: texts.known.get(int(old), {}) for i, old in enumerate(index.tolist())}
-        shares = None if texts.topic_shares is None else texts.topic_shares[:, index]
         yield replace(
             texts,
             sets=replace(sets, value=value, neutral=neutral),
             known=known,
-            topic_shares=shares,
             turned=frozenset(np.flatnonzero(turned).tolist()),
         )
 
@@ -156,13 +143,8 @@ def read(path: str, source: str, model: str | None) -> Remembered:
         )
         sets = replace(sets, models=(model,), model=np.zeros(len(at), dtype=np.int64))
         texts = replace(texts, sets=sets)
-    chosen, scope = list(range(len(sets.model))), Scope("pairs")
-    known = dict(texts.halves(chosen))
-    parts = [texts.parts(code, scope)[0] for code in range(len(sets.models))]
-    topics = texts.topics([i for proposing in parts for i in proposing], scope.seed)
-    shares = None if topics is None else texts.shares(topics, chosen)
-    remembered = Remembered(texts.sets, texts.run, texts.locale, known=known)
-    return replace(remembered, model=topics, topic_shares=shares)
+    known = dict(texts.halves(list(range(len(sets.model)))))
+    return Remembered(texts.sets, texts.run, texts.locale, known=known)
 
 
 def plant(texts: Remembered, score: str, amount: float) -> Remembered:
@@ -300,7 +282,7 @@ def main() -> None:
     if given.power:
         power(texts, given.worlds, given.sources, scope)
         return
-    kinds = dict.fromkeys(("score", "word", "phrase", "opening", "topic"), 0)
+    kinds = dict.fromkeys(("score", "word", "phrase", "opening"), 0)
     any_stated = 0
     for world in worlds(texts, given.worlds, 1, None):
         found = stated(world, scope)

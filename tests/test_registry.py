@@ -129,7 +129,7 @@ def test_a_package_that_cannot_be_loaded_is_named(points, tmp_path, monkeypatch,
     (tmp_path / "broken_words.py").write_text(code)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "broken_words", raising=False)
-    points(("broken.v1", "broken_words:X"), ("whole.v1", "portrayal.measure.pairs:PAIR_FATES"))
+    points(("broken.v1", "broken_words:X"), ("whole.v1", "portrayal.measure.pairs:REFUSALS"))
     with pytest.raises(PluginError, match=r"'broken\.v1'.*broken_words.*pip uninstall") as raised:
         registry.get("measures", "broken")
     assert "\n" not in str(raised.value)

@@ -206,10 +206,8 @@ CASES = {
     ),
     "refusals.v1": Case("share", WRITER, set(), _share, study="news"),
     "text_lengths.v1": Case("mean", WRITER, set(), lambda v: v > 0.0, study="news"),
-    "pair_fates.v1": Case("count", WRITER, {"fate"}, _count, study="news"),
     "group_texts.v1": Case("share", SEEN, FACTORS, _share, study=FACTOR),
     "group_share.v1": Case("share", SEEN, FACTORS, _share, study=FACTOR),
-    "group_mentions.v1": Case("share", SEEN, FACTORS, _share, study=FACTOR),
     "people_share.v1": Case("share", SEEN, FACTORS, _share, study=FACTOR),
     "group_ratio.v1": Case("ratio", {*SEEN, "population"}, FACTORS, _ratio, 1.0, study=FACTOR),
     "people_ratio.v1": Case("ratio", {*SEEN, "population"}, FACTORS, _ratio, 1.0, study=FACTOR),
@@ -222,9 +220,6 @@ CASES = {
     "pair_words.v2": Case(
         *("difference", {"model", "word", "kind", "part"}, {"gender"}),
         *(lambda v: abs(v) <= 1.0, 0.0, "pairs"),
-    ),
-    "pair_similarity.v2": Case(
-        "mean difference", {"model", "of", "part"}, {"gender"}, _share, study="pairs"
     ),
     "topic_use.v1": Case("chi2", PAIRED, set(), _ratio, study="news"),
 }

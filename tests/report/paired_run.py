@@ -101,8 +101,6 @@ def _of_model(model: str) -> Iterator[Estimate]:
         where = _where(model, form)
         yield estimate("refusals.v1", "share", 0.2 if form == "biased" else 0.0, **where)
         yield estimate("text_lengths.v1", "mean", 290.0, half=15, **where)
-        for fate, n in (("paired", 38), ("refused", 2)):
-            yield estimate("pair_fates.v1", "count", float(n), group={"fate": fate}, **where)
         for attribute in GROUPS:
             for lexicon in LISTS[attribute]:
                 for level in LEVELS:

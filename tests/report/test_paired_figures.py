@@ -48,7 +48,7 @@ def test_each_level_and_attribute_has_a_figure(drawn: dict[str, Figure]) -> None
     levels = [key for key in drawn if key.startswith("level-")]
     assert len(levels) == 8
     assert {"equal-length", "by-word-list", "group-change", "topic-use"} <= set(drawn)
-    assert {"refusals", "text-lengths", "pair-fates"} <= set(drawn)
+    assert {"refusals", "text-lengths"} <= set(drawn)
     assert {key for key in drawn if key.startswith("forms-")} == {
         "forms-word-gender",
         "forms-sentence-sentiment-gender",

@@ -213,24 +213,6 @@ OF_TEXTS = {
         "48 of 160 answers for women say “family”, and 3 of 160 answers for men to the same "
         "requests",
     ),
-    "a topic": (
-        made(
-            *("pair_words.v2", -0.109, -0.17, -0.04),
-            n_units=42.0,
-            details={"with_first": 3.616, "with_second": 8.194},
-            **{**WORD, "strata": {**WORD["strata"], "kind": "topic", "word": "good, time, day"}},
-        ),
-        "Answers for men give 19.5 % of their words to the topic “good, time, day”, answers for "
-        "women 8.61 %",
-    ),
-    "how alike the answers are": (
-        made(
-            *("pair_similarity.v2", -0.03, -0.05, -0.01),
-            **{**PAIR, "group": {"who": "all"}, "strata": {"model": "unnamed", "part": "all"}},
-        ),
-        "Answers to a request about two people share 3 points less of their words and phrases "
-        "than two answers to one request",
-    ),
     "texts that show a group": (
         made(
             *("group_ratio.v1", 0.38, 0.3, 0.5),

@@ -142,8 +142,8 @@ def test_keys_that_match_nowhere_are_an_error(tmp_path: Path) -> None:
 def test_texts_that_cannot_be_read_leave_counts_and_a_report(tmp_path: Path, text: str) -> None:
     texts = [row | {"text": text} for row in REWRITTEN]
     run = _audit(tmp_path / "run", texts=texts, reference=NAMED, topics=(2,), report=True)
-    fates = {e.group["fate"]: e.value for e in run.records if e.measure == "pair_fates.v1"}
-    assert fates == {"refused" if text else "empty": 3.0}
+    lost = [e.exclusions for e in run.records if e.measure == "text_lengths.v1" and not e.n_texts]
+    assert lost == [{"refused" if text else "empty": 3}]
     assert portrayal.write_report(run).is_file()
 
 

@@ -231,8 +231,6 @@ class Marks:
         return (value - self.low) / (self.high - self.low) if known else np.nan
 
 
-TOPIC, OTHER = "topic", "other"
-"""The field of topics that whole texts are about, and what is said of one that is about none."""
 _NO = ("no", "not toxic", "0")
 OUTCOME = "outcome"
 MARKS = {

@@ -20,7 +20,7 @@ from portrayal.annotate.groups import text_sources
 from portrayal.annotate.scores import AGENCY, SENTIMENT, TEXT_SCORES, TOXICITY, scores_of
 from portrayal.collect.tables import read_table, write_table
 from portrayal.errors import DataError, OptionError
-from portrayal.measure.corrected import FEWEST, MARKS, ORIGINAL, OTHER, OUTCOME, TOPIC
+from portrayal.measure.corrected import FEWEST, MARKS, ORIGINAL, OUTCOME
 from portrayal.raters import HandTable
 from portrayal.raters.people import ShortPlace
 from portrayal.raters.sheets import check_new
@@ -71,14 +71,8 @@ def label_fields(run: Run) -> list[str]:
     settings, numbers = run.settings(), _scores(run)
     answers = any(name.startswith(_OF_OUTCOMES) for name in settings["measures"])
     scores = (name for name in MARKS if name in numbers or sentence_stage(run, name))
-    own = [*([OUTCOME] if answers else []), *scores, *([TOPIC] if topics_of(run) else [])]
+    own = [*([OUTCOME] if answers else []), *scores]
     return [*(load_factor(each).name for each in settings["options"].get("factor", ())), *own]
-
-
-def topics_of(run: Run) -> list[str]:
-    """Return the topics that estimates of a run name, of which people can say which a text has."""
-    found = (e.strata for e in run.records if e.strata.get("kind") == TOPIC)
-    return list(dict.fromkeys(strata["word"] for strata in found))
 
 
 def sentence_stage(run: Run, field: str) -> str:
@@ -120,8 +114,6 @@ def choices_of(run: Run, field: str) -> list[str]:
     """Return what people may say of a text or sentence, in the order of a page."""
     if field in MARKS:
         return list(dict.fromkeys(NAMES[field]))
-    if field == TOPIC:
-        return [*topics_of(run), OTHER]
     every = map(load_factor, run.settings()["options"]["factor"])
     keys = (key for factor in every if factor.name == field for key in factor.keys)
     return list(dict.fromkeys((*keys, *BESIDE)))
@@ -136,7 +128,7 @@ def field_for(run: Run, wanted: str) -> str:
         Naming the fields that texts of this run have.
     """
     known = label_fields(run)
-    factors = [name for name in known if name not in (*MARKS, TOPIC)]
+    factors = [name for name in known if name not in MARKS]
     words = {part for each in wanted.split() for part in each.split("=")}
     stem = wanted.strip().partition(" ")[0].partition(".v")[0]
     words |= {part for word in words for part in word.partition(".v")[0].split("_")}
@@ -179,12 +171,11 @@ def classes_of(run: Run, field: str, *, unsure: bool = True) -> dict[tuple[str, 
 
     Keys are text_id and unit, the number of the sentence or "". With `unsure` texts near the middle
     of a scale, and those on which the sources of a factor differ, are a class of their own; else
-    the first source alone speaks. Texts are of one class where what they are about is labelled.
+    the first source alone speaks.
     """
-    if field in (OUTCOME, TOPIC):
+    if field == OUTCOME:
         every = (rows for (rows,) in read_shards(run.texts, ["text_id", "outcome"]))
-        texts = {(row["text_id"], ""): row["outcome"] for t in every for row in t.to_pylist()}
-        return {u: "text" for u, o in texts.items() if o == "ok"} if field == TOPIC else texts
+        return {(row["text_id"], ""): row["outcome"] for t in every for row in t.to_pylist()}
     if field in MARKS:
         found = numbers_of(run, field)
         return {

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from portrayal.annotate.group_labels import repeated_responses
 from portrayal.errors import DataError
-from portrayal.measure.corrected import TOPIC, labelled_texts
+from portrayal.measure.corrected import labelled_texts
 from portrayal.measure.drawing import class_of_label, classes_of
 from portrayal.raters import HandTable
 from portrayal.reference.factors import load_factor
@@ -140,12 +140,10 @@ def judge_card(
     Raises
     ------
     DataError
-        Where nothing of the field is labelled, or a text that the run has not; of topics.
+        Where nothing of the field is labelled, or a text that the run has not.
     """
     if not table.labels.get(field):
         raise DataError(f"{table.path}: no text has a label of {field}.")
-    if field == TOPIC:
-        raise DataError("texts have shares of topics, which a card of classes cannot compare.")
     said = classes_of(run, field, unsure=False)
     prompts = read_prompts(run.prompts_path) if by else {}
     named = labelled_texts(run, table, field, ["prompt_id"], originals=bool(run.reference.parts()))

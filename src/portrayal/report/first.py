@@ -16,7 +16,7 @@ import portrayal.report.about as about
 import portrayal.report.formats as fmt
 from portrayal._version import __version__
 from portrayal.annotate.scores import AGENCY
-from portrayal.measure.corrected import MARKS, TOPIC
+from portrayal.measure.corrected import MARKS
 from portrayal.records import (
     ALL,
     ERROR_LOW,
@@ -106,8 +106,8 @@ def unchecked(e: Estimate) -> str:
     if e.strata.get("seen_by", "column") not in ("column", "codes", "names"):
         return next(iter(e.group), "")
     score = e.strata.get("score") or e.strata.get("level", "").removeprefix("sentence_")
-    if score in MARKS or e.strata.get("kind") == TOPIC:
-        return TOPIC if score not in MARKS else score
+    if score in MARKS:
+        return score
     return AGENCY if "masking" in e.strata else ""
 
 

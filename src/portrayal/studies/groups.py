@@ -28,7 +28,6 @@ MEASURES = (
     "people_share.v1",
     "people_ratio.v1",
     "group_texts.v1",
-    "group_mentions.v1",
     "association.v1",
 )
 """Measures of the groups of any factor, in the order of the report."""

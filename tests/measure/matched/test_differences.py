@@ -116,12 +116,7 @@ def test_answers_to_one_request_are_the_floor(audited):
     run = audited(pairs(samples=3))
     found = one(run, "length")
     assert found.details["sd_of_answers"] > 0
-    (alike,) = [e for e in differences(run, "pair_similarity") if e.statistic == "difference"]
-    assert alike.value < 0
-    single = audited(pairs())
-    assert "sd_of_answers" not in one(single, "length").details
-    (none,) = [e for e in differences(single, "pair_similarity") if e.statistic == "difference"]
-    assert none.undefined == "no request was answered twice"
+    assert "sd_of_answers" not in one(audited(pairs()), "length").details
 
 
 def test_of_three_groups_each_stands_against_the_others(audited):

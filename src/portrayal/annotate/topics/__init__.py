@@ -6,11 +6,10 @@ is saved as JSON and plain arrays, and can be used for other texts. Inference ne
 numpy and scipy; fitting needs gensim (`pip install "portrayal[news]"`).
 """
 
-from portrayal.annotate.topics.corpus import Bags, TooFewTextsError
+from portrayal.annotate.topics.corpus import Bags
 from portrayal.annotate.topics.fit import (
     TABLES,
     TopicSettings,
-    fit_texts,
     fit_topics,
     saved_topics,
     topics_stage,
@@ -26,11 +25,9 @@ from portrayal.annotate.topics.model import (
 __all__ = [
     "TABLES",
     "Bags",
-    "TooFewTextsError",
     "TopicModel",
     "TopicSettings",
     "TopicTexts",
-    "fit_texts",
     "fit_topics",
     "load_topics",
     "read_topic_texts",

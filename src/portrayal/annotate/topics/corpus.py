@@ -223,17 +223,6 @@ def read_corpus(run: Run, seed: int) -> TopicCorpus:
     return TopicCorpus(words, bags.take(order), held_out)
 
 
-def corpus_of(texts: Iterable[str]) -> TopicCorpus:
-    """Return texts, in their order, as a corpus of which none is held out; raises as above."""
-    numbers = _Numbers()
-    bags = bags_of(map(numbers.of, texts))
-    words, bags = _prune(numbers.words, bags)
-    bags = bags.take(np.flatnonzero(np.diff(bags.start)))
-    if len(bags) < 2 or not words:
-        raise TooFewTextsError("topics need at least two texts that share words")
-    return TopicCorpus(words, bags, np.zeros(len(bags), dtype=bool))
-
-
 class _Numbers(dict[str, int]):
     """Number of the lemma of every form met so far."""
 

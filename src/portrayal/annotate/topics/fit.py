@@ -7,7 +7,7 @@ foretells the other, with the topics' mean word shares: it gets worse again wher
 many.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from itertools import pairwise
@@ -24,7 +24,6 @@ from portrayal.annotate.topics.corpus import (
     Ints,
     TooFewTextsError,
     TopicCorpus,
-    corpus_of,
     lemmas,
     read_corpus,
 )
@@ -455,24 +454,6 @@ def fit_corpus(corpus: TopicCorpus, settings: TopicSettings, say: Say) -> TopicM
         "tried": tried,
         "reason": reason,
     }
-    topics = lda.state.get_lambda()
-    return TopicModel(corpus.words, topics, lda.alpha, lda.eta, corpus.word_count, facts)
-
-
-def fit_texts(texts: Iterable[str], k: int, *, passes: int, seed: int) -> TopicModel:
-    """Fit `k` topics to texts, which are read `passes` times.
-
-    Raises
-    ------
-    TooFewTextsError
-        When no two texts share words.
-    MissingExtraError
-        When gensim or the lemmatiser is not installed.
-    """
-    corpus = corpus_of(texts)
-    n = len(corpus.bags)
-    lda = fit_lda(corpus.bags, corpus.words, k, passes=passes, chunk=chunk_for(n), seed=seed)
-    facts = {"seed": seed, "documents": n, "passes": passes}
     topics = lda.state.get_lambda()
     return TopicModel(corpus.words, topics, lda.alpha, lda.eta, corpus.word_count, facts)
 

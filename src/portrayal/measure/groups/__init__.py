@@ -1,4 +1,4 @@
-"""Groups of any factor: which share of texts, mentions and people they have, over baselines.
+"""Groups of any factor: which share of texts and people they have, over baselines.
 
 Every measure here reads `GroupTexts` and holds for any factor; a factor is a TOML file
 (`portrayal.reference.factors`), so a question about religion, caste or age takes no code.

@@ -1,4 +1,4 @@
-"""Shares of groups: of texts or people, of mentions, and over the baselines of the factor."""
+"""Shares of groups: of texts or people, and over the baselines of the factor."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -29,7 +29,6 @@ SOURCE = "Shieh et al. 2025, Eq. 1 (share over baseline), for the groups of any 
 DRAWN = "names drawn at random from the bearers of the name table"
 NO_UNIT = {
     "text": "no text shows any group",
-    "mention": "no group is mentioned",
     "person": "nobody's group is seen",
 }
 
@@ -168,15 +167,6 @@ def people_share(group_texts: GroupTexts, scope: Scope) -> Iterator[Estimate]:
     yield from _shares(PEOPLE_SHARE, group_texts, scope, _decided)
 
 
-def group_mentions(group_texts: GroupTexts, scope: Scope) -> Iterator[Estimate]:
-    """Yield the share of a group among all mentions of groups."""
-
-    def mentioned(observed: Observation) -> tuple[FloatArray, FloatArray, None]:
-        return observed.mentions, observed.mentions.sum(1, keepdims=True), None
-
-    yield from _shares(GROUP_MENTIONS, group_texts, scope, mentioned)
-
-
 def group_ratio(group_texts: GroupTexts, scope: Scope) -> Iterator[Estimate]:
     """Yield the share of a group among texts over its share in each baseline of the factor."""
     yield from _ratios(GROUP_RATIO, group_texts, scope)
@@ -309,18 +299,6 @@ PEOPLE_SHARE = _component(
     figure="dots",
     reading="Share among the people of whom the source can tell; the others are counted. Shares "
     "of a name's bearers describe these bearers, never a person.",
-    findings=0,
-)
-GROUP_MENTIONS = _component(
-    group_mentions,
-    summary="Which share a group has among all mentions of groups.",
-    unit="mention",
-    range="0 to 1; the shares of a factor sum to 1",
-    undefined_when="no group is mentioned",
-    equation="mentions of the group / mentions of all groups of the factor",
-    title="Share of mentions",
-    figure="table",
-    reading="Share among all mentions; a text that mentions a group often counts as often.",
     findings=0,
 )
 GROUP_RATIO = _component(

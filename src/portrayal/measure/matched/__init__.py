@@ -6,11 +6,10 @@ measured within sets, so what requests differ in never counts.
 
 from portrayal.measure.matched.differences import PAIR_DIFFERENCE
 from portrayal.measure.matched.sets import MatchedSets, matched_sets
-from portrayal.measure.matched.words import PAIR_SIMILARITY, PAIR_WORDS, MatchedTexts
+from portrayal.measure.matched.words import PAIR_WORDS, MatchedTexts
 
 __all__ = [
     "PAIR_DIFFERENCE",
-    "PAIR_SIMILARITY",
     "PAIR_WORDS",
     "MatchedSets",
     "MatchedTexts",

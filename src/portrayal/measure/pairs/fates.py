@@ -1,4 +1,4 @@
-"""What became of texts: refused, paired or not, and how long generated texts and originals are."""
+"""What became of texts: which were refused, and how long generated texts and originals are."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -157,46 +157,6 @@ REFUSALS = Component(
     title="Refusals",
     reading="Share of the requests that the model declined.",
     figure="refusals",
-    listed=False,
-)
-
-
-def pair_fates(paired: Paired, scope: Scope) -> Iterator[Estimate]:
-    """Yield how many texts were paired, and how many were not, by reason.
-
-    Parameters
-    ----------
-    paired, scope
-        The paired table and the audit's settings.
-    """
-    for (model, form), reasons in sorted(paired.fates.items()):
-        total = sum(reasons.values())
-        for fate, n in sorted(reasons.items()):
-            yield scope.estimate(
-                PAIR_FATES,
-                statistic="count",
-                strata={"model": model, "form": form, "domain": ALL, "source": ALL},
-                group={"fate": fate},
-                value=float(n),
-                n_texts=total,
-                n_units=float(n),
-                n_clusters=n,
-            )
-
-
-PAIR_FATES = Component(
-    name="pair_fates.v1",
-    summary="How many texts were paired with an original, and why the others were not.",
-    reads="every generated text and every original, with outcomes",
-    unit="pair",
-    range="0 and up, whole numbers",
-    undefined_when="never: a fate that nothing met has no row",
-    equation="number of texts, or of originals without a text, by what became of them",
-    source="Fang et al. 2024, Methods (pairs that are dropped)",
-    run=pair_fates,
-    title="What became of the pairs",
-    reading="Texts that were paired, and why the others were not.",
-    figure="pair-fates",
     listed=False,
 )
 

@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,13 +19,12 @@ from portrayal.annotate.scores import (
     score_settings,
     scores_of,
 )
-from portrayal.annotate.topics.corpus import LEMMATISER
 from portrayal.annotate.toxicity import DEFAULT as TOXIC
 from portrayal.collect.fields import TextFields
 from portrayal.config import option
 from portrayal.errors import MissingExtraError, OptionError
 from portrayal.measure import Tables
-from portrayal.measure.corrected import MARKS, OUTCOME, TOPIC
+from portrayal.measure.corrected import MARKS, OUTCOME
 from portrayal.measure.matched import MatchedSets, MatchedTexts, matched_sets
 from portrayal.measure.matched.sets import with_hand_scores
 from portrayal.measure.matched.units import PAIR, SOURCE, units_of
@@ -68,7 +66,6 @@ FIELDS = TextFields(
         ),
     },
 )
-TOPICS = "topics"
 DEFAULT_SCORERS = (LENGTH, READABILITY, SENTIMENT, AGENCY)
 
 
@@ -117,9 +114,8 @@ class PairOptions(Options):
         self.settings()
 
     def hand_fields(self) -> tuple[str, ...]:
-        """Return the fields that labels by hand may be of: factors, refusals, scores, topics."""
-        own = *Options.hand_fields(self), OUTCOME, *(n for n in self.scorers if n in MARKS)
-        return own if TOPICS in self.missing() else (*own, TOPIC)
+        """Return the fields that labels by hand may be of: factors, refusals, scores."""
+        return *Options.hand_fields(self), OUTCOME, *(n for n in self.scorers if n in MARKS)
 
     def text_fields(self, fields: TextFields) -> TextFields:
         """Return the study's fields and the columns that are named."""
@@ -133,10 +129,8 @@ class PairOptions(Options):
         return known if self.group else replace(known, by_values=names_groups)
 
     def missing(self) -> dict[str, str]:
-        """Return what cannot be read here, topics or the default scorer, with the reason."""
-        found = {}
-        if not all(map(find_spec, ("gensim", LEMMATISER))):
-            found[TOPICS] = f'needs gensim and {LEMMATISER}: pip install "portrayal[news]"'
+        """Return the default scorer where it cannot be read here, with the reason."""
+        found: dict[str, str] = {}
         if SENTIMENT not in self.scorers or tuple(self.scorers) != DEFAULT_SCORERS:
             return found
         from portrayal.annotate.sentiment import sentiment_of
@@ -275,9 +269,7 @@ def tables(run: Run, options: PairOptions) -> Tables:
     sets = cache(made)
     offered: dict[str, Callable[[], Any]] = {
         "matched_sets": sets,
-        "matched_texts": cache(
-            lambda: MatchedTexts(sets(), run, options.locale or HOME, options.hand_table())
-        ),
+        "matched_texts": cache(lambda: MatchedTexts(sets(), run, options.locale or HOME)),
     }
     return Tables(options.scope("pairs", instruments=instruments), offered)
 

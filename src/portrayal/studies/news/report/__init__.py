@@ -17,7 +17,6 @@ REPORT = StudyReport(
         "prompt-effects": figures.prompt_effects,
         "refusals": figures.refusals,
         "text-lengths": figures.text_lengths,
-        "pair-fates": figures.pair_fates,
         "topic-use": FIGURES.tabled("topic-use", lambda _, estimates: estimates),
     },
     first=news_first,

@@ -544,36 +544,6 @@ def refusals(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
         yield FIGURES.figure("refusals", view, own if most.value else [], reading=said)
 
 
-def pair_fates(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
-    """Yield the table of what became of every text: paired, or left out and why."""
-    own = _over_all(view, estimates)
-    rows: dict[tuple[str, ...], dict[str, Estimate]] = {}
-    for e in own:
-        rows.setdefault(series.writer(view, e), {})[e.group.get("fate", "")] = e
-    if not rows:
-        return
-    fates = list(dict.fromkeys(fate for cells in rows.values() for fate in cells))
-    cells = tuple(
-        (*who, *(fmt.count(found[f].value) if f in found else "0" for f in fates))
-        for who, found in list(rows.items())[:ROWS]
-    )
-    lost = sum(
-        e.value or 0.0
-        for e in own
-        if e.group.get("fate") != "paired"
-        and ALL not in (e.strata.get("model"), e.strata.get("form"))
-    )
-    heads = ("Model", "Form", *(short(fate, 30).capitalize() for fate in fates))
-    said = f"{fmt.plural(lost, 'text')} could not be compared, for the reasons given."
-    yield FIGURES.figure(
-        "pair-fates",
-        view,
-        own,
-        reading=said if lost else "Every text stands beside its original.",
-        table=Table(heads, cells if lost else (), 2, max(len(rows) - ROWS, 0)),
-    )
-
-
 def _other_lists(view: View, estimates: list[Estimate]) -> list[Estimate]:
     """Distances of the main model by every list of those attributes that have several."""
     names = series.forms(view)

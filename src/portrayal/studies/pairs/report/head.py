@@ -7,9 +7,7 @@ from typing import Any
 
 import portrayal.report.formats as fmt
 from portrayal.collect.tables import UNNAMED
-from portrayal.measure.matched import PAIR_SIMILARITY
 from portrayal.measure.matched.differences import AT_MOST, CHANGED, FLOOR, REACTION, STANDARDISED
-from portrayal.measure.matched.words import SAME
 from portrayal.records import TEXT_SD, UNITS, Estimate
 from portrayal.report.figures.figure import Table
 from portrayal.report.figures.panels import panel
@@ -43,10 +41,8 @@ from portrayal.studies.pairs.report.series import (
     written,
 )
 
-_COPIES = 0.5
-"""Share of pairs with the same answers from which on they look like copies of requests."""
 MOST, UNASKED = 8, 3
-"""Findings of scores on the first screen, and of words, phrases, openings and topics."""
+"""Findings of scores on the first screen, and of words, phrases and openings."""
 ROWS = 5
 """Rows of its chart."""
 LARGEST = 3
@@ -61,14 +57,7 @@ def pairs_first(view: View) -> FirstScreen:
     folded = (*every[MOST:], *words[UNASKED:])
     stated = tuple(_finding(view, e) for e in in_front)
     stated += tuple(replace(_finding(view, e), folded=True) for e in folded)
-    cannot = []
-    for e in view.by_measure.get(PAIR_SIMILARITY.name, ()):
-        if e.details.get(SAME, 0.0) >= _COPIES:
-            cannot.append(
-                f"{e.strata['model']}: in {fmt.share(e.details[SAME])} of the pairs both answers "
-                "are the same but for the words of the person; were requests read in their place?"
-            )
-    cannot += _hidden(view, every)
+    cannot = _hidden(view, every)
     unclear = sum(not is_sure(e) for e in own)
     if not unclear and not every:
         cannot.append("No difference between groups was measured in this run.")
@@ -109,7 +98,7 @@ def _by_model(scores: list[Estimate], words: list[Estimate], models: list[str]) 
     for model in sorted(models, key=lambda m: (-of_scores[m], -of_words[m])):
         counted = [fmt.plural(of_scores[model], "score")] if of_scores[model] else []
         if of_words[model]:
-            counted.append(fmt.plural(of_words[model], "word or topic", "words or topics"))
+            counted.append(fmt.plural(of_words[model], "word"))
         who = f"{short(model, 40)}, " if len(models) > 1 else ""
         said.append(who + (fmt.listed(counted) if counted else "nothing"))
     return f"Established differences: {'; '.join(said)}."

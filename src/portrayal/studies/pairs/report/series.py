@@ -7,7 +7,6 @@ from typing import Any
 import portrayal.report.formats as fmt
 from portrayal.annotate.scores import PER, SCORERS, TEXT_SCORES, TextScore, scores_of
 from portrayal.collect.tables import UNNAMED
-from portrayal.measure.corrected import TOPIC
 from portrayal.measure.matched import MatchedSets, matched_sets
 from portrayal.measure.matched.differences import (
     AT_MOST,
@@ -66,10 +65,9 @@ def contrast(e: Estimate) -> str:
 
 
 def what_of(e: Estimate) -> str:
-    """Return what is compared: a score, a word or phrase, or how alike the halves are."""
+    """Return what is compared: a score, or a word or phrase."""
     word = e.strata.get("word")
-    topic = "topic " if e.strata.get("kind") == TOPIC else ""
-    return e.strata.get("score") or (f"{topic}“{word}”" if word else "similarity of the halves")
+    return e.strata.get("score") or f"“{word}”"
 
 
 def called(e: Estimate) -> str:
@@ -137,7 +135,7 @@ def established(view: View) -> list[Estimate]:
 
 
 def unasked(view: View) -> list[Estimate]:
-    """Return what else may be stated: words, phrases, openings, topics, and similarity.
+    """Return what else may be stated: words, phrases and openings.
 
     First one of each model, as its openings and their parts say the same.
     """
@@ -194,9 +192,7 @@ def unit_of(e: Estimate) -> str:
     """Return what a difference counts ("words")."""
     if "score" in e.strata:
         return score_of(e.strata["score"]).unit
-    of_words = e.strata.get("kind") == TOPIC
-    whose = "of the words" if of_words else "of the answers"
-    return f"percentage points {whose}" if "kind" in e.strata else "of words and phrases"
+    return "percentage points of the answers"
 
 
 def heads(view: View) -> dict[str, Any]:

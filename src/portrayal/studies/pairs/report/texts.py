@@ -17,7 +17,6 @@ from portrayal.annotate.exchange import exchange_of, gender_sides
 from portrayal.annotate.names import Spans
 from portrayal.annotate.scores import HIDDEN, TEXT_SCORES
 from portrayal.collect.tables import UNNAMED
-from portrayal.measure.corrected import TOPIC
 from portrayal.measure.matched import MatchedSets, MatchedTexts
 from portrayal.measure.matched.differences import contrasts
 from portrayal.measure.matched.words import NAME, OPENING, UNMASKED_WORD, WORD, spans_of
@@ -32,7 +31,7 @@ from portrayal.studies.pairs.report.series import called, leading, sets_of, unas
 MOST_SERIES, LARGEST, EVEN = 8, 3, 4
 """Differences whose pairs are shown; of each, pairs that lie furthest apart, and at even ranks."""
 MOST_WORDS, LOOKED = 5, 500
-"""Words, phrases, openings and topics whose pairs are shown, and sets among which they are."""
+"""Words, phrases and openings whose pairs are shown, and sets among which they are."""
 LONGEST = 4000
 """Characters shown of one text."""
 DIFFERS, SWAPPED = "differs", "swapped"
@@ -120,8 +119,8 @@ def pairs_reading(view: View) -> PairsReading | None:
         f"{len(shown)} pairs of {fmt.count(len(every.model))}: for each difference that leads this "
         f"report the {LARGEST} that lie furthest apart, and {EVEN} at even steps of rank, from the "
         "furthest in the direction of the whole to the furthest in the other. Scores are those of "
-        "the texts as they stand; differences are without instrument bias. Of words, phrases, "
-        f"openings and topics, up to {LARGEST} of the pairs in which they differ."
+        "the texts as they stand; differences are without instrument bias. Of words, phrases "
+        f"and openings, up to {LARGEST} of the pairs in which they differ."
     )
     return PairsReading(tuple(shown), tuple(called(e) for e in first), how)
 
@@ -152,10 +151,9 @@ def _chosen(every: MatchedSets, e: Estimate) -> list[tuple[int, float]]:
 
 
 def _with_word(texts: MatchedTexts, e: Estimate) -> list[tuple[int, float]]:
-    """Of the first sets of its model, those whose halves differ most in a word, or in a topic's."""
+    """Of the first sets of its model, those whose halves differ most in a word."""
     every, kind, word = texts.sets, e.strata["kind"], e.strata["word"]
     named = {f"{OPENING} {word}"} if kind == "opening" else {word}
-    named = {*word.split(", ")} if kind == TOPIC else named
     sign = -1.0 if (e.value or 0.0) < 0 else 1.0
     inside = np.flatnonzero(every.model == every.models.index(e.strata["model"]))[:LOOKED]
     found = []
