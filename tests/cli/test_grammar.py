@@ -39,7 +39,6 @@ MEANT = {"audit pairs": ("--group", "--source"), "replicate": ("--data",)}
 folder of an author's files, which hold texts, labels and references."""
 ARGUMENTS = {"RUN", "RUNS", "FOLDER", "FILE", "PROJECT", "GIVEN", "FILLED", "SHEETS", "STUDY"}
 DOCUMENTS = {
-    "index",
     "report",
     "evidence",
     "new",

@@ -67,7 +67,6 @@ WRITERS = (
     "evidence {run} --for model-card",
     "evidence {run} --for model-card --out {run}/new",
     "compare {run} {other} --format html --out {run}/new.html",
-    "index {folder} --out {run}/new",
     "gate --init {run}/new.toml",
     "gate {run} --against {other} --policy {folder}/gate.toml --format json --out {run}/new.json",
     "label sheet {run}",

@@ -18,7 +18,7 @@ NOT_OPENED = {
     "collect.ask.replies": "answers in a folder of their own",
     "annotate.people.labeler.people": "answers in a folder of their own",
     "annotate.groups": "is at work in the run that an audit holds",
-    "report.board.entries": "looks whether a folder is a run, then opens it",
+    "report.board": "looks whether a folder is a run, then opens it",
     "comparison.watch": "looks whether a folder is a run, then opens it",
 }
 """Modules that make a `Run` and do not open it, and why."""

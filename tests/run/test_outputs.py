@@ -231,14 +231,6 @@ def test_an_audit_writes_into_no_folder_that_is_no_run(tmp_path: Path, replace: 
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["thesis.txt"]
 
 
-def test_an_index_writes_into_no_folder_of_other_files(tmp_path: Path) -> None:
-    (tmp_path / "answers").mkdir()
-    (tmp_path / "answers" / "mine.html").write_text("mine")
-    done = invoke("index", str(tmp_path), "--out", str(tmp_path))
-    assert "holds other files" in done.stderr
-    assert (tmp_path / "answers" / "mine.html").is_file()
-
-
 def test_a_link_inside_a_run_is_refused(tmp_path: Path) -> None:
     Run(tmp_path).write_settings({})
     (tmp_path / "precious").write_text("mine")

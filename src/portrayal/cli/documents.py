@@ -38,24 +38,44 @@ def index(
     runs: Annotated[Path, Parameter(help="Folder of runs, or of folders of them.")],
     /,
     *,
-    out: Path = Path("site"),
-    private: Flag = False,
+    every: Every = False,
+    format: Literal["table", "csv", "json"] = "table",
 ) -> None:
-    """Write one page of all runs in a folder: headlines, models side by side, timelines, answers.
+    """List the models of all runs in a folder side by side: numbers, intervals, places.
 
-    Example: portrayal index runs --out site
+    Example: portrayal index runs --all
 
     Parameters
     ----------
-    out
-        Folder of the page; what an earlier `index` wrote there is written anew.
-    private
-        For publishing: prompts, texts and folders' names are withheld, and texts hashed.
+    format
+        table, csv or json.
     """
-    from portrayal.report.board import write_board
+    from portrayal.collect.tables import csv_text
+    from portrayal.report.board import BoardRow, read_board
+    from portrayal.report.formats import number, span
 
-    board = write_board(runs, out, private=private)
-    show.line(f"{counted(board.n_runs, 'run')}: {board.path}")
+    board = read_board(runs)
+    facts = [asdict(row) for row in board.rows]
+    if format == "json":
+        show.as_json({"rows": facts, "n_runs": board.n_runs, "left_out": dict(board.left_out)})
+        return
+    if format == "csv":
+        show.data(csv_text(list(BoardRow.__annotations__), facts))
+        return
+    heads = ("question", "model", "value", "interval", "place", "run")
+    rows = [
+        (
+            row.question,
+            row.model,
+            number(row.value, row.form),
+            "" if row.low is None or row.high is None else span(row.low, row.high, row.form),
+            row.place,
+            row.run,
+        )
+        for row in board.rows
+    ]
+    show.line(show.text_table(heads, rows, None if every else show.ROWS).rstrip())
+    show.line(f"{counted(board.n_runs, 'run')}; place 1 is the highest value, which is no verdict")
     if board.left_out:
         name, why = next(iter(board.left_out.items()))
         show.line(f"not shown: {counted(len(board.left_out), 'folder')}, such as {name} ({why})")
