@@ -160,7 +160,8 @@ def _places(rows: list[Mapping[str, Any]], level: float) -> list[str]:
         with np.errstate(divide="ignore"):
             numbers = np.log(numbers)
     df = np.array([max(float(row["n_clusters"]) - 1.0, 1.0) for row in rows])
-    ranked = zip(*rank_ranges(*numbers[:, known], df[known], level), strict=True)
+    value, low, high = numbers[:, known]
+    ranked = zip(*rank_ranges(value, low, high, df[known], level), strict=True)
     n, places = int(known.sum()), iter(ranked)
     found = [next(places) if is_known else (1, n) for is_known in known]
     return ["" if (a, b) == (1, n) else f"{a}" if a == b else f"{a}–{b}" for a, b in found]
