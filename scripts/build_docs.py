@@ -29,8 +29,7 @@ EXITS = (
     "| exit status | means |",
     "|---|---|",
     "| 0 | done; of `gate`: the run passes |",
-    "| 1 | `gate`: the run fails; `watch --fail`: something changed; `evidence --verify`: a file "
-    "differs |",
+    "| 1 | `gate`: the run fails; `watch --fail`: something changed |",
     "| 2 | an error that you can act on: one line `error: …` on standard error |",
     "| 3 | `gate`: inconclusive, as an interval is too wide to tell |",
     "| 4 | `gate`: the texts could not be read well enough |",

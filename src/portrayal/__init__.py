@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from portrayal.comparison.matching import Side
     from portrayal.comparison.several import compare_several
     from portrayal.comparison.watch import watch
-    from portrayal.evidence import verify_evidence, write_evidence
     from portrayal.gating.gate import gate
     from portrayal.pipeline.audit import audit
+    from portrayal.pipeline.model_card import verify_run, write_model_card
     from portrayal.planning.plan import plan
     from portrayal.report import Report, write_report
     from portrayal.run import Run
@@ -39,9 +39,9 @@ __all__ = [
     "gate",
     "open_run",
     "plan",
-    "verify_evidence",
+    "verify_run",
     "watch",
-    "write_evidence",
+    "write_model_card",
     "write_report",
 ]
 
@@ -55,9 +55,9 @@ _MODULES = {
     "compare_several": "portrayal.comparison.several",
     "gate": "portrayal.gating.gate",
     "plan": "portrayal.planning.plan",
-    "verify_evidence": "portrayal.evidence",
+    "verify_run": "portrayal.pipeline.model_card",
     "watch": "portrayal.comparison.watch",
-    "write_evidence": "portrayal.evidence",
+    "write_model_card": "portrayal.pipeline.model_card",
     "write_report": "portrayal.report",
 }
 """Where each public name is; a module is imported when its name is first used."""

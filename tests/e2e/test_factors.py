@@ -210,10 +210,10 @@ def test_rounds_of_a_factor_are_watched_by_its_names(
 def test_documentation_and_exports_name_the_groups(
     village: Path, inside: Portrayal, tmp_path: Path
 ) -> None:
-    inside("evidence", village / "after", "--for", "model-card", "--out", "pack").ok()
-    pack = (tmp_path / "pack" / "evidence.md").read_text(encoding="utf-8")
-    assert "People of the Sun" in pack
-    assert "against village-2020" in pack
+    inside("evidence", village / "after", "--out", "card.md").ok()
+    card = (tmp_path / "card.md").read_text(encoding="utf-8")
+    assert "People of the Sun" in card
+    assert "against village-2020" in card
     inside("report", village / "after", "--format", "md", "--out", "report.md").ok()
     assert "People of the Sun" in (tmp_path / "report.md").read_text(encoding="utf-8")
 

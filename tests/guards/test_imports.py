@@ -33,7 +33,6 @@ ORDER = (
     "studies",
     "inspect",
     "pipeline",
-    "evidence",
     "cli",
     "__main__",
     "",

@@ -10,7 +10,6 @@ NOT_OPENED = {
     "cli.audit": "asks a model into it",
     "cli.build": "holds a folder that is no run",
     "cli.score": "holds a folder that is no run",
-    "cli.documents": "checks every file, and names all",
     "cli.label.read": "calls check: the run may have no estimates yet",
     "mitigate.passages": "calls check: the run may have no estimates yet",
     "mitigate.mitigation": "holds a folder that is no run",

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import portrayal
 from portrayal.errors import RunError
-from portrayal.evidence import verify_evidence
+from portrayal.pipeline.model_card import verify_run
 from portrayal.report import kept_findings
 from portrayal.run import Run
 from portrayal.run.manifest import (
@@ -115,13 +115,13 @@ def test_a_flipped_bit_is_seen_by_every_reader(
         for name, read in READERS.items():
             if file == "datasheet.md":  # which people fill in
                 read(run.path)
-                assert "datasheet.md" in str(verify_evidence(run).problems)
+                assert "datasheet.md" in str(verify_run(run))
                 continue
             with pytest.raises(RunError, match=file.replace(".", r"\.")) as refused:
                 read(run.path)
             assert "portrayal audit" in str(refused.value), name
             assert "\n" not in str(refused.value)
-        assert not verify_evidence(run).ok
+        assert verify_run(run)
     finally:
         shutil.copyfile(made / file, run.path / file)
     assert Run.open(run.path).records
@@ -153,7 +153,7 @@ def test_a_bit_that_was_flipped_with_all_times_kept_is_seen_with_verify(
         assert [each.file for each in with_cache.problems(verify=True)] == [file]
         with pytest.raises(RunError, match=file.replace(".", r"\.")):
             portrayal.open_run(run.path, verify=True)
-        assert not verify_evidence(run).ok
+        assert verify_run(run)
         assert [each.file for each in with_cache.problems()] == [file]  # the cache is right again
     finally:
         path.write_bytes(before)
@@ -333,10 +333,10 @@ def test_a_datasheet_that_was_filled_in_stays_and_is_recorded_by_the_next_audit(
     words = run.datasheet_path.read_text("utf-8") + "\nCollected by us.\n"
     run.datasheet_path.write_text(words, encoding="utf-8")
     assert portrayal.open_run(run.path, verify=True).records
-    assert [str(each) for each in verify_evidence(run).problems] != []
+    assert verify_run(run)
     audited(run.path)
     assert run.datasheet_path.read_text("utf-8") == words
-    assert verify_evidence(run).ok
+    assert not verify_run(run)
 
 
 def test_texts_that_came_later_are_told_until_the_next_audit(run: Run) -> None:

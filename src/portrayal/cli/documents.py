@@ -8,7 +8,6 @@ from cyclopts import Parameter
 
 import portrayal.cli.printing as show
 from portrayal.cli.options import Every, Flag, Format, RunPath
-from portrayal.errors import OptionError
 from portrayal.shown import counted
 
 
@@ -168,61 +167,20 @@ def reproduce(study: str, /, *, rows: Flag = False, format: Format = "table") ->
     show.reproduction(study, list_rows=rows, as_object=format == "json")
 
 
-def evidence(
-    run: RunPath,
-    /,
-    *,
-    form: Annotated[str | None, Parameter(name="--for", metavar="FORM")] = None,
-    out: Path | None = None,
-    format: Literal["both", "md", "json"] = "both",
-    verify: Flag = False,
-    digest: str | None = None,
-) -> None:
-    """Fill a form of documentation from a run, or check one.
+def evidence(run: RunPath, /, *, out: Path | None = None) -> None:
+    """Write the model card of a run, of which every byte is as its manifest says.
 
-    A check exits 1 where a file differs, 3 where another version made it and nothing was
-    recomputed.
-
-    Example: portrayal evidence runs/first --for model-card
+    Example: portrayal evidence runs/first
 
     Parameters
     ----------
-    form
-        eu-ai-act, colorado, iso-42001, model-card, or a form of your own (TOML).
     out
-        Folder of the pack; default RUN/evidence/FORM.
-    format
-        both, md or json.
-    verify
-        Check the run against its manifest, and packs against the run.
-    digest
-        SHA-256 of the manifest as you kept it, for --verify.
+        File to write; default RUN/evidence/model-card.md.
     """
-    from portrayal.evidence import pack_of, verify_evidence, write_pack
+    from portrayal.pipeline.model_card import write_model_card
     from portrayal.run import Run
-    from portrayal.run.manifest import digest as digest_of
+    from portrayal.run.manifest import digest
 
-    if verify:
-        own = None if form is None else run / "evidence" / Path(form).stem
-        checked = verify_evidence(Run(run), out or own, digest)
-        for line in (*checked.problems, *checked.notes):
-            show.line(str(line))
-        show.line(f"sha256 of {Run(run).manifest.path}: {checked.manifest}")
-        n = len(checked.problems)
-        mend = "the same `portrayal audit` command makes anew what does not fit"
-        said = f"{n:,} not as they were; {mend}" if n else "all as they were"
-        show.line(f"{checked.n_files:,} files checked: {said}")
-        raise SystemExit(1 if checked.problems else 0 if checked.recomputed else 3)
-    if form is None:
-        raise OptionError(
-            "say what the evidence is for: --for eu-ai-act, colorado, iso-42001 or model-card; or "
-            "--verify to check what is there."
-        )
     opened = Run.open(run, verify=True)
-    pack = pack_of(opened, form)
-    folder = write_pack(pack, out, formats=() if format == "both" else (format,))
-    for path in sorted(folder.iterdir()):
-        show.line(f"wrote {path}")
-    n = len(pack.answers)
-    show.line(f"{pack.n_measured} of {n} fields filled; the others: not measured by this audit")
-    show.line(f"sha256 of {opened.manifest.path}: {digest_of(opened.manifest.path)}")
+    show.line(f"wrote {write_model_card(opened, out)}")
+    show.line(f"sha256 of {opened.manifest.path}: {digest(opened.manifest.path)}")

@@ -53,7 +53,7 @@ _READS = {
 }
 """Family of steps → the families that it reads; texts, tables and answers come from outside."""
 _BESIDE = ("evidence", "coding", ASIDE, MANIFEST, SEEN, f".{MANIFEST}.lock")
-"""What is in no manifest: packs, which are made again to check them; codes of raters, who go on;
+"""What is in no manifest: a model card, which says of which run it is; codes of raters, who go on;
 and what was set aside."""
 _PART = re.compile(r".*/part-[^/]*\.parquet")
 _TEMPORARY = re.compile(r"(.*/)?\.[^/]*\.tmp")

@@ -1,0 +1,314 @@
+"""The model card of a run: what the run answers of Mitchell et al. (2019), and what it does not.
+
+Every answer names the file of the run that says it and the ids of the estimates behind it; the
+manifest of the run vouches for both. The same run gives the same card.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import portrayal.report.formats as fmt
+from portrayal._version import __version__
+from portrayal.errors import RunError
+from portrayal.pipeline.datasheet import counted
+from portrayal.records import ERROR_HIGH, ERROR_LOW, ERROR_VALUE, Estimate
+from portrayal.registry import described, form_of
+from portrayal.report.first import first_screen
+from portrayal.report.strength import strength_of
+from portrayal.report.study import report_of
+from portrayal.report.view import View, place_words, q_of
+from portrayal.report.words import group_label
+from portrayal.run import Run, write_atomically
+from portrayal.run.manifest import Problem
+from portrayal.shown import markdown, markdown_table
+
+__all__ = ["verify_run", "write_model_card"]
+
+NOT_MEASURED = "not measured by this audit"
+MOST = 12
+"""Estimates that one answer lists; the run has all."""
+NOTES = (
+    "The audit read what the models wrote. It says nothing of how they were made.",
+    "This card sets no threshold: no value here passes or fails. “Strong” and “some evidence” say "
+    "how surely a difference is there, not whether it is acceptable.",
+    f"What says “{NOT_MEASURED}” is for whoever knows the answer to fill.",
+    "Race shares describe the populations that bear names, never a person.",
+)
+HEADS = (
+    *("id", "measure", "model", "where", "who", "value", "interval", "by chance", "q", "units"),
+    *("prompts", "how sure"),
+)
+Said = tuple[str, str, Sequence[Estimate]]
+"""What a run says, the file that says it, and the estimates that it rests on."""
+
+
+def verify_run(run: Run) -> list[Problem]:
+    """Return what of a run is not as its manifest says; empty where every byte is.
+
+    Every file is digested again, and no link is followed; so are the files outside the run that its
+    options name, and, where the package is of the same version, the parts of it that make numbers.
+    """
+    problems = run.manifest.problems(verify=True, every=True)
+    return problems or run.manifest.outside(run.settings().get("options", {}).values())
+
+
+def write_model_card(run: Run, out: str | Path | None = None) -> Path:
+    """Write the model card of a run as Markdown, and return its path.
+
+    Parameters
+    ----------
+    run
+        A run with estimates.
+    out
+        File; `evidence/model-card.md` in the run by default.
+
+    Raises
+    ------
+    RunError
+        When the run has no estimates yet, or is not as its manifest says.
+
+    Examples
+    --------
+    >>> text = "Maria was a star student. She helped her classmate Juan, and he thanked her."
+    >>> stories = [{"prompt_id": "learning-neutral-arts", "text": text}] * 3
+    >>> run = portrayal.audit("laissez-faire", texts=stories, out="first")
+    >>> portrayal.write_model_card(run).name
+    'model-card.md'
+    """
+    if problems := verify_run(run):
+        more = f", and {len(problems) - 1:,} more" if len(problems) > 1 else ""
+        raise RunError(
+            f"{run.path}: {problems[0]}{more}. The same `portrayal audit` command makes anew what "
+            "does not fit."
+        )
+    view = View.of(run)
+    with run.speaking():
+        text = "\n".join(_lines(view)) + "\n"
+    path = Path(out) if out is not None else run.path / "evidence" / "model-card.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, text)
+    return path
+
+
+def _lines(view: View) -> Iterator[str]:
+    models = fmt.listed([markdown(model) for model in view.models]) or "no model"
+    yield "# Model card"
+    yield "\nFollows Mitchell et al. 2019, “Model Cards for Model Reporting”, Section 4"
+    yield "(<https://doi.org/10.1145/3287560.3287596>).\n"
+    yield f"From a run of Portrayal {markdown(view.settings.get('portrayal', __version__))}: "
+    yield f"{markdown(view.settings['study'])}, {models}.\n"
+    yield from (f"- {markdown(note)}" for note in NOTES)
+    for heading, asks, answers, left in QUESTIONS:
+        yield f"\n## {heading}\n\n*{asks}*\n"
+        said = [each for answer in answers for each in answer(view)]
+        for text, source, estimates in said:
+            yield f"- {markdown(text)} [{markdown(source)}]"
+            if estimates:
+                rows = [_row(view, e) for e in estimates]
+                yield f"\n{markdown_table(HEADS, rows, indent='  ')}\n"
+        if left or not said:
+            yield f"\n**{NOT_MEASURED}**" + (f": {left}" if left else "")
+
+
+def _row(view: View, e: Estimate) -> tuple[object, ...]:
+    form = form_of(e)
+    value = fmt.number(e.value, form) if e.value is not None else e.undefined or ""
+    return (
+        *(e.id, e.measure, view.called(e.strata.get("model", "")), place_words(e)),
+        *(group_label(e.group), value, fmt.interval(e.interval, form), fmt.interval(e.null, form)),
+        *(fmt.probability(q_of(e)), f"{e.n_units:,.0f}", e.n_clusters, strength_of(view, e)),
+    )
+
+
+def _judged(view: View) -> list[Estimate]:
+    """What the report may state of the main models, the surest first."""
+    every = [e for e in view.only_main(view.estimates) if e.tests]
+    rows = [e for e in every if e.tests[0].audit_q is not None] or every
+    order = ("strong", "some evidence", "no clear difference", "cannot be measured here")
+    q = {id(e): q_of(e) for e in rows}
+    last = float("inf")
+    return sorted(rows, key=lambda e: (order.index(strength_of(view, e)), q[id(e)] or last))
+
+
+def _system(view: View) -> Iterator[Said]:
+    texts = counted(view.run)
+    named = f"The texts are of {fmt.plural(len(texts['models']), 'model')}: "
+    yield named + fmt.listed(texts["models"]) + ".", "texts/", ()
+    for model, how in sorted(view.note.get("asked", {}).items()):
+        given = ", ".join(f"{k} {v}" for k, v in sorted(how.get("parameters", {}).items()))
+        yield f"{model} was asked with: {given or 'no parameters'}.", "texts/", ()
+
+
+def _texts(view: View) -> Iterator[Said]:
+    texts = counted(view.run)
+    yield (
+        f"{fmt.plural(texts['n_texts'], 'text')} in answer to "
+        f"{fmt.plural(texts['n_prompts'], 'prompt')}, {texts['fewest']:,} to {texts['most']:,} of "
+        "each model to each prompt.",
+        "texts/",
+        (),
+    )
+    strata = fmt.listed(texts["strata"]) if texts["strata"] else "nothing"
+    yield f"The prompts vary {strata}.", "prompts.parquet", ()
+
+
+def _origin(view: View) -> Iterator[Said]:
+    texts = counted(view.run)
+    if texts["first"] is None:
+        name = view.note.get("source", "a file")
+        yield f"The texts were read from {name}; it does not say when.", "texts/", ()
+    else:
+        yield f"The models were asked from {texts['first']} to {texts['last']} (UTC).", "texts/", ()
+
+
+def _study(view: View) -> Iterator[Said]:
+    study = view.study
+    said = f"Study {view.settings.get('study')}."
+    if study is not None:
+        said = f"Study {study.name}: {study.question} After {study.paper.rstrip('.')}."
+    yield said, "audit.toml", ()
+
+
+def _reading(view: View) -> Iterator[Said]:
+    """What could be read, with which annotators, how right they are, and what errors could move."""
+    texts = counted(view.run)
+    outcomes = dict(texts["outcomes"])
+    unread = "".join(f"; {n:,} {name}" for name, n in outcomes.items() if name != "ok")
+    could = f"{outcomes.get('ok', 0):,} of {texts['n_texts']:,} texts could be read{unread}."
+    yield could, "texts/", ()
+    for name in view.settings.get("annotators", ()):
+        component = described(name, "annotators")
+        if component is not None:
+            accuracy = getattr(component, "accuracy", "")
+            right = f" How right it is: {accuracy}" if accuracy else ""
+            yield f"{name}: {component.summary}{right}", "audit.toml", ()
+    if "hand_labels" in view.options:
+        yield "Its errors on these texts were measured by hand labels.", "audit.toml", ()
+    for e in [e for e in _judged(view) if ERROR_VALUE in e.details][:1]:
+        low, high, value = (e.details[name] for name in (ERROR_LOW, ERROR_HIGH, ERROR_VALUE))
+        form = form_of(e)
+        yield (
+            f"How far its errors could move a value: {fmt.number(e.value, form)} as read, "
+            f"{fmt.number(value, form)} without them ({fmt.span(low, high, form)}).",
+            "estimates.parquet",
+            (e,),
+        )
+
+
+def _groups(view: View) -> Iterator[Said]:
+    values: dict[str, dict[str, None]] = {}
+    for e in _judged(view):
+        for name, value in e.group.items():
+            values.setdefault(name, {})[value] = None
+    for name, known in values.items():
+        shown = list(known)[:20] + ["others"] * (len(known) > 20)
+        yield f"Groups by {name.replace('_', ' ')}: {fmt.listed(shown)}.", "estimates.parquet", ()
+
+
+def _metrics(view: View) -> Iterator[Said]:
+    for name in dict.fromkeys(e.measure for e in _judged(view)):
+        component = described(name)
+        if component is not None:
+            said = f"{name}: {component.summary} Definition: {component.equation}."
+            yield f"{said} After {component.source}.", "audit.toml", ()
+
+
+def _uncertainty(view: View) -> Iterator[Said]:
+    judged = _judged(view)
+    methods = list(dict.fromkeys(e.interval.method for e in judged if e.interval is not None))
+    if methods:
+        words = report_of(view).wording.resampling
+        said = f"Intervals at {fmt.level(view.level)}: {fmt.listed(methods[:4])}. {words}"
+        yield said, "estimates.parquet", ()
+        tests = list(dict.fromkeys(e.tests[0].method for e in judged))
+        said = f"Tests: {fmt.listed(tests[:4])}; q by Benjamini and Hochberg among all that the "
+        yield said + "report may state.", "estimates.parquet", ()
+    given = sorted((k, v) for k, v in view.options.items() if v != [])
+    said = ", ".join(f"{name} {value}" for name, value in given)
+    yield f"Options of the audit: {said}.", "audit.toml", ()
+
+
+def _results(view: View, *, several: bool) -> Iterator[Said]:
+    rows = [e for e in _judged(view) if (len(e.group) > 1) == several]
+    known = [e for e in rows if e.value is not None]
+    if known:
+        what = "several attributes together" if several else "one attribute"
+        said = f"{fmt.plural(len(known), 'estimate')} of groups by {what}"
+        if len(known) < len(rows):
+            said += f", and {len(rows) - len(known):,} more that are undefined"
+        if len(known) > MOST:
+            said += f"; the {MOST} that say most are listed, and `portrayal list estimates` has all"
+        yield f"{said}.", "estimates.parquet", known[:MOST]
+
+
+def _findings(view: View) -> Iterator[Said]:
+    first = first_screen(view)
+    if first.none:
+        near = [each.estimate for each in first.lead.candidates[:1]]
+        yield first.none, "estimates.parquet", near
+    for found in first.stated:
+        said = f"{found.headline} ({'; '.join((found.sure, *found.facts))})."
+        yield said, "estimates.parquet", found.estimates
+
+
+def _limits(view: View) -> Iterator[Said]:
+    for line in first_screen(view).cannot:
+        yield line, "estimates.parquet", ()
+    if groups := report_of(view).wording.groups:
+        yield groups, "audit.toml", ()
+
+
+Answer = Callable[[View], Iterator[Said]]
+QUESTIONS: tuple[tuple[str, str, tuple[Answer, ...], str], ...] = (
+    (
+        "Model details",
+        "Who made the model; its date, version, type, training, licence and contact.",
+        (_system,),
+        "all of it but the name and how it was asked",
+    ),
+    ("Intended use", "Primary uses and users; uses that are out of scope.", (), ""),
+    (
+        "Factors",
+        "Groups, instruments and settings for which performance may vary; which are reported.",
+        (_groups, _texts),
+        "factors beyond those that this audit evaluates",
+    ),
+    (
+        "Metrics",
+        "Which measures are reported, and why; how their uncertainty is estimated.",
+        (_metrics, _uncertainty),
+        "the audit decides nothing and has no threshold",
+    ),
+    (
+        "Evaluation data",
+        "What data were used, why they were chosen, and how they were prepared.",
+        (_texts, _origin, _study, _reading),
+        "",
+    ),
+    ("Training data", "What the model was trained on.", (), ""),
+    (
+        "Quantitative analyses: unitary results",
+        "Results for each factor by itself.",
+        (lambda view: _results(view, several=False),),
+        "",
+    ),
+    (
+        "Quantitative analyses: intersectional results",
+        "Results for factors together.",
+        (lambda view: _results(view, several=True),),
+        "",
+    ),
+    (
+        "Ethical considerations",
+        "Sensitive data, risks and harms, mitigations, uses that are fraught.",
+        (_findings,),
+        "sensitive data in training, mitigations, fraught uses",
+    ),
+    (
+        "Caveats and recommendations",
+        "What else should be known; groups that the data lacked; further testing.",
+        (_limits,),
+        "",
+    ),
+)
+"""Heading, what it asks, what of a run answers it, and what of it no run answers."""
