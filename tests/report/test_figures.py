@@ -12,9 +12,7 @@ import portrayal
 from portrayal import registry
 from portrayal.records import Estimate
 from portrayal.registry import described
-from portrayal.report.figures.drawing import narrow
 from portrayal.report.figures.generic import GENERIC, BrokenFigureWarning, build, figures
-from portrayal.report.figures.panels import rule_at
 from portrayal.report.page import render
 from portrayal.report.study import report_of, study_report
 from portrayal.report.view import View
@@ -305,16 +303,3 @@ def test_each_baseline_has_a_panel_with_its_ratios_and_intervals(tmp_path: Path)
         rows = [row for row in table if row["Population"] == population and row["q"] != "—"]
         assert [float(row["Value"]) for row in rows] == pytest.approx(ratios)
         assert all("–" in row["95\u00a0% interval"] for row in rows)
-
-
-def test_the_line_of_no_difference_leaves_the_labels_above_rows_on_a_phone_alone() -> None:
-    """Labels stand above their rows there: a line over the whole height would strike through."""
-    row = {"field": "row", "type": "nominal", "scale": {"domain": ["a", "b"]}, "axis": {}}
-    dots = {"mark": {"type": "point"}, "encoding": {"x": {"field": "v"}, "y": row}}
-    wide = {"layer": [rule_at("x", 0.0), dots], "width": 500, "height": {"step": 40}}
-    line, _ = narrow(wide)["layer"]
-    assert line["mark"]["type"] == "tick"
-    assert line["mark"]["size"] < 40
-    assert line["data"]["values"] == [{"line": 0.0, "row": "a"}, {"line": 0.0, "row": "b"}]
-    assert line["encoding"]["y"]["field"] == "row"
-    assert wide["layer"][0]["mark"]["type"] == "rule"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from portrayal.collect.tables import inert
 from portrayal.registry import described, form_of
-from portrayal.report.figures.drawing import Drawing, DrawingError, drawings
+from portrayal.report.figures.drawing import DrawingError, drawings
 from portrayal.report.figures.figure import Figure
 from portrayal.report.figures.generic import BrokenFigureWarning
 from portrayal.report.formats import interval, number, probability, script_json, short
@@ -37,7 +37,7 @@ class Charts:
     """The figures of a page, the images of those that are charts by key, and why there are none."""
 
     figures: tuple[Figure, ...]
-    images: Mapping[str, Drawing]
+    images: Mapping[str, str]
     undrawn: str = ""
 
     @classmethod
@@ -60,7 +60,7 @@ class Charts:
                 said = f"{type(image).__name__}: {short(str(image), 300)}"
                 figure = replace(figure, spec=None, broken=said)  # noqa: PLW2901
             shown.append(figure)
-        return cls(tuple(shown), {k: v for k, v in images.items() if isinstance(v, Drawing)})
+        return cls(tuple(shown), {k: v for k, v in images.items() if isinstance(v, str)})
 
     @property
     def full(self) -> list[Figure]:
@@ -73,15 +73,12 @@ class Charts:
         return [figure for figure in self.figures if figure.empty]
 
     def inline(self, key: str) -> "Markup":
-        """Return both images of a chart for the page itself; the page shows the one that fits."""
-        image = self.images[key]
-        parts = f'<div class="wide">{image.wide}</div><div class="narrow">{image.narrow}</div>'
-        return trusted(parts)
+        """Return the image of a chart for the page itself."""
+        return trusted(self.images[key])
 
     def packed(self, table: Mapping[str, Any]) -> str:
         """Return the images and the page's table of estimates, compressed."""
-        images = {key: [image.wide, image.narrow] for key, image in self.images.items()}
-        return packed(script_json({"charts": images, "table": table}))
+        return packed(script_json({"charts": dict(self.images), "table": table}))
 
 
 def packed(text: str) -> str:

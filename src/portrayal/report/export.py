@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from portrayal.errors import DataError, MissingExtraError, OptionError
-from portrayal.report.figures.drawing import Drawing, converted
+from portrayal.report.figures.drawing import converted
 from portrayal.report.figures.generic import build, dots
 from portrayal.report.figures.panels import CONFIG
 from portrayal.report.first import first_screen
@@ -192,7 +192,7 @@ def blocks_of(page: str) -> list[ExportBlock]:
     return reader.blocks
 
 
-def _markdown(blocks: list[ExportBlock], images: dict[str, Drawing], target: Path) -> Path:
+def _markdown(blocks: list[ExportBlock], images: dict[str, str], target: Path) -> Path:
     folder = target.with_name(f"{target.stem}-charts")
     lines: list[str] = []
     for block in blocks:
@@ -201,7 +201,7 @@ def _markdown(blocks: list[ExportBlock], images: dict[str, Drawing], target: Pat
             if block.key not in images:
                 continue
             folder.mkdir(exist_ok=True)
-            write_atomically(folder / f"{block.key}.svg", images[block.key].wide)
+            write_atomically(folder / f"{block.key}.svg", images[block.key])
             lines += [f"![{text}]({folder.name}/{block.key}.svg)", ""]
         elif block.kind == "table":
             lines.append(markdown_table(block.rows[0], block.rows[1 : ROWS + 1]))
@@ -217,7 +217,7 @@ def _markdown(blocks: list[ExportBlock], images: dict[str, Drawing], target: Pat
     return target
 
 
-def _docx(blocks: list[ExportBlock], images: dict[str, Drawing], target: Path) -> Path:
+def _docx(blocks: list[ExportBlock], images: dict[str, str], target: Path) -> Path:
     try:
         import docx
         import docx.shared
@@ -226,13 +226,13 @@ def _docx(blocks: list[ExportBlock], images: dict[str, Drawing], target: Path) -
             "a Word document needs the package python-docx: pip install 'portrayal[docx]'."
         ) from error
     keys = [block.key for block in blocks if block.kind == "image" and block.key in images]
-    drawn = converted("png", tuple(images[key].wide for key in keys))
+    drawn = converted("png", tuple(images[key] for key in keys))
     pngs = {key: each["made"] for key, each in zip(keys, drawn, strict=True) if "made" in each}
     document = docx.Document()
     for block in blocks:
         if block.kind == "image":
             if block.key in pngs:
-                width = float(re.findall(r' width="([\d.]+)"', images[block.key].wide)[0])
+                width = float(re.findall(r' width="([\d.]+)"', images[block.key])[0])
                 png = io.BytesIO(base64.b64decode(pngs[block.key]))
                 document.add_picture(png, docx.shared.Inches(min(6.0, width / 110)))
         elif block.kind == "table":

@@ -8,7 +8,6 @@ import portrayal.report.about as about
 import portrayal.report.coding as coded
 from portrayal.report.about import methods
 from portrayal.report.charts import Charts, frame, headline_rows, packed_csv
-from portrayal.report.figures.drawing import Drawing
 from portrayal.report.figures.generic import figures
 from portrayal.report.findings import Doubted, absent_groups, doubted
 from portrayal.report.first import first_screen
@@ -51,7 +50,7 @@ def render(view: View, *, short: bool = False) -> str:
     return drawn_page(view, short=short)[0]
 
 
-def drawn_page(view: View, *, short: bool = False) -> tuple[str, dict[str, Drawing]]:
+def drawn_page(view: View, *, short: bool = False) -> tuple[str, dict[str, str]]:
     """Return the page of a view as HTML, and the images of its charts by key."""
     with view.run.speaking():
         return _filled_page(view, short)
@@ -88,7 +87,7 @@ def _filled(view: View, section: Section | None, template: str, content: Any = N
     return _Filled(f"study/{section.template}", own, script)
 
 
-def _filled_page(view: View, brief: bool) -> tuple[str, dict[str, Drawing]]:
+def _filled_page(view: View, brief: bool) -> tuple[str, dict[str, str]]:
     report = report_of(view)
     found = _filled(view, report.found, "findings.html.j2", Found.of)
     texts = _filled(view, report.texts, "texts.html.j2", random_texts)

@@ -19,11 +19,9 @@
   function citation() { return byId("citation").textContent.replace(/\s+/g, " ").trim(); }
 
   /* Charts: kept packed, put into the page when their figure opens. */
-  const phone = window.matchMedia("screen and (max-width: 40rem)");
   let charts = {};
   function image(key) {
-    const text = charts[key][phone.matches ? 1 : 0];
-    return document.importNode(new DOMParser().parseFromString(text, "image/svg+xml").documentElement, true);
+    return document.importNode(new DOMParser().parseFromString(charts[key], "image/svg+xml").documentElement, true);
   }
   function draw(place) {
     if (charts[place.dataset.chart]) place.replaceChildren(image(place.dataset.chart));
@@ -34,7 +32,6 @@
     });
   }
   each("figure > details", function (figure) { figure.addEventListener("toggle", drawOpen); });
-  phone.addEventListener("change", drawOpen);
 
   /* Folds: a link to what is folded opens it; printing opens the figures. */
   function show(id) {
@@ -70,7 +67,7 @@
     const place = figure.querySelector("[data-chart]");
     const image = place && charts[place.dataset.chart];
     if (!image) return 130 + 24 * figure.querySelectorAll("tr").length;
-    const size = image[0].match(/ width="([\d.]+)" height="([\d.]+)"/).slice(1).map(Number);
+    const size = image.match(/ width="([\d.]+)" height="([\d.]+)"/).slice(1).map(Number);
     return 170 + Math.min(TALLEST, size[1] * Math.min(1, 700 / size[0]));
   }
   let opened = [];
