@@ -100,7 +100,8 @@ def test_nothing_is_wider_than_the_page(browser: Any, runs: Path, name: str, wid
     browser.execute_async_script("setTimeout(arguments[0], 200)")
     wide = browser.execute_script(
         "return [document.documentElement.scrollWidth, ...[...document.querySelectorAll("
-        "'.chart svg')].filter(e => e.checkVisibility()).map(e => e.getBoundingClientRect().right)]"
+        "'.chart, .glance svg')].filter(e => e.checkVisibility()).map("
+        "e => e.getBoundingClientRect().right)]"
     )
     assert max(wide) <= width
 
