@@ -34,7 +34,7 @@ lint: $(VENV)/.dev
 	$(BIN)/mypy
 
 # Write the pages that are generated from the code, then the site: open site/index.html.
-docs: $(VENV)/.dev $(VENV)/site/.built
+docs: $(VENV)/.dev $(VENV)/site/.built docs/assets/iframe-worker.js
 	$(BIN)/python scripts/build_docs.py
 	$(VENV)/site/bin/zensical build --clean --strict
 
@@ -67,6 +67,11 @@ $(BIN)/portrayal: pyproject.toml
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(BIN)/python -m pip install --quiet --editable .
 	@touch $@
+
+# A script of the site's theme (MIT), from its npm package: search in pages that are opened from a disk.
+docs/assets/iframe-worker.js:
+	mkdir -p $(@D)
+	package=$$(npm pack --silent iframe-worker@1.0.4) && tar -xzOf $$package package/shim/index.js > $@ && rm $$package
 
 $(VENV)/site/.built: pyproject.toml
 	$(PYTHON) -m venv $(VENV)/site

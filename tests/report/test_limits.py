@@ -5,6 +5,7 @@ import itertools
 import os
 import re
 from collections.abc import Callable
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ SCREENS = [(1280, "light"), (390, "dark")]
 """Each width and each scheme once; with all extras, every pair of them."""
 if os.environ.get("PORTRAYAL_ALL_EXTRAS"):
     SCREENS += [(1280, "dark"), (390, "light")]
-AXE = (Path(__file__).parent / "axe" / "axe.min.js").read_text(encoding="utf-8")
+AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
 RUN_AXE = (
     "const done = arguments[arguments.length - 1];"
     "axe.run(document, {resultTypes: ['violations']}).then(found => done(found.violations"
