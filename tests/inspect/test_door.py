@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from typing import Any
 
 
 def _python(code: str) -> str:
@@ -27,11 +26,3 @@ def test_nothing_else_loads_inspect() -> None:
         "print('inspect_ai' in sys.modules)"
     )
     assert loaded.strip() == "False"
-
-
-def test_the_door_lists_every_public_name(inspect_ai: Any) -> None:
-    import portrayal.inspect as door
-    from portrayal.inspect import _registry
-
-    assert sorted(door.__all__) == sorted({*_registry.__all__, "log_source"})
-    assert all(hasattr(door, name) for name in door.__all__)

@@ -2,7 +2,7 @@
 
 import logging
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from portrayal import registry
 from portrayal.collect import import_texts
 from portrayal.errors import DataError, RunError
+from portrayal.records import Prompt
 from portrayal.run import Run
 from portrayal.studies.laissez_faire import FIELDS, prompts
 
@@ -25,6 +27,27 @@ ANSWERS = [
     RuntimeError("the endpoint broke"),
     ("Maria was", "content_filter"),
 ]
+
+
+def asked(every: Iterable[Prompt], samples: int = 1) -> Any:
+    """A task that asks these prompts, with their strata in the metadata of its samples."""
+    from inspect_ai import Task
+    from inspect_ai.dataset import Sample
+    from inspect_ai.model import ChatMessageSystem, ChatMessageUser
+
+    def messages(prompt: Prompt) -> str | list[Any]:
+        text, *system = prompt.asked
+        before = [ChatMessageSystem(content=words) for words in system]
+        return [*before, ChatMessageUser(content=text)] if before else text
+
+    return Task(
+        dataset=[
+            Sample(messages(p), id=p.prompt_id, metadata={"prompt_id": p.prompt_id, **p.strata})
+            for p in every
+        ],
+        epochs=samples,
+        continue_on_fail=True,
+    )
 
 
 def bring(place: str | Path, run: Path, **options: Any) -> tuple[Run, dict[str, Any]]:
@@ -50,13 +73,13 @@ def test_a_log_becomes_a_run_that_can_be_audited(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    from portrayal.inspect import laissez_faire, logs
+    from portrayal.inspect import logs
     from portrayal.pipeline.audit import audit
 
     monkeypatch.setattr(logs, "_TOGETHER", 7)
     monkeypatch.setattr(logging.getLogger("portrayal"), "propagate", True)
     caplog.set_level(logging.INFO, "portrayal.inspect")
-    log = evaluate(laissez_faire(samples=5), ANSWERS, limit=4, log_format=log_format)
+    log = evaluate(asked(prompts(), 5), ANSWERS, limit=4, log_format=log_format)
     assert log.status == "error"  # an error among 20, and yet every other answer is there
     run = audit(
         "laissez-faire", texts=log.location, out=tmp_path / "run", draws=100, permutations=20
@@ -82,10 +105,8 @@ def test_a_log_becomes_a_run_that_can_be_audited(
 def test_importing_again_changes_nothing_and_other_texts_are_refused(
     evaluate: Callable[..., Any], tmp_path: Path
 ) -> None:
-    from portrayal.inspect import laissez_faire
-
-    log = evaluate(laissez_faire(), [STORY], limit=2)
-    other = evaluate(laissez_faire(), ["Ana slept."], limit=3)
+    log = evaluate(asked(prompts()), [STORY], limit=2)
+    other = evaluate(asked(prompts()), ["Ana slept."], limit=3)
     run, _ = bring(log.location, tmp_path / "run")
     before = {part: part.stat().st_mtime_ns for part in run.texts.parts()}
     again, _ = bring(Path(log.location), tmp_path / "run")
@@ -103,10 +124,12 @@ def test_a_folder_of_models_and_a_second_try(
 ) -> None:
     import inspect_ai
 
-    from portrayal.inspect import laissez_faire
+    @inspect_ai.task  # one that is tried again is known by its name
+    def stories() -> Any:
+        return asked(prompts())
 
-    broken = evaluate(laissez_faire(), [STORY, RuntimeError("no")], limit=4)
-    evaluate(laissez_faire(), [STORY], "mockllm/other", limit=4)
+    broken = evaluate(stories(), [STORY, RuntimeError("no")], limit=4)
+    evaluate(asked(prompts()), [STORY], "mockllm/other", limit=4)
     mended = inspect_ai.eval_retry(broken, log_dir=str(tmp_path / "logs"), display="none")[0]
     assert mended.eval.task_id == broken.eval.task_id
     monkeypatch.setattr(logging.getLogger("portrayal"), "propagate", True)
@@ -125,9 +148,7 @@ def test_a_stopped_evaluation_says_what_is_missing(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    from portrayal.inspect import laissez_faire
-
-    task = laissez_faire(samples=2)
+    task = asked(prompts(), 2)
     task.continue_on_fail = False
     answers = [STORY, STORY, STORY, RuntimeError("out of money")]
     log = evaluate(task, answers, limit=10, fail_on_error=True)
@@ -203,9 +224,7 @@ def test_several_choices_are_several_answers(inspect_ai: Any, tmp_path: Path) ->
 
 
 def test_files_that_are_no_logs(evaluate: Callable[..., Any], tmp_path: Path) -> None:
-    from portrayal.inspect import laissez_faire
-
-    log = evaluate(laissez_faire(), [STORY], limit=2)
+    log = evaluate(asked(prompts()), [STORY], limit=2)
     torn = tmp_path / "torn.eval"
     torn.write_bytes(Path(log.location).read_bytes()[:900])
     with pytest.raises(DataError, match="not a readable Inspect log"):
@@ -217,10 +236,9 @@ def test_files_that_are_no_logs(evaluate: Callable[..., Any], tmp_path: Path) ->
         bring(tmp_path / "absent.eval", tmp_path / "run")
 
 
-def test_pairs_are_asked_with_their_system_prompts_and_audited(
+def test_a_log_of_pairs_with_system_prompts_is_audited(
     evaluate: Callable[..., Any], tmp_path: Path
 ) -> None:
-    from portrayal.inspect.tasks import study_task
     from portrayal.pipeline.audit import audit
 
     (tmp_path / "pairs.toml").write_text(
@@ -229,7 +247,8 @@ def test_pairs_are_asked_with_their_system_prompts_and_audited(
         + '[groups.female]\nname = ["Emily", "Anne"]\njob = "nurse"\n'
         '[groups.male]\nname = ["Greg", "Todd"]\njob = "nurse"\n'
     )
-    task = study_task("pairs", 2, {}, {"prompts": str(tmp_path / "pairs.toml")})
+    maker = registry.get("prompts", "pairs")
+    task = asked(maker(prompts=str(tmp_path / "pairs.toml")), 2)
     assert task.dataset[0].input[0].content == "You know Emily."
     answers = [f"The work was good, and room {i} was kept well all year." for i in range(5)]
     log = evaluate(task, answers)
