@@ -7,11 +7,11 @@ import pytest
 
 from coding.coded import book, code_all
 from portrayal.coding import CodingItem, make_project, read_labels
-from portrayal.coding.clusters import (
+from portrayal.coding.shares import (
     PERMUTED,
     PERMUTED_FREELY,
     against_others,
-    cluster_codes,
+    code_shares,
     shares,
 )
 from portrayal.measure import Scope
@@ -89,14 +89,14 @@ def test_prompts_of_one_group_alone_say_nothing_of_chance():
     assert "no texts of other groups" in alone.no_null
 
 
-def test_clusters_carry_the_shares_of_their_group(tmp_path):
+def test_shares_are_of_prompts_and_against_other_groups(tmp_path):
     items = [
         CodingItem(f"t{i}", "A text.", strata={"group": "AB"[i % 2], "prompt_id": f"p{i // 4}"})
         for i in range(40)
     ]
     project = make_project(tmp_path / "p", items, book())
     code_all(project, "a", {f"t{i}": {"savior"} for i in range(40) if i % 2 == 0 or i > 36})
-    first, second = cluster_codes(project, read_labels(project))
+    first, second = code_shares(project, read_labels(project))
     assert (first.n_prompts, second.n_prompts) == (10, 10)
     savior, foreigner, _ = first.shares
     assert (savior.code, savior.share.n, savior.share.of) == ("savior", 20, 20)
@@ -105,5 +105,5 @@ def test_clusters_carry_the_shares_of_their_group(tmp_path):
     assert savior.q == pytest.approx(savior.p)  # the one code that labels can move
     assert (foreigner.p, foreigner.q, foreigner.null.high) == (None, None, 0.0)
     assert second.shares[0].share.n == 2
-    assert second.clusters[0].share.interval.n_clusters == 10
-    assert cluster_codes(project, read_labels(project)) == [first, second]
+    assert second.shares[0].share.interval.n_clusters == 10
+    assert code_shares(project, read_labels(project)) == [first, second]

@@ -32,15 +32,13 @@ def test_agreement(inside: Portrayal, project: Path) -> None:
     assert figures["savior", "cohens_kappa"]["interval"]["n_clusters"] == 12
 
 
-def test_clusters(inside: Portrayal, project: Path) -> None:
-    assert "Latine" in inside("label", "clusters", project).ok().out
-    facts = inside(
-        "label", "clusters", project, "--merge", "Asian=Latine", "--format", "json"
-    ).json()
+def test_codes_by_group(inside: Portrayal, project: Path) -> None:
+    assert "Latine" in inside("label", "codes", project).ok().out
+    facts = inside("label", "codes", project, "--merge", "Asian=Latine", "--format", "json").json()
     (group,) = facts["groups"]
     assert group["n_items"] + group["n_open"] == 12
-    inside("label", "clusters", project, "--by", "shoe").refused("'shoe'", "Known: group")
-    inside("label", "clusters", project, "--merge", "Asian").refused("--merge takes Inuit=AN")
+    inside("label", "codes", project, "--by", "shoe").refused("'shoe'", "Known: group")
+    inside("label", "codes", project, "--merge", "Asian").refused("--merge takes Inuit=AN")
 
 
 def test_a_report(inside: Portrayal, project: Path, tmp_path: Path) -> None:

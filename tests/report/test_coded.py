@@ -55,24 +55,14 @@ def visible_text(page):
     return html.unescape(re.sub(r"<[^>]+>", " ", body))
 
 
-def test_table_4_of_a_run(run, project):
+def test_a_group_says_how_many_texts_count(run, project):
     shown = section(project, read_labels(project))
     latine = next(group for group in shown.groups if group.title == "Latine")
-    assert latine.codes == ("White savior", "Perpetual foreigner")
-    words = "".join(text for text, _ in latine.passage.pieces)
-    item = next(i for i in project.items if i.text.startswith(words[:60]))
-    assert item.strata["model"] == latine.passage.model
-    assert item.title[:60] == latine.passage.prompt[:60]
-    assert "Latine" in item.strata["sampled_as"]
-    named = [c for c in latine.characters if c.counts]
-    assert named
-    for character in named:
-        assert [label for label, _ in character.counts] == ["# Base", "# Dom", "# Sub"]
-        assert any(int(n.split()[0].replace(",", "")) > 0 for _, n in character.counts)
-        assert all(re.fullmatch(r"[\d,]+ \([\d,]+–[\d,]+\)", n) for _, n in character.counts)
-    assert any("% of bearers" in character.words for character in latine.characters)
-    white = next(group for group in shown.groups if group.title == "White")
-    assert white.passage is None or white.codes
+    assert "on whose codes people agree" in latine.how
+    assert "on which people are divided" in latine.how
+    saved = [row for row in shown.codes.rows if row[:2] == ("Latine", "White savior")]
+    assert len(saved) == 1
+    assert int(saved[0][2]) > 0
 
 
 def test_the_section_stands_in_the_report_of_the_run(run, project, tmp_path):
@@ -80,7 +70,6 @@ def test_the_section_stands_in_the_report_of_the_run(run, project, tmp_path):
     assert page.count('<section id="coded">') == 1
     assert '<a href="#coded">Read and coded</a>' in page
     text = visible_text(page)
-    assert "Content warning." in text
     assert "Fleiss’ κ" in text
     assert "people are divided" in text
 
@@ -121,7 +110,7 @@ def test_models_stand_apart(run, project):
     assert "Cohen’s κ" in model.table.columns
 
 
-def test_one_rater_has_exemplars_and_no_agreement(run, project):
+def test_one_rater_has_shares_and_no_agreement(run, project):
     only = read_labels(project)
     rows, done = (
         tuple(one for one in part if one.rater == "ana") for part in (only.rows, only.done)
@@ -130,7 +119,7 @@ def test_one_rater_has_exemplars_and_no_agreement(run, project):
     shown = section(project, alone)
     assert shown.people.table is None
     assert "ana alone has coded" in shown.people.before[0]
-    assert any(group.passage for group in shown.groups)
+    assert shown.codes.rows
 
 
 def test_counts_of_cues_stand_with_their_group(run, project):
@@ -169,7 +158,6 @@ def test_a_page_of_its_own_is_inert(tmp_path):
     assert "onload='x'>" not in page
     assert "script-src" not in page
     assert "default-src 'none'" in page
-    assert "49" not in re.findall(r"\b49\b", visible_text(page))
     assert "alert(1)" in visible_text(page)
     assert "ana <i>" in visible_text(page)
     assert not re.search(r"(?:src|href)=[\"']?(?:https?:|//)", page)

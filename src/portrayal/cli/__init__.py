@@ -69,7 +69,7 @@ _FUNCTIONS = (
     ("build", "build", "classifier labels paraphrases sentences sheets split"),
     ("find", "find", "cues groups people words"),
     ("label", "label.project", "draw raters serve"),
-    ("label", "label.read", "agreement clusters export import model report"),
+    ("label", "label.read", "agreement codes export import model report"),
     ("label", "label.sheets", "finetune merge sheet"),
     ("list", "listing", "annotators estimates findings factors locales measures studies"),
     ("mitigate", "mitigate", "agency"),

@@ -6,7 +6,6 @@ often than others do.
 """
 
 from portrayal.coding.characters import run_documents
-from portrayal.coding.clusters import CodePrevalence, GroupClusters, cluster_codes, code_prevalence
 from portrayal.coding.codebook import Code, Codebook, CodebookField, codebook
 from portrayal.coding.documents import Counts, Documents, count_words, places_of, read_documents
 from portrayal.coding.groups import GroupMention, GroupObservations, observed_groups
@@ -20,6 +19,7 @@ from portrayal.coding.project import (
     project_folder,
 )
 from portrayal.coding.sampling import Sampling, in_sentences, sample_items
+from portrayal.coding.shares import CodePrevalence, GroupCodes, code_prevalence, code_shares
 from portrayal.coding.words import MarkedWord, WordComparison, marked_words
 
 __all__ = [
@@ -30,7 +30,7 @@ __all__ = [
     "CodingItem",
     "Counts",
     "Documents",
-    "GroupClusters",
+    "GroupCodes",
     "GroupMention",
     "GroupObservations",
     "ItemPerson",
@@ -38,8 +38,8 @@ __all__ = [
     "Project",
     "Sampling",
     "WordComparison",
-    "cluster_codes",
     "code_prevalence",
+    "code_shares",
     "codebook",
     "count_words",
     "in_sentences",

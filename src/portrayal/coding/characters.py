@@ -2,8 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -13,10 +11,8 @@ from portrayal.coding.documents import Documents, names_mask
 from portrayal.coding.project import ItemPerson, Project
 from portrayal.collect.corpus import SLOTS, people_parts
 from portrayal.errors import DataError, OptionError
-from portrayal.measure import ROLES, Scope
-from portrayal.measure.clustered import share_inference
 from portrayal.measure.cues import role_of
-from portrayal.records import ALL, OUTCOMES, Interval
+from portrayal.records import OUTCOMES
 from portrayal.reference import GENDERS, RACES, mena_nhpi_table, name_table, race_likelihoods
 from portrayal.run import Run, read_chosen, read_prompts
 from portrayal.run.manifest import SETTINGS
@@ -197,110 +193,7 @@ def sentence_places(text: str) -> Iterator[tuple[int, int]]:
             yield start, start + len(sentence.strip())
 
 
-@dataclass(frozen=True, slots=True)
-class RoleCount:
-    """How many characters of a name a run has in one role.
-
-    Attributes
-    ----------
-    n
-        The count.
-    interval
-        Of the count, by resampling the prompts that could have cast someone in this role; None
-        where they are fewer than two.
-    """
-
-    n: int
-    interval: Interval | None = None
-
-
-RoleCounts = dict[str, RoleCount]
-"""Counts by role: neutral, dominant, subordinate."""
-
-_MAKE_TABLE = """
-    create temp table readable as
-    select p.prompt_id, a.subject_name as subject, a.object_name as object,
-           coalesce(p.strata['condition'] = 'power-laden', false) as laden,
-           coalesce(p.strata['domain'], $all) as domain
-    from read_parquet($people) a
-    join read_parquet($texts) t using (text_id)
-    join read_parquet($prompts) p on p.prompt_id = t.prompt_id
-    where t.outcome = 'ok' and a.error is null
-"""
-_CAST = """
-    with cast_ as (
-        select lower(subject) as name, domain, prompt_id,
-               case when laden then 'dominant' else 'neutral' end as role from readable
-        union all
-        select lower(object), domain, prompt_id,
-               case when laden then 'subordinate' else 'neutral' end from readable
-    )
-    select name, domain, prompt_id, role, count(*) as n from cast_
-    where list_contains($names, name) group by all order by all
-"""
-_TEXTS = "select domain, prompt_id, laden, count(*) from readable group by all order by all"
-
-
 def run_of(project: Project) -> Run | None:
     """Return the run that a project lies in (RUN/coding/NAME); None where it lies in none."""
     folder = project.folder.resolve().parent.parent
     return Run.open(folder) if (folder / SETTINGS).is_file() else None
-
-
-def role_counts(
-    run: Run, names: Iterable[str], *, level: float = 0.95
-) -> dict[tuple[str, str], RoleCounts]:
-    """Return how many characters of each name a run has in each role, by (name, domain).
-
-    Names are compared without regard to case, and given so; the domain "all" pools the domains.
-    Characters of readable texts count, as in Table 3 of Shieh et al. (2025). Empty where the run's
-    people were not annotated.
-
-    Parameters
-    ----------
-    run
-        The run.
-    names
-        First names.
-    level
-        Confidence level, a fraction.
-    """
-    people, texts = people_parts(run), run.texts.parts()
-    wanted = sorted({name.casefold() for name in names if name})
-    if not (people and texts and wanted):
-        return {}
-    import duckdb
-
-    given = {
-        "people": [str(path) for path in people],
-        "texts": [str(path) for path in texts],
-        "prompts": str(run.prompts_path),
-        "all": ALL,
-    }
-    with duckdb.connect() as connection:
-        connection.execute(_MAKE_TABLE, given)
-        cast = connection.execute(_CAST, {"names": wanted}).fetchall()
-        texts_by_prompt = connection.execute(_TEXTS).fetchall()
-    scope = Scope("coding", level=level)
-    found: dict[tuple[str, str], RoleCounts] = {}
-    for domain in dict.fromkeys((ALL, *(row[0] for row in texts_by_prompt))):
-        inside = [row for row in texts_by_prompt if domain in (ALL, row[0])]
-        named = [row for row in cast if domain in (ALL, row[1])]
-        known = wanted if domain == ALL else sorted({row[0] for row in named})
-        # A count is a share of the texts that have such a role, times their number.
-        columns = {column: i for i, column in enumerate(product(known, ROLES))}
-        place = {prompt: i for i, prompt in enumerate(sorted({row[1] for row in inside}))}
-        counts, total = np.zeros((2, len(place), len(columns)))
-        for name, _, prompt, role, n in named:
-            counts[place[prompt], columns[name, role]] += n
-        for _, prompt, laden, n in inside:
-            of_role = [n if laden != (role == "neutral") else 0 for _, role in columns]
-            total[place[prompt]] += of_role
-        part = share_inference(counts, total, scope)
-        for (name, role), i in columns.items():
-            bounds, of = part.interval(i, scope), float(total[:, i].sum())
-            if bounds is not None:
-                bounds = replace(bounds, low=bounds.low * of, high=bounds.high * of)
-            own = found.setdefault((name, domain), {})
-            own[role] = RoleCount(int(counts[:, i].sum()), bounds)
-    return found

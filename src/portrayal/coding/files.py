@@ -9,10 +9,10 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from portrayal.coding.clusters import SAMPLED
 from portrayal.coding.codebook import Codebook
 from portrayal.coding.labels import read_labels, write_labels
 from portrayal.coding.project import CodingItem, Project
+from portrayal.coding.shares import SAMPLED
 from portrayal.coding.store import rater_key
 from portrayal.collect.sources import open_source
 from portrayal.collect.tables import read_table, write_table

@@ -1,4 +1,4 @@
-"""Read and coded: exemplars with their codes, counts by role, and how far raters agree."""
+"""Read and coded: how often codes occur by group, counts of cues, and how far raters agree."""
 
 import json
 from collections import Counter
@@ -12,25 +12,20 @@ from typing import Any
 import portrayal.measure.cues.counts as cuecounts
 import portrayal.report.formats as fmt
 from portrayal._version import __version__
-from portrayal.coding import CodingItem, ItemPerson, Project, open_project
-from portrayal.coding.characters import RoleCounts, role_counts, run_of
-from portrayal.coding.clusters import CodeShare, GroupClusters, cluster_codes
+from portrayal.coding import Project, open_project
+from portrayal.coding.characters import run_of
 from portrayal.coding.labels import read_labels
 from portrayal.coding.llm import coder_notes
+from portrayal.coding.shares import CodeShare, GroupCodes, code_shares
 from portrayal.raters import Agreement, LabelAgreement, Labels, agreement
 from portrayal.records import FEW_PROMPTS
 from portrayal.report.figures.figure import Table
 from portrayal.report.formats import short
-from portrayal.report.passages import Passage, passage
-from portrayal.report.study import study_report
-from portrayal.report.view import View, study_named
-from portrayal.report.words import GENDER_WORDS
+from portrayal.report.view import View
 from portrayal.run.directory import Run
 from portrayal.run.files import write_atomically
 from portrayal.run.pages import templates, trusted
 
-CLUSTERS = 8
-"""Clusters shown of one group."""
 _STATISTICS = {
     "percent_agreement": "Agreement",
     "positive_agreement": "Agreement on yes",
@@ -47,7 +42,7 @@ def code_names(project: Project) -> dict[str, str]:
     return {code.key: short(code.name, 40) for code in project.codebook.codes}
 
 
-def codes_by_group(project: Project, groups: Sequence[GroupClusters]) -> Table:
+def codes_by_group(project: Project, groups: Sequence[GroupCodes]) -> Table:
     """Return the share of each group's texts that show each code, with what chance gives."""
     names = code_names(project)
     rows = [(group.group, one) for group in groups for one in group.shares]
@@ -65,7 +60,7 @@ def codes_by_group(project: Project, groups: Sequence[GroupClusters]) -> Table:
     return Table.of(rows, columns, 2, len(rows))
 
 
-def share_sentences(groups: Sequence[GroupClusters]) -> tuple[str, ...]:
+def share_sentences(groups: Sequence[GroupCodes]) -> tuple[str, ...]:
     """Return how the intervals and chances of shares were made, and which are missing or weak."""
     known = any(group.n_prompts is not None for group in groups)
     found = [
@@ -96,26 +91,6 @@ def share_sentences(groups: Sequence[GroupClusters]) -> tuple[str, ...]:
             why.setdefault(reason, []).append(short(group.group, 40))
     found += [f"Nothing by chance for {fmt.listed(who)}: {said}." for said, who in why.items()]
     return tuple(found)
-
-
-def clusters_of(project: Project, group: GroupClusters) -> Table:
-    """Return the clusters of one group, the largest first; small ones in one row at the end."""
-    names = code_names(project)
-    rows = [
-        (
-            " + ".join(names[key] for key in one.codes) or "none of the codes",
-            f"{one.share.n:,}",
-            fmt.share(one.share.value),
-            fmt.interval(one.share.interval, "share"),
-        )
-        for one in group.clusters[:CLUSTERS]
-    ]
-    rest = group.clusters[CLUSTERS:]
-    if rest:
-        n = sum(len(one.items) for one in rest)
-        said = fmt.plural(len(rest), "other combination")
-        rows.append((said, f"{n:,}", fmt.share(n / group.n_items), fmt.NOTHING))
-    return Table(("Codes together", "Texts", "Share", "Interval"), tuple(rows), 1)
 
 
 def agreement_table(project: Project, compared: Agreement) -> Table:
@@ -256,24 +231,11 @@ def _bounds(bounds: dict[str, Any] | None) -> str:
 
 
 @dataclass(frozen=True)
-class CodedCharacter:
-    """Who is in an exemplar, as the head of a story in Table 4: words, and counts by role."""
-
-    slot: str
-    words: str
-    counts: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True)
 class GroupView:
-    """One group: its clusters, its exemplar and how that was drawn, and counts of its cues."""
+    """One group: how many texts count, and how often its terms occur in each role."""
 
     title: str
-    clusters: Table
     how: str
-    codes: tuple[str, ...] = ()
-    characters: tuple[CodedCharacter, ...] = ()
-    passage: Passage | None = None
     counts: tuple[tuple[str, str], ...] = ()
 
 
@@ -290,7 +252,7 @@ class RatersView:
 
 @dataclass(frozen=True)
 class CodedSection:
-    """What the page shows of one project; `form` says whose table the counts by role follow."""
+    """What the page shows of one project."""
 
     title: str
     facts: tuple[tuple[str, str], ...]
@@ -302,7 +264,6 @@ class CodedSection:
     pairs: tuple[RatersView, ...]
     models: tuple[RatersView, ...]
     definitions: tuple[tuple[str, str, str], ...]
-    form: str = ""
 
 
 @dataclass(frozen=True)
@@ -335,14 +296,10 @@ def section(
     level: float = 0.95,
     seed: int = 0,
 ) -> CodedSection:
-    """Return what the page shows of one project; see `cluster_codes` for `by` and `merge`."""
-    groups = cluster_codes(project, labels, by=by, merge=merge, level=level)
+    """Return what the page shows of one project; see `code_shares` for `by` and `merge`."""
+    groups = code_shares(project, labels, by=by, merge=merge, level=level)
     said = agreement(labels, level=level, seed=seed)
     run = run_of(project)
-    exemplars = {group.exemplar for group in groups}
-    people = [p for item in project.items if item.item_id in exemplars for p in item.people]
-    named = (person.name for person in people if person.name)
-    names = {} if run is None else role_counts(run, named, level=level)
     cues = [] if run is None else cue_rows(run)
     settled = any(group.n_items for group in groups)
     together = _raters(project, said.people, "People")
@@ -354,7 +311,7 @@ def section(
         short(f"{project.codebook.title} ({project.folder.name})", 100),
         _facts(project, labels, said, level),
         short(project.codebook.warning or "", 400),
-        tuple(_group(project, group, names, cue_counts(cues, group.group)) for group in groups),
+        tuple(_group(group, cue_counts(cues, group.group)) for group in groups),
         codes_by_group(project, groups) if settled else None,
         share_sentences(groups) if settled else (),
         together,
@@ -364,7 +321,6 @@ def section(
             (short(c.name, 60), short(c.definition, 600), short(c.source, 300))
             for c in project.codebook.codes
         ),
-        "" if run is None else study_report(study_named(run.study)).wording.counts_form,
     )
 
 
@@ -386,7 +342,7 @@ def write_coding_report(
     path
         The HTML file; its folder is made where it is missing.
     by, merge
-        As `portrayal.coding.clusters.cluster_codes` takes them.
+        As `portrayal.coding.shares.code_shares` takes them.
     level, seed
         Confidence level (a fraction), and seed of the intervals of agreement.
     """
@@ -421,67 +377,11 @@ def _facts(
     return tuple((what, value) for what, value in rows if value)
 
 
-def _group(
-    project: Project,
-    group: GroupClusters,
-    counts: Mapping[tuple[str, str], RoleCounts],
-    cues: tuple[tuple[str, str], ...],
-) -> GroupView:
-    title = short(group.group, 60)
-    table = clusters_of(project, group)
-    left = ""
+def _group(group: GroupCodes, cues: tuple[tuple[str, str], ...]) -> GroupView:
+    said = f"{fmt.plural(group.n_items, 'text')} on whose codes people agree."
     if group.n_open:
-        left = f" {fmt.plural(group.n_open, 'text')} on which people are divided are left out."
-    if group.exemplar is None:
-        said = "No text of this group shows a code on which people agree." + left
-        return GroupView(title, table, said, counts=cues)
-    largest = group.largest
-    keys = () if largest is None else largest.codes
-    item = next(one for one in project.items if one.item_id == group.exemplar)
-    tied = f", one of {group.tied} equally large ones" if group.tied > 1 else ""
-    n = 0 if largest is None else len(largest.items)
-    how = f"Drawn at random from the largest cluster with a code ({fmt.plural(n, 'text')}{tied})."
-    row: dict[str, Any] = {
-        "model": item.strata.get("model", "no model named"),
-        "prompt": item.title,
-        "text": item.text[:100_000],
-        "size": len(item.text),
-    }
-    for slot in ("subject", "object"):
-        person = next((one for one in item.people if one.slot == slot), None)
-        row[f"{slot}_name"] = None if person is None else person.name
-        spans = () if person is None else person.spans[:200]
-        row[f"{slot}_spans"] = [{"start": start, "end": end} for start, end in spans]
-    return GroupView(
-        title,
-        table,
-        how + left,
-        tuple(code_names(project)[key] for key in keys),
-        tuple(_character(person, item, counts) for person in item.people),
-        passage(row),
-        cues,
-    )
-
-
-def _character(
-    person: ItemPerson, item: CodingItem, counts: Mapping[tuple[str, str], RoleCounts]
-) -> CodedCharacter:
-    """Who a person of an exemplar is, and how often such a name stands in each role."""
-    parts = [GENDER_WORDS.get(person.gender, ""), person.labels.get("names", "")]
-    told = "; ".join(part for part in parts if part)
-    name = person.name or person.role or "no name"
-    of_name = counts.get(((person.name or "").casefold(), item.strata.get("domain") or "all"))
-    cells = []
-    for role, label in _ROLES.items():
-        if of_name is None:
-            break
-        count = of_name[role]
-        said, bounds = f"{count.n:,}", count.interval
-        if bounds is not None:
-            said += f" ({round(bounds.low):,}{fmt.DASH}{round(bounds.high):,})"
-        cells.append((f"# {label}", said))
-    words = short(f"{name}: {told}" if told else name, 120)
-    return CodedCharacter(person.slot, words, tuple(cells))
+        said += f" {fmt.plural(group.n_open, 'text')} on which people are divided are left out."
+    return GroupView(short(group.group, 60), said, cues)
 
 
 def _raters(

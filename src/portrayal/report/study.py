@@ -50,9 +50,6 @@ class Wording:
         What the clustered and the published interval each take as independent.
     resampling
         First sentence of the methods: what intervals resample.
-    counts_form
-        Whose table the counts of coded characters by role have the form of, in brackets after a
-        space; "" for no one's.
     """
 
     texts: str = "texts"
@@ -63,7 +60,6 @@ class Wording:
     groups: str = ""
     writers: str = ""
     intervals: str = "Clustered: prompts resampled. Naive: every text independent."
-    counts_form: str = ""
     resampling: str = (
         "Every interval resamples prompts, not texts, as answers to one prompt are not "
         "independent; a published method’s interval stands beside it where there is one."

@@ -1,4 +1,4 @@
-"""What was labelled: by a model, how far raters agree, which codes go together, as files."""
+"""What was labelled: by a model, how far raters agree, how often codes occur, as files."""
 
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -31,8 +31,8 @@ from portrayal.errors import OptionError, RunError
 
 if TYPE_CHECKING:
     from portrayal.coding import Project
-    from portrayal.coding.clusters import GroupClusters, Share
     from portrayal.coding.llm import CoderResult
+    from portrayal.coding.shares import GroupCodes, Share
     from portrayal.raters import Agreement
     from portrayal.records import Interval, Null
 
@@ -231,38 +231,32 @@ def model(
     show.line(f"next: portrayal audit STUDY --out {given} {more}{routed}")
 
 
-def clusters(
+def codes(
     project: ProjectPath,
     /,
     *,
     by: GroupedBy = None,
     merge: Merge = None,
-    seed: int | None = None,
     level: Level = 0.95,
     format: Format = "table",
 ) -> None:
-    """List which codes occur together in each group, an exemplar, and how often each code occurs.
+    """List how often each code occurs in each group.
 
     Where a model coded as well, its shares are corrected by the texts that people coded.
 
-    Example: portrayal label clusters runs/laissez-faire/coding/first --by race
-
-    Parameters
-    ----------
-    seed
-        Decides the exemplar; default the project's.
+    Example: portrayal label codes runs/laissez-faire/coding/first --by race
     """
-    from portrayal.coding import cluster_codes, code_prevalence, read_labels
+    from portrayal.coding import code_prevalence, code_shares, read_labels
 
     found = find_project(project)
     labels, merged = read_labels(found), pairs("--merge", merge, "Inuit=AN")
-    groups = cluster_codes(found, labels, by=by, merge=merged, seed=seed, level=level)
+    groups = code_shares(found, labels, by=by, merge=merged, level=level)
     corrected = code_prevalence(found, labels, by=by, merge=merged, level=level)
     if format == "json":
         facts = {"groups": list(map(asdict, groups)), "corrected": list(map(asdict, corrected))}
         show.as_json({"project": str(found.folder), **facts})
         return
-    print_clusters(groups)
+    print_codes(groups)
     if corrected:
         rows = [
             (
@@ -394,25 +388,18 @@ def print_coder(result: "CoderResult", project: "Project", *, as_object: bool) -
         )
 
 
-def print_clusters(found: "list[GroupClusters]") -> None:
-    """Print the clusters of each group, with the exemplar, and the share that shows each code."""
+def print_codes(found: "list[GroupCodes]") -> None:
+    """Print the share of each group's texts that show each code, and which texts do not count."""
     rows: list[tuple[str, ...]] = []
-    for group in found:
-        for i, one in enumerate(group.clusters):
-            own = group.exemplar if one is group.largest else None
-            first = group.group if i == 0 else ""
-            rows.append((first, " + ".join(one.codes) or "none", *_share(one.share), own or ""))
-        if group.n_open:
-            divided = f"left out: {group.n_open:,} on which people are divided"
-            rows.append(("", divided, *("",) * 4))
-    show.table(("group", "codes together", "texts", "share", "interval", "exemplar"), rows)
-    by_code: list[tuple[str, ...]] = []
     for group in found:
         for row in group.shares:
             chance = "" if row.null is None else _percent(row.null)
             tests = ("" if x is None else f"{x:.2g}" for x in (row.p, row.q))
-            by_code.append((group.group, row.code, *_share(row.share), chance, *tests))
-    show.table(("group", "code", "texts", "share", "interval", "by chance", "p", "q"), by_code)
+            rows.append((group.group, row.code, *_share(row.share), chance, *tests))
+    show.table(("group", "code", "texts", "share", "interval", "by chance", "p", "q"), rows)
+    for group in found:
+        if group.n_open:
+            show.line(f"{group.group}: left out: {group.n_open:,} on which people are divided")
     for why in dict.fromkeys(row.no_null for group in found for row in group.shares if row.no_null):
         show.line(f"nothing by chance: {why}.")
 

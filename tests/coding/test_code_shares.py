@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from coding.coded import CODES, book, code_all, random_codes, small_project
+from coding.coded import book, code_all, random_codes, small_project
 from portrayal.coding import CodingItem, ItemPerson, make_project, read_labels
-from portrayal.coding.clusters import EVERYONE, cluster_codes, code_prevalence
+from portrayal.coding.shares import EVERYONE, code_prevalence, code_shares
 from portrayal.errors import OptionError
 from portrayal.raters import consensus
 
@@ -13,72 +13,51 @@ def project(tmp_path):
     return small_project(tmp_path / "p", 12)  # even stories Latine, odd ones Asian
 
 
-def clusters(project, **more):
-    return {one.group: one for one in cluster_codes(project, read_labels(project), **more)}
+def codes(project, **more):
+    return {one.group: one for one in code_shares(project, read_labels(project), **more)}
 
 
-def test_texts_with_the_same_codes_are_one_cluster(project):
+def counts(found):
+    return {one.code: one.share.n for one in found.shares if one.share.n}
+
+
+def test_each_text_counts_for_each_of_its_codes(project):
     both = {"savior", "foreigner"}
     code_all(project, "a", {"t0": both, "t2": both, "t4": {"savior"}, "t1": {"savage"}})
-    found = clusters(project)
+    found = codes(project)
     assert set(found) == {"Latine", "Asian"}
     latine = found["Latine"]
-    shown = [(one.codes, one.items) for one in latine.clusters]
-    assert shown == [
-        ((), ("t6", "t8", "t10")),
-        (("savior", "foreigner"), ("t0", "t2")),
-        (("savior",), ("t4",)),
-    ]
-    assert latine.largest.codes == ("savior", "foreigner")
-    assert latine.exemplar in ("t0", "t2")
+    assert counts(latine) == {"savior": 3, "foreigner": 2}
+    assert counts(found["Asian"]) == {"savage": 1}
     assert (latine.n_items, latine.n_open) == (6, 0)
-    assert found["Asian"].exemplar == "t1"
-    for one in latine.clusters:
-        assert one.share.interval.low < len(one.items) / 6 < one.share.interval.high
+    for one in latine.shares:
+        assert one.share.interval.low <= one.share.n / 6 <= one.share.interval.high
         assert one.share.interval.method == "Wilson"
-
-
-def test_equal_clusters_stand_in_an_order_of_their_own(project):
-    code_all(project, "a", {"t0": {"savage"}, "t2": {"savior"}, "t4": {"savior", "savage"}})
-    latine = clusters(project)["Latine"]
-    coded = [one.codes for one in latine.clusters if one.codes]
-    assert coded == [("savior", "savage"), ("savior",), ("savage",)]
-    assert latine.exemplar == "t4"
-    assert latine.tied == 3
-
-
-def test_the_seed_decides_the_exemplar_and_nothing_else(project):
-    code_all(project, "a", {f"t{i}": {"savior"} for i in range(12)})
-    assert clusters(project) == clusters(project)
-    drawn = {clusters(project, seed=seed)["Latine"].exemplar for seed in range(30)}
-    assert len(drawn) > 3
-    others = [clusters(project, seed=seed)["Latine"].clusters for seed in (1, 2)]
-    assert others[0] == others[1]
 
 
 def test_texts_on_which_people_are_divided_are_left_out_and_counted(project):
     code_all(project, "a", {"t0": {"savior"}, "t2": {"savior"}})
     code_all(project, "b", {"t2": {"savior"}})
-    latine = clusters(project)["Latine"]
+    latine = codes(project)["Latine"]
     assert (latine.n_items, latine.n_open) == (5, 1)
-    assert latine.exemplar == "t2"
+    assert counts(latine) == {"savior": 1}
     code_all(project, "c", {"t0": {"savior"}, "t2": {"savior"}})
-    assert clusters(project)["Latine"].largest.items == ("t0", "t2")
+    assert counts(codes(project)["Latine"]) == {"savior": 2}
 
 
 def test_models_have_no_vote_and_an_adjudicator_the_last_word(project):
     code_all(project, "a", {"t0": {"savior"}})
     code_all(project, "server:m", {"t0": {"savage"}, "t2": {"savage"}}, kind="llm")
-    assert clusters(project)["Latine"].largest.codes == ("savior",)
+    assert counts(codes(project)["Latine"]) == {"savior": 1}
     code_all(project, "judge", {"t0": {"foreigner"}}, kind="adjudicated", items=["t0"])
-    assert clusters(project)["Latine"].largest.codes == ("foreigner",)
+    assert counts(codes(project)["Latine"]) == {"foreigner": 1}
     settled = consensus(read_labels(project))["t0"]
     assert settled.given == ("foreigner",)
 
 
 def test_groups_are_merged_where_asked(project):
     code_all(project, "a", random_codes(project, 1))
-    (merged,) = clusters(project, merge={"Asian": "Latine"}).values()
+    (merged,) = codes(project, merge={"Asian": "Latine"}).values()
     assert merged.group == "Latine"
     assert merged.n_items == 12
 
@@ -94,10 +73,10 @@ def test_groups_come_from_labels_of_people_too(tmp_path):
     ]
     project = make_project(tmp_path / "q", items, book())
     code_all(project, "a", {"x": {"savior"}})
-    found = clusters(project)
+    found = codes(project)
     assert {group: one.n_items for group, one in found.items()} == {"White": 2, "Black": 1}
     with pytest.raises(OptionError, match="Known: race"):
-        clusters(project, by="gender")
+        codes(project, by="gender")
 
 
 @pytest.mark.parametrize(
@@ -114,24 +93,14 @@ def test_groups_come_from_how_a_text_was_sampled(tmp_path, sampled_as, groups):
     items = [CodingItem("x", "A text.", strata={"sampled_as": sampled_as, "model": "m1"})]
     project = make_project(tmp_path / "q", items, book())
     code_all(project, "a", {})
-    assert set(clusters(project)) == groups
+    assert set(codes(project)) == groups
 
 
 def test_a_project_without_groups_is_one(tmp_path):
     project = make_project(tmp_path / "q", [CodingItem("x", "A text.")], book())
     code_all(project, "a", {})
-    (only,) = clusters(project).values()
-    assert (only.group, only.exemplar) == (EVERYONE, None)
-    assert clusters(project)[EVERYONE].largest is None
-
-
-def test_all_texts_are_in_one_cluster_each(project):
-    code_all(project, "a", random_codes(project, 3))
-    code_all(project, "b", random_codes(project, 4))
-    for one in clusters(project).values():
-        names = [name for cluster in one.clusters for name in cluster.items]
-        assert len(names) == len(set(names)) == one.n_items
-        assert all(set(cluster.codes) <= set(CODES) for cluster in one.clusters)
+    (only,) = codes(project).values()
+    assert (only.group, counts(only)) == (EVERYONE, {})
 
 
 def test_what_a_model_codes_is_corrected_by_what_people_code(tmp_path):

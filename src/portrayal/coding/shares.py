@@ -1,12 +1,9 @@
-"""Clusters: texts of a group that show the same codes together, and an exemplar of each group.
+"""Shares of codes: how often a group's texts show each code, by people and corrected by them.
 
-Codes are not exclusive, so a *cluster* is a combination of codes; a group's *exemplar* is drawn
-from the largest of its clusters that shows a code at all (Shieh et al. 2025, Supplement B.7). Texts
-of one prompt resemble each other, so intervals of shares resample prompts; where no prompt is known
-each text counts as one observation.
+Texts of one prompt resemble each other, so intervals of shares resample prompts; where no prompt is
+known each text counts as one observation.
 """
 
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -116,73 +113,39 @@ class CodePrevalence:
 
 
 @dataclass(frozen=True, slots=True)
-class CodeCluster:
-    """Texts of one group with the same codes.
-
-    Attributes
-    ----------
-    codes
-        Keys in the order of the codebook; empty where the texts show none.
-    items
-        Their item_ids, in the order of the project.
-    share
-        The cluster's share of the group's coded texts.
-    """
-
-    codes: tuple[str, ...]
-    items: tuple[str, ...]
-    share: Share
-
-
-@dataclass(frozen=True, slots=True)
-class GroupClusters:
-    """The clusters of one group.
+class GroupCodes:
+    """How often the texts of one group show each code.
 
     Attributes
     ----------
     group
         The group's label, or `EVERYONE`.
-    clusters
-        The largest first; of equals, the one with more codes, then by the codebook's order.
     n_items
         Texts of the group that are settled on every code.
     n_open
         Texts left out, as people are divided on a code of theirs.
-    exemplar
-        item_id of the exemplar; None where no text shows a code.
     n_prompts
         Prompts that these texts answer; None where no prompt is known.
     shares
         The share of these texts that show each code, in the order of the codebook.
-    tied
-        How many clusters are as large as the one that the exemplar comes from.
     """
 
     group: str
-    clusters: tuple[CodeCluster, ...]
     n_items: int
     n_open: int
-    exemplar: str | None
-    n_prompts: int | None = None
-    shares: tuple[CodeShare, ...] = ()
-    tied: int = 1
-
-    @property
-    def largest(self) -> CodeCluster | None:
-        """The largest cluster with a code, which the exemplar comes from."""
-        return next((one for one in self.clusters if one.codes), None)
+    n_prompts: int | None
+    shares: tuple[CodeShare, ...]
 
 
-def cluster_codes(
+def code_shares(
     project: Project,
     labels: Labels,
     *,
     by: str | None = None,
     merge: Mapping[str, str] | None = None,
-    seed: int | None = None,
     level: float = 0.95,
-) -> list[GroupClusters]:
-    """Cluster the texts of each group by the codes that people settle on.
+) -> list[GroupCodes]:
+    """Return how often the texts of each group show each code that people settle on.
 
     Parameters
     ----------
@@ -194,8 +157,6 @@ def cluster_codes(
     merge
         Label of a group → label of the group that it is counted with, as where stories treat two
         terms alike.
-    seed
-        Decides which text of a cluster is the exemplar; the project's unless given.
     level
         Confidence level, a fraction.
 
@@ -204,55 +165,29 @@ def cluster_codes(
     OptionError
         When no item has such a stratum or label.
     """
-    seed = int(project.settings.get("seed", 0)) if seed is None else seed
     scope, prompts, settled = Scope("coding", level=level), project.prompts, consensus(labels)
-    place = {code.key: i for i, code in enumerate(project.codebook.codes)}
-    groups = []
-    for group, coded in _members(project, by, merge, settled):
-        names = [name for name in coded if not settled[name].open]
-        # The texts with the same codes, the largest set first.
-        sets: dict[tuple[str, ...], list[str]] = {}
-        for name in names:
-            sets.setdefault(settled[name].given, []).append(name)
-        ordered = sorted(
-            sets.items(),
-            key=lambda pair: (-len(pair[1]), -len(pair[0]), [place[key] for key in pair[0]]),
-        )
-        of_sets = shares([own for _, own in ordered], names, prompts, scope)
-        clusters = tuple(
-            CodeCluster(keys, tuple(own), share)
-            for (keys, own), share in zip(ordered, of_sets, strict=True)
-        )
-        # The exemplar is drawn from the largest cluster that shows a code.
-        shown = [one for one in clusters if one.codes]
-        first = shown[0].items if shown else ()
-        hashes = {
-            name: hashlib.blake2b(f"{seed} {name}".encode("utf-8", "replace"), digest_size=8)
-            for name in first
-        }
-        exemplar = min(first, key=lambda name: (hashes[name].hexdigest(), name), default=None)
-        tied = sum(len(one.items) == len(first) for one in shown) or 1
-        n_prompts = len({prompts.get(name, name) for name in names}) if prompts else None
-        n_open = len(coded) - len(names)
-        groups.append(
-            GroupClusters(group, clusters, len(names), n_open, exemplar, n_prompts, (), tied)
-        )
-    # The share of each group's texts that show each code, with q over all of them.
-    own = [{name for one in group.clusters for name in one.items} for group in groups]
-    items = [item.item_id for item in project.items if any(item.item_id in one for one in own)]
-    with_code = {key: {name for name in items if key in settled[name].given} for key in place}
+    keys = [code.key for code in project.codebook.codes]
+    groups = _members(project, by, merge, settled)
+    of_group = {group: {n for n in names if not settled[n].open} for group, names in groups}
+    items = [i.item_id for i in project.items if any(i.item_id in own for own in of_group.values())]
+    with_code = {key: {name for name in items if key in settled[name].given} for key in keys}
     rows: list[CodeShare] = []
-    for members in own:
+    for members in of_group.values():
         mine = [name for name in items if name in members]
-        parts = shares([with_code[key] for key in place], mine, prompts, scope)
+        parts = shares([with_code[key] for key in keys], mine, prompts, scope)
         rows += [
             against_others(key, part, with_code[key], members, items, prompts, level)
-            for key, part in zip(place, parts, strict=True)
+            for key, part in zip(keys, parts, strict=True)
         ]
     q = benjamini_hochberg([float("nan") if row.p is None else row.p for row in rows])
     rows = [replace(r, q=None if r.p is None else float(x)) for r, x in zip(rows, q, strict=True)]
-    n = len(place)
-    return [replace(one, shares=tuple(rows[i * n :][:n])) for i, one in enumerate(groups)]
+    found = []
+    for i, (group, names) in enumerate(groups):
+        own = of_group[group]
+        n_prompts = len({prompts.get(name, name) for name in own}) if prompts else None
+        told = tuple(rows[i * len(keys) :][: len(keys)])
+        found.append(GroupCodes(group, len(own), len(names) - len(own), n_prompts, told))
+    return found
 
 
 def code_prevalence(
@@ -265,7 +200,7 @@ def code_prevalence(
 ) -> list[CodePrevalence]:
     """Correct how often a model gives each code, by the texts that people coded as well.
 
-    Of several models the one that coded most texts counts. Parameters as of `cluster_codes`.
+    Of several models the one that coded most texts counts. Parameters as of `code_shares`.
 
     Returns
     -------
@@ -316,7 +251,7 @@ def _members(
 
 
 def groups_of(project: Project, by: str | None = None) -> dict[str, tuple[str, ...]]:
-    """Return the group labels of each item, by `item_id`; see `cluster_codes` for `by`."""
+    """Return the group labels of each item, by `item_id`; see `code_shares` for `by`."""
     for name in (by,) if by is not None else STRATA:
         groups: dict[str, tuple[str, ...]] = {}
         for item in project.items:
