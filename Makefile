@@ -33,9 +33,10 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff format --check src tests benchmarks scripts
 	$(BIN)/mypy
 
-# Write the pages that are generated from the code, then the site: open site/index.html.
-docs: $(VENV)/.dev $(VENV)/site/.built docs/assets/iframe-worker.js
+# Write the pages into build/docs, those from the code with them, then the site: open site/index.html.
+docs: $(VENV)/.dev $(VENV)/site/.built build/iframe-worker.js
 	$(BIN)/python scripts/build_docs.py
+	mkdir -p build/docs/assets && cp build/iframe-worker.js build/docs/assets/
 	$(VENV)/site/bin/zensical build --clean --strict
 
 # Build a wheel and a source archive into dist/, and try both in an environment with nothing else.
@@ -69,7 +70,7 @@ $(BIN)/portrayal: pyproject.toml
 	@touch $@
 
 # A script of the site's theme (MIT), from its npm package: search in pages that are opened from a disk.
-docs/assets/iframe-worker.js:
+build/iframe-worker.js:
 	mkdir -p $(@D)
 	package=$$(npm pack --silent iframe-worker@1.0.4) && tar -xzOf $$package package/shim/index.js > $@ && rm $$package
 

@@ -1,12 +1,13 @@
-"""Write the pages of docs/ that say what the code says about itself.
+"""Write the pages of the site: those of docs/, and what the code says about itself.
 
-`python scripts/build_docs.py` writes them; `--check` compares and exits 1 where one is out of date.
+`python scripts/build_docs.py [FOLDER]` writes them into build/docs, or into another folder.
 """
 
 import dataclasses
 import itertools
 import json
 import re
+import shutil
 import sys
 from importlib.metadata import entry_points
 from importlib.resources import files
@@ -22,9 +23,6 @@ from portrayal.cli.options import given_by_set
 DOCS = Path(__file__).parents[1] / "docs"
 PACKAGE = Path(__file__).parents[1] / "src" / "portrayal"
 ROOT_MODULES = ("config", "errors", "records", "registry", "types", "validate")
-NOTE = "<!-- Written by scripts/build_docs.py from the code; edit the code and run `make docs`. -->"
-BEGIN = "<!-- From the code, by scripts/build_docs.py. -->"
-END = "<!-- What follows is written by hand. -->"
 EXITS = (
     "| exit status | means |",
     "|---|---|",
@@ -66,10 +64,8 @@ def measures() -> dict[str, str]:
         if name not in described:
             raise SystemExit(f"docs/{page} has a section of {name}, which is not registered.")
         text = made.get(page) or (DOCS / page).read_text(encoding="utf-8")
-        head, rest = text.split(f"## `{name}`\n", 1)
-        start, end = rest.find(BEGIN), rest.find(END)
-        own = rest[end + len(END) :] if 0 <= start < 3 else f"\n{rest}"
-        made[page] = f"{head}## `{name}`\n\n{BEGIN}\n\n{described[name]}\n\n{END}{own}"
+        title = f"## `{name}`\n"
+        made[page] = text.replace(title, f"{title}\n{described[name]}\n", 1)
         found = registry.get("measures", name)
         where = f"{Path(page).name}#{_anchor(name)}"
         rows.append(f"| [`{name}`]({where}) | {_cell(found.summary)} |")
@@ -78,7 +74,7 @@ def measures() -> dict[str, str]:
         "stratum and group, which carries what [the statistics page](../statistics.md) lists."
     )
     table = "\n".join(["| measure | what it is |", "|---|---|", *sorted(rows)])
-    return {**made, "measures/index.md": _page(["# Measures", NOTE, lead, table])}
+    return {**made, "measures/index.md": _page(["# Measures", lead, table])}
 
 
 def measure_pages() -> dict[str, str]:
@@ -96,7 +92,7 @@ def annotators() -> str:
         "An *annotator* turns one text into one row: who is in it and what is said of them. "
         "`portrayal score people --hand-labels FILE` measures one against your own hand labels."
     )
-    parts = ["# Annotators", NOTE, lead]
+    parts = ["# Annotators", lead]
     for name in _own("annotators"):
         parts += [f"## `{name}`", _component("annotators", name)]
     return _page(parts)
@@ -120,7 +116,7 @@ def _asked(name: str) -> int:
 def studies() -> str:
     """Return the page of the studies: their own words, then their cards one level down."""
     at = measure_pages()
-    parts = ["# Studies", NOTE, "A *study* names the components of one published audit."]
+    parts = ["# Studies", "A *study* names the components of one published audit."]
     for name in _own("studies"):
         study = registry.get("studies", name)
         (point,) = entry_points(group="portrayal.studies", name=name)
@@ -149,11 +145,11 @@ def python() -> dict[str, str]:
     stages = sorted(stage for stage in found if stage.name != "cli")
     below = [f"- [`portrayal.{each.name}`](python/{each.name}.md)" for each in stages]
     root = [_described(name) for name in ("portrayal", *(f"portrayal.{n}" for n in ROOT_MODULES))]
-    made = {"reference/python.md": _page(["# Python", NOTE, lead, "\n".join(below), *root])}
+    made = {"reference/python.md": _page(["# Python", lead, "\n".join(below), *root])}
     for stage in stages:
         places = (p.relative_to(PACKAGE.parent) for p in stage.rglob("*.py") if _is_door(p))
         doors = (".".join(path.with_suffix("").parts).removesuffix(".__init__") for path in places)
-        parts = [f"# `portrayal.{stage.name}`", NOTE, *map(_described, sorted(doors))]
+        parts = [f"# `portrayal.{stage.name}`", *map(_described, sorted(doors))]
         made[f"reference/python/{stage.name}.md"] = _page(parts)
     return made
 
@@ -202,7 +198,6 @@ def command_line() -> str:
     """Return the page of the command line: the help of every command."""
     parts = [
         "# Command line",
-        NOTE,
         "One grammar: `portrayal VERB THING --texts FILE [--out DIR]`. A concept has one name in "
         "every command. `--format json` prints one JSON object on standard output and nothing "
         "else; what is to be known beside it, such as which column was read as what, goes to "
@@ -296,23 +291,15 @@ def _page(parts: list[str]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def main(arguments: list[str]) -> int:
-    """Write the pages, or compare them; return the exit status."""
-    stale = []
+def write(folder: Path) -> None:
+    """Write the pages of docs/ and those from the code below a folder, which is emptied first."""
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(DOCS, folder)
     for name, text in pages().items():
-        path = DOCS / name
-        if path.is_file() and path.read_text(encoding="utf-8") == text:
-            continue
-        stale.append(name)
-        if "--check" not in arguments:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
-            print(f"wrote docs/{name}")
-    if stale and "--check" in arguments:
-        print(f"out of date: {', '.join(stale)}; run `make docs`.", file=sys.stderr)
-        return 1
-    return 0
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    write(Path(sys.argv[1]) if len(sys.argv) > 1 else DOCS.parent / "build" / "docs")
