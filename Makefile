@@ -16,15 +16,16 @@ demo: $(BIN)/portrayal
 
 # Lint, types, unit, acceptance, end-to-end and browser tests. EXTRAS=1 adds a second run with the
 # heavy extras (local models, Inspect AI, Dask), in which no test may skip for want of them,
+# all cases of each matrix (marker `matrix`: every width, fault, forgery), of which one is run else,
 # and five minutes of random damage for each reader of files.
 test: lint
 	scripts/install-browser
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile $(if $(EXTRAS),-m "")
 ifdef EXTRAS
 	$(BIN)/python -m pip install --quiet "torch==2.13.0"
 	$(BIN)/python -m pip install --quiet --editable ".[agency,cluster,inspect,local,onnx,toxicity]"
-	PORTRAYAL_ALL_EXTRAS=1 $(BIN)/python -m pytest tests/inspect tests/collect/ask/local tests/annotate/test_toxicity.py tests/annotate/agency tests/e2e/test_cluster.py tests/report/test_limits.py tests/docs
-	PORTRAYAL_FUZZ_SECONDS=300 $(BIN)/python -m pytest --numprocesses auto tests/fuzz
+	PORTRAYAL_ALL_EXTRAS=1 $(BIN)/python -m pytest -m "" tests/inspect tests/collect/ask/local tests/annotate/test_toxicity.py tests/annotate/agency tests/e2e/test_cluster.py tests/report/test_limits.py tests/docs
+	PORTRAYAL_FUZZ_SECONDS=300 $(BIN)/python -m pytest -m "" --numprocesses auto tests/fuzz
 	$(MAKE) docs dist
 endif
 

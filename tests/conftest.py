@@ -1,11 +1,12 @@
 """What every test may use: the helpers beside this file, and the shared development data."""
 
+import fcntl
 import gc
 import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
@@ -55,19 +56,74 @@ def shared_data() -> Callable[[str], Path]:
 
 
 @pytest.fixture(scope="session")
-def sample_run(tmp_path_factory: pytest.TempPathFactory) -> "Run":
-    """The packaged sample, audited with few draws."""
-    import portrayal
-    from portrayal.studies.laissez_faire import sample
+def once(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Return a function that makes a folder or file once for all workers; tests only read it."""
+    base = tmp_path_factory.getbasetemp()
+    shared = (base.parent if base.name.startswith("popen-") else base) / "once"
+    shared.mkdir(exist_ok=True)
 
-    return portrayal.audit(
-        "laissez-faire",
-        texts=sample(),
-        out=tmp_path_factory.mktemp("runs") / "sample",
-        report=False,
-        draws=200,
-        permutations=40,
-    )
+    def once(name: str, make: Callable[[Path], object]) -> Path:
+        done = shared / f"{name}.done"
+        with (shared / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # the other workers wait here
+            if not done.exists():
+                make(shared / name)
+                done.touch()
+        return shared / name
+
+    return once
+
+
+@pytest.fixture(scope="session")
+def audit_once(once: Callable[..., Path]) -> Callable[..., "Run"]:
+    """Return `audit_once(name, study, **options)`: a run without a page, only to be read."""
+    import portrayal
+    from portrayal.run import Run
+
+    def audit_once(name: str, study: str, **options: Any) -> Run:
+        few = {"report": False, "draws": 200, "permutations": 40}
+        made = once(name, lambda out: portrayal.audit(study, out=out, **(few | options)))
+        return Run.open(made)
+
+    return audit_once
+
+
+@pytest.fixture(scope="session")
+def sample_runs(audit_once: Callable[..., "Run"]) -> Callable[[str], "Run"]:
+    """Return `sample_runs(study)`: the audit of the study's sample with few draws."""
+    from portrayal import registry
+
+    def sample_runs(study: str) -> "Run":
+        return audit_once(f"{study}-sample", study, **registry.get("studies", study).sample())
+
+    return sample_runs
+
+
+@pytest.fixture(scope="session")
+def sample_run(sample_runs: Callable[[str], "Run"]) -> "Run":
+    """The packaged sample of stories, audited with few draws."""
+    return sample_runs("laissez-faire")
+
+
+@pytest.fixture(scope="session")
+def sample_pages(
+    once: Callable[..., Path], sample_runs: Callable[[str], "Run"]
+) -> Callable[[str], Path]:
+    """Return `sample_pages(study)`: the page of that audit, with every chart."""
+    from portrayal.report import write_report
+
+    def sample_pages(study: str) -> Path:
+        run = sample_runs(study)
+        return once(f"{study}.html", lambda path: write_report(run, path))
+
+    return sample_pages
+
+
+@pytest.fixture(scope="session")
+def stories_run(audit_once: Callable[..., "Run"], shared_data: Callable[[str], Path]) -> "Run":
+    """The audit of all stories of the shared data, as the rules read them."""
+    texts = shared_data("laissez_faire/gold_stories_dev.jsonl")
+    return audit_once("stories", "laissez-faire", texts=texts, draws=400, permutations=50)
 
 
 def _plain(patch: pytest.MonkeyPatch) -> None:

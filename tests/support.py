@@ -48,6 +48,17 @@ _SPELLINGS = {
 }
 
 
+def matrix(cases: Iterable[Any], always: int = 1) -> list[Any]:
+    """Parameters of which the first `always` run in every `make test`, the others with EXTRAS=1."""
+    marks = pytest.mark.matrix
+    return [
+        case
+        if number < always
+        else pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=marks)
+        for number, case in enumerate(cases)
+    ]
+
+
 def needs(*modules: str) -> None:
     """Skip tests without these modules, or fail where skips are refused; nothing is imported."""
     if missing := [name for name in modules if find_spec(name) is None]:

@@ -1,11 +1,9 @@
 """What each study says of its printed figures."""
 
-import fcntl
 import functools
 
 import pytest
 
-import portrayal
 from portrayal import registry
 
 GOLD = {
@@ -16,23 +14,11 @@ GOLD = {
 
 
 @pytest.fixture(scope="session")
-def gold_run(shared_data, tmp_path_factory):
-    """The audit of all hand labels of the paper's models, made once for all workers; only read."""
+def gold_run(shared_data, audit_once):
+    """The audit of all hand labels of the paper's models; only read."""
     texts = shared_data("laissez_faire/gold_stories_dev.jsonl")
-    base = tmp_path_factory.getbasetemp()
-    folder = base.parent if base.name.startswith("popen-") else base
-    with (folder / "gold.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        # The second worker finds every stage done and only reads the estimates.
-        return portrayal.audit(
-            "laissez-faire",
-            texts=texts,
-            out=folder / "gold-run",
-            columns=GOLD,
-            report=False,
-            draws=400,
-            permutations=50,
-        )
+    given = {"texts": texts, "columns": GOLD, "draws": 400, "permutations": 50}
+    return audit_once("gold", "laissez-faire", **given)
 
 
 @functools.cache

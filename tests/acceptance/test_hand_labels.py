@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 
 import pytest
 
@@ -28,8 +29,8 @@ def gold(gold_run):
 
 
 @pytest.fixture(scope="module")
-def run(shared_data, place):
-    return portrayal.audit("laissez-faire", texts=shared_data(FILE), out=place / "run", **QUICK)
+def run(stories_run, place):
+    return portrayal.Run(shutil.copytree(stories_run.path, place / "run"))
 
 
 def key(e, measure=None):

@@ -2,7 +2,6 @@
 
 import pytest
 
-import portrayal
 from portrayal.records import FEW_PEOPLE
 from portrayal.report.findings import findings
 from portrayal.report.first import first_screen
@@ -10,17 +9,9 @@ from portrayal.report.view import View, is_sure, no_difference
 
 
 @pytest.fixture(scope="module")
-def read(shared_data, tmp_path_factory):
+def read(stories_run):
     """The audit of the same stories as the rules read them."""
-    run = portrayal.audit(
-        "laissez-faire",
-        texts=shared_data("laissez_faire/gold_stories_dev.jsonl"),
-        out=tmp_path_factory.mktemp("read") / "run",
-        report=False,
-        draws=400,
-        permutations=50,
-    )
-    return View.of(run)
+    return View.of(stories_run)
 
 
 @pytest.fixture(scope="module")

@@ -1,25 +1,15 @@
 """In an audit of stories no test contradicts the interval or the null that stand beside it."""
 
 import math
-from typing import Any
 
 import pytest
 
-import portrayal
-from portrayal import registry
 from portrayal.records import Estimate
 
 
 @pytest.fixture(scope="module", params=["sample", "gold"])
-def rows(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> list[Estimate]:
-    if request.param == "gold":
-        return list(request.getfixturevalue("gold_run").records)
-    chosen: dict[str, Any] = dict(registry.get("studies", "laissez-faire").sample())
-    out = tmp_path_factory.mktemp("run") / "run"
-    found = portrayal.audit("laissez-faire", out=out, draws=400, report=False, **chosen)
-    return list(found.records)
+def rows(request: pytest.FixtureRequest) -> list[Estimate]:
+    return list(request.getfixturevalue(f"{request.param}_run").records)
 
 
 def significant(rows: list[Estimate]) -> list[Estimate]:

@@ -182,8 +182,10 @@ def stored(case: str) -> Any:
 def test_no_estimate_of_an_audit_changed(
     case: str, shared_data: Any, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    if case == "laissez-faire-gold":  # what is compared does not depend on the number of draws
-        made = as_stored(request.getfixturevalue("gold_run"))
+    shared = {"laissez-faire-gold": "gold_run", "laissez-faire-dev": "stories_run"}
+    shared["laissez-faire-sample"] = "sample_run"
+    if case in shared:  # what is compared does not depend on the number of draws
+        made = as_stored(request.getfixturevalue(shared[case]))
     else:
         made = estimates_of(case, shared_data, tmp_path / "run")
     old, new = named(stored(case)), named(made)

@@ -4,18 +4,10 @@ import math
 
 import pytest
 
-import portrayal
-from portrayal import registry
-
 
 @pytest.mark.parametrize("study", ["laissez-faire", "news", "agency"])
-def test_no_significant_estimate_has_an_interval_that_holds_its_null(study, tmp_path, request):
-    if study == "laissez-faire":
-        run = request.getfixturevalue("sample_run")
-    else:
-        quick = {"report": False, "draws": 200, "permutations": 50}
-        sample = registry.get("studies", study).sample()
-        run = portrayal.audit(study, out=tmp_path, **quick, **sample)
+def test_no_significant_estimate_has_an_interval_that_holds_its_null(study, sample_runs):
+    run = sample_runs(study)
     checked = 0
     for e in run.records:
         if not e.tests or e.interval is None or e.null is None or math.isnan(e.null.value):

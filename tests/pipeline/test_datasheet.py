@@ -8,16 +8,13 @@ import pyarrow as pa
 import pytest
 
 from portrayal.errors import RunError
-from portrayal.pipeline.audit import audit
 from portrayal.pipeline.datasheet import datasheet, write_datasheet
 from portrayal.run import Run, write_parquet
-from portrayal.studies.laissez_faire import sample
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    out = tmp_path_factory.mktemp("run") / "sample"
-    return audit("laissez-faire", texts=sample(), out=out, report=False, draws=100, permutations=20)
+def run(sample_run):
+    return sample_run
 
 
 @pytest.fixture

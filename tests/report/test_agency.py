@@ -17,7 +17,6 @@ from portrayal.report.first import first_screen
 from portrayal.report.page import render
 from portrayal.report.study import report_of
 from portrayal.report.view import View
-from portrayal.studies.agency.audit import sample
 from portrayal.studies.agency.report.head import (
     _differences,
     agency_first,
@@ -51,8 +50,8 @@ def texts_of(shares, n=60, seed=0):
 
 
 @pytest.fixture(scope="module")
-def view(tmp_path_factory):
-    return audit(tmp_path_factory.mktemp("s") / "r", sample()["texts"])
+def view(sample_runs):
+    return View.of(sample_runs("agency"))
 
 
 def test_the_head_says_both_maskings_and_what_cannot_be_said(view):

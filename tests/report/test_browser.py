@@ -52,8 +52,8 @@ def requests(browser: Any) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def page(sample_run: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_report(sample_run, tmp_path_factory.mktemp("page") / "report.html")
+def page(sample_pages: Callable[[str], Path]) -> Path:
+    return sample_pages("laissez-faire")
 
 
 @pytest.fixture

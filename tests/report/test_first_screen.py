@@ -12,14 +12,12 @@ import pytest
 import portrayal
 from portrayal.comparison import Side
 from portrayal.records import Status
-from portrayal.report import write_report
 from portrayal.report.changes import write_comparison
 from portrayal.report.first import first_screen
 from portrayal.report.page import render
 from portrayal.report.strength import CANNOT, SOME, STRONG, UNCLEAR, strength_of
 from portrayal.report.view import View
 from portrayal.run import Run
-from portrayal.studies.study import Study
 
 from .conftest import estimate
 
@@ -123,14 +121,13 @@ def test_without_a_result_the_page_leads_with_what_could_have_been_found(make_ru
 
 
 @pytest.fixture(scope="module")
-def pages(sample_run: Run, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def pages(
+    sample_run: Run,
+    sample_pages: Callable[[str], Path],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("first")
-    found = {"laissez-faire": write_report(sample_run, folder / "laissez-faire.html")}
-    for name in ("news", "agency"):
-        study: Study = portrayal.registry.get("studies", name)
-        fast = {"draws": 200, "permutations": 40, "report": False}
-        run = portrayal.audit(name, **study.sample(), out=folder / name, **fast)
-        found[name] = write_report(run, folder / f"{name}.html")
+    found = {name: sample_pages(name) for name in ("laissez-faire", "news", "agency")}
     sides = (Side(sample_run), Side(sample_run))
     page = write_comparison(portrayal.compare(*sides), sides, folder / "compared.html")
     return {**found, "comparison": page}

@@ -2,7 +2,6 @@
 
 import base64
 import itertools
-import os
 import re
 from collections.abc import Callable
 from importlib.resources import files
@@ -12,11 +11,10 @@ from typing import Any
 import pytest
 
 import portrayal
-from portrayal import registry
 from portrayal.comparison import Side
 from portrayal.report import write_report
 from portrayal.report.changes import write_comparison
-from portrayal.run import Run
+from support import matrix
 
 from .test_browser import opened
 
@@ -31,10 +29,7 @@ OPEN_SOME = (
     ".slice(2).forEach(each => each.open = false)"
 )
 """Tables and texts of one kind look alike: two of them are opened."""
-SCREENS = [(1280, "light"), (390, "dark")]
-"""Each width and each scheme once; with all extras, every pair of them."""
-if os.environ.get("PORTRAYAL_ALL_EXTRAS"):
-    SCREENS += [(1280, "dark"), (390, "light")]
+SCREENS = [(390, "dark"), (1280, "light"), (1280, "dark"), (390, "light")]
 AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
 RUN_AXE = (
     "const done = arguments[arguments.length - 1];"
@@ -45,30 +40,32 @@ RUN_AXE = (
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory, shared_data: Callable[[str], Path]) -> Path:
-    """2,000 stories of the shared data, the samples of the other studies, and a comparison."""
+def pages(
+    tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Callable[[str], Path]:
+    """Pages of all stories, of the samples of the other studies, and of a comparison."""
     folder = tmp_path_factory.mktemp("limits")
-    stories = shared_data("laissez_faire/gold_stories_dev.jsonl")
-    lines = stories.read_text(encoding="utf-8").splitlines(keepends=True)[:2000]
-    texts = folder / "stories.jsonl"
-    texts.write_text("".join(lines), encoding="utf-8")
-    portrayal.audit("laissez-faire", texts=texts, out=folder / "stories", **FEW)
-    for study in ("agency", "news"):
-        sample = registry.get("studies", study).sample()
-        portrayal.audit(study, **sample, out=folder / study, **FEW)
-    for name in ("stories", "agency", "news"):
-        write_report(Run.open(folder / name), folder / f"{name}.html")
-    half = folder / "half.jsonl"
-    half.write_text("".join(lines[::2]), encoding="utf-8")
-    portrayal.audit("laissez-faire", texts=half, out=folder / "half", **FEW)
-    sides = Side(Run.open(folder / "half")), Side(Run.open(folder / "stories"))
-    write_comparison(portrayal.compare(*sides), sides, folder / "compared.html")
-    return folder
+
+    def page(name: str) -> Path:
+        path = folder / f"{name}.html"
+        if path.exists():
+            return path
+        if name in ("agency", "news"):
+            return request.getfixturevalue("sample_pages")(name)
+        stories = request.getfixturevalue("stories_run")
+        if name == "stories":
+            return write_report(stories, path)
+        sides = Side(request.getfixturevalue("sample_run")), Side(stories)
+        return write_comparison(portrayal.compare(*sides), sides, path)
+
+    return page
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_a_page_is_short_before_what_is_folded(browser: Any, runs: Path, name: str) -> None:
-    opened(browser, runs / f"{name}.html")
+@pytest.mark.parametrize("name", matrix(PAGES))
+def test_a_page_is_short_before_what_is_folded(
+    browser: Any, pages: Callable[[str], Path], name: str
+) -> None:
+    opened(browser, pages(name))
     height, words = browser.execute_script(
         "return [document.documentElement.scrollHeight,"
         " document.body.innerText.split(/\\s+/).filter(Boolean).length]"
@@ -77,14 +74,14 @@ def test_a_page_is_short_before_what_is_folded(browser: Any, runs: Path, name: s
     assert words <= MOST_WORDS
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_a_file_is_small(runs: Path, name: str) -> None:
-    assert (runs / f"{name}.html").stat().st_size <= MOST_BYTES
+@pytest.mark.parametrize("name", matrix(PAGES, 3))
+def test_a_file_is_small(pages: Callable[[str], Path], name: str) -> None:
+    assert (pages(name)).stat().st_size <= MOST_BYTES
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_no_panel_is_empty(browser: Any, runs: Path, name: str) -> None:
-    opened(browser, runs / f"{name}.html")
+@pytest.mark.parametrize("name", matrix(PAGES))
+def test_no_panel_is_empty(browser: Any, pages: Callable[[str], Path], name: str) -> None:
+    opened(browser, pages(name))
     browser.execute_script(OPEN_ALL)
     empty = browser.execute_script(
         "return [...document.querySelectorAll('figure')].filter(figure =>"
@@ -93,10 +90,12 @@ def test_no_panel_is_empty(browser: Any, runs: Path, name: str) -> None:
     assert empty == []
 
 
-@pytest.mark.parametrize("name", PAGES)
-@pytest.mark.parametrize("width", [1280, 390])
-def test_nothing_is_wider_than_the_page(browser: Any, runs: Path, name: str, width: int) -> None:
-    opened(browser, runs / f"{name}.html", width)
+@pytest.mark.parametrize("name", matrix(PAGES))
+@pytest.mark.parametrize("width", matrix((390, 1280)))
+def test_nothing_is_wider_than_the_page(
+    browser: Any, pages: Callable[[str], Path], name: str, width: int
+) -> None:
+    opened(browser, pages(name), width)
     browser.execute_script(OPEN_ALL)
     browser.execute_async_script("setTimeout(arguments[0], 200)")
     wide = browser.execute_script(
@@ -107,17 +106,19 @@ def test_nothing_is_wider_than_the_page(browser: Any, runs: Path, name: str, wid
     assert max(wide) <= width
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_a_print_has_few_pages_and_every_chart_whole(browser: Any, runs: Path, name: str) -> None:
-    opened(browser, runs / f"{name}.html")
+@pytest.mark.parametrize("name", matrix(PAGES))
+def test_a_print_has_few_pages_and_every_chart_whole(
+    browser: Any, pages: Callable[[str], Path], name: str
+) -> None:
+    opened(browser, pages(name))
     printed = browser.execute_cdp_cmd("Page.printToPDF", {"paperWidth": 8.27, "paperHeight": 11.69})
     pdf = base64.b64decode(printed["data"])
     assert 1 <= len(re.findall(rb"/Type\s*/Page\b", pdf)) <= MOST_PAGES
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_headings_are_in_order(browser: Any, runs: Path, name: str) -> None:
-    opened(browser, runs / f"{name}.html")
+@pytest.mark.parametrize("name", matrix(PAGES))
+def test_headings_are_in_order(browser: Any, pages: Callable[[str], Path], name: str) -> None:
+    opened(browser, pages(name))
     levels = browser.execute_script(
         "return [...document.querySelectorAll('h1, h2, h3, h4')].map(e => +e.tagName[1])"
     )
@@ -126,15 +127,15 @@ def test_headings_are_in_order(browser: Any, runs: Path, name: str) -> None:
     assert all(later <= earlier + 1 for earlier, later in itertools.pairwise(levels))
 
 
-@pytest.mark.parametrize("name", PAGES)
-@pytest.mark.parametrize(("width", "scheme"), SCREENS)
+@pytest.mark.parametrize("name", matrix(PAGES))
+@pytest.mark.parametrize(("width", "scheme"), matrix(SCREENS))
 def test_axe_has_nothing_serious_to_say(
-    browser: Any, runs: Path, name: str, width: int, scheme: str
+    browser: Any, pages: Callable[[str], Path], name: str, width: int, scheme: str
 ) -> None:
     media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
     try:
-        opened(browser, runs / f"{name}.html", width)
+        opened(browser, pages(name), width)
         browser.set_script_timeout(120)
         browser.execute_script(AXE)
         browser.execute_script(OPEN_SOME)

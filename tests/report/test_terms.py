@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-import portrayal
 from comparison.rounds import audit, stories
 from portrayal.comparison import Side, compare, watch
 from portrayal.report.changes import write_comparison, write_watch
@@ -66,15 +65,13 @@ PAGES = ("laissez-faire", "agency", "news", "pairs", *CHANGES)
 
 @pytest.fixture(scope="module")
 def pages(
-    sample_run: Run, all_plain_charts: None, tmp_path_factory: pytest.TempPathFactory
+    sample_runs: Callable[[str], Run],
+    all_plain_charts: None,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> dict[str, str]:
     folder, found = tmp_path_factory.mktemp("terms"), {}
     for name in ("agency", "news", "pairs"):
-        study: Any = portrayal.registry.get("studies", name)
-        run = portrayal.audit(
-            name, **study.sample(), out=folder / name, draws=200, permutations=40, report=False
-        )
-        found[name] = render(View.of(run))
+        found[name] = render(View.of(sample_runs(name)))
     # Rounds that change and rounds that do not, watched and compared.
     for name, last in (("watch", 0.95), ("still watch", 0.15)):
         rounds = folder / name
@@ -85,7 +82,7 @@ def pages(
         sides = tuple(Side(Run.open(rounds / f"2026-0{month}-01")) for month in (2, 3))
         page = write_comparison(compare(*sides), sides, folder / f"{name} compare.html")
         found[name.replace("watch", "compare")] = page.read_text(encoding="utf-8")
-    return {"laissez-faire": render(View.of(sample_run)), **found}
+    return {"laissez-faire": render(View.of(sample_runs("laissez-faire"))), **found}
 
 
 def first_screen_of(page: str) -> tuple[str, set[str]]:

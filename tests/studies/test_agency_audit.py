@@ -20,10 +20,8 @@ CARES = "They support their friends. They care for the neighbours with kindness.
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    return portrayal.audit(
-        "agency", out=tmp_path_factory.mktemp("run") / "r", **{**FAST, **_given(sample())}
-    )
+def run(sample_runs):
+    return sample_runs("agency")
 
 
 def _given(found):
@@ -60,7 +58,8 @@ def test_both_maskings_stand_side_by_side(run):
 
 
 def test_no_number_depends_on_shards_or_workers(run, tmp_path):
-    other = portrayal.audit("agency", out=tmp_path / "r", shard_rows=5, **FAST, **sample())
+    same = FAST | {"draws": 200, "permutations": 40}
+    other = portrayal.audit("agency", out=tmp_path / "r", shard_rows=5, **same, **sample())
     assert other.records == run.records
 
 

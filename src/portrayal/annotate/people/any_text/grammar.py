@@ -5,14 +5,17 @@ before "because" or "but" says of its subject and its object, a noun whose gende
 name whose gender is not, reflexives, and phrases that open a sentence before its subject.
 """
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from operator import attrgetter
 from typing import NamedTuple
 
 from portrayal.annotate.people.names.candidates import LISTS, opens_sentence
 from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.scan import OTHER, PersonMention, Tokens
 
+_position, _sentence = attrgetter("at"), attrgetter("sentence")
 SURE, LIKELY = 6_000, 2_500
 """What a preference outweighs, in thousandths of a natural logarithm of odds."""
 
@@ -77,14 +80,11 @@ def preferences(
         if not event.case or event.quoted:
             continue
         at = event.at
-        # Mentions before, in this sentence and the last one, of those who can be meant
-        near = [
-            one
-            for one in mentions
-            if one.at < at
-            and event.sentence - one.sentence <= 1
-            and told[one.entity] in ("", event.gender)
-        ]
+        # Mentions before, in this sentence and the last one, of those who can be meant. They are in
+        # order, so a long text is not gone through again for every pronoun.
+        first = bisect_left(mentions, event.sentence - 1, key=_sentence)
+        last = bisect_left(mentions, at, key=_position)
+        near = [one for one in mentions[first:last] if told[one.entity] in ("", event.gender)]
         here = [one for one in near if one.sentence == event.sentence]
         chosen = None
         if event.case == "r":
