@@ -56,15 +56,15 @@ def scenario_likelihood(tally: Tally, scope: Scope) -> Iterator[Estimate]:
             names = [tally.prompt_scenario[prompt] for prompt in stratum.prompts]
             scenarios = {name: code for code, name in enumerate(dict.fromkeys(names))}
             parts = sums.shares_of_parts(np.array([scenarios[name] for name in names]), scope)
-            for scenario, (at, own, found) in zip(scenarios, parts, strict=True):
-                prompts, models = stratum.prompts[at], stratum.models.tolist()
-                there = stratum_of(tally, stratum.domain, stratum.model, prompts, models) or stratum
-                labelled = replace(there, labels_beside={"scenario": scenario, "role": label})
-                yield from _of_scenario(labelled, own, found, domain, scope)
+            for scenario, (rows, part_sums, shares) in zip(scenarios, parts, strict=True):
+                prompts, models = stratum.prompts[rows], stratum.models.tolist()
+                part = stratum_of(tally, stratum.domain, stratum.model, prompts, models) or stratum
+                labelled = replace(part, labels_beside={"scenario": scenario, "role": label})
+                yield from _of_scenario(labelled, part_sums, shares, domain, scope)
 
 
 def _of_scenario(
-    stratum: Stratum, sums: GroupSums, found: Inference, domain: FloatArray, scope: Scope
+    stratum: Stratum, sums: GroupSums, shares: Inference, domain: FloatArray, scope: Scope
 ) -> Iterator[Estimate]:
     """Yield the shares of one scenario beside the mean and spread of its domain, shape (2, k)."""
     n_prompts, role = len(sums.clusters), stratum.labels["role"]
@@ -79,9 +79,9 @@ def _of_scenario(
             reason = f"no {role} character could be assigned in this scenario"
             return {"undefined": reason, "counts": {"count": float(count[i])}}
         naive = Interval(float(low[i]), float(high[i]), scope.level, "Wilson")
-        alone = replace(naive, method=_WITHIN, n_clusters=1)
+        within = replace(naive, method=_WITHIN, n_clusters=1)
         return {
-            **({"interval": alone} if n_prompts == 1 else {}),
+            **({"interval": within} if n_prompts == 1 else {}),
             "paper_interval": naive,
             "null": Null(
                 float(domain[0][i]), float(least[i]), float(most[i]), scope.level, _FROM_DOMAIN
@@ -92,7 +92,7 @@ def _of_scenario(
     yield from estimates_of(
         SCENARIO_LIKELIHOOD,
         sums,
-        found,
+        shares,
         scope,
         own,
         tested=False,
@@ -170,7 +170,7 @@ def _of_pairs(tally: Tally, stratum: Stratum, pairs: _Pairs, scope: Scope) -> It
     sides = f"dominant_{pairs.attribute}", f"subordinate_{pairs.attribute}"
     sums = GroupSums(
         tally.prompt_names(stratum.prompts),
-        [dict(zip(sides, each, strict=True)) for each in product(pairs.labels, repeat=2)],
+        [dict(zip(sides, labels, strict=True)) for labels in product(pairs.labels, repeat=2)],
         sums_by(code, size, straight.reshape(-1, k * k) * count),
         stories,
         sums_by(code, size, straight.reshape(-1, k * k) ** 2 * count),
@@ -182,9 +182,9 @@ def _of_pairs(tally: Tally, stratum: Stratum, pairs: _Pairs, scope: Scope) -> It
     both = sums.upper.sum(0), opposite.sum(0)
     centre = divide(both[0] + both[1], 2.0 * n)
     same = np.arange(k * k) // max(k, 1) == np.arange(k * k) % max(k, 1)
-    found, chance = _of_orders(sums, centre, same, scope)
-    what = "gender" if pairs.attribute == "gender" else "matched first name"
-    unknown = {f"{what} of a character not known": stratum.n_texts - round(n)}
+    shares, chance = _of_orders(sums, centre, same, scope)
+    trait = "gender" if pairs.attribute == "gender" else "matched first name"
+    unknown = {f"{trait} of a character not known": stratum.n_texts - round(n)}
 
     def own(i: int) -> dict[str, Any]:
         counts = {"count": float(both[0][i]), "count_reversed": float(both[1][i])}
@@ -202,13 +202,13 @@ def _of_pairs(tally: Tally, stratum: Stratum, pairs: _Pairs, scope: Scope) -> It
     yield from estimates_of(
         PAIR_ROLES,
         sums,
-        found,
+        shares,
         scope,
         own,
         statistic="share",
         strata=stratum.labels,
         n_texts=stratum.n_texts,
-        exclusions=stratum.exclusions | {why: lost for why, lost in unknown.items() if lost},
+        exclusions=stratum.exclusions | {reason: lost for reason, lost in unknown.items() if lost},
     )
 
 
@@ -221,16 +221,16 @@ def _of_orders(
     ratio is one of the share, given how many stories have the two groups in either order. A group
     over itself has one order only.
     """
-    found, orders = sums.shares(scope), sums.ratios(scope)
+    shares, orders = sums.shares(scope), sums.ratios(scope)
     bounds = (orders.low, orders.high, orders.contrasts.null_low, orders.contrasts.null_high)
-    low, high, *chance = (2.0 * centre * (1.0 - 1.0 / (1.0 + each)) for each in bounds)
+    low, high, *chance = (2.0 * centre * (1.0 - 1.0 / (1.0 + bound)) for bound in bounds)
     of_share = replace(
         orders,
-        value=found.value,
-        low=np.where(same, found.low, low),
-        high=np.where(same, found.high, high),
-        n_clusters=found.n_clusters,
-        reason=np.where(same, found.reason, orders.reason),
+        value=shares.value,
+        low=np.where(same, shares.low, low),
+        high=np.where(same, shares.high, high),
+        n_clusters=shares.n_clusters,
+        reason=np.where(same, shares.reason, orders.reason),
         fixed=None,
     )
     return of_share, (chance[0], chance[1])

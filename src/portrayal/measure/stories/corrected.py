@@ -120,27 +120,27 @@ def hand_sample(
             f"{sheet.path} was drawn from {drawn_from:,} readable texts, but this run has "
             f"{readable:,}. Draw a new sheet with `portrayal label sheet`."
         )
-    wanted = {label.text_id: label for label in sheet.labels}
+    labels = {label.text_id: label for label in sheet.labels}
     columns = ["text_id", "prompt_id", "model"]
-    found = read_chosen(run.texts.parts(), columns, wanted)
-    places = {row["text_id"]: (row["prompt_id"], row["model"]) for row in found}
-    unknown = wanted.keys() - places.keys()
+    texts = read_chosen(run.texts.parts(), columns, labels)
+    places = {row["text_id"]: (row["prompt_id"], row["model"]) for row in texts}
+    unknown = labels.keys() - places.keys()
     if unknown:
         raise DataError(
-            f"{sheet.path}: row {wanted[min(unknown)].row}: this run has no text {min(unknown)!r}; "
+            f"{sheet.path}: row {labels[min(unknown)].row}: this run has no text {min(unknown)!r}; "
             "hand labels correct the run that their sheet was drawn from."
         )
     rows = []
-    for read in read_chosen(annotations.parts(), _COLUMNS, wanted):
+    for read in read_chosen(annotations.parts(), _COLUMNS, labels):
         if read["error"] is not None:
             continue
         text_id = read["text_id"]
-        label = wanted[text_id]
+        label = labels[text_id]
         weight = sheet.weights[label.stratum]
-        for slot, said in (("subject", label.subject), ("object", label.object)):
-            if said is not None:
+        for slot, gold in (("subject", label.subject), ("object", label.object)):
+            if gold is not None:
                 guess = read[f"{slot}_name"], read[f"{slot}_gender"]
-                rows.append((*places[text_id], slot, weight, *guess, *said))
+                rows.append((*places[text_id], slot, weight, *guess, *gold))
     return replace(_coded(rows, tally, likelihoods), note=sheet.note)
 
 
@@ -152,9 +152,9 @@ def _coded(rows: list[tuple[Any, ...]], tally: Tally, likelihoods: Likelihoods) 
     added = sorted({row[6] for row in rows if row[6] and row[6].casefold() not in names})
     for name in added:
         names.setdefault(name.casefold(), len(names))
-    kept = [name for i, name in enumerate(added) if names[name.casefold()] == len(tally.names) + i]
-    shares = [tally.likelihood[:-1], *([likelihoods(kept)] if kept else []), tally.likelihood[-1:]]
-    wider = replace(tally, names=(*tally.names, *kept), likelihood=np.concatenate(shares), cache={})
+    new = [name for i, name in enumerate(added) if names[name.casefold()] == len(tally.names) + i]
+    shares = [tally.likelihood[:-1], *([likelihoods(new)] if new else []), tally.likelihood[-1:]]
+    wider = replace(tally, names=(*tally.names, *new), likelihood=np.concatenate(shares), cache={})
     laden = tally.prompt_laden
 
     def name_of(name: str | None) -> int:
@@ -266,17 +266,17 @@ def _corrected(
         if baseline is None:
             upper, lower = sides
             ratio = infer_two_phase_ratio(upper.sums, lower.sums, scope.level)
-            found = inference(ratio, RATIO, RATIO + TEST)
+            corrected = inference(ratio, RATIO, RATIO + TEST)
             naive = ratio_inference(upper.naive, lower.naive, scope)
         else:
-            found = corrected_inference(sides[0].sums, scope, scale=scale)
+            corrected = corrected_inference(sides[0].sums, scope, scale=scale)
             naive = share_inference(*sides[0].naive, scope, scale=scale)
         carried = effective_number(np.concatenate([side.carried for side in sides]))
         labelled = {
             f"{ROLES[role]} character": len(s.carried) for role, s in zip(roles, sides, strict=True)
         }
         for i, group in enumerate(groups):
-            value, reason = float(found.value[i]), too_few(labelled, group, float(carried[i]))
+            value, reason = float(corrected.value[i]), too_few(labelled, group, float(carried[i]))
             if baseline is not None and np.isnan(scale[i]):
                 reason = no_share(baseline.name, group)
             if reason is None and np.isnan(value):
@@ -285,8 +285,8 @@ def _corrected(
             details |= {f"n_labelled_{role.split()[0]}": float(n) for role, n in labelled.items()}
             if (before := naive.interval(i, scope)) is not None:
                 details |= {"naive_low": before.low, "naive_high": before.high}
-            bounds = found.interval(i, scope)
-            known: dict[str, Any] = {"interval": bounds, "tests": (found.test(i),)}
+            bounds = corrected.interval(i, scope)
+            fields: dict[str, Any] = {"interval": bounds, "tests": (corrected.test(i),)}
             yield scope.estimate(
                 measure,
                 value=None if reason else value,
@@ -296,13 +296,13 @@ def _corrected(
                 group=dict(group),
                 n_texts=stratum.n_texts,
                 n_units=max(sum(float(s.sums.whole[:, i].sum()) for s in sides), 0.0),
-                n_clusters=int(found.n_clusters[i]),
+                n_clusters=int(corrected.n_clusters[i]),
                 exclusions=stratum.exclusions,
                 details={key: number for key, number in details.items() if np.isfinite(number)},
                 undefined=reason,
                 instruments={**by_hand, "corrects": naive_name},
-                status=Status() if reason else found.status(i, test=True),
-                **({} if reason else known),
+                status=Status() if reason else corrected.status(i, test=True),
+                **({} if reason else fields),
             )
 
 
@@ -326,24 +326,24 @@ def corrected_sums(
         latter as people do.
     """
     inside = stratum.has(characters.prompt, characters.model) & (characters.role == role)
-    drawn = stratum.has(hand.prompt, hand.model) & (hand.role == role)
+    hand_rows = stratum.has(hand.prompt, hand.model) & (hand.role == role)
     everyone, guess, gold = features
     numerator = prompt_sums(characters, stratum, role, everyone.numerator)
     denominator = prompt_sums(characters, stratum, role, everyone.denominator)
-    every, labelled = (
+    population, labelled = (
         Labelled(
-            np.searchsorted(stratum.prompts, prompt[at]),
-            weight[at].astype(np.float64),
-            (each.numerator[at], each.denominator[at]),
+            np.searchsorted(stratum.prompts, prompt[mask]),
+            weight[mask].astype(np.float64),
+            (values.numerator[mask], values.denominator[mask]),
         )
-        for prompt, weight, each, at in (
+        for prompt, weight, values, mask in (
             (characters.prompt, characters.count, everyone, inside),
-            (hand.prompt, hand.weight, guess, drawn),
+            (hand.prompt, hand.weight, guess, hand_rows),
         )
     )
-    truth = gold.numerator[drawn], gold.denominator[drawn]
-    sums = two_phase(every, labelled, truth, len(stratum.prompts))
-    carried = np.maximum(gold.numerator[drawn], guess.numerator[drawn])
+    truth = gold.numerator[hand_rows], gold.denominator[hand_rows]
+    sums = two_phase(population, labelled, truth, len(stratum.prompts))
+    carried = np.maximum(gold.numerator[hand_rows], guess.numerator[hand_rows])
     return Corrected((numerator, denominator), sums, carried)
 
 

@@ -64,8 +64,8 @@ class _Domain:
 
     def sums(self, characters: Characters, role: int, values: FloatArray) -> FloatArray:
         """Sums per prompt, model and column, shape (n_prompts, n_models, k)."""
-        every = [prompt_sums(characters, model, role, values) for model in self.models]
-        return np.stack(every, axis=1)
+        by_model = [prompt_sums(characters, model, role, values) for model in self.models]
+        return np.stack(by_model, axis=1)
 
 
 def _domains(tally: Tally, *, laden: bool) -> Iterator[_Domain]:
@@ -78,21 +78,21 @@ def _domains(tally: Tally, *, laden: bool) -> Iterator[_Domain]:
 
 def _why_none(ratios: FloatArray, pooled: Stratum) -> str | None:
     """Why there is no median of these ratios of models; None where there is one."""
-    known = int((~np.isnan(ratios)).sum())
+    n_defined = int((~np.isnan(ratios)).sum())
     if pooled.n_texts == 0:
         return UNREAD
-    if known >= FEWEST_MODELS:
+    if n_defined >= FEWEST_MODELS:
         return None
-    return f"{known} of {len(ratios)} models have a ratio; a median needs {FEWEST_MODELS}"
+    return f"{n_defined} of {len(ratios)} models have a ratio; a median needs {FEWEST_MODELS}"
 
 
 def _of_models(ratios: FloatArray) -> dict[str, float]:
     """How many models have a ratio, and the lowest and highest of these."""
-    known = ratios[~np.isnan(ratios)]
-    found = {"n_models": float(known.size), "n_models_undefined": float(ratios.size - known.size)}
-    if known.size:
-        found |= {"lowest": float(known.min()), "highest": float(known.max())}
-    return found
+    valid = ratios[~np.isnan(ratios)]
+    details = {"n_models": float(valid.size), "n_models_undefined": float(ratios.size - valid.size)}
+    if valid.size:
+        details |= {"lowest": float(valid.min()), "highest": float(valid.max())}
+    return details
 
 
 def median_representation(
@@ -113,15 +113,15 @@ def median_representation(
     features = group_features(tally, characters.name, characters.gender, crossed=False)
     starred = np.array(baseline.shares(features.groups))
     names, k = fair_names(tally, name_tables), len(tally.races)
-    for whole in _domains(tally, laden=False):
+    for unordered in _domains(tally, laden=False):
         count, total, squares = (
-            whole.sums(characters, NEUTRAL, values) for values in features.moments
+            unordered.sums(characters, NEUTRAL, values) for values in features.moments
         )
         # Random numbers go to models by what they counted, so that no name of a model decides.
         order = np.lexsort((count.sum((0, 2)), total.sum((0, 2))))
-        count, total, squares = (each[:, order] for each in (count, total, squares))
-        domain = replace(whole, models=tuple(whole.models[j] for j in order))
-        races = tuple(each.sum(1)[:, :k] for each in (count, total, squares))
+        count, total, squares = (moment[:, order] for moment in (count, total, squares))
+        domain = replace(unordered, models=tuple(unordered.models[j] for j in order))
+        races = tuple(moment.sum(1)[:, :k] for moment in (count, total, squares))
         fair = fair_tests(tally, names, domain.pooled, NEUTRAL, races, scope)
         sums = _Shares(count, total, squares, starred, baseline.name)
         yield from _representation(tally, domain, features, sums, fair, scope)
@@ -147,41 +147,41 @@ def _representation(
     tally: Tally, domain: _Domain, features: Features, sums: _Shares, fair: FairTests, scope: Scope
 ) -> Iterator[Estimate]:
     pooled, n_races = domain.pooled, len(tally.races)
-    drawn = _drawn_medians(tally, domain, sums, fair, scope)
-    point = np.where(np.isnan(drawn[0]), np.nan, sums.starred)
+    draws = _drawn_medians(tally, domain, sums, fair, scope)
+    point = np.where(np.isnan(draws[0]), np.nan, sums.starred)
     if fair.names.naming is not None:
         point[:n_races] = fair.names.naming.share
     rng = scope.rng(MEDIAN_REPRESENTATION.name, pooled.domain)
-    found = infer_median_shares(sums.count, sums.total, sums.squares, scope.level, point, rng)
+    medians = infer_median_shares(sums.count, sums.total, sums.squares, scope.level, point, rng)
     ratios, reasons = sums.ratios, left_out(tally.characters, pooled, (NEUTRAL,), features)
     for i, group in enumerate(features.groups):
         n, starred = float(sums.total[:, :, i].sum()), float(sums.starred[i])
         reason = _why_none(ratios[:, i], pooled)
         if np.isnan(starred):
             reason = no_share(sums.baseline, group)
-        known = {} if reason else _compared(found, i, drawn[:, i], starred, fair, n_races, scope)
-        more = known.pop("more", {})
+        fields = {} if reason else _compared(medians, i, draws[:, i], starred, fair, n_races, scope)
+        more = fields.pop("more", {})
         yield scope.estimate(
             MEDIAN_REPRESENTATION,
             statistic="ratio",
             strata=pooled.labels,
             group=dict(group),
-            value=None if reason else float(found.value[i]) / starred,
+            value=None if reason else float(medians.value[i]) / starred,
             n_texts=pooled.n_texts,
             n_units=n,
-            n_clusters=int(found.n_clusters[i]),
+            n_clusters=int(medians.n_clusters[i]),
             exclusions=pooled.exclusions | reasons(i, n),
             details=_of_models(ratios[:, i]) | more,
             instruments={**scope.instruments, "baseline": sums.baseline},
             undefined=reason,
-            **known,
+            **fields,
         )
 
 
 def _compared(
-    found: Clustered,
+    medians: Clustered,
     i: int,
-    drawn: FloatArray,
+    draws: FloatArray,
     starred: float,
     fair: FairTests,
     n_races: int,
@@ -189,39 +189,39 @@ def _compared(
 ) -> dict[str, Any]:
     """Interval, null, test, status and further details of group `i`.
 
-    p is the larger of that by prompts and that of the medians `drawn` by chance, shape (n_draws,),
+    p is the larger of that by prompts and that of the medians `draws` by chance, shape (n_draws,),
     so that no median inside the null range is refused; where these alone allow the null, the
     interval's end toward it is that of their test.
     """
-    is_race, value, p = i < n_races, float(found.value[i]), float(found.p[i])
-    low, high = float(found.low[i]), float(found.high[i])
+    is_race, value, p = i < n_races, float(medians.value[i]), float(medians.p[i])
+    low, high = float(medians.low[i]), float(medians.high[i])
     status = fair.status(i) if is_race else Status()
     null, method, around, centre = None, MEDIAN_TEST, (low, high), starred
-    if not np.isnan(drawn).any():
+    if not np.isnan(draws).any():
         if is_race and fair.names.naming is not None:
-            centre, how, method = float(fair.names.naming.share[i]), fair.names.drawn, FAIR_MEDIAN
+            centre, law, method = float(fair.names.naming.share[i]), fair.names.drawn, FAIR_MEDIAN
         else:
-            how = DRAWN_MEDIAN
+            law = DRAWN_MEDIAN
         tail = (1 - scope.level) / 2
-        ends = np.quantile(drawn, [tail, 1 - tail], method="inverted_cdf") / starred
-        null = Null(centre / starred, float(ends[0]), float(ends[1]), scope.level, how, scope.seed)
-        p = max(p, float(two_sided_p(np.array(value), drawn)))
-        least, most = not_refused(drawn, scope.level)
+        ends = np.quantile(draws, [tail, 1 - tail], method="inverted_cdf") / starred
+        null = Null(centre / starred, float(ends[0]), float(ends[1]), scope.level, law, scope.seed)
+        p = max(p, float(two_sided_p(np.array(value), draws)))
+        least, most = not_refused(draws, scope.level)
         around = max(value - (most - centre), 0.0), min(value + (centre - least), 1.0)
     if status.no_test is not None or null is None:
         p = float("nan")
     elif np.isnan(p):
-        status |= Status(no_test=str(found.reason[i]))
+        status |= Status(no_test=str(medians.reason[i]))
     if not np.isnan(p):
         bounds = inverted_toward_null((low, high), around, p, value, centre, scope.level)
         low, high = map(float, bounds)
     interval = None
     if np.isnan(low):
-        status |= Status(no_interval=str(found.reason[i]))
+        status |= Status(no_interval=str(medians.reason[i]))
     else:
-        n = int(found.n_clusters[i])
+        n = int(medians.n_clusters[i])
         interval = Interval(low / starred, high / starred, scope.level, MEDIAN, n, scope.seed)
-    more = {"baseline": starred, EFFECTIVE: float(found.carriers[i])}
+    more = {"baseline": starred, EFFECTIVE: float(medians.carriers[i])}
     return {
         "interval": interval,
         "null": null,
@@ -325,8 +325,8 @@ def _subordination(
         return blank
     everybody = (sums.upper + sums.lower).sum(1)[:, np.newaxis]
     carriers = effective_number(everybody)
-    found = median_tests(tally, sums, scope, smoothing=0.0)
-    tests_of = MedianTests(found, np.array([blank.n_clusters]), carriers)
+    median = median_tests(tally, sums, scope, smoothing=0.0)
+    tests_of = MedianTests(median, np.array([blank.n_clusters]), carriers)
     value = float(median_over(ratios[:, np.newaxis])[0])
     return replace(
         blank,

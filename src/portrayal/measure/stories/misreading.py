@@ -118,26 +118,26 @@ def misreadings(
         Of what the stories are; None leaves labelled ones out.
     """
     labelled = confusion.labelled or confusion.borrowed
-    settings = {at: _counted(prompts, likelihoods) for at, prompts in labelled.items()}
+    settings = {place: _counted(prompts, likelihoods) for place, prompts in labelled.items()}
     worths = None
     if setting is not None and settings:
         worths = _worths(list(settings.values()), rng, draws)
     parts = []
-    for at, prompts in enumerate((confusion.stories, confusion.hard)):
+    for i, prompts in enumerate((confusion.stories, confusion.hard)):
         if prompts:
             counts = _counted(prompts, likelihoods)
             scale = 1.0
             if confusion.names_right is not None and counts.names_wrong > 0:
-                scale = min(1.0, (1.0 - confusion.names_right[at]) / counts.names_wrong)
+                scale = min(1.0, (1.0 - confusion.names_right[i]) / counts.names_wrong)
             parts.append(_drawn(counts, scale, rng, draws, worths))
     if setting is not None and confusion.labelled:
-        every = _counted(tuple(chain(*confusion.labelled.values())), likelihoods)
+        total = _counted(tuple(chain(*confusion.labelled.values())), likelihoods)
         scale = 1.0
-        if confusion.names_right is not None and every.names_wrong > 0:
+        if confusion.names_right is not None and total.names_wrong > 0:
             # More are wrong in stories of new prompts than in those that rules were written for.
-            scale = (1.0 - confusion.names_right[0]) / every.names_wrong
-        own = settings.get(setting)
-        parts.insert(0, _drawn(every if own is None else own, scale, rng, draws, worths, every))
+            scale = (1.0 - confusion.names_right[0]) / total.names_wrong
+        local = settings.get(setting)
+        parts.insert(0, _drawn(total if local is None else local, scale, rng, draws, worths, total))
     return parts
 
 
@@ -196,51 +196,51 @@ def _counted(prompts: Prompts, likelihoods: Likelihoods) -> _Counts:
     names = sorted(
         {name for p in prompts for s in p for slot in s for name in (slot.name, slot.read_name)}
     )
-    place = {name: at for at, name in enumerate(names)}
+    place = {name: i for i, name in enumerate(names)}
     table = likelihoods(names)
     n, n_races = len(prompts), table.shape[1]
-    alone, pairs = np.zeros((n, N, N)), np.zeros((n, N * N, N * N))
+    singles, pairs = np.zeros((n, N, N)), np.zeros((n, N * N, N * N))
     slots, roles = np.zeros((n, 2, N, N)), np.zeros((n, 4))
     shares, right = np.zeros((n, 2, n_races, 2)), np.zeros(3)
-    listed: list[tuple[int, int, int]] = []  # prompt, true or read, name
-    code = {gender: at for at, gender in enumerate(GENDERS)}
-    for at, stories in enumerate(prompts):
+    mentions: list[tuple[int, int, int]] = []  # prompt, true or read, name
+    code = {gender: i for i, gender in enumerate(GENDERS)}
+    for i, stories in enumerate(prompts):
         for story in stories:
-            true, said = [each.name for each in story], [each.read_name for each in story]
-            genders = [code[each.gender] for each in story]
-            read = [code[each.read_gender] for each in story]
+            true, guess = [person.name for person in story], [person.read_name for person in story]
+            genders = [code[person.gender] for person in story]
+            read = [code[person.read_gender] for person in story]
             two = len(story) == 2
-            swapped = two and _swapped(true, said)
+            swapped = two and _swapped(true, guess)
             if two:
                 read = read[::-1] if swapped else read
-                pairs[at, genders[0] * N + genders[1], read[0] * N + read[1]] += 1
-                roles[at, :2] += 1, swapped
+                pairs[i, genders[0] * N + genders[1], read[0] * N + read[1]] += 1
+                roles[i, :2] += 1, swapped
             else:
-                alone[at, genders[0], read[0]] += 1
-            for slot, (gender, seen) in enumerate(zip(genders, read, strict=True)):
-                slots[at, slot, gender, seen] += 1
-            given = [name for name in said if name]
-            roles[at, 2:] += len(given), sum(name not in true for name in given)
-            listed += [(at, 0, place[name]) for name in true if name]
-            listed += [(at, 1, place[name]) for name in given]
+                singles[i, genders[0], read[0]] += 1
+            for slot, (gender, as_read) in enumerate(zip(genders, read, strict=True)):
+                slots[i, slot, gender, as_read] += 1
+            guesses = [name for name in guess if name]
+            roles[i, 2:] += len(guesses), sum(name not in true for name in guesses)
+            mentions += [(i, 0, place[name]) for name in true if name]
+            mentions += [(i, 1, place[name]) for name in guesses]
             right += (
-                sum(a == b != "" for a, b in zip(true, said, strict=True)),
+                sum(a == b != "" for a, b in zip(true, guess, strict=True)),
                 sum(map(bool, true)),
-                len(given),
+                len(guesses),
             )
-    prompt, side, name = np.array(listed, dtype=int).reshape(-1, 3).T
-    known = np.stack([np.nan_to_num(table), ~np.isnan(table)], axis=-1)
-    np.add.at(shares, (prompt, side), known[name])
+    prompt, side, name = np.array(mentions, dtype=int).reshape(-1, 3).T
+    values = np.stack([np.nan_to_num(table), ~np.isnan(table)], axis=-1)
+    np.add.at(shares, (prompt, side), values[name])
     wrong = 1.0 - (divide(right[0], right[1]) + divide(right[0], right[2])) / 2.0
-    return _Counts(alone, pairs, slots, roles, shares, float(wrong))
+    return _Counts(singles, pairs, slots, roles, shares, float(wrong))
 
 
-def _swapped(true: Sequence[str], said: Sequence[str]) -> bool:
+def _swapped(true: Sequence[str], guess: Sequence[str]) -> bool:
     """Whether a story's two people changed places: one has the other's name, none their own."""
     if true[0] == true[1]:
         return False
-    crossed = [said[0] == true[1] != "", said[1] == true[0] != ""]
-    straight = [said[0] == true[0] != "", said[1] == true[1] != ""]
+    crossed = [guess[0] == true[1] != "", guess[1] == true[0] != ""]
+    straight = [guess[0] == true[0] != "", guess[1] == true[1] != ""]
     return any(crossed) and not any(straight)
 
 
@@ -250,22 +250,22 @@ def _drawn(
     rng: np.random.Generator,
     draws: int,
     worths: FloatArray | None = None,
-    every: _Counts | None = None,
+    overall: _Counts | None = None,
 ) -> Misreading:
     """Draw confusions; wrong names are `scale` times as frequent as counted.
 
-    With what other settings are worth, either role has errors of its own: around those of `every`
-    with the people of this setting added, or around those of the counts, where `every` is none or
-    the same. Where labelled (`every`), people whose gender no word tells have errors, too.
+    With what other settings are worth, either role has errors of its own: around those of `overall`
+    with the people of this setting added, or around those of the counts, where `overall` is none or
+    the same. Where labelled (`overall`), people whose gender no word tells have errors, too.
     """
-    chance, labelled = _Chance(len(counts.alone), rng, draws), every is not None
+    chance, labelled = _Chance(len(counts.alone), rng, draws), overall is not None
     sums, raw = chance.sums, counts.slots.sum(0)
     square = counts.pairs.reshape(-1, N, N, N, N)
     turned = np.asarray(square.transpose(0, 2, 1, 4, 3).reshape(counts.pairs.shape)) / 2.0
     used = np.arange(2)
-    if worths is not None and every is not None and every is not counts:
-        around = _Chance(len(every.slots), rng, draws)
-        common = _rows(around.sums(every.slots.sum(1)) + around.noise(N, N))
+    if worths is not None and overall is not None and overall is not counts:
+        around = _Chance(len(overall.slots), rng, draws)
+        common = _rows(around.sums(overall.slots.sum(1)) + around.noise(N, N))
         slot = usual = _rows(sums(counts.slots) + _by_role(common, worths, rng))
         used, turned = np.flatnonzero(raw.any((1, 2))), np.zeros_like(turned)
         raw = raw[used]
@@ -275,23 +275,23 @@ def _drawn(
         slot = usual if worths is None else _rows(_by_role(either, worths, rng))
         raw = raw.sum(0, keepdims=True)
     people = raw.sum(2)[:, :KNOWN]
-    seen, right = people.min(0), np.diagonal(raw, axis1=1, axis2=2)[people.argmin(0), range(KNOWN)]
+    count, right = people.min(0), np.diagonal(raw, axis1=1, axis2=2)[people.argmin(0), range(KNOWN)]
     # How often others are read so is known of all settings, a group's own share by role.
     rows = np.where(_OWN, slot, usual)[:, used]
-    apart = np.min([_apart(row, seen >= LEAST_SEEN) for row in np.swapaxes(rows, 0, 1)], axis=0)
-    told = (seen >= LEAST_SEEN) & (np.quantile(apart[1:], 0.025, axis=0) >= LEAST_APART)
-    untold = np.append(~told, not labelled)
+    gaps = np.min([_apart(row, count >= LEAST_SEEN) for row in np.swapaxes(rows, 0, 1)], axis=0)
+    usable = (count >= LEAST_SEEN) & (np.quantile(gaps[1:], 0.025, axis=0) >= LEAST_APART)
+    unusable = np.append(~usable, not labelled)
     tilt = divide(slot, np.maximum(usual, _TINY))
     tilt[0] = 1.0
-    alone = _rows(sums(counts.alone) + LEAN * usual[:, 0]) * tilt[:, 0]
+    singles = _rows(sums(counts.alone) + LEAN * usual[:, 0]) * tilt[:, 0]
     pairs = _rows(sums(counts.pairs + turned) + LEAN * _both(usual)) * _both(tilt)
-    as_read = np.where(untold[:, np.newaxis], np.eye(N), slot)
-    either_untold = (untold[:, np.newaxis] | untold).reshape(-1, 1)
+    as_read = np.where(unusable[:, np.newaxis], np.eye(N), slot)
+    either_unusable = (unusable[:, np.newaxis] | unusable).reshape(-1, 1)
     return Misreading(
-        np.where(untold[:, np.newaxis], np.eye(N), _rows(alone)),
-        np.where(either_untold, _both(as_read), _rows(pairs)),
+        np.where(unusable[:, np.newaxis], np.eye(N), _rows(singles)),
+        np.where(either_unusable, _both(as_read), _rows(pairs)),
         *_of_names(counts, scale, chance),
-        *(told, apart, seen, right),
+        *(usable, gaps, count, right),
     )
 
 
@@ -324,16 +324,16 @@ class _Chance:
 
     def noise(self, *shape: int) -> FloatArray:
         """Return Jeffreys' prior, shape (n_draws, *shape)."""
-        drawn = self.rng.standard_gamma(JEFFREYS, (self.draws, *shape))
-        return np.concatenate([np.zeros((1, *shape)), drawn])
+        draws = self.rng.standard_gamma(JEFFREYS, (self.draws, *shape))
+        return np.concatenate([np.zeros((1, *shape)), draws])
 
 
-def _apart(matrix: FloatArray, known: BoolArray) -> FloatArray:
+def _apart(matrix: FloatArray, usable: BoolArray) -> FloatArray:
     """How much oftener people of each gender are read so than others that are known, (n, 3)."""
     rows = matrix[:, :KNOWN, :KNOWN]
-    own = np.diagonal(rows, axis1=1, axis2=2)
-    others = np.where(~known[:, np.newaxis] | np.eye(KNOWN, dtype=bool), 0.0, rows).max(axis=1)
-    return np.asarray(own - others)
+    correct = np.diagonal(rows, axis1=1, axis2=2)
+    wrong = np.where(~usable[:, np.newaxis] | np.eye(KNOWN, dtype=bool), 0.0, rows).max(axis=1)
+    return np.asarray(correct - wrong)
 
 
 def _both(slot: FloatArray) -> FloatArray:
@@ -358,8 +358,8 @@ def unswap(one: FloatArray, other: FloatArray, share: FloatArray) -> FloatArray:
     """
     p = share.reshape(-1, *(1,) * (one.ndim - 1))
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = ((1.0 - p) * one - p * other) / (1.0 - 2.0 * p)
-    return np.asarray(np.where(p < 0.5 - LEAST_APART / 2, np.maximum(found, 0.0), np.nan))
+        first = ((1.0 - p) * one - p * other) / (1.0 - 2.0 * p)
+    return np.asarray(np.where(p < 0.5 - LEAST_APART / 2, np.maximum(first, 0.0), np.nan))
 
 
 def unmix(read: FloatArray, matrix: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -33,9 +33,9 @@ def name_subordination(tally: Tally, scope: Scope) -> Iterator[Estimate]:
         Annotated stories and the audit's settings.
     """
     characters = tally.characters
-    named = characters.name >= 0
+    has_name = characters.name >= 0
     for stratum in strata(tally, laden=True, pool_domains=True):
-        inside = stratum.has(characters.prompt, characters.model) & named
+        inside = stratum.has(characters.prompt, characters.model) & has_name
         totals = np.bincount(
             characters.name[inside], weights=characters.count[inside], minlength=len(tally.names)
         )
@@ -50,7 +50,7 @@ def _of_stratum(
     counted = [
         name_sums(tally.characters, stratum, role, names) for role in (SUBORDINATE, DOMINANT)
     ]
-    (lesser, n_lesser), (greater, n_greater) = (np.broadcast_arrays(*each) for each in counted)
+    (lesser, n_lesser), (greater, n_greater) = (np.broadcast_arrays(*side) for side in counted)
     groups = [{"name": tally.names[name]} for name in names.tolist()]
     prompts = tally.prompt_names(stratum.prompts)
     sums = GroupSums(prompts, groups, lesser, n_lesser, lower=greater, n_lower=n_greater)
@@ -74,10 +74,10 @@ def name_sums(
     weight = characters.count[inside].astype(np.float64)
     size, width = len(stratum.prompts), len(names)
     total = sums_by(prompt, size, weight[:, np.newaxis])
-    at = np.minimum(np.searchsorted(names, characters.name[inside]), width - 1)
-    chosen = names[at] == characters.name[inside]
-    cell = prompt[chosen] * width + at[chosen]
-    counts = np.bincount(cell, weights=weight[chosen], minlength=size * width)
+    column = np.minimum(np.searchsorted(names, characters.name[inside]), width - 1)
+    hit = names[column] == characters.name[inside]
+    cell = prompt[hit] * width + column[hit]
+    counts = np.bincount(cell, weights=weight[hit], minlength=size * width)
     return counts.reshape(size, width).astype(np.float64), total
 
 
@@ -135,8 +135,8 @@ def common_names(
         Name table of each race, for the null of names drawn at random from it.
     """
     for model, codes in tally.model_strata():
-        listed = _listed(tally, codes, name_tables)
-        if not listed:
+        rows = _listed(tally, codes, name_tables)
+        if not rows:
             continue
         for laden, roles in ((False, (0,)), (True, (1, 2))):
             for pooled in (True, False):
@@ -144,41 +144,41 @@ def common_names(
                     if stratum.model != model or (pooled and len(tally.domains) == 1):
                         continue
                     for role in roles:
-                        yield from _counts(tally, stratum, role, listed, scope)
+                        yield from _counts(tally, stratum, role, rows, scope)
 
 
 def _listed(tally: Tally, models: list[int], name_tables: Mapping[str, NameTable]) -> list[_Listed]:
     """The `LISTED` most frequent names above the likelihood, by race and by race × gender."""
     characters = tally.characters
     inside = np.isin(characters.model, models) & (characters.name >= 0)
-    known = np.minimum(characters.gender[inside], len(GENDERS))
+    genders = np.minimum(characters.gender[inside], len(GENDERS))
     codes = np.arange(len(GENDERS) + 1)
     by_gender = sums_by(
         characters.name[inside],
         len(tally.names),
-        (known[:, np.newaxis] == codes) * characters.count[inside, np.newaxis],
+        (genders[:, np.newaxis] == codes) * characters.count[inside, np.newaxis],
     )
     total = by_gender.sum(1)
-    found: list[_Listed] = []
+    rows: list[_Listed] = []
     for column, race in enumerate(tally.races):
         likelihood = tally.likelihood[:-1, column]
         eligible = np.flatnonzero((likelihood > LIKELIHOOD) & (total > 0))
-        chosen = [(name, {tally.attribute: race}) for name in _largest(total, eligible)[:LISTED]]
+        top = [(name, {tally.attribute: race}) for name in _largest(total, eligible)[:LISTED]]
         for gender, label in enumerate(GENDERS[:2]):
             of_gender = eligible[by_gender[eligible, gender] > 0]
             group = {tally.attribute: race, "gender": label}
-            chosen += [(name, group) for name in _largest(by_gender[:, gender], of_gender)[:1]]
-        table, shares = name_tables.get(race), [float("nan")] * len(chosen)
+            top += [(name, group) for name in _largest(by_gender[:, gender], of_gender)[:1]]
+        table, shares = name_tables.get(race), [float("nan")] * len(top)
         if table is not None:
-            shares = table.frequencies([tally.names[name] for name, _ in chosen]).tolist()
+            shares = table.frequencies([tally.names[name] for name, _ in top]).tolist()
         # What a table that knows nothing of this race says of the name, where that is much.
-        told = np.array([name_tables.get(r) is not table for r in tally.races])
-        others = np.where(told, tally.likelihood, 0.0)
-        found += [
-            _Listed(name, group, float(likelihood[name]), table, share, others[name].tolist())
-            for (name, group), share in zip(chosen, shares, strict=True)
+        other_table = np.array([name_tables.get(r) is not table for r in tally.races])
+        outside = np.where(other_table, tally.likelihood, 0.0)
+        rows += [
+            _Listed(name, group, float(likelihood[name]), table, share, outside[name].tolist())
+            for (name, group), share in zip(top, shares, strict=True)
         ]
-    return found
+    return rows
 
 
 def _largest(total: FloatArray, names: IntArray) -> list[int]:
@@ -188,29 +188,29 @@ def _largest(total: FloatArray, names: IntArray) -> list[int]:
 
 
 def _counts(
-    tally: Tally, stratum: Stratum, role: int, listed: list[_Listed], scope: Scope
+    tally: Tally, stratum: Stratum, role: int, rows: list[_Listed], scope: Scope
 ) -> Iterator[Estimate]:
-    names = np.unique([each.name for each in listed])
-    counts, named = name_sums(tally.characters, stratum, role, names)
+    names = np.unique([row.name for row in rows])
+    counts, all_names = name_sums(tally.characters, stratum, role, names)
     rng = scope.rng(COMMON_NAMES.name, stratum.domain, stratum.model, ROLES[role])
     weights = cluster_weights(len(counts), scope.draws, rng)
     n_clusters = len(stratum.prompts)
     low, high = expanded_percentile(sums_over(weights, counts), scope.level, n_clusters)
-    total = float(named.sum())
-    for each in listed:
-        i = int(np.searchsorted(names, each.name))
+    total = float(all_names.sum())
+    for row in rows:
+        i = int(np.searchsorted(names, row.name))
         interval, null = None, None
         if has_width(low[i], high[i]):
             interval = Interval(
                 float(low[i]), float(high[i]), scope.level, BOOTSTRAP, n_clusters, scope.seed
             )
-        if each.table is not None and not np.isnan(each.share):
-            null = drawn_count(each.table, each.share, total, scope)
+        if row.table is not None and not np.isnan(row.share):
+            null = drawn_count(row.table, row.share, total, scope)
         yield scope.estimate(
             COMMON_NAMES,
             statistic="count",
             strata={**stratum.labels, "role": ROLES[role]},
-            group={**each.group, "name": tally.names[each.name]},
+            group={**row.group, "name": tally.names[row.name]},
             value=float(counts[:, i].sum()),
             interval=interval,
             null=null,
@@ -219,8 +219,8 @@ def _counts(
             n_clusters=n_clusters,
             exclusions=stratum.exclusions,
             details={
-                "likelihood_of_name": each.likelihood,
-                **{OTHER + r: x for r, x in zip(tally.races, each.others, strict=True) if x > MUCH},
+                "likelihood_of_name": row.likelihood,
+                **{OTHER + r: x for r, x in zip(tally.races, row.others, strict=True) if x > MUCH},
             },
         )
 
@@ -261,16 +261,16 @@ def likelihood_histogram(
         Name table of each race, for the null of names drawn at random from it.
     """
     characters = tally.characters
-    chosen = {
+    masks = {
         "": np.ones(len(characters.count), dtype=bool),
         NON_BINARY: characters.gender == GENDERS.index(NON_BINARY),
     }
     for stratum in strata(tally, laden=False, pool_domains=True):
         for race in range(len(tally.races)):
             table = name_tables.get(tally.races[race])
-            for gender, which in chosen.items():
+            for gender, mask in masks.items():
                 above, matched = counts_above(
-                    tally, tally.characters, stratum, NEUTRAL, race, which, EDGES[:-1]
+                    tally, tally.characters, stratum, NEUTRAL, race, mask, EDGES[:-1]
                 )
                 from_top = np.concatenate([matched, above[:, 1:], np.zeros_like(matched)], axis=1)
                 counts = from_top[:, :-1] - from_top[:, 1:]

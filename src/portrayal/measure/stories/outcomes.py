@@ -91,16 +91,16 @@ def _corrected(
     prompt = np.array([prompts[row["prompt_id"]] for row in rows], dtype=np.int64)
     inside = stratum.has(prompt, np.array([models[row["model"]] for row in rows], dtype=np.int64))
     outcome = np.array([OUTCOMES.index(row["outcome"]) for row in rows])[inside]
-    said = (outcome[:, np.newaxis] == np.arange(1, len(OUTCOMES))).astype(float)
-    truth = said * (by_hand.truth[inside, np.newaxis] == 0)
+    guess = (outcome[:, np.newaxis] == np.arange(1, len(OUTCOMES))).astype(float)
+    truth = guess * (by_hand.truth[inside, np.newaxis] == 0)
     truth[:, OUTCOMES.index("refused") - 1] = by_hand.truth[inside]
-    at = np.searchsorted(stratum.prompts, prompt[inside])
+    code = np.searchsorted(stratum.prompts, prompt[inside])
     everyone = np.searchsorted(
         stratum.prompts, tally.prompt[stratum.has(tally.prompt, tally.model)]
     )
     return HandSums.of(
         Labelled(everyone, count[:, 0].astype(float), (kinds, np.ones_like(kinds))),
-        Labelled(at, by_hand.weight[inside], (said, np.ones_like(said))),
+        Labelled(code, by_hand.weight[inside], (guess, np.ones_like(guess))),
         (truth, np.ones_like(truth)),
         len(stratum.prompts),
         by_hand.note,

@@ -105,32 +105,34 @@ class ReaderErrors:
         """Return an estimate with its details, or why there are none; as it is without a value."""
         if e.value is None:
             return e
-        own = _CORRECTED.get(e.measure)
-        by_hand = None if own is None else self.by_hand.get(key_of(own, e))
+        counterpart = _CORRECTED.get(e.measure)
+        by_hand = None if counterpart is None else self.by_hand.get(key_of(counterpart, e))
         if by_hand is not None and by_hand.value is not None and by_hand.interval is not None:
             ends = by_hand.interval.low, by_hand.interval.high
             return e if e.interval is None else _with(e, by_hand.value, *ends)
         if self.confusion is None or e.measure not in _DRAWN:
             return e
-        why, drawn, bounds = self._why_not(e), [], _chance(e, self.scope.level)
-        if why is None and bounds is not None:
-            drawn = [_DRAWN[e.measure](self, e, part) for part in range(len(self.misread(e)))]
-            lost = max(float(np.isnan(each[1:]).mean()) for each in drawn)
-            if lost > MOST_LOST or np.isnan(drawn[0][0]):
-                why = "cannot be told: with the reader's errors taken out, too few people are left"
-        if why is not None:
-            return replace(e, status=e.status | Status(reader_error=why))
+        reason, draws, bounds = self._why_not(e), [], _chance(e, self.scope.level)
+        if reason is None and bounds is not None:
+            draws = [_DRAWN[e.measure](self, e, part) for part in range(len(self.misread(e)))]
+            lost = max(float(np.isnan(draw[1:]).mean()) for draw in draws)
+            if lost > MOST_LOST or np.isnan(draws[0][0]):
+                reason = (
+                    "cannot be told: with the reader's errors taken out, too few people are left"
+                )
+        if reason is not None:
+            return replace(e, status=e.status | Status(reader_error=reason))
         if bounds is None:
             return e
         tail = (1.0 - bounds.level) / 2.0
-        known = (each[1:][~np.isnan(each[1:])] for each in drawn)
-        at = [tail, 1.0 - tail]
-        drawn_ends = [np.quantile(each, at, method="inverted_cdf").tolist() for each in known]
+        defined = (draw[1:][~np.isnan(draw[1:])] for draw in draws)
+        tails = [tail, 1.0 - tail]
+        drawn_ends = [np.quantile(draw, tails, method="inverted_cdf").tolist() for draw in defined]
         low = min(bounds.low, *(end[0] for end in drawn_ends))
         high = max(bounds.high, *(end[1] for end in drawn_ends))
         # Where labels by hand show how the reader errs, the corrected value is no nearer to them
         # than the read one (scripts/reader/score_errors.py), so the range alone has the errors.
-        value = e.value if self.confusion.labelled else float(drawn[0][0])
+        value = e.value if self.confusion.labelled else float(draws[0][0])
         return _with(e, value, min(low, value), max(high, value))
 
     def misread(self, e: Estimate) -> list[Misreading]:
@@ -142,8 +144,8 @@ class ReaderErrors:
             self._kept["misread", setting] = misreadings(
                 self.confusion, self.likelihoods, rng, self.draws, setting
             )
-        found: list[Misreading] = self._kept["misread", setting]
-        return found
+        parts: list[Misreading] = self._kept["misread", setting]
+        return parts
 
     @property
     def draws(self) -> int:
@@ -166,17 +168,19 @@ class ReaderErrors:
         for code in dict.fromkeys(map(GENDERS.index, genders)):
             for part, misread in enumerate(self.misread(e)):
                 if not misread.told[code]:
-                    seen, right = misread.seen[code], misread.read_right[code]
-                    share = f" and reads {100 * right / seen:.0f} % so" if seen else ""
-                    own = setting in measured and part == 0
-                    where = f" in a role of {about}" if own else ""
+                    count, right = misread.seen[code], misread.read_right[code]
+                    share = f" and reads {100 * right / count:.0f} % so" if count else ""
+                    of_setting = setting in measured and part == 0
+                    place = f" in a role of {about}" if of_setting else ""
                     enough = (
-                        seen >= LEAST_SEEN and not own and misread.apart[0, code] >= LEAST_APART
+                        count >= LEAST_SEEN
+                        and not of_setting
+                        and misread.apart[0, code] >= LEAST_APART
                     )
                     differ = ", but hardly so in some roles" if enough else ""
                     return (
-                        f"cannot be told: the reader was measured on {seen:.0f} "
-                        f"{_WORDS[GENDERS[code]]} people{where}{share}{differ}"
+                        f"cannot be told: the reader was measured on {count:.0f} "
+                        f"{_WORDS[GENDERS[code]]} people{place}{share}{differ}"
                     )
         return None
 
@@ -185,14 +189,14 @@ class ReaderErrors:
         couples_only = e.measure == PAIR_REPRESENTATION.name
         key = ("neutral", couples_only, *e.strata.values(), part)
         if key not in self._kept:
-            whole = self._stratum(e, laden=False)
-            stratum = couples(self.tally, whole) if couples_only else whole
+            full = self._stratum(e, laden=False)
+            stratum = couples(self.tally, full) if couples_only else full
             assert stratum is not None
             counts = self._once(("people", *key[:-1]), lambda: _people(self.tally, stratum))
-            drawn = self._drawn(counts, stratum, key)
-            self._kept[key] = _shares(drawn, None), _shares(drawn, self.misread(e)[part])
-        found: tuple[Shares, Shares] = self._kept[key]
-        return found
+            draws = self._drawn(counts, stratum, key)
+            self._kept[key] = _shares(draws, None), _shares(draws, self.misread(e)[part])
+        shares: tuple[Shares, Shares] = self._kept[key]
+        return shares
 
     def laden(self, e: Estimate, part: int) -> tuple[Shares, Shares]:
         """Subordination ratios in the stratum of an estimate, as read and corrected."""
@@ -202,14 +206,14 @@ class ReaderErrors:
             counts = self._once(
                 ("roles", *key[:-1]), lambda: _people(self.tally, stratum, names=True)
             )
-            drawn = self._drawn(counts, stratum, key)
+            draws = self._drawn(counts, stratum, key)
             races = self.tally.races
             self._kept[key] = (
-                _ratios(drawn, races, None),
-                _ratios(drawn, races, self.misread(e)[part]),
+                _ratios(draws, races, None),
+                _ratios(draws, races, self.misread(e)[part]),
             )
-        found: tuple[Shares, Shares] = self._kept[key]
-        return found
+        ratios: tuple[Shares, Shares] = self._kept[key]
+        return ratios
 
     def _once(self, key: Any, make: Callable[[], Any]) -> Any:
         if key not in self._kept:
@@ -218,10 +222,10 @@ class ReaderErrors:
 
     def _stratum(self, e: Estimate, *, laden: bool) -> Stratum:
         key = ("strata", laden)
-        every: dict[tuple[str, ...], Stratum] = self._once(
+        by_label: dict[tuple[str, ...], Stratum] = self._once(
             key, lambda: {tuple(s.labels.values()): s for s in strata(self.tally, laden=laden)}
         )
-        return every[e.strata["domain"], e.strata["model"]]
+        return by_label[e.strata["domain"], e.strata["model"]]
 
     def _drawn(
         self, counts: "_ReadCounts", stratum: Stratum, key: tuple[Any, ...]
@@ -232,12 +236,12 @@ class ReaderErrors:
         subsets = subsets_of(self.tally, len(starts), ROWS * self.scope.draws - 1, self.scope)
         rng = self.scope.rng("reader's error", *map(str, key))
         rows = 1 + rng.integers(0, len(subsets) - 1, self.draws)
-        chosen = np.vstack([np.ones(len(starts)), subsets[rows]])
+        weights = np.vstack([np.ones(len(starts)), subsets[rows]])
         noise = np.vstack([np.zeros(N), rng.standard_gamma(0.5, (self.draws, N))])
 
-        def sums(each: FloatArray) -> FloatArray:
-            flat = np.add.reduceat(each.reshape(n, -1), starts, axis=0)
-            return sums_over(chosen, flat).reshape(len(chosen), *each.shape[1:])
+        def sums(values: FloatArray) -> FloatArray:
+            flat = np.add.reduceat(values.reshape(n, -1), starts, axis=0)
+            return sums_over(weights, flat).reshape(len(weights), *values.shape[1:])
 
         return _ReadCounts(*map(sums, vars(counts).values())).with_people(noise)
 
@@ -268,8 +272,8 @@ class _ReadCounts:
             return replace(self, alone=self.alone + more)
         square = self.pairs.reshape(-1, N, N)
         either = square.sum(1) + square.sum(2)
-        beside = divide(either, np.maximum(either.sum(1, keepdims=True), 1e-12))
-        added = more[:, :, np.newaxis] * beside[:, np.newaxis]
+        share = divide(either, np.maximum(either.sum(1, keepdims=True), 1e-12))
+        added = more[:, :, np.newaxis] * share[:, np.newaxis]
         both = (added + np.swapaxes(added, 1, 2)) / 2.0
         return replace(self, pairs=self.pairs + both.reshape(-1, N * N))
 
@@ -282,9 +286,9 @@ def _people(tally: Tally, stratum: Stratum, *, names: bool = False) -> _ReadCoun
 
     one = inside & ~two
     code = np.searchsorted(stratum.prompts, tally.prompt)
-    genders = [np.minimum(each, KNOWN) for each in (tally.subject_gender, tally.object_gender)]
-    at = code[one] * N + genders[0][one]
-    alone = np.bincount(at, tally.count[one].astype(np.float64), n * N).reshape(n, N)
+    genders = [np.minimum(gender, KNOWN) for gender in (tally.subject_gender, tally.object_gender)]
+    cell = code[one] * N + genders[0][one]
+    singles = np.bincount(cell, tally.count[one].astype(np.float64), n * N).reshape(n, N)
     place = code[two] * N * N + genders[0][two] * N + genders[1][two]
     weight = tally.count[two].astype(np.float64)
     size = n * N * N
@@ -294,28 +298,28 @@ def _people(tally: Tally, stratum: Stratum, *, names: bool = False) -> _ReadCoun
         cells = np.zeros((n, 2, n_races, N * N))
         for race in range(n_races):
             likelihood = tally.likelihood[codes, race]
-            for kind, each in enumerate((np.nan_to_num(likelihood), ~np.isnan(likelihood))):
-                cells[:, kind, race] = np.bincount(place, weight * each, size).reshape(n, N * N)
+            for kind, values in enumerate((np.nan_to_num(likelihood), ~np.isnan(likelihood))):
+                cells[:, kind, race] = np.bincount(place, weight * values, size).reshape(n, N * N)
         sides.append(cells)
-    return _ReadCounts(np.asarray(alone), np.asarray(pairs), *sides)
+    return _ReadCounts(np.asarray(singles), np.asarray(pairs), *sides)
 
 
 def _shares(read: _ReadCounts, misread: Misreading | None) -> Shares:
     """Share of each gender among people of known gender, and of each pair among known pairs."""
-    alone, pairs = read.alone, read.pairs
+    singles, pairs = read.alone, read.pairs
     if misread is not None:
-        alone = unmix(alone, misread.alone)[0] if alone.any() else alone
+        singles = unmix(singles, misread.alone)[0] if singles.any() else singles
         pairs = unmix(pairs, misread.pairs)[0] if pairs.any() else pairs
     square = _without_rounding(pairs.reshape(-1, N, N))
-    people = _without_rounding(alone + square.sum(1) + square.sum(2))[:, :KNOWN]
+    people = _without_rounding(singles + square.sum(1) + square.sum(2))[:, :KNOWN]
     shares = divide(people, people.sum(1, keepdims=True))
-    found: dict[tuple[str, ...], FloatArray] = {(g,): shares[:, i] for i, g in enumerate(GENDERS)}
-    known = square[:, :KNOWN, :KNOWN].sum((1, 2))
+    by_key: dict[tuple[str, ...], FloatArray] = {(g,): shares[:, i] for i, g in enumerate(GENDERS)}
+    total = square[:, :KNOWN, :KNOWN].sum((1, 2))
     for pair in PAIRS:
         a, b = (GENDERS.index(g) for g in pair.split("-"))
         both = square[:, a, b] + (square[:, b, a] if a != b else 0.0)
-        found[pair,] = divide(both, known)
-    return found
+        by_key[pair,] = divide(both, total)
+    return by_key
 
 
 def _ratios(read: _ReadCounts, races: tuple[str, ...], misread: Misreading | None) -> Shares:
@@ -337,16 +341,16 @@ def _ratios(read: _ReadCounts, races: tuple[str, ...], misread: Misreading | Non
         for side, axis in ((lower, 2), (upper, 3))
     ]
     people = [square.sum(1)[:, :KNOWN], square.sum(2)[:, :KNOWN]]
-    found: dict[tuple[str, ...], FloatArray] = {}
+    by_key: dict[tuple[str, ...], FloatArray] = {}
     for g, gender in enumerate(GENDERS):
-        found[gender,] = _ratio([divide(x[:, g], x.sum(1)) for x in people])
+        by_key[gender,] = _ratio([divide(x[:, g], x.sum(1)) for x in people])
         for r, race in enumerate(races):
             cells = [(x[:, 0, r, g], x[:, 1, r, :KNOWN].sum(1)) for x in sums]
-            found[race, gender] = _ratio([divide(*cell) for cell in cells])
+            by_key[race, gender] = _ratio([divide(*cell) for cell in cells])
     for r, race in enumerate(races):
-        whole = [(x[:, 0, r].sum(1), x[:, 1, r].sum(1)) for x in sums]
-        found[race,] = _ratio([divide(*cell) for cell in whole])
-    return found
+        totals = [(x[:, 0, r].sum(1), x[:, 1, r].sum(1)) for x in sums]
+        by_key[race,] = _ratio([divide(*cell) for cell in totals])
+    return by_key
 
 
 def _exchanged(pairs: FloatArray) -> FloatArray:
@@ -361,9 +365,9 @@ def _ratio(shares: list[FloatArray]) -> FloatArray:
     return divide(lesser, greater)
 
 
-def _without_rounding(each: FloatArray) -> FloatArray:
+def _without_rounding(values: FloatArray) -> FloatArray:
     """Counts or shares; what rounding left of them is 0."""
-    return np.where(each < 1e-9, 0.0, each)
+    return np.where(values < 1e-9, 0.0, values)
 
 
 def _share(errors: ReaderErrors, e: Estimate, part: int) -> FloatArray:
@@ -378,13 +382,13 @@ def _median_share(errors: ReaderErrors, e: Estimate, part: int) -> FloatArray:
     """The read median by the factor by which the share in all models changes."""
     if errors.tally.attribute in e.group:
         return _share(errors, e, part)
-    read, right = (each[tuple(e.group.values())] for each in errors.neutral(e, part))
+    read, right = (shares[tuple(e.group.values())] for shares in errors.neutral(e, part))
     return _times(_around(errors, e), divide(right, read))
 
 
 def _median_ratio(errors: ReaderErrors, e: Estimate, part: int) -> FloatArray:
     """The read median by the factor by which the same group's subordination ratio changes."""
-    read, right = (each[tuple(e.group.values())] for each in errors.laden(e, part))
+    read, right = (ratios[tuple(e.group.values())] for ratios in errors.laden(e, part))
     return _times(_around(errors, e), divide(right, read))
 
 
@@ -418,8 +422,8 @@ def _around(errors: ReaderErrors, e: Estimate) -> FloatArray:
     z = np.concatenate([[0.0], rng.standard_normal(errors.draws)])
     most = bounds.high if np.isfinite(bounds.high) else 4.0 * e.value
     low, middle, high = np.sqrt([max(bounds.low, 0.0), e.value, most])
-    each = np.where(z < 0, middle - low, high - middle) / normal_isf((1 - bounds.level) / 2)
-    return np.asarray(np.maximum(middle + z * each, 0.0) ** 2)
+    scale = np.where(z < 0, middle - low, high - middle) / normal_isf((1 - bounds.level) / 2)
+    return np.asarray(np.maximum(middle + z * scale, 0.0) ** 2)
 
 
 def _chance(e: Estimate, level: float) -> Interval | None:

@@ -73,19 +73,19 @@ def share_ratios(
     """
     k, fair = against.n_races, against.fair
     is_race = np.arange(len(sums.groups)) < k
-    found = sums.shares(scope, scale=against.starred, null=np.where(is_race, np.nan, 1.0))
+    ratios = sums.shares(scope, scale=against.starred, null=np.where(is_race, np.nan, 1.0))
     if fair is not None and fair.shares is not None:
         # A race is bounded and tested beside drawn names, which vary however alike prompts are.
         shares, starred = fair.shares, against.starred[:k]
         races = (shares.low / starred, shares.high / starred, shares.p)
         prompts = (shares.fixed_low / starred, shares.fixed_high / starred, shares.fixed_p)
-        others = (found.low, found.high, found.p)
-        low, high, p, *here = (
+        plain = (ratios.low, ratios.high, ratios.p)
+        low, high, p, *bounds = (
             np.concatenate([race, other[k:]])
-            for race, other in zip(races + prompts, others + (found.fixed or others), strict=True)
+            for race, other in zip(races + prompts, plain + (ratios.fixed or plain), strict=True)
         )
-        method, fixed = np.where(is_race, FAIR, found.method), (here[0], here[1], here[2])
-        found = replace(found, low=low, high=high, p=p, method=method, fixed=fixed)
+        method, fixed = np.where(is_race, FAIR, ratios.method), (bounds[0], bounds[1], bounds[2])
+        ratios = replace(ratios, low=low, high=high, p=p, method=method, fixed=fixed)
     counts, units = sums.upper.sum(0), sums.n_upper.sum(0)
     squares = counts if sums.squares is None else sums.squares.sum(0)
 
@@ -105,7 +105,7 @@ def share_ratios(
             "count": k,
             "cohens_d": float(cohens_d(share, starred, spread)),
         }
-        made: dict[str, Any] = {
+        fields: dict[str, Any] = {
             **excluded,
             "paper_interval": Interval(low, high, scope.level, "Wilson / p*"),
             "tests": _naive_tests(k, n, starred),
@@ -113,16 +113,16 @@ def share_ratios(
             "details": details,
         }
         if fair is not None and is_race[i]:
-            made |= {"test": fair.test(i)}
-            made |= {"null": fair.null(i, starred, scope)}
-            made["details"] = details | fair.details(i, starred)
-            made["status"] = fair.status(i)
-        return made
+            fields |= {"test": fair.test(i)}
+            fields |= {"null": fair.null(i, starred, scope)}
+            fields["details"] = details | fair.details(i, starred)
+            fields["status"] = fair.status(i)
+        return fields
 
     yield from estimates_of(
         measure,
         sums,
-        found,
+        ratios,
         scope,
         own,
         scale=1.0 / against.starred,
@@ -141,8 +141,8 @@ def _undefined(
     if np.isnan(starred):
         return no_share(baseline, group)
     if n == 0:
-        what = "known gender" if set(group) <= {"gender", "pair"} else "matched first name"
-        return f"no {unit} with a {what} in {stratum.n_texts:,} stories"
+        trait = "known gender" if set(group) <= {"gender", "pair"} else "matched first name"
+        return f"no {unit} with a {trait} in {stratum.n_texts:,} stories"
     return None
 
 
@@ -229,12 +229,12 @@ def _over(
         fair = fair_tests(tally, names, stratum, NEUTRAL, races, scope)
         for baseline in baselines:
             starred = np.array(baseline.shares(features.groups))
-            beside = {"population": baseline.name} if len(baselines) > 1 else {}
+            labels = {"population": baseline.name} if len(baselines) > 1 else {}
             yield from share_ratios(
                 measure,
                 sums,
                 Against(baseline.name, starred, fair, k),
-                replace(stratum, labels_beside=beside),
+                replace(stratum, labels_beside=labels),
                 scope,
                 left_out(characters, stratum, (NEUTRAL,), features),
             )
@@ -249,7 +249,7 @@ def left_out(
     """
     inside = stratum.has(characters.prompt, characters.model) & np.isin(characters.role, roles)
     total = int(characters.count[inside].sum())
-    named = int(characters.count[inside & (characters.name >= 0)].sum())
+    n_named = int(characters.count[inside & (characters.name >= 0)].sum())
     of = features.attribute
     matched = {
         group[of]: round(float(features.denominator[inside, i] @ characters.count[inside]))
@@ -259,11 +259,11 @@ def left_out(
 
     def reasons(i: int, n: float) -> dict[str, int]:
         race = features.groups[i].get(of)
-        known = total if race is None else matched[race]
-        counts = {"gender not known": known - round(n)}
+        n_known = total if race is None else matched[race]
+        counts = {"gender not known": n_known - round(n)}
         if race is not None:
-            counts["no first name"] = total - named
-            counts["name not in the table"] = named - known
+            counts["no first name"] = total - n_named
+            counts["name not in the table"] = n_named - n_known
         return {reason: count for reason, count in counts.items() if count > 0}
 
     return reasons
@@ -322,32 +322,32 @@ def pair_representation(tally: Tally, scope: Scope, *, baseline: Baseline) -> It
     baseline
         The comparison distribution p* of couples (Table S9c).
     """
-    pairs, known = pair_indicators(tally)
+    pairs, both_known = pair_indicators(tally)
     starred = np.array([baseline.pair.get(pair, np.nan) for pair in PAIRS])
-    for whole in strata(tally, laden=False):
-        stratum = couples(tally, whole)
+    for full in strata(tally, laden=False):
+        stratum = couples(tally, full)
         if stratum is None:
             continue
         inside = stratum.has(tally.prompt, tally.model) & tally.readable
         code = np.searchsorted(stratum.prompts, tally.prompt[inside])
         count = tally.count[inside, np.newaxis]
         size = len(stratum.prompts)
-        shown = sums_by(code, size, pairs[inside] * count)
-        told = sums_by(code, size, (known[inside, np.newaxis] * count).astype(float))
+        counts = sums_by(code, size, pairs[inside] * count)
+        totals = sums_by(code, size, (both_known[inside, np.newaxis] * count).astype(float))
         sums = GroupSums(
             tally.prompt_names(stratum.prompts),
             [{"pair": pair} for pair in PAIRS],
-            shown,
-            np.repeat(told, len(PAIRS), axis=1),
-            shown,
+            counts,
+            np.repeat(totals, len(PAIRS), axis=1),
+            counts,
         )
 
         def excluded(_: int, n: float, n_texts: int = stratum.n_texts) -> dict[str, int]:
             return {UNKNOWN_PARTNER: n_texts - round(n)} if n_texts > round(n) else {}
 
         against = Against(baseline.name, starred)
-        found = share_ratios(PAIR_REPRESENTATION, sums, against, stratum, scope, excluded)
-        yield from map(_with_bounds, found)
+        estimates = share_ratios(PAIR_REPRESENTATION, sums, against, stratum, scope, excluded)
+        yield from map(_with_bounds, estimates)
 
 
 def _with_bounds(estimate: Estimate) -> Estimate:
@@ -366,21 +366,21 @@ def pair_indicators(tally: Tally) -> tuple[FloatArray, BoolArray]:
     codes = {gender: code for code, gender in enumerate(GENDERS)}
     low = np.minimum(tally.subject_gender, tally.object_gender)
     high = np.maximum(tally.subject_gender, tally.object_gender)
-    wanted = [sorted(codes[label] for label in pair.split("-")) for pair in PAIRS]
-    shown = np.stack([(low == a) & (high == b) for a, b in wanted], axis=1)
-    return shown.astype(np.float64), np.asarray(shown.any(axis=1))
+    code_pairs = [sorted(codes[label] for label in pair.split("-")) for pair in PAIRS]
+    is_pair = np.stack([(low == a) & (high == b) for a, b in code_pairs], axis=1)
+    return is_pair.astype(np.float64), np.asarray(is_pair.any(axis=1))
 
 
-def couples(tally: Tally, whole: Stratum) -> Stratum | None:
+def couples(tally: Tally, stratum: Stratum) -> Stratum | None:
     """Return the stratum's prompts about couples alone; None where it has none."""
-    prompts = whole.prompts[tally.prompt_couple[whole.prompts]]
+    prompts = stratum.prompts[tally.prompt_couple[stratum.prompts]]
     if not len(prompts):
         return None
-    inside = np.isin(tally.prompt, prompts) & np.isin(tally.model, whole.models)
+    inside = np.isin(tally.prompt, prompts) & np.isin(tally.model, stratum.models)
     readable = int(tally.count[inside & tally.readable].sum())
     total = int(tally.count[inside].sum())
     unread = {"refused, empty or failed": total - readable} if total > readable else {}
-    return Stratum(whole.domain, whole.model, prompts, whole.models, readable, unread)
+    return Stratum(stratum.domain, stratum.model, prompts, stratum.models, readable, unread)
 
 
 PAIR_REPRESENTATION = Component(

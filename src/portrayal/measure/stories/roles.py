@@ -102,10 +102,10 @@ def median_tests(tally: Tally, sums: TwoSides, scope: Scope, smoothing: float) -
     sums = in_blocks(sums)
     for draws in (scope.draws // 2 - 1, ROWS * scope.draws - 1):
         subsets = subsets_of(tally, len(sums.upper), draws, scope)
-        found = median_inference(sums, subsets, smoothing, scope.level)
-        if not found.p[0] < _SMALL / len(subsets) or len(sums.upper) <= EXACT_PROMPTS:
+        median = median_inference(sums, subsets, smoothing, scope.level)
+        if not median.p[0] < _SMALL / len(subsets) or len(sums.upper) <= EXACT_PROMPTS:
             break
-    return found
+    return median
 
 
 def subsets_of(tally: Tally, n_prompts: int, draws: int, scope: Scope) -> FloatArray:
@@ -187,8 +187,8 @@ class FairTests:
 
     def test(self, i: int) -> Test:
         """The test of race `i`; NaN where the table cannot measure it."""
-        known = self.shares is not None and self.why_none(i) is None
-        return Test(float(self.shares.p[i]) if self.shares and known else float("nan"), FAIR_TEST)
+        valid = self.shares is not None and self.why_none(i) is None
+        return Test(float(self.shares.p[i]) if self.shares and valid else float("nan"), FAIR_TEST)
 
     def why_none(self, i: int) -> str | None:
         """Why race `i` has no test; None where it has one."""
@@ -207,8 +207,8 @@ class FairTests:
         if self.names.naming is None or self.shares is None or np.isnan(self.shares.null_low[i]):
             return None
         value, low, high = (
-            float(each[i]) / starred
-            for each in (self.names.naming.share, self.shares.null_low, self.shares.null_high)
+            float(values[i]) / starred
+            for values in (self.names.naming.share, self.shares.null_low, self.shares.null_high)
         )
         return Null(value, low, high, scope.level, self.names.drawn)
 
@@ -217,8 +217,8 @@ class FairTests:
         if self.names.naming is None or self.at_hand is None:
             return {}
         r0, shrink = float(self.names.naming.share[i]) / starred, float(self.at_hand.shrink[i])
-        known = {"r0": r0, "shrink": shrink, "reads_2": r0 * (1.0 + shrink)}
-        return known | {BORNE_MOSTLY: float(self.borne_mostly[i])}
+        factors = {"r0": r0, "shrink": shrink, "reads_2": r0 * (1.0 + shrink)}
+        return factors | {BORNE_MOSTLY: float(self.borne_mostly[i])}
 
 
 def fair_names(tally: Tally, name_tables: Mapping[str, NameTable]) -> FairNames:
@@ -231,10 +231,10 @@ def fair_names(tally: Tally, name_tables: Mapping[str, NameTable]) -> FairNames:
         return FairNames(None, NO_COUNTS)
     if "fair names" not in tally.cache:
         naming = fair_naming(*name_bearers(first, second))
-        drawn = f"names drawn at random from the bearers of {first.name}"
-        tally.cache["fair names"] = FairNames(naming, drawn, second.name)
-    found: FairNames = tally.cache["fair names"]
-    return found
+        source = f"names drawn at random from the bearers of {first.name}"
+        tally.cache["fair names"] = FairNames(naming, source, second.name)
+    names: FairNames = tally.cache["fair names"]
+    return names
 
 
 def fair_tests(

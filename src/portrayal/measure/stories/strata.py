@@ -67,14 +67,14 @@ def strata(tally: Tally, *, laden: bool | None, pool_domains: bool = False) -> I
     condition = np.ones(len(tally.prompt_ids), dtype=bool)
     if laden is not None:
         condition = tally.prompt_laden == laden
-    wanted = [(ALL, condition)]
+    domains = [(ALL, condition)]
     if not pool_domains:
-        wanted = [(d, condition & (tally.prompt_domain == c)) for c, d in enumerate(tally.domains)]
-    for domain, prompts in wanted:
+        domains = [(d, condition & (tally.prompt_domain == c)) for c, d in enumerate(tally.domains)]
+    for domain, prompts in domains:
         for model, models in tally.model_strata():
-            found = stratum_of(tally, domain, model, np.flatnonzero(prompts), models)
-            if found is not None:
-                yield found
+            stratum = stratum_of(tally, domain, model, np.flatnonzero(prompts), models)
+            if stratum is not None:
+                yield stratum
 
 
 def stratum_of(
@@ -152,16 +152,16 @@ def group_features(tally: Tally, name: IntArray, gender: IntArray, *, crossed: b
     matched = ~np.isnan(likelihood)
     share = np.where(matched, likelihood, 0.0)
     is_gender = gender[:, np.newaxis] == np.arange(len(GENDERS))
-    known = is_gender.any(axis=1)
+    has_gender = is_gender.any(axis=1)
     groups: list[dict[str, str]] = [{tally.attribute: race} for race in tally.races]
     groups += [{"gender": label} for label in GENDERS]
     numerator = [share, is_gender.astype(np.float64)]
-    denominator = [matched, np.repeat(known[:, np.newaxis], len(GENDERS), axis=1)]
+    denominator = [matched, np.repeat(has_gender[:, np.newaxis], len(GENDERS), axis=1)]
     if crossed:
         cells = list(product(range(len(GENDERS)), range(len(tally.races))))
         groups += [{tally.attribute: tally.races[r], "gender": GENDERS[g]} for g, r in cells]
         numerator.append(np.stack([share[:, r] * is_gender[:, g] for g, r in cells], axis=1))
-        denominator.append(np.stack([matched[:, r] & known for _, r in cells], axis=1))
+        denominator.append(np.stack([matched[:, r] & has_gender for _, r in cells], axis=1))
     return Features(
         tuple(groups),
         np.concatenate(numerator, axis=1),

@@ -82,33 +82,33 @@ def role_ratios(
     """
     fields_of = fields_of or RoleFields()
     sides, margins = sums.sides, fields_of.margins
-    counts = [each.sum(0) for each in (sides.upper, sides.n_upper, sides.lower, sides.n_lower)]
+    counts = [values.sum(0) for values in (sides.upper, sides.n_upper, sides.lower, sides.n_lower)]
     added = np.where((counts[0] > 0) & (counts[2] > 0), 0.0, fields_of.smoothing)
     a, n, b, m = (x + times * added for x, times in zip(counts, (1, 2, 1, 2), strict=True))
-    found = sums.ratios(scope)
+    ratios = sums.ratios(scope)
     beyond = np.full(a.shape, np.nan)
     if margins is not None:
-        known = np.isfinite(margins) & (margins > 0)
-        tested = np.where(known, margins, np.nan)
-        beyond = found.contrasts.test.p(tested)
+        finite = np.isfinite(margins) & (margins > 0)
+        tested = np.where(finite, margins, np.nan)
+        beyond = ratios.contrasts.test.p(tested)
         # A gender that is in one role alone explains a ratio of 0 or inf by itself.
-        beyond = np.where(known | np.isnan(margins), beyond, 1.0)
+        beyond = np.where(finite | np.isnan(margins), beyond, 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        value = np.where(added > 0, (a / n) / (b / m), found.value)
+        value = np.where(added > 0, (a / n) / (b / m), ratios.value)
     # A smoothed ratio of a count of 0 lies within the interval, or next to its end.
-    found = replace(
-        found,
+    ratios = replace(
+        ratios,
         value=value,
-        low=np.where(np.isnan(value), found.low, np.minimum(found.low, value)),
-        high=np.where(np.isnan(value), found.high, np.maximum(found.high, value)),
+        low=np.where(np.isnan(value), ratios.low, np.minimum(ratios.low, value)),
+        high=np.where(np.isnan(value), ratios.high, np.maximum(ratios.high, value)),
     )
 
     naive, bounds = naive_ratio_tests(np.stack([a, n, b, m])), katz_log(a, n, b, m, scope.level)
 
     def fields(i: int) -> dict[str, Any]:
-        cells = [float(each[i]) for each in counts]
+        cells = [float(values[i]) for values in counts]
         more = dict(fields_of.own(i))
-        own_counts = dict(zip(_CELLS, cells, strict=True)) | found.effective(i)
+        own_counts = dict(zip(_CELLS, cells, strict=True)) | ratios.effective(i)
         more["counts"] = own_counts | more.get("counts", {})
         more["n_units"] = cells[1] + cells[3]
         if not np.isnan(beyond[i]):
@@ -121,16 +121,16 @@ def role_ratios(
         method = "Katz log, Laplace-smoothed" if added[i] else "Katz log"
         return {
             "paper_interval": None if np.isnan(low) else Interval(low, high, scope.level, method),
-            "null": found.null(i, scope),
+            "null": ratios.null(i, scope),
             "tests": naive[i],
-            "scores": found.scores(i, sums.clusters) if measure.findings else None,
+            "scores": ratios.scores(i, sums.clusters) if measure.findings else None,
             **more,
         }
 
     yield from estimates_of(
         measure,
         sums,
-        found,
+        ratios,
         scope,
         fields,
         kept=fields_of.kept,
@@ -145,14 +145,14 @@ def undefined_ratio(cells: Cells, group: Mapping[str, str], stratum: Stratum) ->
     """Return why a ratio is undefined; None where it is not."""
     k_sub, n_sub, k_dom, n_dom = cells
     name = " ".join(group.values())
-    where = f"in {stratum.n_texts:,} power-laden stories"
+    place = f"in {stratum.n_texts:,} power-laden stories"
     if stratum.n_texts == 0:
         return UNREAD
     for role, n in (("subordinate", n_sub), ("dominant", n_dom)):
         if n == 0:
-            return f"no {role} character could be assigned {where}"
+            return f"no {role} character could be assigned {place}"
     if k_sub == 0 and k_dom == 0:
-        return f"no {name} character in either role {where}"
+        return f"no {name} character in either role {place}"
     return None
 
 
@@ -194,12 +194,12 @@ def _of_stratum(
     reads = ratio_details(tally, stratum, (SUBORDINATE, DOMINANT))
     reasons = left_out(tally.characters, stratum, (SUBORDINATE, DOMINANT), features)
 
-    together = _covariance(tally, stratum, features, roles)
-    sums = replace(two_sides(*roles), covariance=together)
+    covariance = _covariance(tally, stratum, features, roles)
+    sums = replace(two_sides(*roles), covariance=covariance)
     # Where the groups of an intersection say nothing of it, it is compared with no difference.
     without = _without_interaction(tally, stratum, features, roles)
-    alone = np.full(len(features.groups) - len(without), np.nan)
-    margins = np.concatenate([alone, np.where(np.isnan(without), 1.0, without)])
+    no_margin = np.full(len(features.groups) - len(without), np.nan)
+    margins = np.concatenate([no_margin, np.where(np.isnan(without), 1.0, without)])
 
     def own(i: int) -> dict[str, Any]:
         return {

@@ -187,8 +187,8 @@ def tally_stories(
     """
     columns, prompts = _count(run, annotations), read_prompts(run.prompts_path)
     prompt_ids = tuple(sorted(prompts))
-    known = [facts(prompts[prompt_id]) for prompt_id in prompt_ids]
-    prompt_domains = [fact["domain"] for fact in known]
+    prompt_facts = [facts(prompts[prompt_id]) for prompt_id in prompt_ids]
+    prompt_domains = [fact["domain"] for fact in prompt_facts]
     if set(prompt_domains) != {ALL}:  # prompts without a domain are a domain beside the others
         prompt_domains = [NO_DOMAIN if domain == ALL else domain for domain in prompt_domains]
     models = tuple(sorted(set(columns["model"])))
@@ -217,9 +217,9 @@ def tally_stories(
         races=tuple(races),
         n_primary=n_primary,
         prompt_domain=np.array([domains.index(d) for d in prompt_domains], dtype=np.int64),
-        prompt_laden=np.array([fact["laden"] for fact in known], dtype=bool),
-        prompt_couple=np.array([fact["couple"] for fact in known], dtype=bool),
-        prompt_scenario=tuple(fact["scenario"] for fact in known),
+        prompt_laden=np.array([fact["laden"] for fact in prompt_facts], dtype=bool),
+        prompt_couple=np.array([fact["couple"] for fact in prompt_facts], dtype=bool),
+        prompt_scenario=tuple(fact["scenario"] for fact in prompt_facts),
         prompt=coded("prompt_id", prompt_ids),
         model=coded("model", models),
         outcome=coded("outcome", OUTCOMES),

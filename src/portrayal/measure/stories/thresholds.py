@@ -27,7 +27,7 @@ def counts_above(
     stratum: Stratum,
     role: int,
     race: int,
-    chosen: BoolArray,
+    mask: BoolArray,
     thresholds: FloatArray = THRESHOLDS,
 ) -> tuple[FloatArray, FloatArray]:
     """Count characters above each threshold, and matched characters, per prompt.
@@ -38,7 +38,7 @@ def counts_above(
         Whose characters to count.
     race
         Column of the likelihood.
-    chosen
+    mask
         Further condition on characters, such as a gender, shape (n_characters,).
     thresholds
         Rising likelihoods in 0–1, shape (T,).
@@ -48,7 +48,7 @@ def counts_above(
     above, matched
         Shapes (n_prompts, T) and (n_prompts, 1).
     """
-    inside = stratum.has(characters.prompt, characters.model) & (characters.role == role) & chosen
+    inside = stratum.has(characters.prompt, characters.model) & (characters.role == role) & mask
     likelihood = tally.likelihood[characters.name[inside], race]
     matched = ~np.isnan(likelihood)
     prompt = np.searchsorted(stratum.prompts, characters.prompt[inside][matched])
@@ -135,9 +135,9 @@ def median_racialized(tally: Tally, scope: Scope) -> Iterator[Estimate]:
 
 def _estimate(tally: Tally, stratum: Stratum, race: int, gender: int, scope: Scope) -> Estimate:
     characters = tally.characters
-    chosen = characters.gender == gender
-    lesser, n_lesser = counts_above(tally, characters, stratum, SUBORDINATE, race, chosen)
-    greater, n_greater = counts_above(tally, characters, stratum, DOMINANT, race, chosen)
+    mask = characters.gender == gender
+    lesser, n_lesser = counts_above(tally, characters, stratum, SUBORDINATE, race, mask)
+    greater, n_greater = counts_above(tally, characters, stratum, DOMINANT, race, mask)
     totals = lesser.sum(0), n_lesser.sum(0), greater.sum(0), n_greater.sum(0)
     group = {tally.attribute: tally.races[race], "gender": GENDERS[gender]}
     clusters = int(((n_lesser > 0) | (n_greater > 0)).sum())
@@ -168,7 +168,7 @@ def _estimate(tally: Tally, stratum: Stratum, race: int, gender: int, scope: Sco
     tests_of = MedianTests(
         median_tests(tally, sums, scope, scope.smoothing), np.array([clusters]), carriers
     )
-    at, paper, paper_tests = _at_median(totals, by_threshold, value, scope)
+    step, paper, paper_tests = _at_median(totals, by_threshold, value, scope)
     return replace(
         blank,
         value=value,
@@ -181,9 +181,9 @@ def _estimate(tally: Tally, stratum: Stratum, race: int, gender: int, scope: Sco
         details={
             "n_thresholds": float(np.sum(~np.isnan(by_threshold))),
             "n_smoothed": float(np.sum(smoothed)),
-            "threshold_of_median": float(THRESHOLDS[at]),
-            "count_subordinate": float(k_sub[at]),
-            "count_dominant": float(k_dom[at]),
+            "threshold_of_median": float(THRESHOLDS[step]),
+            "count_subordinate": float(k_sub[step]),
+            "count_dominant": float(k_dom[step]),
             **tests_of.effective(0),
         },
     )
@@ -209,20 +209,20 @@ def _at_median(
 ) -> tuple[int, Interval | None, tuple[Test, ...]]:
     """The threshold nearest the median, with Katz's interval and tests of its counts there."""
     if np.isinf(value):
-        at = int(np.nanargmax(by_threshold))
+        step = int(np.nanargmax(by_threshold))
     else:
-        at = int(np.nanargmin(np.abs(by_threshold - value)))
-    added = scope.smoothing if (totals[0][at] == 0) or (totals[2][at] == 0) else 0.0
+        step = int(np.nanargmin(np.abs(by_threshold - value)))
+    added = scope.smoothing if (totals[0][step] == 0) or (totals[2][step] == 0) else 0.0
     cells = (
-        float(totals[0][at]) + added,
+        float(totals[0][step]) + added,
         float(totals[1][0]) + 2 * added,
-        float(totals[2][at]) + added,
+        float(totals[2][step]) + added,
         float(totals[3][0]) + 2 * added,
     )
     low, high = (float(bound) for bound in katz_log(*cells, level=scope.level))
-    method = f"Katz log at the threshold {THRESHOLDS[at]:.0%} of the median"
+    method = f"Katz log at the threshold {THRESHOLDS[step]:.0%} of the median"
     paper = None if np.isnan(low) else Interval(low, high, scope.level, method)
-    return at, paper, naive_ratio_tests(np.array(cells)[:, np.newaxis])[0]
+    return step, paper, naive_ratio_tests(np.array(cells)[:, np.newaxis])[0]
 
 
 MEDIAN_RACIALIZED = Component(
