@@ -118,13 +118,13 @@ def _places(texts: Crossings, scope: Scope) -> list[_Place]:
     key = ("association", scope.level)
     if key not in texts.cache:
         texts.cache[key] = list(_inferred(texts, scope))
-    found: list[_Place] = texts.cache[key]
-    return found
+    places: list[_Place] = texts.cache[key]
+    return places
 
 
 def _inferred(texts: Crossings, scope: Scope) -> Iterator[_Place]:
-    every = [(ALL, None)] if len(texts.models) > 1 else []
-    for model, code in [*every, *((name, i) for i, name in enumerate(texts.models))]:
+    pooled = [(ALL, None)] if len(texts.models) > 1 else []
+    for model, code in [*pooled, *((name, i) for i, name in enumerate(texts.models))]:
         pairs: list[tuple[Crossed, str, str]] = []
         columns: list[list[FloatArray]] = [[], [], [], []]
         for crossed in texts.crossed:
@@ -136,10 +136,10 @@ def _inferred(texts: Crossings, scope: Scope) -> Iterator[_Place]:
             continue
         counts = PairCounts(*(np.concatenate(column, axis=1) for column in columns))
         p = fisher_p(*counts.sums)
-        known = (counts.sums[1] > 0) & (counts.sums[2] > 0)
-        p = np.where(known, p, np.nan)
-        found = infer_lifts(counts, scope.level)
-        yield _Place(model, pairs, counts, found, p, benjamini_yekutieli(p))
+        possible = (counts.sums[1] > 0) & (counts.sums[2] > 0)
+        p = np.where(possible, p, np.nan)
+        lifts = infer_lifts(counts, scope.level)
+        yield _Place(model, pairs, counts, lifts, p, benjamini_yekutieli(p))
 
 
 def _columns(crossed: Crossed, inside: BoolArray, texts: Crossings) -> Iterator[FloatArray]:
@@ -166,16 +166,16 @@ def association(group_texts: Crossings, scope: Scope) -> Iterator[Estimate]:
     lifts = _corrected_lifts(group_texts, scope)
     for place in _places(group_texts, scope):
         method = np.where(place.found.within, WITHIN, OVERALL)
-        own = {each.name: getattr(place.found, each.name) for each in fields(Clustered)}
-        found = Inference(**own, method=method, tested="")
+        columns = {field.name: getattr(place.found, field.name) for field in fields(Clustered)}
+        inference = Inference(**columns, method=method, tested="")
         null = np.stack([place.found.null_low, place.found.null_high], axis=1).tolist()
         both, group, attribute, total = place.counts.sums
-        kept = _kept(place, group_texts.prompts)
+        sums = _kept(place, group_texts.prompts)
         for i, (crossed, g, a) in enumerate(place.pairs):
             within = bool(place.found.within[i])
-            value, why = float(found.value[i]), str(found.reason[i])
-            named = replace(found, tested=str(method[i]))
-            undefined = (why or "no text shows either") if np.isnan(value) else None
+            value, reason = float(inference.value[i]), str(inference.reason[i])
+            lift = replace(inference, tested=str(method[i]))
+            undefined = (reason or "no text shows either") if np.isnan(value) else None
             details = {
                 "within_prompts": float(within),
                 "texts": float(both[i]),
@@ -184,21 +184,21 @@ def association(group_texts: Crossings, scope: Scope) -> Iterator[Estimate]:
                 "fisher_p": float(place.fisher[i]),
                 "fisher_q": float(place.fisher_q[i]),
                 **{
-                    name: float(each[i])
-                    for name, each in (
+                    name: float(values[i])
+                    for name, values in (
                         ("overall", place.found.overall),
                         ("by_prompts", place.found.by_prompts),
                         ("share", both / np.where(group > 0, group, np.nan)),
                         ("baseline", attribute / np.where(total > 0, total, np.nan)),
                     )
                 },
-                **named.effective(i),
+                **lift.effective(i),
             }
-            status = Status() if undefined else named.status(i, test=True)
-            where = {"model": place.model, "seen_by": crossed.seen_by}
+            status = Status() if undefined else lift.status(i, test=True)
+            labels = {"model": place.model, "seen_by": crossed.seen_by}
             common = {
                 "statistic": "ratio",
-                "strata": {name: said for name, said in where.items() if said},
+                "strata": {name: label for name, label in labels.items() if label},
                 "group": {crossed.group: g, crossed.attribute: a},
                 "n_texts": int(total[i]),
                 "instruments": scope.instruments,
@@ -210,15 +210,15 @@ def association(group_texts: Crossings, scope: Scope) -> Iterator[Estimate]:
                 ASSOCIATION,
                 value=None if undefined else value,
                 undefined=undefined,
-                interval=None if undefined else named.interval(i, scope),
+                interval=None if undefined else lift.interval(i, scope),
                 null=None
                 if undefined
                 else Null(1.0, null[i][0], null[i][1], scope.level, str(method[i])),
-                tests=() if undefined or np.isnan(found.p[i]) else (named.test(i),),
+                tests=() if undefined or np.isnan(inference.p[i]) else (lift.test(i),),
                 n_units=float(min(group[i], attribute[i])),
-                n_clusters=int(found.n_clusters[i]),
+                n_clusters=int(inference.n_clusters[i]),
                 details={name: x for name, x in details.items() if np.isfinite(x)},
-                sums=None if undefined else kept[within](i),
+                sums=None if undefined else sums[within](i),
                 status=status,
                 **common,
             )
@@ -233,10 +233,10 @@ def _by_hand(
 ) -> Iterator[Estimate]:
     """The lift of pair `i` over all texts as labels by hand correct it, where there are some."""
     crossed, g, a = place.pairs[i]
-    if found := lifts.get((place.model, id(crossed))):
+    if hand_lift := lifts.get((place.model, id(crossed))):
         column = crossed.groups.index(g) * len(crossed.attributes) + crossed.attributes.index(a)
         naive = float(place.found.overall[i])
-        yield corrected_estimate(ASSOCIATION, *found, column, scope, common, naive=naive)
+        yield corrected_estimate(ASSOCIATION, *hand_lift, column, scope, common, naive=naive)
 
 
 def _corrected_lifts(texts: Crossings, scope: Scope) -> CorrectedLifts:
@@ -246,28 +246,28 @@ def _corrected_lifts(texts: Crossings, scope: Scope) -> CorrectedLifts:
         both, by = cells.both[inside], np.maximum(n, 1.0)[:, np.newaxis, np.newaxis]
         group = cells.of_group[inside][:, :, np.newaxis]
         attribute = cells.of_attribute[inside][:, np.newaxis]
-        whole = cells.total[inside][:, np.newaxis, np.newaxis]
-        every = (np.broadcast_to(x, both.shape) / by for x in (both, group, attribute, whole))
-        return tuple(x.reshape(len(n), -1) for x in every)
+        total = cells.total[inside][:, np.newaxis, np.newaxis]
+        means = (np.broadcast_to(x, both.shape) / by for x in (both, group, attribute, total))
+        return tuple(x.reshape(len(n), -1) for x in means)
 
-    made: CorrectedLifts = {}
+    lifts: CorrectedLifts = {}
     for crossed in texts.crossed:
         if crossed.hand is None:
             continue
-        said, truth, weight, note = crossed.hand
-        every = [(ALL, None)] if len(texts.models) > 1 else []
-        for model, code in [*every, *((name, i) for i, name in enumerate(texts.models))]:
-            inside, drawn = (
-                np.full(len(each.model), True) if code is None else each.model == code
-                for each in (crossed, said)
+        guess, truth, weight, note = crossed.hand
+        pooled = [(ALL, None)] if len(texts.models) > 1 else []
+        for model, code in [*pooled, *((name, i) for i, name in enumerate(texts.models))]:
+            inside, rows = (
+                np.full(len(cells.model), True) if code is None else cells.model == code
+                for cells in (crossed, guess)
             )
-            size, ones = crossed.total[inside], np.ones(int(drawn.sum()))
+            size, ones = crossed.total[inside], np.ones(int(rows.sum()))
             everyone = Labelled(crossed.prompt[inside], size, terms(crossed, inside, size))
-            hand = Labelled(said.prompt[drawn], weight[drawn], terms(said, drawn, ones))
-            people = terms(truth, drawn, ones)
-            own = HandSums.of(everyone, hand, people, len(texts.prompts), note)
-            made[model, id(crossed)] = own, corrected_inference(own.sums, scope, "ratio")
-    return made
+            hand = Labelled(guess.prompt[rows], weight[rows], terms(guess, rows, ones))
+            people = terms(truth, rows, ones)
+            sums = HandSums.of(everyone, hand, people, len(texts.prompts), note)
+            lifts[model, id(crossed)] = sums, corrected_inference(sums.sums, scope, "ratio")
+    return lifts
 
 
 def _kept(place: _Place, prompts: tuple[str, ...]) -> tuple[Any, Any]:
@@ -275,9 +275,9 @@ def _kept(place: _Place, prompts: tuple[str, ...]) -> tuple[Any, Any]:
 
     Over all texts P(a | g) over P(a); within prompts observed over expected texts.
     """
-    counts, here = place.counts, (place.counts.variance > 0).astype(np.float64)
+    counts, varies = place.counts, (place.counts.variance > 0).astype(np.float64)
     overall = (counts.both, counts.group), (counts.attribute, counts.total)
-    within = (counts.both * here, here), (counts.expected * here, here)
+    within = (counts.both * varies, varies), (counts.expected * varies, varies)
     return kept_sums(prompts, *overall, form="ratio"), kept_sums(prompts, *within, form="ratio")
 
 

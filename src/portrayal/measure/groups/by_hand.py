@@ -51,37 +51,37 @@ def with_hand_labels(
     hand: dict[tuple[str, str], HandTexts] = {}
     for observed in texts.observed:
         factor, source = observed.factor, observed.source
-        named = table.labels.get(factor.name, {})
-        if not named or observed.unit != TEXT or isinstance(source, ColumnSource):
+        labels = table.labels.get(factor.name, {})
+        if not labels or observed.unit != TEXT or isinstance(source, ColumnSource):
             continue
         columns = ["text_id", "prompt_id", "model"]
-        found = labelled_texts(run, table, factor.name, columns)
-        own = {row["text_id"]: name for name, row in found.items()}
-        for row in read_chosen(groups.parts(), ["text_id", "said", "error"], own):
-            found[own[row["text_id"]]] |= {"said": row["said"], "error": row["error"]}
-        names = [name for name in sorted(found) if found[name].get("error") is None]
-        kept = [found[name] for name in names]
+        by_name = labelled_texts(run, table, factor.name, columns)
+        name_of = {row["text_id"]: name for name, row in by_name.items()}
+        for row in read_chosen(groups.parts(), ["text_id", "said", "error"], name_of):
+            by_name[name_of[row["text_id"]]] |= {"said": row["said"], "error": row["error"]}
+        names = [name for name in sorted(by_name) if by_name[name].get("error") is None]
+        readable = [by_name[name] for name in names]
         place = places[factor.name, source.name]
-        rows: dict[str, list[Any]] = {name: [row[name] for row in kept] for name in columns}
-        rows["n"] = [1.0] * len(kept)
-        rows["said"] = [said_of(row["said"]) for row in kept]
-        cells = DistinctRows((prompts, models), rows, apart=True)
-        said = seen_in_texts(cells, place, factor, source)
-        answers = [_of_label(factor, named[name, ""], table.path) for name in names]
+        rows: dict[str, list[Any]] = {name: [row[name] for row in readable] for name in columns}
+        rows["n"] = [1.0] * len(readable)
+        rows["said"] = [said_of(row["said"]) for row in readable]
+        cells = DistinctRows((prompts, models), rows, by_row=True)
+        guess = seen_in_texts(cells, place, factor, source)
+        answers = [_of_label(factor, labels[name, ""], table.path) for name in names]
         cells.rows["said"] = [[(answer,)] for answer in answers]
         truth = replace(
             seen_in_texts(cells, 0, factor, source), visible=np.ones(len(factor.keys), dtype=bool)
         )
         size = observed.status[:, :4].sum()
         units = [(name, "") for name in names]
-        weight = table.weights(factor.name, units, size / max(len(kept), 1))
+        weight = table.weights(factor.name, units, size / max(len(readable), 1))
         note = table.note(factor.name)
         if factor.name not in table.chance:
-            every, drawn = (np.c_[each.shown, each.decided] for each in (observed, said))
-            mean = every.sum(0) / max(observed.status.sum(), 1.0)
-            note += picked(drawn, mean)
-        hand[factor.name, source.name] = HandTexts(said, truth, weight, note, tuple(names))
-    crossed = tuple(_with_hand(each, hand, texts) for each in texts.crossed)
+            population, sample = (np.c_[side.shown, side.decided] for side in (observed, guess))
+            mean = population.sum(0) / max(observed.status.sum(), 1.0)
+            note += picked(sample, mean)
+        hand[factor.name, source.name] = HandTexts(guess, truth, weight, note, tuple(names))
+    crossed = tuple(_with_hand(crossing, hand, texts) for crossing in texts.crossed)
     return replace(texts, hand=hand, crossed=crossed)
 
 
@@ -94,25 +94,25 @@ def _with_hand(
         return crossed
     if len(sides) == 1:
         (one,) = sides
-        own = [by_stratum(each, crossed.group, texts.strata) for each in (one.said, one.truth)]
-        return replace(crossed, hand=(own[0], own[1], one.weight, one.note))
+        cells = [by_stratum(side, crossed.group, texts.strata) for side in (one.said, one.truth)]
+        return replace(crossed, hand=(cells[0], cells[1], one.weight, one.note))
     first, second = sides
     names = sorted({*first.names} & {*second.names})
-    at = [np.array([side.names.index(n) for n in names], dtype=np.int64) for side in sides]
+    rows = [np.array([side.names.index(n) for n in names], dtype=np.int64) for side in sides]
     pairs = (first.said, second.said), (first.truth, second.truth)
-    own = [_both(crossed, *pair, *at) for pair in pairs]
+    cells = [_both(crossed, *pair, *rows) for pair in pairs]
     note = " and ".join(dict.fromkeys((first.note, second.note)))
-    return replace(crossed, hand=(own[0], own[1], first.weight[at[0]], note))
+    return replace(crossed, hand=(cells[0], cells[1], first.weight[rows[0]], note))
 
 
 def _both(
-    crossed: Crossed, one: Observation, other: Observation, at: IntArray, there: IntArray
+    crossed: Crossed, one: Observation, other: Observation, rows: IntArray, other_rows: IntArray
 ) -> Crossed:
     """The crossing of single texts, by what is observed of both factors in them."""
-    known = (one.status[at, :3].sum(1) * other.status[there, :3].sum(1))[:, np.newaxis]
-    group, attribute = one.shown[at] * known, other.shown[there] * known
+    decided = (one.status[rows, :3].sum(1) * other.status[other_rows, :3].sum(1))[:, np.newaxis]
+    group, attribute = one.shown[rows] * decided, other.shown[other_rows] * decided
     both = group[:, :, np.newaxis] * attribute[:, np.newaxis]
-    cells = {"prompt": one.prompt[at], "model": one.model[at], "total": known[:, 0]}
+    cells = {"prompt": one.prompt[rows], "model": one.model[rows], "total": decided[:, 0]}
     return replace(crossed, both=both, of_group=group, of_attribute=attribute, **cells)
 
 
@@ -121,18 +121,18 @@ def _of_label(factor: Factor, label: str, path: str) -> GroupResponse:
     column = next((s for s in factor.sources if isinstance(s, ColumnSource)), None)
     if column is not None:
         cell = of_cell(column, label, factor.keys)
-        known = cell["status"] != UNKNOWN or spelling_key(label) in column.unknown
-        if known:
+        in_column = cell["status"] != UNKNOWN or spelling_key(label) in column.unknown
+        if in_column:
             return GroupResponse(cell["status"], tuple(map(factor.keys.index, cell["groups"])))
     if spelling_key(label) in ("none", "no group"):
         return GroupResponse(NONE)
     if spelling_key(label) in ("unknown", "unsure", "uncertain"):
         return GroupResponse(UNKNOWN)
-    found = [factor.find(part) for part in re.split(r"\s+and\s+|[/;,]", label)]
-    if None in found:
+    keys = [factor.find(part) for part in re.split(r"\s+and\s+|[/;,]", label)]
+    if None in keys:
         raise DataError(
             f"{path}: no group of {factor.name} is called {label!r}; its groups are "
             f"{', '.join(factor.keys)}, beside none and unknown."
         )
-    places = tuple(sorted({factor.keys.index(str(key)) for key in found}))
+    places = tuple(sorted({factor.keys.index(str(key)) for key in keys}))
     return GroupResponse(GROUP if len(places) == 1 else SEVERAL, places)

@@ -47,7 +47,7 @@ def _shares(
 ) -> Iterator[Estimate]:
     """Yield the share of each group in each stratum, for each source of the measure's unit."""
     unit = PERSON if measure.unit == PERSON else TEXT
-    for observed in (each for each in group_texts.observed if each.unit == unit):
+    for observed in (obs for obs in group_texts.observed if obs.unit == unit):
         for stratum in strata_of(group_texts, observed.prompt, observed.model):
             sums = _sums(group_texts, observed, stratum, quantity)
             yield from _of_stratum(measure, observed, stratum, sums, scope)
@@ -58,12 +58,12 @@ def _of_stratum(
 ) -> Iterator[Estimate]:
     n = float(sums.n_upper[:, 0].sum())
     status, exclusions = _exclusions(observed, stratum)
-    shown, mentions = (each[stratum.inside].sum(0) for each in (observed.shown, observed.mentions))
+    texts, mentions = (rows[stratum.inside].sum(0) for rows in (observed.shown, observed.mentions))
 
     def own(i: int) -> dict[str, Any]:
         counts = {
             "count": float(sums.upper[:, i].sum()),
-            "shown": float(shown[i]),
+            "shown": float(texts[i]),
             "mentions": float(mentions[i]),
         }
         return {"undefined": _unseen(n, i, observed, measure.unit), "counts": counts}
@@ -94,7 +94,7 @@ def _sums(
     numerator, total, squares = quantity(observed)
     keys = observed.factor.keys
     sums = GroupSums(
-        [group_texts.prompts[each] for each in codes.tolist()],
+        [group_texts.prompts[i] for i in codes.tolist()],
         [{observed.factor.name: key} for key in keys],
         by_prompt(numerator),
         np.repeat(by_prompt(total), len(keys), axis=1),
@@ -106,17 +106,17 @@ def _sums(
     inside = stratum.has(hand.said.prompt, hand.said.model)
     size = observed.status[stratum.inside, :4].sum(1)
 
-    def terms(seen: Observation, rows: BoolArray, n: FloatArray) -> tuple[FloatArray, FloatArray]:
-        upper, whole, _ = quantity(seen)
+    def terms(obs: Observation, rows: BoolArray, n: FloatArray) -> tuple[FloatArray, FloatArray]:
+        upper, units, _ = quantity(obs)
         n = np.maximum(n, 1.0)[:, np.newaxis]
-        return upper[rows] / n, np.repeat(whole[rows] / n, len(keys), axis=1)
+        return upper[rows] / n, np.repeat(units[rows] / n, len(keys), axis=1)
 
     ones = np.ones(int(inside.sum()))
-    drawn = np.searchsorted(codes, hand.said.prompt[inside])
-    said = Labelled(drawn, hand.weight[inside], terms(hand.said, inside, ones))
+    hand_code = np.searchsorted(codes, hand.said.prompt[inside])
+    guess = Labelled(hand_code, hand.weight[inside], terms(hand.said, inside, ones))
     everyone = Labelled(code, size, terms(observed, stratum.inside, size))
     truth = terms(hand.truth, inside, ones)
-    return replace(sums, hand=HandSums.of(everyone, said, truth, len(codes), hand.note))
+    return replace(sums, hand=HandSums.of(everyone, guess, truth, len(codes), hand.note))
 
 
 def _observed_by(scope: Scope, observed: Observation) -> Scope:
@@ -139,13 +139,13 @@ def _exclusions(observed: Observation, stratum: GroupStratum) -> tuple[FloatArra
         "unread": "refused, empty or failed",
     }
     separately = observed.source.several == "apart"
-    wanted = [name for name in words if name != "several" or separately]
-    exclusions = {words[name]: reasons[name] for name in wanted if reasons[name]}
-    for why, count in observed.unknown.items():
+    names = [name for name in words if name != "several" or separately]
+    exclusions = {words[name]: reasons[name] for name in names if reasons[name]}
+    for reason, count in observed.unknown.items():
         if n := float(count[stratum.inside].sum()):
             exclusions[words["unknown"]] -= n
-            exclusions[f"answer of the model: {why}"] = n
-    return status, {why: round(n) for why, n in exclusions.items() if round(n)}
+            exclusions[f"answer of the model: {reason}"] = n
+    return status, {reason: round(n) for reason, n in exclusions.items() if round(n)}
 
 
 def text_share(group_texts: GroupTexts, scope: Scope) -> Iterator[Estimate]:
@@ -178,7 +178,7 @@ def people_ratio(group_texts: GroupTexts, scope: Scope) -> Iterator[Estimate]:
 
 
 def _ratios(measure: Component, group_texts: GroupTexts, scope: Scope) -> Iterator[Estimate]:
-    for observed in (each for each in group_texts.observed if each.unit == measure.unit):
+    for observed in (obs for obs in group_texts.observed if obs.unit == measure.unit):
         for stratum in strata_of(group_texts, observed.prompt, observed.model):
             for baseline in observed.factor.baselines:
                 yield from _over(measure, group_texts, observed, stratum, baseline, scope)
@@ -209,8 +209,8 @@ def _over(
         undefined = observed.beside or None
         if undefined is None and np.isnan(starred[i]):
             undefined = f"the baseline {baseline.name} gives no share for {keys[i]}"
-        named, at, nan = not np.isnan(observed.population[i]), float(expected[i]), float("nan")
-        null = Null(at, nan, nan, scope.level, DRAWN) if named else None
+        by_name, r0, nan = not np.isnan(observed.population[i]), float(expected[i]), float("nan")
+        null = Null(r0, nan, nan, scope.level, DRAWN) if by_name else None
         count = float(sums.upper[:, i].sum())
         return {
             "undefined": undefined or _unseen(n, i, observed, observed.unit),
@@ -219,7 +219,7 @@ def _over(
                 "share": count / n if n else nan,
                 "baseline": float(starred[i]),
                 "count": count,
-                **({"r0": at} if named else {}),
+                **({"r0": r0} if by_name else {}),
             },
         }
 

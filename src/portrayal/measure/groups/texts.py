@@ -151,8 +151,8 @@ class GroupTexts:
 
     def model_strata(self) -> list[tuple[str, list[int]]]:
         """Return the pooled stratum, where there are several models, then each, with codes."""
-        each = [(name, [code]) for code, name in enumerate(self.models)]
-        return [(ALL, list(range(len(self.models)))), *each]
+        single = [(name, [code]) for code, name in enumerate(self.models)]
+        return [(ALL, list(range(len(self.models)))), *single]
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,23 +179,23 @@ def strata_of(texts: GroupTexts, prompt: IntArray, model: IntArray) -> Iterator[
     prompt, model
         Codes of the cells, shape (n,).
     """
-    columns = {name: [each.get(name, "") for each in texts.strata] for name in texts.by}
+    columns = {name: [stratum.get(name, "") for stratum in texts.strata] for name in texts.by}
     values = {name: sorted({v for v in column if v}) for name, column in columns.items()}
     splits: list[dict[str, str]] = [{}]
     splits += [{name: value} for name in texts.by for value in values[name]]
-    n_crossed = int(np.prod([len(each) for each in values.values()])) if values else 0
+    n_crossed = int(np.prod([len(labels) for labels in values.values()])) if values else 0
     if len(texts.by) > 1 and n_crossed <= _PLACES:
         crossed = product(*values.values())
-        splits += [dict(zip(texts.by, each, strict=True)) for each in crossed]
-    for chosen in splits:
-        known = np.ones(len(texts.prompts), dtype=bool)
-        for name, value in chosen.items():
-            known &= np.array([each == value for each in columns[name]])
+        splits += [dict(zip(texts.by, labels, strict=True)) for labels in crossed]
+    for split in splits:
+        in_split = np.ones(len(texts.prompts), dtype=bool)
+        for name, value in split.items():
+            in_split &= np.array([cell == value for cell in columns[name]])
         for label, codes in texts.model_strata():
-            inside = known[prompt] & np.isin(model, codes)
+            inside = in_split[prompt] & np.isin(model, codes)
             if inside.any():
-                place = {name: chosen.get(name, ALL) for name in texts.by}
-                yield GroupStratum({**place, "model": label}, np.asarray(inside), known, codes)
+                place = {name: split.get(name, ALL) for name in texts.by}
+                yield GroupStratum({**place, "model": label}, np.asarray(inside), in_split, codes)
 
 
 _TEXTS = """
@@ -265,18 +265,18 @@ def read_group_texts(
     GroupTexts
         The same for any shard size and number of workers.
     """
-    known = read_prompts(run.prompts_path)
-    prompts = tuple(sorted(known))
+    facts = read_prompts(run.prompts_path)
+    prompts = tuple(sorted(facts))
     models = tuple(run.texts.note()["models"])
     codes = {name: i for i, name in enumerate(prompts)}, {name: i for i, name in enumerate(models)}
-    seen: list[Observation] = []
+    all_obs: list[Observation] = []
     crossed: list[Crossed] = []
     rows = _query(run, groups, _TEXTS)
-    rows["said"] = [said_of(each) for each in rows["said"]]
+    rows["said"] = [said_of(answer) for answer in rows["said"]]
     cells = DistinctRows(codes, rows)
     columns = {
         *run.texts.note().get("mapping", ()),
-        *(name for each in known.values() for name in each),
+        *(name for prompt in facts.values() for name in prompt),
     }
     answered = [
         (place, factor, source)
@@ -284,7 +284,7 @@ def read_group_texts(
         if not isinstance(source, ColumnSource) or source.column in columns
     ]
     for place, factor, source in answered:
-        seen.append(seen_in_texts(cells, place, factor, source))
+        all_obs.append(seen_in_texts(cells, place, factor, source))
     for one, other in combinations(answered, 2):
         if one[1] is not other[1] and _unit(one[2]) == _unit(other[2]) == TEXT:
             crossed.append(_crossed(cells, one, other))
@@ -293,21 +293,21 @@ def read_group_texts(
         query = _PEOPLE.format(people=_ANY if _lists_people(people) else slots)
         met = DistinctRows(codes, _query(run, people, query))
         for factor in factors:
-            seen += [_seen_in_people(met, factor, source) for source in _of_people(factor)]
+            all_obs += [_seen_in_people(met, factor, source) for source in _of_people(factor)]
         for factor in factors:
-            seen += _seen_in_pairs(run, people, factor, codes, known)
+            all_obs += _seen_in_pairs(run, people, factor, codes, facts)
     for factor in factors:
-        if not any(each.factor is factor for each in seen):
+        if not any(obs.factor is factor for obs in all_obs):
             needed = ", ".join(f"the column {column!r}" for column in factor.columns) or "people"
             raise OptionError(
                 f"nothing shows the factor {factor.name}: the texts have not what its sources read "
                 f"({needed}). Give texts that have it, or a factor with another source."
             )
     order = {factor.name: i for i, factor in enumerate(factors)}
-    seen.sort(key=lambda each: order[each.factor.name])
-    strata = tuple(known[name] for name in prompts)
-    crossed += [by_stratum(each, name, strata) for name in by for each in seen if each.unit == TEXT]
-    return GroupTexts(prompts, strata, models, tuple(seen), tuple(by), tuple(crossed))
+    all_obs.sort(key=lambda obs: order[obs.factor.name])
+    strata = tuple(facts[name] for name in prompts)
+    crossed += [by_stratum(obs, name, strata) for name in by for obs in all_obs if obs.unit == TEXT]
+    return GroupTexts(prompts, strata, models, tuple(all_obs), tuple(by), tuple(crossed))
 
 
 def _query(run: Run, stage: Stage, query: str) -> dict[str, list[Any]]:
@@ -337,7 +337,7 @@ class DistinctRows:
         codes: tuple[Mapping[str, int], Mapping[str, int]],
         rows: dict[str, list[Any]],
         *,
-        apart: bool = False,
+        by_row: bool = False,
     ) -> None:
         self.rows = rows
         self.count = np.array(rows["n"], dtype=np.float64)
@@ -346,14 +346,14 @@ class DistinctRows:
         size = max(len(codes[1]), 1)
         cells, self.cell = np.unique(prompt * size + model, return_inverse=True)
         self.prompt, self.model = cells // size, cells % size
-        if apart:  # each row a cell of its own
+        if by_row:  # each row a cell of its own
             self.prompt, self.model, self.cell = prompt, model, np.arange(len(prompt))
 
     def taking(self, rows: Sequence[int]) -> "DistinctRows":
         """The same cells, with these of the rows; one may come several times."""
-        taken = copy(self)
-        taken.count, taken.cell = self.count[rows], self.cell[rows]
-        return taken
+        cells = copy(self)
+        cells.count, cells.cell = self.count[rows], self.cell[rows]
+        return cells
 
     def sums(self, values: FloatArray) -> FloatArray:
         """Sum the rows of `values`, shape (n_rows, k), by cell, each as often as it occurs."""
@@ -365,30 +365,32 @@ class DistinctRows:
 
 def seen_in_texts(cells: DistinctRows, place: int, factor: Factor, source: Source) -> Observation:
     """Return what the source at `place` of what is said sees in the texts of these cells."""
-    units = [(i, unit) for i, said in enumerate(cells.rows["said"]) for unit in said[place]]
+    units = [(i, unit) for i, answers in enumerate(cells.rows["said"]) for unit in answers[place]]
     cells = cells.taking([i for i, _ in units])
     n, k = len(units), len(factor.groups)
     mentions, status = np.zeros((n, k)), np.zeros((n, len(STATUSES)))
-    for row, (_, said) in enumerate(units):
-        status[row, STATUSES.index(said.status)] = 1.0
-        for group in said.places:
+    for row, (_, answer) in enumerate(units):
+        status[row, STATUSES.index(answer.status)] = 1.0
+        for group in answer.places:
             mentions[row, group] += 1.0
-    shown = np.zeros((n, k))
-    shown[mentions > 0] = 1.0
-    how_many = np.maximum(shown.sum(1, keepdims=True), 1.0)
+    present = np.zeros((n, k))
+    present[mentions > 0] = 1.0
+    how_many = np.maximum(present.sum(1, keepdims=True), 1.0)
     visible = np.ones(k, dtype=bool)
     if isinstance(source, WordSource):
         visible = np.array([key in source.words for key in factor.keys])
     if source.several == "split":
-        weight = shown / how_many
+        weight = present / how_many
     elif source.several == "each":
-        weight = shown.copy()
+        weight = present.copy()
     else:
-        weight = shown * (how_many == 1.0)
-    seen = _of_cells(cells, factor, source, _unit(source), weight, shown, mentions, status, visible)
+        weight = present * (how_many == 1.0)
+    obs = _of_cells(
+        cells, factor, source, _unit(source), weight, present, mentions, status, visible
+    )
     reasons = sorted({unit.why for _, unit in units if unit.why})
-    has = {why: np.array([[unit.why == why] for _, unit in units], float) for why in reasons}
-    return replace(seen, unknown={why: cells.sums(each)[:, 0] for why, each in has.items()})
+    has = {cause: np.array([[unit.why == cause] for _, unit in units], float) for cause in reasons}
+    return replace(obs, unknown={cause: cells.sums(flags)[:, 0] for cause, flags in has.items()})
 
 
 def _unit(source: Source) -> str:
@@ -400,9 +402,9 @@ def _unit(source: Source) -> str:
 
 def _of_people(factor: Factor) -> list[Source]:
     """The sources that people answer."""
-    wanted = (NameSource, ReferenceSource)
-    own = [source for source in factor.sources if isinstance(source, wanted)]
-    return [s for s in own if not (isinstance(s, ReferenceSource) and s.pairs_of)]
+    kinds = (NameSource, ReferenceSource)
+    sources = [source for source in factor.sources if isinstance(source, kinds)]
+    return [s for s in sources if not (isinstance(s, ReferenceSource) and s.pairs_of)]
 
 
 def _seen_in_people(cells: DistinctRows, factor: Factor, source: Source) -> Observation:
@@ -410,18 +412,18 @@ def _seen_in_people(cells: DistinctRows, factor: Factor, source: Source) -> Obse
     status, population = np.zeros((n, len(STATUSES))), np.full(k, np.nan)
     visible = np.ones(k, dtype=bool)
     if isinstance(source, NameSource):
-        named = cells.rows["name" if source.part == "first" else "last"]
-        weight, population, visible = _of_names(source, factor, named)
-        listed = ~np.isnan(weight).all(axis=1)
-        status[listed, 0] = 1.0
-        for row in np.flatnonzero(~listed).tolist():
-            status[row, 3 if named[row] else 2] = 1.0
+        names = cells.rows["name" if source.part == "first" else "last"]
+        weight, population, visible = _of_names(source, factor, names)
+        in_table = ~np.isnan(weight).all(axis=1)
+        status[in_table, 0] = 1.0
+        for row in np.flatnonzero(~in_table).tolist():
+            status[row, 3 if names[row] else 2] = 1.0
         weight = np.nan_to_num(weight)
     else:
         weight = np.zeros((n, k))
         for row, gender in enumerate(cells.rows["gender"]):
-            said = _of_references(factor, gender)
-            weight[row, list(said.places)] = status[row, STATUSES.index(said.status)] = 1.0
+            answer = _of_references(factor, gender)
+            weight[row, list(answer.places)] = status[row, STATUSES.index(answer.status)] = 1.0
     return _of_cells(
         cells, factor, source, PERSON, weight, weight, weight, status, visible, population
     )
@@ -441,17 +443,17 @@ def _seen_in_pairs(
     people: Stage,
     factor: Factor,
     codes: tuple[Mapping[str, int], Mapping[str, int]],
-    known: Mapping[str, Mapping[str, str]],
+    facts: Mapping[str, Mapping[str, str]],
 ) -> Iterator[Observation]:
     """Yield the pairs of the two people of each text, for the sources of a factor of pairs."""
     for source in factor.sources:
         if not (isinstance(source, ReferenceSource) and source.pairs_of):
             continue
         rows = _query(run, people, _PAIRS.format(genders=_GENDERS[_lists_people(people)]))
-        among = [_says(known[name], source.among) for name in rows["prompt_id"]]
+        among = [_says(facts[name], source.among) for name in rows["prompt_id"]]
         if any(among):
             rows = {
-                name: [value for value, kept in zip(column, among, strict=True) if kept]
+                name: [value for value, keep in zip(column, among, strict=True) if keep]
                 for name, column in rows.items()
             }
         cells, find = DistinctRows(codes, rows), load_factor(source.pairs_of).find
@@ -465,11 +467,11 @@ def _seen_in_pairs(
                 weight[row, factor.keys.index(group)] = status[row, 0] = 1.0
             else:
                 status[row, 4 if genders is None else 3 if len(both) == 2 else 2] = 1.0
-        seen = _of_cells(
+        obs = _of_cells(
             cells, factor, source, TEXT, weight, weight, weight, status, np.ones(k, dtype=bool)
         )
-        why = f"no prompt says that its people are {factor.label.casefold()}, as baselines do"
-        yield replace(seen, beside="" if any(among) or not source.among else why)
+        reason = f"no prompt says that its people are {factor.label.casefold()}, as baselines do"
+        yield replace(obs, beside="" if any(among) or not source.among else reason)
 
 
 def _says(strata: Mapping[str, str], words: Iterable[str]) -> bool:
@@ -479,23 +481,23 @@ def _says(strata: Mapping[str, str], words: Iterable[str]) -> bool:
 
 
 def _of_names(
-    source: NameSource, factor: Factor, named: Sequence[str | None]
+    source: NameSource, factor: Factor, names: Sequence[str | None]
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
     """Shares of each name's bearers by group, of all bearers, and the groups that are listed.
 
     Shares are NaN where the name is not listed, and 0 for groups that are not.
     """
-    shares = np.full((len(named), len(factor.groups)), np.nan)
+    shares = np.full((len(names), len(factor.groups)), np.nan)
     population = np.full(len(factor.groups), np.nan)
     if not source.table:
-        groups = {name_key(n): g for g, listed in source.names.items() for n in listed}
-        for row, name in enumerate(named):
+        groups = {name_key(n): g for g, members in source.names.items() for n in members}
+        for row, name in enumerate(names):
             group = groups.get(name_key(name)) if name else None
             if group is not None:
                 shares[row] = [float(key == group) for key in factor.keys]
         return shares, population, np.array([key in source.names for key in factor.keys])
-    kept = [f"{column}={value}" for column, value in source.by.items()]
-    table = name_table(source.table, columns=kept)
+    filters = [f"{column}={value}" for column, value in source.by.items()]
+    table = name_table(source.table, columns=filters)
     places = {label: group for label in table.races if (group := factor.find(label)) is not None}
     if not places:
         raise DataError(
@@ -503,7 +505,7 @@ def _of_names(
             f"the factor {factor.name} ({', '.join(factor.keys)}). Add its labels to a group's "
             "'also'."
         )
-    read = table.likelihoods(list(named))
+    read = table.likelihoods(list(names))
     shares[~np.isnan(read).all(axis=1)] = 0.0
     for label, group in places.items():
         place = factor.keys.index(group)
@@ -518,7 +520,7 @@ def _of_cells(
     source: Source,
     unit: str,
     weight: FloatArray,
-    shown: FloatArray,
+    present: FloatArray,
     mentions: FloatArray,
     status: FloatArray,
     visible: BoolArray,
@@ -532,7 +534,7 @@ def _of_cells(
         model=cells.model,
         weight=cells.sums(weight),
         squares=cells.sums(weight**2),
-        shown=cells.sums((shown > 0).astype(np.float64)),
+        shown=cells.sums((present > 0).astype(np.float64)),
         mentions=cells.sums(mentions),
         status=cells.sums(status),
         population=np.full(weight.shape[1], np.nan) if population is None else population,
@@ -546,18 +548,18 @@ _Answered = tuple[int, Factor, Source]
 def _shown(cells: DistinctRows, one: _Answered) -> tuple[FloatArray, BoolArray]:
     """Which groups each row shows, shape (n_rows, k), and of which rows the source can tell."""
     place, factor, _ = one
-    shown = np.zeros((len(cells.count), len(factor.groups)))
-    for row, said in enumerate(cells.rows["said"]):
-        shown[row, list(said[place][0].places)] = 1.0
-    known = [said[place][0].status in STATUSES[:3] for said in cells.rows["said"]]
-    return shown, np.array(known, dtype=bool)
+    present = np.zeros((len(cells.count), len(factor.groups)))
+    for row, answers in enumerate(cells.rows["said"]):
+        present[row, list(answers[place][0].places)] = 1.0
+    decided = [answers[place][0].status in STATUSES[:3] for answers in cells.rows["said"]]
+    return present, np.array(decided, dtype=bool)
 
 
 def _crossed(cells: DistinctRows, one: _Answered, other: _Answered) -> Crossed:
     """Texts by the groups of two factors, where both can be told."""
     (group, first), (attribute, second) = _shown(cells, one), _shown(cells, other)
-    known = (first & second).astype(np.float64)[:, np.newaxis]
-    group, attribute = group * known, attribute * known
+    decided = (first & second).astype(np.float64)[:, np.newaxis]
+    group, attribute = group * decided, attribute * decided
     return Crossed(
         one[1].name,
         one[1].keys,
@@ -568,40 +570,40 @@ def _crossed(cells: DistinctRows, one: _Answered, other: _Answered) -> Crossed:
         cells.sums(group[:, :, np.newaxis] * attribute[:, np.newaxis]),
         cells.sums(group),
         cells.sums(attribute),
-        cells.sums(known)[:, 0],
+        cells.sums(decided)[:, 0],
         f"{one[2].name} and {other[2].name}",
         ((one[1].name, one[2].name), (other[1].name, other[2].name)),
     )
 
 
-def by_stratum(seen: Observation, name: str, strata: Sequence[Mapping[str, str]]) -> Crossed:
+def by_stratum(obs: Observation, name: str, strata: Sequence[Mapping[str, str]]) -> Crossed:
     """Return texts by the groups of a factor and the values of a stratum of their prompts."""
-    values = tuple(sorted({each[name] for each in strata if each.get(name)}))
-    own = [strata[code].get(name, "") for code in seen.prompt.tolist()]
-    inside = np.array([[value == label for value in values] for label in own], dtype=np.float64)
-    total = seen.status[:, :3].sum(1) * inside.any(axis=1)
+    values = tuple(sorted({stratum[name] for stratum in strata if stratum.get(name)}))
+    labels = [strata[code].get(name, "") for code in obs.prompt.tolist()]
+    inside = np.array([[value == label for value in values] for label in labels], dtype=np.float64)
+    total = obs.status[:, :3].sum(1) * inside.any(axis=1)
     return Crossed(
         name,
         values,
-        seen.factor.name,
-        seen.factor.keys,
-        seen.prompt,
-        seen.model,
-        inside[:, :, np.newaxis] * seen.shown[:, np.newaxis],
+        obs.factor.name,
+        obs.factor.keys,
+        obs.prompt,
+        obs.model,
+        inside[:, :, np.newaxis] * obs.shown[:, np.newaxis],
         inside * total[:, np.newaxis],
-        seen.shown * inside.any(axis=1, keepdims=True),
+        obs.shown * inside.any(axis=1, keepdims=True),
         total,
-        seen.source.name,
-        ((seen.factor.name, seen.source.name),),
+        obs.source.name,
+        ((obs.factor.name, obs.source.name),),
     )
 
 
 def attributes_of(strata: Iterable[Mapping[str, str]], names: Sequence[str]) -> tuple[str, ...]:
     """Return those of `names` that every prompt has, with two to twelve values."""
-    every = list(strata)
-    kept = []
+    rows = list(strata)
+    attributes = []
     for name in names:
-        values = {each.get(name, "") for each in every}
+        values = {row.get(name, "") for row in rows}
         if "" not in values and 1 < len(values) <= 12:
-            kept.append(name)
-    return tuple(kept)
+            attributes.append(name)
+    return tuple(attributes)
