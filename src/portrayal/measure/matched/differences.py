@@ -75,42 +75,42 @@ def pair_difference(matched_sets: MatchedSets, scope: Scope) -> Iterator[Estimat
 
 
 def _of_place(
-    every: MatchedSets, place: tuple[str, str, BoolArray], scope: Scope
+    sets: MatchedSets, place: tuple[str, str, BoolArray], scope: Scope
 ) -> Iterator[Estimate]:
     model, part, inside = place
-    sums, raw, unmasked, reaction, spread, n_texts, fixed = place_sums(every, inside, scope.level)
-    found, as_scored, as_written, reacts = (
+    sums, raw, unmasked, reaction, spread, n_texts, fixed = place_sums(sets, inside, scope.level)
+    means, as_scored, as_written, reacts = (
         replace(sums, upper=total).means(scope) for total in (sums.upper, raw, unmasked, reaction)
     )
-    n_contrasts = len(contrasts(every))
-    found = replace(found, reason=_reasons(every, sums, found, spread, n_texts), fixed=fixed)
+    n_contrasts = len(contrasts(sets))
+    means = replace(means, reason=_reasons(sets, sums, means, spread, n_texts), fixed=fixed)
     equal = sums.means(replace(scope, level=_EQUAL))
     exchanged = exchange_fields(sums, scope, model, part)
-    within = np.repeat(every.within[:, every.models.index(model)], n_contrasts)
-    by_hand = _corrected(every, place, found, spread, n_texts, scope)
+    within = np.repeat(sets.within[:, sets.models.index(model)], n_contrasts)
+    by_hand = _corrected(sets, place, means, spread, n_texts, scope)
 
     def own(i: int) -> Mapping[str, Any]:
-        score = every.scores[i // n_contrasts]
+        score = sets.scores[i // n_contrasts]
         strata = {"model": model, "score": score.name, "part": part}
-        if np.isnan(found.value[i]):
+        if np.isnan(means.value[i]):
             return {"strata": strata, "undefined": "no pair has this score in both halves"}
         details = {
             TEXT_SD: float(spread[i]),
-            STANDARDISED: float(divide(found.value[i], spread[i])),
+            STANDARDISED: float(divide(means.value[i], spread[i])),
             AT_MOST: float(np.maximum(-equal.low[i], equal.high[i])),
-            UNITS + sums.cluster: float(found.n_clusters[i]),
+            UNITS + sums.cluster: float(means.n_clusters[i]),
             FLOOR: float(np.sqrt(2.0 * within[i])),
         }
         if as_written.value[i] != as_scored.value[i]:
             details[UNMASKED] = float(as_written.value[i])
         status = Status()
-        if every.exchanged and score.exchanged:
+        if sets.exchanged and score.exchanged:
             value, reaction_p = float(reacts.value[i]), float(reacts.p[i])
             details |= {RAW: float(as_scored.value[i]), REACTION: value, REACTION_P: reaction_p}
-            details[CHANGED] = float(every.exchanged)
+            details[CHANGED] = float(sets.exchanged)
             # A reaction that is the same in every source has no spread, and so no p.
             sure = reaction_p < 1.0 - scope.level or np.isnan(reaction_p)
-            if sure and 0.0 < abs(value) >= abs(found.value[i]):
+            if sure and 0.0 < abs(value) >= abs(means.value[i]):
                 reason = (
                     f"the scorer reacts to the exchanged words alone by {value:.3g}, which is as "
                     "much as the difference"
@@ -125,60 +125,60 @@ def _of_place(
         }
 
     shared: dict[str, Any] = {"statistic": "difference", "strata": {}, "by_hand": by_hand}
-    shared["exclusions"] = every.left_out.get(model, {})
-    yield from with_scores(estimates_of(PAIR_DIFFERENCE, sums, found, scope, own, **shared))
+    shared["exclusions"] = sets.left_out.get(model, {})
+    yield from with_scores(estimates_of(PAIR_DIFFERENCE, sums, means, scope, own, **shared))
 
 
 def _reasons(
-    every: MatchedSets, sums: GroupSums, found: Inference, spread: FloatArray, n_texts: FloatArray
+    sets: MatchedSets, sums: GroupSums, means: Inference, spread: FloatArray, n_texts: FloatArray
 ) -> Any:
     """Why each difference has no test, shape (k,): its answers are all alike, or differ alike."""
-    n_contrasts, reasons = len(contrasts(every)), found.reason.astype(object)
+    n_contrasts, reasons = len(contrasts(sets)), means.reason.astype(object)
     for i in range(len(reasons)):
-        score, cluster = every.scores[i // n_contrasts], sums.cluster
+        score, cluster = sets.scores[i // n_contrasts], sums.cluster
         # Where the halves of no source differ in sum, no difference has a spread.
         if not sums.upper[:, i].any() and spread[i] > 0:
             reasons[i] = SAME_SCORES.format(cluster=cluster)
         elif not sums.upper[:, i].any():
             reasons[i] = ALL_ALIKE.format(n=n_texts[i], score=score.name)
-        elif np.isnan(found.p[i]) and found.n_clusters[i] > 1:
-            by = f"{digits(abs(float(found.value[i])))} {score.unit}"
+        elif np.isnan(means.p[i]) and means.n_clusters[i] > 1:
+            by = f"{digits(abs(float(means.value[i])))} {score.unit}"
             reasons[i] = CONSTANT.format(cluster=cluster, by=by)
     return reasons
 
 
 def _corrected(
-    every: MatchedSets,
+    sets: MatchedSets,
     place: tuple[str, str, BoolArray],
-    found: Inference,
+    means: Inference,
     spread: FloatArray,
     n_texts: FloatArray,
     scope: Scope,
 ) -> dict[int, Estimate]:
     """The differences that labels by hand correct, by column (score, contrast)."""
-    (model, part, inside), compared = place, contrasts(every)
-    made: dict[int, Estimate] = {}
-    for number, score in enumerate(each.name for each in every.scores):
-        if score not in every.hand:
+    (model, part, inside), compared = place, contrasts(sets)
+    estimates: dict[int, Estimate] = {}
+    for number, score in enumerate(text_score.name for text_score in sets.scores):
+        if score not in sets.hand:
             continue
-        neutral = every.exchanged and every.scores[number].exchanged
-        value = (every.neutral if neutral else every.value)[number]
-        hand = hand_difference(every, value, every.hand[score], inside)
-        for at, (name, _) in enumerate(compared):
-            i = number * len(compared) + at
-            fields = {"group": {every.attribute: name}, "n_texts": int(n_texts[i])}
+        neutral = sets.exchanged and sets.scores[number].exchanged
+        value = (sets.neutral if neutral else sets.value)[number]
+        hand = hand_difference(sets, value, sets.hand[score], inside)
+        for column, (name, _) in enumerate(compared):
+            i = number * len(compared) + column
+            fields = {"group": {sets.attribute: name}, "n_texts": int(n_texts[i])}
             fields["strata"] = {"model": model, "score": score, "part": part}
-            naive = float(found.value[i])
-            one = corrected_difference(PAIR_DIFFERENCE, hand, at, scope, naive, **fields)
+            naive = float(means.value[i])
+            one = corrected_difference(PAIR_DIFFERENCE, hand, column, scope, naive, **fields)
             if one.value is not None and spread[i] > 0:
                 sd = {TEXT_SD: float(spread[i]), STANDARDISED: one.value / float(spread[i])}
                 one = replace(one, details={**one.details, **sd})
-            made[i] = one
-    return made
+            estimates[i] = one
+    return estimates
 
 
 def hand_difference(
-    every: MatchedSets, value: FloatArray, hand: HandHalves, inside: BoolArray
+    sets: MatchedSets, value: FloatArray, hand: HandHalves, inside: BoolArray
 ) -> HandSums:
     """Return the sums behind the differences of one score, each contrast a column, corrected.
 
@@ -187,33 +187,33 @@ def hand_difference(
     alike.
     """
     low, span = hand.marks.marks.low, hand.marks.marks.high - hand.marks.marks.low
-    known = ~np.isnan(value) & inside[:, np.newaxis]
-    answers = np.maximum(every.n_answers, 1)
-    compared = contrasts(every)
+    valid = ~np.isnan(value) & inside[:, np.newaxis]
+    answers = np.maximum(sets.n_answers, 1)
+    compared = contrasts(sets)
     weights = np.zeros((2, *value.shape, len(compared)))  # of a half in either mean of a contrast
     for column, (_, first) in enumerate(compared):
-        rest = known.copy()
-        rest[:, first] = False
-        both = known[:, first] & rest.any(axis=1)
+        other = valid.copy()
+        other[:, first] = False
+        both = valid[:, first] & other.any(axis=1)
         weights[0, both, first, column] = 1.0
-        weights[1, ..., column] = divide(rest * both[:, np.newaxis], rest.sum(1, keepdims=True))
+        weights[1, ..., column] = divide(other * both[:, np.newaxis], other.sum(1, keepdims=True))
     weights = np.nan_to_num(weights)
 
-    codes, code = np.unique(every.source[np.nonzero(known)[0]], return_inverse=True)
-    here = known[hand.at, hand.half]
+    codes, code = np.unique(sets.source[np.nonzero(valid)[0]], return_inverse=True)
+    mask = valid[hand.at, hand.half]
 
     def parts(
-        at: IntArray, half: IntArray, code: IntArray, n: FloatArray, x: FloatArray
+        row: IntArray, half: IntArray, code: IntArray, n: FloatArray, x: FloatArray
     ) -> MeanParts:
-        own = weights[:, at, half] / answers[at, half][:, np.newaxis]
-        return MeanParts(code, n, (x - low) / span, own[0], own[1])
+        shares = weights[:, row, half] / answers[row, half][:, np.newaxis]
+        return MeanParts(code, n, (x - low) / span, shares[0], shares[1])
 
-    at, half = np.nonzero(known)
-    drawn = np.searchsorted(codes, every.source[hand.at[here]])
-    everyone = parts(at, half, code, answers[at, half].astype(np.float64), value[at, half])
-    weight = hand.marks.weight[here]
-    labelled = parts(hand.at[here], hand.half[here], drawn, weight, hand.said[here])
-    return HandSums.of_contrast(everyone, labelled, hand.marks.truth[here], hand.marks, "text")
+    row, half = np.nonzero(valid)
+    hand_code = np.searchsorted(codes, sets.source[hand.at[mask]])
+    everyone = parts(row, half, code, answers[row, half].astype(np.float64), value[row, half])
+    weight = hand.marks.weight[mask]
+    labelled = parts(hand.at[mask], hand.half[mask], hand_code, weight, hand.said[mask])
+    return HandSums.of_contrast(everyone, labelled, hand.marks.truth[mask], hand.marks, "text")
 
 
 def with_scores(estimates: Iterable[Estimate]) -> Iterator[Estimate]:
@@ -233,48 +233,48 @@ def exchange_fields(sums: GroupSums, scope: Scope, *labels: str) -> Callable[[in
     if len(total) > MOST_PROMPTS:  # very many sources change sides in buckets
         total = sums_by(np.arange(len(total)) % BUCKETS, BUCKETS, total)
     p, half = exchange_test(total, scope.rng("exchange", *labels), scope.level)
-    how = EXCHANGED.format(cluster=sums.cluster)
+    method = EXCHANGED.format(cluster=sums.cluster)
 
     def fields(i: int) -> dict[str, Any]:
         reach = float(half[i] / sums.n_upper[:, i].sum())
         if 2.0 ** (1 - np.count_nonzero(total[:, i])) > 1.0 - scope.level:
             reach = np.nan  # the range of so few exchanges holds every value
-        null = Null(0.0, -reach, reach, scope.level, how, scope.seed)
-        return {"null": null, "tests": (Test(float(p[i]), how),)}
+        null = Null(0.0, -reach, reach, scope.level, method, scope.seed)
+        return {"null": null, "tests": (Test(float(p[i]), method),)}
 
     return fields
 
 
-def contrasts(every: MatchedSets) -> list[tuple[str, int]]:
+def contrasts(sets: MatchedSets) -> list[tuple[str, int]]:
     """Each comparison of groups: its name, and the code of the group that stands first."""
-    if len(every.groups) == 2:
-        return [(MINUS.join(every.groups), 0)]
-    return [(f"{name}{MINUS}{OTHERS}", i) for i, name in enumerate(every.groups)]
+    if len(sets.groups) == 2:
+        return [(MINUS.join(sets.groups), 0)]
+    return [(f"{name}{MINUS}{OTHERS}", i) for i, name in enumerate(sets.groups)]
 
 
-def within_sets(value: FloatArray, at: int) -> FloatArray:
+def within_sets(value: FloatArray, first: int) -> FloatArray:
     """Difference of each set, shape (n_sets,), of halves (n_sets, n_groups); NaN where one lacks.
 
-    Group `at` is compared with the other one, or with the mean of the others that the set has.
+    Group `first` is compared with the other one, or with the mean of the others that the set has.
     """
-    rest = np.delete(value, at, axis=1)
-    known = ~np.isnan(rest)
-    return np.asarray(value[:, at] - divide(np.where(known, rest, 0.0).sum(1), known.sum(1)))
+    other = np.delete(value, first, axis=1)
+    valid = ~np.isnan(other)
+    return np.asarray(value[:, first] - divide(np.where(valid, other, 0.0).sum(1), valid.sum(1)))
 
 
 def source_sums(
-    every: MatchedSets, chosen: IntArray, values: FloatArray, groups: Sequence[Mapping[str, str]]
+    sets: MatchedSets, rows: IntArray, values: FloatArray, groups: Sequence[Mapping[str, str]]
 ) -> GroupSums:
     """Sum values of these sets, (n_chosen, k), by source; NaN is where a set has none."""
-    known = ~np.isnan(values)
-    code, source = np.unique(every.source[chosen], return_inverse=True)
-    upper, n = (sums_by(source, len(code), x) for x in (np.where(known, values, 0.0), known * 1.0))
-    names = [every.sources[i] for i in code.tolist()]
-    return GroupSums(names, groups, upper, n, cluster=every.cluster)
+    valid = ~np.isnan(values)
+    code, source = np.unique(sets.source[rows], return_inverse=True)
+    upper, n = (sums_by(source, len(code), x) for x in (np.where(valid, values, 0.0), valid * 1.0))
+    names = [sets.sources[i] for i in code.tolist()]
+    return GroupSums(names, groups, upper, n, cluster=sets.cluster)
 
 
 def noise_of(
-    n_answers: IntArray, at: int, scatter: tuple[FloatArray, FloatArray], d: FloatArray
+    n_answers: IntArray, first: int, scatter: tuple[FloatArray, FloatArray], d: FloatArray
 ) -> FloatArray:
     """Return the variance of each difference if its request were asked again, shape (n_sets,).
 
@@ -282,7 +282,7 @@ def noise_of(
     ----------
     n_answers
         Answers of each half, shape (n_sets, n_groups).
-    at
+    first
         The group that is compared with the others.
     scatter
         Sums of squares off the means of halves, and degrees of freedom, shape (n_sets,) each; NaN
@@ -292,12 +292,12 @@ def noise_of(
         The differences, shape (n_sets,).
     """
     inverse = np.where(n_answers > 0, 1.0 / np.maximum(n_answers, 1), 0.0)
-    others = np.maximum((n_answers > 0).sum(1) - (n_answers[:, at] > 0), 1)
-    each = inverse[:, at] + (inverse.sum(1) - inverse[:, at]) / others**2
+    n_other = np.maximum((n_answers > 0).sum(1) - (n_answers[:, first] > 0), 1)
+    multiplier = inverse[:, first] + (inverse.sum(1) - inverse[:, first]) / n_other**2
     squares, df = scatter
     exchanged = divide(d * d, np.maximum(n_answers.sum(1) - 1.0, 1.0))
-    known = np.where(squares > 0, divide(squares, df) * each, exchanged)
-    return np.asarray(np.where(df > 0, known, np.nan))
+    variance = np.where(squares > 0, divide(squares, df) * multiplier, exchanged)
+    return np.asarray(np.where(df > 0, variance, np.nan))
 
 
 FixedBounds = tuple[FloatArray, FloatArray, FloatArray]
@@ -305,7 +305,7 @@ FixedBounds = tuple[FloatArray, FloatArray, FloatArray]
 
 
 def place_sums(
-    every: MatchedSets, inside: BoolArray, level: float
+    sets: MatchedSets, inside: BoolArray, level: float
 ) -> tuple[GroupSums, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray, FixedBounds]:
     """Sum the differences of each source, columns (score, contrast).
 
@@ -316,35 +316,35 @@ def place_sums(
         they are written, and of the reaction, shape (n_sources, k) each; standard deviation and
         number of the texts, shape (k,); and what is known of these very requests.
     """
-    chosen = np.flatnonzero(inside)
-    compared = contrasts(every)
+    rows = np.flatnonzero(inside)
+    compared = contrasts(sets)
     columns: list[list[FloatArray]] = [[], [], [], []]
     groups, spread, n_texts, noise, free = [], [], [], [], []
-    scatter = np.zeros((2, len(every.scores), len(every.model)))
-    if every.scatter is not None:
-        scatter = np.stack(every.scatter)
-    scores = zip(every.value, every.written, every.neutral, every.scores, strict=True)
+    scatter = np.zeros((2, len(sets.scores), len(sets.model)))
+    if sets.scatter is not None:
+        scatter = np.stack(sets.scatter)
+    scores = zip(sets.value, sets.written, sets.neutral, sets.scores, strict=True)
     for number, (value, written, neutral, score) in enumerate(scores):
-        here = value[chosen]
-        adjusted = neutral[chosen] if every.exchanged and score.exchanged else here
-        for name, at in compared:
-            d, raw = within_sets(adjusted, at), within_sets(here, at)
-            known = ~np.isnan(d) & ~np.isnan(raw)
-            unmasked = within_sets(written[chosen], at)
+        halves = value[rows]
+        adjusted = neutral[rows] if sets.exchanged and score.exchanged else halves
+        for name, first in compared:
+            d, raw = within_sets(adjusted, first), within_sets(halves, first)
+            valid = ~np.isnan(d) & ~np.isnan(raw)
+            unmasked = within_sets(written[rows], first)
             for into, x in zip(columns, (d, raw, unmasked, raw - d), strict=True):
-                into.append(np.where(known, x, np.nan))
-            squares, df = scatter[:, number, chosen]
-            noise.append(noise_of(every.n_answers[chosen], at, (squares, df), d))
+                into.append(np.where(valid, x, np.nan))
+            squares, df = scatter[:, number, rows]
+            noise.append(noise_of(sets.n_answers[rows], first, (squares, df), d))
             free.append(df)
-            groups.append({every.attribute: name})
-            texts = here[known]
-            spread.append(float(np.nanstd(texts, ddof=1)) if known.sum() > 1 else np.nan)
-            n_texts.append(float(every.n_answers[chosen][known].sum()))
+            groups.append({sets.attribute: name})
+            texts = halves[valid]
+            spread.append(float(np.nanstd(texts, ddof=1)) if valid.sum() > 1 else np.nan)
+            n_texts.append(float(sets.n_answers[rows][valid].sum()))
     sums, raw_sums, unmasked_sums, reaction = (
-        source_sums(every, chosen, np.stack(each, axis=1), groups) for each in columns
+        source_sums(sets, rows, np.stack(column, axis=1), groups) for column in columns
     )
     totals = raw_sums.upper, unmasked_sums.upper, reaction.upper
-    source, known_df = every.source[chosen], np.stack(free, axis=1)
+    source, known_df = sets.source[rows], np.stack(free, axis=1)
     d = np.stack(columns[0], axis=1)
     fixed = infer_fixed_means(d, source, np.stack(noise, axis=1), known_df, level)
     return sums, *totals, np.array(spread), np.array(n_texts), fixed
@@ -356,10 +356,10 @@ def sentence(e: Estimate) -> str:
     part = "" if e.strata["part"] == ALL else f" ({e.strata['part']})"
     score, value = e.strata["score"], abs(e.value or 0.0)
     more = _MORE.get(score, "have {size} more words in 100 of the theme “{score}”")
-    said = more.format(size=digits(100.0 * value if score == REFUSED else value), score=score)
+    verb = more.format(size=digits(100.0 * value if score == REFUSED else value), score=score)
     if "naive" in e.details:
         part = f"{part}, corrected by hand from {digits(e.details['naive'])}"
-    return f"{writer}answers for {first} {said} than answers for {second} to the same request{part}"
+    return f"{writer}answers for {first} {verb} than answers for {second} to the same request{part}"
 
 
 def writer_of(e: Estimate) -> str:

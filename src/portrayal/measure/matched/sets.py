@@ -112,17 +112,17 @@ class MatchedSets:
     @property
     def places(self) -> tuple[tuple[str, str, BoolArray], ...]:
         """Model, part ("all" or "column = value") and its sets, shape (n_sets,), of each place."""
-        found = []
+        places = []
         for code, model in enumerate(self.models):
             inside = self.model == code
-            found.append((model, ALL, inside))
+            places.append((model, ALL, inside))
             for column, labels in self.columns.items():
-                there = [(i, label) for i, label in enumerate(labels)]
-                parts = [(label, inside & (self.split[column] == i)) for i, label in there]
+                codes = [(i, label) for i, label in enumerate(labels)]
+                parts = [(label, inside & (self.split[column] == i)) for i, label in codes]
                 parts = [(label, part) for label, part in parts if part.any()]
                 if len(parts) > 1:
-                    found += [(model, f"{column} = {label}", part) for label, part in parts]
-        return tuple(found)
+                    places += [(model, f"{column} = {label}", part) for label, part in parts]
+        return tuple(places)
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,22 +157,22 @@ def with_hand_scores(
         marks = hand_marks(run, table, name, ["outcome"]) if name in MARKS else None
         if marks is None:
             continue
-        own = {str(row["text_id"]): i for i, row in enumerate(marks.rows)}
-        said = np.array([float(row["outcome"] == "refused") for row in marks.rows])
+        row_of = {str(row["text_id"]): i for i, row in enumerate(marks.rows)}
+        guess = np.array([float(row["outcome"] == "refused") for row in marks.rows])
         if score.name != REFUSED:
-            for row in read_chosen(annotated.parts(), ["text_id", *SIDES], own):
+            for row in read_chosen(annotated.parts(), ["text_id", *SIDES], row_of):
                 twin = "exchanged" if sets.exchanged and score.exchanged else "masked"
                 both = [row[side][column] if row[side] else np.nan for side in ("masked", twin)]
-                said[own[row["text_id"]]] = np.mean(np.array(both, dtype=np.float64))
-        kept = [i for name, i in own.items() if name in ids and not np.isnan(said[i])]
-        at = [ids[str(marks.rows[i]["text_id"])] for i in kept]
-        known = [marks.rows[i] for i in kept]
-        note, every = marks.note, (sets.neutral if sets.exchanged else sets.value)[column]
+                guess[row_of[row["text_id"]]] = np.mean(np.array(both, dtype=np.float64))
+        rows = [i for name, i in row_of.items() if name in ids and not np.isnan(guess[i])]
+        index = [ids[str(marks.rows[i]["text_id"])] for i in rows]
+        hand_rows = [marks.rows[i] for i in rows]
+        note, values = marks.note, (sets.neutral if sets.exchanged else sets.value)[column]
         if name not in table.chance and name != OUTCOME:
-            note += picked(said[kept][:, np.newaxis], np.nanmean(every), np.nanstd(every))
-        own_truth, weight = marks.truth[kept], marks.weight[kept]
-        marks = replace(marks, rows=known, truth=own_truth, weight=weight, note=note)
-        hand[score.name] = HandHalves(place[at], half[at], said[kept], marks)
+            note += picked(guess[rows][:, np.newaxis], np.nanmean(values), np.nanstd(values))
+        own_truth, weight = marks.truth[rows], marks.weight[rows]
+        marks = replace(marks, rows=hand_rows, truth=own_truth, weight=weight, note=note)
+        hand[score.name] = HandHalves(place[index], half[index], guess[rows], marks)
     return replace(sets, hand=hand)
 
 
@@ -216,9 +216,9 @@ def matched_sets(
     prompts = read_prompts(run.prompts_path, words="+prompt")
     values = sorted({about[group] for about in prompts.values() if about.get(group)})
     if len(values) < 2:
-        said = f"only {values[0]!r}" if values else "no value"
+        actual = f"only {values[0]!r}" if values else "no value"
         raise OptionError(
-            f"--group {group}: the texts have {said} there; a pair needs two. Name the column in "
+            f"--group {group}: the texts have {actual} there; a pair needs two. Name the column in "
             "which the two halves differ."
         )
     if len(values) > MOST_GROUPS:
@@ -228,10 +228,10 @@ def matched_sets(
         )
     rows = _Rows(prompts, group, {value: i for i, value in enumerate(values)}, len(scores))
     sides = gender_sides(values)
-    wanted = ["text_id", "prompt_id", "model", "outcome", "text"]
-    read = read_shards(run.texts, wanted, (annotated, [*SIDES, "gendered", "weight"]))
-    for texts, made in read:
-        rows.add(texts, made, sides if pronouns else {})
+    fields = ["text_id", "prompt_id", "model", "outcome", "text"]
+    read = read_shards(run.texts, fields, (annotated, [*SIDES, "gendered", "weight"]))
+    for texts, score_rows in read:
+        rows.add(texts, score_rows, sides if pronouns else {})
     return rows.sets(values, tuple(scores), columns, units_of(run, annotated, source, locale))
 
 
@@ -249,32 +249,32 @@ class _Rows:
         self.exchanged = 0
         self.parts: list[tuple[list[IntArray], list[FloatArray], list[str]]] = []
 
-    def add(self, texts: pa.Table, made: pa.Table, gendered: Mapping[int, int]) -> None:
+    def add(self, texts: pa.Table, score_rows: pa.Table, gendered: Mapping[int, int]) -> None:
         """Read a shard of texts."""
         sets, groups, ids, places = [], [], [], []
         refused = []
         columns = [texts[name].to_pylist() for name in ("text_id", "prompt_id", "model", "outcome")]
-        words, counts = texts["text"], made["gendered"].to_pylist()
-        scored = [_matrix(made[side], self.k) for side in SIDES]
+        words, counts = texts["text"], score_rows["gendered"].to_pylist()
+        scored = [_matrix(score_rows[side], self.k) for side in SIDES]
         for i, (text_id, prompt_id, model, outcome) in enumerate(zip(*columns, strict=True)):
             about = self.prompts[prompt_id]
-            left = self.left_out.setdefault(model, Counter())
+            left_out = self.left_out.setdefault(model, Counter())
             pair, value = about.get(PAIR, ""), about.get(self.group, "")
             if not pair or not value:
-                left[f"no value in {self.group if pair else PAIR}"] += 1
+                left_out[f"no value in {self.group if pair else PAIR}"] += 1
                 continue
             code, reason = self.code[value], ""
             if outcome == "refused":
-                left["refused"] += 1
+                left_out["refused"] += 1
             elif outcome != "ok" or counts[i] is None:
                 reason = outcome if outcome != "ok" else "failed"
             else:
                 reason = self._reason(words[i].as_py(), (model, pair, value), about)
                 if not reason and code in gendered:
-                    own, other = counts[i][gendered[code]], counts[i][1 - gendered[code]]
-                    reason = OTHER if other > _MOST_OTHER * own else ""
+                    same, other = counts[i][gendered[code]], counts[i][1 - gendered[code]]
+                    reason = OTHER if other > _MOST_OTHER * same else ""
             if reason:
-                left[reason] += 1
+                left_out[reason] += 1
                 continue
             number = self.set_of.setdefault((model, pair), len(self.set_of))
             if number == len(self.about):
@@ -285,12 +285,12 @@ class _Rows:
             places.append(i)
             refused.append(outcome == "refused")
         no = np.array(refused, dtype=np.float64)[:, None]
-        written, own, twin = (np.concatenate([each[places], no], axis=1) for each in scored)
-        weight = made["weight"].to_numpy()[places].astype(np.float64)[:, None]
+        written, masked, twin = (np.concatenate([side[places], no], axis=1) for side in scored)
+        weight = score_rows["weight"].to_numpy()[places].astype(np.float64)[:, None]
         self.exchanged += int((weight > 0).sum())
-        neutral = np.where(weight > 0, own * (1.0 - weight) + twin * weight, own)
+        neutral = np.where(weight > 0, masked * (1.0 - weight) + twin * weight, masked)
         codes = [np.array(sets, np.int64), np.array(groups, np.int64)]
-        self.parts.append((codes, [own, written, neutral], ids))
+        self.parts.append((codes, [masked, written, neutral], ids))
 
     def _reason(self, text: str, key: tuple[str, ...], about: Mapping[str, str]) -> str:
         """Why a readable text is left out; "" where it is not."""
@@ -305,9 +305,9 @@ class _Rows:
 
     def _why(self) -> str:
         """Which texts were left out, in a sentence after a space; "" where none was."""
-        found = sum(self.left_out.values(), Counter[str]())
-        said = ", ".join(f"{n:,} ({reason})" for reason, n in found.most_common())
-        return f" Left out: {said}." if said else ""
+        counts = sum(self.left_out.values(), Counter[str]())
+        reasons = ", ".join(f"{n:,} ({reason})" for reason, n in counts.most_common())
+        return f" Left out: {reasons}." if reasons else ""
 
     def sets(
         self,
@@ -317,15 +317,15 @@ class _Rows:
         units: PairUnits,
     ) -> MatchedSets:
         """Return the sets of which two groups or more have answers."""
-        at, group = (
+        set_code, group = (
             np.concatenate(codes) for codes in zip(*(p[0] for p in self.parts), strict=True)
         )
-        own, as_written, alike = (
+        masked, as_written, alike = (
             np.concatenate(read) for read in zip(*(p[1] for p in self.parts), strict=True)
         )
         ids = np.array([name for *_, names in self.parts for name in names], dtype=object)
         n, k = len(self.about), len(values)
-        slot = at * k + group
+        slot = set_code * k + group
         n_answers = np.bincount(slot, minlength=n * k).reshape(n, k)
         if not ((n_answers > 0).sum(1) > 1).any():
             raise DataError(
@@ -333,24 +333,24 @@ class _Rows:
                 "have one value in the column of pairs. Name it with --pair-by."
                 f"{self._why()}"
             )
-        apart = [i for i, score in enumerate(scores) if not score.exchanged] + [len(scores)]
-        alike[:, apart] = own[:, apart]
-        value, squares, spare = _halves(own, slot, (n, k))
+        plain = [i for i, score in enumerate(scores) if not score.exchanged] + [len(scores)]
+        alike[:, plain] = masked[:, plain]
+        value, squares, spare = _halves(masked, slot, (n, k))
         written, neutral = (_halves(read, slot, (n, k))[0] for read in (as_written, alike))
         models = sorted({about["model"] for about in self.about})
         model = np.searchsorted(models, [about["model"] for about in self.about])
         within = [
-            divide(*(np.bincount(model, x, len(models)) for x in each))
-            for each in zip(squares, spare, strict=True)
+            divide(*(np.bincount(model, x, len(models)) for x in pair))
+            for pair in zip(squares, spare, strict=True)
         ]
         bare = (n_answers > 0).sum(1) < 2
         for i in np.flatnonzero(bare).tolist():
             self.left_out[self.about[i]["model"]][HALF] += int(n_answers[i].sum())
-        kept = np.flatnonzero(~bare)
-        place = (np.cumsum(~bare) - 1)[at]
-        counted = ~bare[at]
-        named = [units.of_pair[about["model"], about[PAIR]] for about in self.about]
-        sources = sorted({named[i] for i in kept.tolist()})
+        full = np.flatnonzero(~bare)
+        place = (np.cumsum(~bare) - 1)[set_code]
+        counted = ~bare[set_code]
+        unit_of = [units.of_pair[about["model"], about[PAIR]] for about in self.about]
+        sources = sorted({unit_of[i] for i in full.tolist()})
         labels, split = self._parts(columns)
         return MatchedSets(
             attribute=self.group,
@@ -361,21 +361,21 @@ class _Rows:
             recognised=units.lines,
             columns=labels,
             scores=(*scores, TextScore(REFUSED, "share of answers", exchanged=False)),
-            model=model[kept].astype(np.int64),
-            source=np.searchsorted(sources, [named[i] for i in kept.tolist()]).astype(np.int64),
-            split={name: codes[kept] for name, codes in split.items()},
-            value=value[:, kept],
-            written=written[:, kept],
-            neutral=neutral[:, kept],
-            n_answers=n_answers[kept],
+            model=model[full].astype(np.int64),
+            source=np.searchsorted(sources, [unit_of[i] for i in full.tolist()]).astype(np.int64),
+            split={name: codes[full] for name, codes in split.items()},
+            value=value[:, full],
+            written=written[:, full],
+            neutral=neutral[:, full],
+            n_answers=n_answers[full],
             within=np.stack(within),
-            scatter=(squares[:, kept], spare[:, kept]),
-            left_out={name: dict(found) for name, found in self.left_out.items()},
+            scatter=(squares[:, full], spare[:, full]),
+            left_out={name: dict(counts) for name, counts in self.left_out.items()},
             answers=pa.table(
                 {"text_id": ids[counted].tolist(), "set": place[counted], "half": group[counted]}
             ),
             exchanged=self.exchanged,
-            names=tuple(self.about[i][PAIR] for i in kept.tolist()),
+            names=tuple(self.about[i][PAIR] for i in full.tolist()),
         )
 
     def _parts(
@@ -399,12 +399,12 @@ def _halves(
     And of each set the squares off its halves' means, and how many are free, (k, n_sets) each.
     """
     means, squares, spare = [], [], []
-    for each in scores.T:
-        known = ~np.isnan(each)
-        at, size = slot[known], shape[0] * shape[1]
-        count = np.bincount(at, minlength=size)
-        mean = divide(np.bincount(at, each[known], size), count)
-        off = np.bincount(at, (each[known] - mean[at]) ** 2, size)
+    for values in scores.T:
+        valid = ~np.isnan(values)
+        cell, size = slot[valid], shape[0] * shape[1]
+        count = np.bincount(cell, minlength=size)
+        mean = divide(np.bincount(cell, values[valid], size), count)
+        off = np.bincount(cell, (values[valid] - mean[cell]) ** 2, size)
         means.append(mean.reshape(shape))
         squares.append(off.reshape(shape).sum(1))
         spare.append(np.maximum(count - 1, 0).reshape(shape).sum(1))
@@ -422,8 +422,8 @@ def _natural(label: str) -> tuple[bool, float, str]:
 def _matrix(column: pa.ChunkedArray, k: int) -> FloatArray:
     """A column of lists as an array, shape (n, k); NaN where a row has none."""
     lists = column.combine_chunks()
-    found = np.full((len(lists), k), np.nan)
-    there = np.asarray(lists.is_valid())
+    matrix = np.full((len(lists), k), np.nan)
+    valid = np.asarray(lists.is_valid())
     flat = lists.flatten().to_numpy(zero_copy_only=False).astype(np.float64)
-    found[there] = flat.reshape(-1, k)
-    return found
+    matrix[valid] = flat.reshape(-1, k)
+    return matrix

@@ -90,7 +90,7 @@ def _units_of(
             "unit"
         )
     unit = {pair: pair for pair in sorted(pairs)} | unit
-    asked: dict[frozenset[str], set[str]] = defaultdict(set)
+    by_request: dict[frozenset[str], set[str]] = defaultdict(set)
     requests: dict[str, set[str]] = defaultdict(set)
     for about in prompts.values():
         if about.get(PAIR) and about["+prompt"].strip():
@@ -98,35 +98,35 @@ def _units_of(
             requests[about[PAIR]].add(" ".join(request.split()))
     for pair, halves in requests.items():
         if len(halves) > 1:
-            asked[frozenset(halves)].add(pair)
+            by_request[frozenset(halves)].add(pair)
     of_pair: dict[tuple[str, str], str] = {}
-    for model, (own, texts) in sorted(_pairs_by_text(run, annotated, prompts, locale).items()):
-        most = max(STOCK_SHARE * len(own), STOCK_PAIRS)
-        repeated = _repeated([same for same in texts if 1 < len(same) <= most], own)
-        alike = [*repeated, *(same & own.keys() for same in asked.values())]
-        joined = _joined({unit[pair] for pair in own}, [{unit[p] for p in same} for same in alike])
-        of_pair |= {(model, pair): joined[unit[pair]] for pair in own}
+    for model, (n_texts, texts) in sorted(_pairs_by_text(run, annotated, prompts, locale).items()):
+        most = max(STOCK_SHARE * len(n_texts), STOCK_PAIRS)
+        repeated = _repeated([same for same in texts if 1 < len(same) <= most], n_texts)
+        alike = [*repeated, *(same & n_texts.keys() for same in by_request.values())]
+        joined = _joined({unit[p] for p in n_texts}, [{unit[p] for p in same} for same in alike])
+        of_pair |= {(model, pair): joined[unit[pair]] for pair in n_texts}
         before, after = len(joined), len({*joined.values()})
         if after < before:
             pairs_alike = {pair for same in alike if len(same) > 1 for pair in same}
-            what = "have the requests of another one"
+            reason = "have the requests of another one"
             if repeated:
-                what = "share a text with another one, word for word but for the person"
-            who = "" if model == UNNAMED else f"{model}: "
+                reason = "share a text with another one, word for word but for the person"
+            prefix = "" if model == UNNAMED else f"{model}: "
             lines.append(
-                f"{who}{counted(len(pairs_alike), PAIR)} {what}; such pairs are one unit: "
+                f"{prefix}{counted(len(pairs_alike), PAIR)} {reason}; such pairs are one unit: "
                 f"{after:,} in place of {counted(before, noun)}"
             )
     return PairUnits(noun, of_pair, tuple(lines))
 
 
-def _repeated(texts: Iterable[set[str]], own: Mapping[str, int]) -> list[set[str]]:
+def _repeated(texts: Iterable[set[str]], n_texts: Mapping[str, int]) -> list[set[str]]:
     """Pairs that share a text, or half of the answers to one of their requests.
 
     Of many answers to a request one may by chance be that to another.
     """
     shared = Counter((min(same), pair) for same in texts for pair in sorted(same - {min(same)}))
-    return [{*two} for two, n in shared.items() if 4 * n >= min(own[pair] for pair in two)]
+    return [{*two} for two, n in shared.items() if 4 * n >= min(n_texts[pair] for pair in two)]
 
 
 def _noun(column: str) -> str:
@@ -152,11 +152,11 @@ def _by_column(prompts: Iterable[Mapping[str, str]], source: str) -> tuple[str, 
             if about.get(PAIR) and about.get(name):
                 by_pair.setdefault(about[PAIR], set()).add(about[name])
     for name, by_pair in values.items():
-        own = {pair: min(held) for pair, held in by_pair.items()}
-        n_values = len({*own.values()})
-        one_each = all(len(held) == 1 for held in by_pair.values()) and 1 < n_values < n_pairs
-        if own and (one_each if name == "name" else n_values > 1 or source != SOURCE):
-            return name, own
+        value_of = {pair: min(labels) for pair, labels in by_pair.items()}
+        n_values = len({*value_of.values()})
+        one_each = all(len(labels) == 1 for labels in by_pair.values()) and 1 < n_values < n_pairs
+        if value_of and (one_each if name == "name" else n_values > 1 or source != SOURCE):
+            return name, value_of
     return source, {}
 
 
@@ -173,15 +173,15 @@ def _by_names(pairs: Iterable[str]) -> dict[str, str]:
     for match in parts.values():
         sources[match[1]].add(match[2])
         endings[match[2]].add(match[1])
-    several = sum(len(own) > 1 for own in sources.values())
-    shared = sum(len(own) > 1 for own in endings.values())
-    known = (
+    several = sum(len(ends) > 1 for ends in sources.values())
+    shared = sum(len(names) > 1 for names in endings.values())
+    regular = (
         len(sources) >= FEW_PROMPTS
         and len(endings) <= MOST_ENDINGS
         and 2 * several > len(sources)
         and 2 * shared > len(endings)
     )
-    return {pair: match[1] for pair, match in parts.items()} if known else {}
+    return {pair: match[1] for pair, match in parts.items()} if regular else {}
 
 
 def _pairs_by_text(
@@ -192,7 +192,7 @@ def _pairs_by_text(
     Names are hidden and words of a person are one, so that both halves of a pair may be that text.
     """
     neutral = exchange_of(locale).neutral
-    found: dict[str, tuple[Counter[str], dict[bytes, set[str]]]] = {}
+    by_model: dict[str, tuple[Counter[str], dict[bytes, set[str]]]] = {}
     for texts, scores in read_shards(
         run.texts, ["prompt_id", "model", "outcome", "text"], (annotated, [HIDDEN])
     ):
@@ -200,8 +200,8 @@ def _pairs_by_text(
             pair = prompts[row["prompt_id"]].get(PAIR)
             if not pair:
                 continue
-            own, by_text = found.setdefault(row["model"], (Counter(), defaultdict(set)))
-            own[pair] += 1
+            n_texts, by_text = by_model.setdefault(row["model"], (Counter(), defaultdict(set)))
+            n_texts[pair] += 1
             spans = [(place["start"], place["end"]) for place in places or ()]
             words = [*map(fold, TOKEN.findall(hidden(row["text"], spans)))]
             if row["outcome"] == "ok" and len(words) >= FEWEST_WORDS:
@@ -209,7 +209,7 @@ def _pairs_by_text(
                 by_text[blake2b(plain.encode("utf-8", "replace"), digest_size=12).digest()].add(
                     pair
                 )
-    return {model: (own, [*by_text.values()]) for model, (own, by_text) in found.items()}
+    return {model: (n_texts, [*by_text.values()]) for model, (n_texts, by_text) in by_model.items()}
 
 
 def _joined(names: set[str], groups: Iterable[set[str]]) -> dict[str, str]:

@@ -92,18 +92,18 @@ class MatchedTexts:
         of_model = np.flatnonzero(self.sets.model == model)
         # A source is of the same half in every run, so that runs are compared.
         half = np.array([zlib.crc32(name.encode()) % 2 for name in self.sets.sources])
-        rng, found = scope.rng("words", self.sets.models[model]), []
+        rng, halves = scope.rng("words", self.sets.models[model]), []
         for side in (0, 1):
-            own = of_model[half[self.sets.source[of_model]] == side]
-            if len(own) > MOST_SETS:
-                own = np.sort(rng.choice(own, MOST_SETS, replace=False))
-            found.append(own.tolist())
-        return found[0], found[1]
+            numbers = of_model[half[self.sets.source[of_model]] == side]
+            if len(numbers) > MOST_SETS:
+                numbers = np.sort(rng.choice(numbers, MOST_SETS, replace=False))
+            halves.append(numbers.tolist())
+        return halves[0], halves[1]
 
-    def halves(self, chosen: Sequence[int]) -> Iterator[tuple[int, Halves]]:
+    def halves(self, numbers: Sequence[int]) -> Iterator[tuple[int, Halves]]:
         """Yield each of these sets with what its answers say, in order; memory stays flat."""
-        self.load(chosen)
-        for number in sorted(set(chosen)):
+        self.load(numbers)
+        for number in sorted(set(numbers)):
             halves: Halves = {}
             unmasked: Halves = {}
             for half, words, names in self.read[number]:
@@ -123,29 +123,29 @@ class MatchedTexts:
         """Words that say nothing by themselves."""
         return exchange_of(self.locale).function_words | {NAME}
 
-    def load(self, chosen: Iterable[int]) -> None:
+    def load(self, numbers: Iterable[int]) -> None:
         """Read the answers of these sets; those of a set are read once."""
         import duckdb
         import pyarrow as pa
 
-        if unread := [number for number in chosen if number not in self.read]:
+        if unread := [number for number in numbers if number not in self.read]:
             self.read.update((number, []) for number in unread)
             neutral = exchange_of(self.locale).neutral
-            given = {
+            files = {
                 "parts": [str(part) for part in self.run.texts.parts()],
                 "scores": [str(part) for part in self._scores.parts()],
             }
             with duckdb.connect(config={"threads": 1}) as db:
                 db.register("answers", self.sets.answers)
                 db.register("wanted", pa.table({"set": np.array(unread, dtype=np.int64)}))
-                found = db.execute(
+                cursor = db.execute(
                     "select a.set, a.half, t.text, s.hidden from answers a semi join "
                     "wanted using (set) join read_parquet($parts) t using (text_id) "
                     "join read_parquet($scores) s using (text_id) where t.outcome = 'ok' "
                     "order by a.set, a.half, text_id",
-                    given,
+                    files,
                 )
-                while rows := found.fetchmany(2_000):
+                while rows := cursor.fetchmany(2_000):
                     for number, half, text, places in rows:
                         spans = spans_of(places)
                         words = words_of(text, neutral, spans)
@@ -172,8 +172,8 @@ def words_of(text: str, neutral: Mapping[str, str], spans: Spans = ()) -> list[s
     >>> words_of("She is Ann’s sister.", {"she": "he/she"}, [(7, 10)])
     ['he/she', 'is', '[name]', 'sister']
     """
-    found = map(fold, WORD.findall(hidden(text, spans, _MARK).replace("’", "'")))
-    return [NAME if word == _MARK else intern(neutral.get(word, word)) for word in found]
+    words = map(fold, WORD.findall(hidden(text, spans, _MARK).replace("’", "'")))
+    return [NAME if word == _MARK else intern(neutral.get(word, word)) for word in words]
 
 
 def features(words: Sequence[str]) -> frozenset[str]:
@@ -196,39 +196,39 @@ def pair_words(matched_texts: MatchedTexts, scope: Scope) -> Iterator[Estimate]:
     matched_texts, scope
         The texts of the sets, and the audit's settings.
     """
-    every = matched_texts.sets
-    parts = [matched_texts.parts(code, scope) for code in range(len(every.models))]
+    sets = matched_texts.sets
+    parts = [matched_texts.parts(code, scope) for code in range(len(sets.models))]
     matched_texts.load(chain.from_iterable(chain.from_iterable(parts)))
-    for model, (proposing, testing) in zip(every.models, parts, strict=True):
+    for model, (proposing, testing) in zip(sets.models, parts, strict=True):
         if proposing and testing:
             proposed = _proposed(matched_texts, proposing)
             yield from _tested(matched_texts, testing, proposed, model, scope)
 
 
 def _discordant(
-    texts: MatchedTexts, chosen: Sequence[int]
+    texts: MatchedTexts, numbers: Sequence[int]
 ) -> Iterator[tuple[Counter[str], Counter[str]]]:
     """Yield, of each contrast of groups, sums and squares of each word's differences over sets."""
     compared = contrasts(texts.sets)
     sums: list[Counter[str]] = [Counter() for _ in compared]
     squares: list[Counter[str]] = [Counter() for _ in compared]
-    for _, halves in texts.halves(chosen):
+    for _, halves in texts.halves(numbers):
         if len(halves) < 2:
             continue
-        for i, (_, at) in enumerate(compared):
-            if at not in halves:
+        for i, (_, code) in enumerate(compared):
+            if code not in halves:
                 continue
-            others = [each for half, answers in halves.items() if half != at for each in answers]
+            other = [bag for half, answers in halves.items() if half != code for bag in answers]
             # Of one answer each, what differs is what only one of them says.
-            if len(halves[at]) == 1 == len(others):
-                first, second = halves[at][0], others[0]
+            if len(halves[code]) == 1 == len(other):
+                first, second = halves[code][0], other[0]
                 sums[i].update(first - second)
                 sums[i].subtract(second - first)
                 squares[i].update(first ^ second)
                 continue
             shares = Counter[str]()
-            for side, sign in ((halves[at], 1.0), (others, -1.0)):
-                for word, n in Counter(w for each in side for w in each).items():
+            for side, sign in ((halves[code], 1.0), (other, -1.0)):
+                for word, n in Counter(w for bag in side for w in bag).items():
                     shares[word] += sign * n / len(side)  # type: ignore[assignment]
             for word, d in shares.items():
                 sums[i][word] += d
@@ -236,49 +236,49 @@ def _discordant(
     yield from zip(sums, squares, strict=True)
 
 
-def _proposed(texts: MatchedTexts, chosen: Sequence[int]) -> list[tuple[str, int]]:
+def _proposed(texts: MatchedTexts, numbers: Sequence[int]) -> list[tuple[str, int]]:
     """Words with the contrast of groups that they differ in, furthest from chance first."""
     ranked = []
-    for i, (total, square) in enumerate(_discordant(texts, chosen)):
+    for i, (total, square) in enumerate(_discordant(texts, numbers)):
         for word, n in square.items():
             z = total[word] / math.sqrt(n) if n >= FEWEST else 0.0
             if abs(z) >= LEAST:
                 ranked.append((-abs(z), word, i, float(total[word])))
     ranked.sort()
     idle = texts.idle - {NAME}  # how a text greets or opens is none of its name alone
-    kept: list[tuple[str, int]] = []
+    proposals: list[tuple[str, int]] = []
     unmasked: list[tuple[str, int]] = []
     telling: list[tuple[set[str], int, float]] = []
     for _, word, i, d in ranked:
         if word.startswith(_UNMASKED):
             unmasked.append((word, i))
             continue
-        own = set(word.removeprefix(OPENING).split()) - idle
+        tokens = set(word.removeprefix(OPENING).split()) - idle
         # One that shares a word with a better one, and differs about as often, says the same.
-        same = (j == i and own & held and abs(d - other) < _ALIKE * abs(other)
-                for held, j, other in telling)  # fmt: skip
-        if own and word != NAME and not any(same):
-            kept.append((word, i))
-            telling.append((own, i, d))
-        if len(kept) == PROPOSED:
+        same = (j == i and tokens & earlier and abs(d - other) < _ALIKE * abs(other)
+                for earlier, j, other in telling)  # fmt: skip
+        if tokens and word != NAME and not any(same):
+            proposals.append((word, i))
+            telling.append((tokens, i, d))
+        if len(proposals) == PROPOSED:
             break
-    return kept + unmasked[:_FEW]
+    return proposals + unmasked[:_FEW]
 
 
 def _tested(
     texts: MatchedTexts,
-    chosen: Sequence[int],
+    numbers: Sequence[int],
     proposed: Sequence[tuple[str, int]],
     model: str,
     scope: Scope,
 ) -> Iterator[Estimate]:
     """The difference in the share of answers that have each word."""
-    every = texts.sets
-    compared = contrasts(every)
+    sets = texts.sets
+    compared = contrasts(sets)
     place = {word: i for i, word in enumerate(dict.fromkeys(word for word, _ in proposed))}
-    share = np.full((len(place), len(chosen), len(every.groups)), np.nan)
-    row = {number: i for i, number in enumerate(chosen)}
-    for number, halves in texts.halves(chosen):
+    share = np.full((len(place), len(numbers), len(sets.groups)), np.nan)
+    row = {number: i for i, number in enumerate(numbers)}
+    for number, halves in texts.halves(numbers):
         for half, answers in halves.items():
             share[:, row[number], half] = 0.0
             for answer in answers:
@@ -287,20 +287,20 @@ def _tested(
     columns = [within_sets(share[place[word]], compared[i][1]) for word, i in proposed]
     if not columns:
         return
-    groups = [{every.attribute: compared[i][0]} for _, i in proposed]
-    sums = source_sums(every, np.array(chosen), np.stack(columns, axis=1), groups)
+    groups = [{sets.attribute: compared[i][0]} for _, i in proposed]
+    sums = source_sums(sets, np.array(numbers), np.stack(columns, axis=1), groups)
     ends = [(compared[i][1], place[word]) for word, i in proposed]
-    counts = [(np.nansum(share[w, :, at]), np.nansum(np.delete(share[w], at, 1))) for at, w in ends]
+    counts = [(np.nansum(share[w, :, j]), np.nansum(np.delete(share[w], j, 1))) for j, w in ends]
 
     exchanged = exchange_fields(sums, scope, "words", model)
-    fixed = _in_these_requests(every, chosen, proposed, share, (columns, place), scope)
-    found = replace(sums.means(scope), fixed=fixed)
+    fixed = _in_these_requests(sets, numbers, proposed, share, (columns, place), scope)
+    means = replace(sums.means(scope), fixed=fixed)
 
     strata = [{"model": model, **_named(word), "part": ALL} for word, _ in proposed]
 
     def own(i: int) -> Mapping[str, Any]:
         details = dict(zip((FIRST, SECOND), map(float, counts[i]), strict=True))
-        details[UNITS + sums.cluster] = float(found.n_clusters[i])
+        details[UNITS + sums.cluster] = float(means.n_clusters[i])
         fields = {**exchanged(i), "strata": strata[i], "details": details}
         if strata[i]["kind"] == UNMASKED_WORD:
             fields |= {
@@ -311,29 +311,29 @@ def _tested(
             }
         return fields
 
-    shared: dict[str, Any] = {"statistic": "difference", "strata": {}, "n_texts": 2 * len(chosen)}
-    yield from with_scores(estimates_of(PAIR_WORDS, sums, found, scope, own, **shared))
+    shared: dict[str, Any] = {"statistic": "difference", "strata": {}, "n_texts": 2 * len(numbers)}
+    yield from with_scores(estimates_of(PAIR_WORDS, sums, means, scope, own, **shared))
 
 
 def _in_these_requests(
-    every: MatchedSets,
-    chosen: Sequence[int],
+    sets: MatchedSets,
+    numbers: Sequence[int],
     proposed: Sequence[tuple[str, int]],
     share: FloatArray,
     columns: tuple[Sequence[FloatArray], Mapping[str, int]],
     scope: Scope,
 ) -> FixedBounds:
     """What is known of words in these very requests."""
-    (differences, place), n_answers = columns, every.n_answers[chosen]
+    (differences, place), n_answers = columns, sets.n_answers[numbers]
     within = np.nansum(n_answers * share * (1.0 - share), axis=2)  # a word stands there or not
     df = np.maximum(n_answers - 1, 0).sum(1).astype(np.float64)
-    compared, noise = contrasts(every), []
+    compared, noise = contrasts(sets), []
     for (word, i), d in zip(proposed, differences, strict=True):
         scatter = within[place[word]], df
         noise.append(noise_of(n_answers, compared[i][1], scatter, d))
     d = np.stack(differences, axis=1)
     free = np.broadcast_to(df[:, np.newaxis], d.shape)
-    return infer_fixed_means(d, every.source[chosen], np.stack(noise, axis=1), free, scope.level)
+    return infer_fixed_means(d, sets.source[numbers], np.stack(noise, axis=1), free, scope.level)
 
 
 def _named(word: str) -> dict[str, str]:
