@@ -30,7 +30,7 @@ def test_names_pronouns_and_prompt_numbers_make_no_blocks():
     name = gender * 100 + np.arange(n) % 7 + 50 * gender
     columns = {"gender": gender, "name": name, "pronoun": gender, "number": np.arange(n)}
     columns |= {"job": job, "age": age, "task": np.zeros(n)}
-    found = find_blocks(columns, gender, moved=["gender"])
+    found = find_blocks(columns, gender, skip=["gender"])
     assert not found.reason
     assert found.columns == ("job", "age")
     assert set(found.left_out) == {"name", "pronoun", "number"}

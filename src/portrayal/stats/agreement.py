@@ -132,8 +132,8 @@ def specific_agreement(counts: npt.ArrayLike, weights: npt.ArrayLike | None = No
     """
     counts, weights = _checked(counts, weights)
     n = counts.sum(-1, keepdims=True)
-    others = np.where(n >= 2, counts * (n - 1), 0.0)
-    return divide(weights @ (counts * np.maximum(counts - 1, 0)), weights @ others)
+    pairs = np.where(n >= 2, counts * (n - 1), 0.0)
+    return divide(weights @ (counts * np.maximum(counts - 1, 0)), weights @ pairs)
 
 
 def beyond_chance(observed: npt.ArrayLike, chance: npt.ArrayLike) -> FloatArray:

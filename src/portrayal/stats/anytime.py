@@ -113,7 +113,7 @@ def latest_change(parts: npt.ArrayLike, size: npt.ArrayLike, need: float | None 
     within = np.einsum("t,tgk->k", n / n_prompts, (y - rounds[:, np.newaxis]) ** 2)
     log_e, change = _evidence(rounds, within, n, n_prompts)
     best = np.argmax(log_e, axis=0)
-    at = best, np.arange(k)
+    best_start = best, np.arange(k)
     moves = within + np.einsum("t,tk->k", n, rounds**2) > _NONE
     endless = np.full(k, np.inf)
     low, high, findable = -endless, endless, endless
@@ -123,8 +123,8 @@ def latest_change(parts: npt.ArrayLike, size: npt.ArrayLike, need: float | None 
         centre, half = _half(rounds, within, n, n_prompts, best, need)
         low, high = np.where(moves, centre - half, low), np.where(moves, centre + half, high)
         findable = np.where(moves, findable, np.inf)
-    e = np.where(moves, np.exp(np.minimum(log_e[at], 700.0)), 0.0)
-    return Look(best + 1, change[at], e, low, high, findable)
+    e = np.where(moves, np.exp(np.minimum(log_e[best_start], 700.0)), 0.0)
+    return Look(best + 1, change[best_start], e, low, high, findable)
 
 
 def _evidence(
@@ -137,26 +137,26 @@ def _evidence(
     # Half of the numerator expects rounds that vary by their texts alone.
     prior = np.log(np.concatenate([[0.5], np.full(_STEPS, 0.5 / _STEPS)]))[:, np.newaxis]
     w = 1.0 / variance
-    every = w.sum(1)
+    total_weight = w.sum(1)
     sums = np.cumsum(w[:, :, np.newaxis] * rounds, axis=1)
-    q = np.einsum("gt,tk->gk", w, rounds**2) - sums[:, -1] ** 2 / every[:, np.newaxis]
+    q = np.einsum("gt,tk->gk", w, rounds**2) - sums[:, -1] ** 2 / total_weight[:, np.newaxis]
     # Relative to the sum of squares of texts alone, so that powers stay in range.
     total = np.maximum(within + np.maximum(q[0], 0.0), _NONE)
-    scaled = -0.5 * np.log(variance).sum(1) - 0.5 * np.log(every)
+    scaled = -0.5 * np.log(variance).sum(1) - 0.5 * np.log(total_weight)
     power = 0.5 * n_prompts * (n_rounds - 1)
-    left = within + np.maximum(q, 0.0)
-    null = scaled[:, np.newaxis] - power * np.log(np.maximum(left, 1e-300) / total)
+    residual = within + np.maximum(q, 0.0)
+    null = scaled[:, np.newaxis] - power * np.log(np.maximum(residual, 1e-300) / total)
     old = np.cumsum(w, axis=1)[:, :-1]
-    new = every[:, np.newaxis] - old
-    precision = old * new / every[:, np.newaxis]
+    new = total_weight[:, np.newaxis] - old
+    precision = old * new / total_weight[:, np.newaxis]
     change = (sums[:, -1:] - sums[:, :-1]) / new[:, :, None] - sums[:, :-1] / old[:, :, None]
     explained = precision[:, :, None] * change**2
     tau = np.arange(1.0, n_rounds)[:, np.newaxis]
     mixed = []
     for r in EXPECTED:
         grown = 1.0 + r**2 * precision
-        rest = left[:, np.newaxis] - ((grown - 1.0) / grown)[:, :, None] * explained
-        free = -0.5 * np.log(grown)[:, :, None] - power * np.log(np.maximum(rest, 1e-300) / total)
+        errors = residual[:, np.newaxis] - ((grown - 1.0) / grown)[:, :, None] * explained
+        free = -0.5 * np.log(grown)[:, :, None] - power * np.log(np.maximum(errors, 1e-300) / total)
         mixed.append(free + (scaled[:, np.newaxis] + prior)[:, :, None] - np.log(len(EXPECTED)))
     log_e = logsumexp(np.concatenate(mixed), axis=0) - null.max(0)
     # Rounds that are exchanged within prompts by chance never say more than their arrangements.
@@ -182,9 +182,9 @@ def _half(
     residual = rounds - since * centre
 
     def enough(half: FloatArray) -> BoolArray:
-        moved = residual + since * half
-        moved = moved - np.einsum("t,tk->k", n, moved) / n.sum()
-        log_e = _evidence(moved, within, n, n_prompts)[0][start, columns]
+        shifted = residual + since * half
+        shifted = shifted - np.einsum("t,tk->k", n, shifted) / n.sum()
+        log_e = _evidence(shifted, within, n, n_prompts)[0][start, columns]
         return np.asarray(log_e >= np.log(need))
 
     if not weight.any():

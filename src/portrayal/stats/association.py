@@ -92,14 +92,14 @@ class PairCounts:
     def __post_init__(self) -> None:
         """Refuse counts that cannot be."""
         cells = (self.both, self.group, self.attribute, self.total)
-        if self.both.ndim != 2 or len({each.shape for each in cells}) != 1:
+        if self.both.ndim != 2 or len({cell.shape for cell in cells}) != 1:
             raise ValueError(
                 "the four counts need one shape (n_prompts, k); got "
-                f"{', '.join(str(each.shape) for each in cells)}."
+                f"{', '.join(str(cell.shape) for cell in cells)}."
             )
         neither = self.total - self.group - self.attribute + self.both
-        apart = (self.both, self.group - self.both, self.attribute - self.both, neither)
-        if any(bool(np.any(~(each >= 0) | np.isinf(each))) for each in apart):
+        disjoint = (self.both, self.group - self.both, self.attribute - self.both, neither)
+        if any(bool(np.any(~(count >= 0) | np.isinf(count))) for count in disjoint):
             raise ValueError("texts with both, one and neither must each be finite and 0 or more.")
 
     @property
@@ -118,8 +118,8 @@ class PairCounts:
         """Hypergeometric variance of the texts with both, given the other counts."""
         n = self.total
         safe = np.where(n > 1, n * (n - 1.0), 1.0)
-        found = self.expected * (n - self.group) * (n - self.attribute) / safe
-        return np.asarray(np.where(n > 1, found, 0.0))
+        variance = self.expected * (n - self.group) * (n - self.attribute) / safe
+        return np.asarray(np.where(n > 1, variance, 0.0))
 
 
 @dataclass(frozen=True)
@@ -195,49 +195,49 @@ def infer_lifts(counts: PairCounts, level: float) -> Lifts:
     """
     within = _varies(counts.group, counts.total) & _varies(counts.attribute, counts.total)
     sides = [np.flatnonzero(within), np.flatnonzero(~within)]
-    found = [
-        infer(PairCounts(*(each[:, at] for each in vars(counts).values())), level)
-        for infer, at in zip((within_lifts, overall_lifts), sides, strict=True)
+    parts = [
+        infer(PairCounts(*(cells[:, columns] for cells in vars(counts).values())), level)
+        for infer, columns in zip((within_lifts, overall_lifts), sides, strict=True)
     ]
     order = np.argsort(np.concatenate(sides))
-    chosen = {
-        name: np.concatenate([getattr(each, name) for each in found])[order]
-        for name in vars(found[0])
+    fields = {
+        name: np.concatenate([getattr(part, name) for part in parts])[order]
+        for name in vars(parts[0])
     }
     both, group, attribute, total = counts.sums
-    chosen["by_prompts"] = lift(counts.expected.sum(0), group, attribute, total)
-    chosen["overall"] = lift(both, group, attribute, total)
-    return Lifts(**{**chosen, "within": within})
+    fields["by_prompts"] = lift(counts.expected.sum(0), group, attribute, total)
+    fields["overall"] = lift(both, group, attribute, total)
+    return Lifts(**{**fields, "within": within})
 
 
 def _varies(counts: FloatArray, total: FloatArray) -> BoolArray:
     """Whether enough of the texts that are counted share their prompt with others that are not."""
-    held = np.where(counts < total, counts, 0.0).sum(0)
-    return np.asarray((held > 0) & (held >= CROSSED * counts.sum(0) - _NOTHING))
+    crossed = np.where(counts < total, counts, 0.0).sum(0)
+    return np.asarray((crossed > 0) & (crossed >= CROSSED * counts.sum(0) - _NOTHING))
 
 
 def within_lifts(counts: PairCounts, level: float) -> Lifts:
     """Infer lifts within prompts, as `infer_lifts` does where the design allows."""
     spread = counts.variance
-    here = spread > _NOTHING
+    varies = spread > _NOTHING
     x, e, a = (
-        np.where(here, each, 0.0) for each in (counts.both, counts.expected, counts.attribute)
+        np.where(varies, cells, 0.0) for cells in (counts.both, counts.expected, counts.attribute)
     )
-    both, expected, having, variance = x.sum(0), e.sum(0), a.sum(0), (spread * here).sum(0)
-    value, n_prompts = divide(both, expected), here.sum(0)
+    both, expected, having, variance = x.sum(0), e.sum(0), a.sum(0), (spread * varies).sum(0)
+    value, n_prompts = divide(both, expected), varies.sum(0)
     share, null = divide(both, having), divide(expected, having)
     one = np.ones_like(share)
     size = divide(null * (1.0 - null) * having**2, variance)
     texts = Evidence(share, size, one, 0.0 * one, one, one * (1.0 + 1e-9), 0.5, 0.0)
-    known, some = n_prompts > 1, both > 0
-    prompts = infer_means(x - e, here.astype(np.float64), level)
-    p = np.where(known, np.fmax(evidence_p(texts, null), prompts.p), np.nan)
-    log_value, apart = np.log(np.where(some, value, 1.0)), np.abs(value - 1.0) > _NOTHING
-    scale = np.where(apart, divide(log_value, np.where(apart, value - 1.0, 1.0)), 1.0)
+    enough, some = n_prompts > 1, both > 0
+    prompts = infer_means(x - e, varies.astype(np.float64), level)
+    p = np.where(enough, np.fmax(evidence_p(texts, null), prompts.p), np.nan)
+    log_value, differs = np.log(np.where(some, value, 1.0)), np.abs(value - 1.0) > _NOTHING
+    scale = np.where(differs, divide(log_value, np.where(differs, value - 1.0, 1.0)), 1.0)
     linear = (prompts.high - prompts.low) / 2.0 * divide(n_prompts, expected)
     error = linear * scale
-    moved = divide(x, np.where(some, both, 1.0)) - divide(e, expected)
-    logs = infer_influences(log_value, np.where(known & some, moved, 0.0), (e,), level)
+    influence = divide(x, np.where(some, both, 1.0)) - divide(e, expected)
+    logs = infer_influences(log_value, np.where(enough & some, influence, 0.0), (e,), level)
     above = value > 1.0
     near_low = np.exp(np.where(above, log_value - error, logs.low))
     near_high = np.exp(np.where(above, logs.high, log_value + error))
@@ -248,17 +248,17 @@ def within_lifts(counts: PairCounts, level: float) -> Lifts:
     high = np.fmax(high, near_high)
     low, high = (np.where(np.isnan(p), np.nan, bound) for bound in (low, high))
     half = normal_quantile(level) * divide(np.sqrt(variance), expected)
-    reason = _reason(counts, [(~known, ONE_PROMPT), (np.isnan(p), NO_SPREAD)])
+    reason = _reason(counts, [(~enough, ONE_PROMPT), (np.isnan(p), NO_SPREAD)])
     return Lifts(
         value=value,
         low=low,
         high=high,
         p=np.where(reason == "", p, np.nan),
         n_clusters=n_prompts,
-        carriers=effective_number(spread * here),
+        carriers=effective_number(spread * varies),
         df=prompts.df,
         reason=reason,
-        within=known,
+        within=enough,
         overall=value,
         by_prompts=one,
         null_low=np.maximum(1.0 - half, 0.0),
@@ -287,8 +287,8 @@ def overall_lifts(counts: PairCounts, level: float) -> Lifts:
     )
     share = divide(group, total)
     low, high = (divide(bound, share) for bound in evidence_interval(evidence, level))
-    known = (n_prompts > 1) & np.isfinite(value)
-    low, high = (np.where(known, bound, np.nan) for bound in (low, high))
+    estimable = (n_prompts > 1) & np.isfinite(value)
+    low, high = (np.where(estimable, bound, np.nan) for bound in (low, high))
     tail = (1.0 - level) / 2.0
     end = divide(total, np.where(group > 0, group, np.nan))
     inverted = _bound(above, tail, value, 0.0 * value), _bound(above, 1.0 - tail, value, end)
@@ -321,12 +321,12 @@ def _permuted(counts: PairCounts) -> tuple[Callable[[FloatArray], FloatArray], F
     the binomial's variance, as a p near 0 says little of the spread. Texts are exchanged within
     prompts, h of them with both beyond what is expected. Variances and third moments add up.
     """
-    here = counts.total > 0
-    n, n_prompts = np.where(here, counts.total, 1.0), here.sum(0)
+    nonempty = counts.total > 0
+    n, n_prompts = np.where(nonempty, counts.total, 1.0), nonempty.sum(0)
     _, group, attribute, total = counts.sums
-    base, others = divide(attribute, total), 1.0 - divide(group, total)
-    others = np.where(others > 0, others, np.nan)
-    f = np.where(here, counts.group / n, 0.0)
+    base, outside = divide(attribute, total), 1.0 - divide(group, total)
+    outside = np.where(outside > 0, outside, np.nan)
+    f = np.where(nonempty, counts.group / n, 0.0)
     spread, inside = counts.variance, counts.both - counts.expected
     skew = spread * (n - 2 * counts.group) * (n - 2 * counts.attribute)
     skew = np.where(n > 2, divide(skew, np.where(n > 2, n * (n - 2), 1.0)), 0.0).sum(0)
@@ -334,22 +334,22 @@ def _permuted(counts: PairCounts) -> tuple[Callable[[FloatArray], FloatArray], F
     more = np.where(n_prompts > 2, n_prompts / np.maximum(n_prompts - 2.0, 1.0), 0.0)
 
     def centred(x: FloatArray) -> FloatArray:
-        x = np.where(here, x, 0.0)
-        return np.asarray(np.where(here, x - divide(x.sum(0), n_prompts), 0.0))
+        x = np.where(nonempty, x, 0.0)
+        return np.asarray(np.where(nonempty, x - divide(x.sum(0), n_prompts), 0.0))
 
     def moments(theta: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Difference, variance and third moment; NaN where nothing varies."""
-        p = base * (1.0 + (theta - 1.0) * (f + others - 1.0) / others)
-        h = inside - (theta - 1.0) * counts.group * base * (1.0 - f) / others
+        p = base * (1.0 + (theta - 1.0) * (f + outside - 1.0) / outside)
+        h = inside - (theta - 1.0) * counts.group * base * (1.0 - f) / outside
         q = np.clip(p, 0.0, 1.0)
         unit = np.sqrt((q + base) * (2.0 - q - base)) / 2.0
         unit = np.where(unit > 0, unit, np.nan)
         c, d = centred(f * unit), centred(divide(counts.attribute - counts.total * p, unit))
-        own = np.where(spread > _NOTHING, h**2, 0.0).sum(0)
-        variance = np.maximum(spread.sum(0), own) + (c**2).sum(0) * (d**2).sum(0) / degrees
+        squares = np.where(spread > _NOTHING, h**2, 0.0).sum(0)
+        variance = np.maximum(spread.sum(0), squares) + (c**2).sum(0) * (d**2).sum(0) / degrees
         third = (c**3).sum(0) * (d**3).sum(0) * more / degrees + skew
-        known = (variance > _NOTHING) & np.isfinite(variance)
-        return (c * d).sum(0) + h.sum(0), np.where(known, variance, np.nan), third
+        positive = (variance > _NOTHING) & np.isfinite(variance)
+        return (c * d).sum(0) + h.sum(0), np.where(positive, variance, np.nan), third
 
     def above(theta: FloatArray) -> FloatArray:
         gap, variance, third = moments(theta)
@@ -363,26 +363,29 @@ def _bound(
 ) -> FloatArray:
     """The lift between the value and `end` at which `above` is `tail`; `end` where it is not."""
     inside, outside, way = value, end, np.where(end > value, -1.0, 1.0)
-    held = way * (above(end) - tail) >= 0
+    end_holds = way * (above(end) - tail) >= 0
     for _ in range(_HALVINGS):
         middle = (inside + outside) / 2.0
-        kept = way * (above(middle) - tail) >= 0
-        inside, outside = np.where(kept, middle, inside), np.where(kept, outside, middle)
-    return np.where(np.isnan(above(value)), np.nan, np.where(held, end, inside))
+        holds = way * (above(middle) - tail) >= 0
+        inside, outside = (
+            np.where(holds, middle, inside),
+            np.where(holds, outside, middle),
+        )
+    return np.where(np.isnan(above(value)), np.nan, np.where(end_holds, end, inside))
 
 
 def _fewest(n: npt.NDArray[np.int64], k: npt.NDArray[np.int64], inner: BoolArray) -> FloatArray:
     """Two over the number of ways to choose k of n prompts; 0 where texts of a prompt vary too."""
     ways = [lgamma(m + 1) - lgamma(j + 1) - lgamma(m - j + 1) for m, j in zip(n, k, strict=True)]
-    found = np.minimum(1.0, np.exp(log(2.0) - np.minimum(np.array(ways, dtype=np.float64), 700.0)))
-    return np.where(inner, 0.0, found)
+    p = np.minimum(1.0, np.exp(log(2.0) - np.minimum(np.array(ways, dtype=np.float64), 700.0)))
+    return np.where(inner, 0.0, p)
 
 
 def _reason(counts: PairCounts, more: list[tuple[BoolArray, str]]) -> npt.NDArray[np.str_]:
     _, group, attribute, total = counts.sums
     all_units = (group >= total) | (attribute >= total)
     checks = [(group <= 0, NO_UNITS), (attribute <= 0, NO_ATTRIBUTE), (all_units, ALL_UNITS), *more]
-    return np.select([fails for fails, _ in checks], [why for _, why in checks], default="")
+    return np.select([fails for fails, _ in checks], [reason for _, reason in checks], default="")
 
 
 def fisher_p(
@@ -421,12 +424,12 @@ def fisher_p(
     cells = np.broadcast_arrays(
         *(np.asarray(x, np.float64) for x in (both, group, attribute, total))
     )
-    if any(bool(np.any(each != np.rint(each))) for each in cells):
+    if any(bool(np.any(cell != np.rint(cell))) for cell in cells):
         raise ValueError("Fisher's exact test needs whole numbers of texts.")
-    flat = [each.ravel() for each in cells]
-    PairCounts(*(each[np.newaxis] for each in flat))
-    found = [
+    flat = [cell.ravel() for cell in cells]
+    PairCounts(*(cell[np.newaxis] for cell in flat))
+    p = [
         chance_p(x, *count_by_chance(n, a, g))
         for x, g, a, n in np.stack(flat).T.astype(int).tolist()
     ]
-    return np.array(found, dtype=np.float64).reshape(cells[0].shape)
+    return np.array(p, dtype=np.float64).reshape(cells[0].shape)

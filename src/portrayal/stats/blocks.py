@@ -55,7 +55,7 @@ class Blocks:
 
 
 def find_blocks(
-    columns: Mapping[str, npt.ArrayLike], cell: npt.ArrayLike, moved: Sequence[str] = ()
+    columns: Mapping[str, npt.ArrayLike], cell: npt.ArrayLike, skip: Sequence[str] = ()
 ) -> Blocks:
     """Find the blocks of texts whose prompts are alike but for the group.
 
@@ -65,13 +65,13 @@ def find_blocks(
         Codes or labels of the strata of each text by name, shape (n_texts,) each.
     cell
         Code of the group of each text, all group columns crossed, shape (n_texts,).
-    moved
+    skip
         Columns that are part of the group: the group columns themselves, and the name.
 
     Returns
     -------
     Blocks
-        Texts of one block agree in every column but `moved` and those that go with the group: a
+        Texts of one block agree in every column but `skip` and those that go with the group: a
         column is left out where fewer than half of the texts have a value that occurs with two
         groups, as that of a pronoun, of a name or of a prompt's number does not.
 
@@ -84,14 +84,14 @@ def find_blocks(
     --------
     >>> gender, job = np.tile([0, 1], 6), np.repeat([0, 1, 2, 3, 4, 5], 2)
     >>> columns = {"gender": gender, "pronoun": gender + 7, "job": job}
-    >>> found = find_blocks(columns, gender, moved=["gender"])
+    >>> found = find_blocks(columns, gender, skip=["gender"])
     >>> found.columns, found.left_out, found.code.tolist()
     (('job',), ('pronoun',), [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5])
     """
     group = np.asarray(cell, dtype=np.int64)
-    known = {name: _codes(name, labels, len(group)) for name, labels in columns.items()}
-    asked = {name: code for name, code in known.items() if name not in moved}
-    used = {name: code for name, code in asked.items() if _crossed(code, group) >= SHARED}
+    codes = {name: _codes(name, labels, len(group)) for name, labels in columns.items()}
+    candidates = {name: code for name, code in codes.items() if name not in skip}
+    used = {name: code for name, code in candidates.items() if _crossed(code, group) >= SHARED}
     code = _joined(list(used.values()), len(group))
     crossed, n_blocks = _crossed(code, group), len(np.unique(code))
     reason = ""
@@ -102,8 +102,8 @@ def find_blocks(
         reason = f"{crossed:.0%} of the texts in blocks with two groups, where half are needed"
     return Blocks(
         code=code,
-        columns=tuple(name for name, each in used.items() if len(np.unique(each)) > 1),
-        left_out=tuple(name for name in asked if name not in used),
+        columns=tuple(name for name, column in used.items() if len(np.unique(column)) > 1),
+        left_out=tuple(name for name in candidates if name not in used),
         crossed=crossed,
         reason=reason,
     )
@@ -214,7 +214,7 @@ def crossed_differences(
     y, n, first, second = _sides(total, count, pairs)
     blocks, code = np.unique(ways[1], return_inverse=True)
     sides = [(y[:, side], n[:, side]) for side in (first, second)]
-    (x, a), (z, b) = ([sums_by(code, len(blocks), each) for each in side] for side in sides)
+    (x, a), (z, b) = ([sums_by(code, len(blocks), sums) for sums in side] for side in sides)
     both = (a > 0) & (b > 0)
     weight = np.where(both, a * b / np.where(both, a + b, 1.0), 0.0)
     part, other = (weight / np.where(both, size, 1.0) for size in (a, b))
@@ -223,8 +223,8 @@ def crossed_differences(
     level_of = divide_or_zero(x - value * a + z, a + b)[code]
     (x, a), (z, b) = sides
     totals = part[code] * a, other[code] * b
-    moved = part[code] * (x - (level_of + value) * a) - other[code] * (z - level_of * b)
-    return infer_crossed(value, divide(moved, weight.sum(0)), totals, ways, level)
+    influence = part[code] * (x - (level_of + value) * a) - other[code] * (z - level_of * b)
+    return infer_crossed(value, divide(influence, weight.sum(0)), totals, ways, level)
 
 
 def _crossed(code: IntArray, cell: IntArray) -> float:
@@ -243,8 +243,8 @@ def _sides(
     y, n = np.asarray(total, dtype=np.float64), np.asarray(count, dtype=np.float64)
     if y.ndim != 2 or y.shape != n.shape:
         raise ValueError(f"sums need one shape (n_clusters, n_groups); got {y.shape}, {n.shape}.")
-    chosen = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
-    return y, n, chosen[:, 0], chosen[:, 1]
+    index = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+    return y, n, index[:, 0], index[:, 1]
 
 
 def _codes(name: str, labels: npt.ArrayLike, n: int) -> IntArray:

@@ -140,10 +140,10 @@ def infer_shares(
         [n.sum(0) <= 0, clusters < 2, ~inside], [NO_UNITS, ONE_PROMPT, NO_NULL], default=""
     )
     # One prompt has a share and nothing else: no posterior need be computed to say so.
-    known = (clusters >= 2) & (n.sum(0) > 0)
-    low, high, p = (np.full(known.shape, np.nan) for _ in range(3))
-    low[known], high[known] = evidence_interval(evidence.of(known), level)
-    p[known] = evidence_p(evidence.of(known), np.where(inside, tested, np.nan)[known])
+    estimable = (clusters >= 2) & (n.sum(0) > 0)
+    low, high, p = (np.full(estimable.shape, np.nan) for _ in range(3))
+    low[estimable], high[estimable] = evidence_interval(evidence.of(estimable), level)
+    p[estimable] = evidence_p(evidence.of(estimable), np.where(inside, tested, np.nan)[estimable])
     low, high = agree(low, high, tested, p, level)
     return Clustered(
         value=evidence.share,
@@ -225,23 +225,23 @@ def infer_fixed_means(
     >>> [round(float(x[0]), 3) for x in (low, high, p)]
     [0.796, 1.204, 0.0]
     """
-    known = ~np.isnan(value)
-    n, x = known.sum(0), np.where(known, value, 0.0)
+    present = ~np.isnan(value)
+    n, x = present.sum(0), np.where(present, value, 0.0)
     mean, codes = divide(x.sum(0), n), np.unique(cluster, return_inverse=True)[1]
     total, count = (
-        sums_by(codes, int(codes.max(initial=-1)) + 1, each) for each in (x, known * 1.0)
+        sums_by(codes, int(codes.max(initial=-1)) + 1, sums) for sums in (x, present * 1.0)
     )
-    off = np.where(known, x - divide_or_zero(total, count)[codes], 0.0)
+    off = np.where(present, x - divide_or_zero(total, count)[codes], 0.0)
     free = np.maximum(count - 1.0, 0.0).sum(0)
     # A few clusters of two units say little of what chance does to all the others.
     free = np.where(2.0 * free >= n, free, np.nan)
     variance = divide(divide((off * off).sum(0), free), n)
     # Answers to one request tell more of chance than other requests of the same source do.
-    answered = (~np.isnan(noise) | ~known).all(0)
-    own = np.where(known, np.nan_to_num(noise), 0.0)
-    squares = divide_or_zero(own**2, np.where(known, df, 1.0)).sum(0)
-    free = np.where(answered, divide(own.sum(0) ** 2, squares), free)
-    variance = np.where(answered, divide(own.sum(0), n.astype(np.float64) ** 2), variance)
+    answered = (~np.isnan(noise) | ~present).all(0)
+    variances = np.where(present, np.nan_to_num(noise), 0.0)
+    squares = divide_or_zero(variances**2, np.where(present, df, 1.0)).sum(0)
+    free = np.where(answered, divide(variances.sum(0) ** 2, squares), free)
+    variance = np.where(answered, divide(variances.sum(0), n.astype(np.float64) ** 2), variance)
     error = np.sqrt(np.where((variance > 0) & (free > 0), variance, np.nan))
     half = t_isf((1.0 - level) / 2.0, free) * error
     return mean - half, mean + half, 2.0 * t_sf(np.abs(mean) / error, free)
@@ -311,8 +311,8 @@ def infer_ratios(upper: Sums, lower: Sums, level: float, null: npt.ArrayLike = 1
     low, high = (divide(x, (1 - x) * odds) for x in evidence_interval(evidence, level))
     tested = np.broadcast_to(np.asarray(null, dtype=np.float64), evidence.share.shape)
     positive = (tested > 0) & np.isfinite(tested)
-    at = np.where(positive, tested * odds, np.nan)
-    p = evidence_p(evidence, at / (1 + at))
+    odds_tested = np.where(positive, tested * odds, np.nan)
+    p = evidence_p(evidence, odds_tested / (1 + odds_tested))
     clusters = ((n > 0) & (m > 0)).sum(0)
     carriers = effective_number(a + b)
     checks = [
@@ -322,10 +322,10 @@ def infer_ratios(upper: Sums, lower: Sums, level: float, null: npt.ArrayLike = 1
         (carriers < FEWEST_CARRIERS, TOO_FEW),
         (~positive, NO_NULL),
     ]
-    reason = np.select([fails for fails, _ in checks], [why for _, why in checks], default="")
+    reason = np.select([fails for fails, _ in checks], [reason for _, reason in checks], default="")
     p = np.where(reason == "", p, np.nan)
-    known = (clusters >= 2) & (evidence.share >= 0)
-    low, high = (np.where(known, bound, np.nan) for bound in (low, high))
+    bounded = (clusters >= 2) & (evidence.share >= 0)
+    low, high = (np.where(bounded, bound, np.nan) for bound in (low, high))
     low, high = agree(low, high, tested, p, level)
     value = divide(divide(a.sum(0), totals[0]), divide(b.sum(0), totals[1]))
     return Clustered(value, low, high, p, clusters, carriers, evidence.df, reason)
@@ -434,10 +434,10 @@ def infer_influences(
     [-0.484, 4.484, 0.074]
     """
     v, u = np.asarray(value, dtype=np.float64), np.asarray(influence, dtype=np.float64)
-    samples = [_sums("totals", each) for each in totals]
-    if v.shape != u.shape[1:] or any(each.shape != u.shape for each in samples):
+    samples = [_sums("totals", total) for total in totals]
+    if v.shape != u.shape[1:] or any(sample.shape != u.shape for sample in samples):
         raise ValueError(f"influences need the shape (n_prompts, k) of the totals; got {u.shape}.")
-    clusters = np.min([(each > 0).sum(0) for each in samples], axis=0)
+    clusters = np.min([(sample > 0).sum(0) for sample in samples], axis=0)
     return _t_result(v, u, samples, clusters, level, null)
 
 
@@ -489,23 +489,23 @@ def infer_crossed(
     ([2.75, -0.45, 5.95], array([3]))
     """
     v, u = np.asarray(value, dtype=np.float64), np.asarray(influence, dtype=np.float64)
-    samples = [_sums("totals", each) for each in totals]
+    samples = [_sums("totals", total) for total in totals]
     pairs = np.stack([np.asarray(way, dtype=np.int64) for way in ways], axis=1)
     both = np.unique(pairs, axis=0, return_inverse=True)[1].reshape(-1)
     errors, freedoms, clusters = [], [], []
     for way in (*pairs.T, both):
         names, code = np.unique(way, return_inverse=True)
-        moved, *sizes = (sums_by(code, len(names), each) for each in (u, *samples))
+        influences, *sizes = (sums_by(code, len(names), sums) for sums in (u, *samples))
         clusters.append(np.min([(size > 0).sum(0) for size in sizes], axis=0))
-        apart = np.sum([size > 0 for size in sizes], axis=0).max(0) < 2
-        joint, joint_df = clustered_variance(moved, sizes)
-        parts = [clustered_variance(np.where(size > 0, moved, 0.0), [size]) for size in sizes]
-        alone = np.sum([error for error, _ in parts], axis=0)
-        welch = divide(alone**2, np.sum([divide(e**2, df) for e, df in parts], axis=0))
-        errors.append(np.where(apart, alone, joint))
-        freedoms.append(np.where(apart, welch, joint_df))
-    found = two_way_variance(errors, freedoms)
-    return _t_of(v, *found, np.min(clusters[:2], axis=0), samples, level, null)
+        disjoint = np.sum([size > 0 for size in sizes], axis=0).max(0) < 2
+        joint, joint_df = clustered_variance(influences, sizes)
+        parts = [clustered_variance(np.where(size > 0, influences, 0.0), [size]) for size in sizes]
+        separate = np.sum([error for error, _ in parts], axis=0)
+        welch = divide(separate**2, np.sum([divide(e**2, df) for e, df in parts], axis=0))
+        errors.append(np.where(disjoint, separate, joint))
+        freedoms.append(np.where(disjoint, welch, joint_df))
+    squared_df = two_way_variance(errors, freedoms)
+    return _t_of(v, *squared_df, np.min(clusters[:2], axis=0), samples, level, null)
 
 
 def two_way_variance(
@@ -555,10 +555,10 @@ def clustered_variance(
     influence: FloatArray, totals: list[FloatArray]
 ) -> tuple[FloatArray, FloatArray]:
     """Clustered variance of estimates, and its degrees of freedom, shape (n_groups,) each."""
-    apart = np.stack([divide(1.0, total.sum(0)) for total in totals])
+    unit = np.stack([divide(1.0, total.sum(0)) for total in totals])
     kish = np.mean([divide((t**2).sum(0), t.sum(0)) for t in totals], axis=0)
     within = np.where(kish > 1, 0.1, 0.0)
-    factor, df = satterthwaite(totals, np.where(np.isfinite(apart), apart, np.nan), within)
+    factor, df = satterthwaite(totals, np.where(np.isfinite(unit), unit, np.nan), within)
     return divide((influence**2).sum(0), factor), df
 
 
@@ -576,13 +576,16 @@ def _t_of(
         raise ValueError(f"level must be a fraction between 0 and 1, such as 0.95; got {level!r}.")
     with np.errstate(invalid="ignore"):
         error = np.sqrt(squared)
-    known = (clusters > 1) & (error > FLAT * np.maximum(1.0, np.abs(value))) & np.isfinite(error)
-    error, freedom = np.where(known, error, np.nan), np.where(known, np.maximum(df, 1e-3), np.nan)
+    usable = (clusters > 1) & (error > FLAT * np.maximum(1.0, np.abs(value))) & np.isfinite(error)
+    error, freedom = (
+        np.where(usable, error, np.nan),
+        np.where(usable, np.maximum(df, 1e-3), np.nan),
+    )
     half = t_isf((1.0 - level) / 2.0, freedom) * error
     tested = np.broadcast_to(np.asarray(null, dtype=np.float64), value.shape)
     p = np.asarray(2.0 * t_sf(np.abs(value - tested) / error, freedom))
     low, high = agree(value - half, value + half, tested, p, level)
-    checks = [np.isnan(value), clusters < 2, ~known, np.isnan(tested)]
+    checks = [np.isnan(value), clusters < 2, ~usable, np.isnan(tested)]
     reason = np.select(checks, [NO_UNITS, ONE_PROMPT, NO_SPREAD, NO_NULL], default="")
     return Clustered(
         value=value,
@@ -591,7 +594,7 @@ def _t_of(
         p=p,
         n_clusters=clusters,
         carriers=effective_number(np.sum(totals, axis=0)),
-        df=np.where(known, df, 0.0),
+        df=np.where(usable, df, 0.0),
         reason=reason,
     )
 

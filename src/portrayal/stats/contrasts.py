@@ -203,7 +203,7 @@ class RatioScore:
         excess = np.abs(statistic) - critical
         first, never = (excess > 0).argmax(0), ~(excess > 0).any(0)
         grid = np.concatenate([[0.0], _GRID])
-        accepted, rejected = (start + side * _WIDEST * grid[at] for at in (first, first + 1))
+        accepted, rejected = (start + side * _WIDEST * grid[index] for index in (first, first + 1))
         # Bisection and false position (Illinois) in turn: the statistic is nearly straight.
         below, above = -critical, np.take_along_axis(excess, first[np.newaxis], 0)[0]
         for step in range(_REFINEMENTS):
@@ -565,9 +565,9 @@ def _of_normals(scores: FloatArray, within: FloatArray, n: FloatArray, df: Float
     furthest = normal_sizes(bound, df)
 
     def sizes(normal: FloatArray, rng: np.random.Generator) -> FloatArray:
-        drawn = normal @ weights
-        drawn += remainder * rng.standard_normal(drawn.shape)
-        return np.asarray(np.minimum(np.abs(drawn), furthest))
+        statistic = normal @ weights
+        statistic += remainder * rng.standard_normal(statistic.shape)
+        return np.asarray(np.minimum(np.abs(statistic), furthest))
 
     return sizes
 
@@ -620,8 +620,8 @@ def without_interaction(counts: FloatArray) -> FloatArray:
     for _ in range(_FITS):
         before = fitted
         for axis in range(3):
-            wanted, has = (x.sum(axis=axis, keepdims=True) for x in (counts, fitted))
-            fitted = fitted * divide_or_zero(wanted, has)
+            margin, has = (x.sum(axis=axis, keepdims=True) for x in (counts, fitted))
+            fitted = fitted * divide_or_zero(margin, has)
         if np.allclose(fitted, before, rtol=1e-9, atol=0.0):
             break
     return fitted

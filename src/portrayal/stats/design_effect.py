@@ -97,15 +97,15 @@ def share_evidence(count: FloatArray, total: FloatArray, squares: FloatArray) ->
     unit = np.where(unit > FLAT * spread, unit, spread)
     influence = divide(count - share * total, size)
     effect, df = design_effect(influence, [total], unit[np.newaxis])
-    others = np.maximum(total - 2.0 * count + squares, 0.0)
-    carriers = np.minimum(_carriers(count, squares), _carriers(total - count, others))
-    whole = squares.sum(0) >= _WHOLE * count.sum(0)
-    parts = np.minimum(effective_number(squares), effective_number(others))
-    carriers = np.where(whole, carriers, np.minimum(carriers, parts))
+    others_squares = np.maximum(total - 2.0 * count + squares, 0.0)
+    carriers = np.minimum(_carriers(count, squares), _carriers(total - count, others_squares))
+    unsplit = squares.sum(0) >= _WHOLE * count.sum(0)
+    parts = np.minimum(effective_number(squares), effective_number(others_squares))
+    carriers = np.where(unsplit, carriers, np.minimum(carriers, parts))
     df = np.where(df > 0, np.minimum(df, np.maximum(carriers - 1.0, 0.5)), 0.0)
     independent = np.where(unit > 0, share * (1 - share) / np.where(unit > 0, unit, 1.0), size)
-    found = _evidence(share, independent, effect, df, effective_number(total))
-    return replace(found, tilt=np.where(whole, 1.0, 4.0))
+    evidence = _evidence(share, independent, effect, df, effective_number(total))
+    return replace(evidence, tilt=np.where(unsplit, 1.0, 4.0))
 
 
 def ratio_evidence(
@@ -122,35 +122,35 @@ def ratio_evidence(
     chance stand against each other.
     """
     (a, n), (b, m) = upper, lower
-    ones, others = a.sum(0), b.sum(0)
-    count, carriers = ones + others, effective_number(a + b)
+    ones, twos = a.sum(0), b.sum(0)
+    count, carriers = ones + twos, effective_number(a + b)
     count = np.where(count > 0, count, np.nan)
     share = divide(ones, count)
-    drawn = (np.nan_to_num(share) * carriers + PSEUDO_PROMPTS) / (carriers + 2 * PSEUDO_PROMPTS)
-    spread = drawn * (1 - drawn)
+    shrunk = (np.nan_to_num(share) * carriers + PSEUDO_PROMPTS) / (carriers + 2 * PSEUDO_PROMPTS)
+    spread = shrunk * (1 - shrunk)
     sides = [
-        (drawn * (1 - drawn) ** 2, squares[0], ones, n),
-        ((1 - drawn) * drawn**2, squares[1], others, m),
+        (shrunk * (1 - shrunk) ** 2, squares[0], ones, n),
+        ((1 - shrunk) * shrunk**2, squares[1], twos, m),
     ]
-    apart = np.stack(
+    independent = np.stack(
         [
             np.maximum(_weight(sq, x) * divide(part, count) - divide(spread**2, t.sum(0)), 0.0)
             for part, sq, x, t in sides
         ]
     )
-    apart = np.where(apart.sum(0) > FLAT * divide(spread, count), apart, np.nan)
-    influence = divide((1 - drawn) * a - drawn * b, count)
+    independent = np.where(independent.sum(0) > FLAT * divide(spread, count), independent, np.nan)
+    influence = divide((1 - shrunk) * a - shrunk * b, count)
     influence = influence - spread * (divide(n, n.sum(0)) - divide(m, m.sum(0)))
-    effect, df = design_effect(influence, [n, m], apart)
-    both = (ones > 0) & (others > 0)
+    effect, df = design_effect(influence, [n, m], independent)
+    both = (ones > 0) & (twos > 0)
     df = np.where(both, np.minimum(df, np.maximum(carriers - 1.0, 0.0)), 0.0)
-    size = divide(spread, apart.sum(0))
+    size = divide(spread, independent.sum(0))
     size = np.where(np.isfinite(size), size, np.nan_to_num(count))
     return replace(_evidence(share, size, effect, df, carriers), atom=1.0)
 
 
 def design_effect(
-    influence: FloatArray, totals: list[FloatArray], apart: FloatArray
+    influence: FloatArray, totals: list[FloatArray], unit: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Estimate design effects and their degrees of freedom.
 
@@ -160,32 +160,32 @@ def design_effect(
         Of each prompt on the estimate, shape (n_prompts, n_groups).
     totals
         Units per prompt of each mean or share that the estimate combines.
-    apart
+    unit
         Variance of each of them with independent units, shape (len(totals), n_groups).
 
     Returns
     -------
     effect, df
-        Shape (n_groups,): clustered variance over `apart`'s sum, right on average under one
+        Shape (n_groups,): clustered variance over `unit`'s sum, right on average under one
         correlation within prompts, and the degrees of freedom, the smaller of Satterthwaite's
         and 3 (G / kurtosis - 1) with the kurtosis of the influences. NaN and 0 where undefined.
     """
     raw = (influence**2).sum(0)
-    independent = apart.sum(0)
-    first, _ = satterthwaite(totals, apart, np.zeros_like(raw))
+    independent = unit.sum(0)
+    first, _ = satterthwaite(totals, unit, np.zeros_like(raw))
     kish = np.mean([divide((t**2).sum(0), t.sum(0)) for t in totals], axis=0)
     excess = divide(divide(raw, first * independent) - 1, kish - 1)
     inside = np.clip(np.where(np.isfinite(excess), excess, 0.0), 0.0, 1.0)
-    factor, df = satterthwaite(totals, apart, inside)
+    factor, df = satterthwaite(totals, unit, inside)
     effect = divide(raw, factor * independent)
     few = 3.0 * (divide(raw**2, (influence**4).sum(0)) - 1.0)
-    known = np.isfinite(effect) & (raw > FLAT * independent)
-    df = np.where(known, np.minimum(df, np.maximum(few, 0.0)), 0.0)
-    return np.where(known, effect, np.nan), np.where(np.isfinite(df), df, 0.0)
+    estimable = np.isfinite(effect) & (raw > FLAT * independent)
+    df = np.where(estimable, np.minimum(df, np.maximum(few, 0.0)), 0.0)
+    return np.where(estimable, effect, np.nan), np.where(np.isfinite(df), df, 0.0)
 
 
 def satterthwaite(
-    totals: list[FloatArray], apart: FloatArray, correlation: FloatArray
+    totals: list[FloatArray], unit: FloatArray, correlation: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Small-sample factor and degrees of freedom of the clustered variance, sum of u_g².
 
@@ -194,7 +194,7 @@ def satterthwaite(
 
     Parameters
     ----------
-    totals, apart
+    totals, unit
         As in `design_effect`.
     correlation
         Working correlation within prompts, shape (n_groups,), in 0–1.
@@ -212,12 +212,12 @@ def satterthwaite(
     signs: list[FloatArray] = []
     vectors: list[FloatArray] = []
     diagonal = np.zeros_like(totals[0])
-    for total, own in zip(totals, apart, strict=True):
+    for total, variances in zip(totals, unit, strict=True):
         h = divide(total, total.sum(0))
         w = total * (1.0 + np.maximum(total - 1.0, 0.0) * correlation)
         w = divide(w, w.sum(0))
-        diagonal = diagonal + own * w
-        signs += [own, -own]
+        diagonal = diagonal + variances * w
+        signs += [variances, -variances]
         vectors += [h - w, w]
     trace = diagonal.sum(0) + sum(s * (v**2).sum(0) for s, v in zip(signs, vectors, strict=True))
     square = (diagonal**2).sum(0)
@@ -225,19 +225,19 @@ def satterthwaite(
         square = square + 2 * s * (diagonal * v**2).sum(0)
         for r, u in zip(signs, vectors, strict=True):
             square = square + s * r * (u * v).sum(0) ** 2
-    return divide(trace, apart.sum(0)), divide(trace**2, square)
+    return divide(trace, unit.sum(0)), divide(trace**2, square)
 
 
 def evidence_p(evidence: Evidence, null: npt.ArrayLike) -> FloatArray:
     """Two-sided p of the share against `null`, shape (n_groups,): twice the smaller mid-p tail."""
-    at = np.asarray(null, dtype=np.float64)
+    null_share = np.asarray(null, dtype=np.float64)
     effects, weights = effect_density(evidence)
-    count, others = _counts(evidence.share, evidence.size / effects)
-    known = _log_choices(count, others), weights
-    up = _reach(count, others, *known, at, 1 - at, evidence.atom)
-    down = _reach(others, count, *known, 1 - at, at, evidence.atom)
+    count, failures = _counts(evidence.share, evidence.size / effects)
+    fixed = _log_choices(count, failures), weights
+    up = _reach(count, failures, *fixed, null_share, 1 - null_share, evidence.atom)
+    down = _reach(failures, count, *fixed, 1 - null_share, null_share, evidence.atom)
     p = np.minimum(1.0, 2.0 * np.minimum(up, down))
-    return np.where(np.isnan(evidence.share + at), np.nan, p)
+    return np.where(np.isnan(evidence.share + null_share), np.nan, p)
 
 
 def evidence_interval(evidence: Evidence, level: float) -> tuple[FloatArray, FloatArray]:
@@ -252,8 +252,8 @@ def evidence_interval(evidence: Evidence, level: float) -> tuple[FloatArray, Flo
     units = evidence.size / effects
     # Both bounds in one search: the upper bound is 1 - the lower bound of the complement.
     share = np.concatenate([evidence.share, 1 - evidence.share])
-    found = _lower_bound(share, np.tile(units, 2), np.tile(weights, 2), tail, evidence.atom)
-    low, high = np.split(found, 2)
+    bounds = _lower_bound(share, np.tile(units, 2), np.tile(weights, 2), tail, evidence.atom)
+    low, high = np.split(bounds, 2)
     return low, 1 - high
 
 
@@ -277,9 +277,9 @@ def effect_density(evidence: Evidence) -> tuple[FloatArray, FloatArray]:
         peak = np.log(effect * half / (half - tilt))
     mode = np.clip(np.where(half > tilt, peak, most), least, most)
     top = log_density(mode)
-    left = _edge(log_density, least, mode, top - _DROP)
+    low = _edge(log_density, least, mode, top - _DROP)
     right = _edge(log_density, most, mode, top - _DROP)
-    x = (left + right) / 2 + (right - left) / 2 * _NODES[:, np.newaxis]
+    x = (low + right) / 2 + (right - low) / 2 * _NODES[:, np.newaxis]
     weights = np.exp(log_density(x) - top) * _WEIGHTS[:, np.newaxis]
     return np.exp(x), weights / weights.sum(0)
 
@@ -291,8 +291,8 @@ def effective_number(counts: npt.ArrayLike) -> FloatArray:
     [1.0, 3.0]
     """
     c = np.asarray(counts, dtype=np.float64)
-    found = divide(c.sum(0) ** 2, (c**2).sum(0))
-    return np.where(np.isnan(found), 0.0, found)
+    number = divide(c.sum(0) ** 2, (c**2).sum(0))
+    return np.where(np.isnan(number), 0.0, number)
 
 
 def _carriers(counts: FloatArray, squares: FloatArray) -> FloatArray:
@@ -323,8 +323,8 @@ def _evidence(
 
 def _weight(squares: FloatArray, counts: FloatArray) -> FloatArray:
     """Mean weight of a unit in a count, sum of squares over sum; 1 where there is none."""
-    found = divide(squares.sum(0), counts)
-    return np.where(np.isfinite(found), np.minimum(found, 1.0), 1.0)
+    weight = divide(squares.sum(0), counts)
+    return np.where(np.isfinite(weight), np.minimum(weight, 1.0), 1.0)
 
 
 def _edge(
@@ -335,12 +335,12 @@ def _edge(
 ) -> FloatArray:
     """Where the density has fallen to `floor` between the mode and `stop`, or `stop` itself."""
     far, near = stop.copy(), mode.copy()
-    whole = log_density(stop) >= floor
+    never_falls = log_density(stop) >= floor
     for _ in range(_HALVINGS):
         middle = (far + near) / 2
         beyond = log_density(middle) < floor
         far, near = np.where(beyond, middle, far), np.where(beyond, near, middle)
-    return np.where(whole, stop, far)
+    return np.where(never_falls, stop, far)
 
 
 def _counts(share: FloatArray, units: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -348,34 +348,34 @@ def _counts(share: FloatArray, units: FloatArray) -> tuple[FloatArray, FloatArra
     return count, np.maximum(units - count, 0.0)
 
 
-def _log_choices(count: FloatArray, others: FloatArray) -> FloatArray:
+def _log_choices(count: FloatArray, failures: FloatArray) -> FloatArray:
     """Logarithm of the binomial coefficient."""
     with np.errstate(invalid="ignore"):
-        return np.asarray(-np.log1p(count + others) - special.betaln(count + 1.0, others + 1.0))
+        return np.asarray(-np.log1p(count + failures) - special.betaln(count + 1.0, failures + 1.0))
 
 
 def _reach(
     count: FloatArray,
-    others: FloatArray,
+    failures: FloatArray,
     log_choices: FloatArray,
     weights: FloatArray,
-    at: FloatArray,
-    rest: FloatArray,
+    p: FloatArray,
+    q: FloatArray,
     atom: float,
 ) -> FloatArray:
-    """Probability of so high a count or a higher when the share is `at`, averaged by `weights`.
+    """Probability of so high a count or a higher when the share is `p`, averaged by `weights`.
 
-    Of the count itself the part `atom` counts. Counts and `weights` have shape (n_nodes, k), `at`
-    and `rest`, which is 1 - at, (k,).
+    Of the count itself the part `atom` counts. Counts and `weights` have shape (n_nodes, k), `p`
+    and `q`, which is 1 - p, (k,).
     """
     with np.errstate(divide="ignore", invalid="ignore"):
-        reach = special.betainc(np.maximum(count, _TINY), others + 1.0, at)
-        whole = np.where(count > 0, reach, 1.0)
+        reach = special.betainc(np.maximum(count, _TINY), failures + 1.0, p)
+        tail = np.where(count > 0, reach, 1.0)
         if atom < 1.0:
-            point = np.exp(log_choices + special.xlogy(count, at) + special.xlogy(others, rest))
-            whole = np.maximum(whole - (1.0 - atom) * point, atom * whole)
-    found: FloatArray = (weights * whole).sum(0)
-    return found
+            point = np.exp(log_choices + special.xlogy(count, p) + special.xlogy(failures, q))
+            tail = np.maximum(tail - (1.0 - atom) * point, atom * tail)
+    mean: FloatArray = (weights * tail).sum(0)
+    return mean
 
 
 def _lower_bound(
@@ -388,54 +388,62 @@ def _lower_bound(
     """
     goal = special.ndtri(tail)
     active = np.flatnonzero(share > 0)
-    found = np.where(np.isnan(share), np.nan, 0.0)
+    bound = np.where(np.isnan(share), np.nan, 0.0)
     if not len(active):
-        return found
+        return bound
     share, units, weights = share[active], units[:, active], weights[:, active]
-    count, others = _counts(share, units)
-    log_choices = _log_choices(count, others)
+    count, failures = _counts(share, units)
+    log_choices = _log_choices(count, failures)
 
-    def height(x: FloatArray, at: IntArray) -> FloatArray:
-        a, b, c, w = (part[:, at] for part in (count, others, log_choices, weights))
+    def height(x: FloatArray, columns: IntArray) -> FloatArray:
+        a, b, c, w = (part[:, columns] for part in (count, failures, log_choices, weights))
         p = _reach(a, b, c, w, special.expit(x), special.expit(-x), atom)
         return np.asarray(special.ndtri(np.clip(p, _TINY, 1 - 1e-16)) - goal)
 
     small = (weights * units).sum(0)
     start = special.logit((share * small + 0.5) / (small + 1.0))
-    found[active] = special.expit(_root(height, start - 1.0, start))
-    return found
+    bound[active] = special.expit(_root(height, start - 1.0, start))
+    return bound
 
 
 def _root(
-    height: Callable[[FloatArray, IntArray], FloatArray], left: FloatArray, right: FloatArray
+    height: Callable[[FloatArray, IntArray], FloatArray], lower: FloatArray, upper: FloatArray
 ) -> FloatArray:
     """Where rising functions are 0, shape (k,); `height` takes places and the indices they are of.
 
     The brackets grow until they hold the root.
     """
-    every = np.arange(len(left))
-    below, above = height(left, every), height(right, every)
+    indices = np.arange(len(lower))
+    below, above = height(lower, indices), height(upper, indices)
     for k in range(_STEPS):
         low, high = np.flatnonzero(below > 0), np.flatnonzero(above < 0)
         if not (low.size or high.size):
             break
-        right[low], above[low] = left[low], below[low]
-        left[high], below[high] = right[high], above[high]
-        left[low], right[high] = left[low] - 2.0**k, right[high] + 2.0**k
-        below[low], above[high] = height(left[low], low), height(right[high], high)
-    side = np.zeros(len(left))
+        upper[low], above[low] = lower[low], below[low]
+        lower[high], below[high] = upper[high], above[high]
+        lower[low], upper[high] = lower[low] - 2.0**k, upper[high] + 2.0**k
+        below[low], above[high] = height(lower[low], low), height(upper[high], high)
+    side = np.zeros(len(lower))
     for _ in range(_STEPS):
-        at = np.flatnonzero(right - left >= _CLOSE)
-        if not at.size:
+        wide = np.flatnonzero(upper - lower >= _CLOSE)
+        if not wide.size:
             break
-        a, b, low_y, high_y = left[at], right[at], below[at], above[at]
+        a, b, low_y, high_y = (
+            lower[wide],
+            upper[wide],
+            below[wide],
+            above[wide],
+        )
         x = divide(low_y * b - high_y * a, low_y - high_y)
         x = np.where((x > a) & (x < b), x, (a + b) / 2)
-        y = height(x, at)
-        under, done = y <= 0, np.abs(y) < _CLOSE
-        again = np.where(under, side[at] < 0, side[at] > 0)  # the same end moved before
-        below[at] = np.where(under, y, np.where(again, low_y / 2, low_y))
-        above[at] = np.where(under, np.where(again, high_y / 2, high_y), y)
-        left[at], right[at] = np.where(under | done, x, a), np.where(under & ~done, b, x)
-        side[at] = np.where(under, -1.0, 1.0)
-    return left
+        y = height(x, wide)
+        under, close = y <= 0, np.abs(y) < _CLOSE
+        again = np.where(under, side[wide] < 0, side[wide] > 0)  # the same end moved before
+        below[wide] = np.where(under, y, np.where(again, low_y / 2, low_y))
+        above[wide] = np.where(under, np.where(again, high_y / 2, high_y), y)
+        lower[wide], upper[wide] = (
+            np.where(under | close, x, a),
+            np.where(under & ~close, b, x),
+        )
+        side[wide] = np.where(under, -1.0, 1.0)
+    return lower

@@ -163,7 +163,7 @@ def clustered_log_odds(
     place = np.zeros(len(cluster), dtype=np.int64)
     place[is_first | is_second] = clusters
     size = len(codes)
-    sums = [_by_cluster(counts, chosen, place, size) for chosen in (is_first, is_second)]
+    sums = [_by_cluster(counts, in_set, place, size) for in_set in (is_first, is_second)]
     totals = [np.asarray(s.sum(axis=0)).ravel().astype(np.float64) for s in sums]
     delta, error = log_odds(totals[0], totals[1], alpha)
     variance = _variance(sums, totals, alpha, size) if size > 1 else np.full(len(alpha), np.nan)
@@ -173,18 +173,18 @@ def clustered_log_odds(
 
 
 def _log_odds(counts: FloatArray, alpha: FloatArray) -> FloatArray:
-    rest = counts.sum(axis=-1, keepdims=True) + alpha.sum() - counts - alpha
+    complement = counts.sum(axis=-1, keepdims=True) + alpha.sum() - counts - alpha
     with np.errstate(divide="ignore"):
-        return np.asarray(np.log(counts + alpha) - np.log(rest))
+        return np.asarray(np.log(counts + alpha) - np.log(complement))
 
 
 def _by_cluster(
-    counts: sparse.csr_array, chosen: npt.NDArray[np.bool_], place: npt.NDArray[np.int64], size: int
+    counts: sparse.csr_array, in_set: npt.NDArray[np.bool_], place: npt.NDArray[np.int64], size: int
 ) -> sparse.csr_array:
     """Counts of the chosen texts summed per cluster, shape (n_clusters, n_words)."""
     from scipy import sparse
 
-    rows = np.flatnonzero(chosen)
+    rows = np.flatnonzero(in_set)
     ones = np.ones(len(rows))
     shape = (size, counts.shape[0])
     return sparse.csr_array((ones, (place[rows], rows)), shape=shape) @ counts
@@ -200,10 +200,10 @@ def _variance(
     lengths = [np.asarray(s.sum(axis=1)).ravel() for s in sums]
     slopes, per_word = [], []
     for sign, total in zip((1.0, -1.0), totals, strict=True):
-        rest = total.sum() + alpha.sum() - total - alpha
+        complement = total.sum() + alpha.sum() - total - alpha
         # y / (Y + a) - (n - y) / rest = y (1 / (Y + a) + 1 / rest) - n / rest
-        slopes.append(sign * (1.0 / (total + alpha) + 1.0 / rest))
-        per_word.append(-sign / rest)
+        slopes.append(sign * (1.0 / (total + alpha) + 1.0 / complement))
+        per_word.append(-sign / complement)
     first, second = sums
     square = np.zeros_like(alpha)
     for s, c in zip(sums, slopes, strict=True):

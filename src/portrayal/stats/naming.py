@@ -110,19 +110,19 @@ def fair_naming(bearers: FloatArray, likelihood: FloatArray) -> FairNaming:
         )
     if bool(np.any(~(bearers >= 0))) or not bearers.sum() > 0:
         raise ValueError("bearers must be counts of 0 or more, and some name must have one.")
-    known = ~np.isnan(likelihood)
-    weight = bearers[:, np.newaxis] * known
+    has_share = ~np.isnan(likelihood)
+    weight = bearers[:, np.newaxis] * has_share
     total = weight.sum(0)
     weight = divide_or_zero(weight, total)
-    filled = np.where(known, likelihood, 0.0)
+    filled = np.where(has_share, likelihood, 0.0)
     share = (weight * filled).sum(0)
-    away = np.where(known, filled - share, 0.0)
+    away = np.where(has_share, filled - share, 0.0)
     variance = (weight * away**2).sum(0)
     sd = np.sqrt(variance)
     skew = divide_or_zero((weight * away**3).sum(0), sd**3)
     shrink = divide_or_zero(variance, share * (1.0 - share))
     empty = total == 0
-    share, sd = (np.where(empty, np.nan, each) for each in (share, sd))
+    share, sd = (np.where(empty, np.nan, x) for x in (share, sd))
     return FairNaming(share, sd, skew, shrink, total / bearers.sum())
 
 
@@ -338,20 +338,20 @@ def infer_fair_shares(
         above = pearson3_sf((share - fair.share) / spread, skew)
         below = pearson3_cdf((share - fair.share) / spread, skew)
         z = normal_isf(np.clip(np.minimum(above, below), 1e-300, 0.5))
-        drawn = np.where((z > 1e-3) & (away > 0), away / z, spread / fair.share)
-        reach = normal_isf(tail) * drawn
+        error_drawn = np.where((z > 1e-3) & (away > 0), away / z, spread / fair.share)
+        reach = normal_isf(tail) * error_drawn
         fixed_low = np.exp(log_share - reach)
         fixed_high = np.exp(np.minimum(log_share + reach, 0.0))  # a share has no need of more
-        fixed_p = 2.0 * normal_sf(away / drawn)
+        fixed_p = 2.0 * normal_sf(away / error_drawn)
         # Prompts: t of the share, freed of its skewness.
-        alone = fair.sd**2 / total
-        factor, df = satterthwaite([units], alone[np.newaxis], np.full_like(alone, _WORKING))
+        unit = fair.sd**2 / total
+        factor, df = satterthwaite([units], unit[np.newaxis], np.full_like(unit, _WORKING))
         variance = (((count - share * units) / total) ** 2).sum(0) / factor
         squared = count if squares is None else squares
-        others = np.maximum(units - 2.0 * count + squared, 0.0)
-        carriers = np.minimum(effective_number(squared), effective_number(others))
+        others_squares = np.maximum(units - 2.0 * count + squared, 0.0)
+        carriers = np.minimum(effective_number(squared), effective_number(others_squares))
         df = np.minimum(df, np.maximum(carriers - 1.0, 0.5))
-        error, third = np.sqrt(variance), fair.skew * np.sqrt(np.maximum(variance, alone)) / fair.sd
+        error, third = np.sqrt(variance), fair.skew * np.sqrt(np.maximum(variance, unit)) / fair.sd
         bend = np.where(np.abs(third) < _LEAST_SKEW, _LEAST_SKEW, third) / 3.0
         t = ((1.0 + bend * (share - fair.share) / error) ** 3 - 1.0) / (3.0 * bend) + bend / 2.0
         p = np.fmax(2.0 * t_sf(np.abs(t), df), fixed_p)
@@ -364,7 +364,7 @@ def infer_fair_shares(
             np.clip(np.fmax(high, fixed_high), 0.0, 1.0),
         )
     none = (clusters < 2) | ~np.isfinite(log_share) | ~(fair.sd > 0)
-    low, high, p = (np.where(none, np.nan, each) for each in (low, high, p))
+    low, high, p = (np.where(none, np.nan, x) for x in (low, high, p))
     unknown = ~np.isfinite(log_share) | ~(fair.sd > 0)
-    fixed = (np.where(unknown, np.nan, each) for each in (fixed_low, fixed_high, fixed_p))
+    fixed = (np.where(unknown, np.nan, x) for x in (fixed_low, fixed_high, fixed_p))
     return FairShares(low, high, p, ends[0], ends[1], *fixed)

@@ -72,16 +72,16 @@ def _step_up(p: npt.ArrayLike, *, dependent: bool) -> FloatArray:
     values = np.asarray(p, dtype=np.float64)
     if np.any((values < 0) | (values > 1)):
         raise ValueError("p-values must lie between 0 and 1.")
-    known = ~np.isnan(values)
+    present = ~np.isnan(values)
     q = np.full(values.shape, np.nan)
-    if np.any(known):
-        order = np.argsort(values[known])
+    if np.any(present):
+        order = np.argsort(values[present])
         rank = np.arange(1, order.size + 1)
-        scaled = values[known][order] * order.size / rank
+        scaled = values[present][order] * order.size / rank
         if dependent:
             scaled = scaled * np.sum(1.0 / rank)
         smallest = np.minimum.accumulate(scaled[::-1])[::-1]
-        q[known] = np.minimum(1.0, smallest)[np.argsort(order)]
+        q[present] = np.minimum(1.0, smallest)[np.argsort(order)]
     return q
 
 

@@ -80,7 +80,7 @@ def paired_changes(
     value: npt.ArrayLike,
     influence: npt.ArrayLike,
     weight: npt.ArrayLike,
-    here: npt.ArrayLike,
+    occurs: npt.ArrayLike,
     subsets: FloatArray,
     level: float,
     margin: npt.ArrayLike = np.nan,
@@ -94,7 +94,7 @@ def paired_changes(
     influence, weight
         Of each prompt on the change, and its part of it, shape (n_prompts, k); influences of a
         column sum to 0 and weights to 1.
-    here
+    occurs
         Whether the group occurs in the prompt on either side, shape (n_prompts, k): a subset
         without the group says nothing, so it counts against every finding.
     subsets
@@ -128,12 +128,12 @@ def paired_changes(
     >>> bool(found.p_equivalent[0] < 0.05)
     True
     """
-    v, u, w, inside, m = _arguments(value, influence, weight, here, margin)
+    v, u, w, inside, m = _arguments(value, influence, weight, occurs, margin)
 
-    def changes(at: slice) -> FloatArray:
-        part = subsets @ w[:, at]
-        moved = subsets @ u[:, at]
-        return v[at] + np.divide(moved, part, out=np.zeros_like(moved), where=part > 0)
+    def changes(columns: slice) -> FloatArray:
+        part = subsets @ w[:, columns]
+        shift = subsets @ u[:, columns]
+        return v[columns] + np.divide(shift, part, out=np.zeros_like(shift), where=part > 0)
 
     spread = np.abs(u).sum(0) > _TIE * np.maximum(1.0, np.abs(v))
     size = np.abs(u).sum(0) + np.abs(v)
@@ -194,13 +194,13 @@ def paired_shares(
     inside = np.where(toward, two_sided / 2.0, 1.0 - two_sided / 2.0)
     # Sides that are the same, as of one set of texts, are no evidence that models are alike.
     same = np.all((a == b) & (n == m), axis=0)
-    why = [
+    reasons = [
         NO_VALUE
         if unknown
         else (SAME if alike else (None if these_prompts else too_few_prompts(int(k))) or "")
         for unknown, k, alike in zip(np.isnan(value), contrasts.n_prompts, same, strict=True)
     ]
-    reason = np.array(why, dtype=np.str_)
+    reason = np.array(reasons, dtype=np.str_)
     none = reason != ""
     low, high = (np.where(none, np.nan, bound) for bound in (low, high))
     p = np.where(none & (reason != SAME), np.nan, p)
@@ -231,21 +231,21 @@ def fixed_changes(
     >>> [round(float(np.exp(x[0])), 2) for x in (changed.value, changed.low, changed.high)]
     [2.09, 1.72, 2.54]
     """
-    known = np.isfinite(variance) & np.isfinite(changed.value) & (changed.reason != SAME)
-    error, bound = np.sqrt(variance), _margins(margin, len(known))
+    testable = np.isfinite(variance) & np.isfinite(changed.value) & (changed.reason != SAME)
+    error, bound = np.sqrt(variance), _margins(margin, len(testable))
     half = float(normal_isf((1.0 - level) / 2.0)) * error
     ends = np.stack([-bound, bound])
     away = np.stack([changed.value - ends[0], ends[1] - changed.value])
     inside = np.asarray(normal_sf(divide(away, error)))
-    made = {
+    changes = {
         "low": changed.value - half,
         "high": changed.value + half,
         "p": 2.0 * normal_sf(np.abs(divide(changed.value, error))),
         "p_inside": inside,
         "p_beyond": 1.0 - inside,
     }
-    fields = {name: np.where(known, each, getattr(changed, name)) for name, each in made.items()}
-    return replace(changed, reason=np.where(known, "", changed.reason), **fields)
+    fields = {name: np.where(testable, x, getattr(changed, name)) for name, x in changes.items()}
+    return replace(changed, reason=np.where(testable, "", changed.reason), **fields)
 
 
 def paired_ratios(
@@ -294,48 +294,48 @@ def paired_ratios(
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = [[cell.sum(0) for cell in side[::2]] for side in (one, two)]
         value = np.log(shares[1][0]) - np.log(shares[0][0])
-        rest = two[1] - one[1]
+        imbalance = two[1] - one[1]
         inside = one[0] + two[0] > 0
         if len(one) == 4:
             value = value - (np.log(shares[1][1]) - np.log(shares[0][1]))
             value = np.where(np.isfinite(value), value, np.nan)
             both = shares[0][1] + shares[1][1]
-            rest = rest + 2.0 * (two[2] - one[2]) / np.where(both > 0, both, 1.0)
-            rest = rest - (two[3] - one[3])
+            imbalance = imbalance + 2.0 * (two[2] - one[2]) / np.where(both > 0, both, 1.0)
+            imbalance = imbalance - (two[3] - one[3])
             inside |= one[2] + two[2] > 0
 
-    def changes(at: slice) -> FloatArray:
-        moved = subsets @ rest[:, at]
-        above = 2.0 * (subsets @ two[0][:, at]) - moved * shares[1][0][at]
-        below = 2.0 * (subsets @ one[0][:, at]) + moved * shares[0][0][at]
-        rounding = _TIE * (shares[0][0][at] + shares[1][0][at])
+    def changes(columns: slice) -> FloatArray:
+        shift = subsets @ imbalance[:, columns]
+        above = 2.0 * (subsets @ two[0][:, columns]) - shift * shares[1][0][columns]
+        below = 2.0 * (subsets @ one[0][:, columns]) + shift * shares[0][0][columns]
+        rounding = _TIE * (shares[0][0][columns] + shares[1][0][columns])
         above, below = (np.where(x <= rounding, 0.0, x) for x in (above, below))
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(np.log(above / below))
 
-    apart = np.abs(two[0] - one[0]).sum(0) > _TIE * (shares[0][0] + shares[1][0])
-    spread = apart | (np.abs(rest).sum(0) > _TIE)
+    differs = np.abs(two[0] - one[0]).sum(0) > _TIE * (shares[0][0] + shares[1][0])
+    spread = differs | (np.abs(imbalance).sum(0) > _TIE)
     return _inferred(value, changes, inside, spread, np.ones(len(value)), subsets, level, m)
 
 
 def _parts(cells: Cells) -> list[FloatArray]:
     """Counts and totals as parts of their role's total, (n_prompts, k) each."""
     arrays = [np.asarray(cell, dtype=np.float64) for cell in cells]
-    if len(arrays) not in (2, 4) or len({each.shape for each in arrays}) != 1:
+    if len(arrays) not in (2, 4) or len({array.shape for array in arrays}) != 1:
         raise ValueError("a side has (a, n) or (a, n, b, m), all of one shape (n_prompts, k).")
-    if arrays[0].ndim != 2 or any(bool(np.any(~(each >= 0))) for each in arrays):
+    if arrays[0].ndim != 2 or any(bool(np.any(~(array >= 0))) for array in arrays):
         raise ValueError("counts and totals must be numbers of 0 or more, (n_prompts, k).")
     totals = [arrays[i - i % 2 + 1].sum(0) for i in range(len(arrays))]
     return [
-        each / np.where(total > 0, total, np.nan)
-        for each, total in zip(arrays, totals, strict=True)
+        array / np.where(total > 0, total, np.nan)
+        for array, total in zip(arrays, totals, strict=True)
     ]
 
 
 def _inferred(
     value: FloatArray,
     changes: Callable[[slice], FloatArray],
-    here: BoolArray,
+    occurs: BoolArray,
     spread: BoolArray,
     size: FloatArray,
     subsets: FloatArray,
@@ -344,21 +344,23 @@ def _inferred(
 ) -> Changed:
     """Bounds, p of no change, inside and beyond margins, from the changes of every subset."""
     check_level(level)
-    if subsets.ndim != 2 or subsets.shape[1] != len(here):
-        raise ValueError(f"subsets of {subsets.shape[-1]} prompts do not fit {len(here)} prompts.")
+    if subsets.ndim != 2 or subsets.shape[1] != len(occurs):
+        raise ValueError(
+            f"subsets of {subsets.shape[-1]} prompts do not fit {len(occurs)} prompts."
+        )
     columns = [slice(i, i + _COLUMNS) for i in range(0, len(value), _COLUMNS)]
     parts = [
-        _of_subsets(changes(at), here[:, at], size[at], subsets, 1.0 - level, margin[at])
-        for at in columns
+        _of_subsets(changes(part), occurs[:, part], size[part], subsets, 1.0 - level, margin[part])
+        for part in columns
     ]
-    none = _of_subsets(subsets[:, :0], here[:, :0], size[:0], subsets, 1.0 - level, margin[:0])
+    none = _of_subsets(subsets[:, :0], occurs[:, :0], size[:0], subsets, 1.0 - level, margin[:0])
     low, high, p, inner, beyond = (
         np.concatenate([part[i] for part in (none, *parts)], axis=-1) for i in range(5)
     )
-    n_prompts = here.sum(0)
+    n_prompts = occurs.sum(0)
     few = n_prompts < fewest_prompts(level)
     # A group of neither side has the same sums too, which is no evidence that sides are alike.
-    why = [
+    reasons = [
         NO_VALUE
         if unknown
         else SAME
@@ -368,11 +370,11 @@ def _inferred(
         else ("" if differs else SAME)
         for unknown, n, fewer, differs in zip(np.isnan(value), n_prompts, few, spread, strict=True)
     ]
-    reason = np.array(why, dtype=np.str_)
-    known = reason == ""
+    reason = np.array(reasons, dtype=np.str_)
+    testable = reason == ""
     low, high = np.minimum(low, value), np.maximum(high, value)
-    low, high, inner, beyond = (np.where(known, x, np.nan) for x in (low, high, inner, beyond))
-    p = np.where(known | (reason == SAME), p, np.nan)
+    low, high, inner, beyond = (np.where(testable, x, np.nan) for x in (low, high, inner, beyond))
+    p = np.where(testable | (reason == SAME), p, np.nan)
     return Changed(value, low, high, p, inner, beyond, n_prompts, reason)
 
 
@@ -411,25 +413,25 @@ def clustered_changes(
     def at(null: npt.ArrayLike) -> Clustered:
         return infer_influences(v, u, totals, level, null)
 
-    found = at(0.0)
+    change = at(0.0)
     half = np.stack([at(-m).p, at(m).p]) / 2.0
     inside = np.where(np.stack([v > -m, v < m]), half, 1.0 - half)
     inside = np.where(np.isnan(m) | np.isnan(half), np.nan, inside)
     return Changed(
-        v, found.low, found.high, found.p, inside, 1.0 - inside, found.n_clusters, found.reason
+        v, change.low, change.high, change.p, inside, 1.0 - inside, change.n_clusters, change.reason
     )
 
 
 def _of_subsets(
     change: FloatArray,
-    here: BoolArray,
+    occurs: BoolArray,
     size: FloatArray,
     subsets: FloatArray,
     alpha: float,
     margin: FloatArray,
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
     """Bounds, p of no change, inside and beyond; `change` has the shape (n_subsets, k)."""
-    nobody = (subsets @ here.astype(np.float64) < 0.5) | np.isnan(change)
+    nobody = (subsets @ occurs.astype(np.float64) < 0.5) | np.isnan(change)
     change[np.abs(change) <= _TIE * size] = 0.0
     low, high = np.where(nobody, -np.inf, change), np.where(nobody, np.inf, change)
 
@@ -457,11 +459,11 @@ def _arguments(
     value: npt.ArrayLike,
     influence: npt.ArrayLike,
     weight: npt.ArrayLike,
-    here: npt.ArrayLike,
+    occurs: npt.ArrayLike,
     margin: npt.ArrayLike,
 ) -> tuple[FloatArray, FloatArray, FloatArray, BoolArray, FloatArray]:
-    v, u, w = (np.asarray(each, dtype=np.float64) for each in (value, influence, weight))
-    inside = np.asarray(here, dtype=np.bool_)
+    v, u, w = (np.asarray(x, dtype=np.float64) for x in (value, influence, weight))
+    inside = np.asarray(occurs, dtype=np.bool_)
     if u.ndim != 2 or not u.shape == w.shape == inside.shape or v.shape != u.shape[1:]:
         raise ValueError(
             "changes need the shape (k,), influences and weights (n_prompts, k); got "
@@ -471,10 +473,10 @@ def _arguments(
 
 
 def _margins(margin: npt.ArrayLike, k: int) -> FloatArray:
-    found = np.broadcast_to(np.asarray(margin, dtype=np.float64), (k,))
-    if np.any(found < 0):
+    margins = np.broadcast_to(np.asarray(margin, dtype=np.float64), (k,))
+    if np.any(margins < 0):
         raise ValueError("a margin of equivalence must be 0 or more.")
-    return found
+    return margins
 
 
 EXCHANGES = 9_999
@@ -514,19 +516,19 @@ def exchange_test(
     (0.0078125, 6.0)
     """
     n, k = total.shape
-    whole = n <= _ALL_OF
-    drawn = 2 ** max(n - 1, 0) if whole else EXCHANGES
-    sums, at = np.empty((drawn, k)), 0
-    while at < drawn:
-        size = min(drawn - at, max(_SUMMED // max(n, 1), 1))
-        if whole:  # the first cluster stays, as exchanging all gives the same distance
-            bits = (np.arange(at, at + size)[:, None] >> np.arange(n)) & 1
+    exhaustive = n <= _ALL_OF
+    n_draws = 2 ** max(n - 1, 0) if exhaustive else EXCHANGES
+    sums, start = np.empty((n_draws, k)), 0
+    while start < n_draws:
+        size = min(n_draws - start, max(_SUMMED // max(n, 1), 1))
+        if exhaustive:  # the first cluster stays, as exchanging all gives the same distance
+            bits = (np.arange(start, start + size)[:, None] >> np.arange(n)) & 1
             signs = np.where(bits == 1, -1.0, 1.0)
         else:
             signs = rng.integers(0, 2, (size, n)) * 2.0 - 1.0
-        sums[at : at + size] = signs @ total
-        at += size
+        sums[start : start + size] = signs @ total
+        start += size
     far, observed = np.abs(sums), np.abs(total.sum(0))
     hits = (far >= observed * (1.0 - 1e-12) - 1e-12).sum(0)
-    p = hits / drawn if whole else (1.0 + hits) / (1.0 + drawn)
+    p = hits / n_draws if exhaustive else (1.0 + hits) / (1.0 + n_draws)
     return p, np.quantile(far, level, axis=0, method="higher")

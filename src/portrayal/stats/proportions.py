@@ -63,9 +63,9 @@ def clopper_pearson(
     tail = (1.0 - check_level(level)) / 2.0
     k, n = check_counts(k, n)
     k, n = np.broadcast_arrays(k, n)
-    known = (n > 0) & ~np.isnan(k)
-    inside_low, inside_high = known & (k > 0), known & (k < n)
-    low, high = np.where(known, 0.0, np.nan), np.where(known, 1.0, np.nan)
+    defined = (n > 0) & ~np.isnan(k)
+    inside_low, inside_high = defined & (k > 0), defined & (k < n)
+    low, high = np.where(defined, 0.0, np.nan), np.where(defined, 1.0, np.nan)
     low[inside_low] = beta_ppf(tail, k[inside_low], (n - k + 1)[inside_low])
     high[inside_high] = beta_isf(tail, (k + 1)[inside_high], (n - k)[inside_high])
     return low, high
@@ -85,18 +85,18 @@ def upper_of_none(n: npt.ArrayLike, level: float) -> FloatArray:
     n = np.asarray(n, dtype=np.float64)
     if np.any(n < 0):
         raise ValueError("n must be 0 or more.")
-    rest = np.log(1.0 - check_level(level))
-    return np.asarray(-np.expm1(rest / np.where(n > 0, n, np.nan)))
+    log_error = np.log(1.0 - check_level(level))
+    return np.asarray(-np.expm1(log_error / np.where(n > 0, n, np.nan)))
 
 
 def count_by_chance(
-    total: npt.ArrayLike, marked: npt.ArrayLike, drawn: npt.ArrayLike
+    total: npt.ArrayLike, marked: npt.ArrayLike, draws: npt.ArrayLike
 ) -> tuple[int, FloatArray]:
     """Distribution of the marked units among those drawn, where every block draws at random.
 
     Parameters
     ----------
-    total, marked, drawn
+    total, marked, draws
         Units of each block, how many of them are marked, and how many are drawn; shape (n_blocks,),
         whole numbers.
 
@@ -116,26 +116,26 @@ def count_by_chance(
     Gart (1970), Point and interval estimation of the common odds ratio in the combination of 2 × 2
     tables with fixed marginals.
     """
-    blocks = np.stack(np.broadcast_arrays(*map(np.atleast_1d, (total, marked, drawn))), axis=-1)
+    blocks = np.stack(np.broadcast_arrays(*map(np.atleast_1d, (total, marked, draws))), axis=-1)
     if blocks.size and (np.any(blocks < 0) or np.any(blocks[:, 1:].max(1) > blocks[:, 0])):
         raise ValueError("each block needs 0 <= marked <= total and 0 <= drawn <= total.")
-    lowest, found = 0, np.ones(1)
+    lowest, pmf = 0, np.ones(1)
     for (n, k, m), times in sorted(Counter(map(tuple, blocks.tolist())).items()):
         low, high = max(0, m + k - n), min(k, m)
         lowest += times * low
         if high > low:
             one = hypergeometric_pmf(n, k, m)
             for _ in range(times):
-                found = np.convolve(found, one)
-    return lowest, found
+                pmf = np.convolve(pmf, one)
+    return lowest, pmf
 
 
 def chance_range(lowest: int, probability: npt.ArrayLike, level: float) -> tuple[int, int]:
     """Smallest and largest count of the central `level` of what `count_by_chance` gives."""
     tail = (1.0 - check_level(level)) / 2.0
-    known = np.asarray(probability, dtype=np.float64)
-    below, above = np.cumsum(known), np.cumsum(known[::-1])
-    low, high = int(np.argmax(below > tail)), known.size - 1 - int(np.argmax(above > tail))
+    pmf = np.asarray(probability, dtype=np.float64)
+    below, above = np.cumsum(pmf), np.cumsum(pmf[::-1])
+    low, high = int(np.argmax(below > tail)), pmf.size - 1 - int(np.argmax(above > tail))
     return lowest + low, lowest + high
 
 
@@ -144,11 +144,11 @@ def chance_p(observed: int, lowest: int, probability: npt.ArrayLike) -> float:
 
     NaN for a count that cannot be.
     """
-    known = np.asarray(probability, dtype=np.float64)
-    at = observed - lowest
-    if not 0 <= at < known.size:
+    pmf = np.asarray(probability, dtype=np.float64)
+    index = observed - lowest
+    if not 0 <= index < pmf.size:
         return float("nan")
-    return float(min(1.0, known[known <= known[at] * (1 + _TIE)].sum()))
+    return float(min(1.0, pmf[pmf <= pmf[index] * (1 + _TIE)].sum()))
 
 
 def wilson(k: npt.ArrayLike, n: npt.ArrayLike, level: float) -> tuple[FloatArray, FloatArray]:
@@ -198,7 +198,7 @@ def wilson(k: npt.ArrayLike, n: npt.ArrayLike, level: float) -> tuple[FloatArray
 def rogan_gladen(
     k: npt.ArrayLike,
     n: npt.ArrayLike,
-    found: tuple[npt.ArrayLike, npt.ArrayLike],
+    positives: tuple[npt.ArrayLike, npt.ArrayLike],
     cleared: tuple[npt.ArrayLike, npt.ArrayLike],
     level: float,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -208,7 +208,7 @@ def rogan_gladen(
     ----------
     k, n
         Units that the classifier puts into the group, and all.
-    found
+    positives
         Of units labelled as of the group elsewhere, those that the classifier finds, and all.
     cleared
         Of units labelled as not of it, those that it does not put there, and all.
@@ -234,7 +234,7 @@ def rogan_gladen(
     """
     z = normal_quantile(level)
     k, n = check_counts(k, n)
-    sides = [check_counts(*pair) for pair in (found, cleared)]
+    sides = [check_counts(*pair) for pair in (positives, cleared)]
     share, sensitivity, specificity = (divide(x, m) for x, m in ((k, n), *sides))
     better = sensitivity + specificity > 1.0
     youden = np.where(better, sensitivity + specificity - 1.0, np.nan)
@@ -249,10 +249,10 @@ def rogan_gladen(
     true = (share + specificity - 1.0) / youden
     missed = sensitivity * (1.0 - sensitivity) / m_found
     false = specificity * (1.0 - specificity) / m_cleared
-    moved = 2.0 * z**2 * (true * missed - (1.0 - true) * false)
+    shift = 2.0 * z**2 * (true * missed - (1.0 - true) * false)
     variance = share * (1.0 - share) / size + (1.0 - true) ** 2 * false + true**2 * missed
     half = z * np.sqrt(variance) / youden
-    low, high = (np.clip(true + moved + side, 0.0, 1.0) for side in (-half, half))
+    low, high = (np.clip(true + shift + side, 0.0, 1.0) for side in (-half, half))
     return estimate, low, high
 
 

@@ -54,13 +54,15 @@ def sums_over(draws: npt.NDArray[Any], values: FloatArray) -> FloatArray:
     >>> sums_over(np.array([[1, 1], [0, 2]]), np.array([[1.0], [5.0]])).tolist()
     [[6.0], [10.0]]
     """
-    found = np.empty((len(draws), values.shape[1]))
+    sums = np.empty((len(draws), values.shape[1]))
     rows = max(_UNTHREADED // max(values.size, 1), 16)
-    for at in range(0, len(draws), rows):
+    for row in range(0, len(draws), rows):
         np.matmul(
-            draws[at : at + rows].astype(np.float64, copy=False), values, found[at : at + rows]
+            draws[row : row + rows].astype(np.float64, copy=False),
+            values,
+            sums[row : row + rows],
         )
-    return found
+    return sums
 
 
 def expanded_percentile(
@@ -222,9 +224,9 @@ def two_sided_p(observed: npt.ArrayLike, draws: npt.ArrayLike) -> FloatArray:
     >>> float(two_sided_p(5.0, [1.0, 2.0, 3.0]))
     0.5
     """
-    value, drawn = np.asarray(observed, dtype=np.float64), np.asarray(draws, dtype=np.float64)
-    rarer = 1.0 + np.minimum((drawn >= value).sum(0), (drawn <= value).sum(0))
-    p = np.minimum(1.0, 2.0 * rarer / (1.0 + len(drawn)))
+    value, null_values = np.asarray(observed, dtype=np.float64), np.asarray(draws, dtype=np.float64)
+    rarer = 1.0 + np.minimum((null_values >= value).sum(0), (null_values <= value).sum(0))
+    p = np.minimum(1.0, 2.0 * rarer / (1.0 + len(null_values)))
     return np.asarray(np.where(np.isnan(value), np.nan, p))
 
 
@@ -242,12 +244,12 @@ def not_refused(
     >>> [round(end, 6) for end in not_refused(np.arange(99.0), 0.9)]
     [3.0, 95.0]
     """
-    drawn = np.asarray(draws, dtype=np.float64)
-    tail = (1.0 - check_level(level)) * (1.0 + len(drawn)) * (1.0 if greater else 0.5)
+    null_values = np.asarray(draws, dtype=np.float64)
+    tail = (1.0 - check_level(level)) * (1.0 + len(null_values)) * (1.0 if greater else 0.5)
     further = max(int(np.ceil(tail - _CLOSE)) - 2, 0)  # draws that may lie as far out, at most
-    unknown = np.isnan(drawn)
-    high = float(np.sort(np.where(unknown, np.inf, drawn))[-1 - further]) + _CLOSE
-    low = float(np.sort(np.where(unknown, -np.inf, drawn))[further]) - _CLOSE
+    unknown = np.isnan(null_values)
+    high = float(np.sort(np.where(unknown, np.inf, null_values))[-1 - further]) + _CLOSE
+    low = float(np.sort(np.where(unknown, -np.inf, null_values))[further]) - _CLOSE
     return -np.inf if greater else low, high
 
 

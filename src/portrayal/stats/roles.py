@@ -117,8 +117,8 @@ def prompt_subsets(
         codes = np.arange(2**n_prompts)[:, np.newaxis]
         return np.asarray((codes >> np.arange(n_prompts)) & 1, dtype=np.float64)
     packed = rng.integers(0, 256, size=(draws, -(-n_prompts // 8)), dtype=np.uint8)
-    drawn = np.unpackbits(packed, axis=1)[:, :n_prompts]
-    return np.concatenate([np.zeros((1, n_prompts)), drawn])
+    signs = np.unpackbits(packed, axis=1)[:, :n_prompts]
+    return np.concatenate([np.zeros((1, n_prompts)), signs])
 
 
 def _distinct(sums: TwoSides) -> tuple[TwoSides, IntArray]:
@@ -128,9 +128,9 @@ def _distinct(sums: TwoSides) -> tuple[TwoSides, IntArray]:
     """
     cells = np.stack([sums.upper, sums.n_upper, sums.lower, sums.n_lower])
     places: dict[bytes, int] = {}
-    at = [places.setdefault(column.tobytes(), len(places)) for column in np.moveaxis(cells, 2, 0)]
-    _, first = np.unique(at, return_index=True)
-    return TwoSides(*cells[:, :, first]), np.array(at, dtype=np.int64)
+    code = [places.setdefault(column.tobytes(), len(places)) for column in np.moveaxis(cells, 2, 0)]
+    _, first = np.unique(code, return_index=True)
+    return TwoSides(*cells[:, :, first]), np.array(code, dtype=np.int64)
 
 
 def median_inference(
@@ -162,33 +162,33 @@ def median_inference(
         Of one group: arrays of shape (1,).
     """
     alpha = 1.0 - level
-    sums, at = _distinct(sums)
-    times = np.bincount(at)
+    sums, code = _distinct(sums)
+    times = np.bincount(code)
     cells = (sums.upper, sums.n_upper, sums.lower, sums.n_lower)
     totals = [cell.sum(0) for cell in cells]
     inside = [sums_over(subsets, cell) for cell in cells]
-    moved = [one - other for one, other in zip(inside[:2], inside[2:], strict=True)]
+    shift = [one - other for one, other in zip(inside[:2], inside[2:], strict=True)]
     swapped = (
-        totals[0] - moved[0],
-        totals[1] - moved[1],
-        totals[2] + moved[0],
-        totals[3] + moved[1],
+        totals[0] - shift[0],
+        totals[1] - shift[1],
+        totals[2] + shift[0],
+        totals[3] + shift[1],
     )
     shuffled = _median_ratio(swapped, times, smoothing)
     value = shuffled[0]
-    here = np.any(sums.upper + sums.lower > 0, axis=1)
-    n_prompts = int(here.sum())
+    has_group = np.any(sums.upper + sums.lower > 0, axis=1)
+    n_prompts = int(has_group.sum())
     with np.errstate(divide="ignore"):
         size = np.abs(np.log(shuffled))
     unknown = np.isnan(size)
     p = float(np.mean(unknown | (size >= size[0] - _TIE)))
-    alone = _tied(_median_ratio(inside, times, smoothing)[:, np.newaxis])
-    beyond = np.isnan(alone)
-    rarer = min(np.mean(beyond | (alone <= 1.0)), np.mean(beyond | (alone >= 1.0)))
+    partial = _tied(_median_ratio(inside, times, smoothing)[:, np.newaxis])
+    beyond = np.isnan(partial)
+    rarer = min(np.mean(beyond | (partial <= 1.0)), np.mean(beyond | (partial >= 1.0)))
     p = max(p, min(1.0, 2.0 * float(rarer)))
-    low, high = _tails(alone, beyond, alpha / 2.0)
+    low, high = _tails(partial, beyond, alpha / 2.0)
     null_low, null_high = _tails(shuffled[:, np.newaxis], unknown[:, np.newaxis], alpha / 2.0)
-    known = not np.isnan(value) and n_prompts >= fewest_prompts(level)
+    testable = not np.isnan(value) and n_prompts >= fewest_prompts(level)
     # The swaps refuse a median whose logarithm is further from 0 than this.
     rank = max(int(np.ceil(alpha * len(size) - 1e-9)), 1)
     reach = np.sort(np.where(unknown, np.inf, size))[-rank]
@@ -197,7 +197,7 @@ def median_inference(
     ends = ends if np.isfinite(reach) else np.array([0.0, np.inf])
     ratio, tested = np.array([value]), np.array([p])
     low, high = inverted_toward_null((low, high), tuple(ends), tested, ratio, 1.0, level)
-    low, high, tested = (np.where(known, each, np.nan) for each in (low, high, tested))
+    low, high, tested = (np.where(testable, x, np.nan) for x in (low, high, tested))
     return RoleInference(ratio, low, high, tested, null_low, null_high, np.array([n_prompts]))
 
 
@@ -231,14 +231,14 @@ def _median_ratio(cells: Sequence[FloatArray], times: IntArray, smoothing: float
 
 
 def _partial_sums(
-    part: FloatArray, here: BoolArray, subsets: FloatArray
+    part: FloatArray, has_group: BoolArray, subsets: FloatArray
 ) -> tuple[FloatArray, BoolArray, BoolArray]:
     """Sums over each subset, 0 where the group is not in it or they differ from 0 by rounding.
 
     Also says which those are, and where the group is not in it; all of shape (n_rows, k).
     """
     partial = sums_over(subsets, part)
-    nobody = sums_over(subsets, here.astype(np.float64)) < 0.5
+    nobody = sums_over(subsets, has_group.astype(np.float64)) < 0.5
     tie = nobody | (np.abs(partial) <= _TIE * np.abs(part).sum(0))
     return np.asarray(np.where(tie, 0.0, partial), dtype=np.float64), tie, nobody
 

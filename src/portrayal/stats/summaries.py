@@ -89,29 +89,31 @@ def infer_median_shares(
     influence = np.nan_to_num(divide(count - share * total, size))
     flat = (influence**2).sum(0) <= 0
     near = divide(count.sum(0) + 0.5, size + 1.0)
-    held = np.clip(share, np.minimum(near, 1 - near), np.maximum(near, 1 - near))
+    inner = np.clip(share, np.minimum(near, 1 - near), np.maximum(near, 1 - near))
     weight = np.nan_to_num(divide(squares.sum(0), count.sum(0)), nan=1.0)
-    unit = np.maximum(weight * held - held**2, 0.0)
-    unit = divide(np.where(unit > 1e-12 * held, unit, held * (1 - held)), size)
-    own = rng.standard_normal((_NOISE, n_models, 1)) * np.sqrt(np.nan_to_num(unit))
+    unit = np.maximum(weight * inner - inner**2, 0.0)
+    unit = divide(np.where(unit > 1e-12 * inner, unit, inner * (1 - inner)), size)
+    independent_noise = rng.standard_normal((_NOISE, n_models, 1)) * np.sqrt(np.nan_to_num(unit))
     shared = np.einsum("bg,gmk->bmk", rng.standard_normal((_NOISE, n_prompts)), influence)
-    apart = _noisy_median(share, own)
-    noisy = _noisy_median(share, np.where(flat, own, shared))
-    leaning = _leaning(share, noisy, np.where(flat, own, shared))
+    noisy_units = _noisy_median(share, independent_noise)
+    noisy = _noisy_median(share, np.where(flat, independent_noise, shared))
+    leaning = _leaning(share, noisy, np.where(flat, independent_noise, shared))
     linear = np.einsum("mk,gmk->gk", leaning, influence)
-    together = np.einsum("mk,gmk->gk", leaning, np.nan_to_num(divide(total, size)))
+    weights = np.einsum("mk,gmk->gk", leaning, np.nan_to_num(divide(total, size)))
     line = np.nansum(leaning**2 * np.nan_to_num(unit), axis=0)
-    effect, df = design_effect(linear, [together], line[np.newaxis])
+    effect, df = design_effect(linear, [weights], line[np.newaxis])
     factor = divide((linear**2).sum(0), effect * line)
-    independent = apart.var(0)
+    independent = noisy_units.var(0)
     effect = divide(noisy.var(0), np.where(np.isfinite(factor), factor, 1.0) * independent)
-    least, most = (np.where(np.isnan(held), end, held) for end in (1.0, 0.0))
+    least, most = (np.where(np.isnan(inner), end, inner) for end in (1.0, 0.0))
     centre = np.clip(median, least.min(0), np.maximum(most.max(0), least.min(0)))
     units = divide(centre * (1 - centre), independent)
-    each = divide(held * (1 - held), unit)  # units of every model, were they independent
-    one = np.nan_to_num(median_over(np.where(size > 0, each, np.nan)))
+    sizes = divide(inner * (1 - inner), unit)  # units of every model, were they independent
+    one = np.nan_to_num(median_over(np.where(size > 0, sizes, np.nan)))
     certain = (median <= 0) | (median >= 1)
-    units = np.where(certain | ~np.isfinite(units), one, np.minimum(units, np.nansum(each, axis=0)))
+    units = np.where(
+        certain | ~np.isfinite(units), one, np.minimum(units, np.nansum(sizes, axis=0))
+    )
     df = np.where(certain | ~np.isfinite(effect), 0.0, df)
     largest = np.nan_to_num(divide(units, effective_number(total.sum(1))))
     evidence = Evidence(
@@ -131,8 +133,8 @@ def infer_median_shares(
         [NO_UNITS, FEW_MODELS, ONE_PROMPT, NO_NULL],
         default="",
     )
-    known = (models >= FEWEST_MODELS) & (clusters >= 2)
-    low, high = (np.where(known, x, np.nan) for x in evidence_interval(evidence, level))
+    estimable = (models >= FEWEST_MODELS) & (clusters >= 2)
+    low, high = (np.where(estimable, x, np.nan) for x in evidence_interval(evidence, level))
     p = evidence_p(evidence, np.where(reason == "", tested, np.nan))
     carriers = effective_number(count.sum(1))
     return Clustered(evidence.share, low, high, p, clusters, carriers, evidence.df, reason)
@@ -144,14 +146,14 @@ def median_over(values: FloatArray) -> FloatArray:
     >>> median_over(np.array([[1.0, 1.0], [3.0, np.nan], [2.0, 5.0]])).tolist()
     [2.0, nan]
     """
-    known = (~np.isnan(values)).sum(0)
+    n = (~np.isnan(values)).sum(0)
     ordered = np.sort(values, axis=0)  # NaN last
-    low, high = np.maximum((known - 1) // 2, 0), np.maximum(known // 2, 0)
+    low, high = np.maximum((n - 1) // 2, 0), np.maximum(n // 2, 0)
     ends = (
-        np.take_along_axis(ordered, np.minimum(at, len(values) - 1)[np.newaxis], 0)[0]
-        for at in (low, high)
+        np.take_along_axis(ordered, np.minimum(rank, len(values) - 1)[np.newaxis], 0)[0]
+        for rank in (low, high)
     )
-    return np.where(known >= FEWEST_MODELS, 0.5 * sum(ends), np.nan)
+    return np.where(n >= FEWEST_MODELS, 0.5 * sum(ends), np.nan)
 
 
 def _noisy_median(share: FloatArray, noise: FloatArray) -> FloatArray:
@@ -164,8 +166,8 @@ def _leaning(share: FloatArray, median: FloatArray, noise: FloatArray) -> FloatA
     away = np.abs(share + noise - median[:, np.newaxis])
     away = np.where(np.isnan(away), np.inf, away)
     nearest = away.argmin(1)
-    found = (nearest[:, np.newaxis] == np.arange(len(share))[:, np.newaxis]).mean(0)
-    return np.asarray(found, dtype=np.float64)
+    how_often = (nearest[:, np.newaxis] == np.arange(len(share))[:, np.newaxis]).mean(0)
+    return np.asarray(how_often, dtype=np.float64)
 
 
 def cohens_d(mean: npt.ArrayLike, reference: npt.ArrayLike, sd: npt.ArrayLike) -> FloatArray:
@@ -314,22 +316,22 @@ def random_effects(values: npt.ArrayLike, influence: npt.ArrayLike, level: float
             f"{y.shape} and {u.shape}."
         )
     columns = [_random_effects(y[:, i], u[:, :, i], level) for i in range(y.shape[1])]
-    found: list[FloatArray] = list(np.array(columns, dtype=np.float64).reshape(-1, 7).T)
-    value, low, high, least, most, sd, p = found
+    rows: list[FloatArray] = list(np.array(columns, dtype=np.float64).reshape(-1, 7).T)
+    value, low, high, least, most, sd, p = rows
     return RandomEffects(value, low, high, least, most, sd, p, (~np.isnan(y)).sum(0))
 
 
 def _random_effects(y: FloatArray, u: FloatArray, level: float) -> tuple[float, ...]:
-    known = ~np.isnan(y) & ~np.isnan(u).any(axis=1)
-    y, u = y[known], u[known]
+    present = ~np.isnan(y) & ~np.isnan(u).any(axis=1)
+    y, u = y[present], u[present]
     m, n = u.shape
     if m < 3 or n < 2:
         return (np.nan,) * 7
     noise = u @ u.T * n / (n - 1)
-    own = np.diag(noise)
-    shared = (noise.sum() - own.sum()) / (m * (m - 1))
-    between = max(0.0, float(y.var(ddof=1)) - float(own.mean() - shared))
-    weight = divide(1.0, own + between)
+    variances = np.diag(noise)
+    shared = (noise.sum() - variances.sum()) / (m * (m - 1))
+    between = max(0.0, float(y.var(ddof=1)) - float(variances.mean() - shared))
+    weight = divide(1.0, variances + between)
     weight = np.full(m, 1.0 / m) if not np.isfinite(weight).all() else weight / weight.sum()
     mean = float(weight @ y)
     variance = float(weight @ (noise + between * np.eye(m)) @ weight)
@@ -345,9 +347,9 @@ def _half(variance: float, df: int, level: float) -> float:
 def _equality(y: FloatArray, noise: FloatArray, n: int) -> float:
     """P of Hotelling's T² that all values are equal; NaN with too few prompts or no noise."""
     m = len(y)
-    apart = np.eye(m)[1:] - np.eye(m)[:1]
-    spread = apart @ noise @ apart.T
+    contrasts = np.eye(m)[1:] - np.eye(m)[:1]
+    spread = contrasts @ noise @ contrasts.T
     if n < 2 * m or np.linalg.matrix_rank(spread) < m - 1:
         return float("nan")
-    t2 = float((apart @ y) @ np.linalg.solve(spread, apart @ y))
+    t2 = float((contrasts @ y) @ np.linalg.solve(spread, contrasts @ y))
     return float(f_sf(t2 * (n - m + 1) / ((n - 1) * (m - 1)), m - 1, n - m + 1))

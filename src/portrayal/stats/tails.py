@@ -72,9 +72,9 @@ def pearson3_sf(x: npt.ArrayLike, skew: npt.ArrayLike) -> FloatArray:
     skewness, mirrored where that is negative.
     """
     x, skew, shape = _gamma_shape(x, skew)
-    at = shape * (1.0 + x * skew / 2.0)
-    at = np.where(np.isnan(at), at, np.maximum(at, 0.0))
-    upper, lower = special.gammaincc(shape, at), special.gammainc(shape, at)
+    x_gamma = shape * (1.0 + x * skew / 2.0)
+    x_gamma = np.where(np.isnan(x_gamma), x_gamma, np.maximum(x_gamma, 0.0))
+    upper, lower = special.gammaincc(shape, x_gamma), special.gammainc(shape, x_gamma)
     straight = np.abs(skew) < _STRAIGHT
     return np.asarray(np.where(straight, normal_sf(x), np.where(skew > 0, upper, lower)))
 
@@ -87,10 +87,10 @@ def pearson3_cdf(x: npt.ArrayLike, skew: npt.ArrayLike) -> FloatArray:
 def pearson3_ppf(q: npt.ArrayLike, skew: npt.ArrayLike) -> FloatArray:
     """Return the value below which a Pearson type III number of mean 0, SD 1 lies with `q`."""
     q, skew, shape = _gamma_shape(q, skew)
-    at = np.where(skew > 0, special.gammaincinv(shape, q), special.gammainccinv(shape, q))
+    x_gamma = np.where(skew > 0, special.gammaincinv(shape, q), special.gammainccinv(shape, q))
     straight = np.abs(skew) < _STRAIGHT
     safe = np.where(straight, 1.0, skew)
-    return np.asarray(np.where(straight, -normal_isf(q), (at / shape - 1.0) * 2.0 / safe))
+    return np.asarray(np.where(straight, -normal_isf(q), (x_gamma / shape - 1.0) * 2.0 / safe))
 
 
 def _gamma_shape(
@@ -110,15 +110,15 @@ def binomial_pmf(n: int, share: float) -> FloatArray:
     return _from_steps(step)
 
 
-def hypergeometric_pmf(total: int, marked: int, drawn: int) -> FloatArray:
-    """Return the probability of each possible number of marked among `drawn` of `total`.
+def hypergeometric_pmf(total: int, marked: int, draws: int) -> FloatArray:
+    """Return the probability of each possible number of marked among `draws` of `total`.
 
     From max(0, drawn + marked - total) to min(marked, drawn).
     """
-    low, high = max(0, drawn + marked - total), min(marked, drawn)
+    low, high = max(0, draws + marked - total), min(marked, draws)
     k = np.arange(low, high, dtype=np.float64)
     step = np.log((marked - k) / (k + 1.0)) + np.log(
-        (drawn - k) / (total - marked - drawn + k + 1.0)
+        (draws - k) / (total - marked - draws + k + 1.0)
     )
     return _from_steps(step)
 

@@ -141,8 +141,8 @@ class TwoPhase:
     @property
     def share(self) -> FloatArray:
         """Corrected shares, shape (k,); NaN where they lie outside 0–1 or nobody is left."""
-        whole = self.whole.sum(0)
-        share = divide(self.part.sum(0), np.where(whole > 0, whole, np.nan))
+        total = self.whole.sum(0)
+        share = divide(self.part.sum(0), np.where(total > 0, total, np.nan))
         possible = (share > -_ROUNDING) & (share < 1 + _ROUNDING)
         rounded = np.where(np.abs(share) < _ROUNDING, 0.0, np.clip(share, 0.0, 1.0))
         return np.where(possible, rounded, np.nan)
@@ -150,16 +150,16 @@ class TwoPhase:
     @property
     def apart(self) -> FloatArray:
         """Variance of each share if units were independent, shape (k,)."""
-        share, whole = np.nan_to_num(self.share), self.whole.sum(0)
+        share, total = np.nan_to_num(self.share), self.whole.sum(0)
         unit = np.maximum(share * (1.0 - share) * self.typical, 0.0)
-        return self.drawn(self.of_share) + divide(unit, np.where(whole > 0, whole, np.nan))
+        return self.drawn(self.of_share) + divide(unit, np.where(total > 0, total, np.nan))
 
     @property
     def of_share(self) -> FloatArray:
         """How each sum moves the share, shape (2, k)."""
-        whole = self.whole.sum(0)
-        whole = np.where(whole > 0, whole, np.nan)
-        return np.stack([1.0 / whole, -np.nan_to_num(self.share) / whole])
+        total = self.whole.sum(0)
+        total = np.where(total > 0, total, np.nan)
+        return np.stack([1.0 / total, -np.nan_to_num(self.share) / total])
 
     def drawn(self, gradient: FloatArray) -> FloatArray:
         """Variance from the draw, shape (k,), of what the first sums move by `gradient`, (r, k)."""
@@ -173,31 +173,31 @@ class TwoPhase:
         more where those of one prompt are alike.
         """
         r = len(gradient)
-        moved, missed = (
-            np.nan_to_num(np.einsum("ik,ipk->pk", gradient, each[:r]))
-            for each in (self.fitted, self.errors)
+        predictions, missed = (
+            np.nan_to_num(np.einsum("ik,ipk->pk", gradient, sums[:r]))
+            for sums in (self.fitted, self.errors)
         )
-        moved = moved - moved.mean(0)
+        predictions = predictions - predictions.mean(0)
         labelled = np.broadcast_to(self.labelled[:, np.newaxis], missed.shape)
         carriers = effective_number(np.maximum(self.part, 0.0)) - 1.0
-        found = []
-        for each, units in ((moved, self.totals), (missed, labelled)):
-            squared, df = clustered_variance(each, [units])
+        variances = []
+        for sums, units in ((predictions, self.totals), (missed, labelled)):
+            squared, df = clustered_variance(sums, [units])
             # Few prompts that carry the variance, or the group, tell little of it.
-            few = 3.0 * (divide((each**2).sum(0) ** 2, (each**4).sum(0)) - 1.0)
+            few = 3.0 * (divide((sums**2).sum(0) ** 2, (sums**4).sum(0)) - 1.0)
             few = np.minimum(np.where(np.isfinite(few), few, np.inf), carriers)
             several = ((units > 0).sum(0) > 1) & np.isfinite(squared)
             df = np.minimum(df, np.maximum(few, 0.5))
-            found.append((np.where(several, squared, 0.0), df))
-        (between, df), (apart, own_df) = found
+            variances.append((np.where(several, squared, 0.0), df))
+        (between, df), (error_variance, own_df) = variances
         # Where the scorer says much, it may miss much as well.
-        between = between + 2.0 * np.maximum((moved * missed).sum(0), 0.0)
-        drawn = self.drawn(gradient)
+        between = between + 2.0 * np.maximum((predictions * missed).sum(0), 0.0)
+        drawing = self.drawn(gradient)
         # The errors' design effect is one half at least; of one prompt's nothing is known.
-        floor = np.where(apart > 0, drawn / 2.0, drawn)
-        alike = apart > floor
+        floor = np.where(error_variance > 0, drawing / 2.0, drawing)
+        alike = error_variance > floor
         rare = carriers + 1.0 < (self.totals > 0).sum(0) / 2
-        errors = np.maximum(apart, floor)
+        errors = np.maximum(error_variance, floor)
         own_df = np.where(alike | rare, own_df, self.df)
         parts = divide(between**2, df), divide(errors**2, np.where(own_df > 0, own_df, np.nan))
         return between + errors, divide((between + errors) ** 2, np.nan_to_num(parts).sum(0))
@@ -237,11 +237,11 @@ def two_phase(
     drawing, freedom = np.zeros((t, t, k)), np.zeros(k)
     squares, amount = (hand.weight @ hand.terms[0] ** power for power in (2, 1))
     typical = np.where(amount > 0, divide(squares, np.where(amount > 0, amount, 1.0)), 1.0)
-    classes, drawn = _classes(everyone), np.stack(_classes(hand))
-    each = np.stack([everyone.weight @ c for c in classes]) / np.maximum(drawn.sum(1), 1)
-    least = PSEUDO_ERRORS * typical * each * np.maximum(each - 1.0, 0.0)
+    classes, in_class = _classes(everyone), np.stack(_classes(hand))
+    expansion = np.stack([everyone.weight @ c for c in classes]) / np.maximum(in_class.sum(1), 1)
+    least = PSEUDO_ERRORS * typical * expansion * np.maximum(expansion - 1.0, 0.0)
     size = np.asarray(np.bincount(everyone.prompt, everyone.weight, n_prompts), dtype=np.float64)
-    by_prompt = [sums_by(everyone.prompt, n_prompts, each * weights) for each in everyone.terms]
+    by_prompt = [sums_by(everyone.prompt, n_prompts, term * weights) for term in everyone.terms]
     taught = _taught(size, by_prompt, hand, truth) if n > 1 else []
     for i in range(k):
         # What the scorer says: 1, and its own terms, of all units by prompt and of the labelled;
@@ -249,12 +249,12 @@ def two_phase(
         columns = [
             (e[:, i], h[:, i]) for e, h in (*zip(by_prompt, hand.terms, strict=True), *taught)
         ]
-        every, said = (
+        full, sample = (
             np.column_stack(side) for side in zip((size, np.ones(n)), *columns, strict=True)
         )
-        labels = np.stack([each[:, i] for each in truth], axis=1)
+        labels = np.stack([label[:, i] for label in truth], axis=1)
         if n == 0:
-            fitted[:, :, i] = every[:, 1:].T
+            fitted[:, :, i] = full[:, 1:].T
             continue
         sums = hand.weight @ labels
         # How a share, or a difference of two, moves with each sum.
@@ -262,31 +262,40 @@ def two_phase(
         per_unit = np.array([1.0, -1.0])[: t // 2] / wholes
         moves = np.stack([per_unit, -per_unit * divide(sums[::2], wholes)], axis=1)
         gradient = np.nan_to_num(moves.ravel())
-        found = []
+        candidates = []
         # Where the scorer's labels of a class are hardly checked, people's labels stand alone.
-        alone, guesses = [*range(0, t + 1, 2)], [*range(t + 1, said.shape[1])]
-        for chosen, worth in (([*range(t + 1)], 1.0), (alone, 1.0), (alone + guesses, GAIN)):
-            used, fit, weight, left, others = _calibrated(every, said, labels, hand.weight, chosen)
+        sizes, guesses = [*range(0, t + 1, 2)], [*range(t + 1, sample.shape[1])]
+        for subset, worth in (
+            ([*range(t + 1)], 1.0),
+            (sizes, 1.0),
+            (sizes + guesses, GAIN),
+        ):
+            used, fit, weight, misfit, extra = _calibrated(
+                full, sample, labels, hand.weight, subset
+            )
             if any(fit[used.index(g), 2 * m] < 0 for m, g in enumerate(guesses) if g in used):
                 continue  # what labels of others say the wrong way round says nothing
-            if chosen == alone:
-                by, seen, n_class = size.sum() / n, others @ left[:, 0] ** 2, float(n)
+            if subset == sizes:
+                by, observed, n_class = size.sum() / n, extra @ misfit[:, 0] ** 2, float(n)
                 prior = PSEUDO_ERRORS * typical[i] * by * max(by - 1.0, 0.0)
             else:
-                prior, seen = least[:, i], drawn[:, :, i] @ (others * left[:, 0] ** 2)
-                n_class = drawn[:, :, i].sum(1)
-            least_unseen = np.maximum(prior - seen, 0.0)
-            spread = float(others @ (left @ gradient) ** 2 + least_unseen.sum() * gradient[0] ** 2)
+                prior, observed = (
+                    least[:, i],
+                    in_class[:, :, i] @ (extra * misfit[:, 0] ** 2),
+                )
+                n_class = in_class[:, :, i].sum(1)
+            least_unseen = np.maximum(prior - observed, 0.0)
+            spread = float(extra @ (misfit @ gradient) ** 2 + least_unseen.sum() * gradient[0] ** 2)
             # The spread of (x + ½) errors among n + 1, as Jeffreys' prior has it: a class that by
             # chance shows few errors is not taken to have so few.
             shrunk = (n_class / (n_class + 1.0)) ** 2
-            unseen = float(np.maximum((seen + prior) * shrunk - seen, least_unseen).sum())
-            found.append((spread * worth, used, fit, weight, left, others, unseen))
-        _, used, fit, weight, left, others, unseen = min(found, key=lambda one: one[0])
-        fitted[:, :, i] = (every[:, used] @ fit).T
-        missed = (left * weight[:, np.newaxis]).T
+            unseen = float(np.maximum((observed + prior) * shrunk - observed, least_unseen).sum())
+            candidates.append((spread * worth, used, fit, weight, misfit, extra, unseen))
+        _, used, fit, weight, misfit, extra, unseen = min(candidates, key=lambda one: one[0])
+        fitted[:, :, i] = (full[:, used] @ fit).T
+        missed = (misfit * weight[:, np.newaxis]).T
         errors[:, :, i] = [np.bincount(hand.prompt, e, n_prompts) for e in missed]
-        drawing[:, :, i] = left.T @ (left * others[:, np.newaxis])
+        drawing[:, :, i] = misfit.T @ (misfit * extra[:, np.newaxis])
         drawing[0, 0, i] += unseen
         freedom[i] = max(n - len(used), 0)
     labelled = np.bincount(hand.prompt, minlength=n_prompts).astype(np.float64)
@@ -304,14 +313,14 @@ def infer_two_phase(
     `infer_fixed_shares`, chance is in the draw and in the texts; over these texts in the draw.
     """
     fixed = over != "prompts"
-    share, whole = sums.share, np.where(sums.whole.sum(0) > 0, sums.whole.sum(0), np.nan)
+    share, total = sums.share, np.where(sums.whole.sum(0) > 0, sums.whole.sum(0), np.nan)
     # Where all that is labelled is alike, as much is said as by so many labels.
     least = 0.5 / (sums.units + 1.0)
-    drawn = np.clip(share, least, 1.0 - least)
-    clusters, ones = (sums.totals > 0).sum(0), np.ones_like(whole)
-    apart = sums.drawn(sums.of_share) if over == "these texts" else sums.apart
-    units = divide(drawn * (1 - drawn), apart)
-    units = np.where(np.isfinite(units) & (units > 0), units, np.nan_to_num(whole))
+    inner = np.clip(share, least, 1.0 - least)
+    clusters, ones = (sums.totals > 0).sum(0), np.ones_like(total)
+    unit = sums.drawn(sums.of_share) if over == "these texts" else sums.apart
+    units = divide(inner * (1 - inner), unit)
+    units = np.where(np.isfinite(units) & (units > 0), units, np.nan_to_num(total))
     evidence = Evidence(share, units, ones, 0.0 * ones, ones, ones * (1 + 1e-6))
     if not fixed:
         variance, df = sums.variance(sums.of_share)
@@ -358,14 +367,14 @@ def infer_two_phase_contrast(
     clusters = (sums.totals > 0).sum(0)
     unit = unit * (over != "these texts")
     variance, df = (sums.drawn(gradient) + unit, sums.df) if fixed else sums.variance(gradient)
-    known = np.isfinite(value) & (variance > 0) & (df >= 1) & ((clusters > 1) | fixed)
-    error, df = (np.where(known, each, np.nan) for each in (np.sqrt(variance), df))
+    testable = np.isfinite(value) & (variance > 0) & (df >= 1) & ((clusters > 1) | fixed)
+    error, df = (np.where(testable, x, np.nan) for x in (np.sqrt(variance), df))
     half = t_isf((1 - level) / 2, df) * error
     p = np.asarray(2.0 * t_sf(np.abs(value) / error, df))
     low, high = value - half, value + half
     if form == "ratio":
         value, low, high = np.exp(value), np.exp(low), np.exp(high)
-    checks = [np.isnan(value), (clusters < 2) & (not fixed), ~known]
+    checks = [np.isnan(value), (clusters < 2) & (not fixed), ~testable]
     reason = np.select(checks, [NO_UNITS, ONE_PROMPT, NO_SPREAD], default="")
     low, high = agree(low, high, np.asarray(null), p, level)
     carriers = effective_number(sums.totals)
@@ -379,30 +388,32 @@ def infer_two_phase_ratio(upper: TwoPhase, lower: TwoPhase, level: float) -> Clu
     effective prompts carry the group.
     """
     sides = (upper, lower)
-    share, whole = zip(*((s.share, s.whole.sum(0)) for s in sides), strict=True)
-    counts = [np.nan_to_num(s) * np.where(w > 0, w, 0.0) for s, w in zip(share, whole, strict=True)]
+    share, wholes = zip(*((s.share, s.whole.sum(0)) for s in sides), strict=True)
+    counts = [
+        np.nan_to_num(s) * np.where(w > 0, w, 0.0) for s, w in zip(share, wholes, strict=True)
+    ]
     number = np.where(counts[0] + counts[1] > 0, counts[0] + counts[1], np.nan)
     part = sum((np.maximum(s.part, 0.0) for s in sides), np.zeros_like(upper.part))
     carriers = effective_number(part)
     first = np.where(np.isnan(share[0] + share[1]), np.nan, counts[0] / number)
-    drawn = (np.nan_to_num(first) * carriers + PSEUDO_PROMPTS) / (carriers + 2 * PSEUDO_PROMPTS)
-    spread = drawn * (1 - drawn)
-    signs = (1 - drawn), -drawn
+    shrunk = (np.nan_to_num(first) * carriers + PSEUDO_PROMPTS) / (carriers + 2 * PSEUDO_PROMPTS)
+    spread = shrunk * (1 - shrunk)
+    signs = (1 - shrunk), -shrunk
     influence = np.zeros_like(upper.part)
     for side, sign, tilt in zip(sides, signs, (1.0, -1.0), strict=True):
         total = np.where(side.whole.sum(0) > 0, side.whole.sum(0), np.nan)
         influence += divide(sign * side.part, number) - tilt * spread * divide(side.whole, total)
-    apart = np.stack(
+    unit = np.stack(
         [
             sign**2 * side.apart * divide(w, number) ** 2
-            for side, sign, w in zip(sides, signs, whole, strict=True)
+            for side, sign, w in zip(sides, signs, wholes, strict=True)
         ]
     )
-    apart = np.where(apart.sum(0) > 0, apart, np.nan)
+    unit = np.where(unit.sum(0) > 0, unit, np.nan)
     totals = [s.totals for s in sides]
-    # As many effective units as `apart` gives at most, and as there are prompts at least.
-    effect, df = design_effect(np.nan_to_num(influence), totals, apart)
-    size = divide(spread, apart.sum(0))
+    # As many effective units as `unit` gives at most, and as there are prompts at least.
+    effect, df = design_effect(np.nan_to_num(influence), totals, unit)
+    size = divide(spread, unit.sum(0))
     size = np.where(np.isfinite(size), size, np.nan_to_num(totals[0].sum(0)))
     both = (counts[0] > 0) & (counts[1] > 0)
     df = np.where(both, np.minimum(df, np.maximum(carriers - 1.0, 0.0)), 0.0)
@@ -416,11 +427,11 @@ def infer_two_phase_ratio(upper: TwoPhase, lower: TwoPhase, level: float) -> Clu
         (clusters < 2, ONE_PROMPT),
         (carriers < FEWEST_CARRIERS, TOO_FEW),
     ]
-    odds = divide(whole[0], whole[1])
+    odds = divide(wholes[0], wholes[1])
     odds = np.where(np.isfinite(odds) & (odds > 0), odds, np.nan)
-    found = _clustered(first, evidence, clusters, part, checks, (odds / (1 + odds), level))
-    low, high = (divide(x, (1 - x) * odds) for x in (found.low, found.high))
-    return replace(found, value=divide(*share), low=low, high=high)
+    result = _clustered(first, evidence, clusters, part, checks, (odds / (1 + odds), level))
+    low, high = (divide(x, (1 - x) * odds) for x in (result.low, result.high))
+    return replace(result, value=divide(*share), low=low, high=high)
 
 
 def _clustered(
@@ -435,18 +446,22 @@ def _clustered(
 ) -> Clustered:
     """Interval and p from one evidence; `checks` say where and why there is no p."""
     null, level = against
-    reason = np.select([fails for fails, _ in checks], [why for _, why in checks], default="")
+    reason = np.select([fails for fails, _ in checks], [reason for _, reason in checks], default="")
     low, high = evidence_interval(evidence, level)
     p = evidence_p(evidence, np.where((null > 0) & (null < 1), null, np.nan))
-    known = ((clusters >= 2) | fixed) & ~np.isnan(share)
-    low, high = (np.where(known, bound, np.nan) for bound in (low, high))
+    bounded = ((clusters >= 2) | fixed) & ~np.isnan(share)
+    low, high = (np.where(bounded, bound, np.nan) for bound in (low, high))
     p = np.where(reason == "", p, np.nan)
     carriers = effective_number(np.maximum(part, 0.0))
     return Clustered(share, low, high, p, clusters, carriers, evidence.df, reason)
 
 
 def _calibrated(
-    every: FloatArray, said: FloatArray, labels: FloatArray, given: FloatArray, chosen: list[int]
+    full: FloatArray,
+    sample: FloatArray,
+    labels: FloatArray,
+    design: FloatArray,
+    columns: list[int],
 ) -> tuple[list[int], FloatArray, FloatArray, FloatArray, FloatArray]:
     """Calibrate the weights of the labelled to the sums of the chosen columns over all units.
 
@@ -454,18 +469,18 @@ def _calibrated(
     them, the weights, what is left of the labels, and the variance of each unit's remainder.
     """
     used: list[int] = []
-    for column in chosen:
-        if np.linalg.matrix_rank(said[:, [*used, column]]) > len(used):
+    for column in columns:
+        if np.linalg.matrix_rank(sample[:, [*used, column]]) > len(used):
             used.append(column)
-    weighted = said[:, used] * given[:, np.newaxis]
-    moment = weighted.T @ said[:, used]
+    weighted = sample[:, used] * design[:, np.newaxis]
+    moment = weighted.T @ sample[:, used]
     fit = np.asarray(np.linalg.solve(moment, weighted.T @ labels), dtype=np.float64)
-    gap = every[:, used].sum(0) - weighted.sum(0)
-    weight = given * (1.0 + said[:, used] @ np.linalg.solve(moment, gap))
+    gap = full[:, used].sum(0) - weighted.sum(0)
+    weight = design * (1.0 + sample[:, used] @ np.linalg.solve(moment, gap))
     # Each labelled unit stands for others, whose errors nobody saw.
-    n = len(given)
-    others = weight * np.maximum(weight - 1.0, 0.0) * n / max(n - len(used), 1)
-    return used, fit, weight, labels - said[:, used] @ fit, others
+    n = len(design)
+    extra = weight * np.maximum(weight - 1.0, 0.0) * n / max(n - len(used), 1)
+    return used, fit, weight, labels - sample[:, used] @ fit, extra
 
 
 def _taught(
@@ -476,43 +491,43 @@ def _taught(
     Ridge regression on the scorer's terms of all k estimates, and a mean of each prompt, drawn to
     the others' as far as prompts are alike. Ten folds: no unit's own label is in its prediction
     (Zrnic & Candès 2024, Cross-prediction-powered inference). Returns for each numerator sums by
-    prompt over all units, shape (n_prompts, k), and those of the labelled, shape (n, k).
+    prompt over all units, shape (n_prompts, k), and those of the sample, shape (n, k).
     """
     n = len(hand.prompt)
     weight = (hand.weight / hand.weight.mean())[:, np.newaxis]
     # Without a constant: the mean of the labels of the other folds falls where a label rises.
-    said, every = np.concatenate(hand.terms, axis=1), np.concatenate(by_prompt, axis=1)
-    middle = every.sum(0) / size.sum()
-    said, every = said - middle, every - size[:, np.newaxis] * middle
-    said, every = np.split(np.unique(np.concatenate([said, every]), axis=1), [n])
+    sample, full = np.concatenate(hand.terms, axis=1), np.concatenate(by_prompt, axis=1)
+    middle = full.sum(0) / size.sum()
+    sample, full = sample - middle, full - size[:, np.newaxis] * middle
+    sample, full = np.split(np.unique(np.concatenate([sample, full]), axis=1), [n])
     fold = np.argsort(np.argsort(hand.prompt, kind="stable")) % FOLDS
-    made = []
-    for at in range(0, len(truth), 2):
-        label, whole = truth[at], hand.terms[at + 1]
-        total, own = np.zeros_like(by_prompt[at]), np.zeros_like(label)
+    predictions = []
+    for column in range(0, len(truth), 2):
+        label, denominator = truth[column], hand.terms[column + 1]
+        total, prediction = np.zeros_like(by_prompt[column]), np.zeros_like(label)
         for number in range(min(FOLDS, n)):
-            rest = fold != number
-            w, x, held = weight[rest], said[rest], ~rest
+            training = fold != number
+            w, x, test = weight[training], sample[training], ~training
             moment = x.T @ (x * w) + np.eye(x.shape[1])
-            given = label[rest] - (w * label[rest]).sum(0) / w.sum()
-            fit = np.linalg.solve(moment, x.T @ (given * w))
-            left = w * (given - x @ fit)
-            units = w * whole[rest]
-            s, m = (sums_by(hand.prompt[rest], len(size), each) for each in (left, units))
+            centred = label[training] - (w * label[training]).sum(0) / w.sum()
+            fit = np.linalg.solve(moment, x.T @ (centred * w))
+            residuals = w * (centred - x @ fit)
+            units = w * denominator[training]
+            s, m = (sums_by(hand.prompt[training], len(size), sums) for sums in (residuals, units))
             # Variance between prompts, from pairs of units of one prompt; 0 where there are none.
             pairs = (m**2).sum(0) - (units**2).sum(0)
-            alike = np.maximum((s**2).sum(0) - (left**2).sum(0), 0.0)
+            alike = np.maximum((s**2).sum(0) - (residuals**2).sum(0), 0.0)
             alike = divide(alike, np.where(pairs > _ROUNDING, pairs, np.inf))
-            spread = (left**2 / w).sum(0) / np.maximum(m.sum(0), _ROUNDING)
+            spread = (residuals**2 / w).sum(0) / np.maximum(m.sum(0), _ROUNDING)
             mean = s * alike / np.maximum(m * alike + spread, _TINY)
-            own[held] = said[held] @ fit + whole[held] * mean[hand.prompt[held]]
-            total += (every @ fit + by_prompt[at + 1] * mean) / min(FOLDS, n)
-        made.append((total, own))
-    return made
+            prediction[test] = sample[test] @ fit + denominator[test] * mean[hand.prompt[test]]
+            total += (full @ fit + by_prompt[column + 1] * mean) / min(FOLDS, n)
+        predictions.append((total, prediction))
+    return predictions
 
 
 def _classes(labels: Labelled) -> list[FloatArray]:
     """By the scorer: in the group, known and not in it, not known; parts, shape (n, k) each."""
     most = max(float(labels.terms[1].max(initial=0.0)), _TINY)
-    part, whole = (each / most for each in labels.terms[:2])
-    return [part, np.maximum(whole - part, 0.0), np.maximum(1.0 - whole, 0.0)]
+    part, total = (term / most for term in labels.terms[:2])
+    return [part, np.maximum(total - part, 0.0), np.maximum(1.0 - total, 0.0)]

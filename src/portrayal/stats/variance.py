@@ -119,17 +119,17 @@ def infer_variance(
     if ways:
         pairs = np.unique(np.stack(ways, axis=1), axis=0, return_inverse=True)[1].reshape(-1)
         rows = [*ways, pairs]
-    found, n_clusters = [], []
+    noises, n_clusters = [], []
     for way in rows:
         names, code = np.unique(way, return_inverse=True)
-        moved, sums = (sums_by(code, len(names), each) for each in (influence, n))
+        shift, sums = (sums_by(code, len(names), x) for x in (influence, n))
         factor, df1, df2 = _working(sums, groups, form)
-        raw = float(np.sum((moved @ form) * moved))
-        found.append((raw / factor if factor > _TINY else nan, df2))
+        raw = float(np.sum((shift @ form) * shift))
+        noises.append((raw / factor if factor > _TINY else nan, df2))
         n_clusters.append(int((sums.sum(axis=1) > 0).sum()))
-    (noise, df2), fewest = found[0], min(n_clusters[:2])
+    (noise, df2), fewest = noises[0], min(n_clusters[:2])
     if ways:
-        noise, df2 = map(float, two_way_variance(*(np.array(found).T)))
+        noise, df2 = map(float, two_way_variance(*(np.array(noises).T)))
     if not noise > _TINY * max(1.0, value) or fewest < 2 or not df2 > 0:
         return Variance(value, nan, nan, nan, nan, (0.0, 0.0), fewest)
     low, high = variance_bounds(value, noise, df1, df2, level)
@@ -173,19 +173,19 @@ def _working(count: FloatArray, groups: FloatArray, form: FloatArray) -> tuple[f
     Blocks with the same counts are computed once.
     """
     rows, times = np.unique(count, axis=0, return_counts=True)
-    whole = times @ (rows @ groups)
+    sizes = times @ (rows @ groups)
     spread = rows * (1.0 + np.maximum(rows - 1.0, 0.0) * WITHIN)
-    joint = np.einsum("bc,ck,cl->bkl", spread, groups / whole, groups / whole)
-    part = rows @ groups / whole
-    every = np.einsum("b,bkl->kl", times, joint)
-    trace = float(np.sum(form * every))
+    joint = np.einsum("bc,ck,cl->bkl", spread, groups / sizes, groups / sizes)
+    part = rows @ groups / sizes
+    average = np.einsum("b,bkl->kl", times, joint)
+    trace = float(np.sum(form * average))
     if trace <= 0:
         return 0.0, 0.0, 0.0
     cross = float(np.einsum("b,kl,bkl,bl->", times, form, joint, part))
-    own = float(np.einsum("b,bk,kl,bl->", times, part, form * every, part))
-    factor = (trace - 2.0 * cross + own) / trace
-    both, each = form @ every, form @ joint
-    square = float(np.einsum("b,bkm,bmk->", times, each, each))
+    square_own = float(np.einsum("b,bk,kl,bl->", times, part, form * average, part))
+    factor = (trace - 2.0 * cross + square_own) / trace
+    both, per_row = form @ average, form @ joint
+    square = float(np.einsum("b,bkm,bmk->", times, per_row, per_row))
     return factor, trace**2 / float(np.sum(both * both.T)), factor * trace**2 / square
 
 
@@ -208,17 +208,17 @@ def _bound(value: float, noise: FloatArray, df1: float, p: float) -> float:
     return float(brentq(excess, 0.0, high, xtol=1e-9 * high, rtol=1e-10))
 
 
-def _below(at: FloatArray, df: float, size: FloatArray) -> FloatArray:
+def _below(x: FloatArray, df: float, size: FloatArray) -> FloatArray:
     """Noncentral chi-square distribution function; Sankaran's normal form where it is large."""
     far = size > _FAR
-    near = special.chndtr(np.where(far, 1.0, at), df, np.where(far, 1.0, size))
+    near = special.chndtr(np.where(far, 1.0, x), df, np.where(far, 1.0, size))
     mean, second, third = df + size, df + 2.0 * size, df + 3.0 * size
     h = 1.0 - 2.0 * mean * third / (3.0 * second**2)
     p = second / mean**2
     m = (h - 1.0) * (1.0 - 3.0 * h)
     centre = 1.0 + h * p * (h - 1.0 - 0.5 * (2.0 - h) * m * p)
     spread = h * np.sqrt(2.0 * p) * (1.0 + 0.5 * m * p)
-    return np.asarray(np.where(far, special.ndtr(((at / mean) ** h - centre) / spread), near))
+    return np.asarray(np.where(far, special.ndtr(((x / mean) ** h - centre) / spread), near))
 
 
 def _checked(
@@ -230,15 +230,15 @@ def _checked(
         raise ValueError(f"sums need one shape (n_blocks, n_cells); got {y.shape} and {n.shape}.")
     if not np.isfinite(y).all() or not np.isfinite(n).all() or (n < 0).any():
         raise ValueError("sums must be finite, and counts 0 or more.")
-    kinds = [np.asarray(each, dtype=np.float64) for each in members]
-    if not kinds or any(each.ndim != 2 or len(each) != y.shape[1] for each in kinds):
+    kinds = [np.asarray(matrix, dtype=np.float64) for matrix in members]
+    if not kinds or any(matrix.ndim != 2 or len(matrix) != y.shape[1] for matrix in kinds):
         raise ValueError(f"members must have the shape ({y.shape[1]}, k) each.")
-    sizes = [each.shape[1] for each in kinds]
+    sizes = [matrix.shape[1] for matrix in kinds]
     if min(sizes) < 2:
         raise ValueError("a variance needs at least two groups.")
     form = np.zeros((sum(sizes), sum(sizes)))
-    at = 0
+    start = 0
     for k in sizes:
-        form[at : at + k, at : at + k] = (np.eye(k) - 1.0 / k) / ((k - 1) * len(kinds))
-        at += k
+        form[start : start + k, start : start + k] = (np.eye(k) - 1.0 / k) / ((k - 1) * len(kinds))
+        start += k
     return y, n, np.concatenate(kinds, axis=1), form
