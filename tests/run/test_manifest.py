@@ -94,7 +94,7 @@ def test_every_file_is_of_a_step(made: Path) -> None:
     run = Run(made)
     listed = {file for entry in run.manifest.steps().values() for file in entry["made"]}
     assert listed == {*files_of(run)} - {"manifest.json"}
-    assert not run.manifest.problems(verify=True, every=True)
+    assert not run.manifest.problems(verify=True, strict=True)
     measured = run.manifest.steps()[MEASURED]["read"]
     assert measured == run.manifest.made(TEXTS, "annotations/people.v4")
 
@@ -283,7 +283,7 @@ def test_the_same_audit_makes_anew_what_does_not_fit_and_no_more(run: Run, file:
     audited(run.path)
     assert remade(run, times) - ALWAYS == MENDED[file] - ALWAYS
     assert contents(run) == before
-    assert not run.manifest.problems(verify=True, every=True)
+    assert not run.manifest.problems(verify=True, strict=True)
     assert run.manifest.vouches("report.html")  # it is of the same estimates as before
 
 
@@ -294,7 +294,7 @@ def test_a_page_that_does_not_fit_is_taken_away(run: Run) -> None:
     audited(run.path)
     assert not run.report_path.exists()
     assert portrayal.write_report(Run.open(run.path)).is_file()
-    assert not run.manifest.problems(verify=True, every=True)
+    assert not run.manifest.problems(verify=True, strict=True)
 
 
 def test_without_the_texts_nothing_is_taken_away(run: Run) -> None:
@@ -326,7 +326,7 @@ def test_a_page_that_is_written_again_is_recorded(run: Run) -> None:
     portrayal.write_report(Run.open(run.path), short=True)
     assert not run.manifest.problems(verify=True)
     portrayal.write_report(Run.open(run.path), run.path.parent / "elsewhere.html")
-    assert not run.manifest.problems(verify=True, every=True)
+    assert not run.manifest.problems(verify=True, strict=True)
 
 
 def test_a_datasheet_that_was_filled_in_stays_and_is_recorded_by_the_next_audit(run: Run) -> None:

@@ -170,7 +170,7 @@ def _stages(
     }
     makes = {ANSWERS, ANNOTATED, REFERENCE_ANNOTATED, TOPICS, MEASURED, REPORTED}
     makes |= {step for step, is_given in given.items() if is_given}
-    for line in run.manifest.mend(makes, asked=config.asking is not None):
+    for line in run.manifest.mend(makes, by_user=config.asking is not None):
         tell(line)
     with run.manifest.step(GIVEN) if given[GIVEN] else nullcontext():
         options = study.options(**_written(run, config.options))

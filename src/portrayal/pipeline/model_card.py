@@ -48,7 +48,7 @@ def verify_run(run: Run) -> list[Problem]:
     Every file is digested again, and no link is followed; so are the files outside the run that its
     options name, and, where the package is of the same version, the parts of it that make numbers.
     """
-    problems = run.manifest.problems(verify=True, every=True)
+    problems = run.manifest.problems(verify=True, strict=True)
     return problems or run.manifest.outside(run.settings().get("options", {}).values())
 
 

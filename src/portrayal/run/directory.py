@@ -88,7 +88,7 @@ class Run:
         """
         verify = verify or (bool(os.environ.get(VERIFY)) and not under_way)
         wrong = self.manifest.problems(verify=verify)
-        if wrong := [each for each in wrong if not (under_way and each.what == STALE)]:
+        if wrong := [problem for problem in wrong if not (under_way and problem.what == STALE)]:
             more = f" ({len(wrong) - 1:,} more files)" if len(wrong) > 1 else ""
             raise RunError(
                 f"{self.path / wrong[0].file} {wrong[0].what}{more}. Run the same "
@@ -114,8 +114,8 @@ class Run:
     @property
     def study(self) -> str:
         """How the registry looks up the study of this run: its name, or the copy in the run."""
-        kept = self.study_path
-        return str(kept) if kept.is_file() else str(self.settings().get("study", ""))
+        copy = self.study_path
+        return str(copy) if copy.is_file() else str(self.settings().get("study", ""))
 
     @property
     def prompts_path(self) -> Path:
@@ -287,9 +287,9 @@ class Run:
             if is_new:
                 # Leave no directory behind for a run that kept nothing.
                 below = list(self.path.rglob("*"))
-                if all(each.is_dir() or each.name in NOTHING_KEPT for each in below):
-                    for each in sorted(below, reverse=True):
-                        each.rmdir() if each.is_dir() else each.unlink()
+                if all(path.is_dir() or path.name in NOTHING_KEPT for path in below):
+                    for path in sorted(below, reverse=True):
+                        path.rmdir() if path.is_dir() else path.unlink()
                     self.path.rmdir()
             raise
         finally:

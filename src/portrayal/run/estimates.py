@@ -31,7 +31,7 @@ def _plain(value: Any) -> Any:
 
 def _arrow(hint: Any, name: str = "") -> pa.DataType:
     """The Arrow type of what a field of a record holds, from its annotation."""
-    inner = [each for each in get_args(hint) if each not in (NoneType, ...)]
+    inner = [part for part in get_args(hint) if part not in (NoneType, ...)]
     if isinstance(hint, UnionType):
         return _arrow(inner[0], name)
     if get_origin(hint) is Mapping:
@@ -39,8 +39,10 @@ def _arrow(hint: Any, name: str = "") -> pa.DataType:
     if inner:
         return pa.list_(_arrow(inner[0]))
     if is_dataclass(hint):
-        own = get_type_hints(hint)
-        return pa.struct([(each.name, _arrow(own[each.name], each.name)) for each in fields(hint)])
+        hints = get_type_hints(hint)
+        return pa.struct(
+            [(field.name, _arrow(hints[field.name], field.name)) for field in fields(hint)]
+        )
     if name == "n_clusters":
         return pa.int32()
     return {float: pa.float64(), int: pa.int64(), str: pa.string()}[hint]
@@ -54,14 +56,14 @@ def estimates_to_table(estimates: Iterable[Estimate]) -> pa.Table:
     [[('gender', 'F')]]
     """
     rows = list(estimates)
-    kept = get_type_hints(Estimate).items()
-    hints = {name: hint for name, hint in kept if name not in ("sums", "scores")}
+    hints_all = get_type_hints(Estimate).items()
+    hints = {name: hint for name, hint in hints_all if name not in ("sums", "scores")}
     schema = pa.schema([(name, _arrow(hint, name)) for name, hint in hints.items()])
     columns = {}
     for name, kind in zip(schema.names, schema.types, strict=True):
         values = [getattr(row, name) for row in rows]
         nested = pa.types.is_nested(kind)
-        columns[name] = pa.array([_plain(each) for each in values] if nested else values, kind)
+        columns[name] = pa.array([_plain(value) for value in values] if nested else values, kind)
     return pa.table(columns, schema=schema)
 
 
@@ -179,8 +181,8 @@ class Estimates:
         heads = ("measure", "where", "who", "value", "interval", "null", "q", "n")
         rows = [_shown_row(estimate) for estimate in self.records[:SHOWN]]
         more = len(self.records) - SHOWN
-        said = f"{len(self.records):,} estimates" + (f", the first {SHOWN} of them" * (more > 0))
-        return html_table(heads, rows, f"{said}. .to_pandas() gives all, .where(…) some.")
+        note = f"{len(self.records):,} estimates" + (f", the first {SHOWN} of them" * (more > 0))
+        return html_table(heads, rows, f"{note}. .to_pandas() gives all, .where(…) some.")
 
 
 SHOWN = 20
@@ -206,10 +208,10 @@ def _tidy_row(estimate: Estimate) -> tuple[dict[str, Any], dict[str, Any]]:
     """The columns of an estimate in every table, and its details."""
     flat = flat_row(estimate)
     labels = {**estimate.strata, **estimate.group}
-    others = {k: v for k, v in estimate.strata.items() if k not in LABELS and v not in (ALL, "")}
+    strata = {k: v for k, v in estimate.strata.items() if k not in LABELS and v not in (ALL, "")}
     core = {name: flat.pop(name, None) for name in CORE}
     core |= {name: labels.get(name) for name in LABELS}
-    core |= {"where": _pairs(others), "group": _pairs(estimate.group)}
+    core |= {"where": _pairs(strata), "group": _pairs(estimate.group)}
     return core, {name: value for name, value in flat.items() if name not in LABELS}
 
 
@@ -244,24 +246,24 @@ def choose(rows: Iterable[_Row], measure: str | None, labels: Mapping[str, str])
     OptionError
         When no row is of such a measure or has such a label or value.
     """
-    kept = list(rows)
+    choice = list(rows)
     if measure is not None:
-        known = dict.fromkeys(row.measure for row in kept)
-        wanted = measure.replace("-", "_").casefold()
-        names = [n for n in known if wanted in (n.casefold(), n.rpartition(".v")[0].casefold())]
+        measures = dict.fromkeys(row.measure for row in choice)
+        needle = measure.replace("-", "_").casefold()
+        names = [n for n in measures if needle in (n.casefold(), n.rpartition(".v")[0].casefold())]
         if not names:
-            raise OptionError(f"no estimate is of {measure!r}; measures: {', '.join(known)}.")
-        kept = [row for row in kept if row.measure in names]
-    labelled = [(row, {**row.strata, **row.group}) for row in kept]
+            raise OptionError(f"no estimate is of {measure!r}; measures: {', '.join(measures)}.")
+        choice = [row for row in choice if row.measure in names]
+    labelled = [(row, {**row.strata, **row.group}) for row in choice]
     for key, value in labels.items():
-        values = dict.fromkeys(found[key] for _, found in labelled if key in found)
+        values = dict.fromkeys(tags[key] for _, tags in labelled if key in tags)
         if not values:
-            keys = ", ".join(dict.fromkeys(name for _, found in labelled for name in found))
+            keys = ", ".join(dict.fromkeys(name for _, tags in labelled for name in tags))
             raise OptionError(f"no estimate has {key!r}; they have: {keys or 'nothing here'}.")
         if value not in values:
-            shown = ", ".join(list(values)[:20]) + (", …" if len(values) > 20 else "")
-            raise OptionError(f"no estimate has {key}={value}; values: {shown}.")
-    return [row for row, found in labelled if labels.items() <= found.items()]
+            first_values = ", ".join(list(values)[:20]) + (", …" if len(values) > 20 else "")
+            raise OptionError(f"no estimate has {key}={value}; values: {first_values}.")
+    return [row for row, tags in labelled if labels.items() <= tags.items()]
 
 
 def flatten_estimates(estimates: Iterable[Estimate]) -> pa.Table:
@@ -286,16 +288,16 @@ def flatten_estimates(estimates: Iterable[Estimate]) -> pa.Table:
     [{'gender': 'F', 'value': 0.4}]
     """
     estimates = list(estimates)
-    labels = {name for each in estimates for name in (*each.strata, *each.group)}
-    if clash := labels & {name for each in estimates for name in each.details}:
+    labels = {name for estimate in estimates for name in (*estimate.strata, *estimate.group)}
+    if clash := labels & {name for estimate in estimates for name in estimate.details}:
         raise ValueError(f"details cannot be named as strata or groups are: {sorted(clash)}.")
     rows = [flat_row(estimate) for estimate in estimates]
     # Strata, groups and other words stand after the unit, details after all that every row has.
     fixed = list(flat_row(_EMPTY))
-    seen = {name for row in rows for name in row} - set(fixed)
-    attributes = sorted(n for n in seen if any(isinstance(row.get(n), str) for row in rows))
+    extra = {name for row in rows for name in row} - set(fixed)
+    attributes = sorted(n for n in extra if any(isinstance(row.get(n), str) for row in rows))
     start = fixed.index("unit") + 1
-    names = [*fixed[:start], *attributes, *fixed[start:], *sorted(seen - set(attributes))]
+    names = [*fixed[:start], *attributes, *fixed[start:], *sorted(extra - set(attributes))]
     return pa.table({name: pa.array([row.get(name) for row in rows]) for name in names})
 
 

@@ -42,15 +42,15 @@ def replacing(path: Path, *, flush: bool = False) -> Iterator[Path]:
     """
     target, is_stream = _target(path)
     temporary = target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
-    beside = None
+    scratch = None
     if is_stream:  # there may be no right to write beside a device
-        beside = tempfile.TemporaryDirectory(prefix="portrayal-")
-        temporary = Path(beside.name) / temporary.name
+        scratch = tempfile.TemporaryDirectory(prefix="portrayal-")
+        temporary = Path(scratch.name) / temporary.name
     try:
         yield temporary
         if is_stream:
-            with temporary.open("rb") as made, os.fdopen(_open_stream(target), "wb") as stream:
-                shutil.copyfileobj(made, stream)
+            with temporary.open("rb") as source, os.fdopen(_open_stream(target), "wb") as stream:
+                shutil.copyfileobj(source, stream)
             return
         if flush:
             _flush(temporary)
@@ -63,8 +63,8 @@ def replacing(path: Path, *, flush: bool = False) -> Iterator[Path]:
         raise
     finally:
         temporary.unlink(missing_ok=True)
-        if beside is not None:
-            beside.cleanup()
+        if scratch is not None:
+            scratch.cleanup()
 
 
 _SYSTEM = ("/dev", "/proc")
@@ -107,9 +107,9 @@ def _open_stream(path: Path) -> int:
 def replacing_files(folder: Path) -> Iterator[Path]:
     """Yield an empty folder whose files come into `folder` in the end, as `replacing` writes."""
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".saving-", dir=folder) as made:
-        yield Path(made)
-        for path in sorted(Path(made).iterdir()):
+    with tempfile.TemporaryDirectory(prefix=".saving-", dir=folder) as scratch:
+        yield Path(scratch)
+        for path in sorted(Path(scratch).iterdir()):
             with replacing(folder / path.name) as temporary:
                 path.replace(temporary)
 
@@ -267,18 +267,18 @@ class Column:
 
     def append(self, rows: Array) -> None:
         """Add rows, shape (n,) or (n, width), at the end."""
-        made = np.ascontiguousarray(rows, dtype=self._dtype)
+        array = np.ascontiguousarray(rows, dtype=self._dtype)
         self._file.seek(0, io.SEEK_END)
-        self._file.write(made.tobytes())
-        self._length += len(made)
+        self._file.write(array.tobytes())
+        self._length += len(array)
 
-    def __getitem__(self, wanted: slice) -> Array:
+    def __getitem__(self, rows: slice) -> Array:
         """Return the rows of a slice without step, as a new array."""
-        first, last, _ = wanted.indices(self._length)
+        first, last, _ = rows.indices(self._length)
         n = max(last - first, 0)
         self._file.seek(first * self._row)
-        found = np.frombuffer(self._file.read(n * self._row), dtype=self._dtype)
-        return found.reshape(n, *self._shape).copy()
+        values = np.frombuffer(self._file.read(n * self._row), dtype=self._dtype)
+        return values.reshape(n, *self._shape).copy()
 
 
 @dataclass(frozen=True)
@@ -303,6 +303,6 @@ class Shelf:
         self._bytes.append(np.frombuffer(np.ascontiguousarray(array).tobytes(), dtype=np.uint8))
         return Kept(first, len(self._bytes), array.dtype.str, array.shape)
 
-    def take(self, kept: Kept) -> Array:
+    def take(self, place: Kept) -> Array:
         """Return the array that was put away."""
-        return self._bytes[kept.first : kept.last].view(kept.dtype).reshape(kept.shape)
+        return self._bytes[place.first : place.last].view(place.dtype).reshape(place.shape)

@@ -48,17 +48,17 @@ def influences_to_table(estimates: Iterable[Estimate]) -> pa.Table:
     """
     rows, schema = list(estimates), _schema()
     sums = [None if row.value is None else row.sums for row in rows]
-    why = [
-        (row.undefined or NO_SUMS) if own is None else None
-        for row, own in zip(rows, sums, strict=True)
+    reasons = [
+        (row.undefined or NO_SUMS) if row_sums is None else None
+        for row, row_sums in zip(rows, sums, strict=True)
     ]
     columns: dict[str, Any] = {
         "estimate": list(range(len(rows))),
-        "form": [own and own.form for own in sums],
-        "scale": [own and own.scale for own in sums],
-        "prompts": [own and own.prompts for own in sums],
-        **{name: [own and getattr(own, name) for own in sums] for name in _COLUMNS},
-        "reason": why,
+        "form": [row_sums and row_sums.form for row_sums in sums],
+        "scale": [row_sums and row_sums.scale for row_sums in sums],
+        "prompts": [row_sums and row_sums.prompts for row_sums in sums],
+        **{name: [row_sums and getattr(row_sums, name) for row_sums in sums] for name in _COLUMNS},
+        "reason": reasons,
     }
     return pa.table(
         {name: pa.array(values, schema.field(name).type) for name, values in columns.items()},
@@ -132,9 +132,9 @@ def _influences(table: pa.Table) -> Influences:
         values = np.asarray(table[name].combine_chunks().flatten(), dtype=np.float64)
         if name in ("upper", "n_upper"):
             return values
-        whole = np.full(n, np.nan)
-        whole[has] = values
-        return whole
+        column_values = np.full(n, np.nan)
+        column_values[has] = values
+        return column_values
 
     return Influences(
         labels=tuple(coded.dictionary.to_pylist()),

@@ -69,9 +69,9 @@ def step_of(name: str) -> str | None:
     >>> step_of("texts/part-00000.parquet"), step_of("annotations/people.v4/stage.json")
     ('texts', 'annotations/people.v4')
     """
-    first, _, rest = name.partition("/")
-    if first in (ANNOTATED, REFERENCE_ANNOTATED) and rest:
-        return f"{first}/{rest.partition('/')[0]}"
+    first, _, inner = name.partition("/")
+    if first in (ANNOTATED, REFERENCE_ANNOTATED) and inner:
+        return f"{first}/{inner.partition('/')[0]}"
     is_page = first.startswith(("report.", "report-"))
     return REPORTED if is_page else _STEP_OF.get(name, _STEP_OF.get(first))
 
@@ -174,17 +174,21 @@ class Manifest:
 
     def close(self, *names: str, source: str = "", options: Iterable[Any] = ()) -> None:
         """Write the digests of steps and of what they read; also of files that `options` name."""
-        held, seen = self._held(), _Seen(self.folder)
+        statuses, cache = self._held(), _Seen(self.folder)
         with self._changing() as content:
             steps = content["steps"]
             for name in names:
-                made = {
-                    file: seen.digest(file, status)
-                    for file, status in held.items()
+                shas = {
+                    file: cache.digest(file, status)
+                    for file, status in statuses.items()
                     if step_of(file) == name and status is not None and not _TEMPORARY.match(file)
                 }
                 steps[name] = {
-                    **{"made": made, "outside": self._outside(options), "portrayal": __version__},
+                    **{
+                        "made": shas,
+                        "outside": self._outside(options),
+                        "portrayal": __version__,
+                    },
                     "read": {
                         other: _digest_of(entry)
                         for other, entry in steps.items()
@@ -197,17 +201,17 @@ class Manifest:
                     del steps[REPORTED]  # pages of other estimates
                 content.setdefault("first_measured", datetime.now(tz=UTC).date().isoformat())
                 content["package"] = package_digests()
-        seen.keep(held)
+        cache.keep(statuses)
 
     def settle(self, used: Collection[str]) -> None:
         """Close the steps in use that a killed process left open; open others that are stale.
 
         These are annotations of other audits of other texts, for which nothing vouches any more.
         """
-        steps, held = self.steps(), self._held()
-        there = sorted({step for file in held if (step := step_of(file)) in used and step})
+        steps, statuses = self.steps(), self._held()
+        present = sorted({step for file in statuses if (step := step_of(file)) in used and step})
         # Of a step that is as its stage wants it, other inputs than before were no other inputs.
-        if old := [name for name in there if name not in steps or _is_stale(name, steps)]:
+        if old := [name for name in present if name not in steps or _is_stale(name, steps)]:
             self.close(*old)
         for name in sorted(steps.keys() - {*used, MEASURED, REPORTED}):
             if _is_stale(name, steps):
@@ -224,53 +228,53 @@ class Manifest:
         self._forget(start)
         yield
         read = self.made(MEASURED)
-        paths = [path, *(each for each in path.glob("*"))]
+        paths = [path, *(file for file in path.glob("*"))]
         blank = {"made": {}, "outside": {}, "portrayal": __version__, "read": read}
         with self._changing() as content:
-            made = content["steps"].setdefault(REPORTED, blank)["made"]
-            for each in filter(Path.is_file, paths):
-                made[each.relative_to(self.folder).as_posix()] = digest(each)
+            shas = content["steps"].setdefault(REPORTED, blank)["made"]
+            for file in filter(Path.is_file, paths):
+                shas[file.relative_to(self.folder).as_posix()] = digest(file)
 
     def _forget(self, start: str) -> None:
         """Take a page, or a folder of its charts, out of the manifest."""
         with self._changing() as content:
             if REPORTED in content["steps"]:
-                made = content["steps"][REPORTED]["made"]
-                for file in [f for f in made if f == start or f.startswith(f"{start}/")]:
-                    del made[file]
+                shas = content["steps"][REPORTED]["made"]
+                for file in [f for f in shas if f == start or f.startswith(f"{start}/")]:
+                    del shas[file]
 
-    def problems(self, *, verify: bool = False, every: bool = False) -> list[Problem]:
+    def problems(self, *, verify: bool = False, strict: bool = False) -> list[Problem]:
         """Return what is not as the manifest says, by file.
 
         A file whose size, times and inode are those that it had when it was last digested is not
-        digested again, unless `verify`. With `every`, files that no step made are named as well,
+        digested again, unless `verify`. With `strict`, files that no step made are named as well,
         also where nothing reads them, and a datasheet that people filled in.
         """
         content = self.content()
         if content is None:
             return [Problem(MANIFEST, CHANGED if self.path.exists() else UNMADE)]
-        steps, held, seen = content["steps"], self._held(), _Seen(self.folder)
-        wrong = {file: LINK for file, status in held.items() if status is None}
-        listed = {file: sha for entry in steps.values() for file, sha in entry["made"].items()}
-        for file, expected in listed.items():
-            status = held.get(file)
-            if file not in held:
+        steps, statuses, cache = content["steps"], self._held(), _Seen(self.folder)
+        wrong = {file: LINK for file, status in statuses.items() if status is None}
+        shas = {file: sha for entry in steps.values() for file, sha in entry["made"].items()}
+        for file, expected in shas.items():
+            status = statuses.get(file)
+            if file not in statuses:
                 wrong[file] = MISSING
-            elif status is not None and (every or file != DATASHEET):
+            elif status is not None and (strict or file != DATASHEET):
                 trusted = "" if verify else expected
-                if seen.digest(file, status, trusted) != expected:
+                if cache.digest(file, status, trusted) != expected:
                     wrong[file] = CHANGED
         for name in sorted(steps.keys() - {REPORTED}):
             if _is_stale(name, steps):
                 wrong.setdefault(next(iter(steps[name]["made"]), name), STALE)
-        for file in sorted(held.keys() - listed.keys() - wrong.keys()):
+        for file in sorted(statuses.keys() - shas.keys() - wrong.keys()):
             # Readers take every part of a folder.
-            if every or (_PART.fullmatch(file) and step_of(file) in steps):
+            if strict or (_PART.fullmatch(file) and step_of(file) in steps):
                 is_old_page = step_of(file) == REPORTED and REPORTED not in steps
                 wrong[file] = STALE if is_old_page else UNLISTED
             elif file.endswith(".parquet") and not is_whole(self.folder / file):
                 wrong[file] = CUT_OFF
-        seen.keep(held)
+        cache.keep(statuses)
         return [Problem(file, wrong[file]) for file in sorted(wrong)]
 
     def outside(self, options: Iterable[Any]) -> list[Problem]:
@@ -281,28 +285,28 @@ class Manifest:
         """
         content = self.content() or {"steps": {}, "package": {}}
         entry = content["steps"].get(MEASURED, {"outside": {}, "portrayal": ""})
-        expected, held = dict(entry["outside"]), self._outside(options)
+        expected, actual = dict(entry["outside"]), self._outside(options)
         if entry["portrayal"] == __version__:
             expected |= content["package"]
-            held |= package_digests()
+            actual |= package_digests()
         return [
-            Problem(file, CHANGED if file in held else MISSING)
-            for file in sorted({*expected, *held})
-            if expected.get(file) != held.get(file)
+            Problem(file, CHANGED if file in actual else MISSING)
+            for file in sorted({*expected, *actual})
+            if expected.get(file) != actual.get(file)
         ]
 
     def _outside(self, options: Iterable[Any]) -> dict[str, str]:
         run = self.folder.resolve()
         return digests(p for p in files_named(options) if not p.resolve().is_relative_to(run))
 
-    def mend(self, makes: Collection[str], *, asked: bool = False) -> list[str]:
+    def mend(self, makes: Collection[str], *, by_user: bool = False) -> list[str]:
         """Take away what does not fit of the steps that an audit makes, so that it makes it anew.
 
         Parameters
         ----------
         makes
             Families of steps: the first part of their names.
-        asked
+        by_user
             Whether the texts are answers of a model. These are not removed but set aside, in
             `damaged/`, as all paid answers are.
 
@@ -312,32 +316,32 @@ class Manifest:
             A line for each file.
         """
         if self.content() is None:
-            there = self.path.exists() or (self.folder / SETTINGS).exists()
+            has_run = self.path.exists() or (self.folder / SETTINGS).exists()
             # Nothing vouches for what is there: what was made of the texts is made anew.
             for folder in (f"{ANNOTATED}/*", f"{REFERENCE_ANNOTATED}/*", TOPICS, MEASURED):
                 for note in self.folder.glob(f"{folder}/{NOTE}"):
                     note.unlink()
             write_atomically(self.path, _rendered({"steps": {}, "package": {}}).decode())
-            what = f"nothing vouches for {self.folder}: all but its texts is made anew"
-            return [what] if there else []
+            line = f"nothing vouches for {self.folder}: all but its texts is made anew"
+            return [line] if has_run else []
         lines, closed = [], {*self.steps()}
-        for problem in self.problems(verify=True, every=True):
+        for problem in self.problems(verify=True, strict=True):
             file, step = problem.file, step_of(problem.file)
             if problem.what == UNLISTED and step and step not in closed:
                 continue  # an open step goes on with the parts that it has
             if _TEMPORARY.fullmatch(file) and problem.what == UNLISTED:
                 (self.folder / file).unlink()  # of a process that was killed
             elif _family(step) in makes and _can_go(problem):
-                lines.append(self._take_away(problem, str(step), asked=asked))
+                lines.append(self._take_away(problem, str(step), by_user=by_user))
             elif file.startswith("study/"):
                 self.open(MEASURED)
         return lines
 
-    def _take_away(self, problem: Problem, step: str, *, asked: bool) -> str:
+    def _take_away(self, problem: Problem, step: str, *, by_user: bool) -> str:
         """Take away a file of a step, so that the step is made anew, and return a line on it."""
         path, is_part = self.folder / problem.file, _PART.fullmatch(problem.file)
         line = f"{problem}; made anew"
-        if is_part and (step == ANSWERS or (step == TEXTS and asked)) and path.is_file():
+        if is_part and (step == ANSWERS or (step == TEXTS and by_user)) and path.is_file():
             aside = self.folder / ASIDE / problem.file
             aside.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, aside)
@@ -348,15 +352,15 @@ class Manifest:
             gone += self.folder.glob(f"{of}/*/{path.name}") if is_part else ()
         elif not is_part and problem.file != SETTINGS:
             gone.append(self.folder / step / NOTE)
-        for each in gone:
-            Stage(each.parent).reopen()
+        for file in gone:
+            Stage(file.parent).reopen()
             # The note of an import says of which file it was; it is written over.
-            if asked or step not in (TEXTS, REFERENCE) or each.name != NOTE:
-                each.unlink(missing_ok=True)
+            if by_user or step not in (TEXTS, REFERENCE) or file.name != NOTE:
+                file.unlink(missing_ok=True)
         if step == REPORTED:
             self._forget(problem.file)
-        for each in gone if step != REPORTED else ():
-            other = str(step_of(each.relative_to(self.folder).as_posix()))
+        for file in gone if step != REPORTED else ():
+            other = str(step_of(file.relative_to(self.folder).as_posix()))
             if other not in (TEXTS, REFERENCE):  # which are read before anything is checked
                 self.open(other)
         return line
@@ -366,7 +370,7 @@ class Manifest:
 
         No link is followed.
         """
-        held: dict[str, os.stat_result | None] = {}
+        statuses: dict[str, os.stat_result | None] = {}
 
         def walk(folder: Path, start: str) -> None:
             with os.scandir(folder) as entries:
@@ -378,11 +382,11 @@ class Manifest:
                         walk(Path(entry.path), f"{name}/")
                     else:
                         status = entry.stat(follow_symlinks=False)
-                        held[name] = status if stat.S_ISREG(status.st_mode) else None
+                        statuses[name] = status if stat.S_ISREG(status.st_mode) else None
 
         if self.folder.is_dir():
             walk(self.folder, "")
-        return held
+        return statuses
 
     @contextmanager
     def _changing(self) -> Iterator[dict[str, Any]]:
@@ -405,8 +409,8 @@ class _Seen:
         self.folder, self._new = folder, False
         self._known: dict[str, list[Any]] = {}
         with suppress(OSError, ValueError, RecursionError):
-            known = json.loads((folder / SEEN).read_bytes())
-            self._known = {name: list(row) for name, row in dict(known).items()}
+            digests = json.loads((folder / SEEN).read_bytes())
+            self._known = {name: list(row) for name, row in dict(digests).items()}
 
     def digest(self, file: str, status: os.stat_result, trusted: str = "") -> str:
         """Return the digest of a file: `trusted` where it was seen to have that and is as then."""
@@ -421,12 +425,12 @@ class _Seen:
         self._known[file] = row
         return value
 
-    def keep(self, held: Collection[str]) -> None:
+    def keep(self, names: Collection[str]) -> None:
         """Write what was learnt, where the folder can be written."""
         if self._new:
-            known = {file: row for file, row in self._known.items() if file in held}
+            digests = {file: row for file, row in self._known.items() if file in names}
             with suppress(OSError, PortrayalError), replacing(self.folder / SEEN) as temporary:
-                temporary.write_text(json.dumps(known), encoding="utf-8")
+                temporary.write_text(json.dumps(digests), encoding="utf-8")
 
 
 def _can_go(problem: Problem) -> bool:
@@ -487,16 +491,16 @@ def files_named(options: Iterable[Any]) -> Iterator[Path]:
             if path.is_file():
                 yield path
             elif len(path.parts) > 1 and path.is_dir():
-                yield from sorted(each for each in path.rglob("*") if each.is_file())
+                yield from sorted(file for file in path.rglob("*") if file.is_file())
 
 
 @cache
 def package_digests() -> dict[str, str]:
     """Return one digest for each part of the installed package that makes numbers."""
-    made = {}
+    digests = {}
     for part in _CODE:
         folder = Path(str(files("portrayal").joinpath(part)))
         paths = [p for p in sorted(folder.rglob("*")) if p.is_file() and p.parent.name[:2] != "__"]
-        named = [f"{p.relative_to(folder).as_posix()} {digest(p)}" for p in paths]
-        made[f"portrayal/{part}"] = hashlib.sha256("\n".join(named).encode()).hexdigest()
-    return made
+        lines = [f"{p.relative_to(folder).as_posix()} {digest(p)}" for p in paths]
+        digests[f"portrayal/{part}"] = hashlib.sha256("\n".join(lines).encode()).hexdigest()
+    return digests

@@ -28,9 +28,9 @@ def templates(package: str, study: str | None = None) -> "Environment":
     """
     from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader, StrictUndefined
 
-    own = PrefixLoader({"study": PackageLoader(study, "templates")} if study else {})
+    study_loader = PrefixLoader({"study": PackageLoader(study, "templates")} if study else {})
     return Environment(
-        loader=ChoiceLoader([PackageLoader(package, "templates"), own]),
+        loader=ChoiceLoader([PackageLoader(package, "templates"), study_loader]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -92,6 +92,6 @@ def html_table(heads: Sequence[str], rows: Iterable[Sequence[str]], note: str = 
         inner = "".join(f"<{tag}>{html.escape(visible(cell))}</{tag}>" for cell in cells)
         return f"<tr>{inner}</tr>"
 
-    said = f"<p>{html.escape(visible(note))}</p>" if note else ""
+    paragraph = f"<p>{html.escape(visible(note))}</p>" if note else ""
     body = "".join(line(row, "td") for row in rows)
-    return f"{said}<table><thead>{line(heads, 'th')}</thead><tbody>{body}</tbody></table>"
+    return f"{paragraph}<table><thead>{line(heads, 'th')}</thead><tbody>{body}</tbody></table>"

@@ -81,8 +81,8 @@ def read_chosen(
 
     `by` is "text_id", or of texts "source_id", the name that the user's file gives them.
     """
-    wanted = pa.array(list(text_ids), pa.string())
+    ids = pa.array(list(text_ids), pa.string())
     for part in parts:
         table = read_parquet(part, list(dict.fromkeys([*columns, by])))
-        found = table.filter(pc.is_in(table[by], value_set=wanted))
-        yield from found.select(list(columns)).to_pylist()
+        rows = table.filter(pc.is_in(table[by], value_set=ids))
+        yield from rows.select(list(columns)).to_pylist()

@@ -73,16 +73,16 @@ def run_shards(
     else:
         failed = _here(work, todo, report)
     if failed:
-        listed = "; ".join(f"{path.name}: {reason}" for path, reason in failed[:5])
+        reasons = "; ".join(f"{path.name}: {reason}" for path, reason in failed[:5])
         raise ShardError(
-            f"{len(failed)} of {len(pairs)} shards failed ({listed}). "
+            f"{len(failed)} of {len(pairs)} shards failed ({reasons}). "
             "The others are kept; run the same command again to continue."
         )
 
 
 class _Counter:
-    def __init__(self, done: int, total: int, progress: Progress | None) -> None:
-        self.done, self.total, self.progress = done, total, progress
+    def __init__(self, n_done: int, total: int, progress: Progress | None) -> None:
+        self.done, self.total, self.progress = n_done, total, progress
 
     def advance(self) -> None:
         self.done += 1
@@ -112,15 +112,15 @@ def _elsewhere(
     right to it. Their shards are given out again while that gets any made, and the rest made here.
     """
     failed: Failures = []
-    left = list(todo)
-    while left:
+    remaining = list(todo)
+    while remaining:
         refused: set[Path] = set()
-        named = _submit(executor, work, left, report, refused)
-        failed += [(source, reason) for source, reason in named if source not in refused]
-        again = [pair for pair in left if pair[0] in refused]
-        if len(again) == len(left):
+        failures = _submit(executor, work, remaining, report, refused)
+        failed += [(source, reason) for source, reason in failures if source not in refused]
+        again = [pair for pair in remaining if pair[0] in refused]
+        if len(again) == len(remaining):
             return failed + _here(work, again, report)
-        left = again
+        remaining = again
     return failed
 
 
@@ -131,17 +131,17 @@ def _local_pools(
     their own, so that one which kills its worker is found and costs no other shard.
     """
     failed: Failures = []
-    left = list(todo)
-    while left:
-        named = _pool(work, left, min(workers, len(left)), report)
-        failed += [(source, reason) for source, reason in named if reason != _LOST]
-        lost = {source for source, reason in named if reason == _LOST}
-        left = [pair for pair in left if pair[0] in lost]
-        for pair in left[:workers]:  # shards are begun in order, so these were in work
+    remaining = list(todo)
+    while remaining:
+        failures = _pool(work, remaining, min(workers, len(remaining)), report)
+        failed += [(source, reason) for source, reason in failures if reason != _LOST]
+        lost = {source for source, reason in failures if reason == _LOST}
+        remaining = [pair for pair in remaining if pair[0] in lost]
+        for pair in remaining[:workers]:  # shards are begun in order, so these were in work
             failed += _pool(work, [pair], 1, report)
-        left = left[workers:]
+        remaining = remaining[workers:]
         if sum(reason == _LOST for _, reason in failed) >= _KILLERS:
-            return failed + [(source, f"not tried: {_LOST} too often") for source, _ in left]
+            return failed + [(source, f"not tried: {_LOST} too often") for source, _ in remaining]
     return failed
 
 
@@ -192,12 +192,12 @@ def _submit(
             except BrokenExecutor:
                 failed.append((source, _LOST))
     while waiting:
-        done, _ = wait(waiting, timeout=_QUIET, return_when=FIRST_COMPLETED)
-        if not done:  # an answer may have been lost with its worker, but not the shard
-            for future in [each for each, (_, target) in waiting.items() if target.exists()]:
+        finished, _ = wait(waiting, timeout=_QUIET, return_when=FIRST_COMPLETED)
+        if not finished:  # an answer may have been lost with its worker, but not the shard
+            for future in [future for future, (_, target) in waiting.items() if target.exists()]:
                 waiting.pop(future)
                 report.advance()
-        for future in done:
+        for future in finished:
             source, target = waiting.pop(future)
             try:
                 future.result()

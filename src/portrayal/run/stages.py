@@ -39,8 +39,8 @@ class Stage:
     def is_complete(self, mark: str) -> bool:
         """Whether the folder was completed from exactly `mark`, and no part was cut off since."""
         note = self.note()
-        made = note.get("fingerprint") == mark and bool(note.get("complete"))
-        return made and not self.damaged()
+        is_same = note.get("fingerprint") == mark and bool(note.get("complete"))
+        return is_same and not self.damaged()
 
     def damaged(self) -> list[Path]:
         """Return the parts that were cut off, as by a full disk or a copy that stopped."""
@@ -58,9 +58,9 @@ class Stage:
             When the folder holds files that no stage writes; they are left alone.
         """
         note = self.note()
-        kept = keep or note.get("fingerprint") == mark
-        kept = kept or (base is not None and note.get("base") == base)
-        if self.folder.exists() and not kept:
+        keeps = keep or note.get("fingerprint") == mark
+        keeps = keeps or (base is not None and note.get("base") == base)
+        if self.folder.exists() and not keeps:
             self._empty()
         self.folder.mkdir(parents=True, exist_ok=True)
         for part in self.damaged():
@@ -99,8 +99,8 @@ class Stage:
         shutil.rmtree(self.folder)
 
     def _write(self, note: Mapping[str, Any]) -> None:
-        known = {name: value for name, value in note.items() if value is not None}
-        write_atomically(self.folder / NOTE, json.dumps(known, indent=1, ensure_ascii=False))
+        fields = {name: value for name, value in note.items() if value is not None}
+        write_atomically(self.folder / NOTE, json.dumps(fields, indent=1, ensure_ascii=False))
 
     def parts(self) -> list[Path]:
         """Return the Parquet parts of the folder in their order."""

@@ -169,7 +169,7 @@ def ask_model(run: Run, study: str, asking: Asking, tell: Say) -> CollectReport:
     """
     name = registry.resolve("prompts", study)
     prompts = prompts_of(name, asking.prompts, asking.prompt_options)
-    for line in run.manifest.mend([TEXTS], asked=True):
+    for line in run.manifest.mend([TEXTS], by_user=True):
         tell(line)
     with run.manifest.step(TEXTS):
         report = collect(run, prompts, asking, study=registry.called(name))
