@@ -60,7 +60,7 @@ def load(model: str, label: str | None = None, device: str = "auto", batch: int 
     loaded = load_transformer(
         model,
         "AutoModelForSequenceClassification",
-        what="the classifier",
+        title="the classifier",
         purpose="scoring toxicity",
         extra="toxicity",
         device=device,

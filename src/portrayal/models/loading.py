@@ -58,10 +58,10 @@ def read_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
 
 
 def load_transformer(
-    where: str,
+    spec: str,
     kind: Kind,
     *,
-    what: str,
+    title: str,
     purpose: str,
     extra: str,
     device: str = "auto",
@@ -71,11 +71,11 @@ def load_transformer(
 
     Parameters
     ----------
-    where
+    spec
         Folder with config, tokenizer and weights, or a hub id.
     kind
         The class of transformers that holds such a network.
-    what, purpose, extra
+    title, purpose, extra
         How errors call the model ("the encoder"), what needs the packages, and the extra that
         brings them.
     device
@@ -96,11 +96,11 @@ def load_transformer(
     except ImportError as error:
         raise missing_extra(purpose, extra) from error
     # A folder, or a hub id as it is given
-    folder = Path(where).expanduser()
-    place = str(folder) if folder.is_dir() else where
-    looks_local = where.startswith((".", "~", "/")) or where.count("/") > 1
+    folder = Path(spec).expanduser()
+    place = str(folder) if folder.is_dir() else spec
+    looks_local = spec.startswith((".", "~", "/")) or spec.count("/") > 1
     if not folder.is_dir() and looks_local:
-        raise DataError(f"{what}: there is no folder {where!r}.")
+        raise DataError(f"{title}: there is no folder {spec!r}.")
     if device == "auto":
         device = "mps" if torch.backends.mps.is_available() else "cpu"
         device = "cuda" if torch.cuda.is_available() else device
@@ -116,7 +116,7 @@ def load_transformer(
         model = model.to(device).eval()
     except Exception as error:  # transformers raises many kinds, down to bare RuntimeError
         raise DataError(
-            f"{what} {where!r} could not be loaded ({type(error).__name__}: {error}). Expected a "
+            f"{title} {spec!r} could not be loaded ({type(error).__name__}: {error}). Expected a "
             "folder or hub id with config.json, a tokenizer and weights as .safetensors; models "
             "that need their own code are not run."
         ) from error
@@ -136,12 +136,12 @@ Encoder = Transformer
 _PURPOSE, _EXTRA = "a transformer classifier", "agency"
 
 
-def load_encoder(where: str, *, new_head: bool = False, seed: int = 0) -> Encoder:
+def load_encoder(spec: str, *, new_head: bool = False, seed: int = 0) -> Encoder:
     """Load a folder or hub id; see `load_transformer`.
 
     Parameters
     ----------
-    where
+    spec
         Folder, or hub id.
     new_head
         Put a fresh head of two classes on an encoder; else the head must be there.
@@ -162,16 +162,16 @@ def load_encoder(where: str, *, new_head: bool = False, seed: int = 0) -> Encode
     torch.manual_seed(seed)
     head: dict[str, Any] = {"num_labels": 2} if new_head else {}
     encoder = load_transformer(
-        where,
+        spec,
         "AutoModelForSequenceClassification",
-        what="the encoder",
+        title="the encoder",
         purpose=_PURPOSE,
         extra=_EXTRA,
         **head,
     )
     if not new_head and (encoder.missing or encoder.model.config.num_labels != 2):
         raise DataError(
-            f"{where}: not a classifier of two classes; its weights lack "
+            f"{spec}: not a classifier of two classes; its weights lack "
             f"{', '.join(sorted(encoder.missing)[:5]) or 'a head of two classes'}. "
             "Train one with: portrayal build classifier"
         )
@@ -198,7 +198,7 @@ def probabilities(
 
     encoder.model.eval()
     order = np.argsort([len(sentence) for sentence in sentences], kind="stable")
-    found = np.empty((len(sentences), 2))
+    shares = np.empty((len(sentences), 2))
     with torch.inference_mode():
         for start in range(0, len(order), batch_size):
             rows = order[start : start + batch_size]
@@ -210,5 +210,5 @@ def probabilities(
                 return_tensors="pt",
             )
             logits = encoder.model(**batch.to(encoder.model.device)).logits
-            found[rows] = torch.softmax(logits.double(), dim=-1).cpu().numpy()
-    return found
+            shares[rows] = torch.softmax(logits.double(), dim=-1).cpu().numpy()
+    return shares

@@ -54,8 +54,8 @@ def load_onnx(model: Path, tokenizer: Path, *, threads: int = 0) -> tuple[Any, A
     options.log_severity_level = 3
     try:
         words = Tokenizer.from_file(str(tokenizer))
-        given = gzip.decompress(model.read_bytes()) if model.suffix == ".gz" else str(model)
-        session = onnxruntime.InferenceSession(given, options, providers=["CPUExecutionProvider"])
+        source = gzip.decompress(model.read_bytes()) if model.suffix == ".gz" else str(model)
+        session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # both libraries raise bare exceptions of their own
         raise DataError(
             f"{model.parent}: no exported classifier could be read "
@@ -73,9 +73,9 @@ def on_one_core(work: Callable[P, R]) -> Callable[P, R]:
     """
 
     @wraps(work)
-    def alone(*args: P.args, **named: P.kwargs) -> R:
+    def alone(*args: P.args, **kwargs: P.kwargs) -> R:
         with _libraries().limit(limits=1, user_api="blas"):
-            return work(*args, **named)
+            return work(*args, **kwargs)
 
     return alone
 
@@ -105,14 +105,14 @@ def read_alone(
         Token ids, and the segment of each; all of the first segment unless given.
     """
     row = np.array([ids], dtype=np.int64)
-    given = {
+    inputs = {
         "input_ids": row,
         "attention_mask": np.ones_like(row),
         "token_type_ids": np.zeros_like(row) if kinds is None else np.array([kinds]),
     }
-    names = [each.name for each in session.get_inputs()]
-    (made,) = session.run([output], {name: given[name] for name in names if name in given})
-    return np.asarray(made[0])
+    names = [node.name for node in session.get_inputs()]
+    (scores,) = session.run([output], {name: inputs[name] for name in names if name in inputs})
+    return np.asarray(scores[0])
 
 
 def write_onnx(
@@ -149,14 +149,14 @@ def write_onnx(
         ) from error
     import torch
 
-    whole = path.with_name("float.onnx")
+    float_path = path.with_name("float.onnx")
     axes = {0: torch.export.Dim.DYNAMIC, 1: torch.export.Dim.DYNAMIC}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         torch.onnx.export(
             model,
             (),
-            str(whole),
+            str(float_path),
             kwargs=dict(example),
             input_names=list(example),
             output_names=[output],
@@ -165,11 +165,11 @@ def write_onnx(
             external_data=False,
             verbose=False,
         )
-    graph = onnx.load(whole)
+    graph = onnx.load(float_path)
     del graph.graph.value_info[:]  # the exporter's shapes of transposed weights are wrong
-    onnx.save(graph, whole)
+    onnx.save(graph, float_path)
     quantize_dynamic(
-        whole, path, weight_type=QuantType.QInt8, per_channel=True, reduce_range=bits < 8
+        float_path, path, weight_type=QuantType.QInt8, per_channel=True, reduce_range=bits < 8
     )
-    for each in (whole, path.with_name("float.onnx.data")):
-        each.unlink(missing_ok=True)
+    for file in (float_path, path.with_name("float.onnx.data")):
+        file.unlink(missing_ok=True)

@@ -23,17 +23,17 @@ def header_key(label: str) -> str:
     return "".join(c for c in folded if c.isalnum() or unicodedata.category(c)[0] == "M")
 
 
-def first_of(columns: Iterable[str], known: Iterable[str]) -> str | None:
-    """Return the first column whose header is in `known`, in the order of `known`."""
+def first_of(columns: Iterable[str], headers: Iterable[str]) -> str | None:
+    """Return the first column whose header is in `headers`, in the order of `headers`."""
     by_key = {header_key(column): column for column in reversed(list(columns))}
-    return next((by_key[name] for name in known if name in by_key), None)
+    return next((by_key[name] for name in headers if name in by_key), None)
 
 
 @lru_cache(maxsize=1)
 def known_headers() -> Mapping[str, tuple[str, ...]]:
     """Return headers of files of names, as `header_key` writes them, by what the column holds."""
     lists = read_toml("name_columns.toml")
-    return {what: tuple(map(header_key, headers)) for what, headers in lists.items()}
+    return {role: tuple(map(header_key, headers)) for role, headers in lists.items()}
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class NameColumns:
         >>> NameColumns.parse(["name=Prénom", "group=Sexe", "year=1980-2000"]).where
         {'year': '1980-2000'}
         """
-        said: dict[str, str] = {}
+        cells: dict[str, str] = {}
         for pair in pairs:
             key, sign, value = (part.strip() for part in pair.partition("="))
             if not (sign and key and value):
@@ -80,13 +80,13 @@ class NameColumns:
                     "a column of a file of names is given as FIELD=COLUMN (name=Prénom, group=Sexe,"
                     f" groups=A|B, count=N), and rows as COLUMN=VALUE; got {pair!r}."
                 )
-            if key in said:
-                raise OptionError(f"{key} is given twice: {said[key]!r} and {value!r}.")
-            said[key] = value
-        several = {key: _parts(said.pop(key, "")) for key in ("group", "groups")}
+            if key in cells:
+                raise OptionError(f"{key} is given twice: {cells[key]!r} and {value!r}.")
+            cells[key] = value
+        several = {key: _parts(cells.pop(key, "")) for key in ("group", "groups")}
         if several["group"] and several["groups"]:
             raise OptionError("give either group (a column that says it) or groups (one each).")
-        return cls(said.pop("name", None), said.pop("count", None), **several, where=said)
+        return cls(cells.pop("name", None), cells.pop("count", None), **several, where=cells)
 
     @property
     def named(self) -> tuple[str, ...]:
@@ -128,8 +128,10 @@ class ColumnSummary:
         return header_key(self.name)
 
 
-def guess_columns(given: NameColumns, columns: Iterable[ColumnSummary], where: str) -> NameColumns:
-    """Return `given` with the columns that it leaves open, seen in the data.
+def guess_columns(
+    explicit: NameColumns, columns: Iterable[ColumnSummary], file: str
+) -> NameColumns:
+    """Return `explicit` with the columns that it leaves open, seen in the data.
 
     The name is under a known header, or else the column of letters with the most values. The group
     of a long file is under a known header, or the only further column of letters with few values;
@@ -141,70 +143,70 @@ def guess_columns(given: NameColumns, columns: Iterable[ColumnSummary], where: s
     DataError
         When a named column is missing, or there are no names or no groups.
     """
-    seen = {column.name: column for column in columns}
-    for column in given.named:
-        if column not in seen:
+    summaries = {column.name: column for column in columns}
+    for column in explicit.named:
+        if column not in summaries:
             raise DataError(
-                f"{where}, line 1: expected a column {column!r}, which is named; found "
-                f"{', '.join(seen)}."
+                f"{file}, line 1: expected a column {column!r}, which is named; found "
+                f"{', '.join(summaries)}."
             )
-    known = known_headers()
-    free = {name: each for name, each in seen.items() if name not in given.named}
-    letters = [name for name, each in free.items() if each.letters]
+    headers = known_headers()
+    free = {name: summary for name, summary in summaries.items() if name not in explicit.named}
+    letters = [name for name, summary in free.items() if summary.letters]
     most = max(letters, key=lambda name: free[name].distinct, default=None)
-    name = given.name or first_of(free, known["name"]) or most
+    name = explicit.name or first_of(free, headers["name"]) or most
     free.pop(name or "", None)
-    count = given.count
+    count = explicit.count
     if count is None:
-        count = first_of(free, known["count"])
+        count = first_of(free, headers["count"])
         free.pop(count or "", None)
     if name is None:
-        raise DataError(_expected(where, "a column of names (letters)", seen))
-    group = given.group or (() if given.groups else _group_of(free, where))
-    groups = given.groups if given.groups or group else _groups_of(free)
+        raise DataError(_expected(file, "a column of names (letters)", summaries))
+    group = explicit.group or (() if explicit.groups else _group_of(free, file))
+    groups = explicit.groups if explicit.groups or group else _groups_of(free)
     if not group and not groups:
         raise DataError(
             _expected(
-                where,
+                file,
                 "a column 'name' and either a column that says the group or columns named after "
                 "races or other groups, with numbers",
-                seen,
+                summaries,
             )
         )
-    return NameColumns(name, count, group, groups, given.where)
+    return NameColumns(name, count, group, groups, explicit.where)
 
 
-def _expected(where: str, what: str, seen: Mapping[str, Any]) -> str:
+def _expected(file: str, need: str, columns: Mapping[str, Any]) -> str:
     return (
-        f"{where}, line 1: expected {what}; found {', '.join(seen)}. Name yours: name=COLUMN, "
+        f"{file}, line 1: expected {need}; found {', '.join(columns)}. Name yours: name=COLUMN, "
         "group=COLUMN or groups=A|B; see docs/name-tables.md."
     )
 
 
-def _group_of(free: Mapping[str, ColumnSummary], where: str) -> tuple[str, ...]:
+def _group_of(free: Mapping[str, ColumnSummary], file: str) -> tuple[str, ...]:
     """The column that says the group of a row."""
-    known = known_headers()
-    few = {name: each for name, each in free.items() if each.distinct <= FEW_GROUPS}
-    if named := first_of(few, known["group"]):
-        return (named,)
-    apart = {*known["sex"], *known["rows"]}
-    others = [
+    headers = known_headers()
+    few = {name: summary for name, summary in free.items() if summary.distinct <= FEW_GROUPS}
+    if column := first_of(few, headers["group"]):
+        return (column,)
+    barred = {*headers["sex"], *headers["rows"]}
+    candidates = [
         name
-        for name, each in few.items()
-        if each.letters and 2 * each.distinct <= each.filled and each.key not in apart
+        for name, summary in few.items()
+        if summary.letters and 2 * summary.distinct <= summary.filled and summary.key not in barred
     ]
-    if len(others) > 1:
+    if len(candidates) > 1:
         raise DataError(
-            f"{where}, line 1: expected one column that says the group; {' and '.join(others)} "
-            f"could each be it. Say which: group={others[0]}."
+            f"{file}, line 1: expected one column that says the group; {' and '.join(candidates)} "
+            f"could each be it. Say which: group={candidates[0]}."
         )
-    sexes = [name for name, each in free.items() if each.key in known["sex"]]
-    return tuple(others or ([] if _groups_of(free) else sexes[:1]))
+    sexes = [name for name, summary in free.items() if summary.key in headers["sex"]]
+    return tuple(candidates or ([] if _groups_of(free) else sexes[:1]))
 
 
 def _groups_of(free: Mapping[str, ColumnSummary]) -> tuple[str, ...]:
     """The columns of a wide file that are groups."""
-    known = known_headers()
-    apart = {*known["rows"], *known["sex"], *known["count"]}
-    found = [n for n, e in free.items() if e.numbers and e.key not in apart and not e.unlike]
-    return tuple(found) if len(found) > 1 else ()
+    headers = known_headers()
+    barred = {*headers["rows"], *headers["sex"], *headers["count"]}
+    columns = [n for n, e in free.items() if e.numbers and e.key not in barred and not e.unlike]
+    return tuple(columns) if len(columns) > 1 else ()

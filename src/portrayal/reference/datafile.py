@@ -167,12 +167,12 @@ class DataFile:
         >>> str(parse_toml("a = 1", "own.toml").wrong(("a",), "expected text; got 1."))
         'own.toml, line 1: a: expected text; got 1.'
         """
-        named = keys[2:] if keys[:1] == ("rows",) else keys  # of CSV, by their number
-        shown = ".".join(key for key in named if isinstance(key, str))
-        at = "" if self.form == "json" else f", line {self.line(keys)}"
-        return DataError(f"{self.name}{at}: {f'{shown}: ' if shown else ''}{message}")
+        path = keys[2:] if keys[:1] == ("rows",) else keys  # of CSV, by their number
+        dotted = ".".join(key for key in path if isinstance(key, str))
+        place = "" if self.form == "json" else f", line {self.line(keys)}"
+        return DataError(f"{self.name}{place}: {f'{dotted}: ' if dotted else ''}{message}")
 
-    def beside(self, keys: Keys, given: str, what: str = "", *, or_name: bool = False) -> str:
+    def beside(self, keys: Keys, path_text: str, need: str = "", *, or_name: bool = False) -> str:
         """Return the path of a file that stands beside this one: the resolver of paths in data.
 
         A path that leaves the file's own folder, by `..`, from the root or by a link, is refused,
@@ -181,9 +181,9 @@ class DataFile:
 
         Parameters
         ----------
-        keys, given
+        keys, path_text
             Where it is named, and how.
-        what
+        need
             What else it might have been: "none of the registered tables".
         or_name
             Whether text that is no file and has no ending is a name, which stays as it is.
@@ -193,7 +193,7 @@ class DataFile:
         DataError
             When it is not there, or outside.
         """
-        path = Path(given) if self.path is None else self.path.parent / given
+        path = Path(path_text) if self.path is None else self.path.parent / path_text
         if path.exists():
             allowed = filter(None, os.environ.get(ALLOWED_OUTSIDE, "").split(os.pathsep))
             homes = (Path() if self.path is None else self.path.parent, *map(Path, allowed))
@@ -201,14 +201,14 @@ class DataFile:
             if not any(real.is_relative_to(home.resolve()) for home in homes):
                 raise self.wrong(
                     keys,
-                    f"{given!r} leads out of the file's folder, to {real}. Copy it beside the "
+                    f"{path_text!r} leads out of the file's folder, to {real}. Copy it beside the "
                     f"file, or allow it: `portrayal --allow-outside {real.parent} …`.",
                 )
             return str(path.absolute())
-        if or_name and not Path(given).suffix:
-            return given
-        also = f"{what}, and " if what else ""
-        raise self.wrong(keys, f"{given!r} is {also}no file: {path} does not exist.")
+        if or_name and not Path(path_text).suffix:
+            return path_text
+        also = f"{need}, and " if need else ""
+        raise self.wrong(keys, f"{path_text!r} is {also}no file: {path} does not exist.")
 
     def differ(self, keys: Keys, names: list[str]) -> None:
         """Refuse tables of the list at `keys` of which two have one name.
@@ -226,7 +226,7 @@ class DataFile:
                     "its own.",
                 )
 
-    def record(self, kind: type[T], keys: Keys = (), **given: Any) -> T:
+    def record(self, kind: type[T], keys: Keys = (), **extra: Any) -> T:
         """Return the table at `keys` as a record.
 
         Parameters
@@ -235,7 +235,7 @@ class DataFile:
             A dataclass: the schema.
         keys
             The way to the table.
-        given
+        extra
             Values of fields that the file does not say.
 
         Raises
@@ -255,53 +255,53 @@ class DataFile:
         Traceback (most recent call last):
         portrayal.errors.DataError: pet.toml, line 1: legs: expected a whole number; got 'two'.
         """
-        values = self.values(kind, keys, **given)
+        values = self.values(kind, keys, **extra)
         try:
-            return kind(**values, **given)
+            return kind(**values, **extra)
         except DataError:
             raise
         except PortrayalError as error:
             # The record refuses values that do not go together: the first key that it names
             # says the line.
             table = self.at(keys)
-            named = (word for word in re.findall(r"\w+", str(error)) if word in table)
-            raise self.wrong((*keys, *[*named][:1]), str(error)) from None
+            keys_in_error = (word for word in re.findall(r"\w+", str(error)) if word in table)
+            raise self.wrong((*keys, *[*keys_in_error][:1]), str(error)) from None
 
-    def values(self, kind: type, keys: Keys = (), **given: Any) -> dict[str, Any]:
+    def values(self, kind: type, keys: Keys = (), **extra: Any) -> dict[str, Any]:
         """Return what the table at `keys` says of the fields of a dataclass; as `record`."""
         table = self.at(keys)
         if not isinstance(table, dict):
             raise self.wrong(keys, f"expected a table; got {table!r}.")
         hints = _hints(kind)
-        found: dict[str, Any] = {}
-        known: list[str] = []
+        values: dict[str, Any] = {}
+        allowed: list[str] = []
         problems = Problems()
-        for each in (each for each in fields(kind) if each.init and each.name not in given):
-            marks = getattr(hints[each.name], "__metadata__", ())
+        for slot in (slot for slot in fields(kind) if slot.init and slot.name not in extra):
+            marks = getattr(hints[slot.name], "__metadata__", ())
             if KEY in marks:
-                found[each.name] = keys[-1]
+                values[slot.name] = keys[-1]
                 if not isinstance(keys[-1], str):
                     head = keys[-2]
                     raise self.wrong(keys, f"expected tables by name, headed [{head}.NAME].")
                 continue
-            key = next((mark.key for mark in marks if isinstance(mark, KeyName)), each.name)
-            known.append(key)
-            needed = each.default is MISSING and each.default_factory is MISSING
+            key = next((mark.key for mark in marks if isinstance(mark, KeyName)), slot.name)
+            allowed.append(key)
+            needed = slot.default is MISSING and slot.default_factory is MISSING
             with problems.noted():
                 if key in table:
-                    found[each.name] = self.value(hints[each.name], (*keys, key), needed=needed)
+                    values[slot.name] = self.value(hints[slot.name], (*keys, key), needed=needed)
                 elif needed:
                     raise self.wrong(keys, f"the key {key!r} is missing.")
         for key in table:
-            if key not in known and key != "":
-                near = get_close_matches(key, known, 1)
+            if key not in allowed and key != "":
+                near = get_close_matches(key, allowed, 1)
                 meant = f" Is {near[0]!r} meant?" if near else ""
                 with problems.noted():
                     raise self.wrong(
-                        (*keys, key), f"unknown key; expected one of {', '.join(known)}.{meant}"
+                        (*keys, key), f"unknown key; expected one of {', '.join(allowed)}.{meant}"
                     )
         problems.tell()
-        return found
+        return values
 
     def value(self, hint: Any, keys: Keys, *, needed: bool = True) -> Any:
         """Return the value at `keys` as an annotation asks for it; a blank text if not `needed`."""
@@ -313,7 +313,7 @@ class DataFile:
                 raise self._expected(keys, holds.expected)
             return holds.convert(read)
         if origin in (Union, types.UnionType):
-            return self._one_of([each for each in args if each is not type(None)], keys, needed)
+            return self._one_of([kind for kind in args if kind is not type(None)], keys, needed)
         if origin is Literal and value not in args:
             raise self._expected(keys, f"one of {', '.join(map(str, args))}")
         if hint is Any or origin is Literal:
@@ -330,13 +330,13 @@ class DataFile:
             return dict(
                 zip(value, self._each(args[1], [(*keys, key) for key in value]), strict=True)
             )
-        made = self.record(hint, keys) if shape is object else value
-        return float(value) if shape is float else made
+        result = self.record(hint, keys) if shape is object else value
+        return float(value) if shape is float else result
 
     def _one_of(self, kinds: list[Any], keys: Keys, needed: bool) -> Any:
         """The value at `keys` as the one of several annotations that it fits."""
         value = self.at(keys)
-        records: dict[str, Any] = {_kind_of(each): each for each in kinds if is_dataclass(each)}
+        records: dict[str, Any] = {_kind_of(kind): kind for kind in kinds if is_dataclass(kind)}
         if len(records) > 1:
             if "kind" not in value:
                 raise self.wrong(
@@ -345,10 +345,10 @@ class DataFile:
             if value["kind"] not in records:
                 raise self._expected((*keys, "kind"), f"one of {', '.join(records)}")
             return self.record(records[value["kind"]], keys)
-        for each in kinds:
-            if isinstance(value, _PYTHON[_shape(each)]) and not isinstance(value, bool):
-                return self.value(each, keys, needed=needed)
-        raise self._expected(keys, " or ".join(_WORDS[_shape(each)] for each in kinds))
+        for kind in kinds:
+            if isinstance(value, _PYTHON[_shape(kind)]) and not isinstance(value, bool):
+                return self.value(kind, keys, needed=needed)
+        raise self._expected(keys, " or ".join(_WORDS[_shape(kind)] for kind in kinds))
 
     def _each(self, hint: Any, places: Sequence[Keys]) -> list[Any]:
         """The values at these places as an annotation asks for them."""
@@ -376,8 +376,8 @@ class DataFile:
             return (self.value(kind, (*keys, i)) for i, kind in enumerate(fixed))
         return self._each(args[0], [(*keys, i) for i in range(len(value))])
 
-    def _expected(self, keys: Keys, what: str) -> DataError:
-        return self.wrong(keys, f"expected {what}; got {self.at(keys)!r}.")
+    def _expected(self, keys: Keys, need: str) -> DataError:
+        return self.wrong(keys, f"expected {need}; got {self.at(keys)!r}.")
 
 
 _PYTHON: dict[Any, tuple[type, ...]] = {
@@ -424,8 +424,8 @@ def _hints(record: type) -> Mapping[str, Any]:
 def _has_name(hint: Any) -> bool:
     """Whether records of an annotation take the names of their tables."""
     record = _bare(hint)
-    marks = (getattr(each, "__metadata__", ()) for each in _hints(record).values())
-    return is_dataclass(record) and any(KEY in each for each in marks)
+    marks = (getattr(hint, "__metadata__", ()) for hint in _hints(record).values())
+    return is_dataclass(record) and any(KEY in mark for mark in marks)
 
 
 def _kind_of(record: Any) -> str:
@@ -524,10 +524,10 @@ def parse_toml(text: str, name: str, path: Path | None = None) -> DataFile:
     try:
         table = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        at = _AT_LINE.search(str(error))
-        line = int(at[1]) if at is not None and at[1] else max(1, len(text.splitlines()))
-        why = _AT_LINE.sub("", str(error))
-        raise DataError(f"{name}, line {line}: not TOML: {why}.") from None
+        match = _AT_LINE.search(str(error))
+        line = int(match[1]) if match is not None and match[1] else max(1, len(text.splitlines()))
+        cause = _AT_LINE.sub("", str(error))
+        raise DataError(f"{name}, line {line}: not TOML: {cause}.") from None
     return DataFile(name, table, text, path)
 
 
@@ -583,13 +583,13 @@ class Catalogue(Generic[T]):
             return self._shipped[name]
         path = Path(spec) / self.file if self.file else Path(spec)
         if not path.is_file():
-            own = f"a folder with a file {self.file}" if self.file else "a file that exists"
+            need = f"a folder with a file {self.file}" if self.file else "a file that exists"
             raise UnknownNameError(
-                f"{name!r} is neither {self.what} that ships ({', '.join(self.names)}) nor {own}. "
+                f"{name!r} is neither {self.what} that ships ({', '.join(self.names)}) nor {need}. "
                 "Name one of them, or give the path of your own."
             )
-        named = path.absolute().parent.name if self.file else path.stem
-        return self.read(named, read_datafile(path, self.columns))
+        name_of_file = path.absolute().parent.name if self.file else path.stem
+        return self.read(name_of_file, read_datafile(path, self.columns))
 
 
 _TEXT = r'"(?:\\.|[^"\\\n])*"|' + r"'[^'\n]*'"
@@ -614,25 +614,26 @@ def key_lines(text: str) -> dict[Keys, int]:
     lists: dict[Keys, int] = {}  # lists of tables, and the place of the last table in each
     within: Keys = ()  # the table whose pairs are read
     opened: list[tuple[str, Keys, int]] = []  # lists and inline tables around: sign, way, place
-    line, seen = 1, 0
-    state, at, way = "key", 0, within  # a "key", "value", "element" comes next, or an "end" is due
-    while at < len(text):
-        line, seen = line + text.count("\n", seen, at), at
-        if state == "key" and (key := _KEY.match(text, at)):
+    line, counted_to = 1, 0
+    # A "key", "value", "element" comes next, or an "end" is due.
+    state, pos, way = "key", 0, within
+    while pos < len(text):
+        line, counted_to = line + text.count("\n", counted_to, pos), pos
+        if state == "key" and (key := _KEY.match(text, pos)):
             parts = _parts(key["name"])
             if key["head"]:
-                within = way = _table_way(parts, lists, listed=key["head"] == "[[")
+                within = way = _table_way(parts, lists, is_list=key["head"] == "[[")
                 base, state = within[:0], "end"
             else:
                 base = opened[-1][1] if opened else within
                 way, state = (*base, *parts), "value"
             for n in range(len(base) + 1, len(way) + 1):
                 lines.setdefault(way[:n], line)  # tables may be opened again, further down
-            at = key.end()
+            pos = key.end()
             continue
-        token = _TOKEN.match(text, at)
+        token = _TOKEN.match(text, pos)
         assert token is not None
-        sign, kind, at = token[0], token.lastgroup, token.end()
+        sign, kind, pos = token[0], token.lastgroup, token.end()
         if kind in ("text", "bare") or sign in ("[", "{"):
             if state == "element":
                 way = (*opened[-1][1], opened[-1][2])
@@ -663,14 +664,14 @@ def _parts(dotted: str) -> Keys:
     return parts
 
 
-def _table_way(parts: Keys, lists: dict[Keys, int], *, listed: bool) -> Keys:
+def _table_way(parts: Keys, lists: dict[Keys, int], *, is_list: bool) -> Keys:
     """The way to the table under a header, through the last elements of the lists on it."""
     way: Keys = ()
     for i, part in enumerate(parts):
         way = (*way, part)
         last = i == len(parts) - 1
-        if last and listed:
+        if last and is_list:
             lists[way] = lists.get(way, -1) + 1
-        if way in lists and (listed or not last):
+        if way in lists and (is_list or not last):
             way = (*way, lists[way])
     return way

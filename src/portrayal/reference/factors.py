@@ -393,19 +393,19 @@ class Factor:
     @property
     def columns(self) -> tuple[str, ...]:
         """Columns of the texts that its sources read."""
-        read = (each.column for each in self.sources if isinstance(each, ColumnSource))
+        read = (source.column for source in self.sources if isinstance(source, ColumnSource))
         return tuple(dict.fromkeys(read))
 
     @property
     def files(self) -> tuple[str, ...]:
         """Files beside its own that its sources read."""
-        tables = (each.table for each in self.sources if isinstance(each, NameSource))
-        codes = (each.file for each in self.sources if isinstance(each, CodeSource))
+        tables = (source.table for source in self.sources if isinstance(source, NameSource))
+        codes = (source.file for source in self.sources if isinstance(source, CodeSource))
         return tuple(path for path in (*tables, *codes) if path and Path(path).exists())
 
-    def said(self, where: str) -> dict[str, str]:
+    def said(self, context: str) -> dict[str, str]:
         """How sentences or tables name each group there, by its key; its label by default."""
-        return {group.key: group.said.get(where, group.label) for group in self.groups}
+        return {group.key: group.said.get(context, group.label) for group in self.groups}
 
     def group(self, key: str) -> Group:
         """Return the group of this key.
@@ -439,21 +439,21 @@ class Factor:
 
     def baseline(self, name: str) -> FactorBaseline:
         """Return one of its baselines; UnknownNameError names those there are."""
-        for each in self.baselines:
-            if each.name == name:
-                return each
-        raise self._unknown("baseline", name, tuple(each.name for each in self.baselines))
+        for item in self.baselines:
+            if item.name == name:
+                return item
+        raise self._unknown("baseline", name, tuple(item.name for item in self.baselines))
 
     def source_named(self, name: str) -> Source:
         """Return one of its sources; UnknownNameError names those there are."""
-        for each in self.sources:
-            if each.name == name:
-                return each
-        raise self._unknown("source", name, tuple(each.name for each in self.sources))
+        for source in self.sources:
+            if source.name == name:
+                return source
+        raise self._unknown("source", name, tuple(source.name for source in self.sources))
 
-    def _unknown(self, what: str, name: str, known: tuple[str, ...]) -> UnknownNameError:
+    def _unknown(self, kind: str, name: str, names: tuple[str, ...]) -> UnknownNameError:
         return UnknownNameError(
-            f"the factor {self.name} has no {what} {name!r}; it has {', '.join(known) or 'none'}."
+            f"the factor {self.name} has no {kind} {name!r}; it has {', '.join(names) or 'none'}."
         )
 
 
@@ -507,9 +507,9 @@ def _read(_: str, file: DataFile) -> Factor:
     problems = Problems()
     spellings: dict[str, str] = {}
     for group in factor.groups:
-        here: Keys = ("groups", group.key)
-        also = [((*here, "also", i), spelling) for i, spelling in enumerate(group.also)]
-        for keys, spelling in [(here, group.key), ((*here, "label"), group.label), *also]:
+        place: Keys = ("groups", group.key)
+        also = [((*place, "also", i), spelling) for i, spelling in enumerate(group.also)]
+        for keys, spelling in [(place, group.key), ((*place, "label"), group.label), *also]:
             with problems.noted():
                 _hold(file, keys, spelling, group.key, spellings)
     sources = []
@@ -517,29 +517,31 @@ def _read(_: str, file: DataFile) -> Factor:
         with problems.noted():
             sources.append(_checked_source(file, ("sources", i), source, factor, spellings))
     with problems.noted():
-        file.differ(("sources",), [each.name for each in factor.sources])
+        file.differ(("sources",), [source.name for source in factor.sources])
     several = any(isinstance(e, ModelSource) and e.answer == "several" for e in factor.sources)
     words = [e.listed for e in factor.sources if isinstance(e, (WordSource, ReferenceSource))]
-    paired = any(isinstance(each, ReferenceSource) and each.pairs_of for each in factor.sources)
+    paired = any(
+        isinstance(source, ReferenceSource) and source.pairs_of for source in factor.sources
+    )
     by_words = len(words) == len(factor.sources) and not paired
     for group in factor.groups:
-        here = ("groups", group.key)
+        place = ("groups", group.key)
         with problems.noted():
             if several and ";" in group.label:
                 message = f"semicolons part the labels of an answer; {group.label!r} has one."
-                raise file.wrong(here, message)
-            if by_words and not any(group.key in listed for listed in words):
-                raise file.wrong(here, "the group is empty: no source lists a word for it.")
-    known = ", ".join(factor.keys)
+                raise file.wrong(place, message)
+            if by_words and not any(group.key in keys for keys in words):
+                raise file.wrong(place, "the group is empty: no source lists a word for it.")
+    group_keys = ", ".join(factor.keys)
     for key in (name for name in factor.exchange if name not in factor.keys):
         with problems.noted():
-            raise file.wrong(("exchange", key), f"no group is called so; there are {known}.")
+            raise file.wrong(("exchange", key), f"no group is called so; there are {group_keys}.")
     baselines = []
     for i in range(len(factor.baselines)):
         with problems.noted():
             baselines.append(_checked_baseline(file, ("baselines", i), factor))
     with problems.noted():
-        file.differ(("baselines",), [each.name for each in factor.baselines])
+        file.differ(("baselines",), [baseline.name for baseline in factor.baselines])
     problems.tell()
     return replace(factor, sources=tuple(sources), baselines=tuple(baselines))
 
@@ -547,9 +549,9 @@ def _read(_: str, file: DataFile) -> Factor:
 _FACTORS = Catalogue("a factor", data_file("factors"), _read)
 
 
-def _hold(file: DataFile, keys: Keys, spelling: str, group: str, held: dict[str, str]) -> None:
+def _hold(file: DataFile, keys: Keys, spelling: str, group: str, group_of: dict[str, str]) -> None:
     """Let a spelling mean a group, unless it means another one."""
-    other = held.setdefault(spelling_key(spelling), group)
+    other = group_of.setdefault(spelling_key(spelling), group)
     if other != group:
         raise file.wrong(
             keys,
@@ -564,47 +566,47 @@ def _known_group(file: DataFile, keys: Keys, group: str, factor: Factor) -> None
 
 
 def _checked_source(
-    file: DataFile, here: Keys, source: Source, factor: Factor, spellings: Mapping[str, str]
+    file: DataFile, place: Keys, source: Source, factor: Factor, spellings: Mapping[str, str]
 ) -> Source:
     """A source whose words, names and values are of the factor's groups, each of one."""
-    table = file.at(here)
+    table = file.at(place)
     values, problems = dict(spellings), Problems()
     for key in ("words", "names", "spellings", "values"):
-        held = values if key == "values" else {}
-        for group, listed in table.get(key, {}).items():
-            keys: Keys = (*here, key, group)
+        group_of = values if key == "values" else {}
+        for group, words in table.get(key, {}).items():
+            keys: Keys = (*place, key, group)
             with problems.noted():
                 _known_group(file, keys, group, factor)
-                if not listed and key != "values":
+                if not words and key != "values":
                     raise file.wrong(keys, f"the group {group!r} is empty; list at least one.")
-            for i, word in enumerate(listed):
+            for i, word in enumerate(words):
                 with problems.noted():
-                    _hold(file, (*keys, i), word, group, held)
+                    _hold(file, (*keys, i), word, group, group_of)
     problems.tell()
     if isinstance(source, (ColumnSource, CodeSource)):
-        source = _checked_cells(file, here, source, values)
+        source = _checked_cells(file, place, source, values)
     if isinstance(source, WordSource):
-        return _checked_words(file, here, source, factor)
+        return _checked_words(file, place, source, factor)
     if isinstance(source, ReferenceSource) and not source.pairs_of and "words" not in table:
-        raise file.wrong(here, "the key 'words' is missing.")
+        raise file.wrong(place, "the key 'words' is missing.")
     if isinstance(source, NameSource):
         if bool(source.table) == bool(source.names):
-            raise file.wrong(here, "expected either the key 'table' or the key 'names'.")
+            raise file.wrong(place, "expected either the key 'table' or the key 'names'.")
         registered = tuple(read_toml("name_tables.toml"))
         if not source.table or source.table in registered:
             return source
-        known = f"none of the registered tables ({', '.join(registered)})"
-        return replace(source, table=file.beside((*here, "table"), source.table, known))
+        need = f"none of the registered tables ({', '.join(registered)})"
+        return replace(source, table=file.beside((*place, "table"), source.table, need))
     return source
 
 
-def _checked_words(file: DataFile, here: Keys, source: WordSource, factor: Factor) -> WordSource:
+def _checked_words(file: DataFile, place: Keys, source: WordSource, factor: Factor) -> WordSource:
     """A source of words whose contexts are of the factor's groups, with patterns that say it."""
     if not source.listed:
-        raise file.wrong(here, "the key 'words' is missing.")
+        raise file.wrong(place, "the key 'words' is missing.")
     spellings = {spelling_key(word): g for g, words in source.words.items() for word in words}
     for number, context in enumerate(source.contexts):
-        keys: Keys = (*here, "contexts", number)
+        keys: Keys = (*place, "contexts", number)
         for group, (least, most) in context.numbers.items():
             _known_group(file, (*keys, "numbers", group), group, factor)
             if least > most:
@@ -614,51 +616,53 @@ def _checked_words(file: DataFile, here: Keys, source: WordSource, factor: Facto
             for i, word in enumerate(words):
                 _hold(file, (*keys, "words", group, i), word, group, spellings)
         check_context(file, keys, context, (*PEOPLE_LISTS, *source.lists))
-    for i, word in enumerate(file.at(here).get("as_written", ())):
+    for i, word in enumerate(file.at(place).get("as_written", ())):
         if spelling_key(word) not in spellings:
-            raise file.wrong((*here, "as_written", i), f"{word!r} is none of the words.")
+            raise file.wrong((*place, "as_written", i), f"{word!r} is none of the words.")
     # a word that is listed twice counts once
     return replace(source, words={g: tuple(dict.fromkeys(w)) for g, w in source.words.items()})
 
 
 def _checked_cells(
-    file: DataFile, here: Keys, source: ColumnSource | CodeSource, values: Mapping[str, str]
+    file: DataFile, place: Keys, source: ColumnSource | CodeSource, values: Mapping[str, str]
 ) -> Source:
     for key in ("none", "unknown"):
-        for i, spelling in enumerate(file.at(here).get(key, ())):
+        for i, spelling in enumerate(file.at(place).get(key, ())):
             if group := values.get(spelling_key(spelling)):
                 raise file.wrong(
-                    (*here, key, i), f"{spelling!r} stands for the group {group!r} already."
+                    (*place, key, i), f"{spelling!r} stands for the group {group!r} already."
                 )
     source = replace(source, values=values)
     if isinstance(source, CodeSource) and source.file:
-        return replace(source, file=file.beside((*here, "file"), source.file))
+        return replace(source, file=file.beside((*place, "file"), source.file))
     return source
 
 
-def _checked_baseline(file: DataFile, here: Keys, factor: Factor) -> FactorBaseline:
+def _checked_baseline(file: DataFile, place: Keys, factor: Factor) -> FactorBaseline:
     """A baseline whose shares are of the factor's groups and sum to 1, or a note says why not."""
-    table = file.record(_BaselineTable, here)
+    table = file.record(_BaselineTable, place)
     if (table.shares is None) == (table.of is None):
-        raise file.wrong(here, "expected either the key 'shares' or tables [baselines.of.NAME].")
+        raise file.wrong(place, "expected either the key 'shares' or tables [baselines.of.NAME].")
     if (table.of is None) == bool(table.stratum):
-        raise file.wrong(here, "'stratum' says what [baselines.of.NAME] are: give both or neither.")
+        raise file.wrong(
+            place, "'stratum' says what [baselines.of.NAME] are: give both or neither."
+        )
     for i, group in enumerate(table.missing):
-        _known_group(file, (*here, "missing", i), group, factor)
+        _known_group(file, (*place, "missing", i), group, factor)
     if not table.whole and not table.note:
-        raise file.wrong(here, "shares that are not whole need a 'note' that says why.")
+        raise file.wrong(place, "shares that are not whole need a 'note' that says why.")
     shares: dict[str, dict[str, float]] = {}
     also: dict[str, str] = {}
     notes: dict[str, str] = {}
-    places = [(value, (*here, "of", value)) for value in table.of or ()]
-    for value, keys in places or [(EVERYWHERE, (*here, "shares"))]:
-        own = file.at(keys)
-        if table.of and "also" in own:
+    places = [(value, (*place, "of", value)) for value in table.of or ()]
+    for value, keys in places or [(EVERYWHERE, (*place, "shares"))]:
+        row = file.at(keys)
+        if table.of and "also" in row:
             also |= dict.fromkeys(file.value(tuple[Word, ...], (*keys, "also")), value)
-        if table.of and "note" in own:
+        if table.of and "note" in row:
             notes[value] = file.value(Line, (*keys, "note"))
         shares[value] = {}
-        for group in own:
+        for group in row:
             if table.of is None or group not in ("also", "note"):
                 _known_group(file, (*keys, group), group, factor)
                 shares[value][group] = file.value(Share, (*keys, group))

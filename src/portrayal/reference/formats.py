@@ -33,10 +33,10 @@ _FACTOR = load_factor("race")
 
 def _spellings(factor: Factor) -> dict[str, str]:
     """What headers and cells of tables call each group of a factor, and its rest."""
-    own = [(group.key, (group.key, group.label, *group.also)) for group in factor.groups]
+    names = [(group.key, (group.key, group.label, *group.also)) for group in factor.groups]
     codes = [s.spellings.items() for s in factor.sources if isinstance(s, NameSource)]
-    every = [*own, *(each for listed in codes for each in listed), (OTHER, (*factor.rest, ""))]
-    return {header_key(spelling): group for group, listed in every for spelling in listed}
+    all_names = [*names, *(item for items in codes for item in items), (OTHER, (*factor.rest, ""))]
+    return {header_key(spelling): group for group, spellings in all_names for spelling in spellings}
 
 
 _GROUP = _spellings(_FACTOR)
@@ -58,20 +58,20 @@ def race_group(label: str) -> str | None:
 
 def share_columns(columns: list[str]) -> dict[str, str]:
     """Return the columns named after a race, with the group that each one names."""
-    found = {}
+    groups = {}
     for column in columns:
         stem = _UNIT.sub("", header_key(column))
         group = _GROUP.get(stem)
         if group is not None and stem and not stem.isdigit():
-            found[column] = group
-    return found
+            groups[column] = group
+    return groups
 
 
 def unit_of(columns: list[str]) -> str | None:
     """Return the unit that the names of share `columns` state, or None: PERCENT, SHARE or COUNT."""
-    stated = {match[0] for column in columns if (match := _UNIT.search(header_key(column)))}
+    units = {match[0] for column in columns if (match := _UNIT.search(header_key(column)))}
     for unit, words in _UNIT_WORDS.items():
-        if stated & words:
+        if units & words:
             return unit
     return None
 
@@ -85,21 +85,21 @@ _ROUNDING = 0.02
 """How far rounded shares of one name may sum above 1."""
 
 
-def find_unit(values: FloatArray, stated: str | None, where: str) -> str:
+def find_unit(values: FloatArray, header_unit: str | None, file: str) -> str:
     """Return the unit of `values`, shape (names, groups): stated by the columns or seen in them."""
-    if stated is not None:
-        return stated
-    whole = bool(np.all(values == np.round(values)))
+    if header_unit is not None:
+        return header_unit
+    is_whole = bool(np.all(values == np.round(values)))
     rows = values.sum(axis=1)
-    if rows.max() <= 1 + _ROUNDING or (values.max() <= 1 and not whole):
+    if rows.max() <= 1 + _ROUNDING or (values.max() <= 1 and not is_whole):
         return SHARE
     about_100 = abs(float(np.median(rows)) - 100) <= 100 * _ROUNDING
-    if rows.max() <= 100 * (1 + _ROUNDING) and (about_100 or not whole):
+    if rows.max() <= 100 * (1 + _ROUNDING) and (about_100 or not is_whole):
         return PERCENT
-    if whole:
+    if is_whole:
         return COUNT
     raise DataError(
-        f"{where}: the group columns should hold shares that sum to at most 1 per name, "
+        f"{file}: the group columns should hold shares that sum to at most 1 per name, "
         f"percentages that sum to at most 100, or whole counts; found values up to "
         f"{values.max():g} that are not whole. Put all of them in one unit."
     )
@@ -136,28 +136,28 @@ def to_shares(
         _check(total < sums, "sum to more than the count column", values, rows)
         safe = np.where(total > 0, total, 1.0)
         return values / safe[:, None], total
-    whole = 1.0 if unit == SHARE else 100.0
-    _check(sums > whole * (1 + _ROUNDING), f"sum to more than {whole:g}", values, rows)
-    shares = np.clip(values / whole, 0.0, 1.0)
+    full = 1.0 if unit == SHARE else 100.0
+    _check(sums > full * (1 + _ROUNDING), f"sum to more than {full:g}", values, rows)
+    shares = np.clip(values / full, 0.0, 1.0)
     # Refuse tables of P(name | group), whose columns rather than rows sum to 1
-    where = rows.path
+    path = rows.path
     columns = shares.sum(axis=0)
     if len(shares) >= 20 and np.all(np.abs(columns - 1) < 0.05) and shares.sum(axis=1).max() < 0.9:
         raise DataError(
-            f"{where}: each group column sums to 1, so this is the share of each group that bears "
+            f"{path}: each group column sums to 1, so this is the share of each group that bears "
             "the name. Expected the share of the name's bearers that is of each group; of Rosenman,"
             " Olivella and Imai's files that is first_nameRaceProbs."
         )
     return shares, np.full(len(rows.names), np.nan) if counts is None else counts
 
 
-def _check(bad: NDArray[np.bool_], what: str, values: FloatArray, rows: Rows) -> None:
+def _check(bad: NDArray[np.bool_], fault: str, values: FloatArray, rows: Rows) -> None:
     """Complain about the first bad row by its line and name."""
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
-        found = ", ".join(f"{value:g}" for value in values[row])
+        row_values = ", ".join(f"{value:g}" for value in values[row])
         raise DataError(
-            f"{rows.at(row)}: the group columns of {rows.names[row]!r} {what} ({found}); "
+            f"{rows.at(row)}: the group columns of {rows.names[row]!r} {fault} ({row_values}); "
             f"{int(bad.sum()):,} of {len(bad):,} rows are so. Correct or leave out these rows."
         )
 
@@ -180,7 +180,7 @@ class Cells:
 
 
 def shares_of(
-    cells: Cells, where: Path, *, races: bool = True
+    cells: Cells, path: Path, *, races: bool = True
 ) -> tuple[list[str], FloatArray, FloatArray, tuple[str, ...]]:
     """Return name keys, bearers (names,), shares (names, groups) in 0–1, and the groups.
 
@@ -196,7 +196,7 @@ def shares_of(
     """
     people = np.asarray(cells.people, dtype=np.float64)
     if races:
-        meaning = _meaning(cells, where)
+        meaning = _meaning(cells, path)
         groups = in_order(set(meaning.values()))
     else:
         meaning = {label: _own_group(label) for label in dict.fromkeys(cells.group)}
@@ -210,7 +210,7 @@ def shares_of(
     keys = np.array([key_of[name] for name in cells.name], dtype=object)
     real = np.array([bool(key) and key != NOT_A_NAME for key in keys], dtype=bool)
     if not groups or not people[real].sum() > 0:
-        raise DataError(f"{where}: no row has both a name and a {'race' if races else 'group'}.")
+        raise DataError(f"{path}: no row has both a name and a {'race' if races else 'group'}.")
     rows: dict[str, int] = {}
     row = np.array([rows.setdefault(key, len(rows)) for key in keys[real]], dtype=np.intp)
     total = np.bincount(row, people[real]).astype(np.float64)
@@ -225,21 +225,21 @@ def _own_group(label: str) -> str:
     return OTHER if not label or (race_group(label) == OTHER and not label.isdigit()) else label
 
 
-def _meaning(cells: Cells, where: Path) -> dict[str, str]:
+def _meaning(cells: Cells, path: Path) -> dict[str, str]:
     """Return the group of each spelling of a race."""
-    known = {label: race_group(label) for label in sorted(set(cells.group))}
-    strange = [label for label, group in known.items() if group is None]
+    group_of = {label: race_group(label) for label in sorted(set(cells.group))}
+    strange = [label for label, group in group_of.items() if group is None]
     if strange:
-        place = str(where)
+        place = str(path)
         if cells.line is not None:
             first = min(n for n, g in zip(cells.line, cells.group, strict=True) if g in strange)
-            place = _place(where, first)
+            place = _place(path, first)
         raise DataError(
             f"{place}: column 'race' holds {', '.join(map(repr, strange[:5]))}; expected Florida's "
             "codes 1–9 or names such as white, hispanic, black, asian, aian, other, unknown. "
             "Groups that are no races are read where they are named: group=COLUMN."
         )
-    return {label: group for label, group in known.items() if group is not None}
+    return {label: group for label, group in group_of.items() if group is not None}
 
 
 _FIRST_NAME, _RACE = 4, 20
@@ -361,10 +361,10 @@ def read_shipped(file: str) -> RawTable:
     return RawTable(table["name"].to_pylist(), numbers[:, 0], numbers[:, 1:], races, "shipped")
 
 
-def read_table(path: Path, given: NameColumns | None = None) -> RawTable:
+def read_table(path: Path, columns: NameColumns | None = None) -> RawTable:
     """Read a table of the user's own, or a Florida voter extract, by what is in it.
 
-    Columns that are not `given` are guessed from headers and data.
+    Columns that `columns` leaves open are guessed from headers and data.
 
     Raises
     ------
@@ -379,7 +379,7 @@ def read_table(path: Path, given: NameColumns | None = None) -> RawTable:
 
     with duckdb.connect() as connection:
         try:
-            return _read_columns(_open(connection, path), path, given or NameColumns())
+            return _read_columns(_open(connection, path), path, columns or NameColumns())
         except duckdb.Error as error:
             raise DataError(
                 f"{path}: cannot be read as a table ({str(error).splitlines()[0]}). "
@@ -410,56 +410,58 @@ _SAMPLE = 100_000
 """Rows by which columns are guessed."""
 
 
-def _read_columns(relation: Any, path: Path, given: NameColumns) -> RawTable:
+def _read_columns(relation: Any, path: Path, explicit: NameColumns) -> RawTable:
     """Tell wide from long by the columns, those of races by their headers."""
-    columns = [column for column in relation.columns if column not in given.named]
-    named = first_of(columns, known_headers()["name"])
-    raced = share_columns([column for column in columns if column != named])
-    if in_order(set(raced.values())) and not given.group and not given.groups:
+    columns = [column for column in relation.columns if column not in explicit.named]
+    name_column = first_of(columns, known_headers()["name"])
+    raced = share_columns([column for column in columns if column != name_column])
+    if in_order(set(raced.values())) and not explicit.group and not explicit.groups:
         for group in sorted(set(raced.values()) - {OTHER}):
             same = [column for column, other in raced.items() if other == group]
             if len(same) > 1:
                 raise DataError(f"{path}: columns {', '.join(same)} all name {group}; keep one.")
-        wanted, labels = replace(given, groups=tuple(raced)), raced
+        request, labels = replace(explicit, groups=tuple(raced)), raced
     else:
-        wanted = given
+        request = explicit
         labels = {column: race_group(column) or _label(column) for column in columns}
-        labels |= {column: _label(column) for column in given.groups}
-    found = guess_columns(wanted, _seen(relation), str(path))
-    chosen = relation.project(f"*, row_number() OVER () AS {_quote(_LINE)}")
-    for column, value in found.where.items():
-        chosen = chosen.filter(_condition(column, value))
-    if found.groups:
-        return _read_wide(chosen, path, found, labels)
-    return _read_long(chosen, path, found, named=bool(given.group))
+        labels |= {column: _label(column) for column in explicit.groups}
+    roles = guess_columns(request, _seen(relation), str(path))
+    rows = relation.project(f"*, row_number() OVER () AS {_quote(_LINE)}")
+    for column, value in roles.where.items():
+        rows = rows.filter(_condition(column, value))
+    if roles.groups:
+        return _read_wide(rows, path, roles, labels)
+    return _read_long(rows, path, roles, by_user=bool(explicit.group))
 
 
 def _seen(relation: Any) -> list[ColumnSummary]:
     """What the first rows show of each column."""
     cells, columns = relation.limit(_SAMPLE), list(relation.columns)
-    asked = []
+    queries = []
     for column in columns:
         text = f"nullif(trim({_quote(column)}::VARCHAR), '')"
         number = f"try_cast({text} AS DOUBLE)"
-        asked.append(
+        queries.append(
             f"[count({text}), count({number}), "
             f"count(*) FILTER (regexp_matches({text}, '[[:alpha:]]|[^[:ascii:]]')), "
             f"approx_count_distinct({text}), coalesce(min({number}), 0), "
             f"coalesce(max({number}), 0), "
             f"count(*) FILTER ({number} <> round({number}))]::DOUBLE[]"
         )
-    found = cells.aggregate(
-        ", ".join(f"{each} AS c{k}" for k, each in enumerate(asked))
+    counts = cells.aggregate(
+        ", ".join(f"{query} AS c{k}" for k, query in enumerate(queries))
     ).fetchall()[0]
-    seen = []
+    columns_seen = []
     for column, (n, numbers, letters, distinct, low, high, broken) in zip(
-        columns, found, strict=True
+        columns, counts, strict=True
     ):
         years = not broken and low >= 1700 and high <= 2100
         ranks = not broken and n > 20 and low == 1 and high == n
         kind = {"numbers": numbers >= n * 0.9 > 0, "letters": letters >= n * 0.5 > 0}
-        seen.append(ColumnSummary(column, int(n), int(distinct), unlike=years or ranks, **kind))
-    return seen
+        columns_seen.append(
+            ColumnSummary(column, int(n), int(distinct), unlike=years or ranks, **kind)
+        )
+    return columns_seen
 
 
 def _condition(column: str, value: str) -> str:
@@ -478,28 +480,30 @@ def _label(column: str) -> str:
 
 def _read_wide(relation: Any, path: Path, of: NameColumns, labels: dict[str, str]) -> RawTable:
     """Read one row per name and one column per group: shares, percentages or counts."""
-    wanted = [*of.groups, *([of.count] if of.count else [])]
+    number_columns = [*of.groups, *([of.count] if of.count else [])]
     name = str(of.name)
     letters = f"regexp_matches({_quote(name)}, '[[:alpha:]]|[^[:ascii:]]')"
-    kept = relation.filter(f"{letters} AND lower(trim({_quote(name)})) <> '{NOT_A_NAME}'")
-    rows, numbers = _numbers(kept, path, name, wanted)
+    with_name = relation.filter(f"{letters} AND lower(trim({_quote(name)})) <> '{NOT_A_NAME}'")
+    rows, numbers = _numbers(with_name, path, name, number_columns)
     values = numbers[:, : len(of.groups)]
     unit = find_unit(values, unit_of(list(of.groups)), str(path))
     scaled, bearers = to_shares(values, numbers[:, -1] if of.count else None, unit, rows)
     groups = [labels[column] for column in of.groups]
-    own = not {*groups} <= {*RACES, OTHER}
-    races = tuple(dict.fromkeys(g for g in groups if g != OTHER)) if own else in_order(set(groups))
+    by_label = not {*groups} <= {*RACES, OTHER}
+    races = (
+        tuple(dict.fromkeys(g for g in groups if g != OTHER)) if by_label else in_order(set(groups))
+    )
     place = {group: k for k, group in enumerate(groups)}
     table = scaled[:, [place[race] for race in races]]
     if {"whi", "bla", "his", "asi", "oth"} <= set(relation.columns):
         source, licence = "Rosenman, Olivella and Imai (2023), doi:10.7910/DVN/SGKW0K", "CC0 1.0"
         return RawTable(rows.names, bearers, table, races, unit, source, licence)
     read = RawTable(rows.names, bearers, table, races, unit)
-    return replace(read, about="group", notes=(_said(of, races),)) if own else read
+    return replace(read, about="group", notes=(_said(of, races),)) if by_label else read
 
 
-def _read_long(relation: Any, path: Path, of: NameColumns, *, named: bool) -> RawTable:
-    """Read rows of name, group and perhaps a count, streaming; whether the user `named` the group.
+def _read_long(relation: Any, path: Path, of: NameColumns, *, by_user: bool) -> RawTable:
+    """Read rows of name, group and perhaps a count, streaming.
 
     A column of races holds known races, unless the user named it and none is known.
     """
@@ -520,7 +524,7 @@ def _read_long(relation: Any, path: Path, of: NameColumns, *, named: bool) -> Ra
         )
     cells = Cells(*(grouped[column].tolist() for column in ("name", "grp", "people", "line")))
     races = len(of.group) == 1 and header_key(of.group[0]) in RACE_COLUMNS
-    races = races and not (named and not any(race_group(g) for g in cells.group if g))
+    races = races and not (by_user and not any(race_group(g) for g in cells.group if g))
     names, counts, shares, groups = shares_of(cells, path, races=races)
     shape = (
         f"counts by name and {'race' if races else 'group'}" if of.count else "one row per person"
@@ -533,13 +537,13 @@ def _read_long(relation: Any, path: Path, of: NameColumns, *, named: bool) -> Ra
 
 def _said(of: NameColumns, groups: Sequence[str]) -> str:
     """How a file was read, in words."""
-    how = (
+    grouping = (
         f"groups in {' and '.join(map(repr, of.group))}" if of.group else "a column for each group"
     )
     count = f", bearers in {of.count!r}" if of.count else ""
     only = "".join(f", only {column} {value}" for column, value in of.where.items())
-    shown = ", ".join(groups[:8]) + (f" and {len(groups) - 8} more" if len(groups) > 8 else "")
-    return f"read with names in {of.name!r}, {how} ({shown}){count}{only}"
+    some = ", ".join(groups[:8]) + (f" and {len(groups) - 8} more" if len(groups) > 8 else "")
+    return f"read with names in {of.name!r}, {grouping} ({some}){count}{only}"
 
 
 def _numbers(relation: Any, path: Path, name: str, columns: list[str]) -> tuple[Rows, FloatArray]:
@@ -547,7 +551,7 @@ def _numbers(relation: Any, path: Path, name: str, columns: list[str]) -> tuple[
     fields = [f"{_number(column)} AS c{k}" for k, column in enumerate(columns)]
     fields += [f"trim({_quote(name)}::VARCHAR) AS name", f"{_quote(_LINE)} AS line"]
     read = relation.project(", ".join(fields)).fetchnumpy()
-    names = [str(each) for each in read["name"].tolist()]
+    names = [str(name) for name in read["name"].tolist()]
     if not names:
         raise DataError(f"{path}: the table has no rows with a name.")
     rows = Rows(path, names, np.asarray(read["line"], dtype=np.int64))

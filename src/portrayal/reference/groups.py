@@ -76,8 +76,8 @@ class Baseline:
 
     def shares(self, groups: Iterable[Mapping[str, str]]) -> list[float]:
         """Return p* of groups such as {"race": "Black"} or {"gender": "F"}; NaN where none is."""
-        known = {**self.race, **self.gender}
-        return [known.get(next(iter(group.values())), float("nan")) for group in groups]
+        share_of = {**self.race, **self.gender}
+        return [share_of.get(next(iter(group.values())), float("nan")) for group in groups]
 
 
 def no_share(name: str, group: Mapping[str, str]) -> str:
@@ -101,12 +101,12 @@ def baseline(name: str = "census-2022") -> Baseline:
     0.136
     """
     slug = name.strip().lower().replace(" ", "-")
-    known = _all()
-    if slug not in known:
+    by_name = _all()
+    if slug not in by_name:
         raise UnknownNameError(
             f"there is no baseline {name!r}; the baselines are {', '.join(baselines())}."
         )
-    return known[slug]
+    return by_name[slug]
 
 
 def baselines() -> tuple[str, ...]:
@@ -117,7 +117,7 @@ def baselines() -> tuple[str, ...]:
     >>> baselines()[:2]
     ('census-2022', 'subject:core')
     """
-    return tuple(dict.fromkeys(found.name for found in _all().values()))
+    return tuple(dict.fromkeys(entry.name for entry in _all().values()))
 
 
 @lru_cache(maxsize=1)
@@ -126,12 +126,12 @@ def _all() -> dict[str, Baseline]:
     read: dict[str, Baseline] = {}
     further: dict[str, str] = {}
     for factor in ("race", "gender", "pair"):
-        for given in load_factor(factor).baselines:
-            for value, shares in given.shares.items():
-                name = f"{given.stratum}:{value}" if given.stratum else given.name
-                notes = " ".join(filter(None, (given.notes.get(value, ""), given.note)))
-                known = read.get(name, Baseline(name, given.source, {}, {}, {}, notes))
-                read[name] = replace(known, **cast("Any", {factor: shares}))
-            kind = given.stratum
-            further |= {f"{kind}:{n}": f"{kind}:{v}" for n, v in given.also.items()}
+        for entry in load_factor(factor).baselines:
+            for value, shares in entry.shares.items():
+                name = f"{entry.stratum}:{value}" if entry.stratum else entry.name
+                notes = " ".join(filter(None, (entry.notes.get(value, ""), entry.note)))
+                base = read.get(name, Baseline(name, entry.source, {}, {}, {}, notes))
+                read[name] = replace(base, **cast("Any", {factor: shares}))
+            kind = entry.stratum
+            further |= {f"{kind}:{n}": f"{kind}:{v}" for n, v in entry.also.items()}
     return read | {name: read[one] for name, one in further.items()}

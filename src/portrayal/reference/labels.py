@@ -71,7 +71,7 @@ _STUDY: ContextVar[str] = ContextVar("_STUDY", default="")
 
 
 @contextmanager
-def speaking_of(shown: Iterable[FactorLabels], study: str = "") -> Iterator[None]:
+def speaking_of(labels: Iterable[FactorLabels], study: str = "") -> Iterator[None]:
     """Name groups by these factors inside the block, and by those that ship beside them.
 
     Places and roles are called as `study` says, a registered name or the path of its file.
@@ -80,7 +80,10 @@ def speaking_of(shown: Iterable[FactorLabels], study: str = "") -> Iterator[None
     ...     group_label("faith", "sun")
     'Of the sun'
     """
-    token, of_study = _SPOKEN.set({each.name: each for each in shown}), _STUDY.set(study)
+    token, of_study = (
+        _SPOKEN.set({factor.name: factor for factor in labels}),
+        _STUDY.set(study),
+    )
     try:
         yield
     finally:
@@ -108,8 +111,8 @@ def _words_of(study: str) -> Mapping[str, Mapping[str, str]]:
 
 def spoken() -> tuple[FactorLabels, ...]:
     """Return the factors that are spoken of, and after them those that ship."""
-    named = _SPOKEN.get()
-    return (*named.values(), *(_shipped(name) for name in factors() if name not in named))
+    by_name = _SPOKEN.get()
+    return (*by_name.values(), *(_shipped(name) for name in factors() if name not in by_name))
 
 
 def factor_shown(name: str) -> FactorLabels | None:
@@ -129,11 +132,11 @@ def group_label(attribute: str, key: str) -> str:
     >>> group_label("gender", "F"), group_label("race", "Black"), group_label("job", "nurse")
     ('Women', 'Black', 'nurse')
     """
-    shown = group_shown(attribute, key)
-    if shown is None:
+    word = group_shown(attribute, key)
+    if word is None:
         return key
-    plural = shown.said.get("plural", "")
-    return plural[:1].upper() + plural[1:] or shown.label
+    plural = word.said.get("plural", "")
+    return plural[:1].upper() + plural[1:] or word.label
 
 
 def people_words(value: str) -> str:
@@ -166,17 +169,17 @@ def place_value(name: str, value: str, group: Mapping[str, str]) -> str:
     if name != "seen_by":
         return f"against {value}" if name == "population" else value
     of_agreement = "factor" in group
-    named = [group["factor"]] if of_agreement else list(group)
-    known = [factor.sources for each in named if (factor := factor_shown(each)) is not None]
-    for sources in known:
+    attributes = [group["factor"]] if of_agreement else list(group)
+    ways = [factor.sources for key in attributes if (factor := factor_shown(key)) is not None]
+    for sources in ways:
         if value in sources:
             return f"by {sources[value]}"
-    if not known:
+    if not ways:
         return value
-    for (one, first), (other, second) in product(*(known[i].items() for i in (0, -1))):
+    for (one, first), (other, second) in product(*(ways[i].items() for i in (0, -1))):
         if f"{one} and {other}" == value:
-            said = first if first == second else f"{first} and {second}"
-            return said if of_agreement else f"by {said}"
+            words = first if first == second else f"{first} and {second}"
+            return words if of_agreement else f"by {words}"
     return value
 
 
@@ -188,12 +191,12 @@ def strata_parts(
     The model and what is pooled are left out, and so is a column where groups are seen in no other
     way.
     """
-    known = {name: v for name, v in strata.items() if name != "model" and v not in ("", "all")}
-    place = [value for name, value in known.items() if name not in _MANNER]
+    labels = {name: v for name, v in strata.items() if name != "model" and v not in ("", "all")}
+    place = [value for name, value in labels.items() if name not in _MANNER]
     ways = [[*f.sources.values()] for name in group if (f := factor_shown(name)) is not None]
     if ways and all(len(way) == 1 and way[0].startswith("the column ") for way in ways):
-        known.pop("seen_by", None)
-    return place, [place_value(name, known[name], group) for name in _MANNER if name in known]
+        labels.pop("seen_by", None)
+    return place, [place_value(name, labels[name], group) for name in _MANNER if name in labels]
 
 
 def strata_words(strata: Mapping[str, str], group: Mapping[str, str], lead: str = "") -> str:
@@ -202,11 +205,11 @@ def strata_words(strata: Mapping[str, str], group: Mapping[str, str], lead: str 
     >>> strata_words({"state": "Goa", "seen_by": "words"}, {"religion": "hindu"}, "in ")
     'in Goa, by words'
     """
-    place, how = strata_parts(strata, group)
-    return ", ".join([*([lead + ", ".join(place)] if place else []), *how])
+    place, manner = strata_parts(strata, group)
+    return ", ".join([*([lead + ", ".join(place)] if place else []), *manner])
 
 
-def kept_words(given: Sequence[Factor]) -> list[dict[str, Any]]:
+def kept_words(factors: Sequence[Factor]) -> list[dict[str, Any]]:
     """Return what a run keeps of its factors, for `audit.toml`."""
     return [
         {
@@ -225,16 +228,16 @@ def kept_words(given: Sequence[Factor]) -> list[dict[str, Any]]:
             "sources": dict(shown_of(factor).sources),
             "baselines": dict(shown_of(factor).baselines),
         }
-        for factor in given
+        for factor in factors
     ]
 
 
-def read_words(kept: Iterable[Mapping[str, Any]]) -> tuple[FactorLabels, ...]:
+def read_words(rows: Iterable[Mapping[str, Any]]) -> tuple[FactorLabels, ...]:
     """Return the factors whose words a run kept."""
     return tuple(
         FactorLabels(
             **{
-                **each,
+                **row,
                 "groups": {
                     # What is no colour must not stand in a page's style.
                     key: Group(
@@ -243,11 +246,11 @@ def read_words(kept: Iterable[Mapping[str, Any]]) -> tuple[FactorLabels, ...]:
                         group["color"] if is_color(group["color"]) else PALETTE[0],
                         said=group.get("said", {}),
                     )
-                    for key, group in each["groups"].items()
+                    for key, group in row["groups"].items()
                 },
             }
         )
-        for each in kept
+        for row in rows
     )
 
 
@@ -258,8 +261,8 @@ def _shipped(name: str) -> FactorLabels:
 
 def shown_of(factor: Factor) -> FactorLabels:
     """Return the words of a factor; a group without a colour gets one that no other group has."""
-    own = {group.color.casefold() for group in factor.groups}
-    free = [colour for colour in PALETTE if colour.casefold() not in own] or list(PALETTE)
+    colours_used = {group.color.casefold() for group in factor.groups}
+    free = [colour for colour in PALETTE if colour.casefold() not in colours_used] or list(PALETTE)
     bare = [group.key for group in factor.groups if not group.color]
     colours = {key: free[i % len(free)] for i, key in enumerate(bare)}
     return FactorLabels(
@@ -268,8 +271,8 @@ def shown_of(factor: Factor) -> FactorLabels:
         {g.key: replace(g, color=g.color or colours[g.key]) for g in factor.groups},
         {source.name: _source_words(source) for source in factor.sources},
         {
-            each.name: f"{each.source}{f', {each.date}' * bool(each.date)}"
-            for each in factor.baselines
+            baseline.name: f"{baseline.source}{f', {baseline.date}' * bool(baseline.date)}"
+            for baseline in factor.baselines
         },
     )
 

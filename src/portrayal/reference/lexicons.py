@@ -39,8 +39,8 @@ _WORDS_OF = Holds(
 
 _FOLLOWING = Holds(
     '"occupations" or a list of phrases',
-    lambda said: said == "occupations" or not isinstance(said, str),
-    lambda said: occupations() if isinstance(said, str) else frozenset(map(spelling_key, said)),
+    lambda terms: terms == "occupations" or not isinstance(terms, str),
+    lambda terms: occupations() if isinstance(terms, str) else frozenset(map(spelling_key, terms)),
     reads=str | tuple[Word, ...],
 )
 
@@ -147,7 +147,7 @@ def _read(name: str, file: DataFile) -> GroupLexicon:
     table = dict(file.table)
     if "words_of" in table and file.path is None:
         words = _TABLES[table.pop("words_of")]()
-        table["groups"] = {group: sorted(listed) for group, listed in words.items()}
+        table["groups"] = {group: sorted(terms) for group, terms in words.items()}
     for i, row in enumerate(table.pop("rows", ())):
         groups = table.setdefault("groups", {})
         groups.setdefault(row["group"], []).append(file.value(Term, ("rows", i, "word")))
@@ -157,15 +157,16 @@ def _read(name: str, file: DataFile) -> GroupLexicon:
                 f"a lexicon has one attribute; got {row['attribute']!r} after "
                 f"{table['attribute']!r}. Split it into one file for each.",
             )
-    made = replace(file, table=table).record(GroupLexicon, name=name)
-    held: dict[str, str] = {}
-    for group, listed in made.words_of.items():
-        for i, word in enumerate(listed):
-            if held.setdefault(word, group) != group:
+    lexicon = replace(file, table=table).record(GroupLexicon, name=name)
+    owner: dict[str, str] = {}
+    for group, terms in lexicon.words_of.items():
+        for i, word in enumerate(terms):
+            if owner.setdefault(word, group) != group:
                 raise file.wrong(
-                    ("groups", group, i), f"{word!r} is listed for {held[word]!r} and {group!r}."
+                    ("groups", group, i),
+                    f"{word!r} is listed for {owner[word]!r} and {group!r}.",
                 )
-    return made if made.source else replace(made, source=file.name)
+    return lexicon if lexicon.source else replace(lexicon, source=file.name)
 
 
 _LEXICONS = Catalogue(

@@ -127,7 +127,9 @@ class Locale:
     def every(self, *kinds: str) -> frozenset[str]:
         """Return all words of some lists, such as "titles" or "places"."""
         lists: list[Lists] = [getattr(self, kind) for kind in kinds]
-        return frozenset[str]().union(*(words for each in lists for words in each.values()))
+        return frozenset[str]().union(
+            *(words for kind_lists in lists for words in kind_lists.values())
+        )
 
     @property
     def spec(self) -> str:
@@ -179,8 +181,8 @@ def _read(name: str, file: DataFile) -> Locale:
         file.beside(("names", "tables", i), table, or_name=True)
         for i, table in enumerate(names.tables)
     )
-    rest = {key: value for key, value in file.table.items() if key != "names"}
-    return replace(file, table=rest).record(
+    fields = {key: value for key, value in file.table.items() if key != "names"}
+    return replace(file, table=fields).record(
         Locale,
         name=name,
         folder="" if file.path is None else str(file.path.parent),

@@ -60,8 +60,8 @@ def plain_form(key: str) -> str:
     if key.isascii() and key.isalpha():
         return key
     letters = unicodedata.normalize("NFKD", key)
-    kept = "".join(c for c in letters if c not in _LEFT_OUT and (c.isalnum() or _is_mark(c)))
-    return unicodedata.normalize("NFC", kept).translate(_LETTERS)
+    base = "".join(c for c in letters if c not in _LEFT_OUT and (c.isalnum() or _is_mark(c)))
+    return unicodedata.normalize("NFC", base).translate(_LETTERS)
 
 
 def _is_mark(letter: str) -> bool:
@@ -113,8 +113,8 @@ class NameIndex:
 
     def lookup(self, names: Sequence[str | None]) -> FloatArray:
         """Return the shares of `names`, shape (len(names), races); NaN rows where unmatched."""
-        found = {name: self.find(name) for name in dict.fromkeys(names)}
-        rows = np.fromiter((found[name] for name in names), dtype=np.intp, count=len(names))
+        row_of = {name: self.find(name) for name in dict.fromkeys(names)}
+        rows = np.fromiter((row_of[name] for name in names), dtype=np.intp, count=len(names))
         result = np.full((len(names), self.shares.shape[1]), np.nan)
         result[rows >= 0] = self.shares[rows[rows >= 0]]
         return result
@@ -156,38 +156,37 @@ def names_in_text(
     ['Anne Marie', 'דנה']
     """
     words = list(any_word().finditer(text))
-    at = 0
-    while at < len(words):
-        found = _name_at(text, words, at, index, prefixes)
-        if found is None:
-            at += 1
+    i = 0
+    while i < len(words):
+        match = _name_at(text, words, i, index, prefixes)
+        if match is None:
+            i += 1
         else:
-            yield found[0]
-            at += found[1]
+            yield match[0]
+            i += match[1]
 
 
 def _name_at(
-    text: str, words: Sequence[re.Match[str]], at: int, index: NameIndex, prefixes: Sequence[str]
+    text: str, words: Sequence[re.Match[str]], i: int, index: NameIndex, prefixes: Sequence[str]
 ) -> tuple[NameInText, int] | None:
     """The longest name that begins at a word, and its number of words."""
-    start = words[at].start()
+    start = words[i].start()
     if text[start].islower():
         return None
-    for n in range(min(_LONGEST, len(words) - at), 0, -1):
-        end = words[at + n - 1].end()
+    for n in range(min(_LONGEST, len(words) - i), 0, -1):
+        end = words[i + n - 1].end()
         gaps = (
-            text[a.end() : b.start()]
-            for a, b in zip(words[at:], words[at + 1 : at + n], strict=False)
+            text[a.end() : b.start()] for a, b in zip(words[i:], words[i + 1 : i + n], strict=False)
         )
         if all(len(gap) == 1 and gap in " -־‐" for gap in gaps):
             row = _row(index, text[start:end])
             if row is not None:
                 return NameInText(start, end, row), n
-    word = words[at].group()
+    word = words[i].group()
     for prefix in sorted(prefixes, key=len, reverse=True):
-        rest = word.removeprefix(prefix)
-        if rest != word and len(rest) > 1 and (row := _row(index, rest)) is not None:
-            return NameInText(start + len(prefix), words[at].end(), row), 1
+        stem = word.removeprefix(prefix)
+        if stem != word and len(stem) > 1 and (row := _row(index, stem)) is not None:
+            return NameInText(start + len(prefix), words[i].end(), row), 1
     return None
 
 
@@ -216,18 +215,18 @@ def build_index(names: Sequence[str], counts: FloatArray, shares: FloatArray) ->
     rows, groups = _groups(keys)
     if len(rows) < len(keys):
         counts, shares = _pool(groups, len(rows), counts, shares)
-    kept = tuple(rows)
-    if all(key.isascii() and key.isalpha() for key in kept):
-        return NameIndex(kept, counts, shares, rows, rows)
-    plain = [plain_form(key) for key in kept]
+    unique = tuple(rows)
+    if all(key.isascii() and key.isalpha() for key in unique):
+        return NameIndex(unique, counts, shares, rows, rows)
+    plain = [plain_form(key) for key in unique]
     plain_rows, groups = _groups(plain)
     size = np.bincount(groups, minlength=len(plain_rows))
     _, pooled = _pool(groups, len(plain_rows), counts, shares)
     first = dict(zip(reversed(plain), range(len(plain) - 1, -1, -1), strict=True))
     several = np.flatnonzero(size > 1)
-    place = dict(zip(several.tolist(), range(len(kept), len(kept) + len(several)), strict=True))
+    place = dict(zip(several.tolist(), range(len(unique), len(unique) + len(several)), strict=True))
     by_plain = {form: place.get(group, first[form]) for form, group in plain_rows.items() if form}
-    return NameIndex(kept, counts, np.vstack([shares, pooled[several]]), rows, by_plain)
+    return NameIndex(unique, counts, np.vstack([shares, pooled[several]]), rows, by_plain)
 
 
 def _groups(keys: Sequence[str]) -> tuple[dict[str, int], NDArray[np.intp]]:

@@ -304,17 +304,21 @@ def names_of(
     check_count("n", n, minimum=1)
     table, shares = name_table(GENDERED), list[FloatArray]()
     if group:
-        known = load_factor(factor)
-        key = known.group(known.find(group) or group).key
-        sources = [each for each in known.sources if isinstance(each, NameSource) and each.table]
+        record = load_factor(factor)
+        key = record.group(record.find(group) or group).key
+        sources = [
+            source for source in record.sources if isinstance(source, NameSource) and source.table
+        ]
         tables = (
-            name_table(each.table, columns=[f"{name}={value}" for name, value in each.by.items()])
-            for each in sources
+            name_table(
+                source.table, columns=[f"{name}={value}" for name, value in source.by.items()]
+            )
+            for source in sources
         )
-        found = next((each for each in tables if key in each.races), None)
-        if found is None:
-            raise OptionError(f"no table of names of the factor {known.name} lists {key}.")
-        table = found
+        match = next((candidate for candidate in tables if key in candidate.races), None)
+        if match is None:
+            raise OptionError(f"no table of names of the factor {record.name} lists {key}.")
+        table = match
         shares.append(table.likelihoods(table.listed[0])[:, table.races.index(key)])
     names, bearers = table.listed
     if gender:
@@ -367,28 +371,28 @@ def _build(
     raw: RawTable, name: str, min_count: int, source: str, licence: str, version: str
 ) -> NameTable:
     """Leave out rare names, index the others, and describe their population."""
-    known = not np.isnan(raw.counts).any()
-    keep = raw.counts >= max(min_count, 1) if known else np.ones(len(raw.names), dtype=bool)
-    names = [each for each, kept in zip(raw.names, keep.tolist(), strict=True) if kept]
+    has_counts = not np.isnan(raw.counts).any()
+    keep = raw.counts >= max(min_count, 1) if has_counts else np.ones(len(raw.names), dtype=bool)
+    names = [name for name, keeps in zip(raw.names, keep.tolist(), strict=True) if keeps]
     index = build_index(names, raw.counts[keep], raw.shares[keep])
     notes = list(raw.notes)
     if not keep.all():
         notes.append(f"{np.sum(~keep):,} names with fewer than {min_count} bearers left out")
     if len(index.keys) < len(names):
         notes.append(f"{len(names) - len(index.keys):,} spellings merged with another by count")
-    listed = index.shares[: len(index.keys)]
+    by_key = index.shares[: len(index.keys)]
     weights = index.counts / index.counts.sum()
-    mean = weights @ listed
-    sd = np.sqrt(weights @ (listed - mean) ** 2)
+    mean = weights @ by_key
+    sd = np.sqrt(weights @ (by_key - mean) ** 2)
     return NameTable(
         name=name,
         source=source,
         licence=licence,
         version=version,
-        min_count=min_count if known else 0,
+        min_count=min_count if has_counts else 0,
         races=raw.races,
-        population=dict(zip(raw.races, mean.tolist(), strict=True)) if known else {},
-        sd=dict(zip(raw.races, sd.tolist(), strict=True)) if known else {},
+        population=dict(zip(raw.races, mean.tolist(), strict=True)) if has_counts else {},
+        sd=dict(zip(raw.races, sd.tolist(), strict=True)) if has_counts else {},
         n_names=len(index.keys),
         n_people=float(index.counts.sum()),
         notes=tuple(notes),

@@ -87,7 +87,7 @@ class WordContext:
     def compounded(self) -> dict[str, tuple[str, ...]]:
         """Group → the compounds of its words."""
         return {
-            group: tuple(each.replace("*", word) for each in self.compounds for word in words)
+            group: tuple(form.replace("*", word) for form in self.compounds for word in words)
             for group, words in self.words.items()
         }
 
@@ -184,12 +184,14 @@ def parse_pattern(text: str, lists: Collection[str]) -> Pattern:
     return Pattern(before, after)
 
 
-def check_context(file: DataFile, here: Keys, context: WordContext, lists: tuple[str, ...]) -> None:
+def check_context(
+    file: DataFile, place: Keys, context: WordContext, lists: tuple[str, ...]
+) -> None:
     """Refuse a context that says nothing, and patterns that cannot be read.
 
     Parameters
     ----------
-    file, here
+    file, place
         The file, and the way to the context in it.
     context
         What it says.
@@ -202,9 +204,9 @@ def check_context(file: DataFile, here: Keys, context: WordContext, lists: tuple
         With file, line and key.
     """
     if bool(context.numbers) != bool(context.written):
-        raise file.wrong(here, "'numbers' says what 'written' counts: give both or neither.")
+        raise file.wrong(place, "'numbers' says what 'written' counts: give both or neither.")
     if not context.where and not context.unless and not context.numbers:
-        raise file.wrong(here, "expected 'where' or 'unless': patterns of what stands beside.")
+        raise file.wrong(place, "expected 'where' or 'unless': patterns of what stands beside.")
     for key in ("written", "where", "unless"):
         for i, text in enumerate(getattr(context, key)):
             try:
@@ -215,4 +217,4 @@ def check_context(file: DataFile, here: Keys, context: WordContext, lists: tuple
                 else:
                     parse_elements(text, ())
             except ValueError as error:
-                raise file.wrong((*here, key, i), f"{text!r}: {error}.") from None
+                raise file.wrong((*place, key, i), f"{text!r}: {error}.") from None

@@ -39,10 +39,10 @@ def published(table: str) -> "pa.Table":
     """
     from pyarrow import csv
 
-    known = published_tables()
-    if table not in known:
+    tables = published_tables()
+    if table not in tables:
         raise UnknownNameError(
-            f"there is no published table {table!r}; the tables are {', '.join(known)}."
+            f"there is no published table {table!r}; the tables are {', '.join(tables)}."
         )
     one_thread = csv.ReadOptions(use_threads=False)
     with as_file(data_file(f"published/{table}.csv")) as path:

@@ -295,7 +295,7 @@ def load(
         made = load_transformer(
             path,
             "AutoModelForCausalLM",
-            what="the local model",
+            title="the local model",
             purpose=PURPOSE,
             extra=EXTRA,
             device=device,
