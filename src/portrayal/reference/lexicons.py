@@ -163,8 +163,7 @@ def _read(name: str, file: DataFile) -> GroupLexicon:
         for i, word in enumerate(terms):
             if owner.setdefault(word, group) != group:
                 raise file.wrong(
-                    ("groups", group, i),
-                    f"{word!r} is listed for {owner[word]!r} and {group!r}.",
+                    ("groups", group, i), f"{word!r} is listed for {owner[word]!r} and {group!r}."
                 )
     return lexicon if lexicon.source else replace(lexicon, source=file.name)
 

@@ -184,11 +184,7 @@ class Manifest:
                     if step_of(file) == name and status is not None and not _TEMPORARY.match(file)
                 }
                 steps[name] = {
-                    **{
-                        "made": shas,
-                        "outside": self._outside(options),
-                        "portrayal": __version__,
-                    },
+                    **{"made": shas, "outside": self._outside(options), "portrayal": __version__},
                     "read": {
                         other: _digest_of(entry)
                         for other, entry in steps.items()

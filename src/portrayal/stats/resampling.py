@@ -58,9 +58,7 @@ def sums_over(draws: npt.NDArray[Any], values: FloatArray) -> FloatArray:
     rows = max(_UNTHREADED // max(values.size, 1), 16)
     for row in range(0, len(draws), rows):
         np.matmul(
-            draws[row : row + rows].astype(np.float64, copy=False),
-            values,
-            sums[row : row + rows],
+            draws[row : row + rows].astype(np.float64, copy=False), values, sums[row : row + rows]
         )
     return sums
 

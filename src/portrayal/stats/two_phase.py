@@ -265,11 +265,7 @@ def two_phase(
         candidates = []
         # Where the scorer's labels of a class are hardly checked, people's labels stand alone.
         sizes, guesses = [*range(0, t + 1, 2)], [*range(t + 1, sample.shape[1])]
-        for subset, worth in (
-            ([*range(t + 1)], 1.0),
-            (sizes, 1.0),
-            (sizes + guesses, GAIN),
-        ):
+        for subset, worth in (([*range(t + 1)], 1.0), (sizes, 1.0), (sizes + guesses, GAIN)):
             used, fit, weight, misfit, extra = _calibrated(
                 full, sample, labels, hand.weight, subset
             )
@@ -279,10 +275,7 @@ def two_phase(
                 by, observed, n_class = size.sum() / n, extra @ misfit[:, 0] ** 2, float(n)
                 prior = PSEUDO_ERRORS * typical[i] * by * max(by - 1.0, 0.0)
             else:
-                prior, observed = (
-                    least[:, i],
-                    in_class[:, :, i] @ (extra * misfit[:, 0] ** 2),
-                )
+                prior, observed = (least[:, i], in_class[:, :, i] @ (extra * misfit[:, 0] ** 2))
                 n_class = in_class[:, :, i].sum(1)
             least_unseen = np.maximum(prior - observed, 0.0)
             spread = float(extra @ (misfit @ gradient) ** 2 + least_unseen.sum() * gradient[0] ** 2)
@@ -457,11 +450,7 @@ def _clustered(
 
 
 def _calibrated(
-    full: FloatArray,
-    sample: FloatArray,
-    labels: FloatArray,
-    design: FloatArray,
-    columns: list[int],
+    full: FloatArray, sample: FloatArray, labels: FloatArray, design: FloatArray, columns: list[int]
 ) -> tuple[list[int], FloatArray, FloatArray, FloatArray, FloatArray]:
     """Calibrate the weights of the labelled to the sums of the chosen columns over all units.
 

@@ -114,10 +114,10 @@ class Asking(AskingConfig):
         """Return the provider; a missing key or client is an error here."""
         if self.provider is not None:
             return self.provider
-        made = provider_of(self.model, base_url=self.base_url, parameters=dict(self.parameters))
+        provider = provider_of(self.model, base_url=self.base_url, parameters=dict(self.parameters))
         if self.arm:
-            made.name = f"{made.name} [{self.arm}]"
-        return made
+            provider.name = f"{provider.name} [{self.arm}]"
+        return provider
 
     def cold(self) -> "Asking":
         """Return it at a temperature of 0, where none is given and the model takes one."""
@@ -137,9 +137,9 @@ class Asking(AskingConfig):
 
 
 SETTINGS = tuple(
-    each.name
-    for each in dataclasses.fields(Asking)
-    if each.name not in ("model", "samples", "prompts", "prompt_options", "judge")
+    part.name
+    for part in dataclasses.fields(Asking)
+    if part.name not in ("model", "samples", "prompts", "prompt_options", "judge")
 )
 """The fields of `Asking` that say how a model beside the one that writes is asked."""
 
@@ -178,8 +178,8 @@ def prompts_of(
     if file is not None and _FILE in maker.options:  # a study that makes its prompts of a file
         file, options = None, {_FILE: file, **(options or {})}
     if file is None:
-        made: tuple[Prompt, ...] = maker(**(options or {}))
-        return made
+        prompts: tuple[Prompt, ...] = maker(**(options or {}))
+        return prompts
     if options:
         raise OptionError(
             f"a prompt file holds its prompts as they are; {', '.join(options)} cannot change them."

@@ -36,9 +36,9 @@ class Price:
     @classmethod
     def parse(cls, text: str) -> "Price":
         """Read "INPUT/OUTPUT", such as "0.25/2", in US dollars per million tokens."""
-        given, _, answered = text.replace("$", "").partition("/")
+        input_text, _, answered = text.replace("$", "").partition("/")
         try:
-            price = cls(float(given), float(answered))
+            price = cls(float(input_text), float(answered))
         except ValueError:
             price = cls(-1.0, -1.0)
         if price.input < 0 or price.output < 0:
@@ -49,25 +49,25 @@ class Price:
         return price
 
 
-def price_to_pay(given: "Price | str | None", name: str, *, batch: bool = False) -> "Price | None":
+def price_to_pay(price: "Price | str | None", name: str, *, batch: bool = False) -> "Price | None":
     """Return the price of a model's tokens: the one given, or the listed one.
 
     For a batch the listed price is halved, as OpenAI, Anthropic and Google bill it; a given one is
     taken as it is. None where neither is known.
     """
-    if given is not None:
-        return Price.parse(given) if isinstance(given, str) else given
-    listed = price_of(name)
-    if listed is None or not batch:
-        return listed
-    return Price(listed.input / 2, listed.output / 2, f"half of {listed.source}")
+    if price is not None:
+        return Price.parse(price) if isinstance(price, str) else price
+    list_price = price_of(name)
+    if list_price is None or not batch:
+        return list_price
+    return Price(list_price.input / 2, list_price.output / 2, f"half of {list_price.source}")
 
 
 def price_of(name: str) -> Price | None:
     """Return the listed price of a model such as "openai:gpt-5-mini"; None where it is unknown."""
     service, _, model = name.partition(":")
-    known = _TABLE_NAMES.get(service, service)
-    if known is None or not model:
+    provider = _TABLE_NAMES.get(service, service)
+    if provider is None or not model:
         return None
     try:
         import genai_prices
@@ -75,11 +75,11 @@ def price_of(name: str) -> Price | None:
         return None
     million = genai_prices.Usage(input_tokens=1_000, output_tokens=1_000)
     try:
-        listed = genai_prices.calc_price(million, model, provider_id=known)
+        price = genai_prices.calc_price(million, model, provider_id=provider)
     except LookupError:
         return None
     source = f"genai-prices {genai_prices.__version__}"
-    return Price(float(listed.input_price) * 1e3, float(listed.output_price) * 1e3, source)
+    return Price(float(price.input_price) * 1e3, float(price.output_price) * 1e3, source)
 
 
 Unit = Literal["USD", "tokens"]
@@ -97,7 +97,7 @@ MOST_TOKENS = 10_000_000
 
 
 def charged(
-    result: Answer | RejectedError | TryAgainError, asked: Sequence[str], cap: int | None
+    result: Answer | RejectedError | TryAgainError, prompt_parts: Sequence[str], cap: int | None
 ) -> Usage:
     """Return what is charged for `result`: what the service reports, where that can be.
 
@@ -110,7 +110,7 @@ def charged(
     came = isinstance(result, Answer) or getattr(result, "kind", "") == "body"
     if not came and reported == Usage():
         return reported
-    text, answered = "\n\n".join(filter(None, asked)), getattr(result, "text", "")
+    text, answered = "\n\n".join(filter(None, prompt_parts)), getattr(result, "text", "")
     n_answered = reported.output_tokens
     if reported.estimated_tokens:  # a bound by what came, beyond which no model goes on
         most = cap if isinstance(result, RejectedError) else None
@@ -200,14 +200,14 @@ def estimate_cost(
 
     An answer takes `answer_tokens`, or 1,000, and as many `reasoning_tokens` as it may.
     """
-    left = plan.n_left - under_way
+    n_left = plan.n_left - under_way
     characters = sum(len(part) for prompt in plan.prompts for part in prompt.asked) / len(
         plan.prompts
     )
-    asked = round(left * characters / _CHARACTERS_PER_TOKEN)
-    usage = Usage(asked, left * ((answer_tokens or _OUTPUT_TOKENS) + reasoning_tokens))
+    input_tokens = round(n_left * characters / _CHARACTERS_PER_TOKEN)
+    usage = Usage(input_tokens, n_left * ((answer_tokens or _OUTPUT_TOKENS) + reasoning_tokens))
     cost = None if price is None else price.cost(usage)
-    return CostEstimate(left, usage.input_tokens, usage.output_tokens, cost, plan.model)
+    return CostEstimate(n_left, usage.input_tokens, usage.output_tokens, cost, plan.model)
 
 
 class Meter:
@@ -255,5 +255,5 @@ class Meter:
         """Whether one more request fits beside `in_progress` others."""
         if self.budget is None:
             return True
-        each = self._largest or self._guess
-        return self._spent + each * (in_progress + 1) <= self.budget.amount
+        per_request = self._largest or self._guess
+        return self._spent + per_request * (in_progress + 1) <= self.budget.amount

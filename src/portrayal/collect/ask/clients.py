@@ -60,10 +60,10 @@ def server(model: str, base_url: str | None, parameters: Parameters) -> Provider
         from pydantic_ai.models.openai import OpenAIChatModel
         from pydantic_ai.profiles.openai import OpenAIModelProfile
         from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
-    given: dict[str, Any] = {"base_url": base_url, "api_key": _key("server", needed=False)}
+    settings: dict[str, Any] = {"base_url": base_url, "api_key": _key("server", needed=False)}
     profile = OpenAIModelProfile(openai_chat_supports_max_completion_tokens=False)
-    there = partial(OpenAICompatibleProvider, "server")
-    make = _maker(OpenAIChatModel, there, model, profile, **given)
+    provider = partial(OpenAICompatibleProvider, "server")
+    make = _maker(OpenAIChatModel, provider, model, profile, **settings)
     return _remote("server", make, parameters)
 
 
@@ -136,8 +136,8 @@ def huggingface(model: str, base_url: str | None, parameters: Parameters) -> Pro
     # This client takes no HTTP client, but asks its library for one.
     set_async_client_factory(lambda: watched(httpx.AsyncClient(follow_redirects=True, timeout=600)))
     service: Any = HuggingFaceProvider  # its overloads leave out that both may be None
-    there = service(base_url=base_url, api_key=_key("huggingface"))
-    make = _maker(HuggingFaceModel, lambda **_: there, model)
+    provider = service(base_url=base_url, api_key=_key("huggingface"))
+    make = _maker(HuggingFaceModel, lambda **_: provider, model)
     return _remote("huggingface", make, parameters)
 
 
@@ -161,8 +161,8 @@ def bedrock(model: str, base_url: str | None, parameters: Parameters) -> Provide
     except NoRegionError:
         raise StopError(f"bedrock:{model}: no region. Set AWS_DEFAULT_REGION.") from None
     client.meta.events.register("before-parse", on_parse)
-    made = BedrockConverseModel(model, provider=BedrockProvider(bedrock_client=client))
-    return _remote("bedrock", lambda _: made, parameters)
+    converse = BedrockConverseModel(model, provider=BedrockProvider(bedrock_client=client))
+    return _remote("bedrock", lambda _: converse, parameters)
 
 
 def _maker(
@@ -170,20 +170,20 @@ def _maker(
     make_provider: Callable[..., Any],
     model: str,
     profile: Parameters | None = None,
-    **given: Any,
+    **settings: Any,
 ) -> Make:
     """What makes a model that does not retry by itself over an HTTP client."""
     from portrayal.collect.ask.remote import WHOLE
 
     def make(http: Any) -> "Model[Any]":
-        provider = make_provider(**given, http_client=http)
-        made: Model[Any] = make_model(
+        provider = make_provider(**settings, http_client=http)
+        built: Model[Any] = make_model(
             model, provider=provider, profile={**(profile or {}), **WHOLE}
         )
-        client: Any = made.provider.client if made.provider else None
+        client: Any = built.provider.client if built.provider else None
         if hasattr(client, "max_retries"):
             client.max_retries = 0
-        return made
+        return built
 
     return make
 

@@ -104,10 +104,10 @@ class RequestPlan:
 
 
 def _hash(model: str, parameters: Mapping[str, Any], prompt: Prompt) -> "hashlib.blake2b":
-    asked = json.dumps(
+    content = json.dumps(
         [model, dict(parameters), prompt.prompt_id, *prompt.asked], sort_keys=True, default=str
     )
-    return hashlib.blake2b(asked.encode() + b"\n", digest_size=12)
+    return hashlib.blake2b(content.encode() + b"\n", digest_size=12)
 
 
 class Collection:
@@ -229,10 +229,10 @@ class Collection:
         self.usage += usage
         self.journal.append(Malformed(Counter([reason]), usage).row(self.model))
 
-    def _brief(self, reason: str, known: Mapping[str, int]) -> str:
+    def _brief(self, reason: str, reasons: Mapping[str, int]) -> str:
         """A reason without the model's name; few enough differ to be listed."""
         brief = reason.removeprefix(f"{self.model}: ").rstrip(".")[:_LONGEST_REASON]
-        return brief if brief in known or len(known) < _REASONS else "other reasons"
+        return brief if brief in reasons or len(reasons) < _REASONS else "other reasons"
 
     def facts(self) -> dict[str, Any]:
         """Return what every report of a collection says of it."""
@@ -252,10 +252,10 @@ class Collection:
     def answered(self, keys: Set[str]) -> set[str]:
         """Return which of these requests, of this plan or not, have a row that did not fail."""
         rows = (row for row in self.journal.rows() if row["outcome"] != "failed")
-        found = {row["key"] for row in rows} & keys
+        row_keys = {row["key"] for row in rows} & keys
         for part in self.run.texts.parts():
-            found |= keys & set(read_parquet(part, columns=["text_id"])["text_id"].to_pylist())
-        return found
+            row_keys |= keys & set(read_parquet(part, columns=["text_id"])["text_id"].to_pylist())
+        return row_keys
 
     def _append(
         self,
@@ -305,27 +305,27 @@ class Collection:
     def _check(self) -> dict[str, Any]:
         """What the run asked before, by model; refuse to mix it with something else."""
         note = self.run.texts.note()
-        asked: dict[str, Any] = dict(note.get("asked", {}))
+        by_model: dict[str, Any] = dict(note.get("asked", {}))
         if note and note.get("fingerprint") != self._mark:
             raise RunError(
                 f"{self.run.path} already holds other texts or answers to other prompts. "
                 "Give another --out to keep both."
             )
-        before = asked.get(self.model, {}).get("parameters", self.parameters)
+        before = by_model.get(self.model, {}).get("parameters", self.parameters)
         if before != self.parameters:
             raise RunError(
                 f"{self.run.path} holds answers of {self.model} with the parameters {before}; "
                 f"now they are {self.parameters}, which is another condition. Name it with --arm "
                 "to have both in this run, or give another --out."
             )
-        return asked
+        return by_model
 
     def _read(self) -> Counter[str]:
         """Mark what is done, count what this model cost, and count every row by outcome."""
         counted: Counter[str] = Counter()
-        wanted = {"prompt_id", "sample", "model", "outcome", *Usage.__slots__, *_ABOUT}
+        names = {"prompt_id", "sample", "model", "outcome", *Usage.__slots__, *_ABOUT}
         for part in self.run.texts.parts():
-            columns = sorted(wanted & {*pq.read_schema(part).names})
+            columns = sorted(names & {*pq.read_schema(part).names})
             for row in read_parquet(part, columns=columns).to_pylist():
                 counted[row["outcome"]] += 1
                 self._count(row)
@@ -376,8 +376,8 @@ class Collection:
 
 
 def _mark(study: str, prompts: Sequence[Prompt]) -> str:
-    asked = [[p.prompt_id, p.text, dict(p.strata)] for p in prompts]
-    return fingerprint(study=study, prompts=asked, collector="ask.v1")
+    contents = [[p.prompt_id, p.text, dict(p.strata)] for p in prompts]
+    return fingerprint(study=study, prompts=contents, collector="ask.v1")
 
 
 def now() -> str:

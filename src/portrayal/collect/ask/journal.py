@@ -89,8 +89,8 @@ class Journal:
         Damaged lines that opening it has set aside.
     """
 
-    def __init__(self, path: Path, asked: str, last_part: int = 0) -> None:
-        self.path, self.asked = path, asked
+    def __init__(self, path: Path, mark: str, last_part: int = 0) -> None:
+        self.path, self.asked = path, mark
         self.segment = self.n_lines = self.n_damaged = self._size = 0
         self._file = -1
         self._lock = threading.Lock()
@@ -104,52 +104,52 @@ class Journal:
             _write_whole(self.path, _header(0, self.asked), ())
         with self.path.open("rb") as stream:
             header = stream.readline()
-            kept = len(header)
-            whole = _is_whole(header)
-            if whole:
+            n_bytes = len(header)
+            is_whole = _is_whole(header)
+            if is_whole:
                 self.segment = self._check(header)
             for line in stream:
                 if not _is_whole(line):
-                    whole = whole and not (line.endswith(b"\n") or _SUM.search(line))
+                    is_whole = is_whole and not (line.endswith(b"\n") or _SUM.search(line))
                     break
-                kept += len(line)
+                n_bytes += len(line)
                 self.n_lines += 1
-        if not whole:
-            kept = self._mend(last_part)
+        if not is_whole:
+            n_bytes = self._mend(last_part)
         self._file = os.open(self.path, _APPEND)
-        os.ftruncate(self._file, kept)
-        self._size = kept
+        os.ftruncate(self._file, n_bytes)
+        self._size = n_bytes
 
     def _mend(self, last_part: int) -> int:
         """Set damaged lines aside and keep the others; return the bytes that it then holds."""
-        kept, damaged = [], []
+        lines_whole, damaged = [], []
         with self.path.open("rb") as stream:
             for line in stream:
                 # A line whose line feeds were damaged may hold whole ones.
-                rest, start = b"", 0
+                damage, start = b"", 0
                 for end in _SUM.finditer(line):
                     # One begins at the brace from which its sum is right.
-                    braces = (found.start() for found in _BRACE.finditer(line, start, end.end()))
-                    whole = (at for at in braces if _is_whole(line[at : end.end()] + b"\n"))
-                    brace = next(whole, None)
+                    braces = (brace.start() for brace in _BRACE.finditer(line, start, end.end()))
+                    starts = (i for i in braces if _is_whole(line[i : end.end()] + b"\n"))
+                    brace = next(starts, None)
                     if brace is not None:
-                        rest += line[start:brace]
-                        kept.append(line[brace : end.end()] + b"\n")
+                        damage += line[start:brace]
+                        lines_whole.append(line[brace : end.end()] + b"\n")
                         start = end.end() + 1  # past what was the line feed
-                rest += line[start:]
-                if rest.strip() and line.endswith(b"\n"):
-                    damaged.append(rest.rstrip(b"\n"))
-        if not kept:
+                damage += line[start:]
+                if damage.strip() and line.endswith(b"\n"):
+                    damaged.append(damage.rstrip(b"\n"))
+        if not lines_whole:
             raise self._foreign()
-        first, *lines = kept
+        first, *lines = lines_whole
         if b'"journal":' in first[:20]:
             self.segment = self._check(first)
         else:
-            self.segment, lines = last_part, kept
+            self.segment, lines = last_part, lines_whole
         aside = self.path.with_name(DAMAGED)
-        held = aside.read_bytes().split(b"\n") if aside.exists() else []
+        lines_before = aside.read_bytes().split(b"\n") if aside.exists() else []
         with aside.open("ab") as out:  # none twice, should this be cut short
-            out.writelines(line + b"\n" for line in damaged if line not in held)
+            out.writelines(line + b"\n" for line in damaged if line not in lines_before)
             out.flush()
             os.fsync(out.fileno())
         header = _header(self.segment, self.asked)
@@ -160,10 +160,10 @@ class Journal:
     def _check(self, header: bytes) -> int:
         try:
             first = json.loads(header)
-            version, segment, asked = first["journal"], int(first["segment"]), first["asked"]
+            version, segment, mark = first["journal"], int(first["segment"]), first["asked"]
         except (ValueError, KeyError, TypeError):
             raise self._foreign() from None
-        if version != _VERSION or asked != self.asked:
+        if version != _VERSION or mark != self.asked:
             raise RunError(
                 f"{self.path} holds answers to other prompts or of another version. "
                 "Give another --out to keep both."
@@ -218,11 +218,11 @@ class Journal:
 
     def malformed(self) -> dict[str, Malformed]:
         """Return by model what answers cost that could not be read, and how many there were."""
-        found: dict[str, Malformed] = {}
+        by_model: dict[str, Malformed] = {}
         for row in self._read():
             if "malformed" in row:
-                found.setdefault(row["model"], Malformed()).add(row)
-        return found
+                by_model.setdefault(row["model"], Malformed()).add(row)
+        return by_model
 
     def _read(self) -> Iterator[dict[str, Any]]:
         with self.path.open("rb") as stream:
@@ -238,16 +238,16 @@ class Journal:
         What malformed answers cost stays, in one line for each model.
         """
         spent = (cost.row(model) for model, cost in self.malformed().items())
-        kept = [_line(row) for row in (*rows, *spent)]
+        lines = [_line(row) for row in (*rows, *spent)]
         header = _header(segment, self.asked)
         with self._lock, disk_told(self.path):
             os.close(self._file)  # some systems replace no file that is open
             try:
-                _write_whole(self.path, header, kept)
+                _write_whole(self.path, header, lines)
             finally:
                 self._file = os.open(self.path, _APPEND)
-        self.segment, self.n_lines, self._unsynced = segment, len(kept), False
-        self._size = len(header) + sum(map(len, kept))
+        self.segment, self.n_lines, self._unsynced = segment, len(lines), False
+        self._size = len(header) + sum(map(len, lines))
 
     def close(self) -> None:
         """Flush and close; harmless when closed."""
@@ -266,8 +266,8 @@ def _line(row: Mapping[str, Any]) -> bytes:
     return content + b',"crc":"%08x"}\n' % zlib.crc32(content)
 
 
-def _header(segment: int, asked: str) -> bytes:
-    return _line({"journal": _VERSION, "segment": segment, "asked": asked})
+def _header(segment: int, mark: str) -> bytes:
+    return _line({"journal": _VERSION, "segment": segment, "asked": mark})
 
 
 def _is_whole(line: bytes) -> bool:
@@ -354,8 +354,8 @@ def settle(journal: Journal, folder: Path) -> None:
     except (pa.ArrowException, OSError):
         part.unlink()
         return
-    left = (row for row in journal.rows() if row["key"] not in folded)
-    journal.restart(left, journal.segment + 1)
+    unfolded = (row for row in journal.rows() if row["key"] not in folded)
+    journal.restart(unfolded, journal.segment + 1)
 
 
 def fold(journal: Journal, folder: Path) -> Counter[str]:
@@ -377,10 +377,10 @@ def write_failed(journal: Journal, folder: Path) -> int:
     latest = {row["key"]: row for row in journal.rows()}
     failed = sorted((row for row in latest.values() if row["outcome"] == "failed"), key=_order)
     if failed:
-        named = hashlib.blake2b(digest_size=6)
+        digest = hashlib.blake2b(digest_size=6)
         for row in failed:
-            named.update(row["key"].encode())
-        _write(failed, folder / f"{FAILED}{named.hexdigest()}.parquet")
+            digest.update(row["key"].encode())
+        _write(failed, folder / f"{FAILED}{digest.hexdigest()}.parquet")
     return len(failed)
 
 
@@ -389,11 +389,11 @@ def _order(row: Mapping[str, Any]) -> tuple[int, str, str]:
 
 
 def _write(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
-    kept = list(rows)
+    records = list(rows)
     table = pa.table(
         {
             field.name: pa.array(
-                [row.get(_FROM_JOURNAL.get(field.name, field.name)) for row in kept], field.type
+                [row.get(_FROM_JOURNAL.get(field.name, field.name)) for row in records], field.type
             )
             for field in SCHEMA
         },

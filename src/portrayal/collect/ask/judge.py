@@ -77,11 +77,11 @@ async def judge_outcome(text: str | None, judge: Asks, finish_reason: str | None
 
 def judge_prompt(text: str) -> str:
     """Return what the judge is asked; the fence is a line that the answer does not hold."""
-    shown = text[:_LONGEST]
+    excerpt = text[:_LONGEST]
     fence = "-----"
-    while fence in shown:
+    while fence in excerpt:
         fence += "-"
-    return _PROMPT.format(fence=fence, answer=shown)
+    return _PROMPT.format(fence=fence, answer=excerpt)
 
 
 def parse_verdict(reply: str) -> Outcome | None:

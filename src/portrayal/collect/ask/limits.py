@@ -191,9 +191,9 @@ class Retry:
 
     def pause(self, tries: int, error: TryAgainError | None = None) -> float:
         """Return the seconds to wait after so many tries, at least what the endpoint asked."""
-        asked = (error and error.retry_after) or 0.0
+        delay = (error and error.retry_after) or 0.0
         doubled = min(self.longest_wait, self.first_wait * 2.0 ** min(tries - 1, 30))
-        return max(asked, doubled * _CHANCE.uniform(0.5, 1.0))
+        return max(delay, doubled * _CHANCE.uniform(0.5, 1.0))
 
     def wait(self, error: TryAgainError, failed: Counter[str]) -> float | None:
         """Return the seconds to its next try; None when a request that `failed`, by kind, ends."""
@@ -233,8 +233,8 @@ class Breaker:
 
     def within(self, wait: float) -> float:
         """Return `wait`, cut to the moment at which a failure would end the collection."""
-        left = max(1.0, self._outage - self.seconds)
-        return wait if self._since is None else min(wait, left)
+        remaining = max(1.0, self._outage - self.seconds)
+        return wait if self._since is None else min(wait, remaining)
 
     def responded(self) -> None:
         """Note that the endpoint answers."""
@@ -249,13 +249,13 @@ class Breaker:
         StopError
             When the endpoint counts as gone, or asks for more patience than there is.
         """
-        asked = error.retry_after
-        if error.kind == "rate_limit" or asked is not None:
+        delay = error.retry_after
+        if error.kind == "rate_limit" or delay is not None:
             since = self._clock() if self._put_off is None else self._put_off
             self.responded()
             self._put_off, waited = since, self._clock() - since
-            if waited + (asked or 0.0) > self._patience:
-                wish = "puts it off" if asked is None else f"asks to wait {asked:,.0f} s"
+            if waited + (delay or 0.0) > self._patience:
+                wish = "puts it off" if delay is None else f"asks to wait {delay:,.0f} s"
                 raise StopError(
                     f"{error} The endpoint {wish}, and answered nothing for {waited:,.0f} s. Run "
                     f"the same command again later; {KEPT}."

@@ -38,14 +38,14 @@ class MovingRate:
         self._clock = clock
         self._seen: deque[tuple[float, int]] = deque()
 
-    def at(self, done: int) -> float:
-        """Return the rate, with `done` rows now."""
+    def at(self, n_rows: int) -> float:
+        """Return the rate, with `n_rows` rows now."""
         now = self._clock()
-        self._seen.append((now, done))
+        self._seen.append((now, n_rows))
         while len(self._seen) > 2 and now - self._seen[0][0] > _WINDOW_SECONDS:
             self._seen.popleft()
         then, before = self._seen[0]
-        return (done - before) / (now - then) if now > then else 0.0
+        return (n_rows - before) / (now - then) if now > then else 0.0
 
 
 @contextmanager
@@ -153,9 +153,9 @@ class Loop:
 
     def charged(self, request: Request, result: Answer | RejectedError | TryAgainError) -> Usage:
         """Return what `result` costs, in tokens that can be."""
-        given = self.collection.parameters
-        asked = [*request.prompt.asked, given.get("system") or ""]
-        return charged(result, asked, given.get("max_tokens"))
+        parameters = self.collection.parameters
+        parts = [*request.prompt.asked, parameters.get("system") or ""]
+        return charged(result, parts, parameters.get("max_tokens"))
 
     def responded(self) -> None:
         """Note that the endpoint is there."""
@@ -250,12 +250,12 @@ class Loop:
         fired: asyncio.Task[Any] = asyncio.create_task(event.wait())
         try:
             while (
-                left := {task for task in self._tasks if not task.done()}
+                pending := {task for task in self._tasks if not task.done()}
             ) and not event.is_set():
-                await asyncio.wait({*left, fired}, return_when="FIRST_COMPLETED")
+                await asyncio.wait({*pending, fired}, return_when="FIRST_COMPLETED")
         finally:
             fired.cancel()
-        return left
+        return pending
 
     def say(self) -> None:
         """Tell whoever wants to know where it stands."""

@@ -78,8 +78,8 @@ def check_parameters(
         For an unknown parameter, a value out of range, or one that the service would ignore: an
         audit that says it set a temperature must have set it.
     """
-    given = {key: value for key, value in parameters.items() if value is not None}
-    for key, value in given.items():
+    checked = {key: value for key, value in parameters.items() if value is not None}
+    for key, value in checked.items():
         if key not in KNOWN:
             raise OptionError(
                 f"{name}: there is no parameter {key!r}; known: {', '.join(KNOWN)}. What else the "
@@ -87,10 +87,10 @@ def check_parameters(
             )
         if key in unsupported:
             raise OptionError(f"{name} ignores {key}; leave it out to ask with its own default.")
-        wanted, fits = KNOWN[key]
+        expected, fits = KNOWN[key]
         if not fits(value):
-            raise OptionError(f"{name}: {key} must be {wanted}; got {value!r}.")
-    return given
+            raise OptionError(f"{name}: {key} must be {expected}; got {value!r}.")
+    return checked
 
 
 FinishReason = Literal["stop", "length", "content_filter", "refusal", "other"]
@@ -127,10 +127,10 @@ class Usage:
     @property
     def estimated(self) -> str:
         """What to say of the tokens that are upper bounds; "" where there are none."""
-        said = (
+        words = (
             f"{self.estimated_tokens:,} of {self.total:,} tokens are estimated, as upper bounds: "
         )
-        return said + "the service reported no count that can be" if self.estimated_tokens else ""
+        return words + "the service reported no count that can be" if self.estimated_tokens else ""
 
     @property
     def reasoned(self) -> str:

@@ -65,40 +65,40 @@ Trouble = TryAgainError | StopError | RejectedError
 
 
 def trouble_of(
-    error: Exception, name: str, variables: Sequence[str], seen: LastResponse | None = None
+    error: Exception, name: str, variables: Sequence[str], last: LastResponse | None = None
 ) -> Trouble:
     """Return what `error`, raised while asking `name`, means for the collection.
 
-    `variables` are the environment variables of its keys, for advice and for scrubbing; `seen` is
+    `variables` are the environment variables of its keys, for advice and for scrubbing; `last` is
     the response, which says what a malformed answer cost.
     """
-    if seen is not None and seen.elsewhere:
-        return redirected(name, seen.elsewhere)
-    if seen is not None and seen.too_large:
+    if last is not None and last.elsewhere:
+        return redirected(name, last.elsewhere)
+    if last is not None and last.too_large:
         # Its bytes were not counted, so it is charged as the longest that a model may give.
         most = Usage(0, MOST_TOKENS, MOST_TOKENS)
-        return RejectedError(f"{name}: {seen.too_large}.", usage=most)
-    if seen is not None and seen.is_answer:
-        return malformed(seen.body, name, variables)
-    said = f"{name}: {scrub(_words(error), variables)}"
-    stop = _stop(error, name, said, variables)
+        return RejectedError(f"{name}: {last.too_large}.", usage=most)
+    if last is not None and last.is_answer:
+        return malformed(last.body, name, variables)
+    message = f"{name}: {scrub(_words(error), variables)}"
+    stop = _stop(error, name, message, variables)
     if stop is not None:
         return stop
     status = error.status_code if isinstance(error, client.ModelHTTPError) else None
     rejected = isinstance(error, client.ModelRequestRejectedError) or (status or 500) < 500
     if isinstance(error, client.ModelAPIError) and rejected and status not in _TRY_AGAIN_STATUSES:
-        return RejectedError(said, refused=_is_policy(error))
+        return RejectedError(message, refused=_is_policy(error))
     kind = next((name for kinds, name in _KINDS if isinstance(error, kinds)), "")
     if not kind:
         # Some clients let errors of an HTTP library through that need not be installed.
-        names, kind = {each.__name__ for each in type(error).__mro__}, "body"  # cut off, or odd
+        names, kind = {base.__name__ for base in type(error).__mro__}, "body"  # cut off, or odd
         if names & {"TimeoutException", "TimeoutError"}:
             kind = "timeout"
         elif names & {"TransportError", "HTTPClientError", "OSError", "ClientError"}:
             kind = "connection"
-    if kind == "connection" and (below := scrub(bottom(error), variables)) not in said:
-        said = f"{said.rstrip('.')} ({below})."
-    return TryAgainError(kind, said, getattr(error, "retry_after", None))
+    if kind == "connection" and (below := scrub(bottom(error), variables)) not in message:
+        message = f"{message.rstrip('.')} ({below})."
+    return TryAgainError(kind, message, getattr(error, "retry_after", None))
 
 
 def malformed(body: bytes | None, name: str, variables: Sequence[str] = ()) -> Trouble:
@@ -111,42 +111,42 @@ def malformed(body: bytes | None, name: str, variables: Sequence[str] = ()) -> T
     return TryAgainError("body", f"{name}: {scrub(wrong_with(body), variables)}.", usage=usage)
 
 
-def _stop(error: Exception, name: str, said: str, variables: Sequence[str]) -> StopError | None:
+def _stop(error: Exception, name: str, text: str, variables: Sequence[str]) -> StopError | None:
     keys = " or ".join(variables) or "the credentials"
     match error:
         case client.ModelQuotaExceededError():
             return StopError(
-                f"{said} The account's quota or credit is used up: add credit or raise its limit. "
+                f"{text} The account's quota or credit is used up: add credit or raise its limit. "
                 f"{_CONTINUE}"
             )
         case client.ModelAuthenticationError() if not _is_policy(error):
             return StopError(
-                f"{said} The key was not accepted or may not use this model: set {keys} to a key "
+                f"{text} The key was not accepted or may not use this model: set {keys} to a key "
                 f"that may. {_CONTINUE}"
             )
         case client.ModelNotFoundError():
             return StopError(
-                f"{said} No model of this name is there: check the spelling of {name!r} and, if "
+                f"{text} No model of this name is there: check the spelling of {name!r} and, if "
                 f"you gave one, the base URL. {_CONTINUE}"
             )
         case client.UserError():
-            return StopError(f"{said} Nothing can be asked like that.")
+            return StopError(f"{text} Nothing can be asked like that.")
         case _ if type(error).__name__ in _NO_CREDENTIALS:
-            return StopError(f"{said} Set {keys}. {_CONTINUE}")
+            return StopError(f"{text} Set {keys}. {_CONTINUE}")
     return None
 
 
 def _is_policy(error: client.ModelAPIError) -> bool:
-    told = f"{error.provider_error_code} {error.provider_error_type} {error.body}".lower()
-    return any(word in told for word in _POLICY)
+    text = f"{error.provider_error_code} {error.provider_error_type} {error.body}".lower()
+    return any(word in text for word in _POLICY)
 
 
 def _words(error: Exception) -> str:
     """One line: the status and what the endpoint said, without its whole body."""
     body = getattr(error, "body", None)
     status = getattr(error, "status_code", None)
-    said = _message(body) or (str(error) if status is None else "") or type(error).__name__
-    line = " ".join(f"{'' if status is None else status} {said}".split())
+    message = _message(body) or (str(error) if status is None else "") or type(error).__name__
+    line = " ".join(f"{'' if status is None else status} {message}".split())
     return (line if len(line) <= _LONGEST else line[:_LONGEST] + "…").rstrip(".") + "."
 
 
@@ -252,8 +252,8 @@ class RemoteModel:
         self.model = make(self._http)
         self.name = f"{service}:{self.model.model_name}"
         profile: Mapping[str, Any] = self.model.profile
-        own = SETTINGS.get(service, {})
-        ignored = {*self.model.unsupported_settings, *_BY_SERVICE} - own.keys()
+        makers = SETTINGS.get(service, {})
+        ignored = {*self.model.unsupported_settings, *_BY_SERVICE} - makers.keys()
         can_rest = "none" in (profile.get("openai_reasoning_efforts") or ()) or profile.get(
             "openai_supports_reasoning_effort_none", False
         )
@@ -265,7 +265,7 @@ class RemoteModel:
         self.parameters: Mapping[str, Any] = checked
         sent: dict[str, Any] = dict(settings or {})
         for key, value in checked.items():
-            for name, part in own.get(key, _as(key))(value).items() if key != "system" else ():
+            for name, part in makers.get(key, _as(key))(value).items() if key != "system" else ():
                 many = isinstance(part, Mapping)
                 sent[name] = {**sent.get(name, {}), **part} if many else part
         self.settings = ModelSettings(**sent)  # type: ignore[typeddict-item]
@@ -276,14 +276,14 @@ class RemoteModel:
     async def ask(self, prompt: str, system: str = "") -> Answer:
         """Send one user message and return the answer; see `Provider.ask`."""
         await self.open()
-        with looking() as seen:
+        with looking() as response_seen:
             try:
                 response = await self._request(prompt, system)
             except Exception as error:
                 # The client's error may echo a key, so it is not chained to what is shown.
-                raise trouble_of(error, self.name, self.variables, seen) from None
-        if error_in(seen.body):
-            raise malformed(seen.body, self.name, self.variables)
+                raise trouble_of(error, self.name, self.variables, response_seen) from None
+        if error_in(response_seen.body):
+            raise malformed(response_seen.body, self.name, self.variables)
         return self.read(response)
 
     async def _request(self, prompt: str, system: str) -> ModelResponse:
@@ -297,9 +297,9 @@ class RemoteModel:
         StopError
             Where nothing does.
         """
-        there = self.model.provider
+        provider = self.model.provider
         try:
-            url = "" if there is None else str(there.base_url)
+            url = "" if provider is None else str(provider.base_url)
         except UserError:  # a service that finds its address by the model
             return
         if url:
@@ -348,10 +348,10 @@ class RemoteModel:
     def read(self, response: ModelResponse) -> Answer:
         """Return what a response of the model says, and why it ended."""
         came = "".join(part.content for part in response.parts if isinstance(part, TextPart))
-        beside = [part.content for part in response.parts if isinstance(part, ThinkingPart)]
+        thoughts = [part.content for part in response.parts if isinstance(part, ThinkingPart)]
         text = without_reasoning(came)
         details = response.provider_details or {}
-        said = str(details.get("finish_reason") or "").lower()
+        cause = str(details.get("finish_reason") or "").lower()
         reason: FinishReason = _REASONS.get(response.finish_reason, "other")
         counts = response.usage
         thought = counts.output_reasoning_tokens or next(
@@ -364,14 +364,14 @@ class RemoteModel:
             raise TryAgainError(
                 "body", f"{self.name}: an answer that ended with an error.", None, usage
             )
-        if not (came or beside) and not said and response.finish_reason is None:
+        if not (came or thoughts) and not cause and response.finish_reason is None:
             raise TryAgainError(
                 "body", f"{self.name}: an answer without anything in it.", None, usage
             )
-        if response.finish_reason is None and said == "content_filter":
+        if response.finish_reason is None and cause == "content_filter":
             reason = "content_filter"
         refusal = details.get("refusal")
-        if refusal or said == "refusal":
+        if refusal or cause == "refusal":
             reason = "refusal"
             text = text or (refusal if isinstance(refusal, str) else "")
         return Answer(
@@ -380,5 +380,5 @@ class RemoteModel:
             usage=usage,
             model=whole(response.model_name or ""),
             response_id=whole(response.provider_response_id or ""),
-            reasoning=len(came) - len(text) + sum(map(len, beside)),
+            reasoning=len(came) - len(text) + sum(map(len, thoughts)),
         )

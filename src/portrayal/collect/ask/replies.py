@@ -45,31 +45,31 @@ _STRICT = json.JSONDecoder()
 def read_objects(reply: str) -> list[dict[str, Any]]:
     """Return the outermost objects of `reply` that hold anything, in their order."""
     text = reply[:LONGEST]
-    found: list[dict[str, Any]] = []
-    at = text.find("{")
+    objects: list[dict[str, Any]] = []
+    start = text.find("{")
     for _ in range(_TRIES):
-        if at < 0:
+        if start < 0:
             break
         try:
-            value, end = _STRICT.raw_decode(text, at)
+            value, end = _STRICT.raw_decode(text, start)
         except (ValueError, RecursionError):
-            value, end = _lenient(text, at)
+            value, end = _lenient(text, start)
         if isinstance(value, dict) and value:
-            found.append(value)
-        at = text.find("{", max(end, at + 1))
-    return found
+            objects.append(value)
+        start = text.find("{", max(end, start + 1))
+    return objects
 
 
 def read_list(text: str) -> list[Any] | None:
     """Return a list written as text, such as "['she', 'her']"; None where it is none."""
-    at = text.find("[")
-    if at < 0:
+    start = text.find("[")
+    if start < 0:
         return None
     try:
-        found = _LenientReader(text[:LONGEST], at).value(0)
+        value = _LenientReader(text[:LONGEST], start).value(0)
     except _CutOffError:
         return None
-    return found if isinstance(found, list) else None
+    return value if isinstance(value, list) else None
 
 
 def read_open(fields: str) -> dict[str, Any]:
@@ -77,8 +77,8 @@ def read_open(fields: str) -> dict[str, Any]:
     return _lenient("{" + fields[:LONGEST], 0)[0]
 
 
-def _lenient(text: str, at: int) -> tuple[dict[str, Any], int]:
-    reader = _LenientReader(text, at)
+def _lenient(text: str, start: int) -> tuple[dict[str, Any], int]:
+    reader = _LenientReader(text, start)
     return reader.object(0), reader.at
 
 
@@ -89,8 +89,8 @@ class _CutOffError(Exception):
 class _LenientReader:
     """Reads values from `text`, beginning at `at`; always moves on, so it always ends."""
 
-    def __init__(self, text: str, at: int) -> None:
-        self.text, self.at = text, at
+    def __init__(self, text: str, start: int) -> None:
+        self.text, self.at = text, start
 
     def _next(self) -> str:
         """Skip blanks and comments; return the character that follows, "" at the end."""
@@ -114,7 +114,7 @@ class _LenientReader:
 
     def object(self, deep: int) -> dict[str, Any]:
         """Read an object, or what there is of one that was cut off."""
-        found: dict[str, Any] = {}
+        members: dict[str, Any] = {}
         self.at += 1
         try:
             while (mark := self._next()) not in ("}", ""):
@@ -129,53 +129,53 @@ class _LenientReader:
                     continue
                 value = self.value(deep)
                 if isinstance(key, str):
-                    found[key] = value
+                    members[key] = value
             self.at += 1
         except _CutOffError:
             self.at = len(self.text)
-        return found
+        return members
 
     def _list(self, deep: int) -> list[Any]:
         """Read a list; of one that was cut off, the items before the cut, if any."""
-        found: list[Any] = []
+        items: list[Any] = []
         self.at += 1
         try:
             while (mark := self._next()) not in ("]", ")", "}"):
                 if mark in (",", ":"):
                     self.at += 1
                     continue
-                found.append(self.value(deep))
+                items.append(self.value(deep))
         except _CutOffError:
-            if not found:
+            if not items:
                 raise
             self.at = len(self.text)
-            return found
+            return items
         self.at += mark != "}"
-        return found
+        return items
 
     def _string(self, closing: str) -> str:
         """Read a string; a quote inside one does not end it, as in 'O'Brien'."""
         text, parts = self.text, []
-        at = self.at + 1
-        while at < len(text):
-            mark = text[at]
-            if mark == "\\" and at + 1 < len(text):
-                mark, at = text[at + 1], at + 2
-                if mark == "u" and (match := _HEX.match(text, at)):
+        i = self.at + 1
+        while i < len(text):
+            mark = text[i]
+            if mark == "\\" and i + 1 < len(text):
+                mark, i = text[i + 1], i + 2
+                if mark == "u" and (match := _HEX.match(text, i)):
                     code, low = int(match.group(), 16), _LOW.match(text, match.end())
-                    at = match.end()
+                    i = match.end()
                     if 0xD800 <= code < 0xDC00 and low is not None:
                         code = 0x10000 + ((code - 0xD800) << 10) + int(low.group(1), 16) - 0xDC00
-                        at = low.end()
+                        i = low.end()
                     parts.append(chr(code))
                 else:
                     parts.append(_ESCAPES.get(mark, mark))
                 continue
-            if mark == closing and _ENDS.match(text, at + 1):
-                self.at = at + 1
+            if mark == closing and _ENDS.match(text, i + 1):
+                self.at = i + 1
                 return "".join(parts)
             parts.append(mark)
-            at += 1
+            i += 1
         raise _CutOffError
 
     def _bare(self) -> str | bool | None:
@@ -260,12 +260,12 @@ def ask_prompts(
     StopError, RunError, OptionError, KeyboardInterrupt
         What was answered before is kept.
     """
-    wanted = list({prompt.prompt_id: prompt for prompt in prompts}.values())
-    if not wanted:
+    unique = list({prompt.prompt_id: prompt for prompt in prompts}.values())
+    if not unique:
         return None
     folder.mkdir(parents=True, exist_ok=True)
     mark = fingerprint(replies="v1", model=asking.model, parameters=dict(asking.parameters))
-    report = collect(Run(folder), wanted, asking, mark=mark, answer_tokens=answer_tokens)
+    report = collect(Run(folder), unique, asking, mark=mark, answer_tokens=answer_tokens)
     if report.stopped == "interrupted":
         raise KeyboardInterrupt
     if report.stopped == "declined":
@@ -279,10 +279,10 @@ def asker(asking: Asking, folder: Path, answer_tokens: int | None = None) -> Ask
     """Return a function that does `ask_prompts` and reads the first answer to each prompt."""
 
     def ask(prompts: Iterable[Prompt]) -> Mapping[str, Reply]:
-        wanted = list(prompts)
-        if ask_prompts(asking, wanted, folder, answer_tokens) is None:
+        prompt_list = list(prompts)
+        if ask_prompts(asking, prompt_list, folder, answer_tokens) is None:
             return {}
-        return kept(folder, {prompt.prompt_id for prompt in wanted})
+        return kept(folder, {prompt.prompt_id for prompt in prompt_list})
 
     return ask
 
@@ -305,25 +305,25 @@ def ask_missing(
     return replies
 
 
-def kept(folder: Path, wanted: Container[str] | None = None) -> dict[str, Reply]:
+def kept(folder: Path, prompt_ids: Container[str] | None = None) -> dict[str, Reply]:
     """Return the first answer in `folder` to each of these prompts or of all; ask nothing.
 
     What a killed collection left in its journal is not among them yet.
     """
-    return {name: replies[0] for name, replies in kept_samples(folder, 1, wanted).items()}
+    return {name: replies[0] for name, replies in kept_samples(folder, 1, prompt_ids).items()}
 
 
 def kept_samples(
-    folder: Path, samples: int, wanted: Container[str] | None = None
+    folder: Path, samples: int, prompt_ids: Container[str] | None = None
 ) -> dict[str, list[Reply]]:
     """Return the first `samples` answers to each prompt, as `kept`, in their order."""
-    found: dict[str, dict[int, Reply]] = {}
+    by_prompt: dict[str, dict[int, Reply]] = {}
     for (table,) in read_shards(Run(folder).texts, _COLUMNS):
         for row in table.to_pylist():
-            if row["sample"] < samples and (wanted is None or row["prompt_id"] in wanted):
+            if row["sample"] < samples and (prompt_ids is None or row["prompt_id"] in prompt_ids):
                 reply = Reply(row["text"] or "", row["outcome"], row["reason"] or "")
-                found.setdefault(row["prompt_id"], {})[row["sample"]] = reply
-    return {name: [replies[i] for i in sorted(replies)] for name, replies in found.items()}
+                by_prompt.setdefault(row["prompt_id"], {})[row["sample"]] = reply
+    return {name: [replies[i] for i in sorted(replies)] for name, replies in by_prompt.items()}
 
 
 def objects_in(reply: str) -> list[dict[str, Any]]:
@@ -339,5 +339,5 @@ def _innermost(value: Any, deep: int = 0) -> list[dict[str, Any]]:
     if deep > 20 or not isinstance(value, (dict, list)):
         return []
     inside = value.values() if isinstance(value, dict) else value
-    below = [each for item in inside for each in _innermost(item, deep + 1)]
+    below = [record for item in inside for record in _innermost(item, deep + 1)]
     return below or ([value] if isinstance(value, dict) and value else [])

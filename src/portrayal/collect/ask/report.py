@@ -142,14 +142,14 @@ class CollectReport:
         elif self.open_batches:
             n = counted(self.open_batches, "batch", "batches")
             parts.append(f"{n} under way, the same command continues")
-        if said := self.usage.reasoned:
-            parts.append(said)
+        if note := self.usage.reasoned:
+            parts.append(note)
         if self.n_reasoned:
             parts.append(f"{counted(self.n_reasoned, 'text')} held reasoning, which was removed")
         if len(self.versions) > 1:
             parts.append(f"the service answered by several models: {most_frequent(self.versions)}")
-        if said := self.usage.estimated:
-            parts.append(said)
+        if note := self.usage.estimated:
+            parts.append(note)
         if self.reasons:
             parts.append(f"failed: {most_frequent(self.reasons)}")
         if self.malformed:
@@ -167,6 +167,6 @@ def most_frequent(reasons: Mapping[str, int], most: int = 3) -> str:
     >>> most_frequent({"a": 1, "b": 1200}, most=1)
     'b (1,200) and 1 other reasons'
     """
-    often = sorted(reasons.items(), key=lambda each: -each[1])
+    often = sorted(reasons.items(), key=lambda pair: -pair[1])
     words = ", ".join(f"{reason} ({n:,})" for reason, n in often[:most])
     return words + (f" and {len(often) - most} other reasons" if len(often) > most else "")

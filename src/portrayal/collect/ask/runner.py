@@ -123,8 +123,8 @@ async def _collect(
             if service is not None:
                 door = Batches(loop, service, Submissions(run.path / FOLDER), asking.wait)
             thinking = 0 if cap else provider.parameters.get("thinking_budget") or 0
-            known = {"under_way": door.under_way, "reasoning_tokens": thinking}
-            estimate = estimate_cost(plan, price, cap or answer_tokens, **known)
+            expected = {"under_way": door.under_way, "reasoning_tokens": thinking}
+            estimate = estimate_cost(plan, price, cap or answer_tokens, **expected)
             if estimate.requests > 0 and asking.confirm and not asking.confirm(estimate):
                 loop.stopped = "declined"
             elif service is None:

@@ -71,10 +71,10 @@ _SEEN: ContextVar[LastResponse | None] = ContextVar("seen", default=None)
 @contextmanager
 def looking(timeout: float | None = None) -> Iterator[LastResponse]:
     """Yield what the calls inside, of a watched client, see."""
-    seen = LastResponse(timeout)
-    token = _SEEN.set(seen)
+    response = LastResponse(timeout)
+    token = _SEEN.set(response)
     try:
-        yield seen
+        yield response
     finally:
         _SEEN.reset(token)
 
@@ -103,14 +103,14 @@ def unpacked(pieces: Iterable[bytes], window: int) -> Iterator[bytes]:
         packed = piece
         while packed and not decoder.eof:
             try:
-                made = decoder.decompress(packed, _PIECE)
+                unpacked_piece = decoder.decompress(packed, _PIECE)
             except zlib.error:
                 if not is_first or window != zlib.MAX_WBITS:
                     raise
                 decoder = zlib.decompressobj(-zlib.MAX_WBITS)  # "deflate" without its header
-                made = decoder.decompress(packed, _PIECE)
+                unpacked_piece = decoder.decompress(packed, _PIECE)
             is_first, packed = False, decoder.unconsumed_tail
-            yield made
+            yield unpacked_piece
     yield decoder.flush()
 
 
@@ -160,7 +160,7 @@ def _put_back(response: Any, body: bytes) -> None:
     response.stream = Body()
 
 
-def is_elsewhere(asked: str, target: str) -> bool:
+def is_elsewhere(source: str, target: str) -> bool:
     """Whether a redirect leads to another host, another port, or away from encryption.
 
     Examples
@@ -170,48 +170,48 @@ def is_elsewhere(asked: str, target: str) -> bool:
     >>> is_elsewhere("https://a.example/v1", "http://a.example/v1")
     True
     """
-    here, there = urlsplit(asked), urlsplit(target)
-    if here.hostname != there.hostname:
+    start, end = urlsplit(source), urlsplit(target)
+    if start.hostname != end.hostname:
         return True
-    ports = [each.port or _PORTS.get(each.scheme) for each in (here, there)]
-    upgraded = (here.scheme, there.scheme, ports) == ("http", "https", [80, 443])
-    return not upgraded and (here.scheme != there.scheme or ports[0] != ports[1])
+    ports = [url.port or _PORTS.get(url.scheme) for url in (start, end)]
+    upgraded = (start.scheme, end.scheme, ports) == ("http", "https", [80, 443])
+    return not upgraded and (start.scheme != end.scheme or ports[0] != ports[1])
 
 
 def watched(client: Client) -> Client:
     """Return an HTTP client (httpx or httpx2) that looks at every response that it gets."""
 
     async def on_request(request: Any) -> None:
-        seen = _SEEN.get()
+        last = _SEEN.get()
         request.headers["accept-encoding"] = "gzip, deflate"
         limits = request.extensions.get("timeout")
-        if seen is not None and seen.timeout is not None and limits is not None:
-            request.extensions["timeout"] = {**limits, "read": seen.timeout}
+        if last is not None and last.timeout is not None and limits is not None:
+            request.extensions["timeout"] = {**limits, "read": last.timeout}
 
     async def on_response(response: Any) -> None:
-        seen = _SEEN.get()
+        last = _SEEN.get()
         if response.has_redirect_location:
             target = urljoin(str(response.url), response.headers["location"])
             if is_elsewhere(str(response.url), target):
-                if seen is not None:
-                    seen.elsewhere = target
+                if last is not None:
+                    last.elsewhere = target
                 raise _ElsewhereError("redirected to another host")
             return
-        if seen is not None:
-            seen.status, seen.body = response.status_code, None
-        is_results = seen is not None and bool(seen.timeout)
+        if last is not None:
+            last.status, last.body = response.status_code, None
+        is_results = last is not None and bool(last.timeout)
         try:
             body = await _read_bounded(
                 response, most_unpacked(BOUND, _USUAL) * (_RESULTS if is_results else 1)
             )
         except (_TooLargeError, zlib.error) as error:
-            if seen is not None:
-                seen.too_large = str(error)
+            if last is not None:
+                last.too_large = str(error)
             raise
         finally:
             await response.stream.aclose()
-        if seen is not None and not is_results:  # files of results are left to their reader
-            seen.body = body = with_whole_usage(body)
+        if last is not None and not is_results:  # files of results are left to their reader
+            last.body = body = with_whole_usage(body)
         _put_back(response, body)
         await response.aread()
 
@@ -221,10 +221,10 @@ def watched(client: Client) -> Client:
 
 def on_parse(response_dict: Mapping[str, Any], **_: Any) -> None:
     """Look at a response as Amazon's client gets it, which has hooks of its own."""
-    if (seen := _SEEN.get()) is not None:
-        seen.status, seen.body = response_dict["status_code"], response_dict["body"]
+    if (last := _SEEN.get()) is not None:
+        last.status, last.body = response_dict["status_code"], response_dict["body"]
         if 300 <= response_dict["status_code"] < 400:  # this client follows none
-            seen.elsewhere = response_dict["headers"].get("location", "")
+            last.elsewhere = response_dict["headers"].get("location", "")
 
 
 def redirected(name: str, target: str) -> StopError:
@@ -270,8 +270,8 @@ def bottom(error: BaseException) -> str:
     """Return the words of the error below all others, which is the system's."""
     while (below := error.__cause__ or error.__context__) is not None:
         error = below
-    said = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    return " ".join(str(said).split()).rstrip(".")[:_LONGEST]
+    message = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return " ".join(str(message).split()).rstrip(".")[:_LONGEST]
 
 
 def with_whole_usage(body: bytes) -> bytes:
@@ -294,14 +294,14 @@ def with_whole_usage(body: bytes) -> bytes:
     usage = value.get("usage") if isinstance(value, dict) else None
     if not isinstance(usage, dict):
         return body
-    whole = {
+    counts = {
         name: math.ceil(n) if isinstance(n, float) and math.isfinite(n) else n
         for name, n in usage.items()
     }
-    total = whole.get("total_tokens")
-    if isinstance(total, int) and not any(whole.get(name) for name in (*_INPUT, *_OUTPUT)):
-        whole |= {"prompt_tokens": 0, "completion_tokens": total}
-    return body if whole == usage else json.dumps({**value, "usage": whole}).encode()
+    total = counts.get("total_tokens")
+    if isinstance(total, int) and not any(counts.get(name) for name in (*_INPUT, *_OUTPUT)):
+        counts |= {"prompt_tokens": 0, "completion_tokens": total}
+    return body if counts == usage else json.dumps({**value, "usage": counts}).encode()
 
 
 def error_in(body: bytes | None) -> bool:
@@ -312,9 +312,9 @@ def error_in(body: bytes | None) -> bool:
 
 def usage_in(body: bytes | str | None) -> Usage:
     """Return the tokens that a body reports, in the words of any service; 0 where it does not."""
-    values = [each for one in _values(body) for each in (one if isinstance(one, list) else [one])]
-    found = (_usage_of(value) for value in reversed(values) if isinstance(value, dict))
-    return next((usage for usage in found if usage != Usage()), Usage())
+    values = [value for one in _values(body) for value in (one if isinstance(one, list) else [one])]
+    usages = (_usage_of(value) for value in reversed(values) if isinstance(value, dict))
+    return next((usage for usage in usages if usage != Usage()), Usage())
 
 
 def _usage_of(value: Mapping[str, Any]) -> Usage:
@@ -327,11 +327,11 @@ def _usage_of(value: Mapping[str, Any]) -> Usage:
         for key, n in value.items()
         if isinstance(n, int) and not isinstance(n, bool) and 0 <= n < 2**31
     }
-    asked, answered = (
+    n_input, answered = (
         next((counts[key] for key in names if counts.get(key)), 0) for names in (_INPUT, _OUTPUT)
     )
     return Usage(
-        asked + sum(counts.get(key, 0) for key in _BESIDE_INPUT),
+        n_input + sum(counts.get(key, 0) for key in _BESIDE_INPUT),
         answered + sum(counts.get(key, 0) for key in _BESIDE_OUTPUT),
     )
 
@@ -342,13 +342,13 @@ def _values(body: bytes | str | None) -> list[Any]:
     lines = [text]
     if text.lstrip().startswith(_EVENTS):
         lines = [line[5:] for line in text.splitlines() if line.startswith("data:")]
-    found = []
+    values = []
     for line in lines:
         try:
-            found.append(json.loads(line))
+            values.append(json.loads(line))
         except (ValueError, RecursionError):
             continue
-    return found
+    return values
 
 
 def is_filtered(body: bytes | None) -> bool:
@@ -375,8 +375,8 @@ def wrong_with(body: bytes | None) -> str:
         return "no JSON, or JSON that is cut off"
     match value := values[0]:
         case {"error": error} if error:
-            said = error.get("message") or error.get("code") if isinstance(error, dict) else error
-            words = " ".join(str(said).split())[:_LONGEST].rstrip(".")
+            cause = error.get("message") or error.get("code") if isinstance(error, dict) else error
+            words = " ".join(str(cause).split())[:_LONGEST].rstrip(".")
             wrong = f"an error with the status of an answer: {words}"
         case {"choices": []}:
             wrong = "an answer without choices"

@@ -59,7 +59,7 @@ def sort_error(
         trouble = trouble_of(error, name, variables)
         return StopError(str(trouble)) if isinstance(trouble, RejectedError) else trouble
     words = scrub(" ".join(str(error).split()), variables)[:_LONGEST] or type(error).__name__
-    said = f"{name}: {doing}: {words}"
+    message = f"{name}: {doing}: {words}"
     # `status_code` of OpenAI's and Anthropic's errors, `code` of Google's.
     codes = (getattr(error, name, None) for name in ("status_code", "code"))
     status = next((code for code in codes if isinstance(code, int)), None)
@@ -68,15 +68,15 @@ def sort_error(
     with suppress(TypeError, ValueError):
         wait = float(headers.get("retry-after"))
     if status == 429 and not any(word in words.casefold() for word in _QUOTA):
-        return TryAgainError("rate_limit", said, wait)
+        return TryAgainError("rate_limit", message, wait)
     kinds = " ".join(kind.__name__ for kind in type(error).__mro__)
     if status is None and any(word in kinds for word in _TRANSPORT):
-        return TryAgainError("connection", said)
+        return TryAgainError("connection", message)
     if status in (408, 409, 425) or (status or 0) >= 500:
-        return TryAgainError("server", said, wait)
+        return TryAgainError("server", message, wait)
     keys = " or ".join(variables) or "the key"
     advice = f" Set {keys} to a key that may do this." if status in (401, 403) else ""
-    return StopError(f"{said}{advice}")
+    return StopError(f"{message}{advice}")
 
 
 class RemoteBatches:
@@ -148,26 +148,26 @@ class RemoteBatches:
             raw = await self._results(batch, lenient)
         read: list[tuple[str, Result]] = []
         for result in raw:
-            made: Result = None
+            outcome: Result = None
             if result.status == "expired":
-                made = TryAgainError("timeout", "the batch expired before this request was run.")
+                outcome = TryAgainError("timeout", "the batch expired before this request was run.")
             elif result.status != "canceled":
                 try:
                     request = self._request(result.custom_id, "x")  # only its settings are read
-                    made = self._remote.read(self._model.batch_decode(result, request))
+                    outcome = self._remote.read(self._model.batch_decode(result, request))
                 except TryAgainError as error:
-                    made = error
+                    outcome = error
                 except Exception as error:  # pydantic-ai's and pydantic's; one row sinks no batch
                     status = 200 if result.status == "succeeded" else 0
-                    seen = LastResponse(body=(result.body or "").encode(), status=status)
-                    made = trouble_of(error, self.name, self._remote.variables, seen)
-            read.append((result.custom_id, made))
+                    response = LastResponse(body=(result.body or "").encode(), status=status)
+                    outcome = trouble_of(error, self.name, self._remote.variables, response)
+            read.append((result.custom_id, outcome))
         return read
 
     async def _results(self, batch: Batch, lenient: bool) -> list[BatchResult]:
         del lenient  # the client reads line by line and says when one is broken
-        made: list[BatchResult] = await self._model.batch_results(batch)
-        return made
+        results: list[BatchResult] = await self._model.batch_results(batch)
+        return results
 
     def was_cancelled(self, batch: Batch) -> bool:
         """Whether an ended batch was cancelled; see `BatchService.was_cancelled`."""
@@ -200,12 +200,12 @@ class RemoteBatches:
 
     @contextmanager
     def _sorted(self, doing: str) -> Iterator[None]:
-        with looking(TIMEOUT) as seen:
+        with looking(TIMEOUT) as response:
             try:
                 yield
             except Exception as error:
-                if seen.elsewhere:
-                    raise redirected(self.name, seen.elsewhere) from None
+                if response.elsewhere:
+                    raise redirected(self.name, response.elsewhere) from None
                 # The client's error may echo a key, so it is not chained to what is shown.
                 raise sort_error(error, self.name, doing, self._remote.variables) from None
 
@@ -220,9 +220,9 @@ _FULL = "token_limit_exceeded"
 
 async def _newest(batches: AsyncIterator[Any]) -> AsyncIterator[Any]:
     """The first `LISTED` of batches that come newest first."""
-    left = iter(range(LISTED))
+    slots = iter(range(LISTED))
     async for batch in batches:
-        if next(left, None) is None:
+        if next(slots, None) is None:
             return
         yield batch
 
@@ -250,25 +250,25 @@ class OpenAIBatches(RemoteBatches):
             file = await model.client.with_options(max_retries=3).files.create(
                 file=(f"portrayal-{mark}.jsonl", content), purpose="batch"
             )
-            made = await model.client.with_options(max_retries=0).batches.create(
+            batch = await model.client.with_options(max_retries=0).batches.create(
                 input_file_id=file.id,
                 endpoint=ENDPOINT,
                 completion_window="24h",
                 metadata={"portrayal": mark},
             )
-            return str(made.id)
+            return str(batch.id)
 
-    async def find(self, submission: Submission, known: frozenset[str]) -> list[tuple[str, bool]]:
+    async def find(self, submission: Submission, skip: frozenset[str]) -> list[tuple[str, bool]]:
         """Return the batches that carry the submission's mark, oldest first, each with True."""
         model: Any = self._model
         with self._sorted("listing batches"):
-            found: list[tuple[str, bool]] = []
+            matches: list[tuple[str, bool]] = []
             async for batch in _newest(model.client.batches.list(limit=100)):
                 if (batch.metadata or {}).get(
                     "portrayal"
-                ) == submission.mark and batch.id not in known:
-                    found.append((batch.id, True))
-            return found[::-1]
+                ) == submission.mark and batch.id not in skip:
+                    matches.append((batch.id, True))
+            return matches[::-1]
 
     async def _results(self, batch: Batch, lenient: bool) -> list[BatchResult]:
         """Return what an ended batch answered, line by line; what it did not run is left out.
@@ -279,19 +279,19 @@ class OpenAIBatches(RemoteBatches):
         details = batch.provider_details or {}
         if details["status"] == "failed":
             raise _failed(batch.id, details.get("errors", []))
-        made: list[BatchResult] = []
+        results: list[BatchResult] = []
         for name in ("output_file_id", "error_file_id"):
             if not (file_id := details.get(name)):
                 continue
             content = (await model.client.files.content(file_id)).content
             for line in filter(None, content.split(b"\n")):
                 try:
-                    made.append(_result(json.loads(line)))
+                    results.append(_result(json.loads(line)))
                 except (ValueError, KeyError, TypeError, AttributeError) as error:
                     if not lenient:
                         unread = f"file {file_id} has a line that cannot be read."
                         raise TryAgainError("body", unread) from error
-        return made
+        return results
 
 
 def _result(line: dict[str, Any]) -> BatchResult:
@@ -325,15 +325,15 @@ class AnthropicBatches(RemoteBatches):
         model: Any = self._model
         with self._sorted("creating a batch"):
             betas = json.loads(requests[0].group).get("betas") or None
-            made = await model.client.with_options(max_retries=0).beta.messages.batches.create(
+            batch = await model.client.with_options(max_retries=0).beta.messages.batches.create(
                 requests=[
                     {"custom_id": r.custom_id, "params": json.loads(r.body)} for r in requests
                 ],
                 **({"betas": betas} if betas else {}),
             )
-            return str(made.id)
+            return str(batch.id)
 
-    async def find(self, submission: Submission, known: frozenset[str]) -> list[tuple[str, bool]]:
+    async def find(self, submission: Submission, skip: frozenset[str]) -> list[tuple[str, bool]]:
         """Return the batches that may be the submission, oldest first, and whether that is sure.
 
         Sure are ended ones with the submission's mark in their custom ids. One that still runs
@@ -342,22 +342,22 @@ class AnthropicBatches(RemoteBatches):
         """
         model: Any = self._model
         with self._sorted("listing batches"):
-            found: list[tuple[str, bool]] = []
+            matches: list[tuple[str, bool]] = []
             batches = model.client.beta.messages.batches
             async for batch in _newest(batches.list(limit=100)):
                 counts = batch.request_counts
                 ended = counts.succeeded + counts.errored + counts.canceled + counts.expired
-                if batch.id in known or counts.processing + ended != len(submission.items):
+                if batch.id in skip or counts.processing + ended != len(submission.items):
                     continue
                 if batch.processing_status != "ended":
-                    found.append((batch.id, False))
+                    matches.append((batch.id, False))
                     continue
                 async for item in await batches.results(batch.id):
                     if item.custom_id.endswith(f"-{submission.mark}"):
-                        found.append((batch.id, True))
+                        matches.append((batch.id, True))
                     break
-            sure = [one for one in found if one[1]]
-            return (sure or found)[::-1]
+            sure = [one for one in matches if one[1]]
+            return (sure or matches)[::-1]
 
 
 class GoogleBatches(RemoteBatches):
@@ -374,21 +374,21 @@ class GoogleBatches(RemoteBatches):
                 config={"mime_type": "application/jsonl", "display_name": f"portrayal-{mark}"},
             )
             once = {"retry_options": {"attempts": 1}}
-            made = await batches.create(
+            batch = await batches.create(
                 model=model.model_name,
                 src=file.name,
                 config={"display_name": f"portrayal-{mark}", "http_options": once},
             )
-            return str(made.name)
+            return str(batch.name)
 
-    async def find(self, submission: Submission, known: frozenset[str]) -> list[tuple[str, bool]]:
+    async def find(self, submission: Submission, skip: frozenset[str]) -> list[tuple[str, bool]]:
         """Return the batches named after the submission's mark, each with True."""
         model: Any = self._model
         with self._sorted("listing batches"):
             jobs = await model.client.aio.batches.list(config={"page_size": 100})
             name = f"portrayal-{submission.mark}"
-            found = [job.name async for job in jobs if job.display_name == name]
-            return [(batch_id, True) for batch_id in found if batch_id not in known]
+            names = [job.name async for job in jobs if job.display_name == name]
+            return [(batch_id, True) for batch_id in names if batch_id not in skip]
 
     async def _results(self, batch: Batch, lenient: bool) -> list[BatchResult]:
         """Return what an ended batch answered; what it did not run is left out."""

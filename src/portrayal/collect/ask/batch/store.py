@@ -92,8 +92,8 @@ class Submissions:
 
     def intend(self, mark: str, model: str, items: Iterable[BatchItem]) -> Submission:
         """Write down that a batch is about to be created."""
-        made = Submission(mark, model, "intended", tuple(items), made_at=time.time())
-        return self.save(made)
+        submission = Submission(mark, model, "intended", tuple(items), made_at=time.time())
+        return self.save(submission)
 
     def save(self, submission: Submission, **changes: Any) -> Submission:
         """Write a submission with `changes`; when this returns, a killed process keeps it."""
@@ -190,8 +190,8 @@ class BatchService(Protocol):
         """
         ...
 
-    async def find(self, submission: Submission, known: frozenset[str]) -> list[tuple[str, bool]]:
-        """Return batches that are (True) or may be (False) the submission; `known` are others."""
+    async def find(self, submission: Submission, skip: frozenset[str]) -> list[tuple[str, bool]]:
+        """Return batches that are (True) or may be (False) the submission; `skip` are others."""
         ...
 
     async def check(self, submission: Submission) -> "Batch":

@@ -172,8 +172,8 @@ class Batches:
 
     async def _rest(self, seconds: float) -> bool:
         """Wait, but not longer than was asked for; return whether to go on."""
-        left = self._end - time.monotonic()
-        return left > 0 and await self._loop.pause(min(left, seconds)) and left > seconds
+        spare = self._end - time.monotonic()
+        return spare > 0 and await self._loop.pause(min(spare, seconds)) and spare > seconds
 
     async def _settle(self, one: Submission) -> Submission:
         """Decide whether the batch of an intended submission exists; take it over if it does.
@@ -183,18 +183,18 @@ class Batches:
         """
         for last in (False, True):
             async with self._finding:  # so that no two take the same
-                rest = [other for other in self._store.all() if other.mark != one.mark]
-                unsure = (o for o in rest if o.state == "submitted" and not o.sure)
-                held = {other.batch_id for other in unsure}
-                known = {other.batch_id for other in rest} - held | set(one.not_ours)
-                found = await self._service.find(one, frozenset(known))
-                if found:
-                    (batch_id, sure), *others = sorted(
-                        found, key=lambda it: (not it[1], it[0] in held)
+                siblings = [other for other in self._store.all() if other.mark != one.mark]
+                unsure = (o for o in siblings if o.state == "submitted" and not o.sure)
+                unsure_ids = {other.batch_id for other in unsure}
+                skip = {other.batch_id for other in siblings} - unsure_ids | set(one.not_ours)
+                matches = await self._service.find(one, frozenset(skip))
+                if matches:
+                    (batch_id, sure), *copies = sorted(
+                        matches, key=lambda it: (not it[1], it[0] in unsure_ids)
                     )
                     one = self._save(one, state="submitted", batch_id=batch_id, sure=sure)
-            if found:
-                for copy_id in (name for name, other_sure in others if sure and other_sure):
+            if matches:
+                for copy_id in (name for name, other_sure in copies if sure and other_sure):
                     with suppress(StopError):  # it has ended
                         await self._service.cancel(replace(one, batch_id=copy_id))
                     self._loop.notes.append(
@@ -248,9 +248,9 @@ class Batches:
         """
         plan, keys = self._loop.collection.plan, {item.key for item in one.items}
         other = {i.key: i for i in one.items if not plan.holds(i.prompt_id, i.sample)}
-        done = self._loop.collection.answered(other.keys()) if other else set()
-        left = (item for key, item in other.items() if key not in done)
-        beyond = [Request(i.key, Prompt(i.prompt_id, ""), i.sample) for i in left]
+        answered = self._loop.collection.answered(other.keys()) if other else set()
+        open_items = (item for key, item in other.items() if key not in answered)
+        beyond = [Request(i.key, Prompt(i.prompt_id, ""), i.sample) for i in open_items]
         return [*(request for request in plan if request.key in keys), *beyond]
 
     def _give_back(self, one: Submission) -> None:

@@ -126,8 +126,8 @@ class Gatherer(Generic[Item, Result]):
 def out_of_memory(error: BaseException) -> bool:
     """Whether `error` says that memory ran out, on a GPU or on the machine."""
     words = str(error).casefold()
-    known = "out of memory" in words or "can't allocate memory" in words
-    return known or isinstance(error, MemoryError)
+    ran_out = "out of memory" in words or "can't allocate memory" in words
+    return ran_out or isinstance(error, MemoryError)
 
 
 def free_memory() -> None:
@@ -190,7 +190,7 @@ class LocalModel:
         length = getattr(self.model.config.get_text_config(), "max_position_embeddings", None)
         return length if isinstance(length, int) and length > 0 else None
 
-    def room(self, tokens: Sequence[int], wanted: int) -> int:
+    def room(self, tokens: Sequence[int], most: int) -> int:
         """Return how many tokens the answer may have.
 
         Raises
@@ -198,13 +198,13 @@ class LocalModel:
         RejectedError
             When the prompt is empty or fills the context.
         """
-        left = wanted if self.context is None else self.context - len(tokens)
-        if not tokens or left < 1:
+        space = most if self.context is None else self.context - len(tokens)
+        if not tokens or space < 1:
             raise RejectedError(
                 f"{self.name}: the prompt has {len(tokens)} tokens; expected 1 to "
                 f"{(self.context or 2) - 1}, so that the context has room for an answer."
             )
-        return min(wanted, left)
+        return min(most, space)
 
     def generate(self, rows: Sequence[Sequence[int]], room: int, seed: int) -> list[Answer]:
         """Sample one answer for each row of prompt tokens.
@@ -222,7 +222,7 @@ class LocalModel:
 
         token = self.model.generation_config.eos_token_id
         ends = [] if token is None else [token] if isinstance(token, int) else list(token)
-        pad = next(iter(ends), 0) if (own := self.tokenizer.pad_token_id) is None else own
+        pad = next(iter(ends), 0) if (pad_id := self.tokenizer.pad_token_id) is None else pad_id
         width = max(len(row) for row in rows)
         device = self.model.device
         tokens = torch.tensor([[pad] * (width - len(row)) + list(row) for row in rows])
@@ -234,7 +234,7 @@ class LocalModel:
 
         with torch.inference_mode(), torch.random.fork_rng(devices):
             torch.manual_seed(seed)
-            made = self.model.generate(
+            output = self.model.generate(
                 input_ids=tokens.to(device),
                 attention_mask=mask.to(device),
                 max_new_tokens=room,
@@ -244,18 +244,18 @@ class LocalModel:
             )
         if self.stop.is_set():
             raise TryAgainError("connection", f"{self.name}: the generation was stopped.")
-        answers = made[:, width:].tolist()
+        answers = output[:, width:].tolist()
         return [self._answer(p, a, room, ends) for p, a in zip(rows, answers, strict=True)]
 
     def _answer(
-        self, prompt: Sequence[int], made: list[int], room: int, ends: Sequence[int]
+        self, prompt: Sequence[int], tokens: list[int], room: int, ends: Sequence[int]
     ) -> Answer:
         """Cut one row at its first end token; what a row holds after that is padding."""
-        length = next((n for n, token in enumerate(made) if token in ends), None)
-        reason: FinishReason = "length" if length is None and len(made) == room else "stop"
-        kept = made[:length]
-        used = Usage(len(prompt), len(kept) + (length is not None))
-        came = self.tokenizer.decode(kept, skip_special_tokens=True)
+        length = next((n for n, token in enumerate(tokens) if token in ends), None)
+        reason: FinishReason = "length" if length is None and len(tokens) == room else "stop"
+        answer_tokens = tokens[:length]
+        used = Usage(len(prompt), len(answer_tokens) + (length is not None))
+        came = self.tokenizer.decode(answer_tokens, skip_special_tokens=True)
         text = without_reasoning(came)
         return Answer(text, reason, used, self.name, reasoning=len(came) - len(text))
 
@@ -292,7 +292,7 @@ def load(
         When the model cannot be loaded; names what was expected.
     """
     try:
-        made = load_transformer(
+        network = load_transformer(
             path,
             "AutoModelForCausalLM",
             title="the local model",
@@ -306,8 +306,8 @@ def load(
     # Where neither the model's config nor the user narrows it, the whole distribution is sampled:
     # transformers would keep the 50 likeliest tokens, which no model's author asked for.
     settings: dict[str, Any] = {"do_sample": True, "num_beams": 1, **sampling}
-    if getattr(made.model.generation_config, "top_k", None) is None:
+    if getattr(network.model.generation_config, "top_k", None) is None:
         settings.setdefault("top_k", 0)
     if settings.get("temperature") == 0:
         settings = {"do_sample": False, "num_beams": 1, "temperature": None, "top_k": None}
-    return LocalModel(path, made.model, made.tokenizer, settings, system)
+    return LocalModel(path, network.model, network.tokenizer, settings, system)

@@ -87,20 +87,20 @@ class LocalProvider:
         if find_spec("torch") is None or find_spec("transformers") is None:
             raise missing_extra(PURPOSE, EXTRA)
         self.name = f"local:{path}"
-        given = dict(parameters or {})
-        narrow = {name: given.pop(name) for name in ("top_k",) if given.get(name) is not None}
-        given = {"max_tokens": MAX_TOKENS, "seed": seed, **check_parameters(self.name, given)}
+        settings = dict(parameters or {})
+        narrow = {name: settings.pop(name) for name in ("top_k",) if settings.get(name) is not None}
+        settings = {"max_tokens": MAX_TOKENS, "seed": seed, **check_parameters(self.name, settings)}
         narrow = {name: check_count(name, value) for name, value in narrow.items()}
-        self.parameters: Mapping[str, Any] = {**given, **narrow}
+        self.parameters: Mapping[str, Any] = {**settings, **narrow}
         self._size = check_count("batch_size", batch_size, minimum=1)
-        self._room = given["max_tokens"]
-        check_seed(given["seed"])
-        asked = [name for name in ("temperature", "top_p") if name in given]
-        sampling: dict[str, Any] = {name: given[name] for name in asked}
+        self._room = settings["max_tokens"]
+        check_seed(settings["seed"])
+        names = [name for name in ("temperature", "top_p") if name in settings]
+        sampling: dict[str, Any] = {name: settings[name] for name in names}
         self._load: Callable[[], LocalModel] = lambda: load(
             path,
             sampling={**sampling, **narrow},
-            system=given.get("system", ""),
+            system=settings.get("system", ""),
             device=device,
             dtype=dtype,
         )
@@ -171,9 +171,9 @@ class LocalProvider:
         while todo:
             part = todo[: self._size]
             # The seed is that of its prompts and samples, or one never to be met again.
-            asked = [questions[row.place] for row in part]
-            parts: list[Any] = [self.name, dict(self.parameters), *asked]
-            if any(question.sample is None for question in asked):
+            batch = [questions[row.place] for row in part]
+            parts: list[Any] = [self.name, dict(self.parameters), *batch]
+            if any(question.sample is None for question in batch):
                 self._asked += 1
                 parts += [self._process, self._asked]
             digest = hashlib.blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=8)
