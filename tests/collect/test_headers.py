@@ -82,15 +82,15 @@ def test_what_was_guessed_is_said_and_a_models_name_is_not_passed_over(
 ) -> None:
     monkeypatch.setattr(logging.getLogger("portrayal"), "propagate", True)
     caplog.set_level(logging.INFO, "portrayal")
-    find_columns(FIELDS, ["Prompt", "Output", "LLM"], where="a.csv")
+    find_columns(FIELDS, ["Prompt", "Output", "LLM"], file="a.csv")
     assert list(dict.fromkeys(caplog.messages)) == [
         "a.csv: read as text = Output, prompt = Prompt, model = LLM"
     ]
     caplog.clear()
-    find_columns(FIELDS, ["text", "GPT version"], where="a.csv")
+    find_columns(FIELDS, ["text", "GPT version"], file="a.csv")
     assert "'GPT version' looks like a model's name" in caplog.text
     caplog.clear()
-    find_columns(FIELDS, ["text", "prompt", "model", "model_version"], where="a.csv")
+    find_columns(FIELDS, ["text", "prompt", "model", "model_version"], file="a.csv")
     assert not caplog.messages
 
 

@@ -130,7 +130,7 @@ def read_documents(
         raise OptionError("name at least one column of groups, such as --by gender.")
     given = parse_columns(columns)
     wanted = ("text", "name", "prompt", "outcome", *(["role"] if "role" in given else ()))
-    field = find_columns(wanted, source.columns, columns=given, needed=("text",), where=source.name)
+    field = find_columns(wanted, source.columns, columns=given, needed=("text",), file=source.name)
     text, role, outcomes = field["text"], field.get("role"), field.get("outcome", "")
     cluster = cluster or field.get("prompt") or field.get("name")
     if cluster == TEXT and cluster not in (source.columns if text != TEXT else ()):

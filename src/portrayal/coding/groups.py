@@ -117,7 +117,7 @@ def observed_groups(
             f"{', '.join(factor.name for factor in read)}: nothing to look for in {source.name}. "
             f"Expected words, codes or a column of the file; its sources are {', '.join(kinds)}."
         )
-    names = map_columns(_FIELDS, source.columns, columns=columns, where=source.name)
+    names = map_columns(_FIELDS, source.columns, columns=columns, file=source.name)
     looked_at = {each.source.column for _, each in own if isinstance(each.source, ColumnSource)}
     reader = group_reader(read)
     mentions: list[GroupMention] = []

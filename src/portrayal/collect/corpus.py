@@ -69,11 +69,11 @@ def read_plain(path: Tabular, columns: Iterable[str] = ()) -> Iterator[PlainText
     if unknown:
         raise OptionError(f"{unknown[0]!r} is not a field here; fields: {', '.join(_TAKEN)}.")
     source = open_source(path)
-    found = map_columns(_PLAIN_FIELDS, source.columns, columns=mapped, where=source.name)
+    mapping = map_columns(_PLAIN_FIELDS, source.columns, columns=mapped, file=source.name)
     for number, row in enumerate(source.rows(), 1):
-        called = row.get(found["text_id"]) if "text_id" in found else None
+        called = row.get(mapping["text_id"]) if "text_id" in mapping else None
         text_id = label(called, source.name, number) or str(number)
-        yield PlainText(text_id, story(row.get(found["text"]), source.name, number) or "")
+        yield PlainText(text_id, story(row.get(mapping["text"]), source.name, number) or "")
 
 
 def _whole(path: Path) -> str:
@@ -182,7 +182,7 @@ def file_corpus(path: Tabular, columns: Mapping[str, str] | None = None) -> Corp
         When there is no column of texts, or an outcome is none of `OUTCOMES`.
     """
     source = open_source(path)
-    mapping = map_columns(_FIELDS, source.columns, columns=columns, where=source.name)
+    mapping = map_columns(_FIELDS, source.columns, columns=columns, file=source.name)
     if "text" not in mapping:
         raise DataError(f"{source.name}: no column with the text was found. Name it with --column.")
     by_prompt = "prompt" in mapping or "prompt_id" in mapping
@@ -199,12 +199,12 @@ def file_corpus(path: Tabular, columns: Mapping[str, str] | None = None) -> Corp
             text_id = cells.get("text_id") or f"{number - 1:09d}"
             words = cells.get("prompt", "")
             strata = {name: cells.get(name, "") for name in _FIELDS.strata}
-            given = cells.get("prompt_id") or words if by_prompt else text_id
-            key = "\x1f".join((given, *strata.values()))
+            unit = cells.get("prompt_id") or words if by_prompt else text_id
+            key = "\x1f".join((unit, *strata.values()))
             prompt_id = hashlib.blake2b(key.encode("utf-8", "replace"), digest_size=8).hexdigest()
             if prompt_id not in prompts:
-                known = {name: value for name, value in strata.items() if value}
-                prompts[prompt_id] = known | {"text": words}
+                labels = {name: value for name, value in strata.items() if value}
+                prompts[prompt_id] = labels | {"text": words}
             outcome = cells.get("outcome", "").strip().casefold()
             if outcome and outcome not in OUTCOMES:
                 raise DataError(
@@ -220,8 +220,8 @@ def file_corpus(path: Tabular, columns: Mapping[str, str] | None = None) -> Corp
             }
 
     def tables() -> Iterator[pa.Table]:
-        made = rows()
-        while chunk := list(islice(made, _ROWS)):
+        all_rows = rows()
+        while chunk := list(islice(all_rows, _ROWS)):
             yield pa.Table.from_pylist(chunk, schema=_SCHEMA)
 
     return Corpus(source.name, prompts, tables, "prompt" if by_prompt else "text")
@@ -230,10 +230,10 @@ def file_corpus(path: Tabular, columns: Mapping[str, str] | None = None) -> Corp
 def _spans(parts: list[Path], text_ids: pa.Array) -> Mapping[str, Spans]:
     """Spans of the people of some texts."""
     columns = ["text_id", *(f"{slot}_spans" for slot in SLOTS)]
-    found: dict[str, Spans] = {}
+    spans_of: dict[str, Spans] = {}
     for row in read_chosen(parts, columns, text_ids.to_pylist()):
-        found[row["text_id"]] = {
+        spans_of[row["text_id"]] = {
             slot: [(span["start"], span["end"]) for span in row[f"{slot}_spans"] or ()]
             for slot in SLOTS
         }
-    return found
+    return spans_of

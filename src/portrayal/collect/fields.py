@@ -98,8 +98,8 @@ class TextFields:
     @property
     def known(self) -> tuple[str, ...]:
         """Every field that a column can be mapped to."""
-        own = ("prompt_id",) if self.own_ids else ()
-        plain = ("text", "text_id", "prompt", *own, "model", "outcome")
+        ids = ("prompt_id",) if self.own_ids else ()
+        plain = ("text", "text_id", "prompt", *ids, "model", "outcome")
         return (*plain, *self.strata, *LABELS, *self.kept)
 
     def with_strata(self, *names: str) -> "TextFields":
@@ -113,21 +113,21 @@ class TextFields:
         aliases = {**self.aliases, **{name: (_key(name),) for name in new}}
         return replace(self, kept=(*self.kept, *new), aliases=aliases)
 
-    def asking(self, asked: Mapping[str, str]) -> "TextFields":
+    def asking(self, options: Mapping[str, str]) -> "TextFields":
         """Return fields that keep the columns of these names, each with the option that names it.
 
         An input without a column of such a name is refused by its header, unless the name is a
         field of the study and texts name their prompt, as known prompts tell their fields.
         """
-        own = tuple(name for name in asked if name in self.known)
-        return replace(self.with_strata(*asked), asked=asked, of_prompts=own)
+        prompt_columns = tuple(name for name in options if name in self.known)
+        return replace(self.with_strata(*options), asked=options, of_prompts=prompt_columns)
 
     def missing(self, strata: Mapping[str, str], *, labelled: bool) -> list[str]:
         """Return the fields that a text with these strata lacks."""
         needed = list(self.required)
         if not labelled:
             called = self.required_unlabelled.items()
-            needed += [n for n, at in called if at is None or strata.get(at[0]) == at[1]]
+            needed += [n for n, rule in called if rule is None or strata.get(rule[0]) == rule[1]]
         return [name for name in needed if name not in strata]
 
     def canonical(self, name: str, value: str | None) -> str | None:
@@ -174,13 +174,13 @@ _JOINED = re.compile(r",(?=[^,=]*=|\s*$)")  # a column's name may hold commas
 
 
 def find_columns(
-    wanted: Iterable[str],
-    found: Iterable[str],
+    targets: Iterable[str],
+    columns_present: Iterable[str],
     *,
     columns: Mapping[str, str] | Iterable[str] | None = None,
     needed: Collection[str] = (),
     aliases: Mapping[str, Iterable[str]] | None = None,
-    where: str = "the texts",
+    file: str = "the texts",
 ) -> dict[str, str]:
     """Decide which column of an input holds which field, and say what was guessed.
 
@@ -191,9 +191,9 @@ def find_columns(
 
     Parameters
     ----------
-    wanted
+    targets
         Fields to look for.
-    found
+    columns_present
         Names of the columns.
     columns
         Field → column, or "FIELD=NAME" strings, as the user says.
@@ -201,7 +201,7 @@ def find_columns(
         Fields that must be there.
     aliases
         Further names of fields.
-    where
+    file
         How messages speak of the input.
 
     Returns
@@ -216,38 +216,38 @@ def find_columns(
     OptionError
         When a field cannot be mapped.
     """
-    names, fields = list(found), list(wanted)
-    given = parse_columns(columns)
-    mapping = _find(fields, names, given, aliases or {}, where)
+    names, fields = list(columns_present), list(targets)
+    explicit = parse_columns(columns)
+    mapping = _find(fields, names, explicit, aliases or {}, file)
     missing = [name for name in needed if name not in mapping]
     if missing:
         raise DataError(
-            f"{where}: no column {', '.join(missing)}; found {_listed(names)}. "
+            f"{file}: no column {', '.join(missing)}; found {_listed(names)}. "
             f"Name yours with --column {missing[0]}=NAME."
         )
-    _say(fields, mapping, given, names, where)
+    _say(fields, mapping, explicit, names, file)
     return mapping
 
 
 def _find(
     fields: list[str],
     names: list[str],
-    given: Mapping[str, str],
+    explicit: Mapping[str, str],
     aliases: Mapping[str, Iterable[str]],
-    where: str,
+    file: str,
 ) -> dict[str, str]:
     """Columns as the user says, then by their own or well-known names."""
-    checked = _checked(fields, given, names, where)
-    return _guess([name for name in fields if name not in given], names, aliases, where) | checked
+    checked = _checked(fields, explicit, names, file)
+    return _guess([name for name in fields if name not in explicit], names, aliases, file) | checked
 
 
 def map_columns(
     fields: TextFields,
-    found: Iterable[str],
+    columns_present: Iterable[str],
     *,
     columns: Mapping[str, str] | None = None,
     preset: str | None = None,
-    where: str = "the texts",
+    file: str = "the texts",
 ) -> dict[str, str]:
     """Decide which column of the input holds which field of a study, as `find_columns` does.
 
@@ -261,34 +261,34 @@ def map_columns(
     OptionError
         When a field or preset does not exist, or a column that an option asks for.
     """
-    names, given = list(found), dict(columns or {})
+    names, explicit = list(columns_present), dict(columns or {})
     if preset is not None:
         if preset not in fields.presets:
-            known = ", ".join(fields.presets) or "none"
-            raise OptionError(f"no preset is called {preset!r}; this study has: {known}.")
+            presets = ", ".join(fields.presets) or "none"
+            raise OptionError(f"no preset is called {preset!r}; this study has: {presets}.")
         by_key = {_key(name): name for name in reversed(names)}
-        given = {f: by_key.get(_key(c), c) for f, c in fields.presets[preset].items()} | given
-    _checked(fields.known, given, names, where)
-    wanted = [name for name in fields.known if name not in LABELS or name in given]
-    mapping = _find(wanted, names, given, fields.aliases, where)
+        explicit = {f: by_key.get(_key(c), c) for f, c in fields.presets[preset].items()} | explicit
+    _checked(fields.known, explicit, names, file)
+    targets = [name for name in fields.known if name not in LABELS or name in explicit]
+    mapping = _find(targets, names, explicit, fields.aliases, file)
     prompted = "prompt" in mapping or "prompt_id" in mapping
     for name, option in fields.asked.items():
         if name not in mapping and not (prompted and name in fields.of_prompts):
             raise OptionError(
-                f"{option} {name}: no text has a value for it. Columns of {where}: "
+                f"{option} {name}: no text has a value for it. Columns of {file}: "
                 f"{_listed(names)}. Name one of these, or map it with --column {name}=NAME."
             )
     if "text" not in mapping and not any(name in mapping for name in LABELS):
         raise DataError(
-            f"{where}: no column with the text was found; found {_listed(names)}. "
+            f"{file}: no column with the text was found; found {_listed(names)}. "
             "Name yours with --column text=NAME."
         )
-    _say(wanted, mapping, given, names, where)
+    _say(targets, mapping, explicit, names, file)
     return mapping
 
 
 def _guess(
-    fields: Iterable[str], names: list[str], aliases: Mapping[str, Iterable[str]], where: str
+    fields: Iterable[str], names: list[str], aliases: Mapping[str, Iterable[str]], file: str
 ) -> dict[str, str]:
     """Columns by their own or well-known names, of fields that nobody mapped."""
     by_key: dict[str, list[str]] = {}
@@ -296,12 +296,12 @@ def _guess(
         by_key.setdefault(_key(column), []).append(column)
     guessed: dict[str, str] = {}
     for name in fields:
-        own = by_key.get(_key(name), [])
+        exact = by_key.get(_key(name), [])
         keys = _keys_of(name, aliases)
-        called = own or [column for key in keys for column in by_key.get(key, ())]
+        called = exact or [column for key in keys for column in by_key.get(key, ())]
         if len(called) > 1 and name not in _FIRST_WINS:
             raise DataError(
-                f"{where}: the columns {', '.join(map(repr, called))} can all be read as "
+                f"{file}: the columns {', '.join(map(repr, called))} can all be read as "
                 f"{name}. Say which one with --column {name}=NAME."
             )
         if called:
@@ -311,8 +311,8 @@ def _guess(
 
 def _keys_of(name: str, aliases: Mapping[str, Iterable[str]]) -> dict[str, None]:
     """What a field may be called, as `_key` writes it; plurals too."""
-    others = (name, *_SYNONYMS.get(name, "").split(), *aliases.get(name, ()))
-    return dict.fromkeys(form for each in others for form in (_key(each), _key(each) + "s"))
+    words = (name, *_SYNONYMS.get(name, "").split(), *aliases.get(name, ()))
+    return dict.fromkeys(form for word in words for form in (_key(word), _key(word) + "s"))
 
 
 def renamed_in(
@@ -337,32 +337,32 @@ def renamed_in(
 
 
 def _checked(
-    fields: Collection[str], wanted: Mapping[str, str], names: list[str], where: str
+    fields: Collection[str], explicit: Mapping[str, str], names: list[str], file: str
 ) -> dict[str, str]:
-    for name, column in wanted.items():
+    for name, column in explicit.items():
         if name not in fields:
             raise OptionError(
                 f"{name!r} is not a field that can be mapped; fields: {', '.join(fields)}."
             )
         if column not in names:
             raise DataError(
-                f"{where}: there is no column {column!r} for {name}; found {_listed(names)}. "
+                f"{file}: there is no column {column!r} for {name}; found {_listed(names)}. "
                 f"Name one of these with --column {name}=NAME (of a reference, --reference-column)."
             )
-    return dict(wanted)
+    return dict(explicit)
 
 
 def _say(
     fields: list[str],
     mapping: Mapping[str, str],
-    given: Mapping[str, str],
+    explicit: Mapping[str, str],
     names: list[str],
-    where: str,
+    file: str,
 ) -> None:
     """Say what was guessed where names differ, and which column may name a model."""
-    guessed = {name: column for name, column in mapping.items() if name not in given}
+    guessed = {name: column for name, column in mapping.items() if name not in explicit}
     if read := ", ".join(f"{name} = {col}" for name, col in guessed.items() if name != col):
-        log.info("%s: read as %s", where, read)
+        log.info("%s: read as %s", file, read)
     if "model" not in fields or "model" in mapping:
         return
     for column in names:
@@ -370,7 +370,7 @@ def _say(
             log.warning(
                 "%s: the column %r looks like a model's name and is not used; --column "
                 "'model=%s' uses it. Without it all texts count as one model's.",
-                where,
+                file,
                 column,
                 column,
             )
@@ -386,5 +386,5 @@ def _key(name: str) -> str:
 
 
 def _listed(names: list[str]) -> str:
-    shown = ", ".join(repr(name) for name in names[:30])
-    return shown + (f" and {len(names) - 30} more" if len(names) > 30 else "") if names else "none"
+    head = ", ".join(repr(name) for name in names[:30])
+    return head + (f" and {len(names) - 30} more" if len(names) > 30 else "") if names else "none"

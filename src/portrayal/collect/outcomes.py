@@ -36,11 +36,11 @@ class Part:
     def says(self, opening: str) -> bool:
         """Whether a lower-cased opening refuses in this way."""
         for piece in self.pieces:
-            at = opening.find(piece)
-            while at >= 0:
-                if self.pattern.search(opening, max(at - _BEFORE, 0), at + _AFTER):
+            start = opening.find(piece)
+            while start >= 0:
+                if self.pattern.search(opening, max(start - _BEFORE, 0), start + _AFTER):
                     return True
-                at = opening.find(piece, at + 1)
+                start = opening.find(piece, start + 1)
         return False
 
 
@@ -172,9 +172,9 @@ def outcome_of(text: str | None, finish_reason: str | None = None) -> Outcome:
     if not (says_no(opening) or (brief and says_no_briefly(opening))):
         return "ok"
     # It is a refusal where the words are the model's own, and no text follows them.
-    whole = opening.strip()
-    alone = whole[-1] in '"”*' and _SPOKEN.fullmatch(whole) is not None  # the answer in quotes
-    heard = whole.strip('"“”*') if alone else _SPOKEN.sub(" ", whole)
+    words = opening.strip()
+    is_quote = words[-1] in '"”*' and _SPOKEN.fullmatch(words) is not None  # the answer in quotes
+    heard = words.strip('"“”*') if is_quote else _SPOKEN.sub(" ", words)
     heard = heard.translate(_MARKS)
     means_no = says_no(heard) or (brief and says_no_briefly(heard))
     if not means_no:

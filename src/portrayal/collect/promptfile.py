@@ -54,16 +54,16 @@ class PromptEntry:
         DataError
             Where a cell holds a list or a table.
         """
-        found = {}
+        cells = {}
         for name, value in self.table.items():
             if missing(value):
                 continue
             if isinstance(value, (Mapping, list, bool)):
                 raise self.wrong(name, f"expected text or a number; got {value!r}.")
-            whole = isinstance(value, float) and value.is_integer()  # Excel keeps 20 as 20.0
-            if text := str(int(value) if whole else value).strip():
-                found[str(name).strip()] = text
-        return found
+            is_whole = isinstance(value, float) and value.is_integer()  # Excel keeps 20 as 20.0
+            if text := str(int(value) if is_whole else value).strip():
+                cells[str(name).strip()] = text
+        return cells
 
 
 def read_prompts(path: Tabular, fields: TextFields) -> tuple[Prompt, ...]:
@@ -93,10 +93,10 @@ def read_prompts(path: Tabular, fields: TextFields) -> tuple[Prompt, ...]:
     if isinstance(path, str):
         path = Path(path)
     name = str(path) if isinstance(path, Path) else "the prompts"
-    made = distinct((_prompt(entry, fields), entry) for entry in _entries(path, name))
-    if not made:
+    prompts = distinct((_prompt(entry, fields), entry) for entry in _entries(path, name))
+    if not prompts:
         raise DataError(f"{name}: no prompts were found; expected one [[prompt]] table for each.")
-    return made
+    return prompts
 
 
 MOST_PROMPTS = 100_000
@@ -111,7 +111,7 @@ def distinct(prompts: Iterable[tuple[Prompt, PromptEntry]]) -> tuple[Prompt, ...
     DataError
         With the place of both.
     """
-    made: list[Prompt] = []
+    unique: list[Prompt] = []
     places: dict[tuple[str, str], str] = {}
     for prompt, entry in prompts:
         words = " ".join(" ".join(prompt.asked).split())
@@ -125,14 +125,14 @@ def distinct(prompts: Iterable[tuple[Prompt, PromptEntry]]) -> tuple[Prompt, ...
                     "prompt several times with --samples.",
                 )
             places[kind, value] = entry.place
-        made.append(prompt)
-        if len(made) > MOST_PROMPTS:
+        unique.append(prompt)
+        if len(unique) > MOST_PROMPTS:
             raise entry.wrong(
                 "text",
                 f"this makes more than {MOST_PROMPTS:,} prompts, which are the most: each list of "
                 "values multiplies them. Shorten a list, or ask in several studies.",
             )
-    return tuple(made)
+    return tuple(unique)
 
 
 _SLOT = re.compile(r"(\b[Aa] )?\{\s*(\w[\w .-]*?)\s*\}")
@@ -193,22 +193,22 @@ def rows_of(table: Tabular, name: str) -> Iterator[PromptEntry]:
 
 def _prompt(entry: PromptEntry, fields: TextFields) -> Prompt:
     cells = entry.cells
-    stated = {}
+    fixed = {}
     for key, names in (("id", ("id", "prompt_id")), ("text", ("text", "prompt"))):
-        stated[key] = next((cells.pop(name) for name in names if name in cells), "")
-        if not stated[key]:
+        fixed[key] = next((cells.pop(name) for name in names if name in cells), "")
+        if not fixed[key]:
             raise entry.wrong(key, f"expected text; the prompt has no {key}.")
     strata: dict[str, str] = {}
     for name, value in cells.items():
-        known = fields.values.get(name, {})
-        if known and value.casefold() not in known:
-            expected = ", ".join(sorted(set(known.values())))
+        allowed = fields.values.get(name, {})
+        if allowed and value.casefold() not in allowed:
+            expected = ", ".join(sorted(set(allowed.values())))
             raise entry.wrong(name, f"expected one of {expected}; got {value!r}.")
-        strata[name] = known[value.casefold()] if known else value
+        strata[name] = allowed[value.casefold()] if allowed else value
     if lacking := fields.missing(strata, labelled=False):
         raise entry.wrong(
             lacking[0],
-            f"the prompt {stated['id']!r} lacks {' and '.join(lacking)}, which the study needs; "
+            f"the prompt {fixed['id']!r} lacks {' and '.join(lacking)}, which the study needs; "
             f"its strata: {', '.join(strata) or 'none'}.",
         )
-    return Prompt(stated["id"], stated["text"], strata)
+    return Prompt(fixed["id"], fixed["text"], strata)

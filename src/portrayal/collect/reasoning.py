@@ -46,16 +46,16 @@ def without_reasoning(text: str) -> str:
     """
     if not _HINT.search(text):
         return text
-    kept, reasons, at = list[str](), False, 0
+    parts, reasons, start = list[str](), False, 0
     for mark in _MARKS.finditer(text):
         begins = mark["begin"] is not None
         if begins and not reasons:
-            kept.append(text[at : mark.start()])
+            parts.append(text[start : mark.start()])
         if not begins and not reasons:
-            kept.clear()
-        reasons, at = begins, mark.end()
-    if not at:
+            parts.clear()
+        reasons, start = begins, mark.end()
+    if not start:
         return text
     if not reasons:
-        kept.append(text[at:])
-    return "".join(kept).replace("<|return|>", "").strip()
+        parts.append(text[start:])
+    return "".join(parts).replace("<|return|>", "").strip()

@@ -113,8 +113,8 @@ def _of_path(path: Path) -> TextSource:
     if str(path).startswith("hf:"):
         return _of_hub(str(path).removeprefix("hf:").strip("/").removeprefix("datasets/"))
     if path.is_fifo():
-        with path.open("rb") as given:
-            return _copied(given, path.name, path)
+        with path.open("rb") as pipe:
+            return _copied(pipe, path.name, path)
     if path.suffix.casefold() == ".zip" and path.is_file():
         return _unzipped(path)
     is_log = path.suffix.casefold() == LOGS
@@ -133,8 +133,8 @@ def _copied(stream: Any, name: str, path: Path) -> TextSource:
     """What a stream holds, kept in a file of this name as long as the source is there."""
     folder = Path(tempfile.mkdtemp(prefix="portrayal-"))
     try:
-        with (folder / name).open("wb") as kept:
-            shutil.copyfileobj(stream, kept)
+        with (folder / name).open("wb") as copy:
+            shutil.copyfileobj(stream, copy)
         source = replace(_file(folder / name), name=str(path))
     except BaseException:
         shutil.rmtree(folder)
@@ -151,13 +151,13 @@ def _unzipped(path: Path) -> TextSource:
     try:
         with zipfile.ZipFile(path) as packed:
             tables = [
-                each
-                for each in packed.infolist()
-                if Path(each.filename).suffix.casefold() in _KINDS
-                and not each.filename.startswith("__MACOSX/")
+                entry
+                for entry in packed.infolist()
+                if Path(entry.filename).suffix.casefold() in _KINDS
+                and not entry.filename.startswith("__MACOSX/")
             ]
             if len(tables) != 1:
-                names = ", ".join(each.filename for each in tables) or "none"
+                names = ", ".join(entry.filename for entry in tables) or "none"
                 raise DataError(
                     f"{path}: expected one table in the archive, found {len(tables)} ({names}). "
                     "Unpack it, and name one file or a folder of files with the same columns."
@@ -174,9 +174,9 @@ def _unzipped(path: Path) -> TextSource:
 
 def _of_hub(name: str) -> TextSource:
     """A table of a data set of the Hugging Face hub: OWNER/NAME, or OWNER/NAME/FILE."""
-    owner, _, rest = name.partition("/")
-    own, _, file = rest.partition("/")
-    repository = f"{owner}/{own}"
+    owner, _, path_in_hub = name.partition("/")
+    dataset, _, file = path_in_hub.partition("/")
+    repository = f"{owner}/{dataset}"
     if find_spec("huggingface_hub") is None:
         raise MissingExtraError(
             f"hf://{name} is read with huggingface_hub: pip install huggingface_hub. Or download "
@@ -185,21 +185,21 @@ def _of_hub(name: str) -> TextSource:
     hub = import_module("huggingface_hub")
     try:
         if not file:
-            listed = hub.list_repo_files(repository, repo_type="dataset")
-            tables = [each for each in listed if Path(each).suffix.casefold() in _KINDS]
+            names = hub.list_repo_files(repository, repo_type="dataset")
+            tables = [table for table in names if Path(table).suffix.casefold() in _KINDS]
             if len(tables) != 1:
                 raise DataError(
                     f"hf://{repository} has {len(tables)} tables; name one: "
-                    + ", ".join(f"hf://{repository}/{each}" for each in tables[:5])
+                    + ", ".join(f"hf://{repository}/{table}" for table in tables[:5])
                 )
             (file,) = tables
-        kept = hub.hf_hub_download(repository, file, repo_type="dataset")
+        cached = hub.hf_hub_download(repository, file, repo_type="dataset")
     except (OSError, ValueError) as error:
         first = str(error).strip().partition("\n")[0]
         raise DataError(
             f"hf://{name} cannot be fetched ({first}). A name is hf://OWNER/NAME/FILE."
         ) from error
-    return replace(_file(Path(kept)), name=f"hf://{repository}/{file}")
+    return replace(_file(Path(cached)), name=f"hf://{repository}/{file}")
 
 
 LOGS = ".eval"
@@ -259,9 +259,9 @@ def _moment(path: Path) -> tuple[int, int, int] | None:
 
 
 def _folder(path: Path) -> TextSource:
-    about = {each.name for each in path.iterdir()} & {"dataset_info.json", "dataset_dict.json"}
+    about = {entry.name for entry in path.iterdir()} & {"dataset_info.json", "dataset_dict.json"}
     if "dataset_dict.json" in about:
-        splits = ", ".join(sorted(each.name for each in path.iterdir() if each.is_dir()))
+        splits = ", ".join(sorted(entry.name for entry in path.iterdir() if entry.is_dir()))
         raise DataError(f"{path}: a data set of several parts. Name the folder of one: {splits}.")
     kinds = (".arrow",) if about else tuple(sorted(_KINDS - {".txt"}))
     names = sorted(
@@ -301,10 +301,10 @@ def most_unpacked(variable: str = MOST_UNPACKED, usual: str = "1GB") -> int:
     >>> most_unpacked("PORTRAYAL_MOST_ANSWER", "32MB")
     32000000
     """
-    given = os.environ.get(variable, usual)
-    size = re.fullmatch(r"(\d{1,12}) *([KMGT]?)B?", given.strip().upper())
+    size_text = os.environ.get(variable, usual)
+    size = re.fullmatch(r"(\d{1,12}) *([KMGT]?)B?", size_text.strip().upper())
     if size is None:
-        raise OptionError(f"a size is written as 500MB or 8GB; got {given!r}.")
+        raise OptionError(f"a size is written as 500MB or 8GB; got {size_text!r}.")
     return int(size[1]) * int(1000 ** " KMGT".index(size[2] or " "))
 
 
@@ -316,7 +316,7 @@ def _too_large(path: Path) -> DataError:
     )
 
 
-def encoding_of(head: bytes, where: str) -> str:
+def encoding_of(head: bytes, source: str) -> str:
     """Return the encoding of a file of text by its first bytes: UTF-8, or UTF-16 with its mark.
 
     Raises
@@ -329,16 +329,16 @@ def encoding_of(head: bytes, where: str) -> str:
             return encoding
     if b"\0" in head:
         raise DataError(
-            f"{where}: not a text in UTF-8, as it holds NUL bytes: UTF-16 without a byte order "
+            f"{source}: not a text in UTF-8, as it holds NUL bytes: UTF-16 without a byte order "
             "mark, or no text at all. Save it as UTF-8."
         )
     return "utf-8-sig"
 
 
 @contextmanager
-def _opened(path: Path, zipped: bool, own: str = "") -> Iterator[io.TextIOWrapper]:
+def _opened(path: Path, zipped: bool, explicit: str = "") -> Iterator[io.TextIOWrapper]:
     with gzip.open(path) if zipped else path.open("rb") as stream:
-        encoding = own or encoding_of(stream.peek(_PEEK)[:_PEEK], str(path))
+        encoding = explicit or encoding_of(stream.peek(_PEEK)[:_PEEK], str(path))
         with io.TextIOWrapper(stream, encoding=encoding, newline="") as text:
             yield text
 
@@ -348,8 +348,8 @@ def _is_lines(path: Path, zipped: bool) -> bool:
     with suppress(ValueError, RecursionError, *_BROKEN_ZIP):
         lines = (line for line in _lines(path, zipped) if line.strip())
         first = next(lines, "")
-        alone = path.suffix.casefold() == ".json" and next(lines, None) is None
-        return not alone and isinstance(json.loads(first), dict)
+        is_single = path.suffix.casefold() == ".json" and next(lines, None) is None
+        return not is_single and isinstance(json.loads(first), dict)
     return False
 
 
@@ -375,9 +375,9 @@ def _written(path: Path, zipped: bool, separator: str) -> tuple[str, str]:
     first = ""
     with suppress(UnicodeError, *_BROKEN_ZIP):
         first = re.sub(r'"[^"]*"', "", next(_lines(path, zipped, encoding), ""))
-    others = {sign: first.count(sign) for sign in ",;\t" if sign != separator}
-    most = max(others, key=others.__getitem__)
-    if separator not in first and others[most]:
+    counts = {sign: first.count(sign) for sign in ",;\t" if sign != separator}
+    most = max(counts, key=counts.__getitem__)
+    if separator not in first and counts[most]:
         name = {",": "commas", ";": "semicolons", "\t": "tabs"}[most]
         log.info("%s: read with %s between its columns", path, name)
         separator = most
@@ -386,19 +386,19 @@ def _written(path: Path, zipped: bool, separator: str) -> tuple[str, str]:
 
 def _lines(path: Path, zipped: bool, encoding: str = "") -> Iterator[str]:
     """Lines with their ends, none longer than `LONGEST`, and not too many of a packed file."""
-    left = most_unpacked() if zipped else None
+    budget = most_unpacked() if zipped else None
     with _opened(path, zipped, encoding) as stream:
         while line := stream.readline(LONGEST + 1):
             if len(line) > LONGEST:
                 raise DataError(f"{path}: a line has more than {LONGEST:,} characters.")
-            if left is not None:
-                left -= len(line)
-                if left < 0:
+            if budget is not None:
+                budget -= len(line)
+                if budget < 0:
                     raise _too_large(path)
             yield line
 
 
-def header(names: Iterable[str], where: str) -> list[str]:
+def header(names: Iterable[str], source: str) -> list[str]:
     """Return the names of columns, each of which stands once; blank ones name nothing.
 
     Raises
@@ -406,11 +406,11 @@ def header(names: Iterable[str], where: str) -> list[str]:
     DataError
         When one stands twice.
     """
-    kept = list(names)
-    twice = [name for name, n in Counter(kept).items() if n > 1 and name.strip()]
+    columns = list(names)
+    twice = [name for name, n in Counter(columns).items() if n > 1 and name.strip()]
     if twice:
-        raise DataError(f"{where}: the column {twice[0]!r} stands twice. Rename one of the two.")
-    return kept
+        raise DataError(f"{source}: the column {twice[0]!r} stands twice. Rename one of the two.")
+    return columns
 
 
 def _csv(path: Path, zipped: bool, separator: str, encoding: str) -> Iterator[Row]:
@@ -468,16 +468,16 @@ def _parsed(text: str) -> Any:
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object in which no name stands twice; ValueError otherwise."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         name = next(name for name, n in Counter(name for name, _ in pairs).items() if n > 1)
         raise ValueError(f"the name {name!r} stands twice in one object")
-    return found
+    return members
 
 
-def _object(value: Any, where: str) -> Row:
+def _object(value: Any, source: str) -> Row:
     if not isinstance(value, dict):
-        raise DataError(f"{where}: expected a JSON object, found {type(value).__name__}.")
+        raise DataError(f"{source}: expected a JSON object, found {type(value).__name__}.")
     return value
 
 
@@ -491,27 +491,27 @@ def _parquet(path: Path) -> Iterator[Row]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    left = max(most_unpacked(), path.stat().st_size)
+    budget = max(most_unpacked(), path.stat().st_size)
     try:
         about = pq.read_metadata(path)
         header(about.schema.to_arrow_schema().names, str(path))
         groups = (about.row_group(i) for i in range(about.num_row_groups))
         pieces = (group.column(i) for group in groups for i in range(about.num_columns))
         # It says what it unpacks to: at least one byte for every value.
-        if sum(max(each.total_uncompressed_size, each.num_values) for each in pieces) > left:
+        if sum(max(piece.total_uncompressed_size, piece.num_values) for piece in pieces) > budget:
             raise _too_large(path)
         leaves = [about.schema.column(i) for i in range(about.num_columns)]
-        texts = [each.path for each in leaves if each.physical_type == "BYTE_ARRAY"]
+        texts = [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
         with pq.ParquetFile(path, metadata=about, read_dictionary=texts) as file:
             for group in range(about.num_row_groups):
                 table = file.read_row_group(group)  # a dictionary is copied with every batch
-                size = sum(_written_out(part) for each in table.columns for part in each.chunks)
-                left -= size
-                if left < 0:
+                size = sum(_written_out(part) for column in table.columns for part in column.chunks)
+                budget -= size
+                if budget < 0:
                     raise _too_large(path)
                 step = min(4096, max(1, table.num_rows * _AT_ONCE // max(size, 1)))
                 for first in range(0, table.num_rows, step):
-                    part = [_plain(each) for each in table.slice(first, step).columns]
+                    part = [_plain(column) for column in table.slice(first, step).columns]
                     yield from pa.table(part, names=table.column_names).to_pylist()
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         raise DataError(f"{path}: not a readable Parquet file ({error}).") from error
@@ -521,7 +521,7 @@ def _arrow(path: Path) -> Iterator[Row]:
     """Rows of an Arrow or Feather file: of its form with an index, or of a stream of batches."""
     import pyarrow as pa
 
-    left = max(most_unpacked(), path.stat().st_size)
+    budget = max(most_unpacked(), path.stat().st_size)
     try:
         with pa.OSFile(str(path)) as stream:
             indexed = stream.read(6) == b"ARROW1"
@@ -530,8 +530,8 @@ def _arrow(path: Path) -> Iterator[Row]:
             header(reader.schema.names, str(path))
             batches = map(reader.get_batch, range(reader.num_record_batches)) if indexed else reader
             for batch in batches:
-                left -= batch.nbytes
-                if left < 0:
+                budget -= batch.nbytes
+                if budget < 0:
                     raise _too_large(path)
                 yield from batch.to_pylist()
     except (pa.ArrowException, OSError, ValueError) as error:
@@ -565,7 +565,7 @@ def _written_out(column: Any) -> int:
 def _excel(path: Path) -> Iterator[Row]:
     most = most_unpacked()
     with suppress(zipfile.BadZipFile), zipfile.ZipFile(path) as packed:
-        if sum(each.file_size for each in packed.infolist()) > most:
+        if sum(entry.file_size for entry in packed.infolist()) > most:
             raise _too_large(path)
     rows = _cells(path, 4 * most)
     names = header((str(cell).strip() for cell in next(rows, [])), str(path))
@@ -618,8 +618,8 @@ _TYPES: dict[str, Callable[[Any], Any]] = {
 
 def _typed(value: dict[str, Any]) -> Any:
     """A date or time of a sheet, which `sheet.py` wrote as an object with the name of its type."""
-    ((name, said),) = value.items()
-    return _TYPES[name](said)
+    ((name, text),) = value.items()
+    return _TYPES[name](text)
 
 
 def _table(frame: Any) -> TextSource:

@@ -33,14 +33,14 @@ def missing(value: Any) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
-def story(value: Any, where: str, number: int) -> str | None:
+def story(value: Any, source: str, number: int) -> str | None:
     """Return a text that a model wrote, without its reasoning; None where it is missing or NaN.
 
     Parameters
     ----------
     value
         What stands in the cell.
-    where, number
+    source, number
         File and row, for the error.
 
     Raises
@@ -51,20 +51,20 @@ def story(value: Any, where: str, number: int) -> str | None:
     if missing(value):
         return None
     if not isinstance(value, str):
-        raise _refusal(value, where, number)
+        raise _refusal(value, source, number)
     if len(value) > LONGEST:
-        raise DataError(f"{where}: row {number}: a text has more than {LONGEST:,} characters.")
+        raise DataError(f"{source}: row {number}: a text has more than {LONGEST:,} characters.")
     return without_reasoning(whole(value))
 
 
-def label(value: Any, where: str, number: int) -> str | None:
+def label(value: Any, source: str, number: int) -> str | None:
     """Return a name, role or number as text, 1.0 as "1"; None where it is missing, NaN included.
 
     Parameters
     ----------
     value
         What stands in the cell.
-    where, number
+    source, number
         File and row, for the error.
 
     Raises
@@ -77,7 +77,7 @@ def label(value: Any, where: str, number: int) -> str | None:
     if missing(value):
         return None
     if isinstance(value, _MANY):
-        raise _refusal(value, where, number)
+        raise _refusal(value, source, number)
     is_whole = isinstance(value, float) and value.is_integer()
     return whole(str(int(value) if is_whole else value))
 
@@ -95,10 +95,10 @@ def whole(text: str) -> str:
     return text
 
 
-def _refusal(value: Any, where: str, number: int) -> DataError:
+def _refusal(value: Any, source: str, number: int) -> DataError:
     kind = type(value).__name__
     return DataError(
-        f"{where}: row {number} holds no text but a value of type {kind} ({str(value)[:40]!r}). "
+        f"{source}: row {number} holds no text but a value of type {kind} ({str(value)[:40]!r}). "
         "Name the column of texts with --column text=NAME, or write the value as text."
     )
 
@@ -201,10 +201,10 @@ def read_table(
     source = open_source(path)
     called: dict[str, str] = {}
     if columns is not None:
-        found = find_columns(
-            needed, source.columns, columns=columns, needed=needed, where=source.name
+        mapping = find_columns(
+            needed, source.columns, columns=columns, needed=needed, file=source.name
         )
-        called = {column: name for name, column in found.items()}
+        called = {column: name for name, column in mapping.items()}
     elif missing := [name for name in needed if name not in source.columns]:
         raise DataError(
             f"{source.name}: no column {', '.join(missing)}; found {', '.join(source.columns)}. "

@@ -91,15 +91,15 @@ def import_texts(
     """
     check_choice("unknown_prompts", unknown_prompts, UNKNOWN_PROMPTS)
     source = open_source(texts)
-    mapping = map_columns(fields, source.columns, columns=columns, preset=preset, where=source.name)
+    mapping = map_columns(fields, source.columns, columns=columns, preset=preset, file=source.name)
     fields, mapping = _with_columns_by_values(fields, mapping, source)
-    known = [prompt.prompt_id for prompt in prompts] + [*fields.variants]
+    prompt_ids = [prompt.prompt_id for prompt in prompts] + [*fields.variants]
     mark = fingerprint(
         source=source.digest,
         mapping=mapping,
         importer="texts.v3",
         unknown_prompts=unknown_prompts,
-        known=known,
+        known=prompt_ids,
         aliases=dict(aliases or {}),
     )
     stage = run.reference if reference else run.texts
@@ -109,8 +109,8 @@ def import_texts(
         return stage.note()
     step = REFERENCE if reference else TEXTS
     # Of which source the texts are, their note says and the manifest; one may be damaged.
-    held = {stage.note().get("source_digest"), run.manifest.steps().get(step, {}).get("source")}
-    if held - {None} and source.digest not in held and not replace:
+    digests = {stage.note().get("source_digest"), run.manifest.steps().get(step, {}).get("source")}
+    if digests - {None} and source.digest not in digests and not replace:
         raise RunError(
             f"{run.path} already holds other {'reference ' * reference}texts. Give another --out "
             "to keep both, or --replace to empty this run first."
@@ -142,7 +142,7 @@ def _with_columns_by_values(
                 values[name].add(cell.strip())
             if len(values[name]) > MOST_VALUES:
                 del values[name]
-    further = [name for name, held in values.items() if fields.by_values(held)]
+    further = [name for name, cells in values.items() if fields.by_values(cells)]
     return fields.with_strata(*further), {**mapping, **{name: name for name in further}}
 
 
@@ -151,8 +151,8 @@ def _write(
 ) -> dict[str, Any]:
     counts: Counter[str] = Counter()
     number = 0
-    made = reader.read(source.rows())
-    while rows := list(islice(made, shard_rows)):
+    rows_read = reader.read(source.rows())
+    while rows := list(islice(rows_read, shard_rows)):
         path = folder / f"part-{number:05d}.parquet"
         number += 1
         counts.update(row["outcome"] for row in rows)
@@ -191,11 +191,11 @@ class _TextReader:
         fields: TextFields,
         mapping: Mapping[str, str],
         prompts: Sequence[Prompt],
-        where: str,
+        source: str,
         *,
         skip: bool,
     ) -> None:
-        self.fields, self.mapping, self.where, self.skip = fields, mapping, where, skip
+        self.fields, self.mapping, self.where, self.skip = fields, mapping, source, skip
         self.by_id = {prompt.prompt_id: prompt for prompt in prompts}
         self.known = {_plain(prompt.text): prompt for prompt in prompts}
         self.variants = {_plain(words): name for words, name in fields.variants.items()}
@@ -218,8 +218,8 @@ class _TextReader:
         names = ["text_id", "source_id", "prompt_id", "sample", "model", "text", "outcome"]
         types = {"sample": pa.int32()}
         columns = [(n, types.get(n, pa.string())) for n in [*names, *self._labels]]
-        kept = [(KEPT, pa.map_(pa.string(), pa.string()))] if self._kept else []
-        return pa.schema([*columns, *kept])
+        extra = [(KEPT, pa.map_(pa.string(), pa.string()))] if self._kept else []
+        return pa.schema([*columns, *extra])
 
     def read(self, rows: Iterator[Row]) -> Iterator[dict[str, Any]]:
         for number, row in enumerate(rows, 1):
@@ -258,7 +258,7 @@ class _TextReader:
             source_id = label(self._cell(row, "text_id"), self.where, number)
             if source_id is not None:
                 self._ids.append(hash(source_id))
-            made: dict[str, Any] = {
+            record: dict[str, Any] = {
                 "text_id": f"{number - 1:09d}",
                 "source_id": source_id,
                 "prompt_id": prompt.prompt_id,
@@ -269,8 +269,8 @@ class _TextReader:
                 **labels,
             }
             if self._kept:
-                made[KEPT] = [(name, cells[name]) for name in self._kept if cells[name].strip()]
-            yield made
+                record[KEPT] = [(name, cells[name]) for name in self._kept if cells[name].strip()]
+            yield record
 
     def _check_columns(self, row: Row, number: int) -> None:
         """Refuse a row that names a column otherwise, and count one that has no column of texts.
@@ -316,60 +316,60 @@ class _TextReader:
         if key not in self._cache:
             prompt = self._resolve(dict(zip(names, key, strict=True)), number)
             self._cache[key] = prompt
-            held = prompt and self.prompts.setdefault(prompt.prompt_id, prompt)
-            if prompt and held and held.strata != prompt.strata:
+            earlier = prompt and self.prompts.setdefault(prompt.prompt_id, prompt)
+            if prompt and earlier and earlier.strata != prompt.strata:
                 raise DataError(
                     f"{self.where}: row {number}: the prompt {prompt.prompt_id!r} has "
-                    f"{dict(prompt.strata)}, but {dict(held.strata)} in an earlier row. Give "
+                    f"{dict(prompt.strata)}, but {dict(earlier.strata)} in an earlier row. Give "
                     "prompts that differ names that differ."
                 )
         if self._cache[key] is None:
             self.left_out[key[0] or key[1] or ""] += 1
         return self._cache[key]
 
-    def _resolve(self, given: Mapping[str, str | None], number: int) -> Prompt | None:
-        words, text = _plain(given["prompt"] or ""), given["prompt"] or ""
-        if known := self.known.get(words) or self.by_id.get(given["prompt_id"] or ""):
-            return known
+    def _resolve(self, cells: Mapping[str, str | None], number: int) -> Prompt | None:
+        words, text = _plain(cells["prompt"] or ""), cells["prompt"] or ""
+        if prompt := self.known.get(words) or self.by_id.get(cells["prompt_id"] or ""):
+            return prompt
         try:
             strata = {
                 name: value
                 for name in self.fields.strata
-                if (value := self.fields.canonical(name, given[name])) is not None
+                if (value := self.fields.canonical(name, cells[name])) is not None
             }
         except DataError as error:
             raise DataError(f"{self.where}: row {number}: {error}") from None
         missing = self.fields.missing(strata, labelled=bool(self._labels))
-        name = text or given["prompt_id"]
+        name = text or cells["prompt_id"]
         if missing and (variant := self.variants.get(words)):
             return self.by_id[variant]
         if missing and name and self.skip:
             return None
         if missing:
-            found = ", ".join(f"{f}={c!r}" for f, c in self.mapping.items())
-            who = f"the prompt {name[:_SHOWN]!r} (row {number})" if name else f"row {number}"
+            mapping = ", ".join(f"{f}={c!r}" for f, c in self.mapping.items())
+            subject = f"the prompt {name[:_SHOWN]!r} (row {number})" if name else f"row {number}"
             raise DataError(
-                f"{self.where}: {who} lacks {' and '.join(missing)}, and is not one of the "
-                f"study's. Columns in use: {found}. Map a column with --column "
+                f"{self.where}: {subject} lacks {' and '.join(missing)}, and is not one of the "
+                f"study's. Columns in use: {mapping}. Map a column with --column "
                 f"{missing[0]}=NAME, or give the study's prompts in a column prompt."
             )
         digest = hashlib.blake2b(json.dumps([text, strata]).encode(), digest_size=8).hexdigest()
-        return Prompt(given["prompt_id"] or f"prompt-{digest}", text, strata)
+        return Prompt(cells["prompt_id"] or f"prompt-{digest}", text, strata)
 
 
 def _left_out(counts: Counter[str]) -> dict[str, Any]:
     """What a note keeps of prompts that are not the study's; nothing where there are none."""
     if not counts:
         return {}
-    most = sorted(counts.items(), key=lambda each: (-each[1], each[0]))[:_KEPT]
+    most = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:_KEPT]
     return {"n_texts": counts.total(), "n_prompts": len(counts), "prompts": dict(most)}
 
 
 def said_left_out(left_out: Mapping[str, Any]) -> str:
     """Return how many texts of which prompts were left out, the most frequent first."""
-    shown = [f"{words[:_SHOWN]!r} ({n:,})" for words, n in left_out["prompts"].items()][:_LISTED]
-    more = left_out["n_prompts"] - len(shown)
-    names = ", ".join([*shown, *([f"and {more:,} more"] if more else [])])
+    prompts = [f"{words[:_SHOWN]!r} ({n:,})" for words, n in left_out["prompts"].items()][:_LISTED]
+    more = left_out["n_prompts"] - len(prompts)
+    names = ", ".join([*prompts, *([f"and {more:,} more"] if more else [])])
     return f"{left_out['n_texts']:,} texts of {left_out['n_prompts']:,} prompts: {names}"
 
 
@@ -386,13 +386,13 @@ def alike_models(models: Iterable[str]) -> list[tuple[str, str]]:
     >>> alike_models(["Claude", "Claude 2.0", "gpt-4", "gpt-4o", "openai:gpt-4-2024-05-13"])
     [('Claude', 'Claude 2.0'), ('gpt-4', 'openai:gpt-4-2024-05-13')]
     """
-    found = []
+    pairs = []
     for one, other in combinations(sorted(models), 2):
         keys = (_DATED.sub("", _OF_SERVICE.sub("", name.casefold())) for name in (one, other))
         a, b = sorted(("".join(filter(str.isalnum, key)) for key in keys), key=len)
         if a and (a == b or (a.isalpha() and b.startswith(a) and b[len(a) :].isdigit())):
-            found.append((one, other))
-    return found
+            pairs.append((one, other))
+    return pairs
 
 
 def _plain(text: str) -> str:

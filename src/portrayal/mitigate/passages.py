@@ -114,7 +114,7 @@ def read_passages(
         table = open_source(source)
         name, rows = table.name, [*map(dict, table.rows())]
     known = dict.fromkeys(name for row in rows for name in row)
-    field = find_columns(_FIELDS, known, columns=columns, needed=("text",), where=name)
+    field = find_columns(_FIELDS, known, columns=columns, needed=("text",), file=name)
     for column in (*group, *((stratum,) if stratum else ())):
         if column not in known:
             raise DataError(

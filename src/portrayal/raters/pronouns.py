@@ -85,7 +85,7 @@ def read_passages(path: Tabular, columns: Iterable[str] = ()) -> Iterator[Pronou
         source.columns,
         columns=[*known, *columns],
         needed=tuple(_FIELDS),
-        where=source.name,
+        file=source.name,
     )
     for number, row in enumerate(source.rows(), start=1):
         where = f"{source.name}, row {number}"

@@ -124,7 +124,7 @@ def read_labelled(path: Tabular, columns: Iterable[str] = ()) -> LabelledSentenc
         columns=columns,
         needed=needed,
         aliases={"text": ("sentence",)},
-        where=source.name,
+        file=source.name,
     )
     sentences, labels = [], []
     left_out = 0

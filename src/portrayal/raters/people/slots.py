@@ -56,7 +56,7 @@ def read_gold(path: Tabular, columns: Iterable[str] = ()) -> Iterator[dict[str, 
     wanted = (*needed[:2], *labels, "object_role", "text_id", "prompt_id", "prompt", *ATTRIBUTES)
     aliases = {name: (name.removeprefix("gold_"),) for name in labels}
     mapping = find_columns(
-        wanted, source.columns, columns=columns, needed=needed, aliases=aliases, where=source.name
+        wanted, source.columns, columns=columns, needed=needed, aliases=aliases, file=source.name
     )
     if not mapping.keys() & {"gold_subject_gender", "gold_subject_references"}:
         raise DataError(

@@ -140,7 +140,7 @@ def _headlines(headlines: Any, columns: Mapping[str, str]) -> Iterator[dict[str,
         columns=columns,
         needed=("headline",),
         aliases=_COLUMNS,
-        where=source.name,
+        file=source.name,
     )
     seen: set[str] = set()
     for number, row in enumerate(source.rows(), 1):

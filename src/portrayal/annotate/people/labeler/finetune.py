@@ -85,7 +85,7 @@ def export_finetune(
     chats: dict[str, list[str]] = {}
     source = open_source(gold)
     mapping = find_columns(
-        (*_NEEDED, *_OPTIONAL), source.columns, columns=columns, needed=_NEEDED, where=str(gold)
+        (*_NEEDED, *_OPTIONAL), source.columns, columns=columns, needed=_NEEDED, file=str(gold)
     )
     for raw in source.rows():
         row = {name: raw.get(column) for name, column in mapping.items()}
