@@ -83,7 +83,7 @@ class Ratings:
 
     def only(self, rows: BoolArray) -> "Ratings":
         """Return the ratings of the texts that `rows`, shape (n_items,), marks."""
-        items = tuple(name for name, kept in zip(self.items, rows, strict=True) if kept)
+        items = tuple(name for name, keeps in zip(self.items, rows, strict=True) if keeps)
         return Ratings(self.question, self.raters, items, self.n_categories, self.values[rows])
 
     def tables(self) -> FloatArray:
@@ -142,14 +142,14 @@ class Resampling:
 
         `width` is how many numbers each draw is spread to, where these are more than the clusters.
         """
-        wanted = self.draws if draws is None else draws
+        n_draws = self.draws if draws is None else draws
         rows = max(1, _BLOCK // max(n_clusters, width, 1))
-        drawn, rng = None, np.random.default_rng(self.seed)
+        cached, rng = None, np.random.default_rng(self.seed)
         if n_clusters * self.draws <= _KEPT:
-            drawn = _kept(n_clusters, self.draws, self.seed)[:wanted]
-        for start in range(0, wanted, rows):
-            n = min(rows, wanted - start)
-            part = cluster_weights(n_clusters, n, rng) if drawn is None else drawn[start:][:n]
+            cached = _kept(n_clusters, self.draws, self.seed)[:n_draws]
+        for start in range(0, n_draws, rows):
+            n = min(rows, n_draws - start)
+            part = cluster_weights(n_clusters, n, rng) if cached is None else cached[start:][:n]
             yield part.astype(np.float64)
 
     def bounds(self, replicates: FloatArray, clusters: IntArray) -> tuple[FloatArray, FloatArray]:
@@ -160,8 +160,8 @@ class Resampling:
         """
         low, high = np.full(len(clusters), np.nan), np.full(len(clusters), np.nan)
         for size in np.unique(clusters[clusters > 1]):
-            at = clusters == size
-            low[at], high[at] = expanded_percentile(replicates[:, at], self.level, int(size))
+            same = clusters == size
+            low[same], high[same] = expanded_percentile(replicates[:, same], self.level, int(size))
         return low, high
 
     def interval(
@@ -203,8 +203,8 @@ class Resampling:
             method = f"bootstrap by {unit}"
             return value, Interval(low, high, self.level, method, n_clusters, self.seed), ""
         if chance is not None and observed < 1:
-            why = "one rater gives the same answer throughout, so that kappa cannot differ"
-            return value, None, why
+            reason = "one rater gives the same answer throughout, so that kappa cannot differ"
+            return value, None, reason
         n = min(n_cases, n_clusters)  # texts of one prompt are one observation
         low, high = (float(x) for x in wilson(float(observed) * n, n, self.level))
         if chance is not None:
@@ -217,8 +217,8 @@ def _kept(n_clusters: int, draws: int, seed: int) -> npt.NDArray[np.uint16]:
     """All weights of a resampling; a cluster is never drawn more often than 16 bits can count."""
     rng, rows = np.random.default_rng(seed), max(1, _BLOCK // n_clusters)
     parts = [min(rows, draws - start) for start in range(0, draws, rows)]
-    drawn = (cluster_weights(n_clusters, n, rng).astype(np.uint16) for n in parts)
-    return np.concatenate(list(drawn))
+    weights = (cluster_weights(n_clusters, n, rng).astype(np.uint16) for n in parts)
+    return np.concatenate(list(weights))
 
 
 def _value(observed: FloatArray, chance: FloatArray | None) -> FloatArray:
@@ -257,7 +257,7 @@ class Coefficient:
 
 
 def coefficient(
-    question: str, statistic: str, questions: Sequence[Ratings], how: Resampling
+    question: str, statistic: str, questions: Sequence[Ratings], resampling: Resampling
 ) -> Coefficient:
     """Return how far raters agree on a question, or on several taken together.
 
@@ -271,20 +271,20 @@ def coefficient(
         One of `STATISTICS`.
     questions
         Ratings of one question or more, by the same raters of the same texts.
-    how
+    resampling
         Of the interval.
     """
     raters = questions[0].raters
     fewest = len(raters) if statistic in ("cohens_kappa", "fleiss_kappa") else 2
     comparable = [(one.values >= 0).sum(1) >= fewest for one in questions]
-    known = np.any(comparable, axis=0)
-    if not known.any():
-        why = "no text was coded by two of these raters"
+    usable = np.any(comparable, axis=0)
+    if not usable.any():
+        reason = "no text was coded by two of these raters"
         if statistic == "fleiss_kappa" and fewest > 2:
-            why = f"no text was coded by all {fewest} raters; alpha takes what is missing"
-        return Coefficient(question, statistic, raters, None, why, 0)
+            reason = f"no text was coded by all {fewest} raters; alpha takes what is missing"
+        return Coefficient(question, statistic, raters, None, reason, 0)
     answered = zip(questions, comparable, strict=True)
-    prepared = [_parts(statistic, one.only(known)) for one, rows in answered if rows.any()]
+    prepared = [_parts(statistic, one.only(usable)) for one, rows in answered if rows.any()]
 
     def of_weights(weights: FloatArray) -> Parts:
         pairs = [of_question(weights) for of_question in prepared]
@@ -292,16 +292,16 @@ def coefficient(
         observed = np.mean([observed for observed, _ in pairs], axis=0)
         return observed, np.mean(chances, axis=0) if chances else None
 
-    n_items = n_cases = int(known.sum())
+    n_items = n_cases = int(usable.sum())
     if statistic == "positive_agreement":
-        n_cases = int((known & (questions[0].values == YES).any(1)).sum())
-    items = questions[0].only(known).items
-    value, bounds, no_interval = how.interval(of_weights, items, n_cases)
+        n_cases = int((usable & (questions[0].values == YES).any(1)).sum())
+    items = questions[0].only(usable).items
+    value, bounds, no_interval = resampling.interval(of_weights, items, n_cases)
     if math.isnan(value):
-        why = "all answers are the same, so that chance alone explains all agreement"
+        reason = "all answers are the same, so that chance alone explains all agreement"
         if statistic == "positive_agreement":
-            why = "no one gives this code"
-        return Coefficient(question, statistic, raters, None, why, n_items)
+            reason = "no one gives this code"
+        return Coefficient(question, statistic, raters, None, reason, n_items)
     return Coefficient(question, statistic, raters, value, None, n_items, bounds, no_interval)
 
 
@@ -385,7 +385,7 @@ def agreement(
     OptionError
         For a level, number of draws or seed that cannot be used.
     """
-    how = Resampling(level, draws, seed, labels.prompts)
+    resampling = Resampling(level, draws, seed, labels.prompts)
     people, models, settled = labels.of("human"), labels.of("llm"), consensus(labels)
     raters, names = people.raters, labels.codes
     questions = ratings_of(people, raters)
@@ -393,7 +393,7 @@ def agreement(
         questions[WHOLE_SET] = whole_sets([questions[key] for key in names])
     of_two = ("percent_agreement", "positive_agreement", "cohens_kappa")
     kappas = ("fleiss_kappa",) if len(raters) > 2 else ("cohens_kappa", "fleiss_kappa")
-    done = {rater: sum(one.rater == rater for one in people.done) for rater in raters}
+    texts_coded = {rater: sum(one.rater == rater for one in people.done) for rater in raters}
     pairs = combinations(raters, 2) if len(raters) > 2 else ()
     against = []
     for model in models.raters:
@@ -406,17 +406,19 @@ def agreement(
             for key, value in settled[name].codes.items()
         ]
         both = replace(labels, rows=tuple(rows), fields=())
-        compared = _compared(ratings_of(both, (PEOPLE, model)), (PEOPLE, model), of_two, names, how)
+        compared = _compared(
+            ratings_of(both, (PEOPLE, model)), (PEOPLE, model), of_two, names, resampling
+        )
         n_done = {PEOPLE: len(settled), model: len(of_model)}
         n_open = sum(len(settled[name].open) for name in texts)
         against.append(replace(compared, n_done=n_done, left_open=n_open))
     pooled = (*of_two[:2], *kappas, "krippendorff_alpha")
     return LabelAgreement(
-        replace(_compared(questions, raters, pooled, names, how), n_done=done),
+        replace(_compared(questions, raters, pooled, names, resampling), n_done=texts_coded),
         tuple(
             replace(
-                _compared(questions, pair, of_two, names, how),
-                n_done={rater: done[rater] for rater in pair},
+                _compared(questions, pair, of_two, names, resampling),
+                n_done={rater: texts_coded[rater] for rater in pair},
             )
             for pair in pairs
         ),
@@ -429,23 +431,23 @@ def _compared(
     raters: tuple[str, ...],
     statistics: Sequence[str],
     names: Mapping[str, str],
-    how: Resampling,
+    resampling: Resampling,
 ) -> Agreement:
     """Each question, then all codes together, then whole sets, by each statistic."""
     if len(raters) < 2:
         return Agreement(raters, {}, ())
-    chosen = {key: one.between(*raters) for key, one in questions.items()}
-    codes = [chosen[key] for key in names]
-    groups = {key: [one] for key, one in chosen.items() if key != WHOLE_SET}
+    chosen_ratings = {key: one.between(*raters) for key, one in questions.items()}
+    codes = [chosen_ratings[key] for key in names]
+    groups = {key: [one] for key, one in chosen_ratings.items() if key != WHOLE_SET}
     groups |= {ALL_CODES: codes} if len(codes) > 1 else {}
-    groups |= {WHOLE_SET: [chosen[WHOLE_SET]]} if WHOLE_SET in chosen else {}
-    made = tuple(
-        coefficient(question, statistic, of_question, how)
+    groups |= {WHOLE_SET: [chosen_ratings[WHOLE_SET]]} if WHOLE_SET in chosen_ratings else {}
+    coefficients = tuple(
+        coefficient(question, statistic, of_question, resampling)
         for question, of_question in groups.items()
         for statistic in statistics
         if statistic != "positive_agreement" or question in names
     )
-    return Agreement(raters, {}, made, tuple(paradoxes(codes, names)))
+    return Agreement(raters, {}, coefficients, tuple(paradoxes(codes, names)))
 
 
 def ratings_of(labels: Labels, raters: tuple[str, ...]) -> dict[str, Ratings]:
@@ -455,13 +457,13 @@ def ratings_of(labels: Labels, raters: tuple[str, ...]) -> dict[str, Ratings]:
     """
     units = dict.fromkeys((one.text_id, one.unit) for one in labels.rows)
     row, column = ({name: i for i, name in enumerate(names)} for names in (units, raters))
-    given: dict[str, dict[tuple[int, int], str]]
-    given = {key: {} for key in (*labels.codes, *labels.fields)}
+    answers_by_key: dict[str, dict[tuple[int, int], str]]
+    answers_by_key = {key: {} for key in (*labels.codes, *labels.fields)}
     for one in labels.rows:
         value = " ".join(one.value.split()).casefold()
-        given[one.code][row[one.text_id, one.unit], column[one.rater]] = value
+        answers_by_key[one.code][row[one.text_id, one.unit], column[one.rater]] = value
     questions = {}
-    for key, cells in given.items():
+    for key, cells in answers_by_key.items():
         answers = ("0", "1") if key in labels.codes else sorted(set(cells.values()))
         number = {answer: i for i, answer in enumerate(answers)}
         values = np.full((len(row), len(raters)), MISSING, dtype=np.int64)

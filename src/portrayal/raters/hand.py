@@ -56,9 +56,9 @@ class HandTable:
     def note(self, field: str) -> str:
         """Return who labelled how much, for instruments and reports."""
         n, raters = len(self.labels[field]), len(self.raters[field])
-        who = f"{raters} raters" if raters > 1 else "one rater, whose errors nobody can see"
+        people = f"{raters} raters" if raters > 1 else "one rater, whose errors nobody can see"
         open_ = self.unsettled.get(field, 0)
-        return f"{n} labels by {who}" + (f"; {open_} left open by the raters" if open_ else "")
+        return f"{n} labels by {people}" + (f"; {open_} left open by the raters" if open_ else "")
 
 
 def read_hand_labels(path: Tabular, fields: Iterable[str]) -> HandTable:
@@ -77,22 +77,22 @@ def read_hand_labels(path: Tabular, fields: Iterable[str]) -> HandTable:
         When a column is missing, a field is none of `fields`, one rater says two things of one
         unit, or a chance is no probability; names the row.
     """
-    source, known = open_source(path), tuple(fields)
+    source, valid = open_source(path), tuple(fields)
     column = next((name for name in LABEL if name in source.columns), LABEL[0])
-    where: dict[tuple[str, str, str], dict[str, str]] = {}
+    votes: dict[tuple[str, str, str], dict[str, str]] = {}
     chances: dict[str, dict[tuple[str, str], float]] = {}
     for number, row in enumerate(read_table(path, [*NEEDED, column], "Name them so."), 2):
-        at, field, label = f"{source.name}: row {number}", row["field"], row[column].strip()
+        line, field, label = f"{source.name}: row {number}", row["field"], row[column].strip()
         if not label:
             continue
-        if field not in known:
-            measured = f"this audit can correct {', '.join(known)}" if known else "name a --factor"
-            raise DataError(f"{at}: the field {field!r} is of nothing measured here; {measured}.")
-        given = where.setdefault((field, row["text_id"], row.get("unit", "")), {})
-        if given.setdefault(row["rater"], label) != label:
+        if field not in valid:
+            measured = f"this audit can correct {', '.join(valid)}" if valid else "name a --factor"
+            raise DataError(f"{line}: the field {field!r} is of nothing measured here; {measured}.")
+        votes_of_unit = votes.setdefault((field, row["text_id"], row.get("unit", "")), {})
+        if votes_of_unit.setdefault(row["rater"], label) != label:
             raise DataError(
-                f"{at}: {row['rater']!r} says {label!r} of {row['text_id']!r} here and "
-                f"{given[row['rater']]!r} above; keep one of both."
+                f"{line}: {row['rater']!r} says {label!r} of {row['text_id']!r} here and "
+                f"{votes_of_unit[row['rater']]!r} above; keep one of both."
             )
         if cell := row.get("chance", "").strip():
             try:
@@ -100,11 +100,11 @@ def read_hand_labels(path: Tabular, fields: Iterable[str]) -> HandTable:
             except ValueError:
                 chance = math.nan
             if not 0 < chance <= 1:
-                raise DataError(f"{at}: chance must be above 0 and at most 1; got {cell!r}.")
+                raise DataError(f"{line}: chance must be above 0 and at most 1; got {cell!r}.")
             chances.setdefault(field, {})[row["text_id"], row.get("unit", "")] = chance
-    if not where:
+    if not votes:
         raise DataError(f"{source.name}: no row has a label, so there is nothing to correct by.")
-    if bare := [each for each in where if each[0] in chances and each[1:] not in chances[each[0]]]:
+    if bare := [key for key in votes if key[0] in chances and key[1:] not in chances[key[0]]]:
         raise DataError(
             f"{source.name}: {min(bare)[1]!r} has no chance, others have; give all texts the "
             "probability with which each was drawn, or none."
@@ -112,9 +112,9 @@ def read_hand_labels(path: Tabular, fields: Iterable[str]) -> HandTable:
     labels: dict[str, dict[tuple[str, str], str]] = {}
     raters: dict[str, set[str]] = {}
     unsettled: dict[str, int] = {}
-    for (field, text_id, unit), given in where.items():
-        raters.setdefault(field, set()).update(given)
-        settled = majority(given.values())
+    for (field, text_id, unit), votes_of_unit in votes.items():
+        raters.setdefault(field, set()).update(votes_of_unit)
+        settled = majority(votes_of_unit.values())
         if settled is None:
             unsettled[field] = unsettled.get(field, 0) + 1
         else:
@@ -126,15 +126,15 @@ def read_hand_labels(path: Tabular, fields: Iterable[str]) -> HandTable:
 def table_labels(paths: Sequence[str | Path]) -> Labels:
     """Return what sheets or tables of labels by hand say, for the agreement of their raters."""
     rows: dict[tuple[str, str, str], Label] = {}
-    done: dict[tuple[str, str], Label] = {}
+    texts_coded: dict[tuple[str, str], Label] = {}
     for path in paths:
         for row in read_table(path, [*NEEDED, LABEL[0]], "Name them so."):
             text = "#".join(filter(None, (row["text_id"], row.get("unit", ""))))
             if label := row[LABEL[0]].strip().casefold():
                 one = Label(row["rater"], text, row["field"], label)
                 rows[one.rater, text, one.code] = one
-    done = {
+    texts_coded = {
         (one.rater, one.text_id): Label(one.rater, one.text_id, "", "1") for one in rows.values()
     }
     fields = tuple(dict.fromkeys(one.code for one in rows.values()))
-    return Labels(tuple(rows.values()), tuple(done.values()), fields=fields)
+    return Labels(tuple(rows.values()), tuple(texts_coded.values()), fields=fields)

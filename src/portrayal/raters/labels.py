@@ -84,10 +84,10 @@ class Labels:
 
     def of(self, *kinds: str) -> "Labels":
         """Return the labels of raters of these kinds alone."""
-        rows, done = (
+        rows, texts_coded = (
             tuple(one for one in part if one.kind in kinds) for part in (self.rows, self.done)
         )
-        return replace(self, rows=rows, done=done)
+        return replace(self, rows=rows, done=texts_coded)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +122,8 @@ def consensus(labels: Labels) -> dict[str, Consensus]:
     """
     votes: dict[tuple[str, str], list[bool]] = {}
     last: dict[str, tuple[str, str]] = {}
-    for done in labels.of("adjudicated").done:
-        last[done.text_id] = max(last.get(done.text_id, ("", "")), (done.at, done.rater))
+    for entry in labels.of("adjudicated").done:
+        last[entry.text_id] = max(last.get(entry.text_id, ("", "")), (entry.at, entry.rater))
     for one in labels.rows:
         # A text that someone adjudicated has one vote, that of the last adjudicator.
         by_people = one.kind == "human" and one.text_id not in last

@@ -79,27 +79,27 @@ def read_passages(path: Tabular, columns: Iterable[str] = ()) -> Iterator[Pronou
         its offset, or a label is neither TRUE nor FALSE.
     """
     source = open_source(path)
-    known = [f"{field}={name}" for field, name in _FIELDS.items() if name in source.columns]
+    gap_columns = [f"{field}={name}" for field, name in _FIELDS.items() if name in source.columns]
     mapping = find_columns(
         tuple(_FIELDS),
         source.columns,
-        columns=[*known, *columns],
+        columns=[*gap_columns, *columns],
         needed=tuple(_FIELDS),
         file=source.name,
     )
     for number, row in enumerate(source.rows(), start=1):
-        where = f"{source.name}, row {number}"
-        found = {field: row.get(column) for field, column in mapping.items()}
-        text = str(found["text"] or "")
-        spans = {each: _span(found, each, text, where) for each in ("pronoun", "a", "b")}
-        word = str(found["pronoun"]).casefold()
+        place = f"{source.name}, row {number}"
+        cells = {field: row.get(column) for field, column in mapping.items()}
+        text = str(cells["text"] or "")
+        spans = {field: _span(cells, field, text, place) for field in ("pronoun", "a", "b")}
+        word = str(cells["pronoun"]).casefold()
         if word not in PRONOUNS:
-            raise DataError(f"{where}: expected a form of she or he as the pronoun; got {word!r}.")
-        labels = [_LABELS.get(str(found[f"{each}_coref"]).strip().casefold()) for each in "ab"]
+            raise DataError(f"{place}: expected a form of she or he as the pronoun; got {word!r}.")
+        labels = [_LABELS.get(str(cells[f"{letter}_coref"]).strip().casefold()) for letter in "ab"]
         if labels[0] is None or labels[1] is None:
             raise DataError(
-                f"{where}: expected TRUE or FALSE in A-coref and B-coref; got "
-                f"{found['a_coref']!r} and {found['b_coref']!r}."
+                f"{place}: expected TRUE or FALSE in A-coref and B-coref; got "
+                f"{cells['a_coref']!r} and {cells['b_coref']!r}."
             )
         yield PronounPassage(
             text,
@@ -110,18 +110,18 @@ def read_passages(path: Tabular, columns: Iterable[str] = ()) -> Iterator[Pronou
         )
 
 
-def _span(found: Mapping[str, Any], field: str, text: str, where: str) -> tuple[int, int]:
+def _span(cells: Mapping[str, Any], field: str, text: str, place: str) -> tuple[int, int]:
     """Offsets of a pronoun or name, which must stand there."""
-    word, given = str(found[field] or ""), found[f"{field}_offset"]
+    word, offset = str(cells[field] or ""), cells[f"{field}_offset"]
     try:
-        start = int(given)
+        start = int(offset)
     except (TypeError, ValueError):
         start = -1
     if start < 0 or not word or text[start : start + len(word)] != word:
-        there = text[start : start + len(word)] if start >= 0 else ""
+        text_at_offset = text[start : start + len(word)] if start >= 0 else ""
         raise DataError(
-            f"{where}: expected {word!r} at {_FIELDS[f'{field}_offset']} {given!r} of the text; "
-            f"got {there!r}. Offsets count characters from 0."
+            f"{place}: expected {word!r} at {_FIELDS[f'{field}_offset']} {offset!r} of the text; "
+            f"got {text_at_offset!r}. Offsets count characters from 0."
         )
     return start, start + len(word)
 
@@ -146,12 +146,12 @@ class PronounScore:
 
     def as_json(self) -> dict[str, Any]:
         """Plain values."""
-        shown = {name: rate.as_json() for name, rate in self.rates.items()}
+        overall = {name: rate.as_json() for name, rate in self.rates.items()}
         by = {
             gender: {name: rate.as_json() for name, rate in rates.items()}
             for gender, rates in self.by.items()
         }
-        return {**shown, "by": {"gender": by}, "bias": self.bias.as_json()}
+        return {**overall, "by": {"gender": by}, "bias": self.bias.as_json()}
 
 
 def score_pronouns(
@@ -183,7 +183,7 @@ def score_pronouns(
     rows, genders = [], []
     for passage in passages:
         pairs = list(zip(_said(passage, refer, names_given), passage.labels, strict=True))
-        rows.append([pairs.count(each) for each in _COUNTED])
+        rows.append([pairs.count(outcome) for outcome in _COUNTED])
         genders.append(passage.gender)
     counts = np.array(rows, dtype=np.float64).reshape(-1, 3)
     weights = cluster_weights(len(counts), draws, np.random.default_rng(seed))
@@ -191,21 +191,21 @@ def score_pronouns(
     tail = 50 * (1 - level)
 
     def rate(parts: tuple[FloatArray, FloatArray], n: int) -> ScoreRate:
-        value, drawn = float(parts[0][0]), parts[1]
-        known = drawn[~np.isnan(drawn)]
-        if np.isnan(value) or not len(known):
+        value, replicates = float(parts[0][0]), parts[1]
+        defined = replicates[~np.isnan(replicates)]
+        if np.isnan(value) or not len(defined):
             return ScoreRate(None, None, None, n, "no name is labelled, or said to be meant")
-        low, high = np.percentile(known, [tail, 100 - tail])
+        low, high = np.percentile(defined, [tail, 100 - tail])
         return ScoreRate(value, float(low), float(high), n)
 
-    def rates(own: FloatArray) -> dict[str, tuple[FloatArray, FloatArray]]:
-        once = (own * counts.T).sum(1)[:, np.newaxis]
-        many = ((weights * own) @ counts).T
+    def rates(is_member: FloatArray) -> dict[str, tuple[FloatArray, FloatArray]]:
+        once = (is_member * counts.T).sum(1)[:, np.newaxis]
+        many = ((weights * is_member) @ counts).T
         return {
             name: (_ratio(name, once), _ratio(name, many)) for name in ("f1", "precision", "recall")
         }
 
-    whole = rates(np.ones(len(counts)))
+    overall = rates(np.ones(len(counts)))
     of_gender = {gender: rates((of == gender).astype(np.float64)) for gender in np.unique(of)}
     n_of = {gender: int((of == gender).sum()) for gender in of_gender}
     bias = ScoreRate(None, None, None, len(counts), "pronouns tell one gender alone")
@@ -214,10 +214,10 @@ def score_pronouns(
             sides = of_gender[FEMININE]["f1"], of_gender[MASCULINE]["f1"]
             bias = rate((sides[0][0] / sides[1][0], sides[0][1] / sides[1][1]), len(counts))
     return PronounScore(
-        {name: rate(parts, len(counts)) for name, parts in whole.items()},
+        {name: rate(parts, len(counts)) for name, parts in overall.items()},
         {
-            str(gender): {name: rate(parts, n_of[gender]) for name, parts in own.items()}
-            for gender, own in of_gender.items()
+            str(gender): {name: rate(parts, n_of[gender]) for name, parts in ratios.items()}
+            for gender, ratios in of_gender.items()
         },
         bias,
     )

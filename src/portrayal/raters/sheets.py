@@ -17,10 +17,10 @@ def check_new(*paths: Path) -> None:
             raise OptionError(f"{path} is there already and may hold labels; give another --out.")
 
 
-def check_several(sheets: Sequence[str | Path], what: str) -> None:
+def check_several(sheets: Sequence[str | Path], need: str) -> None:
     """Raise DataError with fewer than two sheets, and OptionError where one is given twice."""
     if len(sheets) < 2:
-        raise DataError(f"{what} two sheets or more; got {len(sheets)}.")
+        raise DataError(f"{need} two sheets or more; got {len(sheets)}.")
     check_different_files(sheets)
 
 

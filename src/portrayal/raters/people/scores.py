@@ -60,7 +60,7 @@ def cluster_sums(cluster: IntArray, n_clusters: int, values: FloatArray) -> Floa
 
 
 def rates(
-    numerator: FloatArray, denominator: FloatArray, how: Resampling, reasons: list[str]
+    numerator: FloatArray, denominator: FloatArray, resampling: Resampling, reasons: list[str]
 ) -> list[ScoreRate]:
     """Return the rate of each column of sums per cluster, shapes (n_clusters, k).
 
@@ -70,11 +70,11 @@ def rates(
     """
     value = divide(numerator.sum(0), denominator.sum(0))
     clusters = (denominator > 0).sum(0)
-    parts = [divide(w @ numerator, w @ denominator) for w in how.weights(len(numerator))]
-    low, high = how.bounds(np.concatenate(parts), clusters)
+    parts = [divide(w @ numerator, w @ denominator) for w in resampling.weights(len(numerator))]
+    low, high = resampling.bounds(np.concatenate(parts), clusters)
     flat = ~(high - low > 1e-9) & (clusters > 1) & ~np.isnan(value)
     share = np.clip(np.where(flat, value, 0.0), 0.0, 1.0)
-    wide_low, wide_high = wilson(share * clusters, clusters, how.level)
+    wide_low, wide_high = wilson(share * clusters, clusters, resampling.level)
     low, high = np.where(flat, wide_low, low), np.where(flat, wide_high, high)
     return [
         ScoreRate(known(v), known(a), known(b), float(n), reason if np.isnan(v) else None)
@@ -140,12 +140,12 @@ def race_shares(slots: SlotArrays, table: str) -> FloatArray:
     if names:
         likelihoods = race_likelihoods(names, name_table(table), mena_nhpi_table())
         code = {name: i for i, name in enumerate(names)}
-        named = np.flatnonzero(slots.has_gold_name)
-        shares[named] = likelihoods[[code[slots.gold_name[i] or ""] for i in named.tolist()]]
+        rows = np.flatnonzero(slots.has_gold_name)
+        shares[rows] = likelihoods[[code[slots.gold_name[i] or ""] for i in rows.tolist()]]
     return shares
 
 
-def race_gap(slots: SlotArrays, shares: FloatArray, how: Resampling) -> RaceGap:
+def race_gap(slots: SlotArrays, shares: FloatArray, resampling: Resampling) -> RaceGap:
     """Return how far gender errors lie apart between races of names; `shares` by `race_shares`."""
     weights = np.nan_to_num(shares)
     enough = weights.sum(0) >= FEWEST if len(slots) else np.zeros(len(RACES), dtype=bool)
@@ -164,21 +164,21 @@ def race_gap(slots: SlotArrays, shares: FloatArray, how: Resampling) -> RaceGap:
         return RaceGap(None, None, None, None, highest, lowest, by_race, left_out, reason)
     part = cluster_sums(slots.cluster, slots.n_clusters, weights * wrong)
     pooled = cluster_sums(slots.cluster, slots.n_clusters, weights)
-    blocks = [divide(w @ part, w @ pooled) for w in how.weights(slots.n_clusters)]
-    draws = np.concatenate([divide(each.max(-1), each.min(-1)) for each in blocks])
-    low, high = how.bounds(draws[:, np.newaxis], np.array([int((pooled.sum(1) > 0).sum())]))
+    blocks = [divide(w @ part, w @ pooled) for w in resampling.weights(slots.n_clusters)]
+    draws = np.concatenate([divide(block.max(-1), block.min(-1)) for block in blocks])
+    low, high = resampling.bounds(draws[:, np.newaxis], np.array([int((pooled.sum(1) > 0).sum())]))
     if not high[0] - low[0] > 1e-9:
         low[0] = high[0] = np.nan
     # By chance: the names that are matched are exchanged among their slots.
-    rng, named = np.random.default_rng(how.seed), weights.sum(1) > 0
-    weights, wrong = weights[named], wrong[named, 0]
+    rng, has_share = np.random.default_rng(resampling.seed), weights.sum(1) > 0
+    weights, wrong = weights[has_share], wrong[has_share, 0]
     null = (rng.permutation(wrong) @ weights / weights.sum(0) for _ in range(SHUFFLES))
-    gaps = [float(divide(each.max(), each.min())) for each in null]
+    gaps = [float(divide(shares_wrong.max(), shares_wrong.min())) for shares_wrong in null]
     return RaceGap(
         value=float(divide(errors.max(), errors.min())),
         low=known(low[0]),
         high=known(high[0]),
-        by_chance=float(np.quantile(gaps, (1 + how.level) / 2)),
+        by_chance=float(np.quantile(gaps, (1 + resampling.level) / 2)),
         highest=highest,
         lowest=lowest,
         errors=by_race,
@@ -243,7 +243,7 @@ class Selective:
         }
 
 
-def selective(slots: SlotArrays, how: Resampling) -> dict[str, Selective]:
+def selective(slots: SlotArrays, resampling: Resampling) -> dict[str, Selective]:
     """Return "name", "gender" and "joint", each by its own confidence."""
     parts = {
         "name": (slots.same_name, slots.name_confidence),
@@ -251,30 +251,33 @@ def selective(slots: SlotArrays, how: Resampling) -> dict[str, Selective]:
         "joint": (slots.same_name & slots.same_gender, slots.confidence),
     }
     return {
-        name: _selective(slots, right.astype(np.float64), confidence, how)
+        name: _selective(slots, right.astype(np.float64), confidence, resampling)
         for name, (right, confidence) in parts.items()
     }
 
 
 def _selective(
-    slots: SlotArrays, right: FloatArray, confidence: FloatArray, how: Resampling
+    slots: SlotArrays, right: FloatArray, confidence: FloatArray, resampling: Resampling
 ) -> Selective:
     if not len(slots):
         nothing = ScoreRate(None, None, None, 0.0, "no story is labelled")
         return Selective(dict.fromkeys(COVERAGES, nothing), nothing, (), None)
     weights = np.stack([kept(confidence, c) for c in COVERAGES], axis=1)
-    at = _rates(slots, weights, right, how)
+    points = _rates(slots, weights, right, resampling)
     edges = np.linspace(0.0, 1.0, BINS + 1)
     place = np.clip(np.digitize(confidence, edges) - 1, 0, BINS - 1)
     filled = [b for b in range(BINS) if (place == b).any()]
     inside = np.stack([place == b for b in filled], axis=1).astype(np.float64)
     bins = tuple(
         Bin(float(edges[b]), float(edges[b + 1]), float(confidence[place == b].mean()), rate)
-        for b, rate in zip(filled, _rates(slots, inside, right, how), strict=True)
+        for b, rate in zip(filled, _rates(slots, inside, right, resampling), strict=True)
     )
     error = sum(b.right.n * abs((b.right.value or 0.0) - b.confidence) for b in bins) / len(slots)
     return Selective(
-        dict(zip(COVERAGES, at, strict=True)), _area(slots, right, confidence, how), bins, error
+        dict(zip(COVERAGES, points, strict=True)),
+        _area(slots, right, confidence, resampling),
+        bins,
+        error,
     )
 
 
@@ -283,23 +286,23 @@ def kept(confidence: FloatArray, coverage: float) -> FloatArray:
 
     Slots tied at the boundary get the same fraction.
     """
-    wanted = coverage * len(confidence)
-    threshold = np.sort(confidence)[::-1][max(int(np.ceil(wanted - 1e-9)) - 1, 0)]
+    n_kept = coverage * len(confidence)
+    threshold = np.sort(confidence)[::-1][max(int(np.ceil(n_kept - 1e-9)) - 1, 0)]
     above, tied = confidence > threshold, confidence == threshold
-    part = (wanted - above.sum()) / tied.sum()
+    part = (n_kept - above.sum()) / tied.sum()
     return np.asarray(above + np.clip(part, 0.0, 1.0) * tied, dtype=np.float64)
 
 
 def _rates(
-    slots: SlotArrays, weights: FloatArray, right: FloatArray, how: Resampling
+    slots: SlotArrays, weights: FloatArray, right: FloatArray, resampling: Resampling
 ) -> list[ScoreRate]:
     part = cluster_sums(slots.cluster, slots.n_clusters, weights * right[:, np.newaxis])
-    whole = cluster_sums(slots.cluster, slots.n_clusters, weights)
-    return rates(part, whole, how, ["no slot is kept"] * weights.shape[1])
+    total = cluster_sums(slots.cluster, slots.n_clusters, weights)
+    return rates(part, total, resampling, ["no slot is kept"] * weights.shape[1])
 
 
 def _area(
-    slots: SlotArrays, right: FloatArray, confidence: FloatArray, how: Resampling
+    slots: SlotArrays, right: FloatArray, confidence: FloatArray, resampling: Resampling
 ) -> ScoreRate:
     """Area under the risk–coverage curve; slots of equal confidence are kept together.
 
@@ -322,9 +325,9 @@ def _area(
 
     value = float(area(np.ones((1, slots.n_clusters)))[0])
     draws = np.concatenate(
-        [area(w) for w in how.weights(slots.n_clusters, draws=min(how.draws, _DRAWS))]
+        [area(w) for w in resampling.weights(slots.n_clusters, draws=min(resampling.draws, _DRAWS))]
     )
-    low, high = how.bounds(draws[:, np.newaxis], np.array([slots.n_clusters]))
+    low, high = resampling.bounds(draws[:, np.newaxis], np.array([slots.n_clusters]))
     return ScoreRate(value, known(low[0]), known(high[0]), float(len(slots)))
 
 
@@ -435,18 +438,18 @@ def score_people(
     check_count("draws", draws, minimum=100)
     stories = list(rows)
     slots = compare(stories, label(stories, extractor) if people is None else people)
-    how = Resampling(level, draws, seed)
+    resampling = Resampling(level, draws, seed)
     shares = race_shares(slots, name_table)
-    groups, scores = _scores(slots, shares, how)
+    groups, scores = _scores(slots, shares, resampling)
     by: dict[str, dict[str, PeopleScore]] = {"domain": {}, "model": {}, "condition": {}}
     for (attribute, value), score in zip(groups[1:], scores[1:], strict=True):
         by.setdefault(attribute, {})[value] = score
-    gap = race_gap(slots, shares, how)
-    return replace(scores[0], by=by, selective=selective(slots, how), race_gap=gap)
+    gap = race_gap(slots, shares, resampling)
+    return replace(scores[0], by=by, selective=selective(slots, resampling), race_gap=gap)
 
 
 def _scores(
-    slots: SlotArrays, shares: FloatArray, how: Resampling
+    slots: SlotArrays, shares: FloatArray, resampling: Resampling
 ) -> tuple[list[tuple[str, str]], list[PeopleScore]]:
     """Attribute and value of each group, the first of all slots, and its score."""
     groups = [("", "all")]
@@ -490,11 +493,11 @@ def _scores(
             cluster_sums(slots.cluster, slots.n_clusters, weight * part[:, np.newaxis])
             for part in parts
         )
-        what, _, statistic = name.partition("_")
-        done = {"accuracy": "slot is labelled", "precision": f"{what} is predicted"}
-        why = f"no {done.get(statistic, f'{what} is labelled')}"
-        reasons = [why if value == "all" else f"{why} in {value}" for _, value in groups]
-        columns[name] = rates(numerator, denominator, how, reasons)
+        part_name, _, statistic = name.partition("_")
+        conditions = {"accuracy": "slot is labelled", "precision": f"{part_name} is predicted"}
+        reason = f"no {conditions.get(statistic, f'{part_name} is labelled')}"
+        reasons = [reason if value == "all" else f"{reason} in {value}" for _, value in groups]
+        columns[name] = rates(numerator, denominator, resampling, reasons)
     n_clusters = (cluster_sums(slots.cluster, slots.n_clusters, by_label) > 0).sum(0)
     return groups, [
         PeopleScore(

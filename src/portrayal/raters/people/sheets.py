@@ -95,14 +95,14 @@ def draw(
     rows = sorted(texts, key=lambda row: row["text_id"])
     if not rows:
         raise DataError("there is no readable text to label; expected texts with the outcome ok.")
-    known = dict.fromkeys(name for row in rows for name in row)
+    columns = dict.fromkeys(name for row in rows for name in row)
     for name in by or ():
-        if name not in known or name == "text":
+        if name not in columns or name == "text":
             raise OptionError(
                 f"texts have no {name!r} to draw by; they have: "
-                f"{', '.join(key for key in known if key != 'text')}."
+                f"{', '.join(key for key in columns if key != 'text')}."
             )
-    attributes = [name for name in BY if name in known] if by is None else by
+    attributes = [name for name in BY if name in columns] if by is None else by
     strata: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
         key = _SEPARATOR.join(str(row.get(name) or "–") for name in attributes) or "all"
@@ -114,27 +114,27 @@ def draw(
             "fewer attributes with --by."
         )
     rng = np.random.default_rng(seed)
-    drawn = [
+    sample = [
         SampledText(dict(inside[i]), key, len(inside))
         for (key, inside), size in zip(strata.items(), sizes, strict=True)
         for i in rng.permutation(len(inside))[:size].tolist()
     ]
-    return [drawn[i] for i in rng.permutation(len(drawn)).tolist()]
+    return [sample[i] for i in rng.permutation(len(sample)).tolist()]
 
 
 def _shared_out(n: int, sizes: Sequence[int]) -> list[int]:
     """Share `n` out over strata as evenly as their sizes allow; what is over goes to the larger."""
     shares = [0] * len(sizes)
-    left = n
-    while left:
+    remaining = n
+    while remaining:
         room = [i for i, size in enumerate(sizes) if shares[i] < size]
-        each, over = divmod(left, len(room))
+        per_stratum, over = divmod(remaining, len(room))
         for i in room:
-            shares[i] += min(each, sizes[i] - shares[i])
-        if each == 0:
+            shares[i] += min(per_stratum, sizes[i] - shares[i])
+        if per_stratum == 0:
             for i in sorted(room, key=lambda i: (-sizes[i], i))[:over]:
                 shares[i] += 1
-        left = n - sum(shares)
+        remaining = n - sum(shares)
     return shares
 
 
@@ -195,21 +195,21 @@ def short_places(
         """People of one role: a power-laden text has one of each, a power-neutral one all its."""
         people: Counter[str] = Counter()
         for one in draw(rows, size, by=by, seed=seed):
-            known = (one.facts.get(name) for name in ("domain", "condition"))
-            apart = one.facts.get("condition") == "power-laden"
-            people[", ".join(filter(None, known)) or "all"] += (
-                1 if apart else int(sheet_row(one)["characters"])
+            facts = (one.facts.get(name) for name in ("domain", "condition"))
+            one_each = one.facts.get("condition") == "power-laden"
+            people[", ".join(filter(None, facts)) or "all"] += (
+                1 if one_each else int(sheet_row(one)["characters"])
             )
         return people
 
-    drawn, every, short = people_by_place(n), people_by_place(len(rows)), []
-    for place in sorted(every):
-        if drawn[place] < least:
+    in_draw, in_all, short = people_by_place(n), people_by_place(len(rows)), []
+    for place in sorted(in_all):
+        if in_draw[place] < least:
             sizes = range(n, len(rows) + 1)
             # A larger draw holds a smaller one, so the people of a place grow with it.
-            at = bisect_left(sizes, least, key=lambda size: people_by_place(size)[place])
-            needed = sizes[at] if at < len(sizes) else None
-            short.append(ShortPlace(place, drawn[place], "people of a role", least, needed))
+            index = bisect_left(sizes, least, key=lambda size: people_by_place(size)[place])
+            needed = sizes[index] if index < len(sizes) else None
+            short.append(ShortPlace(place, in_draw[place], "people of a role", least, needed))
     return short
 
 
@@ -218,14 +218,14 @@ ROLES = ("subject_role", "object_role", "characters")
 COLUMNS = (*FACTS, *ROLES, "text", *LABELS, "notes", "rater")
 
 
-def write_sheet(path: Path, drawn: Sequence[SampledText]) -> Path:
+def write_sheet(path: Path, sample: Sequence[SampledText]) -> Path:
     """Write the sheet, and the instructions to a file of the same name with the ending ".md".
 
     Parameters
     ----------
     path
         The CSV file; one that is there is kept.
-    drawn
+    sample
         The sample, in the order of the rows.
 
     Raises
@@ -234,7 +234,7 @@ def write_sheet(path: Path, drawn: Sequence[SampledText]) -> Path:
         When the file is there: it may hold a rater's labels.
     """
     check_new(path)
-    write_table(path, COLUMNS, map(sheet_row, drawn))
+    write_table(path, COLUMNS, map(sheet_row, sample))
     write_instructions(path.with_suffix(".md"), __package__)
     return path
 
@@ -322,8 +322,8 @@ class Sheet:
     def note(self) -> str:
         """Who labelled how many texts, for instruments and reports."""
         of_many = self.rater == MAJORITY
-        who = "the majority of raters" if of_many else "one rater, whose errors nobody can see"
-        return f"people of {len(self.labels)} texts labelled by {who}"
+        labeller = "the majority of raters" if of_many else "one rater, whose errors nobody can see"
+        return f"people of {len(self.labels)} texts labelled by {labeller}"
 
     def gold_rows(self) -> Iterable[dict[str, Any]]:
         """Yield the labelled rows as `portrayal.raters.people.score_people` takes them."""
@@ -356,10 +356,10 @@ def read_sheet(path: str | Path) -> Sheet:
     needed = ("stratum", "stratum_size", "characters", "text", "subject_gender", "object_gender")
     advice = "So this is no sheet that `portrayal label sheet` made."
     for number, row in unique_rows(path, "text_id", needed, advice):
-        where, size = f"{path}: row {number}", row["stratum_size"]
+        place, size = f"{path}: row {number}", row["stratum_size"]
         if not re.fullmatch(r"\s*0*[1-9][0-9]*(\.0*)?\s*", size):
             raise DataError(
-                f"{where}: stratum_size must be a whole number of 1 or more; got {size!r}."
+                f"{place}: stratum_size must be a whole number of 1 or more; got {size!r}."
             )
         sizes[row["stratum"]] = int(float(size))
         rater = rater or row.get("rater", "").strip()
@@ -367,11 +367,11 @@ def read_sheet(path: str | Path) -> Sheet:
             continue
         two = {"1": False, "2": True}.get(row["characters"].strip().removesuffix(".0"))
         if two is None:
-            raise DataError(f"{where}: characters must be 1 or 2; got {row['characters']!r}.")
+            raise DataError(f"{place}: characters must be 1 or 2; got {row['characters']!r}.")
         filled = [name for name in LABELS[3:] if row.get(name, "").strip()]
         if filled and not two:
             raise DataError(
-                f"{where}: {filled[0]} must stay empty, as the prompt asks for one character; got "
+                f"{place}: {filled[0]} must stay empty, as the prompt asks for one character; got "
                 f"{row[filled[0]]!r}."
             )
         slots = []
@@ -379,10 +379,10 @@ def read_sheet(path: str | Path) -> Sheet:
             cell, words = row[f"{slot}_gender"].strip(), row.get(f"{slot}_references", "")
             expected = "expected F, M, NB, Unspecified or Unsure"
             if not cell and not words.strip():
-                raise DataError(f"{where}: {slot}_gender is empty; {expected}.")
+                raise DataError(f"{place}: {slot}_gender is empty; {expected}.")
             gender = normalise_gender(cell) if cell else gender_of_references(words.split(","))
             if cell and gender == UNSPECIFIED and cell.casefold() not in _UNSPECIFIED:
-                raise DataError(f"{where}: {slot}_gender is {cell!r}; {expected}.")
+                raise DataError(f"{place}: {slot}_gender is {cell!r}; {expected}.")
             slots.append((clean_name(row.get(f"{slot}_name")), gender))
         other = slots[1] if two else None
         labels.append(HandLabel(dict(row), number, slots[0], other, row["stratum"]))
@@ -401,29 +401,29 @@ def sheet_labels(paths: Sequence[str | Path]) -> Labels:
     """
     check_several(paths, "agreement is of")
     rows: list[Label] = []
-    done: list[Label] = []
+    texts_coded: list[Label] = []
     prompts: dict[str, str] = {}
     texts: dict[str, set[str]] = {}
     for sheet in map(read_sheet, paths):
         names = (sheet.rater, sheet.path.name, str(sheet.path))
         rater = next(name for name in names if name and name not in texts)
-        own = {label.text_id for label in sheet.labels}
+        text_ids = {label.text_id for label in sheet.labels}
         for other, labelled in texts.items():
-            if not own & labelled:
+            if not text_ids & labelled:
                 raise DataError(
                     f"{sheet.path} and the sheet of {other} have no labelled text in common; "
                     "raters of one sample get copies of the same sheet."
                 )
-        texts[rater] = own
+        texts[rater] = text_ids
         for label in sheet.labels:
-            done.append(Label(rater, label.text_id, "", "1"))
+            texts_coded.append(Label(rater, label.text_id, "", "1"))
             if label.facts.get("prompt_id"):
                 prompts[label.text_id] = label.facts["prompt_id"]
             for unit, slot in (("subject", label.subject), ("object", label.object)):
                 if slot is not None:
                     cells = {"gender": slot[1], "name": slot[0] or ""}
                     rows += [Label(rater, label.text_id, k, v, unit) for k, v in cells.items()]
-    return Labels(tuple(rows), tuple(done), fields=("gender", "name"), prompts=prompts)
+    return Labels(tuple(rows), tuple(texts_coded), fields=("gender", "name"), prompts=prompts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -485,11 +485,11 @@ def merge_sheets(paths: Sequence[str | Path], out: Path) -> MajoritySheet:
         if labels and labels[0].object is not None:
             slots["object"] = [label.object for label in labels if label.object is not None]
         cells = {"rater": MAJORITY} if labels else {}
-        for slot, given in slots.items():
+        for slot, votes in slots.items():
             # Names are compared without regard to case, and written as the first rater spells.
-            spelled = {(name or "").casefold(): name or "" for name, _ in reversed(given)}
-            name = majority((name or "").casefold() for name, _ in given)
-            gender = majority(gender for _, gender in given)
+            spelled = {(name or "").casefold(): name or "" for name, _ in reversed(votes)}
+            name = majority((name or "").casefold() for name, _ in votes)
+            gender = majority(gender for _, gender in votes)
             if name is None or gender is None:
                 cells = {}
                 break

@@ -53,10 +53,10 @@ def read_gold(path: Tabular, columns: Iterable[str] = ()) -> Iterator[dict[str, 
         return
     needed = ("text", "subject_role", "gold_subject_name")
     labels = [f"gold_{slot}_{part}" for slot in SLOTS for part in PARTS]
-    wanted = (*needed[:2], *labels, "object_role", "text_id", "prompt_id", "prompt", *ATTRIBUTES)
+    fields = (*needed[:2], *labels, "object_role", "text_id", "prompt_id", "prompt", *ATTRIBUTES)
     aliases = {name: (name.removeprefix("gold_"),) for name in labels}
     mapping = find_columns(
-        wanted, source.columns, columns=columns, needed=needed, aliases=aliases, file=source.name
+        fields, source.columns, columns=columns, needed=needed, aliases=aliases, file=source.name
     )
     if not mapping.keys() & {"gold_subject_gender", "gold_subject_references"}:
         raise DataError(
@@ -180,9 +180,9 @@ def compare(stories: Sequence[Mapping[str, Any]], people: Sequence[Labelled]) ->
     if len(set(pairs)) > 1:
         unit, keys = "pair of roles", pairs
     for column in reversed(CLUSTERS):
-        known = [text_or_none(row.get(column)) or "" for row in stories]
-        if stories and all(known):
-            unit, keys = "prompt", known
+        prompts = [text_or_none(row.get(column)) or "" for row in stories]
+        if stories and all(prompts):
+            unit, keys = "prompt", prompts
     number = {key: n for n, key in enumerate(dict.fromkeys(keys))}
     predicted = [character for _, _, character, *_ in slots]
     confidence: dict[str, FloatArray] = {}
@@ -261,14 +261,14 @@ def label_by_model(
     share
         Fraction of the stories that goes to the model.
     """
-    found = label(stories, extractor)
-    asked = [i for i, row in enumerate(stories) if (text_or_none(row.get("text")) or "").strip()]
+    labels = label(stories, extractor)
+    rows = [i for i, row in enumerate(stories) if (text_or_none(row.get("text")) or "").strip()]
     route = None
     if share is not None:
-        least = [min(c.confidence for c in found[i] if c is not None) for i in asked]
+        least = [min(c.confidence for c in labels[i] if c is not None) for i in rows]
         route = (share, least)
-    result = label_people([stories[i] for i in asked], asking, folder, route=route)
-    for i, text in zip(asked, result.texts, strict=True):
+    result = label_people([stories[i] for i in rows], asking, folder, route=route)
+    for i, text in zip(rows, result.texts, strict=True):
         if text.people is not None:
-            found[i] = text.people
-    return ModelLabels(tuple(found), result.n_llm, result.n_without)
+            labels[i] = text.people
+    return ModelLabels(tuple(labels), result.n_llm, result.n_without)

@@ -86,15 +86,15 @@ def read_sheet(path: str | Path) -> Mapping[str, str]:
     """
     labels = {}
     for number, row in unique_rows(path, "row_id", ["label"], STEP_BEFORE):
-        said = row["label"].strip().casefold()
-        if not said:
+        cell = row["label"].strip().casefold()
+        if not cell:
             continue
-        if said not in _READ:
+        if cell not in _READ:
             raise DataError(
                 f"{path}: row {number}: label is {row['label']!r}; expected 1 (agentic), 0 "
                 "(neutral), -1 (communal) or na."
             )
-        labels[row["row_id"]] = _READ[said]
+        labels[row["row_id"]] = _READ[cell]
     return labels
 
 
@@ -201,7 +201,7 @@ def merge_labels(
     of_raters, last = read[: len(sheets)], read[len(sheets)] if third is not None else {}
     raters = ("target", *(f"sheet {number}" for number in range(1, len(sheets) + 1)))
     counts: Counter[str] = Counter()
-    kept: list[dict[str, str]] = []
+    decided: list[dict[str, str]] = []
     undecided: list[dict[str, str]] = []
     votes: list[Label] = []
     for row in rows:
@@ -210,11 +210,11 @@ def merge_labels(
             raise DataError(
                 f"{paraphrases}: target must be agentic or communal; got {row['target']!r}."
             )
-        given = [labels.get(name, "") for labels in of_raters]
-        label = majority([target, *given])
-        if NA in given:
+        ballots = [labels.get(name, "") for labels in of_raters]
+        label = majority([target, *ballots])
+        if NA in ballots:
             outcome = REMOVED_NA
-        elif not all(given):
+        elif not all(ballots):
             outcome = NOT_LABELLED
         else:
             label = label or last.get(name, UNDECIDED)
@@ -223,21 +223,21 @@ def merge_labels(
         counts[outcome] += 1
         if outcome == UNDECIDED:
             undecided.append({"row_id": name, "text": row["text"]})
-        if all(given) and NA not in given:
-            pairs = zip(raters, (target, *given), strict=True)
-            votes += [Label(who, name, KEPT, value, note=outcome) for who, value in pairs]
+        if all(ballots) and NA not in ballots:
+            pairs = zip(raters, (target, *ballots), strict=True)
+            votes += [Label(rater, name, KEPT, value, note=outcome) for rater, value in pairs]
         if outcome == KEPT:
             value = "1" if label == AGENTIC else "0"
-            kept.append({**row, "label": value, "votes": " ".join([target, *given])})
-    write_table(out, COLUMNS, kept)
-    beside = out.with_name(f"{out.stem}-third.csv")
-    if undecided and not beside.exists():
-        write_table(beside, SHEET_COLUMNS, undecided)
+            decided.append({**row, "label": value, "votes": " ".join([target, *ballots])})
+    write_table(out, COLUMNS, decided)
+    third_sheet = out.with_name(f"{out.stem}-third.csv")
+    if undecided and not third_sheet.exists():
+        write_table(third_sheet, SHEET_COLUMNS, undecided)
     sentence = {row_id(row["entry_id"]): row.get("sentence_id") or "" for row in rows}
     prompts = {name: one for name, one in sentence.items() if one}
-    how, kappas = Resampling(level, draws, seed, prompts), []
+    resampling, kappas = Resampling(level, draws, seed, prompts), []
     for part in (votes, [one for one in votes if one.note == KEPT]):
         answers = ratings_of(Labels(tuple(part), (), fields=(KEPT,)), raters)[KEPT]
-        kappas.append(coefficient("label", "fleiss_kappa", [answers], how))
-    third_path = beside if undecided else None
+        kappas.append(coefficient("label", "fleiss_kappa", [answers], resampling))
+    third_path = third_sheet if undecided else None
     return SentenceLabels(out, third_path, dict(sorted(counts.items())), *kappas)

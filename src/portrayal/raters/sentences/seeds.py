@@ -71,13 +71,13 @@ def seed_sentences(
     for n_texts, row in enumerate(read_table(texts, ["text"], columns=columns), 1):
         text = with_line_breaks(row["text"])
         spans = sentences(text)
-        kept = list(enumerate(spans))[first : max(len(spans) - last, 0)]
-        n_short += not kept
+        inner = list(enumerate(spans))[first : max(len(spans) - last, 0)]
+        n_short += not inner
         name = row.get("text_id") or f"{n_texts - 1:06d}"
-        for number, (start, end) in kept:
-            said = " ".join(text[start:end].split())
-            made = {"sentence_id": f"{name}-{number:03d}", "text_id": name}
-            rows.append(made | {"number": number, "sentence": said})
+        for number, (start, end) in inner:
+            words = " ".join(text[start:end].split())
+            ids = {"sentence_id": f"{name}-{number:03d}", "text_id": name}
+            rows.append(ids | {"number": number, "sentence": words})
     if not rows:
         raise DataError(
             f"{texts}: no text has more than {first + last} sentences; leave out fewer with "
@@ -130,8 +130,8 @@ class Paraphrases:
 def read_paraphrases(reply: str) -> dict[str, str] | None:
     """Return the agentic and the communal sentence in a reply; None where it does not hold both."""
     for entry in objects_in(reply):
-        said = {str(key).strip().casefold(): value for key, value in entry.items()}
-        pair = {key: said[key].strip() for key in TARGETS if isinstance(said.get(key), str)}
+        values = {str(key).strip().casefold(): value for key, value in entry.items()}
+        pair = {key: values[key].strip() for key in TARGETS if isinstance(values.get(key), str)}
         if len(pair) == len(TARGETS) and all(pair.values()):
             return pair
     return None
@@ -160,28 +160,28 @@ def paraphrase(
             seeds[row.get("sentence_id") or f"{number:06d}"] = row["sentence"].strip()
     prompts = {name: prompt_of(paraphrase_prompt(text)) for name, text in seeds.items()}
     replies = ask(prompts.values())
-    made: list[dict[str, str]] = []
+    entries: list[dict[str, str]] = []
     unread: list[dict[str, str]] = []
     outcomes: Counter[str] = Counter(blank=len(rows) - len(seeds))
     for name, text in seeds.items():
         reply = replies.get(prompts[name].prompt_id)
-        why = NO_ANSWER if reply is None else reply.outcome
-        pair = read_paraphrases(reply.text) if reply is not None and why == "ok" else None
+        outcome = NO_ANSWER if reply is None else reply.outcome
+        pair = read_paraphrases(reply.text) if reply is not None and outcome == "ok" else None
         if pair is None:
-            why = MALFORMED if why == "ok" else why
-            said = "" if reply is None else reply.text or reply.reason
-            unread.append({"sentence_id": name, "sentence": text, "why": why, "answer": said})
+            outcome = MALFORMED if outcome == "ok" else outcome
+            answer = "" if reply is None else reply.text or reply.reason
+            unread.append({"sentence_id": name, "sentence": text, "why": outcome, "answer": answer})
         else:
             facts = {"sentence_id": name, "sentence": text}
-            made += [
+            entries += [
                 {"entry_id": f"{name}-{target}", "target": target, "text": pair[target], **facts}
                 for target in TARGETS
             ]
-        outcomes[why] += 1
-    beside = out.with_name(f"{out.stem}-unread.csv")
-    write_table(beside, UNREAD, unread)
-    write_table(out, COLUMNS, made)
-    return Paraphrases(out, beside, {name: n for name, n in sorted(outcomes.items()) if n})
+        outcomes[outcome] += 1
+    unread_path = out.with_name(f"{out.stem}-unread.csv")
+    write_table(unread_path, UNREAD, unread)
+    write_table(out, COLUMNS, entries)
+    return Paraphrases(out, unread_path, {name: n for name, n in sorted(outcomes.items()) if n})
 
 
 PARTS = ("train", "validation", "test")
@@ -250,10 +250,10 @@ def split_labelled(
     train = int(shares[0] * n + 1e-9)
     edges = (train, train + int(shares[1] * n + 1e-9))
     part_of: dict[str, str] = {}
-    done = 0
+    n_placed = 0
     for i in np.random.default_rng(check_seed(seed)).permutation(len(units)).tolist():
-        part_of[units[i]] = PARTS[sum(done >= edge for edge in edges)]
-        done += size[units[i]]
+        part_of[units[i]] = PARTS[sum(n_placed >= edge for edge in edges)]
+        n_placed += size[units[i]]
     parts_of: dict[str, set[str]] = {}
     for entry, name in zip(entries, names, strict=True):
         if "sentence_id" in entry:
@@ -261,12 +261,12 @@ def split_labelled(
     paths, counts = {}, {}
     out.mkdir(parents=True, exist_ok=True)
     for part in PARTS:
-        own = [entry for entry, name in zip(entries, names, strict=True) if part_of[name] == part]
+        items = [entry for entry, name in zip(entries, names, strict=True) if part_of[name] == part]
         paths[part] = out / f"{part}.jsonl"
-        lines = (json.dumps(entry, ensure_ascii=False) + "\n" for entry in own)
+        lines = (json.dumps(entry, ensure_ascii=False) + "\n" for entry in items)
         write_atomically(paths[part], "".join(lines))
-        agentic = sum(entry["label"] for entry in own)
-        counts[part] = {"entries": len(own), "agentic": agentic, "communal": len(own) - agentic}
+        agentic = sum(entry["label"] for entry in items)
+        counts[part] = {"entries": len(items), "agentic": agentic, "communal": len(items) - agentic}
     n_shared = sum(len(parts) > 1 for parts in parts_of.values())
     card = out / "data-card.md"
     table = [f"| {name} | {' | '.join(map(str, row.values()))} |" for name, row in counts.items()]
@@ -277,9 +277,9 @@ def split_labelled(
         )
         steps += f"## {step.capitalize()}\n\n{''.join(lines)}\n"
     words = files(__package__).joinpath("data-card.md").read_text(encoding="utf-8")
-    where = "stay in one part" if together else "may be in different parts"
-    given = {"table": "\n".join(table), "seed": seed, "where": where, "shared": n_shared}
-    write_atomically(card, words.format(**given, steps=steps))
+    pairs = "stay in one part" if together else "may be in different parts"
+    blanks = {"table": "\n".join(table), "seed": seed, "where": pairs, "shared": n_shared}
+    write_atomically(card, words.format(**blanks, steps=steps))
     return Parts(paths, card, counts)
 
 
