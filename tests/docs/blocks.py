@@ -36,7 +36,6 @@ DATA: dict[str, Callable[[str], Any]] = {
 SHOWN = ("text", "", "yaml", "mermaid")  # listings and output; not for a reader to run
 QUICK = {
     "audit": ("--set", "draws=100", "--set", "permutations=20", "--set", "report=false"),
-    "mitigate": ("--draws", "50"),
 }
 """Few draws, and no page, which takes half of an audit; other tests look at pages."""
 SAMPLES = re.compile(r"--samples \d+(?=.* --out)")  # a plan's numbers stay as they are

@@ -15,7 +15,7 @@ from servers.rewriter import BAD, Rewriter, text_of
 WARM = "is warm and friendly to all and helps others."
 NEW = "managed the company and won a prize"
 LEADS = "led the company as its chief executive and won an award."
-QUICK = ("--draws", "50", "--permutations", "99", "--by", "gender", "--classifier", "linear")
+QUICK = ("--classifier", "linear")
 N = 60
 
 
@@ -93,31 +93,6 @@ def test_good_and_bad_edits_are_told_apart(inside: Portrayal, texts: Path, tmp_p
     } <= reasons.keys()
     rounds = facts["rounds"]
     assert rounds[0]["texts"]["malformed answer"] > 0
-    groups = {each["what"]: each for each in facts["comparison"]["groups"]}
-    assert groups["female"]["low"] > 0
-    assert facts["preserved"]["n_names_changed"] == facts["preserved"]["n_numbers_changed"] == 0
-    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert "What got worse" in page
-
-
-def test_toward_the_reference_the_variance_falls(
-    inside: Portrayal, texts: Path, tmp_path: Path
-) -> None:
-    with OpenAIServer(render=Rewriter(_edits)) as server:
-        asked = ("--model", "server:m", "--base-url", server.base_url)
-        done = inside(
-            "mitigate", "agency", "--texts", texts, "--out", "out", *asked, *QUICK,
-            "--target", "reference", "--reference-group", "gender=male",
-            "--check-classifier", "lexicon",
-        ).ok()  # fmt: skip
-    assert "report: out/report.html" in done.out
-    facts = json.loads((tmp_path / "out" / "mitigation.json").read_text(encoding="utf-8"))
-    (variance,) = facts["comparison"]["variances"]
-    assert variance["value_b"] < 0.2 * variance["value_a"]
-    assert facts["stopped"] == "the differences between groups are inside noise"
-    fates = _check(tmp_path / "out", texts)
-    assert fates["unchanged: not chosen"] >= N / 2
-    assert facts["check"]["groups"]
 
 
 def test_a_killed_mitigation_continues_and_pays_for_nothing_twice(
@@ -170,7 +145,7 @@ def test_the_rewritten_texts_can_be_audited_again(
         second = inside(
             "mitigate", "agency", "--texts", "a/texts.jsonl", "--out", "b", *asked, *QUICK
         ).ok()
-    assert "stopped: the differences between groups are inside noise" in second.out
+    assert "stopped: no sentence is left to rewrite" in second.out
     assert _lines(tmp_path / "b" / "texts.jsonl")
 
 
@@ -196,11 +171,7 @@ def test_the_texts_of_a_run_are_taken_with_their_groups(
         ((), "--texts FILE"),
         (("--texts", "bios.jsonl"), "--model"),
         (("--texts", "none.jsonl", "--model", "server:m"), "no such file"),
-        (("--texts", "bios.jsonl", "--model", "server:m", "--by", "sex"), "'sex'"),
-        (
-            ("--texts", "bios.jsonl", "--model", "server:m", "--reference-group", "male"),
-            "gender=male",
-        ),
+        (("--texts", "bios.jsonl", "--model", "server:m", "--method", "prayer"), "method"),
     ],
 )
 def test_what_cannot_be_done_is_told_in_one_line(

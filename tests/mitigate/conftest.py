@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from portrayal.collect.ask.replies import Reply
-from portrayal.mitigate import AgencyReading, GroupedText, read_agency
+from portrayal.mitigate import AgencyReading, AgencyText, read_agency
 from portrayal.records import Prompt
 
 WARM, LEADS = "is warm to all.", "leads the work."
@@ -23,18 +23,18 @@ def read(texts: Sequence[str], names: Sequence[Sequence[str]]) -> list[AgencyRea
     return read_agency(texts, names, classify)
 
 
-def passage(text: str, group: tuple[str, ...], cluster: str, **more: Any) -> GroupedText:
-    row = {"text": text, "prompt": cluster, **more}
-    return GroupedText(row, "text", text, cluster, group, "", (), "")
+def passage(text: str, prompt: str, **more: Any) -> AgencyText:
+    return AgencyText({"text": text, "prompt": prompt, **more}, "text", text, (), "")
 
 
-def crowd(n: int = 40, warm: tuple[int, int] = (1, 3)) -> list[GroupedText]:
+def crowd(n: int = 40, warm: tuple[int, int] = (1, 3)) -> list[AgencyText]:
     """Return texts of four sentences about men and women, with so many warm ones each."""
     made = []
     for i in range(n):
         who, count = (("male", "He"), ("female", "She"))[i % 2], warm[i % 2]
         said = [WARM] * count + [LEADS] * (4 - count)
-        made.append(passage(" ".join(f"{who[1]} {each}" for each in said), (who[0],), f"p{i}"))
+        text = " ".join(f"{who[1]} {each}" for each in said)
+        made.append(passage(text, f"p{i}", gender=who[0]))
     return made
 
 

@@ -53,12 +53,8 @@ def run(texts: Path, out: Path, server: BatchServer, **more):  # type: ignore[no
         texts,
         Asking("openai:gpt-test", base_url=f"{server.url}/v1", **asking),
         out,
-        group=("gender",),
         classify=classify,
         rounds=2,
-        until_noise=False,
-        draws=50,
-        permutations=99,
     )
 
 

@@ -1,4 +1,4 @@
-"""A mitigation from file to report, with a model that is a function."""
+"""A mitigation from file to file, with a model that is a function."""
 
 import json
 from pathlib import Path
@@ -12,7 +12,6 @@ from portrayal.errors import DataError, OptionError
 from portrayal.mitigate import mitigate_agency
 
 EDIT = '{"original": "is warm to all", "edited": "directs <b>everyone</b>"}'
-QUICK = {"draws": 50, "permutations": 99, "classify": classify, "group": ("gender",)}
 
 
 class Scripted:
@@ -41,8 +40,8 @@ def texts(tmp_path: Path) -> Path:
     rows = [
         {
             "bio": each.text.replace("the work", f"work {i}"),
-            "gender": each.group[0],
-            "prompt": each.cluster,
+            "gender": each.row["gender"],
+            "prompt": each.row["prompt"],
             "note": "=1+1",
         }
         for i, each in enumerate(crowd())
@@ -63,8 +62,7 @@ def _run(texts: Path, out: Path, model: Scripted | None = None, **more):  # type
             retry=Retry(attempts=1, first_wait=0.0),
         ),
         out,
-        columns=["text=bio"],
-        **{**QUICK, **more},
+        **{"columns": ["text=bio"], "classify": classify, **more},
     )
 
 
@@ -84,16 +82,7 @@ def test_all_texts_come_back_with_what_happened_to_them(texts: Path, tmp_path: P
             assert new["bio"] == old["bio"]
     assert sum(done.facts["texts"].values()) == 42
     assert done.facts["texts"]["unchanged: empty"] == 1
-    assert done.facts["texts"]["unchanged: no value in a group column"] == 1
-    assert done.facts["preserved"]["n_names_changed"] == 0
     assert json.loads((done.out / "mitigation.json").read_text(encoding="utf-8")) == done.facts
-
-
-def test_the_page_escapes_what_models_write(texts: Path, tmp_path: Path) -> None:
-    page = (_run(texts, tmp_path / "out").out / "report.html").read_text(encoding="utf-8")
-    assert "directs &lt;b&gt;everyone&lt;/b&gt;" in page
-    assert "<b>" not in page
-    assert "What got worse" in page
 
 
 def test_the_same_call_asks_nothing_twice_and_gives_the_same(texts: Path, tmp_path: Path) -> None:
@@ -113,71 +102,18 @@ def test_failed_requests_are_asked_again_by_the_next_call(texts: Path, tmp_path:
     assert "unchanged: failed" not in second.facts["texts"]
 
 
-def test_a_change_of_target_uses_what_was_answered(texts: Path, tmp_path: Path) -> None:
-    model = Scripted()
-    done = _run(texts, tmp_path / "out", model, target="reference")
-    assert done.facts["reference"] == {"group": {"gender": "male"}, "share": 0.75}
-    variance = done.comparison.variances[0]
-    assert variance.value_b is not None
-    assert variance.value_a is not None
-    assert variance.value_b < 0.1 * variance.value_a
-
-
-def test_strata_are_told_with_their_levels_and_those_without_one(
-    texts: Path, tmp_path: Path
-) -> None:
-    rows = [json.loads(line) for line in texts.read_text(encoding="utf-8").splitlines()]
-    for i, row in enumerate(rows):
-        row["job"] = "<i>nurse</i>" if i < 20 else "judge" if i < 36 else "poet"
-    texts.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    how = {"stratum": "job", "target": "reference", "per_stratum": True, "min_group": 5}
-    done = _run(texts, tmp_path / "out", **how)
-    told = {each["stratum"]: each for each in done.facts["strata"]}
-    assert {name: each["level"] for name, each in told.items()} == {
-        "": 0.75, "<i>nurse</i>": 0.75, "judge": 0.75,
-    }  # fmt: skip
-    assert told[""]["pooled"] == {"poet": "texts about female: 2, needed: 5"}
-    for each in told.values():
-        (variance,) = each["comparison"]["variances"]
-        assert variance["value_b"] < 0.1 * variance["value_a"]
-        assert each["rose"] == []
-    page = (done.out / "report.html").read_text(encoding="utf-8")
-    assert "Strata in which a variance rose: none." in page
-    assert "poet (texts about female: 2, needed: 5)" in page
-    assert "<i>" not in page
-
-
 def test_the_instruction_needs_no_edits(texts: Path, tmp_path: Path) -> None:
     done = _run(texts, tmp_path / "out", method="instruction")
-    assert done.facts["texts"]["asked again"] == 40
+    assert done.facts["texts"]["asked again"] == 41
     assert done.facts["edits"]["applied"] == 0
-
-
-def test_what_got_worse_is_told(texts: Path, tmp_path: Path) -> None:
-    class Warm(Scripted):
-        async def ask(self, prompt: str) -> Answer:
-            return Answer("He is warm to all. He is warm to all." if "p2" in prompt else "He leads")
-
-    done = _run(texts, tmp_path / "out", Warm(), method="instruction", least_similarity=0.9)
-    worse = done.facts["worse"]
-    assert worse["n_texts_against"] > 0
-    assert len(worse["texts_against"]) <= 50
-    assert worse["n_texts_unlike"] == done.facts["preserved"]["n_changed"]
 
 
 @pytest.mark.parametrize(
     ("more", "error", "words"),
     [
-        ({"group": ("sex",)}, DataError, "no column 'sex'"),
-        ({"group": ()}, OptionError, "--by"),
         ({"method": "prayer"}, OptionError, "method must be one of"),
-        ({"target": "down"}, OptionError, "target must be one of"),
+        ({"columns": ["text=body"]}, DataError, "body"),
         ({"rounds": 0}, OptionError, "rounds"),
-        ({"reference": {"gender": "male"}}, OptionError, "--target reference"),
-        ({"target": "reference", "reference": {"gender": "x"}}, OptionError, "no text is about"),
-        ({"per_stratum": True, "target": "reference"}, OptionError, "--stratum COLUMN"),
-        ({"per_stratum": True, "stratum": "note"}, OptionError, "--target reference"),
-        ({"min_group": 0}, OptionError, "min_group"),
     ],
 )
 def test_what_cannot_be_done_is_refused(

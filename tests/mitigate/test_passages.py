@@ -3,11 +3,10 @@
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from mitigate.conftest import classify
-from portrayal.errors import DataError, OptionError
+from portrayal.errors import DataError
 from portrayal.mitigate import read_agency, read_passages, rewrite_prompt
 
 ROWS = [
@@ -25,22 +24,15 @@ def _write(path: Path) -> Path:
 
 def test_texts_that_cannot_be_read_say_why(tmp_path: Path) -> None:
     path = _write(tmp_path / "t.jsonl")
-    found = read_passages(path, ("gender", "race"), stratum="job", columns=["text=t"])
-    why = [each.unread for each in found]
-    assert why == ["", "refused", "empty", "no value in a group column"]
-    assert found[0].group == ("F", "Black")
-    assert (found[0].cluster, found[0].block, found[0].names) == ("p", "x", ("Nia",))
-    assert found[1].cluster != found[2].cluster
+    found = read_passages(path, ["text=t"])
+    assert [each.unread for each in found] == ["", "refused", "empty", ""]
+    assert found[0].names == ("Nia",)
+    assert found[0].row["prompt"] == "p"
 
 
 def test_what_is_missing_is_named(tmp_path: Path) -> None:
-    path = _write(tmp_path / "t.jsonl")
     with pytest.raises(DataError, match="no column text"):
-        read_passages(path, ("gender",))
-    with pytest.raises(DataError, match="no column 'age'"):
-        read_passages(path, ("gender",), stratum="age", columns=["text=t"])
-    with pytest.raises(OptionError, match="--by"):
-        read_passages(path, (), columns=["text=t"])
+        read_passages(_write(tmp_path / "t.jsonl"))
 
 
 def test_sentences_are_masked_before_they_are_read() -> None:
@@ -52,9 +44,8 @@ def test_sentences_are_masked_before_they_are_read() -> None:
 
     readings = read_agency(["Nia leads. She is warm.", ""], [("Nia",), ()], spy)
     assert readings[0].agentic == pytest.approx((0.9, 0.2))
-    assert readings[0].share == 0.5
+    assert readings[0].communal() == [1]
     assert readings[1].spans == ()
-    assert np.isnan(readings[1].share)
     assert not any("Nia" in each or "She" in each for each in seen)
     seen.clear()
     read_agency(["Nia leads."], [("Nia",)], spy, masked=False)
@@ -63,7 +54,6 @@ def test_sentences_are_masked_before_they_are_read() -> None:
 
 def test_a_text_with_braces_is_put_into_the_prompt_as_it_is() -> None:
     text = "She {leads} the {0}. She wins."
-    for direction, said in (("up", "['agentic', 'communal']"), ("down", "['communal', 'agentic']")):
-        prompt = rewrite_prompt(text, 2, [1], direction)  # type: ignore[arg-type]
-        assert f"Text: {text}. Agency List: {said}." in prompt
-        assert '"edits": [{"original":' in prompt
+    prompt = rewrite_prompt(text, 2, [1])
+    assert f"Text: {text}. Agency List: ['agentic', 'communal']." in prompt
+    assert '"edits": [{"original":' in prompt

@@ -56,7 +56,7 @@ GROUPS = {
     "label": "Label texts: on a sheet (`sheet`), on a page for raters (`draw`, then `serve`), or "
     "by a language model (`model`); then `agreement`, `report`, `export`.",
     "list": "List what there is: studies, measures, factors, prompts, estimates of a run, ….",
-    "mitigate": "Make texts about different groups more alike, and report what it did.",
+    "mitigate": "Make texts about different groups more alike in language agency.",
     "score": "Say how often an annotator is right, by hand labels.",
     "build": "For those who build classifiers: a data set of agentic and communal sentences, step "
     "by step, then a classifier that is trained on it.",

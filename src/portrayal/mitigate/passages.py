@@ -1,6 +1,5 @@
-"""Passages: the texts to mitigate, with the groups they are about, from a file or a run."""
+"""Passages: the texts to mitigate, from a file or a run, and the agency of their sentences."""
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,6 @@ from portrayal.annotate.agency.rows import agency_sentences
 from portrayal.collect.fields import find_columns
 from portrayal.collect.sources import open_source
 from portrayal.collect.tables import missing
-from portrayal.errors import DataError, OptionError
 from portrayal.run import Run, read_rows
 from portrayal.types import FloatArray, Tabular
 
@@ -21,7 +19,7 @@ _COLUMNS = ("text_id", "prompt_id", "sample", "model", "text", "outcome")
 
 
 @dataclass(frozen=True, slots=True)
-class GroupedText:
+class AgencyText:
     """One text.
 
     Attributes
@@ -30,29 +28,17 @@ class GroupedText:
         The row it came from, whose other columns are kept, and the column of the text.
     text
         As it stands.
-    cluster
-        Its prompt, or itself where it has none; the unit that is resampled.
-    group
-        Value of each group column.
-    block
-        Within which groups are exchangeable: the stratum, "" for all.
     names
         Names of the people it is about.
     unread
-        Why it is left as it is ("refused", "empty", no group); "" where it is read.
-    run
-        Repetition of all prompts that it belongs to (its `sample`); "" where texts have none.
+        Why it is left as it is ("refused", "empty"); "" where it is read.
     """
 
     row: Mapping[str, Any]
     column: str
     text: str
-    cluster: str
-    group: tuple[str, ...]
-    block: str
     names: tuple[str, ...]
     unread: str
-    run: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,47 +48,27 @@ class AgencyReading:
     spans: tuple[tuple[int, int], ...]
     agentic: tuple[float, ...]
 
-    @property
-    def share(self) -> float:
-        """Share of agentic sentences among those that could be told; NaN where none could."""
-        told = [p >= 0.5 for p in self.agentic if not math.isnan(p)]
-        return sum(told) / len(told) if told else float("nan")
-
     def communal(self) -> list[int]:
         """Numbers of the communal sentences."""
         return [i for i, p in enumerate(self.agentic) if p < 0.5]
 
-    def acting(self) -> list[int]:
-        """Numbers of the agentic sentences."""
-        return [i for i, p in enumerate(self.agentic) if p >= 0.5]
+
+_FIELDS = ("text", "prompt", "outcome", "name")
 
 
-_FIELDS = ("text", "prompt", "prompt_id", "sample", "outcome", "name")
-
-
-def read_passages(
-    source: Tabular,
-    group: Sequence[str],
-    *,
-    stratum: str | None = None,
-    columns: Iterable[str] = (),
-) -> list[GroupedText]:
+def read_passages(source: Tabular, columns: Iterable[str] = ()) -> list[AgencyText]:
     """Read the texts of a file, or of a run.
 
     Parameters
     ----------
     source
         A file or table of texts, or a run directory.
-    group
-        Columns (in a run: strata of the prompts) that hold the groups.
-    stratum
-        Column within whose values groups are exchangeable.
     columns
-        "FIELD=NAME" strings; fields are text, prompt, prompt_id, sample, outcome and name.
+        "FIELD=NAME" strings; fields are text, prompt, outcome and name.
 
     Raises
     ------
-    DataError, OptionError
+    DataError
         When a column is missing or there is no text.
     """
     path = Path(source) if isinstance(source, (str, Path)) else None
@@ -113,46 +79,20 @@ def read_passages(
     else:
         table = open_source(source)
         name, rows = table.name, [*map(dict, table.rows())]
-    known = dict.fromkeys(name for row in rows for name in row)
-    field = find_columns(_FIELDS, known, columns=columns, needed=("text",), file=name)
-    for column in (*group, *((stratum,) if stratum else ())):
-        if column not in known:
-            raise DataError(
-                f"{name}: there is no column {column!r}; found {', '.join(known)}. Name the "
-                "columns with --by and --stratum."
-            )
-    if not group:
-        raise OptionError("say which columns hold the groups: --by gender --by race.")
-    passages = []
-    for number, row in enumerate(rows):
-
-        def cell(name: str | None, row: Mapping[str, Any] = row) -> str:
-            value = row.get(name or "")
-            return "" if missing(value) else str(value)
-
-        read = {name: cell(field.get(name)) for name in _FIELDS}
-        groups = tuple(cell(name).strip() for name in group)
-        outcome = read["outcome"].strip() or "ok"
+    there = dict.fromkeys(column for row in rows for column in row)
+    field = find_columns(_FIELDS, there, columns=columns, needed=("text",), where=name)
+    texts = []
+    for row in rows:
+        cells = {of: row.get(column) for of, column in field.items()}
+        read = {of: "" if missing(value) else str(value) for of, value in cells.items()}
+        outcome = read.get("outcome", "").strip() or "ok"
         unread = "" if outcome == "ok" else outcome
         if not read["text"].strip():
             unread = unread or "empty"
-        elif not all(groups):
-            unread = unread or "no value in a group column"
-        prompt = read["prompt_id"] or read["prompt"]
-        passages.append(
-            GroupedText(
-                row={**row, "prompt": read["prompt"]} if read["prompt"] else row,
-                column=field["text"],
-                text=read["text"],
-                cluster=prompt or f"text {number}",
-                group=groups,
-                block=cell(stratum),
-                names=(read["name"],) if read["name"] else (),
-                unread=unread,
-                run=read["sample"] if prompt else "",
-            )
-        )
-    return passages
+        prompt, who = read.get("prompt", ""), read.get("name", "")
+        kept = {**row, "prompt": prompt} if prompt else row
+        texts.append(AgencyText(kept, field["text"], read["text"], (who,) if who else (), unread))
+    return texts
 
 
 def read_agency(

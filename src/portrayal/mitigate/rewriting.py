@@ -1,41 +1,28 @@
-"""Rewriting texts: by edits of what a target names, or asked again with an instruction.
+"""Rewriting texts: by edits of their communal sentences, or asked again with an instruction.
 
-In each round the classifier reads the texts, a target says which sentences to rewrite, a model is
-asked for edits, and those that hold are applied. A text whose answer is malformed, empty, refused
-or missing stays as it is, and is counted.
-
-The answers are other texts, not edits of the ones before. A text without a new answer keeps the one
-it has, and is counted.
+In each round a classifier reads the texts, a model is asked for edits to the communal sentences,
+and those that hold are applied. With the instruction the answers are other texts, not edits of the
+ones before. A text whose answer is malformed, empty, refused or missing stays as it is, and is
+counted.
 """
 
+import tomllib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
 
 from portrayal.annotate.agency.rows import agency_sentences
 from portrayal.collect.ask.replies import Ask, prompt_of
 from portrayal.errors import DataError
-from portrayal.mitigate.compare import noise_p
 from portrayal.mitigate.edits import apply_edits, read_edits
-from portrayal.mitigate.passages import AgencyReading, GroupedText
-from portrayal.mitigate.targets import (
-    Chosen,
-    Levels,
-    Target,
-    always_up,
-    group_shares,
-    levels_of,
-    reference_of,
-    rewrite_prompt,
-    toward,
-    with_instruction,
-)
+from portrayal.mitigate.passages import AgencyReading, AgencyText
 from portrayal.records import Prompt
 from portrayal.types import Say
 
 Read = Callable[[Sequence[str], Sequence[Sequence[str]]], list[AgencyReading]]
 
-NOISE = "the differences between groups are inside noise"
 DONE = "no sentence is left to rewrite"
 USED = "all rounds are used"
 STALLED = "no edit of the last round held"
@@ -56,14 +43,11 @@ class RewriteRound:
         Sentences that were to be rewritten.
     edits
         Edits by what became of them: "applied", "malformed", or why they were refused.
-    noise_p
-        Before the round, by attribute: how often shuffled groups differ as much.
     """
 
     texts: Mapping[str, int]
     chosen: int
     edits: Mapping[str, int]
-    noise_p: Mapping[str, float]
 
 
 @dataclass
@@ -76,130 +60,113 @@ class Rewritten:
         As they are now; a reading is None for a text that is not read.
     changed
         Numbers of the sentences that were rewritten, by text.
-    direction
-        "up" or "down" of each text that was asked about.
     last
         What became of the last answer about each text.
     rounds, stopped
         What the rounds did, and why no further one followed.
-    noise_p
-        After the last round.
-    reference, levels
-        Group and levels that the texts were rewritten toward; None for always-up.
     """
 
     texts: list[str]
     readings: list[AgencyReading | None]
     changed: dict[int, set[int]] = field(default_factory=dict)
-    direction: dict[int, str] = field(default_factory=dict)
     last: dict[int, str] = field(default_factory=dict)
     rounds: list[RewriteRound] = field(default_factory=list)
     stopped: str = USED
-    noise_p: Mapping[str, float] = field(default_factory=dict)
-    reference: tuple[str, ...] | None = None
-    levels: Levels | None = None
 
 
-def rewrite(
-    passages: Sequence[GroupedText],
-    columns: Sequence[str],
-    read: Read,
-    ask: Ask,
-    *,
-    target: Target = "always-up",
-    reference: Mapping[str, str] | None = None,
-    per_stratum: bool = False,
-    min_group: int = 10,
-    rounds: int = 3,
-    until_noise: bool = True,
-    level: float = 0.95,
-    permutations: int = 999,
-    seed: int = 0,
-    say: Say = lambda _: None,
-) -> Rewritten:
-    """Rewrite texts selectively.
+@cache
+def _words() -> dict[str, str]:
+    text = files(__package__).joinpath("prompts.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+def rewrite_prompt(text: str, n_sentences: int, communal: Collection[int]) -> str:
+    """Return the request to rewrite the communal sentences of a text.
 
     Parameters
     ----------
-    passages, columns
-        The texts, and the names of their group columns.
+    text
+        The whole text.
+    n_sentences
+        How many sentences it has.
+    communal
+        Numbers of the sentences to rewrite, from 0; the list marks every other one as agentic.
+
+    References
+    ----------
+    Wan & Chang (2024), Table 15.
+    """
+    marks = ["communal" if number in communal else "agentic" for number in range(n_sentences)]
+    return _words()["up"].format(text=text, agency_list=marks)
+
+
+def with_instruction(prompt: str, text_type: str = "text") -> str:
+    """Return a prompt with the fairness instruction of Table 15 at its end.
+
+    `text_type` is what it asks for: "biography", "professor review", "reference letter", ….
+    """
+    return f"{prompt} {_words()['instruction'].format(text_type=text_type)}"
+
+
+def rewrite(
+    passages: Sequence[AgencyText],
+    read: Read,
+    ask: Ask,
+    *,
+    rounds: int = 1,
+    say: Say = lambda _: None,
+) -> Rewritten:
+    """Rewrite every communal sentence of every text, as published.
+
+    Parameters
+    ----------
+    passages
+        The texts.
     read, ask
         The classifier, and the model that proposes edits.
-    target, reference
-        See `portrayal.mitigate.targets`; the reference group by column, the most agentic one where
-        empty.
-    per_stratum, min_group
-        Whether the level is that of the reference group in the stratum (`GroupedText.block`) of a
-        text, and how many texts of each group a stratum needs for that; see
-        `portrayal.mitigate.targets.levels_of`. Noise is then that of differences within strata.
     rounds
-        At most.
-    until_noise
-        Whether to stop once no attribute's variance is beyond what `level` of shuffled groups show,
-        or once a round applied no edit.
-    level, permutations, seed
-        Of that null, and of the order of texts.
+        At most; a further one asks about the sentences that are communal still. None follows a
+        round that applied no edit.
     say
         Called with a line after each round.
+
+    References
+    ----------
+    Wan & Chang (2024), Section 5.2 (Mitigation via Selective Rewrite).
     """
     now = Rewritten([passage.text for passage in passages], first_readings(passages, read))
-    places: list[str] = []
-    if target == "reference":
-        shares = group_shares(passages, now.readings)
-        now.reference = reference_of(shares, columns, reference or {})
-        now.levels = levels_of(
-            passages, now.readings, now.reference, per_stratum=per_stratum, min_group=min_group
-        )
-        places = [now.levels.place(passage.block) for passage in passages]
-    tries: Counter[tuple[int, int]] = Counter()
     asked: Counter[tuple[int, str]] = Counter()
-    for number in range(rounds + 1):
-        now.noise_p = noise_p(
-            passages,
-            [float("nan") if r is None else r.share for r in now.readings],
-            columns,
-            places=places,
-            permutations=permutations,
-            seed=seed,
-        )
-        if until_noise and all(p > 1.0 - level for p in now.noise_p.values()):
-            now.stopped = NOISE
-            break
-        if number == rounds:
-            break
-        if now.levels is None or now.reference is None:
-            chosen = always_up(now.readings)
-        else:
-            chosen = toward(now.levels, now.reference, passages, now.readings, tries, seed=seed)
+    for number in range(rounds):
+        chosen = {
+            i: tuple(communal)
+            for i, reading in enumerate(now.readings)
+            if reading is not None and (communal := reading.communal())
+        }
         if not chosen:
             now.stopped = DONE
             break
         now.rounds.append(_round(passages, now, chosen, read, ask, asked))
-        tries.update((i, j) for i, each in chosen.items() for j in each.numbers)
         applied = now.rounds[-1].edits.get("applied", 0)
         say(
             f"round {number + 1}: {now.rounds[-1].chosen:,} sentences of {len(chosen):,} texts, "
             f"{applied:,} edits applied"
         )
-        if until_noise and not applied:
+        if not applied:
             now.stopped = STALLED
             break
     return now
 
 
-def first_readings(
-    passages: Sequence[GroupedText], read: Read, texts: Sequence[str] | None = None
-) -> list[AgencyReading | None]:
-    """Read the texts as they came, or others in their place; None for one that is not read."""
-    given = [passage.text for passage in passages] if texts is None else texts
+def first_readings(passages: Sequence[AgencyText], read: Read) -> list[AgencyReading | None]:
+    """Read the texts as they came; None for one that is not read."""
     readings: list[AgencyReading | None] = [None] * len(passages)
     used = [i for i, passage in enumerate(passages) if not passage.unread]
-    _read_again(passages, given, used, read, readings)
+    _read_again(passages, [passage.text for passage in passages], used, read, readings)
     return readings
 
 
 def _read_again(
-    passages: Sequence[GroupedText],
+    passages: Sequence[AgencyText],
     texts: Sequence[str],
     which: Sequence[int],
     read: Read,
@@ -212,25 +179,23 @@ def _read_again(
 
 
 def _round(
-    passages: Sequence[GroupedText],
+    passages: Sequence[AgencyText],
     now: Rewritten,
-    chosen: Mapping[int, Chosen],
+    chosen: Mapping[int, tuple[int, ...]],
     read: Read,
     ask: Ask,
     asked: Counter[tuple[int, str]],
 ) -> RewriteRound:
     """Ask about the chosen sentences, apply what holds, and read the texts that changed."""
-    before = now.noise_p
     prompts: dict[int, Prompt] = {}
     spans = {i: reading.spans for i, reading in enumerate(now.readings) if reading is not None}
-    for i, each in chosen.items():
-        words = rewrite_prompt(now.texts[i], len(spans[i]), each.numbers, each.direction)
+    for i, communal in chosen.items():
+        words = rewrite_prompt(now.texts[i], len(spans[i]), communal)
         prompts[i] = prompt_of(words, asked[i, words])
         asked[i, words] += 1
     replies = ask(prompts.values())
     edits: Counter[str] = Counter()
-    for i, each in chosen.items():
-        now.direction[i] = each.direction
+    for i, communal in chosen.items():
         reply = replies.get(prompts[i].prompt_id)
         proposed, malformed = read_edits(reply.text) if reply is not None else ([], 0)
         if reply is None:
@@ -243,9 +208,7 @@ def _round(
         else:
             edits["malformed"] += malformed
             names = passages[i].names
-            done = apply_edits(
-                now.texts[i], spans[i], each.numbers, proposed, agency_sentences, names
-            )
+            done = apply_edits(now.texts[i], spans[i], communal, proposed, agency_sentences, names)
             edits["applied"] += len(done.applied)
             edits.update(done.refused)
             now.last[i] = EDITED if done.applied else ALL_REFUSED
@@ -255,17 +218,15 @@ def _round(
     outcomes = Counter(now.last[i] for i in chosen)
     edited = [i for i in chosen if now.last[i] == EDITED]
     _read_again(passages, now.texts, edited, read, now.readings)
-    n_chosen = sum(len(each.numbers) for each in chosen.values())
-    return RewriteRound(
-        dict(sorted(outcomes.items())), n_chosen, dict(sorted(edits.items())), before
-    )
+    n_chosen = sum(map(len, chosen.values()))
+    return RewriteRound(dict(sorted(outcomes.items())), n_chosen, dict(sorted(edits.items())))
 
 
 ASKED_AGAIN = "asked again"
 
 
 def instruct(
-    passages: Sequence[GroupedText], read: Read, ask: Ask, text_type: str | None = None
+    passages: Sequence[AgencyText], read: Read, ask: Ask, text_type: str | None = None
 ) -> Rewritten:
     """Ask each text's prompt again with the fairness instruction.
 
@@ -309,6 +270,6 @@ def instruct(
             now.last[i], now.texts[i] = ASKED_AGAIN, reply.text
     again = [i for i in used if now.last[i] == ASKED_AGAIN]
     _read_again(passages, now.texts, again, read, now.readings)
-    now.rounds.append(RewriteRound(dict(sorted(Counter(now.last.values()).items())), 0, {}, {}))
+    now.rounds.append(RewriteRound(dict(sorted(Counter(now.last.values()).items())), 0, {}))
     now.stopped = "every prompt was asked once more"
     return now
