@@ -235,7 +235,9 @@ def test_three_texts_change_places_as_wholes(fitted: Fitted, levels: dict[str, L
     paired, level = fitted[1], levels[FULL]
     (block,) = level.blocks
     assert block.deal is not None
-    ours, theirs = block.deal(paired.pools(block.rows, together=True))(np.random.default_rng(4), 0)
+    ours, theirs = block.deal(paired.pools(block.rows, all_models=True))(
+        np.random.default_rng(4), 0
+    )
     moved = np.abs(theirs - level.reference).max(axis=1) > 1e-9
     assert 0.4 < moved.mean() < 0.9
     for pair in range(40):

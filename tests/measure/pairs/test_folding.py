@@ -72,7 +72,7 @@ def test_the_null_is_drawn_block_by_block_with_streams_of_its_own(lopsided: Pair
     for together in (False, True):
         labels = [(*its.labels.values(), str(i), *(["together"] * together)) for i in range(3)]
         streams = [scope.rng("x", "null", *label) for label in labels]
-        deals = [b.deal(lopsided.pools(b.rows, together=together)) for b in its.blocks]
+        deals = [b.deal(lopsided.pools(b.rows, all_models=together)) for b in its.blocks]
         for draw in range(scope.permutations):
             dealt = [deal(rng, draw % S) for deal, rng in zip(deals, streams, strict=True)]
             values = np.concatenate([np.abs(a - b)[:, 0] for a, b in dealt])

@@ -117,4 +117,4 @@ def test_rows_of_a_pair_stand_together_and_in_one_block(
     assert (np.diff(paired.pair) != 0).sum() == 3
     assert [rows.stop - rows.start for rows in paired.row_blocks()] == [7, 4, 2]
     assert len(paired.pools(slice(0, 7)).first) == 7
-    assert len(paired.pools(slice(0, 7), together=True).first) == 1
+    assert len(paired.pools(slice(0, 7), all_models=True).first) == 1

@@ -40,24 +40,24 @@ def with_hand_scores(paired: Paired, run: Run, table: HandTable | None) -> Paire
     """
     hand: dict[str, HandMarks] = {}
     for kind in paired.generated.scores:
-        found = hand_marks(run, table, kind, (), sentences=True)
-        if table is None or found is None:
+        marks = hand_marks(run, table, kind, (), sentences=True)
+        if table is None or marks is None:
             continue
         rows = []
-        for row in found.rows:
+        for row in marks.rows:
             texts = _side(paired, row["side"] == ORIGINAL)
             first, last = texts.start[row["position"] : row["position"] + 2].tolist()
             number = sentence_number(table, row["named"], row["unit"], last - first)
             rows.append({**row, "at": first + number})
-        note = found.note
+        note = marks.note
         if kind not in table.chance:
-            sides = [_side(paired, own).scores[kind] for own in (False, True)]
-            every = np.concatenate([np.asarray(each[: len(each)], np.float64) for each in sides])
-            own = [sides[r["side"] == ORIGINAL][r["at"] : r["at"] + 1] for r in rows]
-            said = np.concatenate(own).astype(np.float64)[:, np.newaxis]
-            mean, sd = np.nanmean(every), np.nanstd(every)
-            note += picked(np.nan_to_num(said, nan=mean), mean, sd)
-        hand[kind] = replace(found, rows=rows, note=note)
+            sides = [_side(paired, original).scores[kind] for original in (False, True)]
+            scores = np.concatenate([np.asarray(side[: len(side)], np.float64) for side in sides])
+            guesses = [sides[r["side"] == ORIGINAL][r["at"] : r["at"] + 1] for r in rows]
+            guess = np.concatenate(guesses).astype(np.float64)[:, np.newaxis]
+            mean, sd = np.nanmean(scores), np.nanstd(scores)
+            note += picked(np.nan_to_num(guess, nan=mean), mean, sd)
+        hand[kind] = replace(marks, rows=rows, note=note)
     return replace(paired, hand=hand)
 
 
@@ -79,13 +79,13 @@ class ScoredSentences(NamedTuple):
 
     def parts(self, share: FloatArray, prompt: IntArray, m: int) -> MeanParts:
         """Return them as parts of the means of m groups, of either side."""
-        of, at = np.zeros((2, len(share), m)), np.arange(len(share))
-        of[self.side, at, self.group] = share
+        of, row = np.zeros((2, len(share), m)), np.arange(len(share))
+        of[self.side, row, self.group] = share
         return MeanParts(prompt, self.weight, self.score, of[0], of[1])
 
     def chosen(self, which: BoolArray) -> "ScoredSentences":
         """Return some of them."""
-        side, text, group, pair = (each[which] for each in self[:4])
+        side, text, group, pair = (column[which] for column in self[:4])
         return ScoredSentences(side, text, group, pair, self.weight[which], self.score[which])
 
 
@@ -100,24 +100,24 @@ def scored_sentences(
     m, hand = len(level.groups), paired.hand[kind]
     low, span = hand.marks.low, hand.marks.high - hand.marks.low
     total, count = np.zeros((2, 2, max(paired.generated.n_texts, paired.reference.n_texts), m))
-    at = np.array([row["at"] for row in hand.rows], dtype=np.int64)
+    sentence = np.array([row["at"] for row in hand.rows], dtype=np.int64)
     of = np.array([row["position"] for row in hand.rows], dtype=np.int64)
     side = np.array([row["side"] == ORIGINAL for row in hand.rows], dtype=np.int64)
-    group, said = np.full(len(at), -1), np.full(len(at), np.nan)
-    for number, wanted in enumerate((np.unique(paired.text), np.unique(paired.original))):
+    group, guess = np.full(len(sentence), -1), np.full(len(sentence), np.nan)
+    for number, indices in enumerate((np.unique(paired.text), np.unique(paired.original))):
         texts = _side(paired, bool(number))
-        for first in range(0, len(wanted), BLOCK):
-            here = wanted[first : first + BLOCK]
-            read = read_sentences(texts, here)
+        for first in range(0, len(indices), BLOCK):
+            block = indices[first : first + BLOCK]
+            read = read_sentences(texts, block)
             about, score = sentence_groups(read.counts[:, columns]), read.scores[kind]
-            known = (about >= 0) & ~np.isnan(score)
-            cell = here[read.row[known]], about[known]
-            np.add.at(total[number], cell, score[known])
+            valid = (about >= 0) & ~np.isnan(score)
+            cell = block[read.row[valid]], about[valid]
+            np.add.at(total[number], cell, score[valid])
             np.add.at(count[number], cell, 1.0)
-        own = side == number
-        said[own] = taken(texts.scores[kind], at[own])
-        group[own] = sentence_groups(taken(texts.counts, at[own])[:, columns])
-    group[np.isnan(said)] = -1
+        on_side = side == number
+        guess[on_side] = taken(texts.scores[kind], sentence[on_side])
+        group[on_side] = sentence_groups(taken(texts.counts, sentence[on_side])[:, columns])
+    group[np.isnan(guess)] = -1
 
     pair = np.full(count.shape[:2], -1)
     for number in (0, 1):
@@ -125,16 +125,16 @@ def scored_sentences(
         pair[number, : len(own_pairs)] = own_pairs
     s, t, g = np.nonzero(count)
     mean = (total[s, t, g] / count[s, t, g] - low) / span
-    every = ScoredSentences(s, t, g, pair[s, t], count[s, t, g], mean)
+    population = ScoredSentences(s, t, g, pair[s, t], count[s, t, g], mean)
     return (
         count,
-        every,
-        ScoredSentences(side, of, group, pair[side, of], hand.weight, (said - low) / span),
+        population,
+        ScoredSentences(side, of, group, pair[side, of], hand.weight, (guess - low) / span),
     )
 
 
 def corrected_changes(
-    paired: Paired, level: Level, where: Sequence[PairStratum]
+    paired: Paired, level: Level, strata: Sequence[PairStratum]
 ) -> Iterator[HandSums]:
     """Yield the corrected sums of each group's change at each place, shape (n_groups,) each.
 
@@ -144,28 +144,28 @@ def corrected_changes(
     hand = paired.hand.get(kind) if level.name.startswith(SENTENCE) else None
     if hand is None or level.length != FULL:
         return
-    lexicon = next(each for each in lexicon_columns(paired) if each.name == level.lexicon)
+    lexicon = next(column for column in lexicon_columns(paired) if column.name == level.lexicon)
     m, even = len(level.groups), bool((hand.weight == hand.weight[:1]).all())
-    count, every, labelled = scored_sentences(paired, level, kind, lexicon.columns)
-    for place in where:
+    count, population, labelled = scored_sentences(paired, level, kind, lexicon.columns)
+    for place in strata:
         rows = np.flatnonzero(place.rows)
-        at = paired.text[rows], paired.original[rows]
-        compared = (count[0, at[0]] > 0) & (count[1, at[1]] > 0)
+        texts = paired.text[rows], paired.original[rows]
+        compared = (count[0, texts[0]] > 0) & (count[1, texts[1]] > 0)
         used = np.zeros_like(count)  # by how many rows a text is compared, for each group
         for number in (0, 1):
-            np.add.at(used[number], at[number], compared)
+            np.add.at(used[number], texts[number], compared)
         # A sentence counts as part of its text's mean, once for every row that compares the text.
         share = np.divide(used, count, out=np.zeros_like(used), where=count > 0)
-        inside = [(own.group >= 0) & (share[own[:3]] > 0) for own in (every, labelled)]
-        whole, drawn = every.chosen(inside[0]), labelled.chosen(inside[1])
+        inside = [(obs.group >= 0) & (share[obs[:3]] > 0) for obs in (population, labelled)]
+        full, sample = population.chosen(inside[0]), labelled.chosen(inside[1])
         if even:  # of each side and group all sentences were as likely
-            cells = [own.side * m + own.group for own in (whole, drawn)]
-            there = np.bincount(cells[0], whole.weight, 2 * m)
-            of_each = there / np.maximum(np.bincount(cells[1], minlength=2 * m), 1)
-            drawn = drawn._replace(weight=of_each[cells[1]])
+            cells = [obs.side * m + obs.group for obs in (full, sample)]
+            totals = np.bincount(cells[0], full.weight, 2 * m)
+            of_each = totals / np.maximum(np.bincount(cells[1], minlength=2 * m), 1)
+            sample = sample._replace(weight=of_each[cells[1]])
         codes = np.unique(paired.pair[rows])
         everyone, by_people = (
-            own.parts(share[own[:3]], np.searchsorted(codes, own.pair), m) for own in (whole, drawn)
+            obs.parts(share[obs[:3]], np.searchsorted(codes, obs.pair), m) for obs in (full, sample)
         )
         truth = hand.truth[inside[1]]
         yield HandSums.of_contrast(everyone, by_people, truth, hand, "sentence")

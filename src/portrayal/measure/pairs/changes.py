@@ -37,9 +37,9 @@ def distances(level: Level, generated: FloatArray, reference: FloatArray) -> Flo
     difference = np.abs(generated - reference)
     if level.kind == SHARE:
         return np.asarray(difference.sum(axis=-1, keepdims=True) / 2)
-    known = ~np.isnan(difference)
-    largest = np.max(np.where(known, difference, -1.0), axis=-1, keepdims=True, initial=-1.0)
-    return np.where(known.any(axis=-1, keepdims=True), largest, np.nan)
+    valid = ~np.isnan(difference)
+    largest = np.max(np.where(valid, difference, -1.0), axis=-1, keepdims=True, initial=-1.0)
+    return np.where(valid.any(axis=-1, keepdims=True), largest, np.nan)
 
 
 def changes(_: Level, generated: FloatArray, reference: FloatArray) -> FloatArray:
@@ -50,8 +50,8 @@ def changes(_: Level, generated: FloatArray, reference: FloatArray) -> FloatArra
 
 def mentioned_changes(level: Level, generated: FloatArray, reference: FloatArray) -> FloatArray:
     """Return the change of each group where the original mentions it; NaN elsewhere."""
-    there = reference > 0 if level.kind == SHARE else ~np.isnan(reference)
-    return np.where(there, changes(level, generated, reference), np.nan)
+    present = reference > 0 if level.kind == SHARE else ~np.isnan(reference)
+    return np.where(present, changes(level, generated, reference), np.nan)
 
 
 def _rates(level: Level, generated: FloatArray, reference: FloatArray) -> FloatArray:
@@ -209,17 +209,17 @@ def prompt_effect(paired: Paired, scope: Scope, base_form: str | None = None) ->
     since a model may refuse just those on which it would have differed.
     """
     start = paired.base_form(base_form)
-    others = [form for form in paired.forms if form != start]
+    other_forms = [form for form in paired.forms if form != start]
     for quantity, needed in _OF:
         for level in paired.levels:
             folded = fold(quantity.values, level, paired)
-            asked = folded if needed is quantity else fold(needed.values, level, paired)
-            made = _Values(quantity, level, folded, asked.count > 0)
+            basis = folded if needed is quantity else fold(needed.values, level, paired)
+            table = _Values(quantity, level, folded, basis.count > 0)
             for model in paired.model_labels:
-                for form in others:
+                for form in other_forms:
                     for matched in (ANSWERED, SAME):
                         contrast = _Contrast(model, form, start, matched)
-                        yield from _differences(made, paired, contrast, scope)
+                        yield from _differences(table, paired, contrast, scope)
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,7 +252,7 @@ class _Contrast:
 
 
 def _contrast_sums(
-    made: _Values, paired: Paired, contrast: _Contrast, columns: list[QuantityColumn]
+    table: _Values, paired: Paired, contrast: _Contrast, columns: list[QuantityColumn]
 ) -> tuple[GroupSums, list[BoolArray]]:
     """Return the sums of both forms by pair, and which rows count under each, (n_rows, k)."""
     of_model = paired.of_model(contrast.model)
@@ -260,51 +260,51 @@ def _contrast_sums(
         of_model & (paired.form == paired.forms.index(form))
         for form in (contrast.form, contrast.base)
     ]
-    sides = [rows[:, np.newaxis] & (made.folded.count > 0) for rows in inside]
+    sides = [rows[:, np.newaxis] & (table.folded.count > 0) for rows in inside]
     if contrast.matched == SAME:
-        both = _in_both(made, paired, inside)
+        both = _in_both(table, paired, inside)
         sides = [side & both for side in sides]
     rows = np.flatnonzero((sides[0] | sides[1]).any(axis=1))
     labels, code = np.unique(paired.pair[rows], return_inverse=True)
-    upper, lower = (_sums(made.folded, side, rows, code, len(labels)) for side in sides)
+    upper, lower = (_sums(table.folded, side, rows, code, len(labels)) for side in sides)
     names = [paired.pairs[label] for label in labels.tolist()]
     groups = [column.group for column in columns]
     return GroupSums(names, groups, *upper, None, *lower, cluster="pair"), sides
 
 
 def _differences(
-    made: _Values, paired: Paired, contrast: _Contrast, scope: Scope
+    table: _Values, paired: Paired, contrast: _Contrast, scope: Scope
 ) -> Iterator[Estimate]:
-    columns, values = made.quantity.columns(made.level), made.folded.values
-    sums, sides = _contrast_sums(made, paired, contrast, columns)
-    found = sums.differences(scope)
-    where = {
-        **made.level.labels,
+    columns, values = table.quantity.columns(table.level), table.folded.values
+    sums, sides = _contrast_sums(table, paired, contrast, columns)
+    differences = sums.differences(scope)
+    labels = {
+        **table.level.labels,
         **contrast.labels,
-        "of": made.quantity.measure.rpartition(".v")[0],
+        "of": table.quantity.measure.rpartition(".v")[0],
     }
 
-    asked_once = made.quantity is DISTANCE and contrast.matched == SAME
-    status = status_of(made.level, {}, plain=asked_once)
+    asked_once = table.quantity is DISTANCE and contrast.matched == SAME
+    status = status_of(table.level, {}, plain=asked_once)
 
     def own(k: int) -> dict[str, Any]:
         first, second = (values[side[:, k], k] for side in sides)
         n = len(first) + len(second)
-        common = {"strata": {**where, **columns[k].strata}, "n_texts": n, "n_units": float(n)}
+        common = {"strata": {**labels, **columns[k].strata}, "n_texts": n, "n_units": float(n)}
         if len(first) == 0 or len(second) == 0:
             lacking = contrast.form if len(first) == 0 else contrast.base
-            why = made.level.undefined(contrast.model, lacking) or made.quantity.undefined
-            return {**common, "undefined": f"under the form {lacking}: {why}"}
-        test = found.test(k, "pair")
+            reason = table.level.undefined(contrast.model, lacking) or table.quantity.undefined
+            return {**common, "undefined": f"under the form {lacking}: {reason}"}
+        test = differences.test(k, "pair")
         naive: tuple[Test, ...] = ()
-        if made.quantity.printed and min(len(first), len(second)) > 1 and not np.isnan(test.p):
+        if table.quantity.printed and min(len(first), len(second)) > 1 and not np.isnan(test.p):
             naive = (Test(_t_test(first, second), _T),)
         return {
             **common,
             "null": Null(0.0, np.nan, np.nan, scope.level, _NULL),
             # q is made of the first test, so where that has no p no other may take its place.
-            "tests": tuple(each for each in (test, *naive) if not np.isnan(each.p)),
-            "status": found.status(k, test=True, cluster="pair") | status,
+            "tests": tuple(entry for entry in (test, *naive) if not np.isnan(entry.p)),
+            "status": differences.status(k, test=True, cluster="pair") | status,
             "details": {
                 "form_mean": float(first.mean()),
                 "base_mean": float(second.mean()),
@@ -316,13 +316,13 @@ def _differences(
     yield from estimates_of(
         PROMPT_EFFECT,
         sums,
-        found,
+        differences,
         scope,
         own,
         tested=False,
         kept="difference",
         statistic="difference",
-        instruments={"lexicon": made.level.lexicon},
+        instruments={"lexicon": table.level.lexicon},
     )
 
 
@@ -330,19 +330,19 @@ def _sums(
     folded: Folded, side: BoolArray, rows: IntArray, code: IntArray, size: int
 ) -> tuple[FloatArray, FloatArray]:
     inside = side[rows]
-    total, count = (np.where(inside, each[rows], 0.0) for each in (folded.total, folded.count))
+    total, count = (np.where(inside, cells[rows], 0.0) for cells in (folded.total, folded.count))
     return sums_by(code, size, total), sums_by(code, size, count)
 
 
-def _in_both(made: _Values, paired: Paired, inside: list[BoolArray]) -> BoolArray:
+def _in_both(table: _Values, paired: Paired, inside: list[BoolArray]) -> BoolArray:
     """Whether the headline of a row counts under both forms for its model, shape (n_rows, k)."""
     key = paired.pair * len(paired.models) + paired.model
-    there = np.zeros(
-        (2, len(paired.pairs) * len(paired.models), made.eligible.shape[1]), dtype=bool
+    present = np.zeros(
+        (2, len(paired.pairs) * len(paired.models), table.eligible.shape[1]), dtype=bool
     )
     for side, rows in enumerate(inside):
-        np.logical_or.at(there[side], key[rows], made.eligible[rows])
-    return np.asarray((there[0] & there[1])[key])
+        np.logical_or.at(present[side], key[rows], table.eligible[rows])
+    return np.asarray((present[0] & present[1])[key])
 
 
 def _t_test(first: FloatArray, second: FloatArray) -> float:

@@ -55,7 +55,7 @@ def pools_of(labels: Sequence[npt.ArrayLike]) -> Pools:
     >>> pools.of.tolist(), pools.first.tolist()
     ([0, 1, 2], [0, 1, 2])
     """
-    rows = np.stack([np.asarray(each, dtype=np.int64) for each in labels], axis=1)
+    rows = np.stack([np.asarray(column, dtype=np.int64) for column in labels], axis=1)
     _, first, pool = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     return Pools(pool.reshape(-1).astype(np.int64), first.astype(np.int64))
 
@@ -90,15 +90,15 @@ def deal_words(
     >>> (ours.sum(axis=0) + theirs.sum(axis=0)).tolist()
     [4, 4]
     """
-    left = original.copy()
-    np.add.at(left, pool, generated)
-    dealt = np.zeros_like(generated)
+    stock = original.copy()
+    np.add.at(stock, pool, generated)
+    words = np.zeros_like(generated)
     rank = rank_within(pool)
     for turn in range(int(rank.max(initial=-1)) + 1):
         rows = np.flatnonzero(rank == turn)
-        dealt[rows] = draw_words(left[pool[rows]], generated[rows].sum(axis=1), rng)
-        left[pool[rows]] -= dealt[rows]
-    return dealt, left
+        words[rows] = draw_words(stock[pool[rows]], generated[rows].sum(axis=1), rng)
+        stock[pool[rows]] -= words[rows]
+    return words, stock
 
 
 def draw_words(pool: IntArray, size: IntArray, rng: np.random.Generator) -> IntArray:
@@ -110,13 +110,13 @@ def draw_words(pool: IntArray, size: IntArray, rng: np.random.Generator) -> IntA
     >>> draw_words(np.array([[5, 0]]), np.array([2]), np.random.default_rng(0)).tolist()
     [[2, 0]]
     """
-    drawn = np.zeros_like(pool)
-    left, behind = size.copy(), pool.sum(axis=1)
+    sample = np.zeros_like(pool)
+    n_left, behind = size.copy(), pool.sum(axis=1)
     for group in range(pool.shape[1]):
         behind = behind - pool[:, group]
-        drawn[:, group] = rng.hypergeometric(pool[:, group], behind, left)
-        left = left - drawn[:, group]
-    return drawn
+        sample[:, group] = rng.hypergeometric(pool[:, group], behind, n_left)
+        n_left = n_left - sample[:, group]
+    return sample
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,9 +179,9 @@ def deal_slots(cell: IntArray, rng: np.random.Generator) -> IntArray:
     >>> sorted(held[[0, 2]].tolist()), sorted(held[[1, 3]].tolist())
     ([0, 2], [1, 3])
     """
-    held = np.empty(len(cell), dtype=np.int64)
-    held[np.argsort(cell, kind="stable")] = np.argsort(cell + 0.5 * rng.random(len(cell)))
-    return held
+    sentence = np.empty(len(cell), dtype=np.int64)
+    sentence[np.argsort(cell, kind="stable")] = np.argsort(cell + 0.5 * rng.random(len(cell)))
+    return sentence
 
 
 def null_p(
@@ -249,14 +249,14 @@ def gap_beyond_pairs(generated: FloatArray, original: FloatArray) -> float:
     >>> gap_beyond_pairs(np.array([[1.0, 0.0]] * 6), np.array([[0.5, 0.5]] * 6))
     0.5
     """
-    known = ~np.isnan(generated + original).any(axis=1)
-    ours, theirs, n = generated[known], original[known], int(known.sum())
+    valid = ~np.isnan(generated + original).any(axis=1)
+    ours, theirs, n = generated[valid], original[valid], int(valid.sum())
     if n < FEWEST_TO_EXCHANGE:
         return float("nan")
     both = np.concatenate([ours, theirs])
     order = np.argsort(both, axis=0)
-    apart = np.where(order < n, 1, -1).cumsum(axis=0)[:-1]  # n (F - G) between two values
-    everything = (apart**2 * np.diff(np.take_along_axis(both, order, axis=0), axis=0)).sum() / 2
+    cdf_gap = np.where(order < n, 1, -1).cumsum(axis=0)[:-1]  # n (F - G) between two values
+    everything = (cdf_gap**2 * np.diff(np.take_along_axis(both, order, axis=0), axis=0)).sum() / 2
     return float((everything - np.abs(ours - theirs).sum() / 2) / (n * (n - 1)))
 
 
@@ -267,7 +267,7 @@ def rank_within(pool: IntArray) -> IntArray:
     [0, 0, 1]
     """
     order = np.argsort(pool, kind="stable")
-    there = pool[order]
+    sorted_pool = pool[order]
     rank = np.empty(len(pool), dtype=np.int64)
-    rank[order] = np.arange(len(pool)) - np.searchsorted(there, there)
+    rank[order] = np.arange(len(pool)) - np.searchsorted(sorted_pool, sorted_pool)
     return rank

@@ -100,8 +100,8 @@ class Couples:
 def couples_of(paired: Paired, rows: slice) -> Couples:
     """Return the couples of some rows, of one model and of several."""
     n, keys = rows.stop - rows.start, [np.zeros(0, dtype=np.int64)]
-    for together in (False, True):
-        pools = paired.pools(rows, together=together)
+    for all_models in (False, True):
+        pools = paired.pools(rows, all_models=all_models)
         for row in np.flatnonzero(~_staying(pools)).tolist():
             mates = np.flatnonzero(pools.of == pools.of[row])
             mates = mates[mates != row]
@@ -120,7 +120,7 @@ def exchanged_block(
     corpus: IntArray,
     observed: FloatArray,
     values: FloatArray,
-    beside: FloatArray | None = None,
+    mates: FloatArray | None = None,
     couples: Couples | None = None,
 ) -> Block:
     """Return a block whose null exchanges whole texts.
@@ -135,7 +135,7 @@ def exchanged_block(
         Values of generated texts and of their originals, shape (2, S, n, M).
     values
         The same in some samples, as if each text were of each corpus: (n_corpora, 2, S', n, M).
-    beside, couples
+    mates, couples
         At equal length: values of either text of each couple, each cut to the other's length, as if
         of each corpus, shape (n_corpora, 2, 1, n_couples, M). At full length a text is the same
         beside any other, and both are None.
@@ -144,20 +144,20 @@ def exchanged_block(
 
     def dealer(pools: Pools) -> Deal:
         slots = slots_of(pools, np.arange(n), np.arange(n))
-        alone = len(slots.cell) + np.arange(n)
+        single = len(slots.cell) + np.arange(n)
         cell = slots.cell.copy()
-        cell[:n] = np.where(_staying(pools), alone, cell[:n])
+        cell[:n] = np.where(_staying(pools), single, cell[:n])
         slots = replace(slots, cell=cell)
 
         def deal(rng: np.random.Generator, draw: int) -> tuple[FloatArray, FloatArray]:
-            held = slots.deal(rng)  # below n the text of that row, from n on the original of one
-            there = values[:, :, draw % values.shape[2]]
-            if beside is None or couples is None:
-                first, second = ((held[i : i + n] >= n, held[i : i + n] % n) for i in (0, n))
-                return there[corpus, first[0] * 1, first[1]], there[-1, second[0] * 1, second[1]]
-            side, row = _readings(couples, held[:n], held[n:])
-            there = np.concatenate([there, beside[:, :, 0]], axis=2)
-            return there[corpus, side, row], there[-1, 1 - side, row]
+            texts = slots.deal(rng)  # below n the text of that row, from n on the original of one
+            shares = values[:, :, draw % values.shape[2]]
+            if mates is None or couples is None:
+                first, second = ((texts[i : i + n] >= n, texts[i : i + n] % n) for i in (0, n))
+                return shares[corpus, first[0] * 1, first[1]], shares[-1, second[0] * 1, second[1]]
+            side, row = _readings(couples, texts[:n], texts[n:])
+            shares = np.concatenate([shares, mates[:, :, 0]], axis=2)
+            return shares[corpus, side, row], shares[-1, 1 - side, row]
 
         return deal
 
@@ -235,8 +235,8 @@ def read_topics(run: Run, paired: Paired, settings: TopicSettings) -> Topics:
         read_topic_texts(run, model),
         read_topic_texts(run, model, reference=True),
     )
-    for found, known in ((generated, paired.generated), (reference, paired.reference)):
-        if not np.array_equal(found.text_start, known.start):
+    for topic_texts, texts in ((generated, paired.generated), (reference, paired.reference)):
+        if not np.array_equal(topic_texts.text_start, texts.start):
             raise RunError(f"{run.path}: annotations and texts are out of step; audit it again.")
     topics = topics_of(paired, model, generated, reference, settings)
     path = topics_stage(run).folder / TABLES
@@ -288,27 +288,27 @@ def document_levels(
     if topics.model is None or topics.generated is None or topics.reference is None:
         return []
     shelf = Shelf(paired.folder)
-    groups = [_Groups.of(paired, topics, settings, each) for each in lexicon_columns(paired)]
-    made = {(each, length): Made() for each in groups for length in (FULL, EQUAL)}
+    groups = [_Groups.of(paired, topics, settings, column) for column in lexicon_columns(paired)]
+    makers = {(group, length): Made() for group in groups for length in (FULL, EQUAL)}
     for sides in row_sentences(paired, seed):
         couples = couples_of(paired, sides.rows)
-        beside = _beside(paired, topics, sides.rows, couples, seed)
-        for length, found in _read(topics, sides).items():
-            known = couples if length == EQUAL else None
-            for each in groups:
-                parts = each.own(found, sides.rows), each.all(found[:THINNED]), each.all(beside)
+        mates = _beside(paired, topics, sides.rows, couples, seed)
+        for length, theta in _read(topics, sides).items():
+            pairs = couples if length == EQUAL else None
+            for group in groups:
+                parts = group.own(theta, sides.rows), group.all(theta[:THINNED]), group.all(mates)
                 stored = tuple(map(shelf.put, parts))
-                corpus = each.corpus[sides.rows]
-                made[each, length].add(partial(_block, shelf, sides.rows, corpus, stored, known))
+                corpus = group.corpus[sides.rows]
+                makers[group, length].add(partial(_block, shelf, sides.rows, corpus, stored, pairs))
     return [
         replace(
             level_of(
-                each.lexicon, length, blocks, name=LEVEL, kind=SHARE, worse=-1, null_method=NULL
+                group.lexicon, length, blocks, name=LEVEL, kind=SHARE, worse=-1, null_method=NULL
             ),
             whole_texts=True,
-            without_shares={(t.model, t.form): t.without_shares for t in each.tables},
+            without_shares={(t.model, t.form): t.without_shares for t in group.tables},
         )
-        for (each, length), blocks in made.items()
+        for (group, length), blocks in makers.items()
     ]
 
 
@@ -323,14 +323,14 @@ def _read(topics: Topics, sides: Sides) -> dict[str, FloatArray]:
     }
 
 
-def _inferred(topics: Topics, pool: Pool, sides: Sides, kept: BoolArray) -> FloatArray:
+def _inferred(topics: Topics, pool: Pool, sides: Sides, keep: BoolArray) -> FloatArray:
     """Topic shares of both texts of each row in S samples, shape (S, n, 2, K)."""
     assert topics.model is not None
-    goes = np.where(kept, np.where(pool.ours, OURS, THEIRS), OUT)
+    goes = np.where(keep, np.where(pool.ours, OURS, THEIRS), OUT)
     step = max(1, _TEXTS // max(2 * sides.n_rows, 1))
     parts = [goes[first : first + step] for first in range(0, len(goes), step)]
-    made = [topic_shares(topics.model, pool, sides.n_rows, part) for part in parts]
-    return np.concatenate(made)
+    chunks = [topic_shares(topics.model, pool, sides.n_rows, part) for part in parts]
+    return np.concatenate(chunks)
 
 
 def _beside(paired: Paired, topics: Topics, rows: slice, couples: Couples, seed: int) -> FloatArray:
@@ -342,19 +342,19 @@ def _beside(paired: Paired, topics: Topics, rows: slice, couples: Couples, seed:
         return np.zeros((1, 0, 2, topics.model.n_topics))
     text = paired.text[rows]
     ours, theirs = (
-        read_sentences(paired.generated, text[at]) for at in (couples.one, couples.other)
+        read_sentences(paired.generated, text[index]) for index in (couples.one, couples.other)
     )
-    kept = equally_long(ours, theirs, n, np.random.default_rng([seed, _STREAM, rows.start]), 1)
-    sides = Sides(slice(0, n), ours, theirs, {EQUAL: kept})
+    keep = equally_long(ours, theirs, n, np.random.default_rng([seed, _STREAM, rows.start]), 1)
+    sides = Sides(slice(0, n), ours, theirs, {EQUAL: keep})
     pool = pool_of((topics.generated, topics.generated), sides)
-    return _inferred(topics, pool, sides, np.concatenate(kept, axis=1)[:, pool.order])
+    return _inferred(topics, pool, sides, np.concatenate(keep, axis=1)[:, pool.order])
 
 
 def _block(
     shelf: Shelf, rows: slice, corpus: IntArray, stored: tuple[Kept, ...], couples: Couples | None
 ) -> Block:
-    observed, values, beside = map(shelf.take, stored)
-    return exchanged_block(rows, corpus, observed, values, beside, couples)
+    observed, values, mates = map(shelf.take, stored)
+    return exchanged_block(rows, corpus, observed, values, mates, couples)
 
 
 @dataclass(frozen=True, eq=False)
@@ -395,9 +395,9 @@ def _table(
         side = read_sentences(corpus.texts, texts)
         about = sentence_groups(side.counts[:, lexicon.columns])
         topic = taken(corpus.topics.topic, side.at).astype(np.int64)
-        known = topic >= 0
-        group = np.where(about < 0, m, about)[known]
-        piece, left_out = Piece(topic[known], group, texts[side.row][known]), int((~known).sum())
+        valid = topic >= 0
+        group = np.where(about < 0, m, about)[valid]
+        piece, left_out = Piece(topic[valid], group, texts[side.row][valid]), int((~valid).sum())
         observed += contingency(piece.topic, piece.group, observed.shape)
         with_words[piece.text] = True
         unread += left_out
@@ -449,7 +449,7 @@ class _Groups:
     ) -> "_Groups":
         """Return the groups of one lexicon."""
         tables = [t for t in topics.tables if (t.lexicon, t.attribute) == lexicon_key(lexicon)]
-        codes = {code: at for at, code in enumerate(_answered(paired))}
+        codes = {code: i for i, code in enumerate(_answered(paired))}
         pairs = zip(paired.model.tolist(), paired.form.tolist(), strict=True)
         return cls(
             lexicon=lexicon,
@@ -459,28 +459,28 @@ class _Groups:
             tables=tables,
         )
 
-    def own(self, found: FloatArray, rows: slice) -> FloatArray:
+    def own(self, theta: FloatArray, rows: slice) -> FloatArray:
         """Return g of Eq. 8 of generated texts and of originals: shape (2, D, n, M).
 
-        `found` are their topic distributions, shape (D, n, 2, K).
+        `theta` are their topic distributions, shape (D, n, 2, K).
         """
         corpus, shares = (
             self.corpus[rows],
-            np.zeros((2, *found.shape[:2], len(self.lexicon.groups))),
+            np.zeros((2, *theta.shape[:2], len(self.lexicon.groups))),
         )
         for code in np.unique(corpus).tolist():
             inside = corpus == code
-            shares[0][:, inside] = self._of(found[:, inside, OURS], code)
-        shares[1] = self._of(found[:, :, THEIRS], -1)
+            shares[0][:, inside] = self._of(theta[:, inside, OURS], code)
+        shares[1] = self._of(theta[:, :, THEIRS], -1)
         return shares
 
-    def all(self, found: FloatArray) -> FloatArray:
+    def all(self, theta: FloatArray) -> FloatArray:
         """Return g of both texts as if of each corpus: shape (n_corpora, 2, D, n, M)."""
-        texts = np.moveaxis(found, 2, 0)
+        texts = np.moveaxis(theta, 2, 0)
         return np.stack([self._of(texts, code) for code in range(len(self.association))])
 
-    def _of(self, found: FloatArray, code: int) -> FloatArray:
-        return pertinent_shares(found, self.association[code], len(self.lexicon.groups), self.least)
+    def _of(self, theta: FloatArray, code: int) -> FloatArray:
+        return pertinent_shares(theta, self.association[code], len(self.lexicon.groups), self.least)
 
 
 def lexicon_key(lexicon: LexiconColumns) -> tuple[str, str]:

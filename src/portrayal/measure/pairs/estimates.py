@@ -153,24 +153,24 @@ def paired_means(
         The form whose texts the study's questions are of; see `Paired.base_form`.
     """
     plain_form = paired.base_form(base_form)
-    where = list(places(paired))
+    strata = list(places(paired))
     null = scope, quantity.measure
-    made = [
-        _Made(level, quantity.columns(level), fold(quantity.values, level, paired, where, null))
+    parts = [
+        _Made(level, quantity.columns(level), fold(quantity.values, level, paired, strata, null))
         for level in paired.levels
     ]
-    for each in made:
-        alone = [i for i, place in enumerate(where) if _one_each(quantity, each.level, place)]
-        if alone:
-            gaps = exchanged_gaps(each.level, paired, [where[i] for i in alone], null)
-            each.folded.draws[:, alone, 0] = gaps[1:] - gaps[0]
+    for part in parts:
+        singles = [i for i, place in enumerate(strata) if _one_each(quantity, part.level, place)]
+        if singles:
+            gaps = exchanged_gaps(part.level, paired, [strata[i] for i in singles], null)
+            part.folded.draws[:, singles, 0] = gaps[1:] - gaps[0]
         if quantity.by_hand:
-            each.hand.extend(corrected_changes(paired, each.level, where))
-    for number, place in enumerate(where):
-        there = [each for each in made if place.has(each.level)]
-        if there:
+            part.hand.extend(corrected_changes(paired, part.level, strata))
+    for number, place in enumerate(strata):
+        at_place = [part for part in parts if place.has(part.level)]
+        if at_place:
             plain = place.form in (plain_form, ALL)
-            yield from _at(quantity, place, number, there, scope, plain=plain)
+            yield from _at(quantity, place, number, at_place, scope, plain=plain)
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,69 +209,69 @@ def _at(
     quantity: Quantity,
     place: PairStratum,
     number: int,
-    there: list[_Made],
+    parts: list[_Made],
     scope: Scope,
     *,
     plain: bool,
 ) -> Iterator[Estimate]:
     paired, rows = place.paired, np.flatnonzero(place.rows)
     pair = paired.pair[rows]
-    by_level = [pair_sums(pair, each.folded.total[rows], each.folded.count[rows]) for each in there]
+    by_level = [pair_sums(pair, part.folded.total[rows], part.folded.count[rows]) for part in parts]
     total, count = (np.concatenate([both[i] for both in by_level], axis=1) for i in (0, 1))
-    every = [(each, k, column) for each in there for k, column in enumerate(each.columns)]
-    names, groups = [paired.pairs[c] for c in np.unique(pair)], [c.group for _, _, c in every]
+    columns = [(part, k, column) for part in parts for k, column in enumerate(part.columns)]
+    names, groups = [paired.pairs[c] for c in np.unique(pair)], [c.group for _, _, c in columns]
     sums = GroupSums(names, groups, total, count, cluster="pair")
-    found = sums.shares(scope) if quantity.statistic == "share" else sums.means(scope)
+    inference = sums.shares(scope) if quantity.statistic == "share" else sums.means(scope)
     measure = registry.component("measures", quantity.measure)
     by_hand = {}
-    for i, (each, k, column) in enumerate(every):
-        if each.hand and not np.isnan(found.value[i]):
-            args = measure, each.hand[number], k, scope, float(found.value[i])
-            strata = {**each.level.labels, **place.labels, **column.strata}
+    for i, (part, k, column) in enumerate(columns):
+        if part.hand and not np.isnan(inference.value[i]):
+            args = measure, part.hand[number], k, scope, float(inference.value[i])
+            strata = {**part.level.labels, **place.labels, **column.strata}
             by_hand[i] = corrected_difference(
                 *args, group=column.group, strata=strata, n_texts=len(rows)
             )
 
     def own(i: int) -> dict[str, Any]:
-        each, k, column = every[i]
-        level, here = each.level, each.folded.values[rows, k]
-        known = here[~np.isnan(here)]
+        part, k, column = columns[i]
+        level, values = part.level, part.folded.values[rows, k]
+        valid = values[~np.isnan(values)]
         status = status_of(level, column.group, plain=plain)
         common = {
             "strata": {**level.labels, **place.labels, **column.strata},
-            "n_units": float(len(known)),
-            "exclusions": _left_out(quantity, each, rows, here),
+            "n_units": float(len(valid)),
+            "exclusions": _left_out(quantity, part, rows, values),
             "instruments": {"lexicon": level.lexicon},
         }
-        if len(known) == 0:
-            why = level.undefined(place.model, place.form) or quantity.undefined
-            return {**common, "status": status, "undefined": why}
-        value, bounds = float(found.value[i]), found.interval(i, scope, "pair")
-        null, p, inverted = _null(quantity, each, place, number, k, value, scope)
+        if len(valid) == 0:
+            reason = level.undefined(place.model, place.form) or quantity.undefined
+            return {**common, "status": status, "undefined": reason}
+        value, bounds = float(inference.value[i]), inference.interval(i, scope, "pair")
+        null, p, inverted = _null(quantity, part, place, number, k, value, scope)
         if bounds and null and inverted:
             ends = (bounds.low, bounds.high), inverted, p, value, null.value, scope.level
             low, high = map(float, inverted_toward_null(*ends))
-            how = bounds.method + INVERTED * ((low, high) != ends[0])
-            bounds = replace(bounds, low=low, high=high, method=how)
+            method = bounds.method + INVERTED * ((low, high) != ends[0])
+            bounds = replace(bounds, low=low, high=high, method=method)
         if null is None and _one_each(quantity, level, place):
             status |= Status(no_test=FEW_TO_EXCHANGE)
         return {
             **common,
             "status": status,
             "interval": bounds,
-            "paper_interval": normal_interval(known, scope.level) if quantity.printed else None,
+            "paper_interval": normal_interval(valid, scope.level) if quantity.printed else None,
             "null": null,
             "tests": () if null is None else (Test(p, null.method),),
             "details": {
-                **quantity.details(known),
-                **each.between_samples(number, k),
-                **(each.originals(rows, k) if quantity.tested else {}),
+                **quantity.details(valid),
+                **part.between_samples(number, k),
+                **(part.originals(rows, k) if quantity.tested else {}),
             },
         }
 
     shared: dict[str, Any] = {"tested": quantity.tested, "by_hand": by_hand, "n_texts": len(rows)}
     shared |= {"statistic": quantity.statistic, "exclusions": unpaired(paired, place)}
-    yield from estimates_of(measure, sums, found, scope, own, **shared)
+    yield from estimates_of(measure, sums, inference, scope, own, **shared)
 
 
 def _one_each(quantity: Quantity, level: Level, place: PairStratum) -> bool:
@@ -284,7 +284,7 @@ def _one_each(quantity: Quantity, level: Level, place: PairStratum) -> bool:
 
 def _null(
     quantity: Quantity,
-    each: _Made,
+    part: _Made,
     place: PairStratum,
     number: int,
     k: int,
@@ -296,21 +296,21 @@ def _null(
     That is all nulls with draws as far around them that would allow the value. There is none where
     another test is the first, or the value lies on the side that a test of one side never refuses.
     """
-    draws, method = each.folded.draws[:, number, k], each.level.null_method
-    if _one_each(quantity, each.level, place):
+    draws, method = part.folded.draws[:, number, k], part.level.null_method
+    if _one_each(quantity, part.level, place):
         draws, method = np.maximum(value + draws, 0.0), ONE_EACH
-    known = draws[~np.isnan(draws)]
-    if len(known) == 0:
+    valid = draws[~np.isnan(draws)]
+    if len(valid) == 0:
         return None, np.nan, None
-    centre = float(known.mean())
-    low, high = (float(bound) for bound in permutation_range(known, scope.level))
-    here = place.rows & ~np.isnan(each.folded.values[:, k])
-    n_pairs = len(np.unique(place.paired.pair[here]))
+    centre = float(valid.mean())
+    low, high = (float(bound) for bound in permutation_range(valid, scope.level))
+    rows = place.rows & ~np.isnan(part.folded.values[:, k])
+    n_pairs = len(np.unique(place.paired.pair[rows]))
     p = null_p(value, draws, greater=quantity.greater, n_pairs=n_pairs, level=scope.level)
     if quantity.tested or (quantity.greater and value < centre):
         return Null(centre, low, high, scope.level, method, scope.seed), p, None
     least, most = not_refused(draws, scope.level, greater=quantity.greater)
-    top = 2.0 if each.level.kind == SCORE else 1.0  # as far apart as two scores or shares can be
+    top = 2.0 if part.level.kind == SCORE else 1.0  # as far apart as two scores or shares can be
     floor, top = (0.0, 1.0) if quantity.statistic == "share" else (-top, top)
     inverted = max(value - (most - centre), floor), min(value + (centre - least), top)
     return Null(centre, low, high, scope.level, method, scope.seed), p, inverted
@@ -331,24 +331,24 @@ def unpaired(paired: Paired, place: PairStratum) -> dict[str, int]:
 
 
 def _left_out(
-    quantity: Quantity, each: _Made, rows: IntArray, values: FloatArray
+    quantity: Quantity, part: _Made, rows: IntArray, values: FloatArray
 ) -> dict[str, int]:
     """Why rows of the place do not count: their own texts, then what the quantity asks for."""
-    level, lost = each.level, np.isnan(values)
+    level, lost = part.level, np.isnan(values)
     n = int(lost.sum())
     if n == 0:
         return {}
     if level.kind not in (SHARE, SCORE):
         return {quantity.undefined: n}
-    lacking = np.bincount(each.folded.lacking[rows], minlength=4)
-    what = "group words" if level.kind == SHARE else "sentences about a group"
-    what = "pertinent topic" if level.name == DOCUMENT else what
-    found = {
-        f"no {what} in either text": int(lacking[BOTH]),
-        f"no {what} in the generated text": int(lacking[GENERATED]),
-        f"no {what} in the original": int(lacking[ORIGINAL]),
+    lacking = np.bincount(part.folded.lacking[rows], minlength=4)
+    unit = "group words" if level.kind == SHARE else "sentences about a group"
+    unit = "pertinent topic" if level.name == DOCUMENT else unit
+    reasons = {
+        f"no {unit} in either text": int(lacking[BOTH]),
+        f"no {unit} in the generated text": int(lacking[GENERATED]),
+        f"no {unit} in the original": int(lacking[ORIGINAL]),
     }
-    rest = n - sum(found.values())
-    if rest > 0:
-        found["pair does not count for this group"] = rest
-    return {reason: count for reason, count in found.items() if count}
+    n_other = n - sum(reasons.values())
+    if n_other > 0:
+        reasons["pair does not count for this group"] = n_other
+    return {reason: count for reason, count in reasons.items() if count}

@@ -62,18 +62,18 @@ def refusals(
         for number, form in enumerate(paired.forms):
             inside = of_model & (texts.form == number)
             if inside.any():
-                where = paired, inside, of_model, hand_outcomes
-                found, *by_hand = _refused(*where, model, form, scope)
-                yield found if form == start else _against(texts, found, inside, plain)
+                args = paired, inside, of_model, hand_outcomes
+                share, *by_hand = _refused(*args, model, form, scope)
+                yield share if form == start else _against(texts, share, inside, plain)
                 yield from by_hand
 
 
-def _against(texts: Texts, found: Estimate, form: BoolArray, base: BoolArray) -> Estimate:
+def _against(texts: Texts, share: Estimate, form: BoolArray, base: BoolArray) -> Estimate:
     """Add the test against the base form, over the headlines that were asked under both."""
     both = np.intersect1d(texts.pair[form], texts.pair[base])
     both = both[both >= 0]
     if len(both) == 0:
-        return found
+        return share
     refused = texts.outcome == _REFUSED
     rates = []
     for side in (form, base):
@@ -85,9 +85,9 @@ def _against(texts: Texts, found: Estimate, form: BoolArray, base: BoolArray) ->
     more, fewer = int((change > ROUNDING).sum()), int((change < -ROUNDING).sum())
     p = float(exact_test(more, more + fewer, 0.5)) if more + fewer else 1.0
     return replace(
-        found,
-        tests=(*found.tests, Test(p, _MCNEMAR)),
-        details={**found.details, "headlines_more": float(more), "headlines_fewer": float(fewer)},
+        share,
+        tests=(*share.tests, Test(p, _MCNEMAR)),
+        details={**share.details, "headlines_more": float(more), "headlines_fewer": float(fewer)},
     )
 
 
@@ -96,7 +96,7 @@ def _sums(paired: Paired, texts: Texts, inside: BoolArray, values: FloatArray) -
     labels, code = np.unique(texts.pair[inside], return_inverse=True)
     names = [paired.pairs[label] if label >= 0 else "" for label in labels.tolist()]
     column = values[:, np.newaxis]
-    total, count = (sums_by(code, len(labels), each) for each in (column, np.ones_like(column)))
+    total, count = (sums_by(code, len(labels), part) for part in (column, np.ones_like(column)))
     return GroupSums(names, [{}], total, count, cluster="pair")
 
 
@@ -113,19 +113,19 @@ def _refused(
     refused = (texts.outcome == _REFUSED).astype(np.float64)
     sums = _sums(paired, texts, inside, refused[inside])
     if by_hand is not None:
-        at = np.array([row["position"] for row in by_hand.rows], dtype=np.int64)
-        here = inside[at]
+        rows = np.array([row["position"] for row in by_hand.rows], dtype=np.int64)
+        mask = inside[rows]
         labels, code = np.unique(texts.pair[inside], return_inverse=True)
-        column, said = refused[inside, np.newaxis], refused[at[here], np.newaxis]
+        column, guess = refused[inside, np.newaxis], refused[rows[mask], np.newaxis]
         everyone = Labelled(code, np.ones(len(code)), (column, np.ones_like(column)))
-        drawn, truth = np.searchsorted(labels, texts.pair[at[here]]), by_hand.truth[here]
-        hand = Labelled(drawn, by_hand.weight[here], (said, np.ones_like(said)))
-        people = truth[:, np.newaxis], np.ones_like(said)
-        made = HandSums.of(everyone, hand, people, len(labels), by_hand.note)
-        sums = replace(sums, hand=made)
+        hand_code, truth = np.searchsorted(labels, texts.pair[rows[mask]]), by_hand.truth[mask]
+        hand = Labelled(hand_code, by_hand.weight[mask], (guess, np.ones_like(guess)))
+        people = truth[:, np.newaxis], np.ones_like(guess)
+        hand_sums = HandSums.of(everyone, hand, people, len(labels), by_hand.note)
+        sums = replace(sums, hand=hand_sums)
     k, n = float(sums.upper.sum()), float(sums.n_upper.sum())
     overall = float((texts.outcome[of_model] == _REFUSED).mean())
-    found, *corrected = estimates_of(
+    share, *corrected = estimates_of(
         REFUSALS,
         sums,
         sums.shares(scope, null=overall),
@@ -139,7 +139,7 @@ def _refused(
         strata={"model": model, "form": form, "domain": ALL, "source": ALL},
         n_texts=int(n),
     )
-    yield replace(found, value=k / n)
+    yield replace(share, value=k / n)
     yield from corrected
 
 
@@ -173,8 +173,8 @@ def text_lengths(paired: Paired, scope: Scope) -> Iterator[Estimate]:
         The paired table, which keeps every text, and the audit's settings.
     """
     originals = paired.reference
-    every = np.ones(originals.n_texts, dtype=bool)
-    first = _length(paired, originals, every, REFERENCE, ALL, None, scope)
+    all_texts = np.ones(originals.n_texts, dtype=bool)
+    first = _length(paired, originals, all_texts, REFERENCE, ALL, None, scope)
     yield first
     texts = paired.generated
     for model in paired.model_labels:
@@ -210,8 +210,8 @@ def _length(
 
     rows = inside & ~read
     counts = np.bincount(texts.outcome[rows], minlength=len(OUTCOMES)).tolist()
-    named = zip(("annotation failed", *OUTCOMES[1:]), counts, strict=True)
-    (found,) = estimates_of(
+    reasons = zip(("annotation failed", *OUTCOMES[1:]), counts, strict=True)
+    (length,) = estimates_of(
         TEXT_LENGTHS,
         sums,
         sums.means(scope),
@@ -224,9 +224,9 @@ def _length(
         n_texts=len(words),
         n_units=float(words.sum()),
         n_clusters=len(sums.clusters),
-        exclusions={reason: int(n) for reason, n in named if n},
+        exclusions={reason: int(n) for reason, n in reasons if n},
     )
-    return found
+    return length
 
 
 TEXT_LENGTHS = Component(

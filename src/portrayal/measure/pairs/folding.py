@@ -62,7 +62,7 @@ def fold(
     values: Values,
     level: Level,
     paired: Paired,
-    where: Sequence[PairStratum] = (),
+    strata: Sequence[PairStratum] = (),
     null: tuple[Scope, str] | None = None,
 ) -> Folded:
     """Add up a quantity over the blocks of a level.
@@ -73,43 +73,43 @@ def fold(
         The quantity.
     level, paired
         Of which rows.
-    where
+    strata
         Places to add samples and draws up for.
     null
         Settings of the null's draws, and the label of its random streams; None for no null.
     """
-    cells = _StratumCells(paired, where)
+    cells = _StratumCells(paired, strata)
     parts: dict[str, list[npt.NDArray[Any]]] = {
         "total": [],
         "count": [],
         "original": [],
         "lacking": [],
     }
-    samples, dealt = _Sums(cells, level.n_samples), _Dealt(cells, paired, where, level, null)
+    samples, draws = _Sums(cells, level.n_samples), _Dealt(cells, paired, strata, level, null)
     for number, block in enumerate(level.blocks):
-        found = values(level, block.generated, block.reference)
-        known = ~np.isnan(found)
-        parts["total"].append(np.where(known, found, 0.0).sum(axis=0) / level.n_samples)
-        parts["count"].append(known.sum(axis=0) / level.n_samples)
-        of_groups = known & (known.shape == block.reference.shape)
-        before = block.reference if of_groups.any() else found
+        by_sample = values(level, block.generated, block.reference)
+        valid = ~np.isnan(by_sample)
+        parts["total"].append(np.where(valid, by_sample, 0.0).sum(axis=0) / level.n_samples)
+        parts["count"].append(valid.sum(axis=0) / level.n_samples)
+        of_groups = valid & (valid.shape == block.reference.shape)
+        before = block.reference if of_groups.any() else by_sample
         parts["original"].append(np.where(of_groups, before, 0.0).sum(axis=0) / level.n_samples)
         ours, theirs = (
             np.isnan(side).all(axis=(0, 2)) for side in (block.generated, block.reference)
         )
         lacks = np.select([ours & theirs, ours, theirs], [BOTH, GENERATED, ORIGINAL], 0)
         parts["lacking"].append(lacks)
-        if not where:
+        if not strata:
             continue
-        samples.add(block.rows, slice(None), found)
-        dealt.add(values, block, number)
+        samples.add(block.rows, slice(None), by_sample)
+        draws.add(values, block, number)
     total, count, original, lacking = (np.concatenate(part) for part in parts.values())
     k = total.shape[1]
-    return Folded(total, count, original, lacking, samples.means(k), dealt.means(k))
+    return Folded(total, count, original, lacking, samples.means(k), draws.means(k))
 
 
 def exchanged_gaps(
-    level: Level, paired: Paired, where: Sequence[PairStratum], null: tuple[Scope, str]
+    level: Level, paired: Paired, strata: Sequence[PairStratum], null: tuple[Scope, str]
 ) -> FloatArray:
     """Return `gap_beyond_pairs` at each place, observed and with texts and originals exchanged.
 
@@ -118,7 +118,7 @@ def exchanged_gaps(
 
     Parameters
     ----------
-    level, paired, where, null
+    level, paired, strata, null
         As for `fold`; the level has readings. Of several texts of an original the first counts.
 
     Returns
@@ -128,17 +128,17 @@ def exchanged_gaps(
         where too few pairs count.
     """
     readings = np.concatenate([b.readings for b in level.blocks if b.readings is not None], axis=2)
-    gaps = np.full((1 + null[0].permutations, len(where)), np.nan)
-    for number, place in enumerate(where):
+    gaps = np.full((1 + null[0].permutations, len(strata)), np.nan)
+    for number, place in enumerate(strata):
         rows = np.flatnonzero(place.rows)
-        here = readings[:, :, rows[np.unique(paired.pair[rows], return_index=True)[1]]]
+        one_each = readings[:, :, rows[np.unique(paired.pair[rows], return_index=True)[1]]]
         rng = null[0].rng(null[1], "gaps", *level.labels.values(), *place.labels.values())
-        gaps[0, number] = np.mean([_gap(*both) for both in zip(*here, strict=True)])
+        gaps[0, number] = np.mean([_gap(*both) for both in zip(*one_each, strict=True)])
         for draw in range(1, len(gaps)):
-            ours, theirs = here[:, draw % here.shape[1]]
-            moved = rng.random((len(ours), 1, 1)) < 0.5
+            ours, theirs = one_each[:, draw % one_each.shape[1]]
+            swap = rng.random((len(ours), 1, 1)) < 0.5
             gaps[draw, number] = _gap(
-                *(np.where(moved, *o) for o in ((theirs, ours), (ours, theirs)))
+                *(np.where(swap, *o) for o in ((theirs, ours), (ours, theirs)))
             )
     return gaps
 
@@ -151,25 +151,25 @@ def _gap(ours: FloatArray, theirs: FloatArray) -> float:
 class _StratumCells:
     """Rows of one model, form, domain and source together; a place is made of whole cells."""
 
-    def __init__(self, paired: Paired, where: Sequence[PairStratum]) -> None:
+    def __init__(self, paired: Paired, strata: Sequence[PairStratum]) -> None:
         domain, source = (
-            _only(code, labels, {getattr(place, name) for place in where})
+            _only(code, labels, {getattr(place, name) for place in strata})
             for name, code, labels in (
                 ("domain", paired.domain, paired.domains),
                 ("source", paired.source, paired.sources),
             )
         )
         codes = np.stack([paired.model, paired.form, domain, source], axis=1)
-        known, cell = np.unique(codes, axis=0, return_inverse=True)
+        combos, cell = np.unique(codes, axis=0, return_inverse=True)
         self.of_row = cell.reshape(-1).astype(np.int32)
-        self.n_cells = len(known)
-        self.inside = np.array([_holds(place, known) for place in where], dtype=np.float64)
+        self.n_cells = len(combos)
+        self.inside = np.array([_holds(place, combos) for place in strata], dtype=np.float64)
 
 
-def _only(code: IntArray, labels: Sequence[str], wanted: set[str]) -> IntArray:
+def _only(code: IntArray, labels: Sequence[str], names: set[str]) -> IntArray:
     """Codes of the labels that have a place of their own; -1 for all others together."""
-    kept = [label in wanted and label != ALL for label in labels]
-    return np.where(np.array([*kept, False])[code], code, -1)
+    keep = [label in names and label != ALL for label in labels]
+    return np.where(np.array([*keep, False])[code], code, -1)
 
 
 def _holds(place: PairStratum, cells: IntArray) -> npt.NDArray[np.bool_]:
@@ -192,8 +192,8 @@ class _Sums:
         self._cells, self.size = cells, size
         self._sums: FloatArray | None = None
 
-    def add(self, rows: slice, at: int | slice, values: FloatArray) -> None:
-        """Add values of some rows, shape (n, k), or (size, n, k) where `at` is a slice."""
+    def add(self, rows: slice, index: int | slice, values: FloatArray) -> None:
+        """Add values of some rows, shape (n, k), or (size, n, k) where `index` is a slice."""
         if self._sums is None:
             shape = (2, self.size, self._cells.n_cells, values.shape[-1])
             self._sums = np.zeros(shape)
@@ -202,11 +202,11 @@ class _Sums:
             return
         order = np.argsort(cell, kind="stable")
         starts = np.flatnonzero(np.diff(cell[order], prepend=-1))
-        there = values[..., order, :]
-        known = ~np.isnan(there)
-        named = cell[order[starts]]
-        for i, summand in enumerate((np.where(known, there, 0.0), known.astype(np.float64))):
-            self._sums[i, at][..., named, :] += np.add.reduceat(summand, starts, axis=-2)
+        in_order = values[..., order, :]
+        valid = ~np.isnan(in_order)
+        cells = cell[order[starts]]
+        for i, summand in enumerate((np.where(valid, in_order, 0.0), valid.astype(np.float64))):
+            self._sums[i, index][..., cells, :] += np.add.reduceat(summand, starts, axis=-2)
 
     def means(self, k: int) -> FloatArray:
         """Return the mean at each place, shape (size, n_places, k); NaN where nothing counts."""
@@ -224,7 +224,7 @@ class _Dealt:
         self,
         cells: _StratumCells,
         paired: Paired,
-        where: Sequence[PairStratum],
+        strata: Sequence[PairStratum],
         level: Level,
         null: tuple[Scope, str] | None,
     ) -> None:
@@ -232,7 +232,7 @@ class _Dealt:
         size = 0 if null is None or without else null[0].permutations
         self._paired, self._level, self._null = paired, level, null
         several = len(paired.models) > 1
-        self._of_all = np.array([several and place.model == ALL for place in where], dtype=bool)
+        self._of_all = np.array([several and place.model == ALL for place in strata], dtype=bool)
         self._sums = [_Sums(cells, size)] + ([_Sums(cells, size)] if several else [])
 
     def add(self, values: Values, block: Block, number: int) -> None:
@@ -240,16 +240,16 @@ class _Dealt:
         if self._null is None or block.deal is None:
             return
         scope, label = self._null
-        for together, sums in enumerate(self._sums):
-            deal = block.deal(self._paired.pools(block.rows, together=bool(together)))
-            labels = (*self._level.labels.values(), str(number), *(["together"] * together))
+        for all_models, sums in enumerate(self._sums):
+            deal = block.deal(self._paired.pools(block.rows, all_models=bool(all_models)))
+            labels = (*self._level.labels.values(), str(number), *(["together"] * all_models))
             rng = scope.rng(label, "null", *labels)
             for draw in range(sums.size):
                 sums.add(block.rows, draw, values(self._level, *deal(rng, draw)))
 
     def means(self, k: int) -> FloatArray:
         """Return the mean at each place in each draw, shape (n_draws, n_places, k)."""
-        found = self._sums[0].means(k)
+        means = self._sums[0].means(k)
         for sums in self._sums[1:]:
-            found[:, self._of_all] = sums.means(k)[:, self._of_all]
-        return found
+            means[:, self._of_all] = sums.means(k)[:, self._of_all]
+        return means

@@ -115,33 +115,35 @@ def row_sums(side: RowSentences, values: FloatArray, n_rows: int) -> FloatArray:
     return np.asarray(sums, dtype=np.float64)
 
 
-def read_sentences(texts: Texts, wanted: IntArray) -> RowSentences:
+def read_sentences(texts: Texts, numbers: IntArray) -> RowSentences:
     """Read the sentences of these texts, shape (n,), in this order; a text may come again."""
-    lengths = texts.start[wanted + 1] - texts.start[wanted]
-    row = np.repeat(np.arange(len(wanted)), lengths)
+    lengths = texts.start[numbers + 1] - texts.start[numbers]
+    row = np.repeat(np.arange(len(numbers)), lengths)
     within = np.arange(len(row)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    at = np.repeat(texts.start[wanted], lengths) + within
+    index = np.repeat(texts.start[numbers], lengths) + within
     return RowSentences(
         row=row,
-        at=at,
-        words=taken(texts.sentence_words, at),
-        counts=taken(texts.counts, at),
-        scores={name: taken(column, at) for name, column in texts.scores.items()},
+        at=index,
+        words=taken(texts.sentence_words, index),
+        counts=taken(texts.counts, index),
+        scores={name: taken(column, index) for name, column in texts.scores.items()},
     )
 
 
-def taken(column: Numbers, at: IntArray) -> FloatArray:
+def taken(column: Numbers, index: IntArray) -> FloatArray:
     """Return rows of a column that is read in slices, shape (n,) or (n, width)."""
-    known, which = np.unique(at, return_inverse=True)
-    found: list[npt.NDArray[np.generic]] = [column[piece] for piece in runs(known)]
-    return np.concatenate(found or [column[0:0]]).astype(np.float64)[which]
+    distinct, which = np.unique(index, return_inverse=True)
+    pieces: list[npt.NDArray[np.generic]] = [column[piece] for piece in runs(distinct)]
+    return np.concatenate(pieces or [column[0:0]]).astype(np.float64)[which]
 
 
-def runs(known: IntArray) -> list[slice]:
+def runs(numbers: IntArray) -> list[slice]:
     """Return slices that hold these numbers, sorted and distinct, and no others."""
-    ends = np.flatnonzero(np.diff(known, append=-1) != 1)
+    ends = np.flatnonzero(np.diff(numbers, append=-1) != 1)
     first = np.append(0, ends[:-1] + 1)
-    pairs = zip(known[first].tolist(), known[ends].tolist(), strict=True) if len(known) else ()
+    pairs = (
+        zip(numbers[first].tolist(), numbers[ends].tolist(), strict=True) if len(numbers) else ()
+    )
     return [slice(a, b + 1) for a, b in pairs]
 
 
@@ -154,9 +156,9 @@ def _thinned(side: RowSentences, target: FloatArray, rng: np.random.Generator) -
     first = np.diff(row, prepend=-1) != 0
     starts = np.flatnonzero(first)
     before = np.repeat(total[starts] - words[starts], np.diff(starts, append=len(row)))
-    kept = np.zeros(len(row), dtype=bool)
-    kept[order] = first | (total - before - words / 2 <= target[row])
-    return kept
+    keep = np.zeros(len(row), dtype=bool)
+    keep[order] = first | (total - before - words / 2 <= target[row])
+    return keep
 
 
 _WORSE = {"sentiment": -1, "toxicity": 1}
@@ -188,14 +190,14 @@ def word_levels(paired: Paired, seed: int = 0) -> list[Level]:
         them again, each keeping its number; where people count in fractions, by their first names,
         the sentences with group words.
     """
-    shelf, made = Shelf(paired.folder), _each(paired, ("word",))
+    shelf, levels = Shelf(paired.folder), _each(paired, ("word",))
     for sides in row_sentences(paired, seed):
-        whole: dict[LexiconColumns, tuple[Kept, Kept]] = {}
-        for (_, lexicon, length), blocks in made.items():
+        full_sums: dict[LexiconColumns, tuple[Kept, Kept]] = {}
+        for (_, lexicon, length), blocks in levels.items():
             both = zip((sides.generated, sides.reference), sides.kept[length], strict=True)
             ours, theirs = (
-                _group_sums(side, kept, side.counts[:, lexicon.columns], sides.n_rows)
-                for side, kept in both
+                _group_sums(side, keep, side.counts[:, lexicon.columns], sides.n_rows)
+                for side, keep in both
             )
             stored = shelf.put(ours), shelf.put(theirs)
             if lexicon.fractional:
@@ -203,7 +205,7 @@ def word_levels(paired: Paired, seed: int = 0) -> list[Level]:
                 parts = tuple(tuple(map(shelf.put, part)) for part in about)
                 blocks.add(partial(_named_block, shelf, sides.rows, stored, parts))
             else:
-                full = whole.setdefault(lexicon, stored)
+                full = full_sums.setdefault(lexicon, stored)
                 blocks.add(partial(_word_block, shelf, sides.rows, stored, full))
     return [
         level_of(
@@ -215,7 +217,7 @@ def word_levels(paired: Paired, seed: int = 0) -> list[Level]:
             worse=-1,
             null_method=_DEALT_SENTENCES if lexicon.fractional else _DEALT_WORDS,
         )
-        for (name, lexicon, length), blocks in made.items()
+        for (name, lexicon, length), blocks in levels.items()
     ]
 
 
@@ -236,9 +238,9 @@ def sentence_levels(paired: Paired, seed: int = 0) -> list[Level]:
         without sentences about a group has no score for it (NaN). The null deals the scores of a
         group's sentences to an original and all its texts again.
     """
-    shelf, made = Shelf(paired.folder), _each(paired, tuple(paired.generated.scores))
-    for sides in row_sentences(paired, seed) if made else ():
-        for (kind, lexicon, length), blocks in made.items():
+    shelf, levels = Shelf(paired.folder), _each(paired, tuple(paired.generated.scores))
+    for sides in row_sentences(paired, seed) if levels else ():
+        for (kind, lexicon, length), blocks in levels.items():
             scored = _scored(sides, kind, lexicon, length)
             parts = tuple(tuple(map(shelf.put, part)) for part in scored)
             m = len(lexicon.groups)
@@ -253,7 +255,7 @@ def sentence_levels(paired: Paired, seed: int = 0) -> list[Level]:
             worse=_WORSE[kind],
             null_method=_DEALT_SCORES,
         )
-        for (kind, lexicon, length), blocks in made.items()
+        for (kind, lexicon, length), blocks in levels.items()
     ]
 
 
@@ -337,22 +339,22 @@ class Made(Sequence[Block]):
         return len(self._makers)
 
     @overload
-    def __getitem__(self, at: int) -> Block: ...
+    def __getitem__(self, index: int) -> Block: ...
     @overload
-    def __getitem__(self, at: slice) -> Sequence[Block]: ...
-    def __getitem__(self, at: int | slice) -> Block | Sequence[Block]:
+    def __getitem__(self, index: slice) -> Sequence[Block]: ...
+    def __getitem__(self, index: int | slice) -> Block | Sequence[Block]:
         """Make a block."""
-        if isinstance(at, slice):
-            return [maker() for maker in self._makers[at]]
-        return self._makers[at]()
+        if isinstance(index, slice):
+            return [maker() for maker in self._makers[index]]
+        return self._makers[index]()
 
 
-def _group_sums(side: RowSentences, kept: BoolArray, counts: FloatArray, n: int) -> FloatArray:
+def _group_sums(side: RowSentences, keep: BoolArray, counts: FloatArray, n: int) -> FloatArray:
     """Group words of each sample and row, shapes (S, n), (n, M) -> (S, n_rows, M)."""
-    sums = np.zeros((len(kept), n, counts.shape[1]))
-    for sample, chosen in enumerate(kept):
+    sums = np.zeros((len(keep), n, counts.shape[1]))
+    for sample, mask in enumerate(keep):
         for group in range(counts.shape[1]):
-            sums[sample, :, group] = row_sums(side, np.where(chosen, counts[:, group], 0.0), n)
+            sums[sample, :, group] = row_sums(side, np.where(mask, counts[:, group], 0.0), n)
     return sums
 
 
@@ -363,13 +365,13 @@ def _shares(counts: FloatArray) -> FloatArray:
 def _word_block(
     shelf: Shelf, rows: slice, stored: tuple[Kept, Kept], full: tuple[Kept, Kept]
 ) -> Block:
-    ours, theirs = (shelf.take(kept) for kept in stored)
-    mine, other = (shelf.take(kept)[0].astype(np.int64) for kept in full)
+    ours, theirs = (shelf.take(part) for part in stored)
+    mine, other = (shelf.take(part)[0].astype(np.int64) for part in full)
 
     def dealer(pools: Pools) -> Deal:
         def deal(rng: np.random.Generator, draw: int) -> tuple[FloatArray, FloatArray]:
-            dealt, left = deal_words(mine, other[pools.first], pools.of, rng)
-            sides = [dealt, left[pools.of]]
+            words, stock = deal_words(mine, other[pools.first], pools.of, rng)
+            sides = [words, stock[pools.of]]
             if stored is not full:
                 sample = draw % len(ours)
                 sizes = (side[sample].sum(axis=1).astype(np.int64) for side in (ours, theirs))
@@ -387,18 +389,18 @@ _Side = tuple[IntArray, FloatArray, BoolArray]
 
 def _about(sides: Sides, lexicon: LexiconColumns, length: str) -> Iterator[_Side]:
     """Sentences with group words of either side: row, counts and samples."""
-    for side, kept in zip((sides.generated, sides.reference), sides.kept[length], strict=True):
+    for side, keep in zip((sides.generated, sides.reference), sides.kept[length], strict=True):
         counts = side.counts[:, lexicon.columns]
         about = counts.sum(axis=1) > _TIE
-        yield side.row[about], counts[about], kept[:, about]
+        yield side.row[about], counts[about], keep[:, about]
 
 
 def _named_block(
     shelf: Shelf, rows: slice, stored: tuple[Kept, Kept], parts: tuple[tuple[Kept, ...], ...]
 ) -> Block:
-    ours, theirs = (shelf.take(kept) for kept in stored)
-    (mine, held, kept), (other, more, also) = (tuple(map(shelf.take, part)) for part in parts)
-    counts, n = np.concatenate([held, more]), rows.stop - rows.start
+    ours, theirs = (shelf.take(part) for part in stored)
+    (mine, my_counts, keep), (other, more, also) = (tuple(map(shelf.take, part)) for part in parts)
+    counts, n = np.concatenate([my_counts, more]), rows.stop - rows.start
 
     def sums(row: IntArray, values: FloatArray) -> FloatArray:
         return np.stack([np.bincount(row, column, n) for column in values.T], axis=1)
@@ -407,10 +409,10 @@ def _named_block(
         slots = slots_of(pools, mine, other)
 
         def deal(rng: np.random.Generator, draw: int) -> tuple[FloatArray, FloatArray]:
-            dealt, sample = counts[slots.deal(rng)], draw % len(kept)
-            first, second = kept[sample], also[sample]
-            generated = sums(mine[first], dealt[: len(mine)][first])
-            return _shares(generated), _shares(sums(other[second], dealt[len(mine) :][second]))
+            words, sample = counts[slots.deal(rng)], draw % len(keep)
+            first, second = keep[sample], also[sample]
+            generated = sums(mine[first], words[: len(mine)][first])
+            return _shares(generated), _shares(sums(other[second], words[len(mine) :][second]))
 
         return deal
 
@@ -419,21 +421,21 @@ def _named_block(
 
 def _scored(sides: Sides, kind: str, lexicon: LexiconColumns, length: str) -> Iterator[_Side]:
     """Scored sentences of either side: cell (row × M + group), score and samples."""
-    for side, kept in zip((sides.generated, sides.reference), sides.kept[length], strict=True):
+    for side, keep in zip((sides.generated, sides.reference), sides.kept[length], strict=True):
         group, score = sentence_groups(side.counts[:, lexicon.columns]), side.scores[kind]
         scored = (group >= 0) & ~np.isnan(score)
         cell = side.row * len(lexicon.groups) + group
-        yield cell[scored], score[scored], kept[:, scored]
+        yield cell[scored], score[scored], keep[:, scored]
 
 
 def _sentence_block(
     shelf: Shelf, rows: slice, parts: tuple[tuple[Kept, ...], ...], m: int
 ) -> Block:
-    (mine, score, kept), (other, more, also) = (tuple(map(shelf.take, part)) for part in parts)
+    (mine, score, keep), (other, more, also) = (tuple(map(shelf.take, part)) for part in parts)
     scores, cells = np.concatenate([score, more]), (rows.stop - rows.start) * m
 
     def means(values: FloatArray, sample: int) -> tuple[FloatArray, FloatArray]:
-        first, second = kept[sample], also[sample]
+        first, second = keep[sample], also[sample]
         generated = _means(mine[first], values[: len(mine)][first], cells)
         reference = _means(other[second], values[len(mine) :][second], cells)
         return generated.reshape(-1, m), reference.reshape(-1, m)
@@ -442,12 +444,12 @@ def _sentence_block(
         slots = slots_of(pools, mine // m, other // m, np.concatenate([mine, other]) % m)
 
         def deal(rng: np.random.Generator, draw: int) -> tuple[FloatArray, FloatArray]:
-            return means(scores[slots.deal(rng)], draw % len(kept))
+            return means(scores[slots.deal(rng)], draw % len(keep))
 
         return deal
 
-    found = [means(scores, sample) for sample in range(len(kept))]
-    generated, reference = (np.stack([pair[i] for pair in found]) for i in (0, 1))
+    pairs = [means(scores, sample) for sample in range(len(keep))]
+    generated, reference = (np.stack([pair[i] for pair in pairs]) for i in (0, 1))
     return Block(rows, generated, reference, dealer)
 
 
@@ -459,8 +461,8 @@ def sentence_groups(counts: FloatArray) -> IntArray:
     if counts.shape[1] == 0:
         return np.full(len(counts), -1, dtype=np.int64)
     most = counts.max(axis=1)
-    alone = (counts >= most[:, np.newaxis] - _TIE).sum(axis=1) == 1
-    return np.where(alone & (most > _TIE), counts.argmax(axis=1), -1)
+    unique = (counts >= most[:, np.newaxis] - _TIE).sum(axis=1) == 1
+    return np.where(unique & (most > _TIE), counts.argmax(axis=1), -1)
 
 
 def _means(cell: IntArray, values: FloatArray, cells: int) -> FloatArray:

@@ -55,13 +55,13 @@ def pair_texts(run: Run, *, sentiment: bool = True, toxicity: bool = False) -> P
     RunError
         When an annotation is missing or not complete.
     """
-    scores = [name for name, wanted in ((SENTIMENT, sentiment), (TOXICITY, toxicity)) if wanted]
+    scores = [name for name, flag in ((SENTIMENT, sentiment), (TOXICITY, toxicity)) if flag]
     columns = _columns(run)
     codes = _Codes()
     reference = _read(run, scores, len(columns), codes, reference=True)
     generated = _read(run, scores, len(columns), codes, reference=False)
-    chosen, of_originals = _originals(reference.texts, len(codes.pairs.labels))
-    text, original, fates = _match(generated.texts, chosen, reference.texts, codes)
+    original_of, of_originals = _originals(reference.texts, len(codes.pairs.labels))
+    text, original, fates = _match(generated.texts, original_of, reference.texts, codes)
     if of_originals:
         fates[REFERENCE, ALL] = of_originals
     return Paired(
@@ -121,13 +121,13 @@ class _Side:
 
 def _columns(run: Run) -> tuple[tuple[str, str, str], ...]:
     stages = [run.annotations(WORDS), run.reference_annotations(WORDS)]
-    listed = [_settings(stage).get("columns", []) for stage in stages]
-    if listed[0] != listed[1]:
+    columns = [_settings(stage).get("columns", []) for stage in stages]
+    if columns[0] != columns[1]:
         raise RunError(
             f"{run.path}: texts and reference were annotated by {WORDS} with other lexicons. "
             "Run the audit again."
         )
-    parts = (name.split("/", 2) for name in listed[0])
+    parts = (name.split("/", 2) for name in columns[0])
     return tuple((lexicon, attribute, group) for lexicon, attribute, group in parts)
 
 
@@ -152,9 +152,9 @@ def _read(
     sentences["counts"] = Column(run.path, np.float32, n_columns)
     sentences |= {_SCORES[name][0]: Column(run.path, np.float32) for name in scores}
     chunks = []
-    beside = [(of(WORDS), ["words", "sentence_words", "counts"])]
-    beside += [(of(name), [_SCORES[name][1]]) for name in scores]
-    for tables in read_shards(texts, ["prompt_id", "model", "outcome"], *beside):
+    stages = [(of(WORDS), ["words", "sentence_words", "counts"])]
+    stages += [(of(name), [_SCORES[name][1]]) for name in scores]
+    for tables in read_shards(texts, ["prompt_id", "model", "outcome"], *stages):
         chunk = _shard(tables, scores, n_columns, prompts, codes, reference)
         for name, column in sentences.items():
             column.append(chunk.pop(name))
@@ -175,7 +175,7 @@ def _shard(
     strata = [prompts[name] for name in table["prompt_id"].to_pylist()]
     models = table["model"].to_pylist()
     lengths = _lengths(words["counts"])
-    made = dict(zip(scores, scored, strict=True))
+    shard = dict(zip(scores, scored, strict=True))
     return {
         "pair": _codes_of((s.get("pair") for s in strata), codes.pairs),
         "model": np.zeros(len(strata), dtype=np.int64)
@@ -191,7 +191,7 @@ def _shard(
         "lengths": lengths,
         "sentence_words": _flat(words["sentence_words"]),
         "counts": _flat(words["counts"]).reshape(-1, n_columns),
-        **{_SCORES[name][0]: _aligned(made[name][_SCORES[name][1]], lengths) for name in scores},
+        **{_SCORES[name][0]: _aligned(shard[name][_SCORES[name][1]], lengths) for name in scores},
     }
 
 
@@ -199,7 +199,7 @@ def _join(chunks: Sequence[Mapping[str, Any]], sentences: Mapping[str, Column]) 
     def joined(name: str) -> npt.NDArray[Any]:
         return np.concatenate([chunk[name] for chunk in chunks])
 
-    known = dict(sentences)
+    columns = dict(sentences)
     texts = Texts(
         pair=joined("pair"),
         model=joined("model"),
@@ -207,15 +207,15 @@ def _join(chunks: Sequence[Mapping[str, Any]], sentences: Mapping[str, Column]) 
         outcome=joined("outcome"),
         words=joined("words"),
         start=np.concatenate([[0], np.cumsum(joined("lengths"))]).astype(np.int64),
-        sentence_words=known.pop("sentence_words"),
-        counts=known.pop("counts"),
-        scores=known,
+        sentence_words=columns.pop("sentence_words"),
+        counts=columns.pop("counts"),
+        scores=columns,
     )
     return _Side(texts, joined("domain"), joined("source"))
 
 
-def _codes_of(labels: Iterator[str | None] | Sequence[str], known: _Labels) -> IntArray:
-    return np.array([-1 if label is None else known(label) for label in labels], dtype=np.int64)
+def _codes_of(labels: Iterator[str | None] | Sequence[str], code_of: _Labels) -> IntArray:
+    return np.array([-1 if label is None else code_of(label) for label in labels], dtype=np.int64)
 
 
 def _lengths(column: pa.ChunkedArray) -> IntArray:
@@ -236,61 +236,61 @@ def _floats(column: pa.ChunkedArray) -> FloatArray:
 
 def _aligned(column: pa.ChunkedArray, lengths: IntArray) -> FloatArray:
     """Scores of each sentence; NaN for the sentences of a text without one score for each."""
-    found = _lengths(column)
+    n_scores = _lengths(column)
     scores = np.full(int(lengths.sum()), np.nan)
-    same = found == lengths
-    scores[np.repeat(same, lengths)] = _flat(column)[np.repeat(same, found)]
+    same = n_scores == lengths
+    scores[np.repeat(same, lengths)] = _flat(column)[np.repeat(same, n_scores)]
     return scores
 
 
 def _originals(reference: Texts, n_pairs: int) -> tuple[IntArray, dict[str, int]]:
     """The original of each pair (-1: none), the first readable one; and what was left out."""
-    chosen = np.full(n_pairs, -1, dtype=np.int64)
+    original_of = np.full(n_pairs, -1, dtype=np.int64)
     fates: Counter[str] = Counter()
     readable = ~np.isnan(reference.words)
-    for at in sorted(range(reference.n_texts), key=lambda i: (not readable[i], i)):
-        pair = int(reference.pair[at])
+    for text in sorted(range(reference.n_texts), key=lambda i: (not readable[i], i)):
+        pair = int(reference.pair[text])
         if pair < 0:
             fates[NO_KEY] += 1
-        elif chosen[pair] >= 0:
+        elif original_of[pair] >= 0:
             fates[DUPLICATE] += 1
         else:
-            chosen[pair] = at
-    return chosen, dict(fates)
+            original_of[pair] = text
+    return original_of, dict(fates)
 
 
-def _fate(texts: Texts, at: int) -> str | None:
+def _fate(texts: Texts, text: int) -> str | None:
     """Why a text cannot be read; None where it can."""
-    outcome = OUTCOMES[int(texts.outcome[at])]
+    outcome = OUTCOMES[int(texts.outcome[text])]
     if outcome != "ok":
         return outcome
-    return UNREADABLE if np.isnan(texts.words[at]) else None
+    return UNREADABLE if np.isnan(texts.words[text]) else None
 
 
 def _match(
-    generated: Texts, chosen: IntArray, reference: Texts, codes: _Codes
+    generated: Texts, original_of: IntArray, reference: Texts, codes: _Codes
 ) -> tuple[IntArray, IntArray, dict[tuple[str, str], dict[str, int]]]:
     """Rows as (text, original), those of an original together, and fates by (model, form)."""
     models, forms = codes.models.labels, codes.forms.labels
     fates: dict[tuple[str, str], Counter[str]] = {}
-    asked: dict[tuple[str, str], set[int]] = {}
+    pairs_by_key: dict[tuple[str, str], set[int]] = {}
     rows: list[tuple[int, int]] = []
-    for at in range(generated.n_texts):
-        key = models[generated.model[at]], forms[generated.form[at]]
-        pair = int(generated.pair[at])
-        asked.setdefault(key, set()).add(pair)
-        original = int(chosen[pair]) if pair >= 0 else -1
-        fate = _fate(generated, at) or (NO_KEY if pair < 0 else None)
+    for text in range(generated.n_texts):
+        key = models[generated.model[text]], forms[generated.form[text]]
+        pair = int(generated.pair[text])
+        pairs_by_key.setdefault(key, set()).add(pair)
+        original = int(original_of[pair]) if pair >= 0 else -1
+        fate = _fate(generated, text) or (NO_KEY if pair < 0 else None)
         if fate is None and original < 0:
             fate = NO_ORIGINAL
-        if fate is None and (why := _fate(reference, original)):
-            fate = f"original: {why}"
+        if fate is None and (reason := _fate(reference, original)):
+            fate = f"original: {reason}"
         fates.setdefault(key, Counter())[fate or PAIRED] += 1
         if fate is None:
-            rows.append((at, original))
-    there = set(np.flatnonzero(chosen >= 0).tolist())
-    for key, pairs in asked.items():
-        if lacking := len(there - pairs):
+            rows.append((text, original))
+    with_original = set(np.flatnonzero(original_of >= 0).tolist())
+    for key, pairs in pairs_by_key.items():
+        if lacking := len(with_original - pairs):
             fates[key][NO_TEXT] = lacking
     joined = np.array(rows, dtype=np.int64).reshape(-1, 2)
     _, first, code = np.unique(joined[:, 1], return_index=True, return_inverse=True)

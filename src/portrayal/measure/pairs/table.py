@@ -113,9 +113,9 @@ class Level:
     def undefined(self, model: str, form: str) -> str | None:
         """Why no pair of a model, or of all, has shares in a form; None where some may have."""
         corpora = self.without_shares.items()
-        own = [why for (m, f), why in corpora if f == form and model in (ALL, m)]
+        reasons = [reason for (m, f), reason in corpora if f == form and model in (ALL, m)]
         originals = self.without_shares.get((REFERENCE, ALL))
-        return originals or next(iter(own), None) if originals or all(own) else None
+        return originals or next(iter(reasons), None) if originals or all(reasons) else None
 
     @property
     def labels(self) -> dict[str, str]:
@@ -245,10 +245,10 @@ class Paired:
                 return
             first = last
 
-    def pools(self, rows: slice, *, together: bool = False) -> Pools:
+    def pools(self, rows: slice, *, all_models: bool = False) -> Pools:
         """Return the pools of some rows: each original with its texts of one model, or of all."""
         labels = [self.pair[rows], self.form[rows]]
-        return pools_of(labels if together else [*labels, self.model[rows]])
+        return pools_of(labels if all_models else [*labels, self.model[rows]])
 
     @property
     def model_labels(self) -> tuple[str, ...]:
@@ -261,9 +261,9 @@ class Paired:
             return np.ones(self.n_rows, dtype=bool)
         return np.asarray(self.model == self.models.index(model))
 
-    def base_form(self, wanted: str | None = None) -> str:
-        """Return the form others are compared with: `wanted`, the paper's plain one, the first."""
-        return wanted or (PLAIN_FORM if PLAIN_FORM in self.forms else self.forms[0])
+    def base_form(self, form: str | None = None) -> str:
+        """Return the form others are compared with: `form`, the paper's plain one, the first."""
+        return form or (PLAIN_FORM if PLAIN_FORM in self.forms else self.forms[0])
 
     def with_levels(self, levels: Iterable[Level]) -> "Paired":
         """Return the same rows with these levels."""

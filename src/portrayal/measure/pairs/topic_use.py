@@ -65,11 +65,11 @@ def _of_table(table: TopicTable, scope: Scope) -> Estimate:
     least = min(int((table.observed.sum(axis=axis) > 0).sum()) for axis in (0, 1))
     cramers_v = float(np.sqrt(value / (table.observed.sum() * (least - 1))))
     # Sentences of each group, and topics associated with it
-    found: dict[str, float] = {}
+    by_group: dict[str, float] = {}
     sentences = table.observed.sum(axis=0).tolist()
     for code, label in enumerate((*table.groups, "neutral")):
-        found[f"sentences_{label}"] = float(sentences[code])
-        found[f"topics_{label}"] = float((table.association == code).sum())
+        by_group[f"sentences_{label}"] = float(sentences[code])
+        by_group[f"topics_{label}"] = float((table.association == code).sum())
     return _estimate(
         strata,
         scope,
@@ -80,7 +80,7 @@ def _of_table(table: TopicTable, scope: Scope) -> Estimate:
         n_units=float(n),
         n_clusters=table.n_pairs,
         exclusions=counted,
-        details={"df": float(df), "cramers_v": cramers_v, **found},
+        details={"df": float(df), "cramers_v": cramers_v, **by_group},
     )
 
 
@@ -98,10 +98,10 @@ def _strata(attribute: str, lexicon: str, model: str, form: str) -> dict[str, st
 
 
 def _estimate(
-    strata: Mapping[str, str], scope: Scope, *, value: float | None = None, **known: Any
+    strata: Mapping[str, str], scope: Scope, *, value: float | None = None, **fields: Any
 ) -> Estimate:
     return scope.estimate(
-        TOPIC_USE, statistic="chi2", strata=strata, group={}, value=value, **known
+        TOPIC_USE, statistic="chi2", strata=strata, group={}, value=value, **fields
     )
 
 

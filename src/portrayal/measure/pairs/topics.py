@@ -47,23 +47,23 @@ def pool_of(texts: tuple[TopicTexts, TopicTexts], sides: Sides) -> Pool:
     order = np.argsort(row, kind="stable")
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
-    found = [_words(each, side.at) for each, side in zip(texts, both, strict=True)]
-    sentence = np.concatenate([found[0][0], found[1][0] + len(sides.generated.row)])
+    words = [_words(part, side.at) for part, side in zip(texts, both, strict=True)]
+    sentence = np.concatenate([words[0][0], words[1][0] + len(sides.generated.row)])
     return Pool(
         order=order,
         row=row[order],
         ours=order < len(sides.generated.row),
         sentence=place[sentence],
-        word=np.concatenate([found[0][1], found[1][1]]),
-        count=np.concatenate([found[0][2], found[1][2]]),
+        word=np.concatenate([words[0][1], words[1][1]]),
+        count=np.concatenate([words[0][2], words[1][2]]),
     )
 
 
-def _words(texts: TopicTexts, at: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
-    """Words of the sentences `at`: which of them, the word, how often."""
-    known, which = np.unique(at, return_inverse=True)
+def _words(texts: TopicTexts, index: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
+    """Words of the sentences `index`: which of them, the word, how often."""
+    distinct, which = np.unique(index, return_inverse=True)
     sizes, words, counts = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0)]
-    for piece in runs(known):
+    for piece in runs(distinct):
         start = texts.start[piece.start : piece.stop + 1]
         sizes.append(np.diff(start))
         words.append(texts.word[int(start[0]) : int(start[-1])].astype(np.int64))
@@ -71,7 +71,7 @@ def _words(texts: TopicTexts, at: IntArray) -> tuple[IntArray, IntArray, FloatAr
     size = np.concatenate(sizes)
     first = np.cumsum(size) - size
     size = size[which]
-    sentence = np.repeat(np.arange(len(at)), size)
+    sentence = np.repeat(np.arange(len(index)), size)
     entry = np.repeat(first[which] - (np.cumsum(size) - size), size) + np.arange(len(sentence))
     return sentence, np.concatenate(words)[entry], np.concatenate(counts)[entry]
 
@@ -99,10 +99,10 @@ def topic_shares(model: TopicModel, pool: Pool, n_rows: int, goes: IntArray) -> 
     owner = text[:, pool.sentence]
     inside = owner >= 0
     key = (owner * span + pool.word)[inside]
-    known, which = np.unique(key, return_inverse=True)
-    count = np.bincount(which, np.broadcast_to(pool.count, owner.shape)[inside], len(known))
-    start = np.searchsorted(known, np.arange(n_texts + 1) * span)
-    bags = Bags(start, (known % span).astype(np.int32), count.astype(np.float32))
+    keys, which = np.unique(key, return_inverse=True)
+    count = np.bincount(which, np.broadcast_to(pool.count, owner.shape)[inside], len(keys))
+    start = np.searchsorted(keys, np.arange(n_texts + 1) * span)
+    bags = Bags(start, (keys % span).astype(np.int32), count.astype(np.float32))
     gamma = model.infer(bags).astype(np.float64)
     shares = gamma / gamma.sum(axis=1, keepdims=True)
     shares[np.diff(start) == 0] = 0.0
@@ -130,22 +130,22 @@ class Pieces(Sequence[Piece]):
 
     def add(self, piece: Piece) -> None:
         """Put the next piece away."""
-        whole = (piece.topic, piece.group, piece.text)
-        self._kept.append(tuple(self._shelf.put(part.astype(np.int32)) for part in whole))
+        arrays = (piece.topic, piece.group, piece.text)
+        self._kept.append(tuple(self._shelf.put(part.astype(np.int32)) for part in arrays))
 
     def __len__(self) -> int:
         """Number of pieces."""
         return len(self._kept)
 
     @overload
-    def __getitem__(self, at: int) -> Piece: ...
+    def __getitem__(self, index: int) -> Piece: ...
     @overload
-    def __getitem__(self, at: slice) -> Sequence[Piece]: ...
-    def __getitem__(self, at: int | slice) -> Piece | Sequence[Piece]:
+    def __getitem__(self, index: slice) -> Sequence[Piece]: ...
+    def __getitem__(self, index: int | slice) -> Piece | Sequence[Piece]:
         """Take a piece."""
-        if isinstance(at, slice):
-            return [self[i] for i in range(*at.indices(len(self)))]
-        return Piece(*(self._shelf.take(kept).astype(np.int64) for kept in self._kept[at]))
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        return Piece(*(self._shelf.take(part).astype(np.int64) for part in self._kept[index]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,19 +191,19 @@ class TopicTable:
 
         They are words of that group, in effect: their share tells no more than the word level.
         """
-        alone = (self.observed[:, :-1] > 0).sum(axis=1) == 1
+        one_group = (self.observed[:, :-1] > 0).sum(axis=1) == 1
         of = self.association
-        return np.asarray(alone & (of >= 0) & (of < len(self.groups)))
+        return np.asarray(one_group & (of >= 0) & (of < len(self.groups)))
 
     @property
     def without_shares(self) -> str | None:
         """Why its texts have no shares: fewer than two groups have topics; None where two have."""
-        known = [group for code, group in enumerate(self.groups) if code in self.association]
-        if len(known) > 1:
+        groups = [group for code, group in enumerate(self.groups) if code in self.association]
+        if len(groups) > 1:
             return None
         whose = "the originals" if self.model == REFERENCE else f"texts of {self.model}"
         whose = whose if self.form == ALL else f"{whose}, {self.form}"
-        with_whom = f"{known[0]} only" if known else "no group"
+        with_whom = f"{groups[0]} only" if groups else "no group"
         return f"topics in {whose} go with {with_whom}, and shares take topics of two groups"
 
 
@@ -275,11 +275,11 @@ def chi_squared(observed: IntArray) -> tuple[float, int, float]:
     statistic, degrees of freedom, p
         NaN, 0, NaN where fewer than two rows or columns are left.
     """
-    left = observed[observed.sum(axis=1) > 0][:, observed.sum(axis=0) > 0]
-    rows, columns = left.shape
+    table = observed[observed.sum(axis=1) > 0][:, observed.sum(axis=0) > 0]
+    rows, columns = table.shape
     if rows < 2 or columns < 2:
         return float("nan"), 0, float("nan")
-    expected = left.sum(axis=1, keepdims=True) * left.sum(axis=0, keepdims=True) / left.sum()
-    statistic = float(((left - expected) ** 2 / expected).sum())
+    expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0, keepdims=True) / table.sum()
+    statistic = float(((table - expected) ** 2 / expected).sum())
     df = (rows - 1) * (columns - 1)
     return statistic, df, float(chdtrc(df, statistic))
