@@ -35,29 +35,29 @@ def corrected_sums(
     """
     hand, rows = texts.hand, place.rows
     assert hand is not None
-    told = np.maximum(texts.told[place.masking], 1.0)
+    n_classed = np.maximum(texts.told[place.masking], 1.0)
     agentic = (np.nan_to_num(texts.gap[place.masking]) + 1.0) / 2.0
     inside = np.isin(hand.text, rows)
     codes = np.unique(texts.cluster[rows], return_inverse=True)
-    at = np.searchsorted(codes[0], texts.cluster[hand.text[inside]])
+    hand_code = np.searchsorted(codes[0], texts.cluster[hand.text[inside]])
 
     def terms(text: IntArray, share: FloatArray) -> tuple[FloatArray, ...]:
-        each = [side[texts.cell[text]] / told[text] for side in sides]
-        known = (~np.isnan(share)).astype(np.float64)
-        pairs = ((v * np.nan_to_num(share), v * known) for v in each)
+        weights = [side[texts.cell[text]] / n_classed[text] for side in sides]
+        valid = (~np.isnan(share)).astype(np.float64)
+        pairs = ((v * np.nan_to_num(share), v * valid) for v in weights)
         return tuple(x[:, np.newaxis] for pair in pairs for x in pair)
 
     of = hand.text[inside]
-    every = Labelled(codes[1], told[rows], terms(rows, agentic[rows]))
+    pool = Labelled(codes[1], n_classed[rows], terms(rows, agentic[rows]))
     weight = hand.weight[inside]
     if (weight == 1.0).all():
-        weight = weight * told[rows].sum() / max(len(weight), 1)
-    said = Labelled(at, weight, terms(of, hand.said[inside]))
+        weight = weight * n_classed[rows].sum() / max(len(weight), 1)
+    guess = Labelled(hand_code, weight, terms(of, hand.said[inside]))
     truth = terms(of, hand.truth[inside])
     two = len(sides) == 2
-    made = HandSums.of(every, said, truth, len(codes[0]), hand.note, unit="sentence", two_sides=two)
+    sums = HandSums.of(pool, guess, truth, len(codes[0]), hand.note, unit="sentence", two_sides=two)
     members = (np.sum(sides, axis=0)[texts.cell[of]] > 0).sum(keepdims=True).astype(np.float64)
-    return made if two else replace(made, labelled=members, fewer=members)
+    return sums if two else replace(sums, labelled=members, fewer=members)
 
 
 def corrected_shares(
@@ -76,10 +76,12 @@ def corrected_shares(
     measure = registry.component("measures", base["measure"])
     base = {name: value for name, value in base.items() if name != "measure"}
     for statistic, (start, slope) in STATISTICS.items():
-        found = corrected_inference(hand.sums, scope, start=start, slope=slope)
+        shares = corrected_inference(hand.sums, scope, start=start, slope=slope)
         fields = {**base, "statistic": statistic, "group": dict(group)}
         before = start + slope * naive
-        yield corrected_estimate(measure, hand, found, 0, scope, fields, naive=before, tested=False)
+        yield corrected_estimate(
+            measure, hand, shares, 0, scope, fields, naive=before, tested=False
+        )
 
 
 def corrected_gaps(

@@ -71,10 +71,10 @@ def by_run(place: AgencyStratum, members: FloatArray, weights: Sequence[float]) 
     """
     if place.n_runs < 2:
         return {}
-    each = place.observed.run_means(members) @ np.asarray(weights)
-    known = each[~np.isnan(each)]
-    found = {f"in_run_{i}": float(mean) for i, mean in enumerate(each) if not np.isnan(mean)}
-    return found | ({SD: float(known.std(ddof=1))} if len(known) > 1 else {})
+    gaps = place.observed.run_means(members) @ np.asarray(weights)
+    valid = gaps[~np.isnan(gaps)]
+    details = {f"in_run_{i}": float(mean) for i, mean in enumerate(gaps) if not np.isnan(mean)}
+    return details | ({SD: float(valid.std(ddof=1))} if len(valid) > 1 else {})
 
 
 def inferred(
@@ -122,16 +122,16 @@ def inferred(
     if math.isnan(low) or high - low < _NO_WIDTH:
         few = f"a group has texts of one {units.one} only, which tells nothing of other"
         alike = "too much alike: they do not differ"
-        why = (
+        reason = (
             f"{few} {units.many}"
             if min(n_clusters, fewest or n_clusters) < 2
             else f"{units.many} are {alike}"
         )
         if units.kind != "text" and n_texts >= 2 * max(n_clusters, 1):  # many texts of few clusters
-            why += (
+            reason += (
                 "; --cluster text takes each text as a unit, for texts that are made independently"
             )
-        status |= Status(no_interval=why)
+        status |= Status(no_interval=reason)
         p = math.nan
     else:
         more["interval"] = Interval(low, high, scope.level, f"{method} {over}", n_clusters)
@@ -140,9 +140,9 @@ def inferred(
         more["tests"] = (*first, *shuffled)
         if not more["tests"]:
             many = place.units.many
-            why = f"too few {many} can change places: shuffled groups always give the same"
+            reason = f"too few {many} can change places: shuffled groups always give the same"
             alike = f"all texts are classed alike ({place.all_alike})"
-            status |= Status(no_test=f"{alike}: {UNFIT}" if place.all_alike else why)
+            status |= Status(no_test=f"{alike}: {UNFIT}" if place.all_alike else reason)
     return {**more, "status": status}
 
 
@@ -150,11 +150,11 @@ def null_of(
     draws: FloatArray, place: AgencyStratum, scope: Scope, *, point: float | None = None
 ) -> Null | None:
     """Return the null of shuffled groups, shape (n_draws,): their mean unless `point` is given."""
-    known = draws[~np.isnan(draws)]
-    if not len(known):
+    valid = draws[~np.isnan(draws)]
+    if not len(valid):
         return None
-    low, high = (float(bound) for bound in permutation_range(known, scope.level))
-    value = float(known.mean()) if point is None else point
+    low, high = (float(bound) for bound in permutation_range(valid, scope.level))
+    value = float(valid.mean()) if point is None else point
     return Null(value, low, high, scope.level, place.shuffled, scope.seed)
 
 
@@ -164,14 +164,14 @@ def permutation_test(value: float, draws: FloatArray, *, greater: bool = False) 
     Two-sided around the mean of the draws, or one-sided where only values above speak against it.
     p is (1 + draws at least as extreme) / (1 + draws), so never 0 (Phipson & Smyth 2010).
     """
-    known = draws[~np.isnan(draws)]
-    if not len(known) or np.ptp(known) < _NO_WIDTH:
+    valid = draws[~np.isnan(draws)]
+    if not len(valid) or np.ptp(valid) < _NO_WIDTH:
         return ()
-    centre = 0.0 if greater else float(known.mean())
-    sizes, size = known - centre, value - centre
+    centre = 0.0 if greater else float(valid.mean())
+    sizes, size = valid - centre, value - centre
     if not greater:
         sizes, size = np.abs(sizes), abs(size)
-    p = (1 + int((sizes >= size - _TIE).sum())) / (1 + len(known))
+    p = (1 + int((sizes >= size - _TIE).sum())) / (1 + len(valid))
     return (Test(p, SHUFFLED + (", one-sided" if greater else "")),)
 
 
@@ -202,16 +202,16 @@ def _of_group(
 ) -> Iterator[Estimate]:
     mean = float(place.observed.means(members)[0])
     count = place.observed.count.sum(axis=0)
-    n_units, told = float(np.rint(count @ members[:, 0])), bool(group)
+    n_units, of_group = float(np.rint(count @ members[:, 0])), bool(group)
     # What shuffling gives the group on average: of all texts, their mean.
     chance = float(np.nansum(place.chance * count * members[:, 0]) / n_units) if n_units else mean
-    total, numbers = (each @ members for each in place.units.by_cell(len(place.cells)))
+    total, numbers = (cells @ members for cells in place.units.by_cell(len(place.cells)))
     if place.units.ways and n_units:
         influence, codes = (total - mean * numbers) / n_units, place.units.codes
-        at = np.array([mean])
-        found = infer_crossed(at, influence, (numbers,), codes, scope.level, chance)
+        point = np.array([mean])
+        inference = infer_crossed(point, influence, (numbers,), codes, scope.level, chance)
     else:
-        found = infer_means(total, numbers, scope.level, chance)
+        inference = infer_means(total, numbers, scope.level, chance)
     null = place.null.means(members)[:, 0]
     for statistic, (start, slope) in STATISTICS.items():
         base = common(place, AGENCY_SHARE, statistic, scope)
@@ -221,23 +221,25 @@ def _of_group(
             yield Estimate(value=None, undefined=reason, n_clusters=0, **base)
             continue
         value, shuffled = start + slope * mean, start + slope * null
-        ends = sorted((start + slope * found.low[0], start + slope * found.high[0]))
+        ends = sorted((start + slope * inference.low[0], start + slope * inference.high[0]))
         low, high = np.clip(ends, start - abs(slope), start + abs(slope)).tolist()
         base |= inferred(
             place,
             place.units,
             MEAN,
-            (low, high, float(found.p[0])),
-            int(found.n_clusters[0]),
+            (low, high, float(inference.p[0])),
+            int(inference.n_clusters[0]),
             scope,
-            shuffled=permutation_test(value, shuffled) if told else (),
-            tested=told,
+            shuffled=permutation_test(value, shuffled) if of_group else (),
+            tested=of_group,
             n_texts=n_units,
         )
         yield Estimate(
             value=value,
-            null=null_of(shuffled, place, scope, point=start + slope * chance) if told else None,
-            details=_details(place, members, start, slope, told=told)
+            null=null_of(shuffled, place, scope, point=start + slope * chance)
+            if of_group
+            else None,
+            details=_details(place, members, start, slope, of_group=of_group)
             | place.units.clusters(numbers),
             sums=kept_sums(place.units.names, (start * numbers + slope * total, numbers))(0),
             **base,
@@ -245,18 +247,18 @@ def _of_group(
 
 
 def _details(
-    place: AgencyStratum, members: FloatArray, start: float, slope: float, *, told: bool
+    place: AgencyStratum, members: FloatArray, start: float, slope: float, *, of_group: bool
 ) -> dict[str, float]:
     """What each run gives, and for all groups together the sentences that were not told."""
-    untold = {} if told else {"untold_sentences": place.untold}
+    counts = {} if of_group else {"untold_sentences": place.untold}
     runs = by_run(place, members, [slope])
     for name, sums in place.beside.items():
         mean = float(sums.means(members)[0])
         if name == NEITHER:
-            untold[NEITHER] = mean
+            counts[NEITHER] = mean
         elif not np.isnan(mean):
             runs[f"{BY}{name}"] = slope * mean
-    return untold | {name: x + start * (name != SD) for name, x in runs.items()}
+    return counts | {name: x + start * (name != SD) for name, x in runs.items()}
 
 
 AGENCY_SHARE = Component(

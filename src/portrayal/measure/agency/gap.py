@@ -92,44 +92,44 @@ def infer_gaps(
     level
         Confidence level, a fraction.
     """
-    chosen = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    index = np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
     def apart(means: FloatArray) -> FloatArray:
-        return np.asarray(means[..., chosen[:, 0]] - means[..., chosen[:, 1]])
+        return np.asarray(means[..., index[:, 0]] - means[..., index[:, 1]])
 
-    total, count = (each @ members for each in place.blocks.by_cell(len(place.cells)))
+    total, count = (cells @ members for cells in place.blocks.by_cell(len(place.cells)))
     texts, value = np.rint(count.sum(axis=0)), apart(place.observed.means(members))
     if place.blocks.kind == BLOCK:
         if place.units.ways:
-            sums, texts_of = (each @ members for each in place.units.by_cell(len(place.cells)))
-            found = crossed_differences(sums, texts_of, chosen, level, place.units.codes)
+            sums, texts_of = (cells @ members for cells in place.units.by_cell(len(place.cells)))
+            inference = crossed_differences(sums, texts_of, index, level, place.units.codes)
         else:
-            found = matched_differences(total, count, chosen, level)
-        chance, within = value - found.value, found.value
+            inference = matched_differences(total, count, index, level)
+        chance, within = value - inference.value, inference.value
     else:
-        own = place.observed.count.sum(axis=0)[:, np.newaxis] * members
-        mean = np.where(np.isnan(place.chance), 0.0, place.chance) @ own / own.sum(axis=0)
-        chance, within = apart(mean), np.full(len(chosen), np.nan)
-        found = plain_differences(total, count, chosen, level, chance)
+        weights = place.observed.count.sum(axis=0)[:, np.newaxis] * members
+        mean = np.where(np.isnan(place.chance), 0.0, place.chance) @ weights / weights.sum(axis=0)
+        chance, within = apart(mean), np.full(len(index), np.nan)
+        inference = plain_differences(total, count, index, level, chance)
     chance = np.where(np.abs(chance) < _NO_CHANCE, 0.0, chance)
-    moved = chance if place.blocks.kind == BLOCK else np.zeros(len(chosen))
+    shift = chance if place.blocks.kind == BLOCK else np.zeros(len(index))
     null = apart(place.null.means(members))
-    beside = {name: apart(sums.means(members)) for name, sums in readings(place).items()}
+    read_gaps = {name: apart(sums.means(members)) for name, sums in readings(place).items()}
     return [
         Gap(
             float(value[i]),
-            float(found.low[i] + moved[i]),
-            float(found.high[i] + moved[i]),
-            float(found.p[i]),
-            float(found.df[i]),
+            float(inference.low[i] + shift[i]),
+            float(inference.high[i] + shift[i]),
+            float(inference.p[i]),
+            float(inference.df[i]),
             float(chance[i]),
             float(within[i]),
             null[:, i],
-            {name: float(each[i]) for name, each in beside.items()},
-            float(texts[chosen[i]].sum()),
-            int(found.n_clusters[i]),
+            {name: float(gaps[i]) for name, gaps in read_gaps.items()},
+            float(texts[index[i]].sum()),
+            int(inference.n_clusters[i]),
         )
-        for i in range(len(chosen))
+        for i in range(len(index))
     ]
 
 
@@ -141,23 +141,23 @@ def agency_gap(agency_texts: AgencyTexts, scope: Scope) -> Iterator[Estimate]:
     agency_texts, scope
         The texts of the audit with their ratio gaps, and its settings.
     """
-    found = list(places(agency_texts, scope))
-    for place in found:
+    all_places = list(places(agency_texts, scope))
+    for place in all_places:
         for kind in place.kinds:
-            made = list(_of_kind(place, kind, agency_texts.first, scope))
-            made = [_with_sharper(e, agency_texts, place, kind, scope) for e in made]
+            estimates = list(_of_kind(place, kind, agency_texts.first, scope))
+            estimates = [_with_sharper(e, agency_texts, place, kind, scope) for e in estimates]
             groups, members = place.groups(kind)
             order = _ordered(groups, agency_texts.first)
             sides = [groups[i] for i in order], members[:, order]
             base = common(place, AGENCY_GAP, "", scope)
             by_hand = list(corrected_gaps(agency_texts, place, *sides, base, scope))
-            done = [e.group for e in by_hand if e.tests]
-            for e in made:
-                corrected = Status(detail=CORRECTED_BESIDE if e.group in done else None)
+            has_test = [e.group for e in by_hand if e.tests]
+            for e in estimates:
+                corrected = Status(detail=CORRECTED_BESIDE if e.group in has_test else None)
                 yield replace(e, status=e.status | corrected)
             yield from by_hand
-    human = {(p.task, p.condition, p.masking): p for p in found if _is_human(p)}
-    for place in found:
+    human = {(p.task, p.condition, p.masking): p for p in all_places if _is_human(p)}
+    for place in all_places:
         other = human.get((place.task, place.condition, place.masking))
         if other is not None and place.stratum == "all" and not _is_human(place):
             yield from _beside_human(place, other, agency_texts.first, scope)
@@ -191,13 +191,13 @@ def _of_kind(
     if len(groups) < 2:
         base = common(place, AGENCY_GAP, "difference", scope)
         label = {place.attributes[a]: "any" for a in kind}
-        what = " and ".join(place.attributes[a] for a in kind)
-        reason = f"fewer than two groups of {what} have texts"
+        names = " and ".join(place.attributes[a] for a in kind)
+        reason = f"fewer than two groups of {names} have texts"
         yield Estimate(group=label, value=None, undefined=reason, **base)
         return
     means = place.observed.means(members)
     pairs = [list(pair) for pair in combinations(_ordered(groups, first), 2)]
-    total, count = (each @ members for each in place.blocks.by_cell(len(place.cells)))
+    total, count = (cells @ members for cells in place.blocks.by_cell(len(place.cells)))
     texts = place.units.by_cell(len(place.cells))[1] @ members
     for (i, j), gap in zip(pairs, infer_gaps(place, members, pairs, scope.level), strict=True):
         details = {"upper": float(means[i]), "lower": float(means[j])}
@@ -205,10 +205,10 @@ def _of_kind(
         if not np.isnan(gap.within):
             details["within_blocks"] = gap.within
         details |= place.units.clusters(texts[:, [i, j]])
-        made = _estimate(place, pair_label(groups[i], groups[j]), gap, details, scope)
+        estimate = _estimate(place, pair_label(groups[i], groups[j]), gap, details, scope)
         upper, lower = ((total[:, [k]], count[:, [k]]) for k in (i, j))
-        kept = kept_sums(place.blocks.names, upper, lower, form="difference")
-        yield replace(made, sums=kept(0))
+        sums = kept_sums(place.blocks.names, upper, lower, form="difference")
+        yield replace(estimate, sums=sums(0))
 
 
 def _with_sharper(
@@ -221,7 +221,7 @@ def _with_sharper(
     if e.interval is None or place.stratum != ALL or len(kind) > 1:
         return e
     groups, members = place.groups(kind)
-    at = next(
+    pair = next(
         [i, j]
         for i, j in permutations(range(len(groups)), 2)
         if pair_label(groups[i], groups[j]) == e.group
@@ -234,9 +234,9 @@ def _with_sharper(
             continue
         count = sums_by(block, int(block.max()) + 1, members[cell])
         total = sums_by(block, int(block.max()) + 1, members[cell] * gap[:, np.newaxis])
-        found = matched_differences(total, count, np.array([at]), scope.level)
-        part = float(found.high[0] - found.low[0]) / 2.0 / half
-        if part < narrowest and found.n_clusters[0] >= FEW_PROMPTS:
+        inference = matched_differences(total, count, np.array([pair]), scope.level)
+        part = float(inference.high[0] - inference.low[0]) / 2.0 / half
+        if part < narrowest and inference.n_clusters[0] >= FEW_PROMPTS:
             narrowest, column = part, name
     if not column:
         return e
@@ -267,13 +267,13 @@ def _estimate(
     )
 
 
-def by_reading(value: float, beside: Mapping[str, float]) -> dict[str, float]:
+def by_reading(value: float, gaps: Mapping[str, float]) -> dict[str, float]:
     """Return what each reading of the sentences gives, and the least and the greatest of all."""
-    known = {name: each for name, each in beside.items() if not np.isnan(each)}
-    if not known:
+    valid = {name: gap for name, gap in gaps.items() if not np.isnan(gap)}
+    if not valid:
         return {}
-    ends = {ERROR_LOW: min(value, *known.values()), ERROR_HIGH: max(value, *known.values())}
-    return {f"{BY}{name}": each for name, each in known.items()} | ends
+    ends = {ERROR_LOW: min(value, *valid.values()), ERROR_HIGH: max(value, *valid.values())}
+    return {f"{BY}{name}": gap for name, gap in valid.items()} | ends
 
 
 def _beside_human(
@@ -290,10 +290,10 @@ def _beside_human(
         if len(kind) > 1:
             continue
         pairs = [list(pair) for pair in combinations(shared, 2)]
-        others = [[theirs.index(ours[i]), theirs.index(ours[j])] for i, j in pairs]
-        own = infer_gaps(place, members, pairs, scope.level)
-        of_people = infer_gaps(human, other, others, scope.level)
-        for (i, j), one, two in zip(pairs, own, of_people, strict=True):
+        their_pairs = [[theirs.index(ours[i]), theirs.index(ours[j])] for i, j in pairs]
+        gaps = infer_gaps(place, members, pairs, scope.level)
+        of_people = infer_gaps(human, other, their_pairs, scope.level)
+        for (i, j), one, two in zip(pairs, gaps, of_people, strict=True):
             label = pair_label(ours[i], ours[j]) | {"beside": HUMAN}
             yield _estimate(place, label, _above(one, two, scope.level), {}, scope)
 
@@ -324,7 +324,7 @@ def _above(one: Gap, two: Gap, level: float) -> Gap:
         chance,
         np.nan,
         one.null - two.null,
-        {name: each - two.beside[name] for name, each in one.beside.items() if name in two.beside},
+        {name: gap - two.beside[name] for name, gap in one.beside.items() if name in two.beside},
         one.n_texts + two.n_texts,
         min(one.n_clusters, two.n_clusters),
     )

@@ -116,12 +116,12 @@ class Units:
 
     def by_cell(self, n_cells: int, runs: BoolArray | None = None) -> tuple[FloatArray, FloatArray]:
         """Totals and counts by unit and cell over all runs, or these, shape (n_units, n_cells)."""
-        chosen = slice(None) if runs is None else runs
+        rows = slice(None) if runs is None else runs
         slot = self.owner * n_cells + self.cell
         size = (int(self.owner.max()) + 1 if len(self.owner) else 0) * n_cells
         total, count = (
-            np.bincount(slot, each[chosen].sum(axis=0), size).reshape(-1, n_cells)
-            for each in (self.sums.total, self.sums.count)
+            np.bincount(slot, values[rows].sum(axis=0), size).reshape(-1, n_cells)
+            for values in (self.sums.total, self.sums.count)
         )
         return total.astype(np.float64), count.astype(np.float64)
 
@@ -224,18 +224,18 @@ class AgencyStratum:
 
         In a single stratum the crossed groups are too small to be of use, and are left out.
         """
-        alone = tuple((i,) for i in range(len(self.attributes)))
-        crossed = len(alone) > 1 and self.stratum == ALL
-        return (*alone, tuple(range(len(alone)))) if crossed else alone
+        single = tuple((i,) for i in range(len(self.attributes)))
+        crossed = len(single) > 1 and self.stratum == ALL
+        return (*single, tuple(range(len(single)))) if crossed else single
 
     def groups(self, kind: tuple[int, ...]) -> tuple[tuple[dict[str, str], ...], FloatArray]:
         """Return the groups of these attributes that have texts, and their cells (n_cells, k)."""
-        found: dict[tuple[int, ...], list[int]] = {}
+        by_codes: dict[tuple[int, ...], list[int]] = {}
         for i, cell in enumerate(self.cells):
-            found.setdefault(tuple(cell[a] for a in kind), []).append(i)
+            by_codes.setdefault(tuple(cell[a] for a in kind), []).append(i)
         present = self.observed.count.sum(axis=0) > 0
         labels, columns = [], []
-        for codes, members in sorted(found.items()):
+        for codes, members in sorted(by_codes.items()):
             if present[members].any():
                 labels.append(
                     {
@@ -244,8 +244,8 @@ class AgencyStratum:
                     }
                 )
                 columns.append(np.isin(np.arange(len(self.cells)), members))
-        chosen = np.array(columns, dtype=np.float64).reshape(-1, len(self.cells)).T
-        return tuple(labels), chosen
+        indicator = np.array(columns, dtype=np.float64).reshape(-1, len(self.cells)).T
+        return tuple(labels), indicator
 
 
 def places(texts: AgencyTexts, scope: Scope) -> Iterator[AgencyStratum]:
@@ -268,8 +268,8 @@ def _places(texts: AgencyTexts, scope: Scope) -> Iterator[AgencyStratum]:
     for key in np.unique(keys, axis=0):
         inside = (keys == key).all(axis=1)
         yield from _of(texts, inside, key.tolist(), ALL, scope)
-        there = np.unique(texts.stratum[inside & (texts.stratum >= 0)]).tolist()
-        for code in there if len(there) > 1 else ():
+        codes = np.unique(texts.stratum[inside & (texts.stratum >= 0)]).tolist()
+        for code in codes if len(codes) > 1 else ():
             part = inside & (texts.stratum == code)
             yield from _of(texts, part, key.tolist(), texts.strata[code], scope)
 
@@ -281,10 +281,10 @@ def _of(
     labels = texts.models[model], texts.tasks[task], texts.conditions[condition]
     rng = scope.rng("agency", *labels, stratum)
     read = inside & texts.kept & (texts.outcome == 0)
-    every = (texts.checkpoints.get(name, texts.gap[name][None]) for name in texts.maskings)
-    gaps = np.stack([each[:, read] for each in every])
-    made = _summed(texts, gaps, read, scope, rng)
-    for masking, own in zip(texts.maskings, made, strict=True):
+    by_masking = (texts.checkpoints.get(name, texts.gap[name][None]) for name in texts.maskings)
+    gaps = np.stack([gap[:, read] for gap in by_masking])
+    all_sums = _summed(texts, gaps, read, scope, rng)
+    for masking, sums in zip(texts.maskings, all_sums, strict=True):
         gap = texts.gap[masking]
         yield AgencyStratum(
             *labels,
@@ -293,12 +293,12 @@ def _of(
             texts.attributes,
             texts.values,
             texts.cells,
-            own.observed,
-            own.null,
-            own.chance,
-            own.units,
-            own.blocks,
-            own.shuffled,
+            sums.observed,
+            sums.null,
+            sums.chance,
+            sums.units,
+            sums.blocks,
+            sums.shuffled,
             int((~np.isnan(gap[read])).sum()),
             _exclusions(texts, gap, inside),
             float(texts.untold[masking][read].sum()),
@@ -317,27 +317,27 @@ def _beside(texts: AgencyTexts, masking: str, read: BoolArray) -> dict[str, Cell
     rows = dict(zip(texts.readings, texts.beside.get(masking, ()), strict=False))
     if masking in texts.neither:
         rows[NEITHER] = texts.neither[masking]
-    found = {}
+    sums = {}
     for name, row in rows.items():
-        known = ~np.isnan(row[read])
+        valid = ~np.isnan(row[read])
         total, count = (
-            np.bincount(slot, np.where(known, kind, 0.0), shape[0] * shape[1]).reshape(shape)
+            np.bincount(slot, np.where(valid, kind, 0.0), shape[0] * shape[1]).reshape(shape)
             for kind in (row[read], np.ones(len(slot)))
         )
-        found[name] = CellSums(total.astype(np.float64), count.astype(np.float64))
-    return found
+        sums[name] = CellSums(total.astype(np.float64), count.astype(np.float64))
+    return sums
 
 
 def _exclusions(texts: AgencyTexts, gap: FloatArray, inside: BoolArray) -> dict[str, int]:
-    found: dict[str, int] = {
+    counts: dict[str, int] = {
         name: int((inside & (texts.outcome == code)).sum())
         for code, name in enumerate(OUTCOMES)
         if code
     }
     for code, reason in enumerate(REASONS):
-        found[reason] = int((inside & (texts.left_out == code)).sum())
-    found[NO_SENTENCE] = int((inside & (texts.outcome == 0) & texts.kept & np.isnan(gap)).sum())
-    return {reason: n for reason, n in found.items() if n}
+        counts[reason] = int((inside & (texts.left_out == code)).sum())
+    counts[NO_SENTENCE] = int((inside & (texts.outcome == 0) & texts.kept & np.isnan(gap)).sum())
+    return {reason: n for reason, n in counts.items() if n}
 
 
 class _Summed(NamedTuple):
@@ -364,8 +364,8 @@ def _summed(
     runs, run = np.unique(texts.run[read], return_inverse=True)
     cell = texts.cell[read][first]
     known_units, owner = np.unique(texts.cluster[read][first], return_inverse=True)
-    every = texts.cluster_names or range(int(texts.cluster.max(initial=-1)) + 1)
-    names = tuple(str(every[code]) for code in known_units.tolist())
+    labels = texts.cluster_names or range(int(texts.cluster.max(initial=-1)) + 1)
+    names = tuple(str(labels[code]) for code in known_units.tolist())
     columns = {name: code[read] for name, code in texts.columns.items()}
     alike = find_blocks(columns, texts.cell[read])
     known_blocks = {name: block[read] for name, block in texts.blocks.items()}
@@ -373,13 +373,13 @@ def _summed(
         known_blocks[ALIKE] = alike.code
     shuffled, block = block_of_units(known_blocks, unit, first, cell)
     n, n_runs = len(first), max(len(runs), 1) * n_checkpoints
-    known = ~np.isnan(gaps)
-    each = run * n_checkpoints + np.arange(n_checkpoints)[:, np.newaxis]
-    slot = (each * n + unit).ravel()
+    valid = ~np.isnan(gaps)
+    run_code = run * n_checkpoints + np.arange(n_checkpoints)[:, np.newaxis]
+    slot = (run_code * n + unit).ravel()
     values = np.stack(
         [
             np.bincount(slot, weights=row, minlength=n_runs * n).reshape(n_runs, n)
-            for kind in (np.where(known, gaps, 0.0), known.astype(np.float64))
+            for kind in (np.where(valid, gaps, 0.0), valid.astype(np.float64))
             for row in (kind / n_checkpoints).reshape(n_maskings, -1)
         ]
     ).reshape(2, n_maskings, n_runs, n)
@@ -392,24 +392,24 @@ def _summed(
     rows = np.asarray(values.reshape(2 * n_maskings * n_runs, n), dtype=np.float64)
     observed, expected = _by_cell(rows, cell, n_cells).reshape(shape), _expected(rows, block)
     chance = _by_cell(expected, cell, n_cells).reshape(shape).sum(axis=2)
-    moved = rows, cell, block
+    movers = rows, cell, block
     if name is not None:
         kinds = {WITHIN: name, STRATUM: texts.blocks[STRATUM][read][first][order]}
-        shuffled, moved = _names_moved((rows, expected), kinds, cell, n_cells)
-    null = _null(moved, n_cells, scope.permutations, rng).reshape(-1, *shape)
+        shuffled, movers = _names_moved((rows, expected), kinds, cell, n_cells)
+    null = _null(movers, n_cells, scope.permutations, rng).reshape(-1, *shape)
     if name is not None:
         null[:, 0] += null[:, 1] * divide_or_zero(*chance)[:, np.newaxis]
     for i in range(n_maskings):
-        there = (values[1, i] > 0).any(axis=0)
-        sums = CellSums(values[0, i][:, there], values[1, i][:, there])
-        why = alike.reason if texts.clusters == PROMPT else ""
-        units = Units(sums, owner[there], cell[there], texts.clusters, why, names)
+        present = (values[1, i] > 0).any(axis=0)
+        sums = CellSums(values[0, i][:, present], values[1, i][:, present])
+        reason = alike.reason if texts.clusters == PROMPT else ""
+        units = Units(sums, owner[present], cell[present], texts.clusters, reason, names)
         blocks = units
-        if texts.clusters == PROMPT and not why:
-            how = f"prompts alike in {' and '.join(alike.columns)}"
-            blocks = Units(sums, block_of[there], cell[there], BLOCK, how, block_names)
+        if texts.clusters == PROMPT and not reason:
+            detail = f"prompts alike in {' and '.join(alike.columns)}"
+            blocks = Units(sums, block_of[present], cell[present], BLOCK, detail, block_names)
         if name is not None:
-            units, blocks = _with_names(texts, units, blocks, name[there], alike)
+            units, blocks = _with_names(texts, units, blocks, name[present], alike)
         yield _Summed(
             CellSums(observed[0, i], observed[1, i]),
             CellSums(null[:, 0, i], null[:, 1, i]),
@@ -427,23 +427,26 @@ def _names_moved(
 
     `rows` are values and what their blocks give, which is no name's own and stays where it is.
     """
-    (total, count), within = (each.reshape(2, -1, len(cell)) for each in rows)
+    (total, count), within = (part.reshape(2, -1, len(cell)) for part in rows)
     values = np.concatenate([total - divide_or_zero(*within) * count, count])
     pairs = kinds[WITHIN] * n_cells + cell
     first, mover = np.unique(pairs, return_index=True, return_inverse=True)[1:]
     shuffled, block = block_of_units(kinds, mover, first, cell[first])
-    moved = sums_by(mover, len(first), values.T).T
-    return f"{shuffled}, names as wholes", (moved, cell[first], block)
+    sums = sums_by(mover, len(first), values.T).T
+    return f"{shuffled}, names as wholes", (sums, cell[first], block)
 
 
 def _null(
-    moved: tuple[FloatArray, IntArray, IntArray], n_cells: int, draws: int, rng: np.random.Generator
+    movers: tuple[FloatArray, IntArray, IntArray],
+    n_cells: int,
+    draws: int,
+    rng: np.random.Generator,
 ) -> FloatArray:
     """Sums by cell of every shuffling, (draws, k, n_cells); what moves: values (k, n), cell, block.
 
     Without anything to move all are NaN.
     """
-    values, cell, block = moved
+    values, cell, block = movers
     null = np.full((draws, len(values), n_cells), np.nan)
     for i in range(draws if len(cell) else 0):
         null[i] = _by_cell(values, shuffle_within(cell, block, rng), n_cells)
@@ -464,25 +467,25 @@ def _with_names(
 ) -> tuple[Units, Units]:
     """Cluster prompts by the names that they are about, and by block where there are blocks."""
     if blocks.kind != BLOCK:
-        known, owner = np.unique(name, return_inverse=True)
-        labels = tuple(texts.name_labels[code] for code in known.tolist())
+        codes, owner = np.unique(name, return_inverse=True)
+        labels = tuple(texts.name_labels[code] for code in codes.tolist())
         units = replace(units, owner=owner, kind=NAME, names=labels)
         return units, units
-    what = alike.columns[0] if len(alike.columns) == 1 else BLOCK
+    kind = alike.columns[0] if len(alike.columns) == 1 else BLOCK
     first = np.unique(units.owner, return_index=True)[1]
     of_units = np.full((2, int(units.owner.max()) + 1), -1)
     of_units[:, units.owner[first]] = name[first], blocks.owner[first]
-    ways = (NAME, of_units[0]), (what, of_units[1])
+    ways = (NAME, of_units[0]), (kind, of_units[1])
     return replace(units, how=f"in two ways at once; {blocks.how}", ways=ways), blocks
 
 
 def _block_names(texts: AgencyTexts, read: BoolArray, alike: Blocks) -> tuple[str, ...]:
     """Name blocks by the values in which their prompts agree, but for the condition."""
     used = [name for name in texts.column_labels if name not in (*alike.left_out, "condition")]
-    at = np.flatnonzero(read)[np.unique(alike.code, return_index=True)[1]]
+    first = np.flatnonzero(read)[np.unique(alike.code, return_index=True)[1]]
     return tuple(
         " · ".join(texts.column_labels[name][texts.columns[name][i]] for name in used)
-        for i in at.tolist()
+        for i in first.tolist()
     )
 
 

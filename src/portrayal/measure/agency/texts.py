@@ -63,8 +63,8 @@ def association(block: IntArray, cell: IntArray) -> float:
         return 0.0
     place = block.astype(np.int64) * (int(cell.max()) + 1) + cell
     pair_of = np.unique(place, return_index=True, return_counts=True)
-    _, at, size = np.unique(block, return_inverse=True, return_counts=True)
-    stays = float((pair_of[2] ** 2 / size[at[pair_of[1]]]).sum()) / n
+    _, code, size = np.unique(block, return_inverse=True, return_counts=True)
+    stays = float((pair_of[2] ** 2 / size[code[pair_of[1]]]).sum()) / n
     chance = float(((np.bincount(cell) / n) ** 2).sum())
     return 0.0 if chance >= 1.0 else (stays - chance) / (1.0 - chance)
 
@@ -85,11 +85,11 @@ def block_of_units(
         A text of each unit, and its group, shape (n_units,).
     """
     for name, most in MOST_TOLD.items():
-        own = blocks[name][first] if name in blocks else None
-        if own is None:
+        block = blocks[name][first] if name in blocks else None
+        if block is None:
             continue
-        if (own[unit] == blocks[name]).all() and association(own, cell) <= most:
-            return name, own
+        if (block[unit] == blocks[name]).all() and association(block, cell) <= most:
+            return name, block
     return WHOLE, np.zeros(len(first), dtype=np.int64)
 
 
@@ -170,21 +170,21 @@ def hand_sentences(
     ids = {row["text_id"] for row in marks.rows}
     read = {r["text_id"]: r for r in read_chosen(stage.parts(), ["text_id", "agentic"], ids)}
     place = {text_id: i for i, text_id in enumerate(order)}
-    said = []
+    labels = []
     for row in marks.rows:
-        known = read[row["text_id"]]["agentic"] or []
-        p = known[sentence_number(table, row["named"], row["unit"], len(known))]
-        said.append(np.nan if p is None else float(p >= 0.5))
+        scores = read[row["text_id"]]["agentic"] or []
+        p = scores[sentence_number(table, row["named"], row["unit"], len(scores))]
+        labels.append(np.nan if p is None else float(p >= 0.5))
     text = np.array([place[row["text_id"]] for row in marks.rows], dtype=np.int64)
     truth = np.where(marks.truth == 0.5, np.nan, np.round(marks.truth))  # neither is in between
     weight = marks.weight if AGENCY in table.chance else np.ones(len(text))
-    own, told = np.array(said), ~np.isnan(said)
+    guess, valid = np.array(labels), ~np.isnan(labels)
     note = marks.note
     if AGENCY not in table.chance:
         gap, n, _ = counts[masking]
         acts = float(np.nansum((gap.mean(axis=0) + 1.0) / 2.0 * n) / max(n.sum(), 1.0))
-        note += picked(own[told][:, np.newaxis], acts)
-    return HandSentences(masking, text[told], own[told], truth[told], weight[told], note)
+        note += picked(guess[valid][:, np.newaxis], acts)
+    return HandSentences(masking, text[valid], guess[valid], truth[valid], weight[valid], note)
 
 
 @dataclass(frozen=True, eq=False)
@@ -325,17 +325,17 @@ def balanced(texts: AgencyTexts, per_stratum: int, min_group: int, seed: int) ->
     rng = np.random.default_rng([seed, 0])
     order = rng.permutation(len(texts.model))
     place = np.stack([texts.model, texts.task, texts.condition, texts.stratum], axis=1)
-    for where in np.unique(place[readable], axis=0) if readable.any() else ():
-        inside = readable & (place == where).all(axis=1)
-        groups = np.unique(texts.cell[readable & (place[:, :3] == where[:3]).all(axis=1)])
+    for stratum in np.unique(place[readable], axis=0) if readable.any() else ():
+        inside = readable & (place == stratum).all(axis=1)
+        groups = np.unique(texts.cell[readable & (place[:, :3] == stratum[:3]).all(axis=1)])
         counts = np.bincount(texts.cell[inside], minlength=len(texts.cells))
         if min_group and counts[groups].min() < min_group:
             left_out[inside] = 1
         elif per_stratum:
             for cell in np.flatnonzero(counts > per_stratum).tolist():
                 members = np.flatnonzero(inside & (texts.cell == cell))
-                drawn = members[np.argsort(order[members], kind="stable")]
-                left_out[drawn[per_stratum:]] = 0
+                sample = members[np.argsort(order[members], kind="stable")]
+                left_out[sample[per_stratum:]] = 0
     return replace(texts, left_out=left_out, cache={})
 
 
@@ -384,22 +384,22 @@ def agency_texts(
     OptionError
         Where no text has a value for a group or for the stratum.
     """
-    rows, counts, beside = _rows(run, stages)
+    rows, counts, extras = _rows(run, stages)
     note = run.texts.note()
     by_prompt = note.get("cluster_unit") == "prompt" or "prompt_id" in note.get("mapping", {})
-    known = read_prompts(run.prompts_path)
-    about = [known[prompt] for prompt in rows["prompt_id"]]
+    prompts = read_prompts(run.prompts_path)
+    about = [prompts[prompt] for prompt in rows["prompt_id"]]
     check_columns(about, group)
 
     def values(name: str, missing: str) -> list[str]:
-        known = spellings.get(name, {})
-        said = [each.get(name, missing) for each in about]
-        return [known.get(value.casefold(), value) for value in said]
+        spelling = spellings.get(name, {})
+        raw = [facts.get(name, missing) for facts in about]
+        return [spelling.get(value.casefold(), value) for value in raw]
 
     columns = [values(name, _UNKNOWN) for name in group]
-    split = [next((own[name] for name in strata if name in own), None) for own in about]
+    split = [next((facts[name] for name in strata if name in facts), None) for facts in about]
     named_tasks = values("domain", ALL)
-    conditions = [each.get("condition", ORIGINAL) for each in about]
+    conditions = [facts.get("condition", ORIGINAL) for facts in about]
     codes = [_coded(column) for column in columns]
     stratum_code, stratum_labels = _coded([name or "" for name in split])
     model, models = _coded(rows["model"])
@@ -408,11 +408,11 @@ def agency_texts(
     unit, clusters = _clusters(cluster, rows["prompt_id"] if by_prompt else None, about)
     coarse = numbered(list(zip(named_tasks, conditions, split, strict=True)))
     within = {} if cluster in (None, EACH, PROMPT) else {WITHIN: clusters}
-    moved = (*group, NAME, *((cluster,) if cluster else ()))
-    others = sorted({name for own in about for name in own} - set(moved))
+    group_columns = (*group, NAME, *((cluster,) if cluster else ()))
+    other_names = sorted({name for facts in about for name in facts} - set(group_columns))
     cell = list(zip(*columns, strict=True))
     runs = np.array(rows["sample"], dtype=np.int64) * by_prompt
-    coded = {name: _coded([own.get(name, "") for own in about]) for name in others}
+    coded = {name: _coded([facts.get(name, "") for facts in about]) for name in other_names}
     return AgencyTexts(
         models=models,
         tasks=task_labels,
@@ -430,27 +430,27 @@ def agency_texts(
         run=_runs(runs, np.stack([model, task, condition], axis=1), len(set(cell))),
         blocks={**within, STRATUM: coarse},
         outcome=np.array([OUTCOMES.index(name) for name in rows["outcome"]], dtype=np.int64),
-        gap={name: np.asarray(found[0].mean(axis=0)) for name, found in counts.items()},
-        told={name: found[1] for name, found in counts.items()},
-        untold={name: found[2] for name, found in counts.items()},
-        left_out=np.where([_UNKNOWN in each for each in cell], REASONS.index(NO_GROUP), -1),
+        gap={name: np.asarray(count[0].mean(axis=0)) for name, count in counts.items()},
+        told={name: count[1] for name, count in counts.items()},
+        untold={name: count[2] for name, count in counts.items()},
+        left_out=np.where([_UNKNOWN in labels for labels in cell], REASONS.index(NO_GROUP), -1),
         columns={name: codes for name, (codes, _) in coded.items() if by_prompt},
         first=tuple(first),
-        checkpoints={n: found[0] for n, found in counts.items() if len(found[0]) > 1},
-        **beside,
+        checkpoints={n: count[0] for n, count in counts.items() if len(count[0]) > 1},
+        **extras,
         cluster_names=_unit_names(rows, about, unit, cluster, clusters),
         column_labels={name: labels for name, (_, labels) in coded.items() if by_prompt},
         spare={n: codes for n, (codes, _) in coded.items() if not by_prompt and not cluster},
         hand=None if table is None else hand_sentences(run, stages, rows["text_id"], table, counts),
-        **_people(rows, about, here=cluster is None and NAME not in group),
+        **_people(rows, about, by_name=cluster is None and NAME not in group),
     )
 
 
 def _people(
-    rows: Mapping[str, list[Any]], about: Sequence[Mapping[str, str]], *, here: bool
+    rows: Mapping[str, list[Any]], about: Sequence[Mapping[str, str]], *, by_name: bool
 ) -> dict[str, Any]:
-    """Names and their labels, where some text has one and names count `here`."""
-    if not here or not any(NAME in own for own in about):
+    """Names and their labels, where some text has one and `by_name` holds."""
+    if not by_name or not any(NAME in facts for facts in about):
         return {}
     code = _clusters(NAME, None, about)[1]
     return {"names": code, "name_labels": _unit_names(rows, about, NAME, NAME, code)}
@@ -469,17 +469,17 @@ def _unit_names(
         return tuple(str(rows["text_id"][i]) for i in first)
     if unit != "prompt":
         return tuple(about[i].get(str(column), str(i)) for i in first)
-    apart = {
-        prompt: " · ".join(value for name, value in sorted(own.items()) if name != "condition")
-        for prompt, own in zip(rows["prompt_id"], about, strict=True)
+    label_of = {
+        prompt: " · ".join(value for name, value in sorted(facts.items()) if name != "condition")
+        for prompt, facts in zip(rows["prompt_id"], about, strict=True)
     }
     place = {
         (about[i].get("condition"), name)
-        for i, name in enumerate(map(apart.get, rows["prompt_id"]))
+        for i, name in enumerate(map(label_of.get, rows["prompt_id"]))
     }
-    known = len(place) == len(apart) and all(apart.values())
-    named = [rows["prompt_id"][i] for i in first]
-    return tuple(apart[prompt] if known else prompt for prompt in named)
+    distinct = len(place) == len(label_of) and all(label_of.values())
+    prompts = [rows["prompt_id"][i] for i in first]
+    return tuple(label_of[prompt] if distinct else prompt for prompt in prompts)
 
 
 Counted = tuple[FloatArray, FloatArray, FloatArray]
@@ -497,33 +497,33 @@ def _rows(
 
     names = ["text_id", "prompt_id", "sample", "model", "outcome"]
     readings = tuple(next(iter(stages.values())).note().get("settings", {}).get("beside", ()))
-    wanted = ["agentic", "checkpoints", *(["beside"] if readings else []), "error"]
-    beside = [(stage, wanted) for stage in stages.values()]
+    fields = ["agentic", "checkpoints", *(["beside"] if readings else []), "error"]
+    annotations = [(stage, fields) for stage in stages.values()]
     texts, *annotated = map(
-        pa.concat_tables, zip(*read_shards(run.texts, names, *beside), strict=True)
+        pa.concat_tables, zip(*read_shards(run.texts, names, *annotations), strict=True)
     )
     order = np.argsort(np.array(texts["text_id"].to_pylist(), dtype=object), kind="stable")
     columns = {name: texts[name].take(order).to_pylist() for name in names}
     counts: dict[str, Counted] = {}
-    others: dict[str, Counted] = {}
+    by_other: dict[str, Counted] = {}
     for name, table in zip(stages, annotated, strict=True):
-        whole = table.take(order)
-        gap, told, untold = _counted(whole["agentic"].combine_chunks())
-        every = _by_list(whole["checkpoints"].combine_chunks())
-        counts[name] = gap[None] if every is None else every[0], told, untold
-        read = _by_list(whole["beside"].combine_chunks()) if readings else None
+        rows = table.take(order)
+        gap, n_classed, n_unclassed = _counted(rows["agentic"].combine_chunks())
+        checkpoints = _by_list(rows["checkpoints"].combine_chunks())
+        counts[name] = gap[None] if checkpoints is None else checkpoints[0], n_classed, n_unclassed
+        read = _by_list(rows["beside"].combine_chunks()) if readings else None
         if read is not None:
-            others[name] = read
-        for i in np.flatnonzero(np.array(whole["error"].is_valid())).tolist():
+            by_other[name] = read
+        for i in np.flatnonzero(np.array(rows["error"].is_valid())).tolist():
             columns["outcome"][i] = "failed"
-    made: dict[str, Any] = {
+    extras: dict[str, Any] = {
         "readings": readings,
-        "beside": {name: each[0] for name, each in others.items()},
+        "beside": {name: count[0] for name, count in by_other.items()},
     }
     if readings and readings[-1] == WITHOUT_NEITHER:
-        silent = {name: divide(each[1][-1], counts[name][1]) for name, each in others.items()}
-        made["neither"] = {name: 1.0 - each for name, each in silent.items()}
-    return columns, counts, made
+        silent = {name: divide(count[1][-1], counts[name][1]) for name, count in by_other.items()}
+        extras["neither"] = {name: 1.0 - share for name, share in silent.items()}
+    return columns, counts, extras
 
 
 def _counted(agentic: Any) -> Counted:
@@ -531,35 +531,35 @@ def _counted(agentic: Any) -> Counted:
     length = np.array(agentic.value_lengths().fill_null(0), dtype=np.int64)
     of = np.repeat(np.arange(len(length)), length)
     p = np.array(agentic.flatten().fill_null(float("nan")), dtype=np.float64)
-    told = np.bincount(of, weights=~np.isnan(p), minlength=len(length))
+    n_classed = np.bincount(of, weights=~np.isnan(p), minlength=len(length))
     acts = np.bincount(of, weights=p >= 0.5, minlength=len(length))
     with np.errstate(invalid="ignore", divide="ignore"):
-        gap = np.where(told > 0, 2.0 * acts / told - 1.0, np.nan)
-    return gap, told.astype(np.float64), (length - told).astype(np.float64)
+        gap = np.where(n_classed > 0, 2.0 * acts / n_classed - 1.0, np.nan)
+    return gap, n_classed.astype(np.float64), (length - n_classed).astype(np.float64)
 
 
-def _by_list(each: Any) -> Counted | None:
+def _by_list(lists: Any) -> Counted | None:
     """What `_counted` gives of each of a text's lists, shapes (k, n_texts); None without lists."""
     import pyarrow.compute as pc
 
-    n = pc.max(pc.list_value_length(each)).as_py()
+    n = pc.max(pc.list_value_length(lists)).as_py()
     if not n:
         return None
-    known = np.array(each.is_valid())
-    found = np.full((3, n, len(known)), np.nan)
-    found[:, :, known] = [part.reshape(-1, n).T for part in _counted(each.flatten())]
-    return found[0], found[1], found[2]
+    valid = np.array(lists.is_valid())
+    counts = np.full((3, n, len(valid)), np.nan)
+    counts[:, :, valid] = [part.reshape(-1, n).T for part in _counted(lists.flatten())]
+    return counts[0], counts[1], counts[2]
 
 
 def check_columns(
     about: Sequence[Mapping[str, str]], group: Sequence[str], stratum: str | None = None
 ) -> None:
     """Raise an OptionError for a group or stratum that no text has a value for."""
-    asked = [("--by", name) for name in group] + ([("--stratum", stratum)] if stratum else [])
-    for option, name in asked:
-        if not any(name in each for each in about):
-            known = ", ".join(sorted({key for each in about for key in each}))
-            read = f" (columns that were read and have values: {known})" if known else ""
+    options = [("--by", name) for name in group] + ([("--stratum", stratum)] if stratum else [])
+    for option, name in options:
+        if not any(name in facts for facts in about):
+            columns = ", ".join(sorted({key for facts in about for key in facts}))
+            read = f" (columns that were read and have values: {columns})" if columns else ""
             raise OptionError(
                 f"{option} {name}: no text has a value for it{read}. Give {option} a column of "
                 f"your file, or say which one it is with --column {name}=NAME."
@@ -570,21 +570,21 @@ def _clusters(
     column: str | None, prompts: Sequence[str] | None, about: Sequence[Mapping[str, str]]
 ) -> tuple[str, IntArray]:
     """What the independent units are called, and the unit of each text."""
-    each = np.arange(len(about))
+    by_text = np.arange(len(about))
     if column is None or column == PROMPT:
-        return ("text", each) if prompts is None else ("prompt", _coded(prompts)[0])
+        return ("text", by_text) if prompts is None else ("prompt", _coded(prompts)[0])
     if column == EACH:
-        return "text", each
-    if not any(column in own for own in about):
+        return "text", by_text
+    if not any(column in facts for facts in about):
         raise OptionError(f"--cluster {column}: no text has a value for it.")
-    named = [own.get(column, i) for i, own in enumerate(about)]
-    return column, numbered(named)
+    labels = [facts.get(column, i) for i, facts in enumerate(about)]
+    return column, numbered(labels)
 
 
 def _coded(labels: Sequence[str]) -> tuple[IntArray, tuple[str, ...]]:
-    found = sorted(set(labels))
-    table = {label: i for i, label in enumerate(found)}
-    return np.array([table[label] for label in labels], dtype=np.int64), tuple(found)
+    distinct = sorted(set(labels))
+    table = {label: i for i, label in enumerate(distinct)}
+    return np.array([table[label] for label in labels], dtype=np.int64), tuple(distinct)
 
 
 def numbered(labels: Sequence[Any]) -> IntArray:
@@ -602,7 +602,7 @@ def told_runs(sample: IntArray, n_cells: int) -> IntArray:
 def _runs(sample: IntArray, place: IntArray, n_cells: int) -> IntArray:
     """Runs of each place."""
     runs = sample.copy()
-    for where in np.unique(place, axis=0):
-        inside = (place == where).all(axis=1)
+    for key in np.unique(place, axis=0):
+        inside = (place == key).all(axis=1)
         runs[inside] = told_runs(sample[inside], n_cells)
     return runs

@@ -53,21 +53,21 @@ def agency_variance(agency_texts: AgencyTexts, scope: Scope) -> Iterator[Estimat
         The texts of the audit with their ratio gaps, and its settings.
     """
     for place in places(agency_texts, scope):
-        found: dict[str, _Scores] = {}
+        by_name: dict[str, _Scores] = {}
         for kind in place.kinds:
             name = place.attributes[kind[0]] if len(kind) == 1 else INTERSECTIONAL
             members = place.groups(kind)[1]
             texts = place.observed.count * place.n_checkpoints @ members
             few = (texts < MIN_TEXTS - 0.5).any(axis=-1)
             observed = np.where(few, np.nan, gap_variance(place.observed, members))
-            found[name] = _Scores(observed, gap_variance(place.null, members), (members,))
-            yield from _estimates(place, name, found[name], members, scope)
-        if INTERSECTIONAL in found:
-            every = list(found.values())
+            by_name[name] = _Scores(observed, gap_variance(place.null, members), (members,))
+            yield from _estimates(place, name, by_name[name], members, scope)
+        if INTERSECTIONAL in by_name:
+            scores = list(by_name.values())
             overall = _Scores(
-                np.mean([each.observed for each in every], axis=0),
-                np.mean([each.null for each in every], axis=0),
-                sum((each.kinds for each in every), ()),
+                np.mean([part.observed for part in scores], axis=0),
+                np.mean([part.null for part in scores], axis=0),
+                sum((part.kinds for part in scores), ()),
             )
             yield from _estimates(place, OVERALL, overall, None, scope)
 
@@ -87,8 +87,8 @@ def gap_variance(sums: CellSums, members: FloatArray) -> FloatArray:
 def _estimates(
     place: AgencyStratum, name: str, scores: _Scores, members: FloatArray | None, scope: Scope
 ) -> Iterator[Estimate]:
-    known = ~np.isnan(scores.observed)
-    if not known.any():
+    valid = ~np.isnan(scores.observed)
+    if not valid.any():
         yield Estimate(
             group={"attribute": name},
             value=None,
@@ -98,11 +98,11 @@ def _estimates(
             **common(place, AGENCY_VARIANCE, "variance", scope),
         )
         return
-    details: dict[str, float] = {"runs": float(known.sum())}
+    details: dict[str, float] = {"runs": float(valid.sum())}
     if place.n_checkpoints > 1:
         details["checkpoints"] = float(place.n_checkpoints)
-    if known.sum() > 1:
-        details["sd_between_runs"] = float(scores.observed[known].std(ddof=1))
+    if valid.sum() > 1:
+        details["sd_between_runs"] = float(scores.observed[valid].std(ddof=1))
         if members is not None:
             pooled = CellSums(
                 place.observed.total.sum(axis=0, keepdims=True),
@@ -112,13 +112,13 @@ def _estimates(
     if members is not None and name != OVERALL:
         details["same_order"] = _same_order(place, members, scope)
         for reading, sums in readings(place).items():
-            each = gap_variance(sums, members)
-            if not np.isnan(each).all():
-                details[f"{BY}{reading}"] = float(np.nanmean(each))
-    yield _one(place, name, scores, known, details, scope)
-    if len(known) > 1:
-        for i in np.flatnonzero(known).tolist():
-            only = np.arange(len(known)) == i
+            values = gap_variance(sums, members)
+            if not np.isnan(values).all():
+                details[f"{BY}{reading}"] = float(np.nanmean(values))
+    yield _one(place, name, scores, valid, details, scope)
+    if len(valid) > 1:
+        for i in np.flatnonzero(valid).tolist():
+            only = np.arange(len(valid)) == i
             yield _one(place, name, scores, only, {}, scope, run=str(i))
 
 
@@ -145,15 +145,15 @@ def _one(
     total, count = units.by_cell(len(place.cells), runs)
     # Where blocks or strata do not hold the groups alike, means differ as those do: not counted.
     between = POINTS * (total - count * np.where(np.isnan(place.chance), 0.0, place.chance))
-    found = infer_variance(between, count, scores.kinds, scope.level, units.codes)
+    inference = infer_variance(between, count, scores.kinds, scope.level, units.codes)
     ways = [units.clusters(count @ kind) for kind in scores.kinds]
-    details |= {what: min(each[what] for each in ways) for what in ways[0]}
+    details |= {unit: min(way[unit] for way in ways) for unit in ways[0]}
     base |= inferred(
         place,
         units,
         VARIANCE,
-        (found.low, found.high, found.p),
-        found.n_clusters,
+        (inference.low, inference.high, inference.p),
+        inference.n_clusters,
         scope,
         test=F_TEST,
         shuffled=permutation_test(value, null, greater=True),
@@ -176,7 +176,7 @@ def _same_order(place: AgencyStratum, members: FloatArray, scope: Scope) -> floa
     The means are drawn with the noise that the units give them, each times a standard normal.
     """
     units = place.compared
-    total, count = (each @ members for each in units.by_cell(len(place.cells)))
+    total, count = (cells @ members for cells in units.by_cell(len(place.cells)))
     means = place.observed.means(members)
     influence = (total - count * means) / count.sum(axis=0)
     rng = scope.rng("agency order", place.model, place.task, place.condition, place.masking)
@@ -188,8 +188,8 @@ def _same_order(place: AgencyStratum, members: FloatArray, scope: Scope) -> floa
             first.T @ first + second.T @ second - influence.T @ influence
         )
         influence = np.sqrt(np.maximum(values, 0.0))[:, np.newaxis] * vectors.T
-    drawn = means + rng.standard_normal((scope.draws, len(influence))) @ influence
-    return float((np.diff(drawn[:, np.argsort(-means, kind="stable")], axis=1) <= 0).all(1).mean())
+    draws = means + rng.standard_normal((scope.draws, len(influence))) @ influence
+    return float((np.diff(draws[:, np.argsort(-means, kind="stable")], axis=1) <= 0).all(1).mean())
 
 
 AGENCY_VARIANCE = Component(
