@@ -32,8 +32,8 @@ def cue_counts(cue_hits: CueHits, scope: Scope) -> Iterator[Estimate]:
     """
     domains = dict.fromkeys(_domain(cue_hits, prompt) for prompt, _, _ in cue_hits.texts)
     models = dict.fromkeys(model for _, model, _ in cue_hits.texts)
-    listed = [] if list(domains) == [ALL] else [d for d in domains if d != ALL]
-    for domain in (ALL, *sorted(listed)):
+    singles = [] if list(domains) == [ALL] else [d for d in domains if d != ALL]
+    for domain in (ALL, *sorted(singles)):
         for model in (ALL, *sorted(models)):
             yield from _of_stratum(cue_hits, domain, model, scope)
 
@@ -133,7 +133,7 @@ def _sums(
 ) -> tuple[FloatArray, FloatArray]:
     """Texts and mentions per prompt and column, each of shape (n_prompts, n_columns)."""
     mentions = np.zeros((len(place), len(index)))
-    seen: dict[tuple[int, int], set[str]] = {}
+    ids_by_cell: dict[tuple[int, int], set[str]] = {}
     for mention in hits.mentions:
         row = place.get(mention.prompt_id)
         if row is None or model not in (ALL, mention.model):
@@ -142,9 +142,9 @@ def _sums(
             column = index.get((mention.cue.group, term, role))
             if column is not None:
                 mentions[row, column] += 1
-                seen.setdefault((row, column), set()).add(mention.text_id)
+                ids_by_cell.setdefault((row, column), set()).add(mention.text_id)
     texts = np.zeros_like(mentions)
-    for (row, column), ids in seen.items():
+    for (row, column), ids in ids_by_cell.items():
         texts[row, column] = len(ids)
     return texts, mentions
 

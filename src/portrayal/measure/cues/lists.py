@@ -95,8 +95,8 @@ def matcher(cues: Iterable[Cue]) -> re.Pattern[str]:
 @lru_cache(maxsize=1)
 def cue_list_names() -> tuple[str, ...]:
     """Return the names of the shipped cue lists."""
-    found = [entry.name for entry in files("portrayal.measure.cues").joinpath("cuelists").iterdir()]
-    return tuple(sorted(n.removesuffix(".toml") for n in found if n.endswith(".toml")))
+    names = [entry.name for entry in files("portrayal.measure.cues").joinpath("cuelists").iterdir()]
+    return tuple(sorted(n.removesuffix(".toml") for n in names if n.endswith(".toml")))
 
 
 def cue_list(spec: str | Path = "laissez-faire") -> CueList:
@@ -140,39 +140,39 @@ def cues_of(terms: Iterable[str]) -> CueList:
     return _checked("own terms", "Own terms", "", cues, "the terms")
 
 
-def _from_toml(text: str, name: str, where: str) -> CueList:
+def _from_toml(text: str, name: str, origin: str) -> CueList:
     try:
         data = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise DataError(f"{where}: is not TOML ({error}).") from None
+        raise DataError(f"{origin}: is not TOML ({error}).") from None
     groups = data.get("groups", [])
     if not isinstance(groups, list) or not all(isinstance(entry, dict) for entry in groups):
-        raise DataError(f"{where}: groups is a list of tables; write each as [[groups]].")
+        raise DataError(f"{origin}: groups is a list of tables; write each as [[groups]].")
     title, source = str(data.get("title", name)), str(data.get("source", ""))
-    return _checked(name, title, source, _toml_cues(groups, where), where)
+    return _checked(name, title, source, _toml_cues(groups, origin), origin)
 
 
-def _toml_cues(groups: list[Mapping[str, Any]], where: str) -> Iterator[Cue]:
+def _toml_cues(groups: list[Mapping[str, Any]], origin: str) -> Iterator[Cue]:
     for number, entry in enumerate(groups, 1):
-        here = f"{where}: group {number}"
+        place = f"{origin}: group {number}"
         name, terms = entry.get("name"), entry.get("terms")
         if not isinstance(name, str) or not isinstance(terms, list):
-            raise DataError(f"{here}: expected name (text) and terms (a list); got {dict(entry)}.")
+            raise DataError(f"{place}: expected name (text) and terms (a list); got {dict(entry)}.")
         for term in terms:
-            given = {"term": term} if isinstance(term, str) else term
-            if not isinstance(given, dict) or not set(given) <= _ENTRY or "term" not in given:
+            record = {"term": term} if isinstance(term, str) else term
+            if not isinstance(record, dict) or not set(record) <= _ENTRY or "term" not in record:
                 expected = ", ".join(sorted(_ENTRY))
-                raise DataError(f"{here}: a term is text or a table of {expected}; got {term!r}.")
-            variants = tuple(given.get("variants", ()))
-            published = given.get("published")
-            yield Cue(name, given["term"], variants, bool(given.get("case")), published)
+                raise DataError(f"{place}: a term is text or a table of {expected}; got {term!r}.")
+            variants = tuple(record.get("variants", ()))
+            published = record.get("published")
+            yield Cue(name, record["term"], variants, bool(record.get("case")), published)
 
 
-def _from_csv(text: str, name: str, where: str) -> CueList:
+def _from_csv(text: str, name: str, origin: str) -> CueList:
     reader = csv.DictReader(io.StringIO(text))
     if not {"group", "term"} <= set(reader.fieldnames or ()):
-        found = ", ".join(reader.fieldnames or ()) or "none"
-        raise DataError(f"{where}: expected the columns group and term; found {found}.")
+        columns = ", ".join(reader.fieldnames or ()) or "none"
+        raise DataError(f"{origin}: expected the columns group and term; found {columns}.")
     cues = (
         Cue(
             (row["group"] or "").strip(),
@@ -182,22 +182,22 @@ def _from_csv(text: str, name: str, where: str) -> CueList:
         )
         for row in reader
     )
-    return _checked(name, name, "list supplied by the user", cues, where)
+    return _checked(name, name, "list supplied by the user", cues, origin)
 
 
-def _checked(name: str, title: str, source: str, cues: Iterable[Cue], where: str) -> CueList:
-    listed = tuple(cues)
-    if not listed:
-        raise DataError(f"{where}: the list has no terms.")
-    seen: dict[str, Cue] = {}
-    for cue in listed:
+def _checked(name: str, title: str, source: str, cues: Iterable[Cue], origin: str) -> CueList:
+    entries = tuple(cues)
+    if not entries:
+        raise DataError(f"{origin}: the list has no terms.")
+    by_spelling: dict[str, Cue] = {}
+    for cue in entries:
         for spelling in (cue.term, *cue.variants):
             if not isinstance(spelling, str) or not re.search(r"\w", spelling):
-                raise DataError(f"{where}: {cue.group}: {spelling!r} is not a term.")
-            held = seen.setdefault(spelling if cue.case else spelling.casefold(), cue)
-            if held is not cue:
-                raise DataError(f"{where}: {spelling!r} stands for {held.term!r} already.")
-    return CueList(name, title, source, listed)
+                raise DataError(f"{origin}: {cue.group}: {spelling!r} is not a term.")
+            earlier = by_spelling.setdefault(spelling if cue.case else spelling.casefold(), cue)
+            if earlier is not cue:
+                raise DataError(f"{origin}: {spelling!r} stands for {earlier.term!r} already.")
+    return CueList(name, title, source, entries)
 
 
 def _pattern(spelling: str) -> str:
@@ -235,17 +235,17 @@ def _letter(character: str) -> str:
     accented = _accented().get(character, "")
     if accented:
         return f"[{character}{accented}][\u0300-\u036f]*"
-    apart = unicodedata.normalize("NFD", character)
-    whole = re.escape(character)
-    return whole if apart == character else f"(?:{whole}|{re.escape(apart)})"
+    decomposed = unicodedata.normalize("NFD", character)
+    composed = re.escape(character)
+    return composed if decomposed == character else f"(?:{composed}|{re.escape(decomposed)})"
 
 
 @lru_cache(maxsize=1)
 def _accented() -> Mapping[str, str]:
     """Letters of Latin-1 and Latin Extended-A by the plain letter they are based on."""
-    found: dict[str, str] = {}
+    accents: dict[str, str] = {}
     for code in range(0xC0, 0x180):
         base = unicodedata.normalize("NFKD", chr(code))
         if len(base) > 1 and base[0].isascii() and all(map(unicodedata.combining, base[1:])):
-            found[base[0]] = found.get(base[0], "") + chr(code)
-    return found
+            accents[base[0]] = accents.get(base[0], "") + chr(code)
+    return accents

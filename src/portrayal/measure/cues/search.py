@@ -102,8 +102,8 @@ def find_cues(corpus: Corpus, cues: CueList) -> CueHits:
         for row in grouped.to_pylist():
             totals[row["prompt_id"], row["model"], row["outcome"]] += row["count_all"]
         candidates.append(_candidates(table, supersets))
-    found = pa.concat_tables(candidates) if candidates else None
-    mentions = tuple(_mentions(found, corpus, cues)) if found is not None else ()
+    texts = pa.concat_tables(candidates) if candidates else None
+    mentions = tuple(_mentions(texts, corpus, cues)) if texts is not None else ()
     return CueHits(cues, corpus, mentions, dict(sorted(totals.items())))
 
 
@@ -119,8 +119,8 @@ def _candidates(table: pa.Table, supersets: Sequence[str]) -> pa.Table:
     )
     rows = np.flatnonzero(hits.any(axis=0)) if len(text) else np.zeros(0, dtype=np.int64)
     chunks = [np.flatnonzero(hits[:, row]).tolist() for row in rows]
-    found = table.take(pa.array(rows, pa.int64()))
-    return found.append_column("chunks", pa.array(chunks, pa.list_(pa.int32())))
+    matches = table.take(pa.array(rows, pa.int64()))
+    return matches.append_column("chunks", pa.array(chunks, pa.list_(pa.int32())))
 
 
 def _mentions(table: pa.Table, corpus: Corpus, cues: CueList) -> Iterator[Mention]:
