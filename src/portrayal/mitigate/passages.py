@@ -80,7 +80,7 @@ def read_passages(source: Tabular, columns: Iterable[str] = ()) -> list[AgencyTe
         table = open_source(source)
         name, rows = table.name, [*map(dict, table.rows())]
     there = dict.fromkeys(column for row in rows for column in row)
-    field = find_columns(_FIELDS, there, columns=columns, needed=("text",), where=name)
+    field = find_columns(_FIELDS, there, columns=columns, needed=("text",), file=name)
     texts = []
     for row in rows:
         cells = {of: row.get(column) for of, column in field.items()}
