@@ -24,23 +24,25 @@ NAMED = 5
 def facts(view: View) -> list[Fact]:
     """Return (what, value) of everything that was asked."""
     n_texts = int(view.note.get("n_texts", 0))
-    readers, own = report_of(view).wording.readers, report_of(view).facts
+    readers, study_facts = report_of(view).wording.readers, report_of(view).facts
     # What the numbers rest on, by the names that the estimates give.
-    named = [(n.replace("_", " ").capitalize(), value) for n, value in instruments(view).items()]
+    instrument_rows = [
+        (n.replace("_", " ").capitalize(), value) for n, value in instruments(view).items()
+    ]
     rows = [
         ("Models", models_line(view) or fmt.NOTHING),
         ("Texts", f"{n_texts:,}"),
         ("Source", short(str(view.settings.get("source", "")), 80) or fmt.NOTHING),
         ("Originals", short(str(view.settings.get("reference", "")), 80)),
         ("Measured", day_of(view.run)),
-        *(own(view) if own is not None else named),
+        *(study_facts(view) if study_facts is not None else instrument_rows),
         (readers, ", ".join(view.settings.get("annotators", ())) or fmt.NOTHING),
         ("Groups", str(view.settings.get("group_labels", ""))),
         ("Confidence level", fmt.level(view.level)),
         ("Seed", str(view.seed)),
         ("Version", f"Portrayal {view.settings.get('portrayal', '')}"),
     ]
-    return [(what, value) for what, value in rows if what and value]
+    return [(label, value) for label, value in rows if label and value]
 
 
 def models_line(view: View) -> str:
@@ -67,18 +69,18 @@ def readable(view: View) -> str:
         return "The run holds no text."
     ok = outcomes.get("ok", 0)
     lost = [f"{n:,} {name}" for name, n in outcomes.items() if n and name != "ok"]
-    said = f"{ok:,} of {total:,} answers ({fmt.share(ok / total)}) could be read"
-    return f"{said}; {fmt.listed(lost)}." if lost else f"{said}."
+    sentence = f"{ok:,} of {total:,} answers ({fmt.share(ok / total)}) could be read"
+    return f"{sentence}; {fmt.listed(lost)}." if lost else f"{sentence}."
 
 
 def instruments(view: View) -> dict[str, str]:
     """Return what the numbers rest on, such as a name table, by name."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for e in view.estimates:
-        found = {**e.instruments, **found}
-        if len(found) >= 5:
+        values = {**e.instruments, **values}
+        if len(values) >= 5:
             break
-    return {name: short(str(value), 80) for name, value in found.items()}
+    return {name: short(str(value), 80) for name, value in values.items()}
 
 
 def day_of(run: Run) -> str:
@@ -99,13 +101,17 @@ class Method:
 
 def methods(view: View) -> list[Method]:
     """Return the annotator, then every measure of the run."""
-    own, found = view.annotator, []
+    annotator, sections = view.annotator, []
     used: list[tuple[str, str, Component | None]] = []
-    used += [] if own is None else [(own.title or own.name, own.name, own)]
+    used += (
+        []
+        if annotator is None
+        else [(annotator.title or annotator.name, annotator.name, annotator)]
+    )
     used += [(measure_title(name), name, view.component(name)) for name in view.by_measure]
     for title, name, component in used:
         if component is None:
-            found.append(Method(title, name, "Not installed here.", ()))
+            sections.append(Method(title, name, "Not installed here.", ()))
             continue
         rows = (
             ("Definition", component.equation),
@@ -116,8 +122,8 @@ def methods(view: View) -> list[Method]:
             ("Undefined when", component.undefined_when),
             ("Source", component.source),
         )
-        found.append(Method(title, component.name, component.summary, rows))
-    return found
+        sections.append(Method(title, component.name, component.summary, rows))
+    return sections
 
 
 ROWS = 12
@@ -125,25 +131,29 @@ ROWS = 12
 
 def intervals(view: View) -> tuple[str, Table]:
     """Return how clustered intervals compare with published ones: a sentence and a table."""
-    own = report_of(view).intervals
-    return own(view) if own is not None else (naive_sentence(view), comparison(view))
+    study_intervals = report_of(view).intervals
+    return (
+        study_intervals(view)
+        if study_intervals is not None
+        else (naive_sentence(view), comparison(view))
+    )
 
 
 def naive_sentence(view: View) -> str:
     """Return how many ratios lose their difference once prompts are resampled."""
     naive = [e for e in _ratios(view) if _excludes(e, naive=True)]
-    kept = [e for e in naive if _excludes(e, naive=False)]
+    clustered = [e for e in naive if _excludes(e, naive=False)]
     words = report_of(view).wording
     if not any(e.paper_interval for e in _ratios(view)):
         return ""
     if not naive:
         return f"No naive interval excludes 1, so none is lost by resampling {words.clusters}."
-    rest = f"{len(kept)} of them still do" if kept else "none of them still does"
+    differing = f"{len(clustered)} of them still do" if clustered else "none of them still does"
     both = [e for e in naive if e.interval is not None and e.paper_interval is not None]
     wider = sum(_width(e.interval) > _width(e.paper_interval) for e in both)
     return (
         f"Treating every {words.unit} as independent, as published audits do, "
-        f"{len(naive)} ratios differ from 1. Resampling {words.clusters}, {rest}. "
+        f"{len(naive)} ratios differ from 1. Resampling {words.clusters}, {differing}. "
         f"{words.texts.capitalize()} from one prompt resemble each other: the "
         f"clustered interval is the wider one for {wider} of these {len(both)} ratios."
     )
@@ -172,10 +182,10 @@ def comparison(view: View) -> Table:
 
 def multiplicity(view: View) -> list[str]:
     """Return a sentence on the tests behind findings, and one on the details of each measure."""
-    stated = [e for e in view.estimates if e.tests and e.tests[0].audit_q is not None]
-    family = [e.tests[0].audit_q for e in stated if detail_q(e) is not None]
+    hypotheses = [e for e in view.estimates if e.tests and e.tests[0].audit_q is not None]
+    family = [e.tests[0].audit_q for e in hypotheses if detail_q(e) is not None]
     below = sum(q is not None and q < 0.05 for q in family)
-    said = [
+    lines = [
         f"Tests that this report may state as findings, one family: {len(family):,}, {below:,} "
         "with q of the audit below 0.05."
     ]
@@ -185,23 +195,23 @@ def multiplicity(view: View) -> list[str]:
             continue
         p = sum(e.tests[0].p < 0.05 for e in tested)
         q = sum((detail_q(e) or 0.0) < 0.05 for e in tested if detail_q(e) is not None)
-        said.append(
+        lines.append(
             f"{measure_title(name)}: {len(tested):,} tests, {p:,} with p below 0.05, {q:,} with q "
             "below 0.05."
         )
-    return said if said[1:] else []
+    return lines if lines[1:] else []
 
 
 def reading_error(view: View) -> list[str]:
     """Return what is known of the error of what the numbers rest on."""
-    own = report_of(view).instruments
-    if own is not None:
-        return list(own(view))
+    study_lines = report_of(view).instruments
+    if study_lines is not None:
+        return list(study_lines(view))
     annotators = view.settings.get("annotators", ())
-    said = [f"Texts were read by {short(name, 80)}." for name in annotators]
+    lines = [f"Texts were read by {short(name, 80)}." for name in annotators]
     if view.annotator is not None:
-        said[0] += f" Its accuracy {accuracy(view)}."
-    return said or ["This report does not know what the numbers rest on, nor how often it errs."]
+        lines[0] += f" Its accuracy {accuracy(view)}."
+    return lines or ["This report does not know what the numbers rest on, nor how often it errs."]
 
 
 def accuracy(view: View) -> str:

@@ -88,10 +88,10 @@ def read_board(folder: str | Path) -> Board:
         name = path.relative_to(root).as_posix()
         try:
             run = Run.open(path)
-            kept, day = kept_findings(run), round_day(run).isoformat()
-            part = [(day, name, kept)]
+            findings, day = kept_findings(run), round_day(run).isoformat()
+            part = [(day, name, findings)]
             _rows(part)  # a damaged file of findings costs its own run alone
-            alike.setdefault(_measured_with(run, kept), []).extend(part)
+            alike.setdefault(_measured_with(run, findings), []).extend(part)
         except (PortrayalError, OSError) as error:
             left_out[name] = str(error).partition(". ")[0]
         except Exception as error:  # whatever is in a folder, the others are shown
@@ -114,33 +114,35 @@ def _candidates(folder: Path) -> Iterator[Path]:
             yield from [run for run in inside if Run(run).settings_path.is_file()] or [path]
 
 
-def _measured_with(run: Run, kept: Mapping[str, Any]) -> str:
+def _measured_with(run: Run, findings: Mapping[str, Any]) -> str:
     """What the numbers of a run rest on: study, prompts, annotators, options, factors."""
     settings = run.settings()
     options = settings.get("options", {})
     used = {k: v for k, v in options.items() if k not in NO_INSTRUMENT and v not in ("", [])}
     factors = [factor.get("digest") for factor in settings.get("factors", ())]
     readers = settings.get("annotators", ())
-    return repr((settings.get("study"), kept["prompts"], readers, used, factors))
+    return repr((settings.get("study"), findings["prompts"], readers, used, factors))
 
 
 def _rows(runs: list[tuple[str, str, dict[str, Any]]]) -> list[BoardRow]:
     """The rows of runs that measured alike, the earliest first, question by question."""
     questions: dict[str, dict[str, tuple[str, str, dict[str, Any]]]] = {}
-    stated = set()
-    for day, name, kept in runs:
-        stated |= {_key(f) for f in kept["findings"]["findings"] if "strata" in f}
-        for row in kept["questions"]:
+    stated_keys = set()
+    for day, name, findings in runs:
+        stated_keys |= {_key(f) for f in findings["findings"]["findings"] if "strata" in f}
+        for row in findings["questions"]:
             if row["statistic"] in STATISTICS:
                 questions.setdefault(_key(row), {})[row["model"]] = (day, name, row)
-    made = []
+    board_rows = []
     for key, of_model in questions.items():
         places = _places([row for *_, row in of_model.values()], float(runs[0][2]["level"]))
         for (model, (day, name, row)), place in zip(of_model.items(), places, strict=True):
             low, high = row["interval"] or (None, None)
-            numbers = row["value"], low, high, row["form"], place, key in stated
-            made.append(BoardRow(runs[0][2]["title"], row["label"], model, *numbers, name, day))
-    return made
+            numbers = row["value"], low, high, row["form"], place, key in stated_keys
+            board_rows.append(
+                BoardRow(runs[0][2]["title"], row["label"], model, *numbers, name, day)
+            )
+    return board_rows
 
 
 def _key(row: Mapping[str, Any]) -> str:
@@ -153,15 +155,15 @@ def _places(rows: list[Mapping[str, Any]], level: float) -> list[str]:
     """Places that each model may have for a question, the highest value first."""
     nan = math.nan
     numbers = np.array([[row["value"], *(row["interval"] or (nan, nan))] for row in rows], float).T
-    known = ~np.isnan(numbers[0])
-    if known.sum() < 2:
+    valued = ~np.isnan(numbers[0])
+    if valued.sum() < 2:
         return [""] * len(rows)
     if rows[0]["statistic"] == "ratio":
         with np.errstate(divide="ignore"):
             numbers = np.log(numbers)
     df = np.array([max(float(row["n_clusters"]) - 1.0, 1.0) for row in rows])
-    value, low, high = numbers[:, known]
-    ranked = zip(*rank_ranges(value, low, high, df[known], level), strict=True)
-    n, places = int(known.sum()), iter(ranked)
-    found = [next(places) if is_known else (1, n) for is_known in known]
-    return ["" if (a, b) == (1, n) else f"{a}" if a == b else f"{a}–{b}" for a, b in found]
+    value, low, high = numbers[:, valued]
+    ranked = zip(*rank_ranges(value, low, high, df[valued], level), strict=True)
+    n, places = int(valued.sum()), iter(ranked)
+    ranges = [next(places) if is_known else (1, n) for is_known in valued]
+    return ["" if (a, b) == (1, n) else f"{a}" if a == b else f"{a}–{b}" for a, b in ranges]

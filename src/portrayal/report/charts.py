@@ -51,16 +51,16 @@ class Charts:
             undrawn = f"No chart was drawn: {error}"
             _LOG.warning(undrawn)
             return cls(tuple(replace(figure, spec=None) for figure in figures), {}, undrawn)
-        shown = []
+        drawable = []
         for figure in figures:
             image = images.get(figure.key)
             if isinstance(image, Exception):
                 text = f"the figure {figure.key} could not be drawn: {image!r}"
                 warnings.warn(text, BrokenFigureWarning, stacklevel=2)
-                said = f"{type(image).__name__}: {short(str(image), 300)}"
-                figure = replace(figure, spec=None, broken=said)  # noqa: PLW2901
-            shown.append(figure)
-        return cls(tuple(shown), {k: v for k, v in images.items() if isinstance(v, str)})
+                broken = f"{type(image).__name__}: {short(str(image), 300)}"
+                figure = replace(figure, spec=None, broken=broken)  # noqa: PLW2901
+            drawable.append(figure)
+        return cls(tuple(drawable), {k: v for k, v in images.items() if isinstance(v, str)})
 
     @property
     def full(self) -> list[Figure]:
@@ -87,13 +87,15 @@ def packed(text: str) -> str:
     return base64.b64encode(raw).decode("ascii")
 
 
-def frame(data: str, own: Iterable[tuple[str, str]] = ()) -> dict[str, Any]:
+def frame(data: str, extra_files: Iterable[tuple[str, str]] = ()) -> dict[str, Any]:
     """Return what every page has: styles, scripts, the policy that lets these run, and packed data.
 
-    `own` names further files in folders of templates, each by its package: `.css` or `.js`.
+    `extra_files` names further files in folders of templates, each by its package: `.css` or `.js`.
     """
     shared = [("portrayal.report", name) for name in ("style.css", "first_screen.css", "page.js")]
-    texts = {(package, name): read_template(package, name) for package, name in (*shared, *own)}
+    texts = {
+        (package, name): read_template(package, name) for package, name in (*shared, *extra_files)
+    }
     style = "".join(text for (_, name), text in texts.items() if name.endswith(".css"))
     scripts = [text for (_, name), text in texts.items() if name.endswith(".js")]
     digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()) for text in scripts]
@@ -161,8 +163,8 @@ def headline_rows(view: View) -> dict[str, Any]:
     It has the measures that ask for it (`Component.listed`), with places and groups as the study
     calls them.
     """
-    own = report_of(view)
-    place, group = own.place or place_words, own.group or group_label
+    study_report = report_of(view)
+    place, group = study_report.place or place_words, study_report.group or group_label
     rows = [
         [
             measure_title(e.measure),
@@ -181,5 +183,13 @@ def headline_rows(view: View) -> dict[str, Any]:
         if (component := described(name)) is None or component.listed
         for e in estimates
     ]
-    heads = ["Measure", "Model", own.wording.place, "Group", "Value", "Interval", "Null range"]
-    return {"heads": [*heads, "q", "n", own.wording.clusters.capitalize()], "rows": rows}
+    heads = [
+        "Measure",
+        "Model",
+        study_report.wording.place,
+        "Group",
+        "Value",
+        "Interval",
+        "Null range",
+    ]
+    return {"heads": [*heads, "q", "n", study_report.wording.clusters.capitalize()], "rows": rows}

@@ -62,11 +62,11 @@ def codes_by_group(project: Project, groups: Sequence[GroupCodes]) -> Table:
 
 def share_sentences(groups: Sequence[GroupCodes]) -> tuple[str, ...]:
     """Return how the intervals and chances of shares were made, and which are missing or weak."""
-    known = any(group.n_prompts is not None for group in groups)
-    found = [
+    has_prompts = any(group.n_prompts is not None for group in groups)
+    sentences = [
         "Intervals resample the prompts with their texts, or count each prompt once where none "
         "differs from another."
-        if known
+        if has_prompts
         else "No prompts are known: intervals are Wilson’s, which take texts as independent."
     ]
     few = [
@@ -75,22 +75,25 @@ def share_sentences(groups: Sequence[GroupCodes]) -> tuple[str, ...]:
         if group.n_prompts is not None and 0 < group.n_prompts < FEW_PROMPTS
     ]
     if few:
-        found.append(
+        sentences.append(
             f"Fewer than {FEW_PROMPTS} prompts, too little to go by: {fmt.listed(few)}; one prompt "
             "alone gives no interval."
         )
     if any(one.null for group in groups for one in group.shares):
-        found.append(
+        sentences.append(
             "“By chance” is the range of the share if group labels were permuted within each "
             "prompt; p is the chance of a count as unlikely as this one, and q corrects it for all "
             "rows (Benjamini–Hochberg); neither where every arrangement gives one count."
         )
-    why: dict[str, list[str]] = {}
+    groups_by_reason: dict[str, list[str]] = {}
     for group in groups:
         for reason in dict.fromkeys(one.no_null for one in group.shares if one.no_null):
-            why.setdefault(reason, []).append(short(group.group, 40))
-    found += [f"Nothing by chance for {fmt.listed(who)}: {said}." for said, who in why.items()]
-    return tuple(found)
+            groups_by_reason.setdefault(reason, []).append(short(group.group, 40))
+    sentences += [
+        f"Nothing by chance for {fmt.listed(names)}: {reason}."
+        for reason, names in groups_by_reason.items()
+    ]
+    return tuple(sentences)
 
 
 def agreement_table(project: Project, compared: Agreement) -> Table:
@@ -100,15 +103,19 @@ def agreement_table(project: Project, compared: Agreement) -> Table:
     present = {figure.statistic for figure in compared.coefficients}
 
     def cell(question: str, statistic: str) -> str:
-        found = compared.get(question, statistic)
-        if found is None or found.value is None:
+        coefficient = compared.get(question, statistic)
+        if coefficient is None or coefficient.value is None:
             return fmt.NOTHING
-        bounds = () if found.interval is None else (found.interval.low, found.interval.high)
+        bounds = (
+            ()
+            if coefficient.interval is None
+            else (coefficient.interval.low, coefficient.interval.high)
+        )
         value, *ends = (
             f"{100 * x:.0f}{fmt.PERCENT}"
             if statistic in _SHARES
             else f"{round(x, 2) + 0.0:.2f}".replace("-", "−")
-            for x in (found.value, *bounds)
+            for x in (coefficient.value, *bounds)
         )
         return f"{value} ({ends[0]} to {ends[1]})" if ends else value
 
@@ -129,18 +136,20 @@ def undefined_sentences(project: Project, compared: Agreement) -> list[str]:
     """Return which figures are of fewer texts, or have no value or interval, and why."""
     names = code_names(project) | {"all codes": "all codes", "whole set": "the whole set"}
     by: dict[str, list[str]] = {}
-    whole = {one.n_items for one in compared.coefficients if one.statistic == "fleiss_kappa"}
-    every = {one.n_items for one in compared.coefficients if one.statistic == "percent_agreement"}
+    n_kappa = {one.n_items for one in compared.coefficients if one.statistic == "fleiss_kappa"}
+    n_agreement = {
+        one.n_items for one in compared.coefficients if one.statistic == "percent_agreement"
+    }
     few = []
-    if whole and 0 < max(whole) < max(every):
-        few.append(f"Fleiss’ κ is of the {max(whole):,} texts that all of them coded.")
+    if n_kappa and 0 < max(n_kappa) < max(n_agreement):
+        few.append(f"Fleiss’ κ is of the {max(n_kappa):,} texts that all of them coded.")
     for figure in compared.coefficients:
         reason = figure.undefined or figure.no_interval
         if reason:
-            what = "No value" if figure.undefined else "No interval"
-            said = names.get(figure.question, figure.question)
-            label = f"{_STATISTICS[figure.statistic]} of {said}"
-            by.setdefault(f"{what}, as {reason}", []).append(label)
+            lack = "No value" if figure.undefined else "No interval"
+            question = names.get(figure.question, figure.question)
+            label = f"{_STATISTICS[figure.statistic]} of {question}"
+            by.setdefault(f"{lack}, as {reason}", []).append(label)
     return few + [f"{reason}: {fmt.listed(labels)}." for reason, labels in by.items()]
 
 
@@ -165,15 +174,15 @@ def cue_rows(run: Run) -> list[dict[str, Any]]:
 def cue_table(rows: Sequence[dict[str, Any]]) -> Table | None:
     """Return counts of cues by role, over all models and domains; None without any."""
     pooled = _pooled(rows)
-    found = []
+    cells = []
     for row in pooled:
         if row["role"] == "all":
             term = "any of them" if row["cue"] == "any" else short(row["cue"], 40)
             head = short(row["cues"], 30), term, f"{row['texts']:,}"
-            found.append((*head, *_by_role(row, pooled), *_certainty(row)))
+            cells.append((*head, *_by_role(row, pooled), *_certainty(row)))
     roles = tuple(f"# {label}" for label in _ROLES.values())
     heads = ("Cues", "Term", "Texts", *roles, "Share", "Interval", "These prompts alone")
-    return Table(heads, tuple(found), 2) if found else None
+    return Table(heads, tuple(cells), 2) if cells else None
 
 
 def _pooled(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -185,15 +194,15 @@ def cue_places(rows: Sequence[dict[str, Any]]) -> Table | None:
     strata = ("model", "domain", "role")
     places = [(row["cues"], *(row[name] for name in strata)) for row in rows]
     terms = Counter(places)
-    found = []
+    lines = []
     for row, place in zip(rows, places, strict=True):
         split = [name for name in strata if row[name] != "all"]
         if len(split) == 1 and (row["cue"] == "any" or terms[place] == 1):
             cells = (f"{row['texts']:,}", f"{row['of_texts']:,}", *_certainty(row))
-            found.append((short(row["cues"], 30), split[0], short(row[split[0]], 40), *cells))
+            lines.append((short(row["cues"], 30), split[0], short(row[split[0]], 40), *cells))
     heads = ("Cues", "By", "Of", "Texts", "of", "Share", "Interval", "These prompts alone")
-    found.sort(key=lambda cells: strata.index(cells[1]))
-    return Table(heads, tuple(found), 3) if found else None
+    lines.sort(key=lambda cells: strata.index(cells[1]))
+    return Table(heads, tuple(lines), 3) if lines else None
 
 
 def cue_counts(rows: Sequence[dict[str, Any]], group: str) -> tuple[tuple[str, str], ...]:
@@ -277,14 +286,14 @@ class Coded:
 
 def sections(view: View) -> Coded | None:
     """Return what was read and coded in a run; None where nothing was."""
-    found = []
+    projects = []
     for path in sorted((view.run.path / "coding").glob("*/project.toml")):
         project = open_project(path.parent)
         labels = read_labels(project)
         if labels.done and project.codebook.codes:
-            found.append(section(project, labels, level=view.level, seed=view.seed))
+            projects.append(section(project, labels, level=view.level, seed=view.seed))
     rows = cue_rows(view.run)
-    return Coded(tuple(found), cue_table(rows), cue_places(rows)) if found or rows else None
+    return Coded(tuple(projects), cue_table(rows), cue_places(rows)) if projects or rows else None
 
 
 def section(
@@ -298,25 +307,25 @@ def section(
 ) -> CodedSection:
     """Return what the page shows of one project; see `code_shares` for `by` and `merge`."""
     groups = code_shares(project, labels, by=by, merge=merge, level=level)
-    said = agreement(labels, level=level, seed=seed)
+    agreed = agreement(labels, level=level, seed=seed)
     run = run_of(project)
     cues = [] if run is None else cue_rows(run)
     settled = any(group.n_items for group in groups)
-    together = _raters(project, said.people, "People")
-    if len(raters := said.people.raters) < 2:
-        who = f"{raters[0]} alone has coded" if raters else "nobody has coded yet"
-        few = (f"Agreement takes two people or more; {who}.",)
-        together = RatersView("People", few, None, (), ())
+    people = _raters(project, agreed.people, "People")
+    if len(raters := agreed.people.raters) < 2:
+        coders = f"{raters[0]} alone has coded" if raters else "nobody has coded yet"
+        few = (f"Agreement takes two people or more; {coders}.",)
+        people = RatersView("People", few, None, (), ())
     return CodedSection(
         short(f"{project.codebook.title} ({project.folder.name})", 100),
-        _facts(project, labels, said, level),
+        _facts(project, labels, agreed, level),
         short(project.codebook.warning or "", 400),
         tuple(_group(group, cue_counts(cues, group.group)) for group in groups),
         codes_by_group(project, groups) if settled else None,
         share_sentences(groups) if settled else (),
-        together,
-        tuple(_raters(project, pair, " and ".join(pair.raters)) for pair in said.pairs),
-        tuple(_model(project, model) for model in said.models),
+        people,
+        tuple(_raters(project, pair, " and ".join(pair.raters)) for pair in agreed.pairs),
+        tuple(_model(project, model) for model in agreed.models),
         tuple(
             (short(c.name, 60), short(c.definition, 600), short(c.source, 300))
             for c in project.codebook.codes
@@ -346,42 +355,48 @@ def write_coding_report(
     level, seed
         Confidence level (a fraction), and seed of the intervals of agreement.
     """
-    shown = section(project, read_labels(project), by=by, merge=merge, level=level, seed=seed)
+    page_section = section(
+        project, read_labels(project), by=by, merge=merge, level=level, seed=seed
+    )
     run = run_of(project)
     rows = [] if run is None else cue_rows(run)
     style = files("portrayal.report").joinpath("templates", "style.css").read_text("utf-8")
     page = templates("portrayal.report").get_template("coding.html.j2")
-    coded = Coded((shown,), cue_table(rows), cue_places(rows))
-    text = page.render(coded=coded, style=trusted(style), title=shown.title, version=__version__)
+    coded = Coded((page_section,), cue_table(rows), cue_places(rows))
+    text = page.render(
+        coded=coded, style=trusted(style), title=page_section.title, version=__version__
+    )
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, text)
     return path
 
 
 def _facts(
-    project: Project, labels: Labels, said: LabelAgreement, level: float
+    project: Project, labels: Labels, agreed: LabelAgreement, level: float
 ) -> tuple[tuple[str, str], ...]:
-    how = project.settings.get("how") or {}
-    drawn = ", ".join(f"{key} {value}" for key, value in how.items() if key != "run" and value)
-    people = ", ".join(f"{name} ({n:,})" for name, n in said.people.n_done.items())
-    models = ", ".join(f"{m.raters[1]} ({m.n_done[m.raters[1]]:,})" for m in said.models)
+    draw = project.settings.get("how") or {}
+    draw_words = ", ".join(
+        f"{key} {value}" for key, value in draw.items() if key != "run" and value
+    )
+    people = ", ".join(f"{name} ({n:,})" for name, n in agreed.people.n_done.items())
+    models = ", ".join(f"{m.raters[1]} ({m.n_done[m.raters[1]]:,})" for m in agreed.models)
     rows = [
         ("Texts", f"{len(project.items):,}"),
-        ("Drawn", short(drawn, 160)),
+        ("Drawn", short(draw_words, 160)),
         ("Seed of the draw", str(project.settings.get("seed", ""))),
         ("People (texts done)", short(people, 200) or "nobody yet"),
         ("Begun, not done", f"{labels.started:,}" if labels.started else ""),
         ("Language models, apart", short(models, 200)),
         ("Confidence level", fmt.level(level)),
     ]
-    return tuple((what, value) for what, value in rows if value)
+    return tuple((label, value) for label, value in rows if value)
 
 
 def _group(group: GroupCodes, cues: tuple[tuple[str, str], ...]) -> GroupView:
-    said = f"{fmt.plural(group.n_items, 'text')} on whose codes people agree."
+    sentence = f"{fmt.plural(group.n_items, 'text')} on whose codes people agree."
     if group.n_open:
-        said += f" {fmt.plural(group.n_open, 'text')} on which people are divided are left out."
-    return GroupView(short(group.group, 60), said, cues)
+        sentence += f" {fmt.plural(group.n_open, 'text')} on which people are divided are left out."
+    return GroupView(short(group.group, 60), sentence, cues)
 
 
 def _raters(

@@ -69,8 +69,8 @@ def export_report(
         When the format needs a package or a browser that is not there.
     """
     check_choice("format", format, FORMATS)
-    own = run.report_path.with_name(f"report{'-short' * short}.{format}")
-    target = own if path is None else Path(path)
+    default = run.report_path.with_name(f"report{'-short' * short}.{format}")
+    target = default if path is None else Path(path)
     if format == "html":
         return write_report(run, target, short=short)
     page, images = drawn_page(View.of(run), short=short)
@@ -122,16 +122,16 @@ class _Reader(HTMLParser):
         self._table: list[list[str]] | None = None
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
+        attributes = dict(attrs)
         if tag in _VOID:
             return
-        if self._skipped or tag in _SKIPPED or given.get("class") in _ASIDE:
+        if self._skipped or tag in _SKIPPED or attributes.get("class") in _ASIDE:
             self._skipped.append(tag)
             return
-        if "data-chart" in given:
+        if "data-chart" in attributes:
             self._flush()
-            label = given.get("aria-label") or ""
-            self.blocks.append(ExportBlock("image", label, given["data-chart"] or ""))
+            label = attributes.get("aria-label") or ""
+            self.blocks.append(ExportBlock("image", label, attributes["data-chart"] or ""))
             self._skipped.append(tag)
         elif tag == "table":
             self._flush()
@@ -140,7 +140,7 @@ class _Reader(HTMLParser):
             self._table.append([])
         elif tag in ("td", "th"):
             self._text = ""
-        elif tag in _STARTS or tag in _BLOCKS or given.get("class") == "reading":
+        elif tag in _STARTS or tag in _BLOCKS or attributes.get("class") == "reading":
             inside_item = tag in _BLOCKS and self._kind == "li" and not self._text.strip()
             self._flush()
             self._kind = "li" if inside_item else _STARTS.get(tag, "p")
@@ -169,8 +169,8 @@ class _Reader(HTMLParser):
     def _flush(self) -> None:
         text = _line(self._text)
         if text and self._table is None:
-            said = f"{self._term}: {text}" if self._term else text
-            self.blocks.append(ExportBlock(self._kind, said))
+            line = f"{self._term}: {text}" if self._term else text
+            self.blocks.append(ExportBlock(self._kind, line))
         self._kind, self._text, self._term = "p", "", ""
 
 
@@ -226,8 +226,12 @@ def _docx(blocks: list[ExportBlock], images: dict[str, str], target: Path) -> Pa
             "a Word document needs the package python-docx: pip install 'portrayal[docx]'."
         ) from error
     keys = [block.key for block in blocks if block.kind == "image" and block.key in images]
-    drawn = converted("png", tuple(images[key] for key in keys))
-    pngs = {key: each["made"] for key, each in zip(keys, drawn, strict=True) if "made" in each}
+    converted_images = converted("png", tuple(images[key] for key in keys))
+    pngs = {
+        key: image["made"]
+        for key, image in zip(keys, converted_images, strict=True)
+        if "made" in image
+    }
     document = docx.Document()
     for block in blocks:
         if block.kind == "image":
@@ -236,14 +240,14 @@ def _docx(blocks: list[ExportBlock], images: dict[str, str], target: Path) -> Pa
                 png = io.BytesIO(base64.b64decode(pngs[block.key]))
                 document.add_picture(png, docx.shared.Inches(min(6.0, width / 110)))
         elif block.kind == "table":
-            shown = block.rows[: ROWS + 1]
-            table = document.add_table(len(shown), max(map(len, shown)), "Light Grid Accent 1")
-            for line, row in zip(table.rows, shown, strict=True):
+            rows = block.rows[: ROWS + 1]
+            table = document.add_table(len(rows), max(map(len, rows)), "Light Grid Accent 1")
+            for line, row in zip(table.rows, rows, strict=True):
                 for cell, text in zip(line.cells, row, strict=False):
                     cell.text = text
                     cell.paragraphs[0].runs[0].font.size = docx.shared.Pt(7.5)
-            if len(block.rows) > len(shown):
-                more = len(block.rows) - len(shown)
+            if len(block.rows) > len(rows):
+                more = len(block.rows) - len(rows)
                 document.add_paragraph(f"{more} more rows are in the page.")
         elif block.kind.startswith("h"):
             document.add_heading(block.text, int(block.kind[1]) - 1)
@@ -255,7 +259,7 @@ def _docx(blocks: list[ExportBlock], images: dict[str, str], target: Path) -> Pa
 
 
 def _pdf(page: str, target: Path) -> Path:
-    browser = next((found for name in BROWSERS if (found := shutil.which(name))), None)
+    browser = next((path for name in BROWSERS if (path := shutil.which(name))), None)
     if browser is None:
         raise MissingExtraError(
             "PDF is printed by Chromium or Chrome, and none is on the PATH. Install one, or open "
@@ -270,16 +274,17 @@ def _pdf(page: str, target: Path) -> Path:
         root = ["--no-sandbox"] if getattr(os, "geteuid", lambda: 1)() == 0 else []
         command = [browser, *flags, *root, f"--print-to-pdf={printed}", source.as_uri()]
         try:
-            done = subprocess.run(command, capture_output=True, timeout=PRINTING, check=False)  # noqa: S603
-            said = (
-                done.stderr.decode(errors="replace").strip()[-300:] or f"status {done.returncode}"
+            process = subprocess.run(command, capture_output=True, timeout=PRINTING, check=False)  # noqa: S603
+            reason = (
+                process.stderr.decode(errors="replace").strip()[-300:]
+                or f"status {process.returncode}"
             )
         except subprocess.TimeoutExpired:
-            said = f"it was not done after {PRINTING:g} s"
+            reason = f"it was not done after {PRINTING:g} s"
         if not printed.is_file():
             raise DataError(
-                f"{browser} did not print the report: {said}. Open report.html in any browser and "
-                "print it."
+                f"{browser} did not print the report: {reason}. Open report.html in any browser "
+                "and print it."
             )
         shutil.copyfile(printed, temporary)
     return target
@@ -337,19 +342,19 @@ class Report:
         lines = [f"<p>{_safe(_read(self.run))}</p>"]
         if self.none:
             lines.append(f"<p><strong>{_safe(self.none)}</strong></p>")
-        every = (*self.findings, *self.here)
+        cards_in_order = (*self.findings, *self.here)
         cards = {
             folded: [
-                f"<p><strong>{_safe(each.headline)}.</strong> "
-                f"{_safe('; '.join((each.sure, *each.facts)))}.</p>"
-                for each in every
-                if each.folded == folded
+                f"<p><strong>{_safe(finding.headline)}.</strong> "
+                f"{_safe('; '.join((finding.sure, *finding.facts)))}.</p>"
+                for finding in cards_in_order
+                if finding.folded == folded
             ]
             for folded in (False, True)
         }
         lines += cards[False]
         if cards[True]:  # as on the page: the strongest of each question stand in front
-            summary = f"<summary>All {len(every)} findings</summary>"
+            summary = f"<summary>All {len(cards_in_order)} findings</summary>"
             lines.append(f"<details>{summary}{''.join(cards[True])}</details>")
         lines += [f"<p>{_safe(line)}</p>" for line in (*self.corrected, *self.cannot)]
         if self.run.report_path.is_file():
@@ -390,12 +395,12 @@ def plot(run: Run, measure: str, figure: int = 0) -> "alt.TopLevelMixin":
     rows = choose(view.estimates, measure, {})
     name = rows[0].measure
     with run.speaking():
-        drawn = [each.spec for each in build(view, name, rows) if each.spec is not None]
-        drawn = drawn or [each.spec for each in dots(view, rows) if each.spec is not None]
-    if not 0 <= figure < len(drawn):
+        specs = [chart.spec for chart in build(view, name, rows) if chart.spec is not None]
+        specs = specs or [chart.spec for chart in dots(view, rows) if chart.spec is not None]
+    if not 0 <= figure < len(specs):
         raise OptionError(
-            f"{name} has {plural(len(drawn), 'chart')}, so there is no number {figure} (from 0). "
+            f"{name} has {plural(len(specs), 'chart')}, so there is no number {figure} (from 0). "
             "Its values: run.estimates."
         )
-    spec: dict[str, Any] = {"$schema": SCHEMA, "config": CONFIG, **drawn[figure]}
+    spec: dict[str, Any] = {"$schema": SCHEMA, "config": CONFIG, **specs[figure]}
     return alt.Chart.from_dict(spec)

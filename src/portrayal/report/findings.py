@@ -129,16 +129,16 @@ def doubted(view: View) -> Doubted | None:
     """Return what would be findings but for the reader's errors; None where these are not known."""
     if not _is_measured(view):
         return None
-    every = _in_doubt(view)
+    in_doubt = _in_doubt(view)
     lines = []
-    for e in every[:MOST]:
+    for e in in_doubt[:MOST]:
         lines.append(
             f"{capital(group_words(e.group))}{where_words(e)}, "
             f"{measure_title(e.measure).lower()}: {fmt.number(e.value, form_of(e))} as read"
             f"{reader_words(e)}"
         )
     sheet = "" if "hand_labels" in view.options else _sheet(view.run)
-    return Doubted(tuple(lines), len(every) - len(lines), sheet)
+    return Doubted(tuple(lines), len(in_doubt) - len(lines), sheet)
 
 
 def _is_measured(view: View) -> bool:
@@ -147,11 +147,11 @@ def _is_measured(view: View) -> bool:
 
 def _in_doubt(view: View) -> list[Estimate]:
     """The strongest estimate of each group and direction that only the reader's errors doubt."""
-    every: list[Estimate] = []
+    strongest: list[Estimate] = []
     for measure in headline_measures(view):
-        known = [e for e in _headline(view, measure) if beyond_chance(e) and e.enough]
-        every += [group[0] for group in _cards([e for e in known if reader_could(e)])]
-    return sorted(every, key=lambda e: (e.statistic != "ratio", -distance(e), e.measure))
+        beyond = [e for e in _headline(view, measure) if beyond_chance(e) and e.enough]
+        strongest += [group[0] for group in _cards([e for e in beyond if reader_could(e)])]
+    return sorted(strongest, key=lambda e: (e.statistic != "ratio", -distance(e), e.measure))
 
 
 def _sheet(run: Run) -> str:
@@ -164,15 +164,15 @@ def reader_line(run: Run) -> str:
     with run.speaking():
         view = View.of(run)
         if not _is_measured(view):
-            own = report_of(view).doubt
-            return own(view) if own is not None else ""
-        stated = [group for groups in _established(view).values() for group in groups]
+            study_doubt = report_of(view).doubt
+            return study_doubt(view) if study_doubt is not None else ""
+        established = [group for groups in _established(view).values() for group in groups]
         unsure = len(_in_doubt(view))
         if not unsure:
             return ""
         return (
-            f"reader's error: could have made {unsure} of {unsure + len(stated)} ratios beyond "
-            f"chance, which are not stated; to know it on these texts: {_sheet(run)}"
+            f"reader's error: could have made {unsure} of {unsure + len(established)} ratios "
+            f"beyond chance, which are not stated; to know it on these texts: {_sheet(run)}"
         )
 
 
@@ -192,20 +192,20 @@ def reader_words(e: Estimate) -> str:
     )
 
 
-def in_these_prompts(view: View, stated: Sequence[Stated]) -> list[Stated]:
+def in_these_prompts(view: View, findings: Sequence[Stated]) -> list[Stated]:
     """Return what holds in these prompts alone, judged there: the surest of each question first.
 
     Nothing that is stated already. Up to three of questions that nothing stated answers stand in
     front; a page folds the others.
     """
-    established = {e.id for finding in stated for e in finding.estimates}
+    established = {e.id for finding in findings for e in finding.estimates}
     judged = [
         e.of_population(THESE, view.level)
         for e in _every_headline(view)
         if e.fixed is not None and e.id not in established and holds_here(e)
     ]
     judged.sort(key=lambda e: (len(e.group), e.tests[0].p))
-    answered = {_question(e) for finding in stated for e in finding.estimates}
+    answered = {_question(e) for finding in findings for e in finding.estimates}
     findings_here: list[Stated] = []
     in_front = 0
     for card in _cards(judged, key=lambda e: (len(e.group), e.tests[0].p)):
@@ -215,8 +215,8 @@ def in_these_prompts(view: View, stated: Sequence[Stated]) -> list[Stated]:
         answered.add(_question(e))
         mirrored = "".join(f" The mirror image: {sentence_of(other)}." for other in card[1:])
         evidence = f"Chance is in the texts alone.{mirrored}"
-        made = Stated(sentence_of(e), facts_of(view, e), evidence, HERE, tuple(card))
-        findings_here.append(replace(made, folded=folded))
+        judged_finding = Stated(sentence_of(e), facts_of(view, e), evidence, HERE, tuple(card))
+        findings_here.append(replace(judged_finding, folded=folded))
     return sorted(findings_here, key=lambda finding: finding.folded)
 
 
@@ -265,10 +265,12 @@ def _limit(measure: str) -> int:
 
 def _headline(view: View, measure: str) -> list[Estimate]:
     """What may be said in a sentence; not where the estimate itself says that it may not."""
-    known = [e for e in view.of_main(measure) if e.statistic in STATISTICS and e.value is not None]
-    known = [e for e in known if e.status.may_be_stated]
+    candidates = [
+        e for e in view.of_main(measure) if e.statistic in STATISTICS and e.value is not None
+    ]
+    candidates = [e for e in candidates if e.status.may_be_stated]
     # What is no hypothesis of the audit is no finding, however small its p.
-    return [e for e in known if not e.tests or e.tests[0].audit_q is not None]
+    return [e for e in candidates if not e.tests or e.tests[0].audit_q is not None]
 
 
 def _every_headline(view: View) -> list[Estimate]:
@@ -278,8 +280,8 @@ def _every_headline(view: View) -> list[Estimate]:
 def excludes_null(estimate: Estimate) -> bool:
     """Whether the clustered interval leaves out no difference; of a ratio above 0."""
     bounds, none = estimate.interval, no_difference(estimate)
-    known = estimate.value is not None and (estimate.value != 0 or none == 0)
-    return bounds is not None and known and not bounds.low <= none <= bounds.high
+    has_value = estimate.value is not None and (estimate.value != 0 or none == 0)
+    return bounds is not None and has_value and not bounds.low <= none <= bounds.high
 
 
 def _cards(
@@ -306,20 +308,20 @@ def _are_mirrored(one: Estimate, other: Estimate) -> bool:
     return above[0] != above[1] and both and len(one.group) == 1
 
 
-def _strongest_first(found: list[Stated]) -> list[Stated]:
+def _strongest_first(findings: list[Stated]) -> list[Stated]:
     """The strong ones first; ratios before differences, whose distances are on another scale."""
 
     def key(f: Stated) -> tuple[bool, bool, float, str]:
         return f.strength != STRONG, f.first.statistic != "ratio", -distance(f.first), f.headline
 
-    return sorted(found, key=key)
+    return sorted(findings, key=key)
 
 
 def _finding(view: View, estimates: list[Estimate]) -> Stated:
     first = estimates[0]
     # The median over models of the same number, over the reference of the sentence.
-    own = first.null.value if len(first.counts) == 1 and first.null is not None else 1.0
-    scale = 1.0 if math.isnan(own) or first.statistic != "ratio" else own
+    null_value = first.null.value if len(first.counts) == 1 and first.null is not None else 1.0
+    scale = 1.0 if math.isnan(null_value) or first.statistic != "ratio" else null_value
     medians = [
         f" In the median model {ratio_words(e.value, e.interval, form_of(e), scale)}."
         for name in view.by_measure
@@ -340,22 +342,22 @@ def _finding(view: View, estimates: list[Estimate]) -> Stated:
 
 def facts_of(view: View, e: Estimate) -> tuple[str, ...]:
     """Return the line below a sentence: the ratio or range, how many models agree, and q."""
-    said = list(ratio_facts(e))
+    words = list(ratio_facts(e))
     if not e.counts:
-        said.append(units_of(e))
-    agreeing, known = agreement(view, e)
-    if known:
-        said.append(agreement_words(agreeing, known))
+        words.append(units_of(e))
+    agreeing, n_models = agreement(view, e)
+    if n_models:
+        words.append(agreement_words(agreeing, n_models))
     if q_of(e) is not None:
-        said.append(q_words(q_of(e)))
-    return tuple(said)
+        words.append(q_words(q_of(e)))
+    return tuple(words)
 
 
-def agreement_words(agreeing: int, known: int) -> str:
+def agreement_words(agreeing: int, n_models: int) -> str:
     """Return how many of the models with a value point the same way, in words."""
-    if agreeing == known:
-        return f"all {known} models agree" if known > 2 else "both models agree"
-    return f"{agreeing} of {fmt.plural(known, 'model')} agree"
+    if agreeing == n_models:
+        return f"all {n_models} models agree" if n_models > 2 else "both models agree"
+    return f"{agreeing} of {fmt.plural(n_models, 'model')} agree"
 
 
 def units_of(e: Estimate) -> str:
@@ -386,8 +388,8 @@ def _evidence(view: View, e: Estimate) -> str:
 
 def q_words(q: float | None, name: str = "q") -> str:
     """Return "q = 0.012" or "q <0.001"."""
-    said = fmt.probability(q)
-    return f"{name} {said}" if said.startswith("<") else f"{name} = {said}"
+    written = fmt.probability(q)
+    return f"{name} {written}" if written.startswith("<") else f"{name} = {written}"
 
 
 def absent_groups(view: View) -> str:
@@ -395,18 +397,25 @@ def absent_groups(view: View) -> str:
     gone: dict[str, list[Estimate]] = {}
     for measure in headline_measures(view):
         for e in view.of_main(measure):
-            own = "seen_by" not in e.strata or "population" in e.strata  # no pair of factors
-            if e.value == 0 and "baseline" in e.details and e.interval is not None and own:
-                who = f"couples {e.group['pair']}" if "pair" in e.group else group_words(e.group)
-                gone.setdefault(who, []).append(e)
+            of_one_factor = (
+                "seen_by" not in e.strata or "population" in e.strata
+            )  # no pair of factors
+            if (
+                e.value == 0
+                and "baseline" in e.details
+                and e.interval is not None
+                and of_one_factor
+            ):
+                people = f"couples {e.group['pair']}" if "pair" in e.group else group_words(e.group)
+                gone.setdefault(people, []).append(e)
     if not gone:
         return ""
     places = list(dict.fromkeys(place_words(e) or ALL for g in gone.values() for e in g))
     first = next(iter(gone.values()))[0]
-    where = fmt.listed(places) if len(places) <= 3 else f"at least one of {len(places)} places"
+    scope = fmt.listed(places) if len(places) <= 3 else f"at least one of {len(places)} places"
     upper = [e.interval.high for g in gone.values() for e in g if e.interval is not None]
     return (
-        f"Not once counted, in {where}: {fmt.listed(list(gone), 6)}. By chance alone "
+        f"Not once counted, in {scope}: {fmt.listed(list(gone), 6)}. By chance alone "
         f"that can happen among few {units(first.unit, 2.0)}: the intervals end "
         + (f"between {fmt.ratio(min(upper))} and " if max(upper) > min(upper) else "at ")
         + f"{fmt.ratio(max(upper))} times the baseline."
@@ -438,12 +447,12 @@ def corrections(view: View) -> tuple[str, ...]:
         f"{fmt.plural(len(tried), 'number')}. What the scorer saw lies outside the interval of "
         f"the corrected number in {outside or 'none'} of them."
     ]
-    moved = [e for e in corrected if _moved_by(e) > 0]
-    moved.sort(key=lambda e: (-_moved_by(e), e.measure, e.id))
-    lines += [_moved_words(e) for e in moved[:MOST_MOVED]]
-    if (more := len(moved) - MOST_MOVED) > 0:
+    by_distance = [e for e in corrected if _moved_by(e) > 0]
+    by_distance.sort(key=lambda e: (-_moved_by(e), e.measure, e.id))
+    lines += [_moved_words(e) for e in by_distance[:MOST_MOVED]]
+    if (more := len(by_distance) - MOST_MOVED) > 0:
         lines.append(f"{fmt.plural(more, 'more number')} moved less.")
-    if not moved:
+    if not by_distance:
         lines.append("People say of these texts what the scorer saw: no number moved.")
     return (*lines, *_reasons([e for e in tried if e not in corrected]))
 
@@ -457,9 +466,9 @@ def _moved_by(e: Estimate) -> float:
     assert e.value is not None
     if e.interval is None or not math.isfinite(e.value):
         return 0.0
-    width, moved = e.interval.high - e.interval.low, abs(e.value - e.details["naive"])
-    shown = {fmt.number(x, form_of(e)) for x in (e.value, e.details["naive"])}
-    return moved / width if width > 0 and len(shown) == 2 else 0.0
+    width, distance_moved = e.interval.high - e.interval.low, abs(e.value - e.details["naive"])
+    written = {fmt.number(x, form_of(e)) for x in (e.value, e.details["naive"])}
+    return distance_moved / width if width > 0 and len(written) == 2 else 0.0
 
 
 def _moved_words(e: Estimate) -> str:
@@ -468,8 +477,8 @@ def _moved_words(e: Estimate) -> str:
     naive, value = (fmt.number(x, form) for x in (e.details["naive"], e.value))
     bounds = f" ({fmt.interval(e.interval, form)})" if e.interval is not None else ""
     title = measure_title(e.instruments.get("corrects", e.measure), inside=True)
-    who = f"{capital(group_words(e.group))}{_place_by_hand(e)}, {title}"
-    return f"{who}: the scorer saw {naive}, people say {value}{bounds}."
+    place = f"{capital(group_words(e.group))}{_place_by_hand(e)}, {title}"
+    return f"{place}: the scorer saw {naive}, people say {value}{bounds}."
 
 
 def _place_by_hand(e: Estimate) -> str:

@@ -60,28 +60,30 @@ def first_screen(view: View) -> FirstScreen:
 
     Where nothing could be seen, nothing is stated.
     """
-    own = report_of(view).first
-    if own is not None:
-        screen = own(view)
+    study_first = report_of(view).first
+    if study_first is not None:
+        screen = study_first(view)
     else:
-        found = findings(view)
-        chart = glance(view, [*found, *([] if found else nearest(view))])
-        screen = FirstScreen(read_line(view), tuple(found), "", cannot_lines(view), chart)
-    lead, asked = headline(view, screen.stated), answers(view)
+        strongest = findings(view)
+        chart = glance(view, [*strongest, *([] if strongest else nearest(view))])
+        screen = FirstScreen(read_line(view), tuple(strongest), "", cannot_lines(view), chart)
+    lead, answered = headline(view, screen.stated), answers(view)
     screen = replace(screen, corrected=corrections(view))
     if lead.kind == "not measured":
         bare = replace(screen, stated=(), here=(), chart=None)
         bare = replace(bare, remedies=remedies(view, ()))
-        return replace(bare, none=lead.sentence, lead=lead, asked=asked)
-    here = tuple(in_these_prompts(view, screen.stated))
-    screen = replace(screen, asked=asked, remedies=remedies(view, here))
-    known = planted(view, screen.stated, here)
+        return replace(bare, none=lead.sentence, lead=lead, asked=answered)
+    local = tuple(in_these_prompts(view, screen.stated))
+    screen = replace(screen, asked=answered, remedies=remedies(view, local))
+    planted_rows = planted(view, screen.stated, local)
     # What a scorer reads whose errors nobody knows is called so.
-    every = (screen.stated, here)
-    fields = dict.fromkeys(name for some in every for x in some if (name := unchecked(x.first)))
-    stated, here = (
+    populations = (screen.stated, local)
+    fields = dict.fromkeys(
+        name for some in populations for x in some if (name := unchecked(x.first))
+    )
+    general, local = (
         tuple(replace(x, facts=(*x.facts, AS_READ)) if unchecked(x.first) else x for x in some)
-        for some in every
+        for some in populations
     )
     cannot = screen.cannot
     if fields:
@@ -90,8 +92,8 @@ def first_screen(view: View) -> FirstScreen:
             "errors move it is not known. Labels of a sample by hand tell (--hand-labels).",
         )
     units = report_of(view).wording.clusters
-    stated, here = (tuple(replace(x, units=units) for x in some) for some in (stated, here))
-    screen = replace(screen, stated=stated, here=here, cannot=cannot, planted=known)
+    general, local = (tuple(replace(x, units=units) for x in some) for some in (general, local))
+    screen = replace(screen, stated=general, here=local, cannot=cannot, planted=planted_rows)
     return replace(screen, none=lead.sentence or screen.none, lead=lead)
 
 
@@ -100,8 +102,8 @@ def unchecked(e: Estimate) -> str:
 
     "" where it rests on none, where people checked it, or where its errors are known.
     """
-    known = ERROR_LOW in e.details or e.status.reader_error is not None
-    if known or e.corrected:
+    errors_known = ERROR_LOW in e.details or e.status.reader_error is not None
+    if errors_known or e.corrected:
         return ""
     if e.strata.get("seen_by", "column") not in ("column", "codes", "names"):
         return next(iter(e.group), "")
@@ -130,19 +132,22 @@ def kept_findings(run: Run) -> dict[str, Any]:
     path = run.path / FINDINGS
     mark = {"schema": SCHEMA, "portrayal": __version__}
     if run.manifest.vouches(FINDINGS):
-        kept: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        if kept.items() >= mark.items():
-            return kept
+        facts_of_run: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        if facts_of_run.items() >= mark.items():
+            return facts_of_run
     with run.speaking():
         view = View.of(run)
         screen = first_screen(view)
-        stated = (*screen.stated, *screen.here)
-        chosen = (*hypotheses(view), *(e for each in stated for e in each.estimates))
-        labels = {_question(e): label_of(view, e) for e in chosen}
+        shown_findings = (*screen.stated, *screen.here)
+        questions = (
+            *hypotheses(view),
+            *(e for finding in shown_findings for e in finding.estimates),
+        )
+        labels = {_question(e): label_of(view, e) for e in questions}
         words = read_parquet(run.prompts_path, columns=["text"])["text"].to_pylist()
-        kept = {
+        facts_of_run = {
             **mark,
-            "findings": as_facts(view, screen.lead, stated),
+            "findings": as_facts(view, screen.lead, shown_findings),
             "title": getattr(view.study, "title", str(view.settings.get("study", ""))),
             "read": screen.read,
             "prompts": hashlib.sha256(repr(sorted(words)).encode()).hexdigest(),
@@ -160,11 +165,11 @@ def kept_findings(run: Run) -> dict[str, Any]:
                 if _question(e) in labels and (len(view.models) < 2 or e.strata.get("model") != ALL)
             ],
         }
-    kept = finite(kept)
+    facts_of_run = finite(facts_of_run)
     # A run that cannot be written to is read all the same.
     with suppress(OSError), run.manifest.recording(path):
-        write_atomically(path, json.dumps(kept, ensure_ascii=False, indent=1))
-    return kept
+        write_atomically(path, json.dumps(facts_of_run, ensure_ascii=False, indent=1))
+    return facts_of_run
 
 
 def _question(e: Any) -> tuple[object, ...]:
@@ -183,13 +188,13 @@ def finding_lines(run: Run, most: int | None = None) -> Iterator[str]:
         yield screen.planted.sentence
     if screen.none:
         yield screen.none
-    for rank, each in enumerate(screen.stated[:most], start=1):
-        told = [f for i, f in enumerate(each.facts) if most is None or i < 1 or f == AS_READ]
-        yield f"{rank}. {each.headline}."
-        yield f"   {each.sure}; {'; '.join(told)}"
-    for each in screen.here if most is None or not screen.stated else ():
-        yield f"In these {each.of_units}: {each.headline}."
-        yield f"   {'; '.join(each.facts)}"
+    for rank, finding in enumerate(screen.stated[:most], start=1):
+        details = [f for i, f in enumerate(finding.facts) if most is None or i < 1 or f == AS_READ]
+        yield f"{rank}. {finding.headline}."
+        yield f"   {finding.sure}; {'; '.join(details)}"
+    for finding in screen.here if most is None or not screen.stated else ():
+        yield f"In these {finding.of_units}: {finding.headline}."
+        yield f"   {'; '.join(finding.facts)}"
     for line in screen.asked:
         yield f"asked beforehand: {line}"
     yield from screen.remedies
@@ -202,8 +207,8 @@ def finding_lines(run: Run, most: int | None = None) -> Iterator[str]:
         return
     if screen.lead.candidates:
         yield "nearest to a finding (value, interval, p, q, what would establish it):"
-    for each in screen.lead.candidates:
-        yield "  " + "  ".join(each.cells)
+    for finding in screen.lead.candidates:
+        yield "  " + "  ".join(finding.cells)
 
 
 def read_line(view: View, clusters: int | None = None) -> str:
@@ -217,11 +222,13 @@ def read_line(view: View, clusters: int | None = None) -> str:
     parts = [str(path) for path in view.run.texts.parts()] if clusters is None else []
     n = int(rows_of(_COUNT, {"texts": parts})[0]["n"]) if parts else clusters or 0
     models = len(view.models)
-    named = about.models_line(view) if models < 2 else fmt.plural(models, "model")
-    named = "" if named == "unnamed" else named
+    models_words = about.models_line(view) if models < 2 else fmt.plural(models, "model")
+    models_words = "" if models_words == "unnamed" else models_words
     readable = f"{ok:,} of {total:,} {words.texts} readable" if total else f"no {words.texts}"
     noun = words.clusters.removesuffix("s")
-    return " · ".join(part for part in (named, readable, fmt.plural(n, noun) if n else "") if part)
+    return " · ".join(
+        part for part in (models_words, readable, fmt.plural(n, noun) if n else "") if part
+    )
 
 
 def cannot_lines(view: View) -> tuple[str, ...]:
@@ -235,12 +242,14 @@ def cannot_lines(view: View) -> tuple[str, ...]:
     if not judged:
         return ("No difference between groups was measured in this run.",)
     unclear = sum(strength is UNCLEAR for _, strength in judged)
-    said, known = [], doubted(view)
-    if known is not None and known.lines:  # chance does not explain it, the reader's errors could
-        more = len(known.lines) + known.more - 1
+    lines, in_doubt = [], doubted(view)
+    if (
+        in_doubt is not None and in_doubt.lines
+    ):  # chance does not explain it, the reader's errors could
+        more = len(in_doubt.lines) + in_doubt.more - 1
         also = f", and {more} more" if more else ""
-        said.append(
-            f"Not stated, as the reader’s own errors could make it: {known.lines[0]}{also}."
+        lines.append(
+            f"Not stated, as the reader’s own errors could make it: {in_doubt.lines[0]}{also}."
         )
     # Groups of which no number could be measured.
     groups: dict[str, bool] = {}
@@ -248,13 +257,13 @@ def cannot_lines(view: View) -> tuple[str, ...]:
         if len(e.group) == 1 and "pair" not in e.group and not no_baseline(e):
             name = group_label(e.group)
             groups[name] = groups.get(name, True) and strength is CANNOT
-    rare = [name for name, every in groups.items() if every]
+    rare = [name for name, no_value in groups.items() if no_value]
     if rare:
         counted = {units(e.unit, 2.0) for e, _ in judged if group_label(e.group) in rare}
-        what = "people" if counted - {"texts"} else "texts"
-        said.append(
+        unit = "people" if counted - {"texts"} else "texts"
+        lines.append(
             f"Cannot be measured here: {fmt.listed(rare, MOST_NAMED)}. There are fewer than "
-            f"{FEW_PEOPLE} {what} of them or {FEW_PROMPTS} prompts, or the reader cannot see them."
+            f"{FEW_PEOPLE} {unit} of them or {FEW_PROMPTS} prompts, or the reader cannot see them."
         )
     # Groups of a factor that no baseline gives a share of: they have shares, but no comparison.
     single = [e for e, _ in judged if len(e.group) == 1]
@@ -262,16 +271,16 @@ def cannot_lines(view: View) -> tuple[str, ...]:
     bare = dict.fromkeys(group_label(e.group) for e in single if no_baseline(e))
     names = [name for name in bare if name not in compared]
     if names:
-        said.append(
+        lines.append(
             f"No baseline gives a share of {fmt.listed(names, MOST_NAMED)}: how often they occur "
             "stands in the figures, compared with nothing."
         )
     if unclear:
-        said.append(
+        lines.append(
             f"For {unclear:,} of {fmt.plural(len(judged), 'number')} these texts do not settle "
             "whether groups differ. That is no evidence that they are treated alike."
         )
-    return tuple(said)
+    return tuple(lines)
 
 
 _COUNT = """

@@ -163,34 +163,38 @@ class Headline:
     candidates: tuple[Hypothesis, ...]
 
 
-def headline(view: View, stated: Sequence[Stated]) -> Headline:
+def headline(view: View, findings: Sequence[Stated]) -> Headline:
     """Return what a run leads with, beside its findings."""
     words = report_of(view).wording
     readable = int(view.note.get("outcomes", {}).get("ok", 0))
     judged = [e for e in view.estimates if e.population == THESE]
-    where = f" to these {unit_words(judged[0], words.clusters)}" if judged else ""
-    counted = f"{readable:,} {words.texts}{where}"
+    reach_words = f" to these {unit_words(judged[0], words.clusters)}" if judged else ""
+    counted = f"{readable:,} {words.texts}{reach_words}"
     tested = hypotheses(view)
-    shown = {id(e) for each in stated for e in each.estimates}
-    every = [_hypothesis(view, e, tested) for e in tested]
-    questions = _by_question(every)
-    every.sort(key=lambda each: (each.estimate.tests[0].p, each.label))
+    stated_ids = {id(e) for finding in findings for e in finding.estimates}
+    hypotheses_by_p = [_hypothesis(view, e, tested) for e in tested]
+    questions = _by_question(hypotheses_by_p)
+    hypotheses_by_p.sort(key=lambda hypothesis: (hypothesis.estimate.tests[0].p, hypothesis.label))
     # What chance does not explain is either stated, or more prompts would not help to state it.
-    chance = [each for each in every if not beyond_chance(each.estimate)]
-    candidates = tuple(each for each in chance if id(each.estimate) not in shown)[:SHOWN]
+    chance = [
+        hypothesis for hypothesis in hypotheses_by_p if not beyond_chance(hypothesis.estimate)
+    ]
+    candidates = tuple(
+        hypothesis for hypothesis in chance if id(hypothesis.estimate) not in stated_ids
+    )[:SHOWN]
     unseen = _unreadable(view, readable)
-    if stated and not unseen:
+    if findings and not unseen:
         return Headline("found", "", questions, candidates)
     if not unseen and not questions:
         unseen = _untested(view, readable)
-    elif not unseen and not any(each.in_reach for each in questions):
+    elif not unseen and not any(reach.in_reach for reach in questions):
         more_units = unit_words(tested[0], words.clusters)
         unseen = f"only ratios above {WIDEST:g} could have been found; it takes more {more_units}"
     if unseen:
         return Headline("not measured", f"Nothing could be seen in {counted}: {unseen}.", (), ())
-    alone = next(filter(holds_here, tested), None)
-    beyond = f" beyond these very {unit_words(alone, words.clusters)}" if alone else ""
-    sizes = "; ".join(each.sentence for each in questions[:QUESTIONS])
+    local = next(filter(holds_here, tested), None)
+    beyond = f" beyond these very {unit_words(local, words.clusters)}" if local else ""
+    sizes = "; ".join(reach.sentence for reach in questions[:QUESTIONS])
     if (more := len(questions) - QUESTIONS) > 0:
         sizes += f"; and of {fmt.plural(more, 'more question')}"
     could_be_seen = f"Four times in five they would have shown: {sizes}."
@@ -198,14 +202,16 @@ def headline(view: View, stated: Sequence[Stated]) -> Headline:
     return Headline("nothing found", sentence, questions, candidates)
 
 
-def _by_question(every: Sequence[Hypothesis]) -> tuple[Reach, ...]:
+def _by_question(hypotheses: Sequence[Hypothesis]) -> tuple[Reach, ...]:
     """What could have been found of each question, in one unit each, as half of it could show."""
     sizes: dict[tuple[object, ...], list[Hypothesis]] = {}
-    for each in every:
-        if each.detectable is not None:
-            crossed = BEYOND_MARGINS in each.estimate.details
-            sizes.setdefault((each.estimate.measure, crossed, *_kind(each)), []).append(each)
-    found = []
+    for hypothesis in hypotheses:
+        if hypothesis.detectable is not None:
+            crossed = BEYOND_MARGINS in hypothesis.estimate.details
+            sizes.setdefault((hypothesis.estimate.measure, crossed, *_kind(hypothesis)), []).append(
+                hypothesis
+            )
+    reaches = []
     for members in sizes.values():
         members.sort(key=_seen)
         middle = members[len(members) // 2]
@@ -216,12 +222,12 @@ def _by_question(every: Sequence[Hypothesis]) -> tuple[Reach, ...]:
         unit = " standard deviations" if TEXT_SD in e.details else ""
         words = f"{fmt.number(_seen(middle), form).lstrip('+')}{unit}"
         of_shares = " in shares" if middle.form == "points" else " in scores"
-        found.append((Reach(title, e.statistic, _seen(middle), words, len(members)), of_shares))
+        reaches.append((Reach(title, e.statistic, _seen(middle), words, len(members)), of_shares))
     # A question that is asked of shares and of scores says which of them it means.
-    titles = Counter(each.question for each, _ in found)
+    titles = Counter(reach.question for reach, _ in reaches)
     return tuple(
-        replace(each, question=each.question + of_shares * (titles[each.question] > 1))
-        for each, of_shares in found
+        replace(reach, question=reach.question + of_shares * (titles[reach.question] > 1))
+        for reach, of_shares in reaches
     )
 
 
@@ -236,11 +242,11 @@ def hypotheses(view: View) -> list[Estimate]:
 
 def label_of(view: View, e: Estimate) -> str:
     """Return what an estimate is of, in the study's words, else group, place and measure."""
-    if (own := report_of(view).label) is not None:
-        return own(e)
+    if (study_label := report_of(view).label) is not None:
+        return study_label(e)
     component = described(e.measure)
-    what = (component.brief if component else "") or measure_title(e.measure, inside=True)
-    return f"{capital(group_words(e.group))}{where_words(e)}: {what}"
+    brief = (component.brief if component else "") or measure_title(e.measure, inside=True)
+    return f"{capital(group_words(e.group))}{where_words(e)}: {brief}"
 
 
 def _hypothesis(view: View, e: Estimate, tested: Sequence[Estimate]) -> Hypothesis:
@@ -249,31 +255,34 @@ def _hypothesis(view: View, e: Estimate, tested: Sequence[Estimate]) -> Hypothes
     # question and as many questions, if nothing else differs.
     questions = Counter((other.measure, BEYOND_MARGINS in other.details) for other in tested)
     family = questions[e.measure, BEYOND_MARGINS in e.details] * len(questions)
-    wanted = float(normal_isf(SURE / 2.0 / max(family, 1)) + normal_isf(1.0 - POWER))
+    errors_needed = float(normal_isf(SURE / 2.0 / max(family, 1)) + normal_isf(1.0 - POWER))
     label, form = label_of(view, e), form_of(e)
     noun = report_of(view).wording.clusters.removesuffix("s")
     error = _standard_error(e)
     if error is None:
         return Hypothesis(label, e, None, None, form, noun)
     if e.statistic == "ratio":
-        size = math.exp(min(wanted * error, 50.0))
+        size = math.exp(min(errors_needed * error, 50.0))
     else:
         # A distance is never 0, and a share has no 0 to differ from: theirs is what they must be.
-        size = (0.0 if e.statistic == "difference" else _none(e)) + wanted * error
+        size = (0.0 if e.statistic == "difference" else _none(e)) + errors_needed * error
     away = _away(e)
-    times = (wanted * error / away) ** 2 if away > 0 else math.inf
+    times = (errors_needed * error / away) ** 2 if away > 0 else math.inf
     prompts = math.ceil(e.n_clusters * max(times, 1.0)) if times <= _FARTHEST else None
     return Hypothesis(label, e, size, prompts, form, noun)
 
 
-def _kind(each: Hypothesis) -> tuple[str, str]:
+def _kind(hypothesis: Hypothesis) -> tuple[str, str]:
     """Statistic and unit; differences in units of several scorers are in standard deviations."""
-    return each.estimate.statistic, TEXT_SD if TEXT_SD in each.estimate.details else each.form
+    return (
+        hypothesis.estimate.statistic,
+        TEXT_SD if TEXT_SD in hypothesis.estimate.details else hypothesis.form,
+    )
 
 
-def _seen(each: Hypothesis) -> float:
+def _seen(hypothesis: Hypothesis) -> float:
     """What could have been found; of differences in several units, in standard deviations."""
-    return (each.detectable or 0.0) / (each.estimate.details.get(TEXT_SD) or 1.0)
+    return (hypothesis.detectable or 0.0) / (hypothesis.estimate.details.get(TEXT_SD) or 1.0)
 
 
 def _away(e: Estimate) -> float:
@@ -322,8 +331,8 @@ def _unreadable(view: View, readable: int) -> str:
         return f"they are copies of {fmt.plural(different, 'text')}; it takes different answers"
     if view.options.get("locale"):
         return ""
-    every = (str(row["text"]).lower() for row in rows_of(_SOME, texts | {"most": _TEXTS}))
-    long = [text for text in every if len(text.split()) >= _LONG]
+    texts_of_run = (str(row["text"]).lower() for row in rows_of(_SOME, texts | {"most": _TEXTS}))
+    long = [text for text in texts_of_run if len(text.split()) >= _LONG]
     if sum(map(is_english, long)) < LEAST_ENGLISH * len(long):
         return "the texts are not in English, the language of the annotators"
     return ""
@@ -365,17 +374,21 @@ def _untested(view: View, readable: int) -> str:
         )
     reasons = Counter(e.status.no_test or e.undefined for e in compared)
     reasons.pop(None, None)
-    known = {name: values for name, values in view.values.items() if name not in _NO_GROUPS}
+    values_by_attribute = {
+        name: values for name, values in view.values.items() if name not in _NO_GROUPS
+    }
     if reasons:
-        why = str(reasons.most_common(1)[0][0])
-    elif known and all(len(values) == 1 for values in known.values()):
-        only = [group_label({name: value}) for name, (value,) in known.items()]
-        why = f"the texts are about one group only ({', '.join(only)}), and a difference takes two"
+        reason = str(reasons.most_common(1)[0][0])
+    elif values_by_attribute and all(len(values) == 1 for values in values_by_attribute.values()):
+        only = [group_label({name: value}) for name, (value,) in values_by_attribute.items()]
+        reason = (
+            f"the texts are about one group only ({', '.join(only)}), and a difference takes two"
+        )
     elif any(e.statistic == "distance" for e in view.estimates):
-        why = "no number of this run has a null to hold it against"
+        reason = "no number of this run has a null to hold it against"
     else:
-        why = "no measure of this run compares groups with each other or with a population"
-    return why
+        reason = "no measure of this run compares groups with each other or with a population"
+    return reason
 
 
 _NO_GROUPS = ("outcome", "attribute", "factor")
@@ -401,7 +414,7 @@ def facts(e: Estimate) -> dict[str, object]:
     }
 
 
-def as_facts(view: View, found: Headline, stated: Sequence[Stated]) -> dict[str, object]:
+def as_facts(view: View, lead: Headline, findings: Sequence[Stated]) -> dict[str, object]:
     """Return the headline with findings and candidates, JSON-like, by `schema("findings")`.
 
     A finding has `id`, `rank`, `strength`, `population`, `sentence`, `measure`, `strata`, `group`,
@@ -411,40 +424,47 @@ def as_facts(view: View, found: Headline, stated: Sequence[Stated]) -> dict[str,
     """
     return {
         "schema": SCHEMAS["findings"],
-        "headline": found.kind,
-        "sentence": found.sentence or (stated[0].headline + "." if stated else ""),
+        "headline": lead.kind,
+        "sentence": lead.sentence or (findings[0].headline + "." if findings else ""),
         "detectable": [
             {
-                "question": each.question,
-                "statistic": each.statistic,
-                "size": each.size,
-                "comparisons": each.comparisons,
+                "question": reach.question,
+                "statistic": reach.statistic,
+                "size": reach.size,
+                "comparisons": reach.comparisons,
             }
-            for each in found.detectable
+            for reach in lead.detectable
         ],
         "models": list(view.models) or [ALL],
         "findings": [
             {
                 "rank": rank,
-                "strength": each.strength,
+                "strength": finding.strength,
                 "population": "these prompts"
-                if each.strength == HERE or (each.estimates and each.first.population == THESE)
+                if finding.strength == HERE
+                or (finding.estimates and finding.first.population == THESE)
                 else "prompts like these",
-                "units": each.of_units,
-                "sentence": each.headline,
-                **(facts(each.first) if each.estimates else {}),
-                **({"also": list(map(facts, each.estimates[1:]))} if each.estimates[1:] else {}),
+                "units": finding.of_units,
+                "sentence": finding.headline,
+                **(facts(finding.first) if finding.estimates else {}),
+                **(
+                    {"also": list(map(facts, finding.estimates[1:]))}
+                    if finding.estimates[1:]
+                    else {}
+                ),
             }
-            for rank, each in enumerate(stated, start=1)
+            for rank, finding in enumerate(findings, start=1)
         ],
         "candidates": [
             {
-                "units": unit_words(each.estimate, f"{each.noun}s"),
-                "sentence": each.label,
-                **facts(each.estimate),
-                "detectable": each.detectable,
-                "prompts_needed": None if each.estimate.population == THESE else each.prompts,
+                "units": unit_words(candidate.estimate, f"{candidate.noun}s"),
+                "sentence": candidate.label,
+                **facts(candidate.estimate),
+                "detectable": candidate.detectable,
+                "prompts_needed": None
+                if candidate.estimate.population == THESE
+                else candidate.prompts,
             }
-            for each in found.candidates
+            for candidate in lead.candidates
         ],
     }

@@ -82,22 +82,22 @@ def _filled(view: View, section: Section | None, template: str, content: Any = N
     """Fill the study's section, or a generic one by `content`."""
     if section is None:
         return _Filled(template, content(view) if content is not None else None)
-    own = section.content(view)
-    script = section.script if own is not None else ""
-    return _Filled(f"study/{section.template}", own, script)
+    content_of_study = section.content(view)
+    script = section.script if content_of_study is not None else ""
+    return _Filled(f"study/{section.template}", content_of_study, script)
 
 
 def _filled_page(view: View, brief: bool) -> tuple[str, dict[str, str]]:
     report = report_of(view)
-    found = _filled(view, report.found, "findings.html.j2", Found.of)
+    behind = _filled(view, report.found, "findings.html.j2", Found.of)
     texts = _filled(view, report.texts, "texts.html.j2", random_texts)
     below = _filled(view, report.asked, "nothing.html.j2")
     first = first_screen(view)
     charts = Charts.of([] if brief else figures(view), first.chart)
     table = {} if brief else headline_rows(view)
-    sections = () if brief else (below, found, texts)
-    own = [section.script for section in sections if section.script]
-    files = [(report.package, name) for name in (*own, report.style) if name]
+    sections = () if brief else (below, behind, texts)
+    section_scripts = [section.script for section in sections if section.script]
+    files = [(report.package, name) for name in (*section_scripts, report.style) if name]
     compared, comparison = about.intervals(view)
     # Words to filter the table of estimates by: a group and a place of its own.
     lines = table.get("rows", [])
@@ -107,7 +107,7 @@ def _filled_page(view: View, brief: bool) -> tuple[str, dict[str, str]]:
     title = study.title if study else str(view.settings.get("study", "Audit"))
     models = about.models_line(view) or "no model named"
     paper = study.paper if study else ""
-    given = {
+    fields = {
         "brand": "audit report",
         "title": title,
         "head": f"{title} · {models}",
@@ -121,7 +121,7 @@ def _filled_page(view: View, brief: bool) -> tuple[str, dict[str, str]]:
         "wording": report.wording,
         "first": first,
         "below": below,
-        "found": found,
+        "found": behind,
         "charts": charts,
         "short": brief,
         "texts": texts,
@@ -137,4 +137,4 @@ def _filled_page(view: View, brief: bool) -> tuple[str, dict[str, str]]:
         "csv": "" if brief else packed_csv(view),
     }
     page = templates("portrayal.report", report.package).get_template("report.html.j2")
-    return page.render(given), dict(charts.images)
+    return page.render(fields), dict(charts.images)

@@ -53,20 +53,20 @@ def random_texts(view: View) -> list[Reading]:
     if not texts:
         return []
     prompts = str(view.run.prompts_path)
-    given = {"texts": texts, "prompts": prompts, "seed": str(view.seed), "most": DRAWN}
-    how = "Whatever the numbers say, read some texts that no finding chose."
-    drawn = tuple(passage(row) for row in rows_of(_QUERY, given))
-    return [Reading("Texts drawn at random", how, drawn)]
+    parameters = {"texts": texts, "prompts": prompts, "seed": str(view.seed), "most": DRAWN}
+    reading_line = "Whatever the numbers say, read some texts that no finding chose."
+    passages = tuple(passage(row) for row in rows_of(_QUERY, parameters))
+    return [Reading("Texts drawn at random", reading_line, passages)]
 
 
-def rows_of(query: str, given: Mapping[str, Any]) -> list[dict[str, Any]]:
+def rows_of(query: str, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the rows of a DuckDB query with the parameters that it names."""
     import duckdb
 
     with duckdb.connect() as connection:
-        found = connection.execute(query, given)
-        names = [column[0] for column in found.description]
-        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+        cursor = connection.execute(query, parameters)
+        names = [column[0] for column in cursor.description]
+        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
 
 def texts_by_id(stage: Stage, text_ids: Iterable[str], columns: str) -> dict[str, dict[str, Any]]:
@@ -108,32 +108,32 @@ def passage(row: dict[str, Any]) -> Passage:
 
 def _spans(row: dict[str, Any], text: str) -> list[Span]:
     """Marks in order, none overlapping; names are looked up where no span was kept."""
-    found: list[Span] = []
+    marks: list[Span] = []
     for slot in ("subject", "object"):
         spans = row.get(f"{slot}_spans")
         name = row.get(f"{slot}_name")
         if spans:
-            found += [(s["start"], s["end"], slot) for s in spans]
+            marks += [(s["start"], s["end"], slot) for s in spans]
         elif name:
             pattern = rf"(?<!\w){re.escape(name)}(?!\w)"
-            found += [(m.start(), m.end(), slot) for m in re.finditer(pattern, text)]
-    kept: list[Span] = []
-    for start, end, slot in sorted(found):
-        if 0 <= start < end <= len(text) and (not kept or start >= kept[-1][1]):
-            kept.append((start, end, slot))
-    return kept
+            marks += [(m.start(), m.end(), slot) for m in re.finditer(pattern, text)]
+    apart_marks: list[Span] = []
+    for start, end, slot in sorted(marks):
+        if 0 <= start < end <= len(text) and (not apart_marks or start >= apart_marks[-1][1]):
+            apart_marks.append((start, end, slot))
+    return apart_marks
 
 
 def marked(text: str, spans: Iterable[Span], start: int, end: int) -> list[Piece]:
     """Return `text[start:end]` as pieces; a span that overlaps one before it has no mark."""
     pieces: list[Piece] = []
-    at = start
+    done_to = start
     for low, high, mark in spans:
-        if low < at or high > end:
+        if low < done_to or high > end:
             continue
-        pieces += [(visible(text[at:low]), ""), (visible(text[low:high]), mark)]
-        at = high
-    pieces.append((visible(text[at:end]), ""))
+        pieces += [(visible(text[done_to:low]), ""), (visible(text[low:high]), mark)]
+        done_to = high
+    pieces.append((visible(text[done_to:end]), ""))
     return [piece for piece in pieces if piece[0]]
 
 
@@ -183,8 +183,8 @@ def words_page(
             if word.z <= 0:
                 continue
             has = columns.indices[slice(*columns.indptr[place[word.word] :][:2])]
-            found = _passages(c, documents, word, has, scope) if passages else []
-            rows.append({**_cells(word), "passages": found})
+            word_passages = _passages(c, documents, word, has, scope) if passages else []
+            rows.append({**_cells(word), "passages": word_passages})
         sections.append(
             {
                 "title": short(c.title, 120),
@@ -232,9 +232,9 @@ def _passages(
     c: WordComparison, documents: Documents, word: MarkedWord, has: Any, scope: Scope
 ) -> list[Marked]:
     inside = has if c.members is None else has[c.members[has]]
-    drawn = scope.rng("passages", c.title, word.word).permutation(np.sort(inside))[:EACH]
-    found = []
-    for i in sorted(drawn.tolist()):
+    rows = scope.rng("passages", c.title, word.word).permutation(np.sort(inside))[:EACH]
+    marked_passages = []
+    for i in sorted(rows.tolist()):
         text = documents.texts[i]
         place = next(places_of(text, word.word), None)
         if place is None:
@@ -242,5 +242,5 @@ def _passages(
         start, end = place
         before = ("… " if start > AROUND else "") + text[max(0, start - AROUND) : start]
         after = text[end : end + AROUND] + (" …" if len(text) > end + AROUND else "")
-        found.append(Marked(visible(before), visible(text[start:end]), visible(after)))
-    return found
+        marked_passages.append(Marked(visible(before), visible(text[start:end]), visible(after)))
+    return marked_passages

@@ -38,15 +38,15 @@ class Planted:
     @property
     def sentence(self) -> str:
         """How many were found, and what else was."""
-        found = sum(bool(ranks) for _, ranks in self.rows)
+        n_found = sum(bool(ranks) for _, ranks in self.rows)
         more = f"{fmt.plural(self.others, 'finding')} that nobody planted"
         return (
-            f"{found} of {fmt.plural(len(self.rows), 'planted difference')} found, and "
+            f"{n_found} of {fmt.plural(len(self.rows), 'planted difference')} found, and "
             f"{more if self.others else 'nothing else'}."
         )
 
 
-def planted(view: View, stated: Sequence[Stated], here: Sequence[Stated]) -> Planted | None:
+def planted(view: View, general: Sequence[Stated], local: Sequence[Stated]) -> Planted | None:
     """Return what was planted in the texts of a run, and found; None unless they are a sample."""
     try:
         texts = view.study.sample()["texts"] if view.study else None
@@ -58,18 +58,18 @@ def planted(view: View, stated: Sequence[Stated], here: Sequence[Stated]) -> Pla
     digest = hashlib.blake2b(texts.read_bytes(), digest_size=16).hexdigest()
     if view.note.get("source_digest") != digest:
         return None
-    given = tomllib.loads(file.read_text(encoding="utf-8"))
+    plan = tomllib.loads(file.read_text(encoding="utf-8"))
 
     def states(row: dict[str, Any], finding: Stated) -> bool:
         e = finding.first
         place = stem(e.measure), domain_of(e), {*e.group}
         return place == (row["measure"], row["domain"], {row["attribute"]})
 
-    every = [*stated, *here]
+    findings = [*general, *local]
     ranks = [
-        tuple(rank for rank, finding in enumerate(every, start=1) if states(row, finding))
-        for row in given["planted"]
+        tuple(rank for rank, finding in enumerate(findings, start=1) if states(row, finding))
+        for row in plan["planted"]
     ]
-    others = len(every) - len({rank for own in ranks for rank in own})
-    words = (row["words"] for row in given["planted"])
-    return Planted(given["who"], tuple(zip(words, ranks, strict=True)), others)
+    n_others = len(findings) - len({rank for row_ranks in ranks for rank in row_ranks})
+    words = (row["words"] for row in plan["planted"])
+    return Planted(plan["who"], tuple(zip(words, ranks, strict=True)), n_others)

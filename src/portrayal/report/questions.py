@@ -31,8 +31,8 @@ def _answer(view: View, record: dict[str, Any]) -> str:
         question = Question.of(text)
     except UnknownNameError as error:  # of a measure that is not installed here
         return f"“{text}” ({when_asked(view, text)}): {error}"
-    named = [e for e in view.estimates if question.names(e, view.main)]
-    results = [_result(view, e) for e in named] or [_nothing_named(view, question)]
+    matching = [e for e in view.estimates if question.names(e, view.main)]
+    results = [_result(view, e) for e in matching] or [_nothing_named(view, question)]
     return f"“{text}” ({when_asked(view, text)}): {'; '.join(results)}."
 
 
@@ -48,10 +48,10 @@ def _nothing_named(view: View, question: Question) -> str:
 
 def _result(view: View, e: Estimate) -> str:
     """The number, its interval, p and q, and how sure it is; or why there is none."""
-    who = label_of(view, e)
+    label = label_of(view, e)
     if e.value is None:
-        return f"{who} has no value, as {e.undefined}"
-    value = f"{who} is {fmt.number(e.value, form_of(e))}"
+        return f"{label} has no value, as {e.undefined}"
+    value = f"{label} is {fmt.number(e.value, form_of(e))}"
     if e.interval is not None:
         value += f" ({fmt.interval(e.interval, form_of(e))})"
     q = q_of(e)

@@ -10,25 +10,27 @@ from portrayal.report.study import report_of
 from portrayal.report.view import View
 
 
-def remedies(view: View, here: Sequence[Stated]) -> tuple[str, ...]:
+def remedies(view: View, local: Sequence[Stated]) -> tuple[str, ...]:
     """Return a line for each option that would tell more of the same texts.
 
     Parameters
     ----------
     view
         The run.
-    here
+    local
         What holds in its very prompts, and not in prompts like them.
     """
     lines = []
-    known = [e for e in view.estimates if e.fixed is not None]
+    inferred = [e for e in view.estimates if e.fixed is not None]
     of_others = [e.n_clusters for e in view.estimates if e.value is not None]
-    few = known and max(of_others, default=0) < FEW_PROMPTS
-    if (here or few) and view.options.get("population") != THESE:
-        what = f"{fmt.plural(len(here), 'difference')} of" if here else "whether groups differ in"
-        units = unit_words((known or [here[0].first])[0], report_of(view).wording.clusters)
+    few = inferred and max(of_others, default=0) < FEW_PROMPTS
+    if (local or few) and view.options.get("population") != THESE:
+        question = (
+            f"{fmt.plural(len(local), 'difference')} of" if local else "whether groups differ in"
+        )
+        units = unit_words((inferred or [local[0].first])[0], report_of(view).wording.clusters)
         lines.append(
-            f"To state {what} these very {units}, which tells nothing of others: "
+            f"To state {question} these very {units}, which tells nothing of others: "
             f"{again(view, '--population', THESE)}"
         )
     sharper = next((e.status.sharper for e in view.estimates if e.status.sharper), "")

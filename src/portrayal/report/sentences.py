@@ -89,8 +89,8 @@ def place_phrase(strata: Mapping[str, str], group: Mapping[str, str], study: str
     place = study_words(study).get("places", {}).get(strata.get("domain", ALL), "")
     hidden = ("seen_by", "population", BASIS, *(["domain"] if place else []))
     more = strata_words({k: v for k, v in strata.items() if k not in hidden}, group)
-    where = ", ".join(part for part in (place, more) if part)
-    return f" in {where}" if where else ""
+    place_words = ", ".join(part for part in (place, more) if part)
+    return f" in {place_words}" if place_words else ""
 
 
 def role_words(e: Any) -> tuple[str, str]:
@@ -126,10 +126,10 @@ def shares_clause(e: Estimate) -> str:
     if len(e.counts) != 1:
         return ""
     (count,) = e.counts
-    who = f"{_count_words(count.n)} of {fmt.count(count.of)} {units_words(e)}"
+    people = f"{_count_words(count.n)} of {fmt.count(count.of)} {units_words(e)}"
     names = by_names(e)
     estimated = "an estimated " if count.n else ""
-    lead = f"by their names, {estimated}{who}" if names else who
+    lead = f"by their names, {estimated}{people}" if names else people
     share = f" ({short_share(count.n / count.of)})" if count.n and count.of else ""
     expected = f"{_count_words(count.expected)} ({short_share(count.expected / count.of)})"
     verb = "show" if e.unit == "text" else "are"
@@ -147,8 +147,8 @@ def _mostly(e: Estimate, people: float) -> str:
     few = "Only " if 0 < n < e.details.get("count", people) / 2.0 else ""
     number = "none" if n == 0 else fmt.count(n)
     verb = "has" if n <= 1 else "have"
-    said = f"{few}{number} of them {verb} a name that is borne mostly by {group_words(e.group)}"
-    return f". {capital(said)}"
+    clause = f"{few}{number} of them {verb} a name that is borne mostly by {group_words(e.group)}"
+    return f". {capital(clause)}"
 
 
 def _mostly_of(e: Estimate, people: float) -> str:
@@ -159,12 +159,12 @@ def _mostly_of(e: Estimate, people: float) -> str:
 
 def reference_words(e: Estimate) -> str:
     """Return with what a share is compared ("names drawn from everyone in the US")."""
-    known: Mapping[str, str] = _defaults()["populations"]
+    populations: Mapping[str, str] = _defaults()["populations"]
     if e.null is not None and e.null.method.startswith(_NAMES):
         table = e.null.method.removeprefix(_NAMES)
-        return known.get(table, f"names drawn from the bearers of {table}")
+        return populations.get(table, f"names drawn from the bearers of {table}")
     name = e.strata.get("population") or e.instruments.get("baseline", "")
-    return known.get(name, f"the share in {name}" if name else "the baseline")
+    return populations.get(name, f"the share in {name}" if name else "the baseline")
 
 
 def roles_clause(e: Estimate) -> str:
@@ -215,20 +215,20 @@ def change_sentence(row: Any, behind: Sequence[Estimate], labels: tuple[str, str
         What the sides are called.
     """
     values = (row.value_a, row.value_b)
-    own = len(behind) == 2 and all(
+    is_counted = len(behind) == 2 and all(
         e.value is not None and value is not None and math.isclose(e.value, value, rel_tol=0.01)
         for e, value in zip(behind, values, strict=True)
     )
-    sentence = _counted_change(behind, labels) if own else ""
+    sentence = _counted_change(behind, labels) if is_counted else ""
     if sentence:
         return sentence
     written = [fmt.number(value, form_of(row)) for value in values]
     if "outcome" in row.group:
-        what = f"of answers{where_words(row)} are {row.group['outcome']}"
-        return f"{written[0]} {what} in {labels[0]}, {written[1]} in {labels[1]}"
+        label = f"of answers{where_words(row)} are {row.group['outcome']}"
+        return f"{written[0]} {label} in {labels[0]}, {written[1]} in {labels[1]}"
     title = measure_title(row.measure, inside=True)
-    what = f"{capital(group_words(row.group))}{where_words(row)}: {title}"
-    return f"{what} {written[0]} in {labels[0]}, {written[1]} in {labels[1]}"
+    label = f"{capital(group_words(row.group))}{where_words(row)}: {title}"
+    return f"{label} {written[0]} in {labels[0]}, {written[1]} in {labels[1]}"
 
 
 def _counted_change(behind: Sequence[Estimate], labels: tuple[str, str]) -> str:
@@ -240,14 +240,14 @@ def _counted_change(behind: Sequence[Estimate], labels: tuple[str, str]) -> str:
     lesser, greater = role_words(e)
     whose = f" {lesser}" if len(one) == 2 else ""
     lead = "by their names, an estimated " if by_names(e) else ""
-    said = (
+    clause = (
         f"{lead}{_of(one[0])} {units_words(e)}{whose}{where_words(e)} are {are_words(e.group)} in "
         f"{labels[0]}{_share(one[0])}, and {_of(other[0])} in {labels[1]}{_share(other[0])}"
     )
     if len(one) == 2:
         both = f"{_of(one[1])}{_share(one[1])} and {_of(other[1])}{_share(other[1])}"
-        said = f"{said}; of those {greater} {both}"
-    return capital(said)
+        clause = f"{clause}; of those {greater} {both}"
+    return capital(clause)
 
 
 def short_share(value: float) -> str:

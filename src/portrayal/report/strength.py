@@ -59,10 +59,10 @@ def strength_of(view: View, e: Estimate) -> Strength:
         return UNCLEAR if e.status.reader_error is None else CANNOT
     if e.details.get(BEYOND_MARGINS, 0.0) >= SURE:
         return UNCLEAR  # its groups say as much, each alone
-    agreeing, known = agreement(view, e)
+    agreeing, n_models = agreement(view, e)
     q = q_of(e)
     clear = q is not None and q < CLEAR and e.warning is None
-    return STRONG if clear and agreeing >= MOST_MODELS * known else SOME
+    return STRONG if clear and agreeing >= MOST_MODELS * n_models else SOME
 
 
 def holds_here(e: Estimate) -> bool:
@@ -70,8 +70,8 @@ def holds_here(e: Estimate) -> bool:
 
     An intersection is told only beyond its margins.
     """
-    known = e.fixed
-    if known is None or known.q is None or not known.q < SURE or reader_could(e):
+    fixed = e.fixed
+    if fixed is None or fixed.q is None or not fixed.q < SURE or reader_could(e):
         return False
     return e.details.get(BEYOND_MARGINS, 0.0) < SURE
 
@@ -84,11 +84,11 @@ def agreement(view: View, e: Estimate) -> tuple[int, int]:
     """
     if len(view.models) < 2 or of_each_model(e.measure):
         return 0, 0
-    own = base_of(e.measure)
+    base = base_of(e.measure)
     values = [
         other.value
         for name, rows in view.by_measure.items()
-        if stem(name) == own
+        if stem(name) == base
         for other in rows
         if other.group == e.group
         and other.statistic == e.statistic
@@ -120,10 +120,10 @@ def clusters_of(e: Estimate, times: float = 1.0, noun: str = "prompt") -> str:
     Where there are two kinds of them both are named ("5 names and 15 departments").
     """
     ways = {k.removeprefix(UNITS): n for k, n in e.details.items() if k.startswith(UNITS)}
-    known = ways or {noun: float(e.n_clusters)}
+    n_by_unit = ways or {noun: float(e.n_clusters)}
     if e.population == THESE:
-        known = {"text": float(e.n_clusters)}
-    return fmt.listed([fmt.plural(math.ceil(n * times), one) for one, n in known.items()])
+        n_by_unit = {"text": float(e.n_clusters)}
+    return fmt.listed([fmt.plural(math.ceil(n * times), one) for one, n in n_by_unit.items()])
 
 
 def unit_words(e: Estimate, units: str = "prompts") -> str:
@@ -131,8 +131,8 @@ def unit_words(e: Estimate, units: str = "prompts") -> str:
 
     `units` is what the study calls them where the estimate itself does not say it.
     """
-    own = [name.removeprefix(UNITS) + "s" for name in e.details if name.startswith(UNITS)]
-    return fmt.listed(own) if own else units
+    units_of_two = [name.removeprefix(UNITS) + "s" for name in e.details if name.startswith(UNITS)]
+    return fmt.listed(units_of_two) if units_of_two else units
 
 
 @dataclass(frozen=True)

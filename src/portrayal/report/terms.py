@@ -41,20 +41,20 @@ class Terms:
         """Return a text, escaped, with what `page.js` shows for each word that is new."""
         from markupsafe import escape
 
-        known = {name for name, _ in self.used}
+        used_names = {name for name, _ in self.used}
         hits: list[tuple[int, int, str]] = []
         for name, pattern, means in terms():
-            found = pattern.search(text) if name not in known else None
-            if found is not None:
+            match = pattern.search(text) if name not in used_names else None
+            if match is not None:
                 self.used.append((name, means))
-                if all(found.end() <= a or b <= found.start() for a, b, _ in hits):
-                    hits.append((*found.span(), means))
-        done, parts = 0, []
+                if all(match.end() <= a or b <= match.start() for a, b, _ in hits):
+                    hits.append((*match.span(), means))
+        end_of_last, parts = 0, []
         for start, end, means in sorted(hits):
             parts += [
-                str(escape(text[done:start])),
+                str(escape(text[end_of_last:start])),
                 '<span class="term" tabindex="0" role="button"',
             ]
             parts.append(f' data-means="{escape(means)}">{escape(text[start:end])}</span>')
-            done = end
-        return trusted("".join(parts) + str(escape(text[done:])))
+            end_of_last = end
+        return trusted("".join(parts) + str(escape(text[end_of_last:])))

@@ -52,8 +52,8 @@ class View:
         """Return what a function reads of this view, once for all sections that ask for it."""
         if read not in self._read:
             self._read[read] = read(self)
-        found: T = self._read[read]
-        return found
+        value: T = self._read[read]
+        return value
 
     @classmethod
     def of(cls, run: Run) -> "View":
@@ -95,10 +95,12 @@ class View:
     @cached_property
     def by_measure(self) -> dict[str, list[Estimate]]:
         """Estimates by measure, in the study's order, then any others."""
-        found: dict[str, list[Estimate]] = {name: [] for name in self.settings.get("measures", ())}
+        by_name: dict[str, list[Estimate]] = {
+            name: [] for name in self.settings.get("measures", ())
+        }
         for estimate in self.estimates:
-            found.setdefault(estimate.measure, []).append(estimate)
-        return found
+            by_name.setdefault(estimate.measure, []).append(estimate)
+        return by_name
 
     def of_main(self, measure: str) -> list[Estimate]:
         """Estimates of one measure for the main model stratum."""
@@ -126,11 +128,13 @@ class View:
     @cached_property
     def values(self) -> dict[str, list[str]]:
         """Every value of each attribute that groups have, in alphabetical order."""
-        found: dict[str, set[str]] = {}
+        values: dict[str, set[str]] = {}
         for e in self.estimates:
             for attribute, value in e.group.items():
-                found.setdefault(attribute, set()).add(value)
-        return {attribute: sorted(each) for attribute, each in found.items()}
+                values.setdefault(attribute, set()).add(value)
+        return {
+            attribute: sorted(attribute_values) for attribute, attribute_values in values.items()
+        }
 
     def called(self, model: str) -> str:
         """Return a model stratum's label for readers."""
@@ -173,16 +177,18 @@ def place_words(estimate: Estimate, lead: str = "") -> str:
 
 def no_baseline(estimate: Estimate) -> bool:
     """Whether an estimate has no value because the baseline has no share of its group."""
-    said = estimate.undefined or ""
-    return estimate.value is None and said.startswith("the baseline ") and "gives no share" in said
+    reason = estimate.undefined or ""
+    return (
+        estimate.value is None and reason.startswith("the baseline ") and "gives no share" in reason
+    )
 
 
 def no_difference(estimate: Estimate) -> float:
     """The value that an estimate would have without a difference: 0, 1, or a ratio's own null."""
     if estimate.statistic in ("difference", "variance"):
         return 0.0
-    own = estimate.null if estimate.statistic == "ratio" else None
-    return 1.0 if own is None or math.isnan(own.value) else own.value
+    null = estimate.null if estimate.statistic == "ratio" else None
+    return 1.0 if null is None or math.isnan(null.value) else null.value
 
 
 def q_of(estimate: Estimate) -> float | None:

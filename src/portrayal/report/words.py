@@ -42,8 +42,8 @@ def measure_title(measure: str, *, inside: bool = False) -> str:
     `inside` a sentence it begins with a small letter, but where that is an abbreviation's.
     """
     component = described(measure)
-    known = component.title if component is not None else ""
-    title = known or stem(measure).replace("_", " ").capitalize()
+    title_of_measure = component.title if component is not None else ""
+    title = title_of_measure or stem(measure).replace("_", " ").capitalize()
     return title[:1].lower() + title[1:] if inside and title[1:2].islower() else title
 
 
@@ -56,23 +56,23 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def colour_of_group(group: Mapping[str, str], others: Sequence[str] = ()) -> str:
-    """Return the colour that a group keeps; of a user's own group, by its place in `others`."""
+def colour_of_group(group: Mapping[str, str], own_groups: Sequence[str] = ()) -> str:
+    """Return the colour that a group keeps; of a user's own group, by its place in `own_groups`."""
     for attribute, value in group.items():
         if _LESS in value:
             return CONTRAST_COLOUR
-        known = shown.group_shown(attribute, value)
-        if known is not None:
-            return known.color
-        if value in others:
-            return PALETTE[list(others).index(value) % len(PALETTE)]
+        shipped = shown.group_shown(attribute, value)
+        if shipped is not None:
+            return shipped.color
+        if value in own_groups:
+            return PALETTE[list(own_groups).index(value) % len(PALETTE)]
     return OTHER_COLOUR
 
 
 def colour_rules() -> str:
     """Return CSS that colours the dot of each group in a key, and the marks of its words."""
-    own = (group.color for factor in shown.spoken() for group in factor.groups.values())
-    used = (*own, *PALETTE, OTHER_COLOUR, CONTRAST_COLOUR)
+    group_colours = (group.color for factor in shown.spoken() for group in factor.groups.values())
+    used = (*group_colours, *PALETTE, OTHER_COLOUR, CONTRAST_COLOUR)
     return "\n".join(
         f".key .{colour_class(c)} {{ background: {c}; }} "
         f"mark.{colour_class(c)} {{ border-bottom: 3px solid {c}; }}"
@@ -101,8 +101,8 @@ _IN_PAIR = ("dominant_", "subordinate_")
 
 def borne(group: Mapping[str, str]) -> str:
     """Return the group that names tell ("Latine"), of any attribute; "" where there is none."""
-    found = (v for k, v in group.items() if k not in _NOT_BORNE and not k.startswith(_IN_PAIR))
-    return next(found, "")
+    bearers = (v for k, v in group.items() if k not in _NOT_BORNE and not k.startswith(_IN_PAIR))
+    return next(bearers, "")
 
 
 def couple(pair: str) -> str:
@@ -138,12 +138,12 @@ def group_words(group: Mapping[str, str]) -> str:
         return f"{group['outcome']} answers"
     if group.keys() == {"race"}:
         return people_of(group["race"])
-    others = {name: value for name, value in group.items() if name not in ("race", "gender")}
-    labels = {name: shown.attribute_label(name) for name in others}
+    further = {name: value for name, value in group.items() if name not in ("race", "gender")}
+    labels = {name: shown.attribute_label(name) for name in further}
     small = {n: v[:1].lower() + v[1:] if v[1:2].islower() else v for n, v in labels.items()}
-    said = [f"{shown.group_label(*it)} ({small[it[0]]})" for it in others.items()]
-    who = _race_and_gender(group)
-    return ", ".join([*([who] if who else []), *said]) or "all"
+    parts = [f"{shown.group_label(*it)} ({small[it[0]]})" for it in further.items()]
+    people = _race_and_gender(group)
+    return ", ".join([*([people] if people else []), *parts]) or "all"
 
 
 def _race_and_gender(group: Mapping[str, str]) -> str:
@@ -163,9 +163,12 @@ def are_words(group: Mapping[str, str]) -> str:
         return _ARE.get(group["gender"], group["gender"])
     if group.keys() == {"race"}:
         return _PEOPLE.get(group["race"], group["race"])
-    who = _race_and_gender(group)
-    others = (it for it in group.items() if it[0] not in ("race", "gender"))
-    return ", ".join([*([who] if who else []), *(shown.group_label(*it) for it in others)]) or "all"
+    people = _race_and_gender(group)
+    further = (it for it in group.items() if it[0] not in ("race", "gender"))
+    return (
+        ", ".join([*([people] if people else []), *(shown.group_label(*it) for it in further)])
+        or "all"
+    )
 
 
 def standing(estimates: Iterable[Estimate]) -> list[Estimate]:
@@ -175,9 +178,13 @@ def standing(estimates: Iterable[Estimate]) -> list[Estimate]:
         strata = frozenset(item for item in e.strata.items() if item[0] != BASIS)
         return e.measure, e.statistic, strata, frozenset(e.group.items())
 
-    every = list(estimates)
-    done = {key(e) for e in every if e.corrected and e.value is not None}
-    return [e for e in every if (e.value is not None if e.corrected else key(e) not in done)]
+    all_estimates = list(estimates)
+    corrected_keys = {key(e) for e in all_estimates if e.corrected and e.value is not None}
+    return [
+        e
+        for e in all_estimates
+        if (e.value is not None if e.corrected else key(e) not in corrected_keys)
+    ]
 
 
 def corrected_from(e: Estimate) -> str:

@@ -66,31 +66,31 @@ def moved_prompts(
     shared = [
         (code, str(numbering.keys[code]))
         for code in sums[0].prompts.tolist()
-        if code in sums[1].prompts and all(numbering.keys[code] in each for each in words)
+        if code in sums[1].prompts and all(numbering.keys[code] in texts for texts in words)
     ]
     if not shared:
         return []
-    parts = [own.at(np.array([code for code, _ in shared])) for own in sums]
-    one, two = (measured(each) for each in parts)
-    moved = (two.influence - one.influence)[:, 0]
+    parts = [side.at(np.array([code for code, _ in shared])) for side in sums]
+    one, two = (measured(part) for part in parts)
+    shift = (two.influence - one.influence)[:, 0]
     total = two.value[0] - one.value[0]
-    moved = moved + (one.weight + two.weight)[:, 0] / 2.0 * np.nan_to_num(total)
+    shift = shift + (one.weight + two.weight)[:, 0] / 2.0 * np.nan_to_num(total)
     direction = 1.0 if not total < 0 else -1.0
-    order = np.argsort(-direction * moved, kind="stable")
-    found: list[Moved] = []
+    order = np.argsort(-direction * shift, kind="stable")
+    prompts: list[Moved] = []
     for i in order.tolist():
-        if direction * moved[i] <= 0 or len(found) == PROMPTS:
+        if direction * shift[i] <= 0 or len(prompts) == PROMPTS:
             break
         passages = [
             _answer(side, model, shared[i][1], seed)
             for side, model in zip(sides, (change.model_a, change.model_b), strict=True)
         ]
-        own = [each for each in passages if each is not None]
-        if len(own) == len(passages):
+        shown_passages = [passage for passage in passages if passage is not None]
+        if len(shown_passages) == len(passages):
             numbers = _numbers(parts[0], parts[1], i)
             prompt = short(words[1][shared[i][1]]["words"], 400)
-            found.append(Moved(prompt, numbers, tuple(own)))
-    return found
+            prompts.append(Moved(prompt, numbers, tuple(shown_passages)))
+    return prompts
 
 
 def _rows_of(sides: tuple[Side, Side]) -> Callable[[Change], list[int]]:
@@ -100,8 +100,12 @@ def _rows_of(sides: tuple[Side, Side]) -> Callable[[Change], list[int]]:
     def find(row: Change) -> list[int]:
         place = frozenset(row.strata.items()), frozenset(row.group.items())
         key = (row.measure, row.statistic, *place)
-        known = [index(side, model) for side, model in enumerate((row.model_a, row.model_b))]
-        return [own[key] for own in known] if all(key in own for own in known) else []
+        rows_by_side = [index(side, model) for side, model in enumerate((row.model_a, row.model_b))]
+        return (
+            [index_of_side[key] for index_of_side in rows_by_side]
+            if all(key in index_of_side for index_of_side in rows_by_side)
+            else []
+        )
 
     return find
 
@@ -122,11 +126,16 @@ def _answer(side: Side, model: str, prompt_id: str, seed: int) -> Passage | None
     parts = [str(path) for path in side.run.texts.parts()]
     if not parts:
         return None
-    given: dict[str, Any] = {"texts": parts, "id": prompt_id, "seed": str(seed), "model": model}
-    found = rows_of(_QUERY.replace("$every", str(model == ALL).lower()), given)
-    if not found:
+    parameters: dict[str, Any] = {
+        "texts": parts,
+        "id": prompt_id,
+        "seed": str(seed),
+        "model": model,
+    }
+    answers = rows_of(_QUERY.replace("$every", str(model == ALL).lower()), parameters)
+    if not answers:
         return None
-    row = found[0] | {"prompt": ""}
+    row = answers[0] | {"prompt": ""}
     return passage(row | {"model": f"{side.run.path.name}: {row['model']}"})
 
 
@@ -145,13 +154,13 @@ ROWS = 5
 
 
 def write_comparison(
-    found: Comparison, sides: tuple[Side, Side], path: str | Path, seed: int = 0
+    comparison: Comparison, sides: tuple[Side, Side], path: str | Path, seed: int = 0
 ) -> Path:
     """Write the page of a comparison in one step and return its path.
 
     Parameters
     ----------
-    found
+    comparison
         What `portrayal.compare` returned.
     sides
         The sides that it compared, for their dates and texts.
@@ -160,92 +169,99 @@ def write_comparison(
     seed
         Of which answers are shown.
     """
-    with speaking_of(found.factors, found.study):
-        return _write(found, sides, path, seed)
+    with speaking_of(comparison.factors, comparison.study):
+        return _write(comparison, sides, path, seed)
 
 
-def _write(found: Comparison, sides: tuple[Side, Side], path: str | Path, seed: int) -> Path:
-    stated = [row for row in found.rows if row.stated]
-    rows = stated or [row for row in found.rows if row.p is not None]
-    said = {
-        what: [row for row in rows if verdict(row, found.level) == what]
-        for what in (CHANGED, SAME, OPEN)
+def _write(comparison: Comparison, sides: tuple[Side, Side], path: str | Path, seed: int) -> Path:
+    stated_rows = [row for row in comparison.rows if row.stated]
+    rows = stated_rows or [row for row in comparison.rows if row.p is not None]
+    rows_by_verdict = {
+        kind: [row for row in rows if verdict(row, comparison.level) == kind]
+        for kind in (CHANGED, SAME, OPEN)
     }
-    changed, same, unresolved = said[CHANGED], said[SAME], said[OPEN]
+    changed, same, unresolved = (
+        rows_by_verdict[CHANGED],
+        rows_by_verdict[SAME],
+        rows_by_verdict[OPEN],
+    )
     changed.sort(key=lambda row: (row.scale != "ratio", -row.size, row.measure))
-    labels = _labels(found, sides)
+    labels = _labels(comparison, sides)
     unresolved.sort(key=by_evidence)
     about = next((row for row in [*changed, *unresolved] if row.p is not None), None)
     find = _rows_of(sides)
-    moved = [] if about is None else moved_prompts(about, find(about), sides, seed)
+    prompts = [] if about is None else moved_prompts(about, find(about), sides, seed)
     warnings = []
-    if found.population == THESE:
+    if comparison.population == THESE:
         warnings.append(f"{capital(THESE_ALONE)}.")
-    if found.instruments:
-        listed = "; ".join(map(str, found.instruments))
-        warnings.append(f"The sides measured with different instruments: {short(listed, 600)}.")
-    if found.asked:
-        listed = "; ".join(map(str, found.asked))
-        warnings.append(f"The sides were asked otherwise: {short(listed, 600)}.")
-    if found.prompts.reworded:
-        counted = fmt.plural(found.prompts.reworded, "prompt")
+    if comparison.instruments:
+        differences = "; ".join(map(str, comparison.instruments))
+        warnings.append(
+            f"The sides measured with different instruments: {short(differences, 600)}."
+        )
+    if comparison.asked:
+        differences = "; ".join(map(str, comparison.asked))
+        warnings.append(f"The sides were asked otherwise: {short(differences, 600)}.")
+    if comparison.prompts.reworded:
+        counted = fmt.plural(comparison.prompts.reworded, "prompt")
         warnings.append(f"{counted} of both have other words under the same name.")
     counts = {
         **{"all": len(rows), "changed": len(changed), "same": len(same), "open": len(unresolved)},
         "untested": sum(row.p is None for row in unresolved),
     }
-    own = {
+    fields = {
         "brand": "comparison",
         "title": f"{labels[0]} and {labels[1]}",
-        "question": getattr(study_named(found.study), "title", found.study),
-        "facts": _facts(found, sides),
+        "question": getattr(study_named(comparison.study), "title", comparison.study),
+        "facts": _facts(comparison, sides),
         "warnings": warnings,
         "n": counts,
-        "counted": {what: fmt.plural(n, "comparison") for what, n in counts.items()},
+        "counted": {kind: fmt.plural(n, "comparison") for kind, n in counts.items()},
         "about": "" if about is None else subject(about.measure, about.place, about.group),
-        "tests": "; ".join(dict.fromkeys(row.method for row in found.rows if row.method)) or "none",
-        "first": _first(found, sides, labels, rows, changed, unresolved, find),
+        "tests": "; ".join(dict.fromkeys(row.method for row in comparison.rows if row.method))
+        or "none",
+        "first": _first(comparison, sides, labels, rows, changed, unresolved, find),
         "same": sheet.CHANGES.table("same", None, same),
         "open": sheet.CHANGES.table("open", None, unresolved),
-        "moved": moved,
+        "moved": prompts,
     }
-    figures = dumbbells(rows, labels, found.level)
-    table = sheet.list_of(sheet.CHANGES.table("changes", None, found.rows))
-    return sheet.write_sheet(path, "compared.html.j2", own, figures, table, _files(found))
+    figures = dumbbells(rows, labels, comparison.level)
+    table = sheet.list_of(sheet.CHANGES.table("changes", None, comparison.rows))
+    return sheet.write_sheet(path, "compared.html.j2", fields, figures, table, _files(comparison))
 
 
-def _labels(found: Comparison, sides: tuple[Side, Side]) -> tuple[str, str]:
+def _labels(comparison: Comparison, sides: tuple[Side, Side]) -> tuple[str, str]:
     """What the sides are called: their model where these differ, else their folder."""
     models = [side.models for side in sides]
-    if all(len(each) == 1 for each in models) and models[0] != models[1]:
+    if all(len(names) == 1 for names in models) and models[0] != models[1]:
         return short(models[0][0], 60), short(models[1][0], 60)
     one, two = (side.run.path.name for side in sides)
-    return (short(found.a), short(found.b)) if one == two else (short(one), short(two))
+    return (short(comparison.a), short(comparison.b)) if one == two else (short(one), short(two))
 
 
-def _facts(found: Comparison, sides: tuple[Side, Side]) -> list[tuple[str, str]]:
-    rows = [("Study", found.study)]
-    for word, side, name in (("First", sides[0], found.a), ("Second", sides[1], found.b)):
+def _facts(comparison: Comparison, sides: tuple[Side, Side]) -> list[tuple[str, str]]:
+    rows = [("Study", comparison.study)]
+    for word, side, name in (("First", sides[0], comparison.a), ("Second", sides[1], comparison.b)):
         n_texts = int(side.run.texts.note().get("n_texts", 0))
         models = short(", ".join(side.models), 120)
         rows.append((word, f"{models or fmt.NOTHING}: {short(name, 120)}"))
         rows.append((f"{word}: texts", f"{n_texts:,}, measured {day_of(side.run)}"))
-    n = found.prompts
-    alone = (found.only_a, found.only_b)
-    margins = {row.margin for row in found.rows if row.margin and row.scale == "ratio"}
+    n = comparison.prompts
+    only = (comparison.only_a, comparison.only_b)
+    margins = {row.margin for row in comparison.rows if row.margin and row.scale == "ratio"}
     rows += [
         ("Prompts of both", f"{n.both:,}"),
         ("Prompts of one alone", f"{n.only_a:,} and {n.only_b:,}"),
-        ("Numbers compared", f"{len(found.rows):,}"),
-        ("Numbers of one alone", " and ".join(f"{sum(x.values()):,}" for x in alone)),
-        ("Confidence level", fmt.level(found.level)),
+        ("Numbers compared", f"{len(comparison.rows):,}"),
+        ("Numbers of one alone", " and ".join(f"{sum(x.values()):,}" for x in only)),
+        ("Confidence level", fmt.level(comparison.level)),
         ("Counts as the same", ", ".join(f"within {m:g} times" for m in sorted(margins))),
     ]
     return [(name, value) for name, value in rows if value]
 
 
 def _first(
-    found: Comparison,
+    comparison: Comparison,
     sides: tuple[Side, Side],
     labels: tuple[str, str],
     rows: Sequence[Change],
@@ -259,12 +275,17 @@ def _first(
     sure = [
         (row, behind)
         for row in changed
-        for behind in [[own[k] for own, k in zip(records, find(row), strict=False)]]
+        for behind in [
+            [side_records[k] for side_records, k in zip(records, find(row), strict=False)]
+        ]
         if all(e.enough and e.status.reader_error is None for e in behind)
     ]
-    chosen = _chosen(sure)
-    said = [_sentence(row, each, labels, found.level) for row, each in chosen]
-    said.sort(key=lambda each: each.strength != STRONG)
+    in_sentences = _chosen(sure)
+    findings = [
+        _sentence(row, records_behind, labels, comparison.level)
+        for row, records_behind in in_sentences
+    ]
+    findings.sort(key=lambda finding: finding.strength != STRONG)
     cannot = []
     if few := len(changed) - len(sure):
         cannot.append(
@@ -276,27 +297,33 @@ def _first(
             f"For {fmt.plural(len(unresolved), 'comparison')} these texts do not settle whether "
             "anything changed. That is no evidence that nothing did."
         )
-    none = "" if said else f"No clear change found in {fmt.plural(len(rows), 'comparison')}."
-    if not said and unresolved and unresolved[0].p is not None:
+    none = "" if findings else f"No clear change found in {fmt.plural(len(rows), 'comparison')}."
+    if not findings and unresolved and unresolved[0].p is not None:
         nearest = change_sentence(unresolved[0], (), labels)
         none += f" The nearest to one, which luck may explain: {nearest}."
     texts = [_n_texts(side) for side in sides]
-    same = sum(verdict(row, found.level) == SAME for row in rows)
+    same = sum(verdict(row, comparison.level) == SAME for row in rows)
     read = (
         f"{labels[0]} ({texts[0]:,} texts) and {labels[1]} ({texts[1]:,}) · "
-        f"{fmt.plural(found.prompts.both, 'prompt')} of both · they differ in {len(changed)} of "
-        f"{fmt.plural(len(rows), 'comparison')}, are alike in {same}, and "
+        f"{fmt.plural(comparison.prompts.both, 'prompt')} of both · they differ in {len(changed)} "
+        f"of {fmt.plural(len(rows), 'comparison')}, are alike in {same}, and "
         f"{len(rows) - len(changed) - same} are open"
     )
-    if rest := len(sure) - len(chosen):
-        read += f" · {fmt.plural(rest, 'more change')} in the figures below"
+    if n_more := len(sure) - len(in_sentences):
+        read += f" · {fmt.plural(n_more, 'more change')} in the figures below"
     # The changes of the sentences as a chart, of the first one's measure.
-    shown = [row for row, _ in chosen] or list(unresolved)
-    drawn = [r for r in shown if r.measure == shown[0].measure and r.change is not None][:ROWS]
-    figures = [each for each in dumbbells(drawn, labels, found.level) if each.spec is not None]
-    parts = {name: getattr(each, name) for each in figures for name in ("label", "spec", "legend")}
+    glance_rows = [row for row, _ in in_sentences] or list(unresolved)
+    charted = [
+        r for r in glance_rows if r.measure == glance_rows[0].measure and r.change is not None
+    ][:ROWS]
+    figures = [
+        figure for figure in dumbbells(charted, labels, comparison.level) if figure.spec is not None
+    ]
+    parts = {
+        name: getattr(figure, name) for figure in figures for name in ("label", "spec", "legend")
+    }
     return FirstScreen(
-        read, tuple(said), none, tuple(cannot), {"key": "glance", **parts} if figures else None
+        read, tuple(findings), none, tuple(cannot), {"key": "glance", **parts} if figures else None
     )
 
 
@@ -319,14 +346,14 @@ def _chosen(sure: Sequence[tuple[Change, Behind]]) -> list[tuple[Change, Behind]
     Where women are more men are fewer: of the groups of one attribute in one place, one is said.
     """
     counts: dict[str, int] = {}
-    said: set[tuple[object, ...]] = set()
+    questions: set[tuple[object, ...]] = set()
     first: list[tuple[Change, Behind]] = []
     later: list[tuple[Change, Behind]] = []
     for row, behind in sure:
         question = (row.measure, frozenset(row.strata.items()), frozenset(row.group))
-        fresh = question not in said and counts.get(row.measure, 0) < EACH
+        fresh = question not in questions and counts.get(row.measure, 0) < EACH
         if fresh:
-            said.add(question)
+            questions.add(question)
             counts[row.measure] = counts.get(row.measure, 0) + 1
         (first if fresh else later).append((row, behind))
     return (first + later)[:MOST]
@@ -347,12 +374,12 @@ def _sentence(row: Change, behind: Behind, labels: tuple[str, str], level: float
     )
 
 
-def _files(found: Comparison) -> list[Download]:
-    rows = [flat_change(row) for row in found.rows]
+def _files(comparison: Comparison) -> list[Download]:
+    rows = [flat_change(row) for row in comparison.rows]
     facts = {
-        **{name: getattr(found, name) for name in ("study", "a", "b", "level")},
-        "instruments": [str(each) for each in found.instruments],
-        "asked": [str(each) for each in found.asked],
+        **{name: getattr(comparison, name) for name in ("study", "a", "b", "level")},
+        "instruments": [str(instrument) for instrument in comparison.instruments],
+        "asked": [str(difference) for difference in comparison.asked],
         "changes": rows,
     }
     return [

@@ -33,25 +33,27 @@ def where_all(rows: Sequence[Any]) -> str:
 def dumbbells(rows: Sequence[Change], sides: tuple[str, str], level: float) -> list[Figure]:
     """Return a figure for each measure of these rows, values of both sides by group."""
     figures = []
-    for measure, own in sheet.by_measure(rows).items():
-        shown = [row for row in own if row.value_a is not None and row.value_b is not None]
-        shown = shown[:MOST_ROWS]
-        said = [verdict(row, level) for row in own]
-        left, margin = len(own) - len(shown), any(row.margin for row in shown)
+    for measure, measured in sheet.by_measure(rows).items():
+        with_values = [
+            row for row in measured if row.value_a is not None and row.value_b is not None
+        ]
+        with_values = with_values[:MOST_ROWS]
+        verdicts = [verdict(row, level) for row in measured]
+        n_more, margin = len(measured) - len(with_values), any(row.margin for row in with_values)
         figure = sheet.CHANGES.figure(
             "change",
             None,
-            own,
-            _spec(shown, level) if shown else None,
+            measured,
+            _spec(with_values, level) if with_values else None,
             key=figure_key(measure),
             title=measure_title(measure),
-            changed=said.count(CHANGED),
-            counted=fmt.plural(len(own), "comparison"),
-            where=where_all(own),
-            same=said.count(SAME),
+            changed=verdicts.count(CHANGED),
+            counted=fmt.plural(len(measured), "comparison"),
+            where=where_all(measured),
+            same=verdicts.count(SAME),
             level=fmt.level(level),
             shaded=" Shaded: changes that count as none." if margin else "",
-            left=f" {fmt.plural(left, 'more row')} in the table." if left else "",
+            left=f" {fmt.plural(n_more, 'more row')} in the table." if n_more else "",
             before=sides[0],
             after=sides[1],
             margin="so small a change counts as none" if margin else "",
@@ -65,7 +67,9 @@ def _spec(rows: list[Change], level: float) -> Spec:
     ratio, by_ratio = rows[0].statistic == "ratio", rows[0].scale == "ratio"
     both = [value for row in rows for value in (row.value_a, row.value_b)]
     percent = "%" if rows[0].statistic in SHARES else ""
-    left = Axis("value (log scale)" if ratio else "value", reach(both) if ratio else None, percent)
+    value_axis = Axis(
+        "value (log scale)" if ratio else "value", reach(both) if ratio else None, percent
+    )
     bounds = [x for row in rows for x in (row.low, row.high, row.change)]
     right = Axis(
         "second / first (log scale)" if by_ratio else "second − first",
@@ -75,29 +79,29 @@ def _spec(rows: list[Change], level: float) -> Spec:
     charts = []
     places = sheet.places_of(rows)
     for place in places:
-        here = [row for row in rows if strata_words(row.place, row.group) == place]
-        data = [_datum(row, (left, right), values, level) for row in here]
+        place_rows = [row for row in rows if strata_words(row.place, row.group) == place]
+        data = [_datum(row, (value_axis, right), values, level) for row in place_rows]
         rows_of = list(dict.fromkeys(d["row"] for d in data))
         labelled, bare = (
             sheet.CHANGES.chart("rows", rows=rows_of, labels=labels) for labels in (True, False)
         )
         tip = sheet.told(("Group", "First", "Second", "Change", "Interval", "q", "Prompts"))
         margin = None
-        if any(row.margin for row in here):
-            at = right.channel("ml")
-            margin = sheet.CHANGES.chart("margin", bare=bare, tooltip=tip, x=at)
+        if any(row.margin for row in place_rows):
+            margin_channel = right.channel("ml")
+            margin = sheet.CHANGES.chart("margin", bare=bare, tooltip=tip, x=margin_channel)
         panels = sheet.CHANGES.chart(
             "dumbbells",
             data=data,
             labelled=labelled,
             bare=bare,
             tooltip=tip,
-            a=left.channel("a"),
-            b=left.channel("b"),
+            a=value_axis.channel("a"),
+            b=value_axis.channel("b"),
             low=right.channel("lo"),
             change=right.channel("v"),
-            one=rule_at("x") if left.factor is not None else None,
-            none=rule_at("x", here[0].null),
+            one=rule_at("x") if value_axis.factor is not None else None,
+            none=rule_at("x", place_rows[0].null),
             margin=margin,
         )
         charts.append(panels | ({"title": short(place, 60)} if len(places) > 1 else {}))
@@ -107,27 +111,27 @@ def _spec(rows: list[Change], level: float) -> Spec:
 def _datum(
     row: Change, axes: tuple[Axis, Axis], values: Mapping[str, list[str]], level: float
 ) -> dict[str, Any]:
-    left, right = axes
-    others = next((values.get(name, []) for name in row.group), [])
+    value_axis, right = axes
+    attribute_values = next((values.get(name, []) for name in row.group), [])
     table = sheet.CHANGES.table("change", None, [row])
-    found: dict[str, Any] = {
+    datum: dict[str, Any] = {
         "row": sheet.row_label(row.strata, row.group, placed=False),
-        "a": left.place(row.value_a),
-        "b": left.place(row.value_b),
-        "c": colour_of_group(row.group, others),
+        "a": value_axis.place(row.value_a),
+        "b": value_axis.place(row.value_b),
+        "c": colour_of_group(row.group, attribute_values),
         "s": verdict(row, level) == CHANGED,
         "tip": dict(zip(table.columns, table.rows[0], strict=True)),
     }
     if row.change is not None:
-        found["v"] = right.place(row.change)
+        datum["v"] = right.place(row.change)
     if row.low is not None and row.high is not None:
         # A bound that is infinite ends at the edge of a log axis.
         edges = (math.inf, math.inf) if right.factor is None else (1 / right.factor, right.factor)
         for name, bound, edge in zip(("lo", "hi"), (row.low, row.high), edges, strict=True):
-            found[name] = right.place(edge if math.isinf(bound) else bound)
+            datum[name] = right.place(edge if math.isinf(bound) else bound)
     else:
-        found["u"] = "no interval"
+        datum["u"] = "no interval"
     if row.margin is not None and not math.isnan(row.margin):
         by_ratio = row.scale == "ratio"
-        found |= {"ml": 1 / row.margin if by_ratio else -row.margin, "mh": row.margin}
-    return found
+        datum |= {"ml": 1 / row.margin if by_ratio else -row.margin, "mh": row.margin}
+    return datum

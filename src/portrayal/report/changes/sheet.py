@@ -56,16 +56,16 @@ def places_of(rows: Iterable[Any]) -> list[str]:
 
 def by_measure(rows: Iterable[Row]) -> dict[str, list[Row]]:
     """Return rows of changes by their measure."""
-    found: dict[str, list[Row]] = {}
+    grouped: dict[str, list[Row]] = {}
     for row in rows:
-        found.setdefault(row.measure, []).append(row)
-    return found
+        grouped.setdefault(row.measure, []).append(row)
+    return grouped
 
 
 def told(names: Iterable[str]) -> Spec:
     """Return the tooltip of the facts that a datum has under `tip`."""
-    shown = ", ".join(f"'{name}': datum.tip['{name}']" for name in names)
-    return {"value": {"expr": f"{{{shown}}}"}}
+    pairs = ", ".join(f"'{name}': datum.tip['{name}']" for name in names)
+    return {"value": {"expr": f"{{{pairs}}}"}}
 
 
 def list_of(table: Table) -> dict[str, Any]:
@@ -125,11 +125,11 @@ CHANGES = Declarations(
 
 def attribute_values(groups: Iterable[Mapping[str, str]]) -> dict[str, list[str]]:
     """Return every value of each attribute of groups, in alphabetical order, for colours."""
-    found: dict[str, set[str]] = {}
+    by_attribute: dict[str, set[str]] = {}
     for group in groups:
         for attribute, value in group.items():
-            found.setdefault(attribute, set()).add(value)
-    return {attribute: sorted(values) for attribute, values in found.items()}
+            by_attribute.setdefault(attribute, set()).add(value)
+    return {attribute: sorted(values) for attribute, values in by_attribute.items()}
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ def csv_of(rows: Sequence[Mapping[str, Any]]) -> str:
 def write_sheet(
     path: str | Path,
     template: str,
-    own: Mapping[str, Any],
+    fields: Mapping[str, Any],
     figures: Sequence[Figure],
     table: Mapping[str, Any],
     downloads: Sequence[Download],
@@ -167,7 +167,7 @@ def write_sheet(
     ----------
     path
         The HTML file; its folder is made where it is missing.
-    template, own
+    template, fields
         File in the report's folder of templates, and what only it prints.
     figures
         Figures in their order.
@@ -176,12 +176,12 @@ def write_sheet(
     downloads
         Files to download.
     """
-    charts = Charts.of(figures, own["first"].chart)
+    charts = Charts.of(figures, fields["first"].chart)
     page = templates("portrayal.report").get_template(template)
     text = page.render(
-        **own,
-        head=own["title"],
-        citation=f"{own['brand'].capitalize()} of {own['title']}, {own['question']}. "
+        **fields,
+        head=fields["title"],
+        citation=f"{fields['brand'].capitalize()} of {fields['title']}, {fields['question']}. "
         f"Portrayal {__version__}.",
         charts=charts,
         short=False,

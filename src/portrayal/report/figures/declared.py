@@ -56,12 +56,12 @@ class Declarations:
 
     def table(self, name: str, view: View | None, rows: Sequence[Any], **fields: Any) -> Table:
         """Return a declared table; a column whose heading is empty by `fields` is left out."""
-        said = self.figures[name]
-        known = {"level": "" if view is None else fmt.level(view.level), **fields}
-        named = [(head.format(**known), cell) for head, cell in said["columns"]]
-        columns = {head: self._cell(view, cell) for head, cell in named if head}
-        words = sum(bool(head) for head, _ in named[: said.get("words", 1)])
-        return Table.of(rows, columns, words, said.get("most", ROWS))
+        declared = self.figures[name]
+        values = {"level": "" if view is None else fmt.level(view.level), **fields}
+        heads = [(head.format(**values), cell) for head, cell in declared["columns"]]
+        columns = {head: self._cell(view, cell) for head, cell in heads if head}
+        words = sum(bool(head) for head, _ in heads[: declared.get("words", 1)])
+        return Table.of(rows, columns, words, declared.get("most", ROWS))
 
     def _cell(self, view: View | None, name: str) -> Callable[[Any], str]:
         cell = self.cells.get(name)
@@ -97,19 +97,19 @@ class Declarations:
         **fields
             What its texts name.
         """
-        said = self.figures[name]
-        known = {"published": "", **fields}
+        declared = self.figures[name]
+        values = {"published": "", **fields}
         if view is not None:
             several = "each model" if len(view.models) > 1 else ""
-            known = {"main": view.called(view.main), "each_model": several, **known}
+            values = {"main": view.called(view.main), "each_model": several, **values}
         if legend is None:
-            named = ((mark, text.format(**known)) for mark, text in said.get("legend", ()))
-            legend = [(mark, words) for mark, words in named if words]
+            marks = ((mark, text.format(**values)) for mark, text in declared.get("legend", ()))
+            legend = [(mark, words) for mark, words in marks if words]
         return Figure(
             key or name,
-            said["title"].format(**known),
-            reading or statement(said["reading"], rows, said.get("noun", ""), known),
-            said["note"].format(**known),
+            declared["title"].format(**values),
+            reading or statement(declared["reading"], rows, declared.get("noun", ""), values),
+            declared["note"].format(**values),
             spec,
             self.table(name, view, rows, **fields) if table is None else table,
             tuple(legend),
@@ -125,31 +125,31 @@ class Declarations:
         """Return the builder of a figure that is a table of some of a measure's estimates."""
 
         def build(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
-            if chosen := rows(view, estimates):
-                yield self.figure(name, view, chosen)
+            if matching := rows(view, estimates):
+                yield self.figure(name, view, matching)
 
         return build
 
 
 def statement(
-    said: str | Mapping[str, str], rows: Sequence[Estimate], noun: str, fields: Mapping[str, Any]
+    texts: str | Mapping[str, str], rows: Sequence[Estimate], noun: str, fields: Mapping[str, Any]
 ) -> str:
     """Return a declared reading of estimates: how many differ, and which stands furthest.
 
     Of several sentences the one that fits is taken: `undefined` where no value is known, `none`
     where none can be told from its null, else `some`.
     """
-    if isinstance(said, str):
-        return said.format(**fields)
-    known = [e for e in rows if e.value is not None]
-    if not known:
-        return said["undefined"].format(**fields)
-    sure = [e for e in known if is_sure(e)]
-    far = max(sure or known, key=distance)
+    if isinstance(texts, str):
+        return texts.format(**fields)
+    valued = [e for e in rows if e.value is not None]
+    if not valued:
+        return texts["undefined"].format(**fields)
+    sure = [e for e in valued if is_sure(e)]
+    far = max(sure or valued, key=distance)
     above = sum((e.value or 0) > no_difference(e) for e in sure)
-    found = {
-        "n": len(known),
-        "counted": fmt.plural(len(known), noun),
+    values = {
+        "n": len(valued),
+        "counted": fmt.plural(len(valued), noun),
         "sure": len(sure),
         "above": above,
         "below": len(sure) - above,
@@ -159,4 +159,4 @@ def statement(
         "value": fmt.number(far.value, form_of(far)),
         "interval": fmt.interval(far.interval, form_of(far)),
     }
-    return said["some" if sure else "none"].format(**found | dict(fields))
+    return texts["some" if sure else "none"].format(**values | dict(fields))

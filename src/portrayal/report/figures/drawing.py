@@ -41,27 +41,27 @@ def drawings(specs: Mapping[str, Spec]) -> dict[str, str | Exception]:
     config = CONFIG | {"background": None, "padding": padding}
     texts = tuple(script_json(_told(spec) | {"config": config}) for spec in specs.values())
     return {
-        key: ValueError(drawn["error"]) if "error" in drawn else _lean(drawn["made"], f"{key}-")
-        for key, drawn in zip(specs, converted("svg", texts), strict=True)
+        key: ValueError(result["error"]) if "error" in result else _lean(result["made"], f"{key}-")
+        for key, result in zip(specs, converted("svg", texts), strict=True)
     }
 
 
 def _told(part: Any) -> Any:
     """A specification whose marks are described by their tooltips, a line for each fact."""
     if isinstance(part, list):
-        return [_told(each) for each in part]
+        return [_told(item) for item in part]
     if not isinstance(part, dict):
         return part
-    found = {
+    described = {
         name: value if name in ("data", "datasets") else _told(value)
         for name, value in part.items()
         if name != "tooltip"
     }
     facts = _FACT.findall(json.dumps(part.get("tooltip", "")))
     if facts:
-        said = (f"(isValid({x}) ? '{title}: ' + {x} + '\\n' : '')" for title, x in facts)
-        found["description"] = {"value": {"expr": " + ".join(said)}}
-    return found
+        lines = (f"(isValid({x}) ? '{title}: ' + {x} + '\\n' : '')" for title, x in facts)
+        described["description"] = {"value": {"expr": " + ".join(lines)}}
+    return described
 
 
 class DrawingError(PortrayalError):
@@ -74,7 +74,7 @@ _PATIENCE = 600.0
 
 
 @lru_cache(maxsize=16)
-def converted(kind: Literal["svg", "png"], given: tuple[str, ...]) -> tuple[dict[str, str], ...]:
+def converted(kind: Literal["svg", "png"], specs: tuple[str, ...]) -> tuple[dict[str, str], ...]:
     """Return specifications as SVG, or SVG as PNG in base64, as "made" or "error" of each.
 
     The library that draws ends its process where memory is short, so it has one of its own, one
@@ -85,43 +85,47 @@ def converted(kind: Literal["svg", "png"], given: tuple[str, ...]) -> tuple[dict
     DrawingError
         When that process ends before it is done.
     """
-    if not given:
+    if not specs:
         return ()
     command = [sys.executable, "-P", str(_DRAW)]
     try:
-        done = subprocess.run(  # noqa: S603
+        process = subprocess.run(  # noqa: S603
             command,
-            input=json.dumps([kind, given]).encode(),
+            input=json.dumps([kind, specs]).encode(),
             capture_output=True,
             timeout=_PATIENCE,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise DrawingError(f"the program that draws charts did not finish: {error}.") from None
-    made = () if done.returncode else tuple(json.loads(done.stdout or b"[]"))
-    if len(made) != len(given):
-        said = done.stderr.decode(errors="replace").strip().rpartition("\n")[2][:200]
-        how = f"signal {-done.returncode}" if done.returncode < 0 else f"status {done.returncode}"
-        raise DrawingError(
-            f"the program that draws charts ended by {how}{': ' * bool(said)}{said.rstrip('.')}. "
-            "It needs memory of its own (ulimit -v, a container's limit)."
+    results = () if process.returncode else tuple(json.loads(process.stdout or b"[]"))
+    if len(results) != len(specs):
+        message = process.stderr.decode(errors="replace").strip().rpartition("\n")[2][:200]
+        ending = (
+            f"signal {-process.returncode}"
+            if process.returncode < 0
+            else f"status {process.returncode}"
         )
-    return made
+        raise DrawingError(
+            f"the program that draws charts ended by {ending}{': ' * bool(message)}{message.rstrip('.')}"
+            ". It needs memory of its own (ulimit -v, a container's limit)."
+        )
+    return results
 
 
-def _lean(drawn: str, prefix: str) -> str:
+def _lean(svg: str, prefix: str) -> str:
     """An image without what does not show, its names its chart's."""
-    root = ET.fromstring(drawn)  # noqa: S314
+    root = ET.fromstring(svg)  # noqa: S314
     for element in list(root.iter()):
         for child in list(element):
             if child.get("class") in ("background", "foreground") and not (
                 {"fill", "stroke"} & child.attrib.keys()
             ):
                 element.remove(child)
-        said = element.attrib.pop("aria-label", "")
-        if "\n" in said:
+        label = element.attrib.pop("aria-label", "")
+        if "\n" in label:
             title = ET.Element(f"{{{_SVG}}}title")
-            title.text = said.strip()
+            title.text = label.strip()
             element.insert(0, title)
             if element.text:
                 title.tail, element.text = element.text, None

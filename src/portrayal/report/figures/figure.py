@@ -103,19 +103,19 @@ def estimate_table(view: View, estimates: Sequence[Estimate], *strata: str) -> T
 
     Models are named only where there are several.
     """
-    shown = [name for name in strata if name != "model" or len(view.models) > 1]
+    columns_of_strata = [name for name in strata if name != "model" or len(view.models) > 1]
 
     def stratum(name: str) -> Callable[[Estimate], str]:
         def cell(e: Estimate) -> str:
-            own = e.strata.get(name, "")
+            value = e.strata.get(name, "")
             if name == "seen_by":
-                return short(place_value(name, own, e.group).removeprefix("by "))
-            return short(view.called(own) if name == "model" else own, 40)
+                return short(place_value(name, value, e.group).removeprefix("by "))
+            return short(view.called(value) if name == "model" else value, 40)
 
         return cell
 
     columns = {
-        **{name.replace("_", " ").capitalize(): stratum(name) for name in shown},
+        **{name.replace("_", " ").capitalize(): stratum(name) for name in columns_of_strata},
         "Group": lambda e: short(group_label(e.group)),
         "Value": value,
         interval_head(view): interval,
@@ -124,7 +124,7 @@ def estimate_table(view: View, estimates: Sequence[Estimate], *strata: str) -> T
         "n": units,
         "Prompts": clusters,
     }
-    return Table.of(estimates, columns, len(shown) + 1)
+    return Table.of(estimates, columns, len(columns_of_strata) + 1)
 
 
 Spec = dict[str, Any]
@@ -145,18 +145,18 @@ def chart(package: str, name: str, **fields: Any) -> Spec:
         if isinstance(part, str):
             return fields[part[1:]] if part.startswith("$") else part
         if isinstance(part, list):
-            return [each for each in map(filled, part) if each is not None]
+            return [item for item in map(filled, part) if item is not None]
         return {k: filled(v) for k, v in part.items()} if isinstance(part, dict) else part
 
-    made: Spec = filled(_charts(package)[name])
-    return made
+    spec: Spec = filled(_charts(package)[name])
+    return spec
 
 
 @cache
 def _charts(package: str) -> dict[str, Spec]:
     """Every chart that a package draws, by name."""
-    found: dict[str, Spec] = json.loads(files(package).joinpath("charts.json").read_text("utf-8"))
-    return found
+    charts: dict[str, Spec] = json.loads(files(package).joinpath("charts.json").read_text("utf-8"))
+    return charts
 
 
 @dataclass(frozen=True)
@@ -240,7 +240,7 @@ class Published:
 
 def facts(view: View, e: Estimate) -> dict[str, Any]:
     """Return what a tooltip shows of an estimate, as text."""
-    found = {
+    words = {
         "model": short(view.called(e.strata.get("model", "")), 40),
         "group": short(group_label(e.group), 60),
         "value": fmt.number(e.value, form_of(e)),
@@ -251,12 +251,12 @@ def facts(view: View, e: Estimate) -> dict[str, Any]:
         "k": fmt.count(e.n_clusters),
     }
     if domain_of(e):
-        found["domain"] = short(domain_of(e), 40)
+        words["domain"] = short(domain_of(e), 40)
     elif place_words(e):
-        found["place"] = short(place_words(e), 60)
+        words["place"] = short(place_words(e), 60)
     if e.undefined:
-        found["why"] = short(e.undefined, 200)
-    return found
+        words["why"] = short(e.undefined, 200)
+    return words
 
 
 _TITLES = {
@@ -288,5 +288,5 @@ def tooltip(**more: str) -> Spec:
         Title → field of the datum.
     """
     fields = {**_TITLES, **{field: title for title, field in more.items()}}
-    shown = ", ".join(f"'{title}': datum.{field}" for field, title in fields.items())
-    return {"value": {"expr": f"{{{shown}}}"}}
+    pairs = ", ".join(f"'{title}': datum.{field}" for field, title in fields.items())
+    return {"value": {"expr": f"{{{pairs}}}"}}

@@ -61,73 +61,75 @@ def _figure(
 
 def dots(view: View, estimates: Rows) -> list[Figure]:
     """Return any measure's values as dots, one panel for each place; none where there is none."""
-    known = [e for e in view.only_main(estimates) if e.value is not None]
-    if not known:
+    valued = [e for e in view.only_main(estimates) if e.value is not None]
+    if not valued:
         return table(view, estimates)
-    title, statistic = measure_title(known[0].measure), known[0].statistic
+    title, statistic = measure_title(valued[0].measure), valued[0].statistic
     axis = Axis(title, form="%" if statistic == "share" else "", zero=statistic == "share")
     if statistic == "ratio":
-        ends = [b for e in known if e.interval for b in (e.interval.low, e.interval.high)]
-        axis = Axis(f"{title} (log scale)", reach([*(e.value for e in known), *ends]))
+        ends = [b for e in valued if e.interval for b in (e.interval.low, e.interval.high)]
+        axis = Axis(f"{title} (log scale)", reach([*(e.value for e in valued), *ends]))
     elif statistic == "difference":
         axis = Axis(title, zero=True, line=0.0)
-    there = {_place(e) for e in known}  # a place without any value has no panel
-    shown = [e for e in estimates if _place(e) in there and not no_baseline(e)]
-    places, cut = _places(view, shown)
+    places_of_values = {_place(e) for e in valued}  # a place without any value has no panel
+    rows_shown = [e for e in estimates if _place(e) in places_of_values and not no_baseline(e)]
+    places, cut = _places(view, rows_shown)
     panels = []
-    for here in places:
-        labels = {tuple(e.group.items()): short(group_label(e.group)) for e in here}
+    for place_rows in places:
+        labels = {tuple(e.group.items()): short(group_label(e.group)) for e in place_rows}
         rows = list(dict.fromkeys(labels.values()))[:MOST_ROWS]
         data = [
             dot_by_model(view, e, label, colour_of(view, e), axis)
-            for e in here
+            for e in place_rows
             if (label := labels[tuple(e.group.items())]) in rows
         ]
-        panels.append(panel(view, data, rows, axis, size=(520, 28), title=_panel_title(here)))
+        panels.append(panel(view, data, rows, axis, size=(520, 28), title=_panel_title(place_rows)))
     spec: Spec = {"vconcat": panels}
     if axis.factor is None:
         spec["resolve"] = {"scale": {"x": "shared"}}
-    none = f"{no_difference(known[0]):g}" if statistic in STATISTICS else "its null"
-    methods = [e.null.method for e in known if e.null is not None and e.null.method]
+    none = f"{no_difference(valued[0]):g}" if statistic in STATISTICS else "its null"
+    methods = [e.null.method for e in valued if e.null is not None and e.null.method]
     null = f"null range: {short(methods[0], 80) if methods else 'what chance gives'}"
     key = legend(view, null, none=none)
-    if _without_null(known):
+    if _without_null(valued):
         key = (("ring", f"{view.called(view.main)}, with its interval"), *key[2:-1])
     # Each population that ratios are compared with, and where it is from.
     sources: dict[tuple[str, str], dict[str, None]] = {}
-    for e in known:
+    for e in valued:
         name, source = e.strata.get("population", ""), e.instruments.get("baseline_source", "")
         if name and source:
             of = sources.setdefault((name, source), {})
             of[attribute_label(next(iter(e.group)))] = None
-    said = [f"{name} ({fmt.listed(list(of))}): {source}" for (name, source), of in sources.items()]
-    baselines = f" Baselines: {'; '.join(said)}." if said else ""
+    names_of_baselines = [
+        f"{name} ({fmt.listed(list(of))}): {source}" for (name, source), of in sources.items()
+    ]
+    baselines = f" Baselines: {'; '.join(names_of_baselines)}." if names_of_baselines else ""
     main = view.only_main(estimates)
-    return [_figure(view, main, _reading(known), cut + baselines, spec, key)]
+    return [_figure(view, main, _reading(valued), cut + baselines, spec, key)]
 
 
 def heatmap(view: View, estimates: Rows) -> list[Figure]:
     """Return any ratios as heatmaps, models by groups, one for each place; else as dots."""
-    known = [e for e in view.only_main(estimates) if e.value is not None]
-    if not known or known[0].statistic != "ratio":
+    valued = [e for e in view.only_main(estimates) if e.value is not None]
+    if not valued or valued[0].statistic != "ratio":
         return dots(view, estimates)
     groups = list(dict.fromkeys(short(group_label(e.group)) for e in estimates))[:MOST_ROWS]
     places, cut = _places(view, estimates)
     charts = [
         ratio_heat(
             view,
-            [e for e in here if short(group_label(e.group)) in groups],
+            [e for e in place_rows if short(group_label(e.group)) in groups],
             groups,
             lambda group: short(group_label(group)),
-            title=_panel_title(here),
-            limit=math.ceil(math.log2(reach(e.value for e in known))),
-            legend=measure_title(known[0].measure),
+            title=_panel_title(place_rows),
+            limit=math.ceil(math.log2(reach(e.value for e in valued))),
+            legend=measure_title(valued[0].measure),
             width=90,
         )
-        for here in places
+        for place_rows in places
     ]
-    how = " " + _COLOURS.format(cut=" cell: not distinguishable") + cut
-    return [_figure(view, view.only_main(estimates), _reading(known), how, tiled(charts))]
+    note = " " + _COLOURS.format(cut=" cell: not distinguishable") + cut
+    return [_figure(view, view.only_main(estimates), _reading(valued), note, tiled(charts))]
 
 
 _COLOURS = (
@@ -138,13 +140,13 @@ _COLOURS = (
 
 def _places(view: View, estimates: Rows) -> tuple[list[Rows], str]:
     """The estimates of each place that is drawn, and a sentence on places that are not."""
-    every = view.only_main(estimates)
-    if every and "seen_by" in every[0].strata:  # all strata together first, of every factor
-        every.sort(key=lambda e: len(strata_parts(e.strata, e.group)[0]))
-    found = list(dict.fromkeys(map(_place, every)))
-    left = len(found) - MOST_PANELS
-    cut = f" {fmt.plural(left, 'more place')} in the table." if left > 0 else ""
-    return [[e for e in estimates if _place(e) == place] for place in found[:MOST_PANELS]], cut
+    main_rows = view.only_main(estimates)
+    if main_rows and "seen_by" in main_rows[0].strata:  # all strata together first, of every factor
+        main_rows.sort(key=lambda e: len(strata_parts(e.strata, e.group)[0]))
+    all_places = list(dict.fromkeys(map(_place, main_rows)))
+    n_more = len(all_places) - MOST_PANELS
+    cut = f" {fmt.plural(n_more, 'more place')} in the table." if n_more > 0 else ""
+    return [[e for e in estimates if _place(e) == place] for place in all_places[:MOST_PANELS]], cut
 
 
 def _place(e: Estimate) -> tuple[object, ...]:
@@ -152,35 +154,35 @@ def _place(e: Estimate) -> tuple[object, ...]:
     return *place_of(e).items(), *(e.group if "seen_by" in e.strata else ())
 
 
-def _panel_title(here: Rows) -> str:
-    first = here[0]
+def _panel_title(place_rows: Rows) -> str:
+    first = place_rows[0]
     factor = attribute_label(next(iter(first.group))) if "seen_by" in first.strata else ""
     return short(", ".join(part for part in (factor, place_words(first)) if part), 140)
 
 
-def _without_null(known: Rows) -> bool:
+def _without_null(valued: Rows) -> bool:
     """Whether these are shares that nothing is known to differ from."""
-    return known[0].statistic == "share" and not any(e.tests or e.null for e in known)
+    return valued[0].statistic == "share" and not any(e.tests or e.null for e in valued)
 
 
-def _reading(known: Rows) -> str:
-    if _without_null(known):
-        here = [e for e in known if _place(e) == _place(known[0])]
-        largest = sorted(here, key=lambda e: -(e.value or 0.0))[:4]
+def _reading(valued: Rows) -> str:
+    if _without_null(valued):
+        first_place = [e for e in valued if _place(e) == _place(valued[0])]
+        largest = sorted(first_place, key=lambda e: -(e.value or 0.0))[:4]
         shares = [f"{group_label(e.group)} {fmt.share(e.value)}" for e in largest]
-        return f"{_panel_title(here)}: {fmt.listed(shares)}."
-    sure = [e for e in known if is_sure(e)]
-    statistic = known[0].statistic
-    none = f"{no_difference(known[0]):g}" if statistic in STATISTICS else "its null"
+        return f"{_panel_title(first_place)}: {fmt.listed(shares)}."
+    sure = [e for e in valued if is_sure(e)]
+    statistic = valued[0].statistic
+    none = f"{no_difference(valued[0]):g}" if statistic in STATISTICS else "its null"
     if not sure:
-        return f"None of {fmt.plural(len(known), 'value')} can be told from {none}."
-    said = f"{len(sure)} of {fmt.plural(len(known), 'value')} can be told from {none}"
+        return f"None of {fmt.plural(len(valued), 'value')} can be told from {none}."
+    counted = f"{len(sure)} of {fmt.plural(len(valued), 'value')} can be told from {none}"
     if statistic not in STATISTICS:
-        return f"{said}."
+        return f"{counted}."
     far = max(sure, key=distance)
     place = place_words(far, "in ")
     return (
-        f"{said}; furthest stands {group_words(far.group)}{f' {place}' if place else ''} at "
+        f"{counted}; furthest stands {group_words(far.group)}{f' {place}' if place else ''} at "
         f"{fmt.number(far.value, statistic)} ({fmt.interval(far.interval, statistic)})."
     )
 
@@ -207,11 +209,11 @@ def elsewhere(_view: View, _estimates: list[Estimate]) -> list[Figure]:
 
 def broken(view: View, estimates: Rows, error: Exception) -> Figure:
     """Return the box that says in a figure's place why it could not be drawn, over its numbers."""
-    said = f"{estimates[0].measure}: {type(error).__name__}: {short(str(error), 300)}"
+    reason = f"{estimates[0].measure}: {type(error).__name__}: {short(str(error), 300)}"
     return replace(
         _figure(view, estimates, "This figure could not be drawn; its numbers stand in the table."),
         note="Please report this to whoever made the measure or the study.",
-        broken=said,
+        broken=reason,
     )
 
 
@@ -237,30 +239,32 @@ def outcomes(view: View, estimates: Rows) -> list[Figure]:
         )
         for key, cells in list(missed.items())[:120]
     )
-    said = "Every answer could be read."
+    worst_words = "Every answer could be read."
     if missed:
         lost = {key: sum(e.value or 0 for e in cells.values()) for key, cells in missed.items()}
         worst = max(lost, key=lambda key: lost[key])
-        where = ", ".join(part for part in worst if part)
-        said = f"Most are missing for {where}: {fmt.share(lost[worst])} of its answers."
+        worst_place = ", ".join(part for part in worst if part)
+        worst_words = (
+            f"Most are missing for {worst_place}: {fmt.share(lost[worst])} of its answers."
+        )
     heads = ("Model", "Domain", "Condition", *(kind.capitalize() for kind in kinds), "Texts")
     note = "Refused, empty and failed answers are counted here and left out of every other number."
-    title, found = "Answers that could not be read", Table(heads, cells_of, 3)
-    return [Figure("outcomes", title, said, note, None, found)]
+    title, table = "Answers that could not be read", Table(heads, cells_of, 3)
+    return [Figure("outcomes", title, worst_words, note, None, table)]
 
 
 def grid(view: View, estimates: Rows) -> list[Figure]:
     """Return ratios of pairs as heatmaps, one for each two factors; what is resolved has colour."""
-    shown = [e for e in view.only_main(estimates) if len(e.group) == 2]
-    known = [e for e in shown if e.value is not None]
-    if not known:
+    pairs = [e for e in view.only_main(estimates) if len(e.group) == 2]
+    valued = [e for e in pairs if e.value is not None]
+    if not valued:
         return table(view, estimates)
 
     def axes(e: Estimate) -> tuple[str, ...]:
         return (*e.group, place_words(e))
 
-    limit = max(1, math.ceil(math.log2(reach(e.value for e in known))))
-    parts = [list(rows) for _, rows in groupby(sorted(shown, key=axes), key=axes)]
+    limit = max(1, math.ceil(math.log2(reach(e.value for e in valued))))
+    parts = [list(rows) for _, rows in groupby(sorted(pairs, key=axes), key=axes)]
     parts = [rows for rows in parts if any(e.value is not None for e in rows)]
     charts = []
     for rows in parts[:MOST_PANELS]:
@@ -274,21 +278,23 @@ def grid(view: View, estimates: Rows) -> list[Figure]:
             ratio_cell(view, e, limit, col=column[e.group[across]], row=line[e.group[down]])
             for e in rows
         ]
-        where = place_words(rows[0])
+        place = place_words(rows[0])
         title = f"{attribute_label(down)} by {attribute_label(across)}"
         chart = heat(
             [c for c in cells if c["col"] in columns and c["row"] in lines],
             columns,
             lines,
-            title=short(f"{title}, {where}" if where else title, 140),
+            title=short(f"{title}, {place}" if place else title, 140),
             limit=limit,
             legend=measure_title(rows[0].measure),
             cell=(max(84.0, 6.6 * max(map(len, columns))), 23),
         )
         charts.append(chart)
-    said = f"{sum(map(is_sure, known))} of {fmt.plural(len(known), 'pair')} can be told from 1."
-    how = " " + _COLOURS.format(cut=": cannot be told")
-    return [_figure(view, view.only_main(estimates), said, how, tiled(charts))]
+    counted = (
+        f"{sum(map(is_sure, valued))} of {fmt.plural(len(valued), 'pair')} can be told from 1."
+    )
+    note = " " + _COLOURS.format(cut=": cannot be told")
+    return [_figure(view, view.only_main(estimates), counted, note, tiled(charts))]
 
 
 GENERIC: dict[str, Builder] = {
@@ -337,7 +343,7 @@ LEAST, MOST = 2, 5
 
 def glance(
     view: View,
-    stated: Sequence[Stated],
+    findings: Sequence[Stated],
     label: Callable[[Estimate], str] | None = None,
     axis: Axis | None = None,
 ) -> dict[str, Any] | None:
@@ -347,18 +353,18 @@ def glance(
 
     Parameters
     ----------
-    view, stated
+    view, findings
         The report's view, and its findings in order.
     label
         Function of an estimate to the label of its row, two lines with `LINE` between them.
     axis
         The axis; a log axis around 1 for ratios and a linear one for the rest by default.
     """
-    kind = stated[0].first.statistic if stated else ""
-    stated = [each for each in stated if each.first.statistic == kind][:MOST]
-    if len(stated) < LEAST:
+    kind = findings[0].first.statistic if findings else ""
+    findings = [finding for finding in findings if finding.first.statistic == kind][:MOST]
+    if len(findings) < LEAST:
         return None
-    firsts = [each.first for each in stated]
+    firsts = [finding.first for finding in findings]
     if axis is None:
         bounds = [b for e in firsts if e.interval for b in (e.interval.low, e.interval.high)]
         factor = reach([*(e.value for e in firsts), *bounds], most=64)
@@ -373,10 +379,10 @@ def glance(
         if e.group == first.group and place_of(e) == place_of(first)
     ]
     spec = panel(view, data, rows, axis, size=(500, 40), two_lines=True)
-    sentences = " ".join(f"{each.headline}." for each in stated)
-    what = "ratio" if kind == "ratio" else "value"
+    sentences = " ".join(f"{finding.headline}." for finding in findings)
+    noun = "ratio" if kind == "ratio" else "value"
     legend = [
-        ("dot", f"{view.called(view.main)}: {what} and clustered interval"),
+        ("dot", f"{view.called(view.main)}: {noun} and clustered interval"),
         *([("ring", "the same, not established")] if not all(map(is_sure, firsts)) else []),
         *([("small", "each model")] if len(view.models) > 1 else []),
         *([("band", "what chance would give")] if any("nl" in d for d in data) else []),
@@ -386,10 +392,10 @@ def glance(
 
 def _label(e: Estimate) -> str:
     """The group over its place and measure, as two lines."""
-    place, how = strata_parts(e.strata, e.group)
+    place, manner = strata_parts(e.strata, e.group)
     component = described(e.measure)
     brief = component.brief if component is not None else ""
     # "against census-2011" says by itself that a share is compared with a baseline.
-    own = [] if "population" in e.strata else [brief or measure_title(e.measure)]
-    where = ", ".join([*(short(value, 24) for value in place), *own, *how])
-    return f"{group_label(e.group)}{LINE}{where}"
+    title = [] if "population" in e.strata else [brief or measure_title(e.measure)]
+    second_line = ", ".join([*(short(value, 24) for value in place), *title, *manner])
+    return f"{group_label(e.group)}{LINE}{second_line}"

@@ -36,8 +36,8 @@ def in_lines(title: str, width: float) -> str | list[str]:
 
 def reach(values: Iterable[float | None], least: float = 4.0, most: float = 64.0) -> float:
     """Return how far a log axis around 1 must reach to hold `values`, as a factor."""
-    found = [abs(math.log(v)) for v in values if v and 0 < v < math.inf]
-    return min(most, max(least, math.exp(max(found, default=0.0)) * 1.15))
+    distances = [abs(math.log(v)) for v in values if v and 0 < v < math.inf]
+    return min(most, max(least, math.exp(max(distances, default=0.0)) * 1.15))
 
 
 def log_scale(factor: float) -> Spec:
@@ -162,18 +162,18 @@ class Axis:
 
 def dot(view: View, e: Estimate, row: str, colour: str, axis: Axis, *, times: float = 1.0) -> Datum:
     """Return the datum of one estimate: where its dot, interval, null and arrows stand."""
-    found: Datum = {**facts(view, e), "row": row, "c": colour, "s": is_sure(e)}
+    datum: Datum = {**facts(view, e), "row": row, "c": colour, "s": is_sure(e)}
     if e.value is None:
-        return found | {"u": "undefined"}
-    found["v"] = axis.place(times * e.value)
+        return datum | {"u": "undefined"}
+    datum["v"] = axis.place(times * e.value)
     bounds, null, factor = e.interval, e.null, axis.factor
     if bounds is not None:
-        found |= {"lo": axis.place(times * bounds.low), "hi": axis.place(times * bounds.high)}
+        datum |= {"lo": axis.place(times * bounds.low), "hi": axis.place(times * bounds.high)}
         if factor is not None:
-            found |= {"al": bounds.low < 1 / factor or None, "ah": bounds.high > factor or None}
+            datum |= {"al": bounds.low < 1 / factor or None, "ah": bounds.high > factor or None}
     if null is not None and not math.isnan(null.low):
-        found |= {"nl": axis.place(times * null.low), "nh": axis.place(times * null.high)}
-    return found
+        datum |= {"nl": axis.place(times * null.low), "nh": axis.place(times * null.high)}
+    return datum
 
 
 def dot_by_model(view: View, e: Estimate, row: str, colour: str, axis: Axis) -> Datum:
@@ -181,9 +181,9 @@ def dot_by_model(view: View, e: Estimate, row: str, colour: str, axis: Axis) -> 
     model = e.strata.get("model", view.main)
     if model == view.main:
         return dot(view, e, row, colour, axis)
-    known = facts(view, e)
-    found = {name: known[name] for name in _LITTLE if name in known}
-    return found | {"row": row, "c": colour, "m": short(model, 28), "o": axis.place(e.value)}
+    words = facts(view, e)
+    few = {name: words[name] for name in _LITTLE if name in words}
+    return few | {"row": row, "c": colour, "m": short(model, 28), "o": axis.place(e.value)}
 
 
 def published_dot(row: Published, label: str, axis: Axis) -> Datum:
@@ -236,13 +236,13 @@ def panel(
         y["yOffset"] = {"field": "g", "type": "nominal", "scale": {"domain": list(groups)}}
     names = [short(model, 28) for model in view.models]
     shapes = SHAPES if len(names) <= len(SHAPES) else ("circle",)
-    named = {"title": None, "orient": "top", "symbolStrokeColor": "#444444"}
+    legend = {"title": None, "orient": "top", "symbolStrokeColor": "#444444"}
     shape = chart(
         OWN,
         "models",
         labels=names,
         shapes=[*shapes] * (1 + len(names) // len(shapes)),
-        legend=named if len(names) <= len(SHAPES) else None,
+        legend=legend if len(names) <= len(SHAPES) else None,
     )
     line = 1.0 if axis.factor is not None else axis.line
     marks = chart(
