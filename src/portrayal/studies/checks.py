@@ -40,25 +40,25 @@ def run_checks(package: str) -> list[Check]:
     import duckdb
     import pyarrow as pa
 
-    said = tomllib.loads(files(package).joinpath("checks.toml").read_text(encoding="utf-8"))
+    declared = tomllib.loads(files(package).joinpath("checks.toml").read_text(encoding="utf-8"))
     with duckdb.connect(config={"threads": 1}) as db:
         for name, function in FUNCTIONS.items():
             db.create_function(name, _of_arrow(function), None, "DOUBLE", type="arrow")  # type: ignore[call-overload]
-        for name in said["tables"]:
+        for name in declared["tables"]:
             db.from_arrow(published(name)).create(name)
-        if "baseline" in said:
-            of = baseline(said["baseline"])
+        if "baseline" in declared:
+            of = baseline(declared["baseline"])
             shares = {**of.race, **of.pair, **of.gender}
             columns = {"label": list(shares), "share": list(shares.values())}
             db.from_arrow(pa.table(columns)).create("baseline")
-        db.execute(said["define"])
-        found = []
-        for check in said["check"]:
+        db.execute(declared["define"])
+        checks = []
+        for check in declared["check"]:
             answer = db.execute(check["query"])
             names = [column[0] for column in answer.description or ()]
             rows = [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
-            found.append(_checked(check, rows))
-    return found
+            checks.append(_checked(check, rows))
+    return checks
 
 
 def _of_arrow(function: Callable[..., FloatArray]) -> Callable[..., Any]:
@@ -66,22 +66,24 @@ def _of_arrow(function: Callable[..., FloatArray]) -> Callable[..., Any]:
     import pyarrow as pa
 
     return lambda *columns: pa.array(
-        function(*(each.cast("float64").to_numpy() for each in columns))
+        function(*(column.cast("float64").to_numpy() for column in columns))
     )
 
 
-def _checked(said: dict[str, Any], rows: list[dict[str, Any]]) -> Check:
+def _checked(check: dict[str, Any], rows: list[dict[str, Any]]) -> Check:
     """The result of a check, from the rows of its query."""
     figures, missed = [], []
     for row in rows:
         both = row["printed"], row["ours"]
-        good = row["good"] if "good" in row else abs(both[0] - both[1]) <= said["slack"] + NEAR
-        digits = said.get("digits", 2)
-        printed, ours = (each if isinstance(each, str) else f"{each:.{digits}f}" for each in both)
+        good = row["good"] if "good" in row else abs(both[0] - both[1]) <= check["slack"] + NEAR
+        digits = check.get("digits", 2)
+        printed, ours = (
+            number if isinstance(number, str) else f"{number:.{digits}f}" for number in both
+        )
         place = (row["place"], row["domain"], row["model"], row["who"])
         figures.append(Row(*place, printed, ours, row.get("note") or ""))
         if not good:
-            why = row["why"] if "why" in row else said["why"]
-            missed.append(Row(*place, printed, ours, why))
-    listed = tuple(figures) if said.get("listed") else ()
-    return Check(said["table"], said["statistic"], len(rows), tuple(missed), listed)
+            reason = row["why"] if "why" in row else check["why"]
+            missed.append(Row(*place, printed, ours, reason))
+    figures_of_rows = tuple(figures) if check.get("listed") else ()
+    return Check(check["table"], check["statistic"], len(rows), tuple(missed), figures_of_rows)

@@ -49,8 +49,8 @@ def named_factors(options: Options) -> tuple[Factor, ...]:
     """Return every factor whose groups estimates name: those asked for, and that of the names."""
     table = str(getattr(options, "name_table", ""))
     names = [load_factor(table)] if table.endswith(".toml") else []
-    every = {factor.name: factor for factor in (*names, *factors_of(options))}
-    return tuple(every.values())
+    by_name = {factor.name: factor for factor in (*names, *factors_of(options))}
+    return tuple(by_name.values())
 
 
 def with_columns(fields: TextFields, factors: Iterable[Factor]) -> TextFields:
@@ -58,13 +58,15 @@ def with_columns(fields: TextFields, factors: Iterable[Factor]) -> TextFields:
     return fields.keeping(column for factor in factors for column in factor.columns)
 
 
-def group_annotations(options: Options, others: Sequence[Annotation]) -> tuple[Annotation, ...]:
+def group_annotations(
+    options: Options, annotations: Sequence[Annotation]
+) -> tuple[Annotation, ...]:
     """Return what is annotated for the factors, beside the study's own annotations."""
     if not options.factor:
         return ()
     groups = Annotation(GROUPS, group_settings(options.factor))
-    asked = any(_reads_people(s) for f in factors_of(options) for s in f.sources)
-    if not asked or people_among(each.name for each in others):
+    reads_people = any(_reads_people(s) for f in factors_of(options) for s in f.sources)
+    if not reads_people or people_among(annotation.name for annotation in annotations):
         return (groups,)
     # The network reads 10 to 20 texts a second that name several people, so an audit asks for it.
     by_network = getattr(options, "labeler", EMBEDDED) in (BY_READER, "routed")
@@ -93,25 +95,29 @@ def group_tables(run: Run, study: Study, options: Options, annotators: Sequence[
     annotators
         Names of the annotations that the run has.
     """
-    named = people_among(annotators)
-    instruments = {"groups": GROUPS, "annotator": named, "factor_model": options.factor_model}
+    people_stage = people_among(annotators)
+    instruments = {
+        "groups": GROUPS,
+        "annotator": people_stage,
+        "factor_model": options.factor_model,
+    }
     instruments |= options.locale_instrument()
     scope = options.scope(study.name, instruments={k: v for k, v in instruments.items() if v})
     if not options.factor:
         return Tables(scope, {})
 
     def texts() -> GroupTexts:
-        people = run.annotations(named) if named else None
+        people = run.annotations(people_stage) if people_stage else None
         strata = read_prompts(run.prompts_path).values()
         if study.group_by is None:
             by = attributes_of(strata, study.fields.strata)[:1]
         else:
             by = attributes_of(strata, study.group_by)
         factors = factors_of(options)
-        made = read_group_texts(run, factors, run.annotations(GROUPS), people, by)
+        texts = read_group_texts(run, factors, run.annotations(GROUPS), people, by)
         table = options.hand_table()
         if table is None:
-            return made
-        return with_hand_labels(made, run, factors, run.annotations(GROUPS), table)
+            return texts
+        return with_hand_labels(texts, run, factors, run.annotations(GROUPS), table)
 
     return Tables(scope, {"group_texts": texts})

@@ -168,8 +168,8 @@ class Options:
 
     def questions(self) -> tuple[Question, ...]:
         """Return the questions that are asked beforehand, each once however it is written."""
-        every = {each.key: each for each in map(Question.of, reversed(self.question))}
-        return tuple(reversed(every.values()))
+        by_key = {question.key: question for question in map(Question.of, reversed(self.question))}
+        return tuple(reversed(by_key.values()))
 
     def group_values(self, strata: Iterable[Mapping[str, str]]) -> dict[str, set[str]]:
         """Return the values that strata and groups of estimates may have, by name.
@@ -180,7 +180,7 @@ class Options:
         for prompt_strata in strata:
             for name, value in prompt_strata.items():
                 values.setdefault(name, set()).add(value)
-        return values | {each.name: {*each.keys} for each in map(load_factor, self.factor)}
+        return values | {factor.name: {*factor.keys} for factor in map(load_factor, self.factor)}
 
     def further_measures(self) -> tuple[str, ...]:
         """Return the registered names, with their versions, of the measures that are added."""
@@ -240,8 +240,10 @@ class PromptMaker:
     @property
     def needed(self) -> tuple[str, ...]:
         """Those of them that have no default: files of the user's own."""
-        known = signature(self.make).parameters.values()
-        return tuple(each.name for each in known if each.default is each.empty)
+        parameters = signature(self.make).parameters.values()
+        return tuple(
+            parameter.name for parameter in parameters if parameter.default is parameter.empty
+        )
 
     def __call__(self, **options: Any) -> tuple[Prompt, ...]:
         """Return the prompts.
@@ -349,5 +351,5 @@ class Study:
 
 def said_of(package: str) -> dict[str, Any]:
     """Return what a study says of itself in its `about.toml`: title, paper, question, measures."""
-    said = tomllib.loads(files(package).joinpath("about.toml").read_text(encoding="utf-8"))
-    return said | {"measures": tuple(said["measures"])}
+    about = tomllib.loads(files(package).joinpath("about.toml").read_text(encoding="utf-8"))
+    return about | {"measures": tuple(about["measures"])}

@@ -106,9 +106,10 @@ def converted(kind: Literal["svg", "png"], specs: tuple[str, ...]) -> tuple[dict
             if process.returncode < 0
             else f"status {process.returncode}"
         )
+        ending += f": {message.rstrip('.')}" if message else ""
         raise DrawingError(
-            f"the program that draws charts ended by {ending}{': ' * bool(message)}{message.rstrip('.')}"
-            ". It needs memory of its own (ulimit -v, a container's limit)."
+            f"the program that draws charts ended by {ending}. "
+            "It needs memory of its own (ulimit -v, a container's limit)."
         )
     return results
 

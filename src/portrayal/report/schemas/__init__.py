@@ -17,5 +17,5 @@ def schema(name: str) -> dict[str, Any]:
     'portrayal.findings.v1'
     """
     file = SCHEMAS[check_choice("name", name, SCHEMAS)].removeprefix("portrayal.")
-    found: dict[str, Any] = json.loads(files(__name__).joinpath(f"{file}.json").read_text("utf-8"))
-    return found
+    read: dict[str, Any] = json.loads(files(__name__).joinpath(f"{file}.json").read_text("utf-8"))
+    return read

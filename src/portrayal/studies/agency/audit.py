@@ -98,9 +98,9 @@ def _people(data: Mapping[str, Any], descriptors: list[str]) -> Iterator[dict[st
     """Yield race, gender, name and descriptors of everyone that one task describes."""
     values = [data[f"{name}s"] for name in descriptors]
     for group in data["group"]:
-        for name, *chosen in product(group["names"], *values):
+        for name, *person_values in product(group["names"], *values):
             person = {"race": group["race"], "gender": group["gender"], "name": name}
-            yield person | dict(zip(descriptors, chosen, strict=True))
+            yield person | dict(zip(descriptors, person_values, strict=True))
 
 
 def _prompt(task: Mapping[str, str], strata: dict[str, str], instruction: str) -> Prompt:
@@ -234,18 +234,18 @@ class AgencyOptions(Options):
 
     def group_values(self, strata: Iterable[Mapping[str, str]]) -> dict[str, set[str]]:
         """Return the values of strata and groups as estimates spell them."""
-        spelled = ({name: _value(name, each) for name in each} for each in strata)
+        spelled = ({name: _value(name, stratum) for name in stratum} for stratum in strata)
         return Options.group_values(self, spelled)
 
     @property
     def asked(self) -> dict[str, str]:
         """Columns that are asked for, with the option that names each."""
-        asked = dict.fromkeys(self.by, "--by")
+        options = dict.fromkeys(self.by, "--by")
         if self.stratum:
-            asked.setdefault(self.stratum, "--stratum")
+            options.setdefault(self.stratum, "--stratum")
         if self.cluster not in (None, EACH, PROMPT):
-            asked.setdefault(str(self.cluster), "--cluster")
-        return asked
+            options.setdefault(str(self.cluster), "--cluster")
+        return options
 
     @property
     def primary(self) -> str:
@@ -263,8 +263,8 @@ class AgencyOptions(Options):
             return f"{n} checkpoints of {name}" if n else f"trained model {name}"
         if self.classifier in _OWN_NAME:
             return load_classifier(self.classifier).name
-        engine, _, rest = self.classifier.partition(":")
-        return f"{engine}:{Path(rest).name}" if engine == "lexicon" else self.classifier
+        engine, _, path_or_name = self.classifier.partition(":")
+        return f"{engine}:{Path(path_or_name).name}" if engine == "lexicon" else self.classifier
 
 
 def annotations(run: Run, options: AgencyOptions) -> tuple[Annotation, ...]:
@@ -273,8 +273,8 @@ def annotations(run: Run, options: AgencyOptions) -> tuple[Annotation, ...]:
     Groups and strata that no text has are refused here, before a classifier reads all texts.
     """
     if run.prompts_path.exists():
-        known = tuple(read_prompts(run.prompts_path).values())
-        check_columns(known, options.by or _default_group(known), options.stratum)
+        prompts_strata = tuple(read_prompts(run.prompts_path).values())
+        check_columns(prompts_strata, options.by or _default_group(prompts_strata), options.stratum)
     settings = agency_settings(options.classifier)
     order = sorted(ANNOTATORS, key=lambda masking: masking != options.primary)
     return tuple(
@@ -305,10 +305,10 @@ def read_texts(run: Run, options: AgencyOptions) -> AgencyTexts:
 
 def say_left_out(run: Run, options: AgencyOptions, say: Say) -> None:
     """Say which texts are not measured, and why; silent where all are."""
-    known = read_prompts(run.prompts_path)
-    group = options.by or _default_group(known.values())
-    told = all(_value(name, strata) for strata in known.values() for name in group)
-    if options.min_group or options.per_stratum or not told:
+    prompt_strata = read_prompts(run.prompts_path)
+    group = options.by or _default_group(prompt_strata.values())
+    all_grouped = all(_value(name, strata) for strata in prompt_strata.values() for name in group)
+    if options.min_group or options.per_stratum or not all_grouped:
         for line in left_out_lines(read_texts(run, options), options):
             say(line)
 
@@ -329,7 +329,7 @@ def left_out_lines(texts: AgencyTexts, options: AgencyOptions) -> Iterator[str]:
     names = [texts.strata[code] if code >= 0 else "no stratum" for code in codes]
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     group = " and ".join(texts.attributes)
-    why = {
+    words_of = {
         NO_GROUP: f"without a value for {' or '.join(texts.attributes)}",
         NOT_SAMPLED: f"beyond {options.per_stratum} of each group and stratum (--per-stratum)",
         TOO_FEW: (
@@ -337,7 +337,7 @@ def left_out_lines(texts: AgencyTexts, options: AgencyOptions) -> Iterator[str]:
             f"{', '.join(names[:_NAMED])}{more}"
         ),
     }
-    for reason, words in why.items():
+    for reason, words in words_of.items():
         left_out = int((texts.left_out == REASONS.index(reason)).sum())
         if left_out:
             yield f"left out: {left_out:,} of {n:,} texts {words}"
@@ -347,15 +347,15 @@ def left_out_lines(texts: AgencyTexts, options: AgencyOptions) -> Iterator[str]:
 
 def _default_group(strata: Iterable[Mapping[str, str]]) -> tuple[str, ...]:
     """The groups of `GROUP` that some text has a value for."""
-    known = {name for each in strata for name in each}
-    found = tuple(name for name in GROUP if name in known)
-    if not found:
-        read = f" (found: {', '.join(sorted(known))})" if known else ""
+    columns = {name for stratum in strata for name in stratum}
+    groups = tuple(name for name in GROUP if name in columns)
+    if not groups:
+        read = f" (found: {', '.join(sorted(columns))})" if columns else ""
         raise OptionError(
             f"the texts have no column {' or '.join(GROUP)}{read}. Name the column that says whom "
             "a text is about with --by NAME."
         )
-    return found
+    return groups
 
 
 def tables(run: Run, options: AgencyOptions) -> Tables:
@@ -371,8 +371,11 @@ def known_prompts() -> tuple[Prompt, ...]:
     Published texts also answer prompts whose names have lost their accents ("Sofia"); these come
     first, so that a prompt's name stands for the wording with accents.
     """
-    every = prompts() + prompts(fairness=True)
-    return tuple(replace(p, text=_plain(p.text)) for p in every if not p.text.isascii()) + every
+    published = prompts() + prompts(fairness=True)
+    return (
+        tuple(replace(p, text=_plain(p.text)) for p in published if not p.text.isascii())
+        + published
+    )
 
 
 def _plain(text: str) -> str:

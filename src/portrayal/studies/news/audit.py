@@ -106,14 +106,14 @@ def prompts(
     """
     if isinstance(forms, str) or not forms:
         raise OptionError(f"forms is a list of {' and '.join(FORMS)}; got {forms!r}.")
-    chosen = [check_choice("form", form, FORMS) for form in dict.fromkeys(forms)]
-    opened = _preambles(preambles) if BIASED in chosen else {}
-    found = list(_headlines(headlines, columns or {}))
-    made: list[Prompt] = []
-    for form in chosen:
+    form_names = [check_choice("form", form, FORMS) for form in dict.fromkeys(forms)]
+    opened = _preambles(preambles) if BIASED in form_names else {}
+    headline_strata = list(_headlines(headlines, columns or {}))
+    built: list[Prompt] = []
+    for form in form_names:
         for preamble in opened if form == BIASED else ("",):
-            made += [_prompt(strata, form, preamble, opened) for strata in found]
-    return tuple(made)
+            built += [_prompt(strata, form, preamble, opened) for strata in headline_strata]
+    return tuple(built)
 
 
 @cache
@@ -121,10 +121,10 @@ def _forms() -> dict[str, Any]:
     return tomllib.loads(files(__package__).joinpath("prompts.toml").read_text(encoding="utf-8"))
 
 
-def _preambles(given: Mapping[str, str] | None) -> dict[str, str]:
+def _preambles(preambles: Mapping[str, str] | None) -> dict[str, str]:
     words = {
         name.strip(): text.strip().rstrip(",.")
-        for name, text in (_forms()["preambles"] if given is None else given).items()
+        for name, text in (_forms()["preambles"] if preambles is None else preambles).items()
     }
     if not words or not all(name and text for name, text in words.items()):
         raise OptionError("a biased prompt needs a preamble: give each a name and its words.")
@@ -142,7 +142,7 @@ def _headlines(headlines: Any, columns: Mapping[str, str]) -> Iterator[dict[str,
         aliases=_COLUMNS,
         file=source.name,
     )
-    seen: set[str] = set()
+    headlines_read: set[str] = set()
     for number, row in enumerate(source.rows(), 1):
         cells = {name: _cell(row.get(column)) for name, column in mapping.items()}
         headline = cells["headline"]
@@ -151,8 +151,8 @@ def _headlines(headlines: Any, columns: Mapping[str, str]) -> Iterator[dict[str,
                 f"{source.name}: row {number} has no headline in column {mapping['headline']!r}. "
                 "Fill it in or leave the row out."
             )
-        if headline not in seen:
-            seen.add(headline)
+        if headline not in headlines_read:
+            headlines_read.add(headline)
             yield {name: value for name, value in cells.items() if value}
 
 
@@ -189,13 +189,13 @@ _ON_REQUEST = {TOXICITY: "on request (--levels toxicity): its classifier takes s
 
 
 def chosen_levels(
-    asked: Sequence[str], sentiment: str = DEFAULT
+    levels: Sequence[str], sentiment: str = DEFAULT
 ) -> tuple[tuple[str, ...], dict[str, str]]:
     """Return the levels to measure, and the reason for each that is left out.
 
     Parameters
     ----------
-    asked
+    levels
         Some of `LEVELS`; none chooses all that are installed, but toxicity.
     sentiment
         Registered engine of the sentiment level.
@@ -207,15 +207,15 @@ def chosen_levels(
     MissingExtraError
         When a level was asked for whose libraries are not installed.
     """
-    for level in asked:
+    for level in levels:
         check_choice("levels", level, LEVELS)
     missing = {level: reason for level in LEVELS if (reason := _missing(level, sentiment))}
-    for level in asked:
+    for level in levels:
         if level in missing:
             raise MissingExtraError(f"the {level} level needs more: {missing[level]}")
-    if asked:
-        chosen = tuple(level for level in LEVELS if level in asked)
-        return chosen, {level: "not asked for" for level in LEVELS if level not in asked}
+    if levels:
+        measured = tuple(level for level in LEVELS if level in levels)
+        return measured, {level: "not asked for" for level in LEVELS if level not in levels}
     left_out = missing | _ON_REQUEST
     return tuple(level for level in LEVELS if level not in left_out), left_out
 
@@ -334,14 +334,14 @@ class NewsOptions(Options):
 def annotations(_run: Run, options: NewsOptions) -> tuple[Annotation, ...]:
     """Return what is read from the texts and, alike, from the originals."""
     levels = options.chosen()[0]
-    wanted: list[tuple[str, dict[str, Any]]] = [("group_words.v1", options.group_words())]
+    stages: list[tuple[str, dict[str, Any]]] = [("group_words.v1", options.group_words())]
     if SENTIMENT in levels:
-        wanted.append(("sentiment.v1", sentiment_settings(options.sentiment)))
+        stages.append(("sentiment.v1", sentiment_settings(options.sentiment)))
     if TOXICITY in levels:
-        wanted.append(("toxicity.v1", toxicity_settings(options.toxicity_model)))
+        stages.append(("toxicity.v1", toxicity_settings(options.toxicity_model)))
     return tuple(
         Annotation(name, settings, reference)
-        for name, settings in wanted
+        for name, settings in stages
         for reference in (False, True)
     )
 
@@ -366,17 +366,17 @@ def tables(run: Run, options: NewsOptions) -> Tables:
     paired = with_hand_scores(paired, run, options.hand_table())
     _check_keys(paired)
     if options.base_form is not None and options.base_form not in paired.forms:
-        known = ", ".join(paired.forms)
-        raise OptionError(f"no text has the form {options.base_form!r}; forms: {known}.")
+        form_names = ", ".join(paired.forms)
+        raise OptionError(f"no text has the form {options.base_form!r}; forms: {form_names}.")
     settings = options.topic_settings()
     topics = cache(lambda: read_topics(run, paired, settings))
 
     def with_levels() -> Paired:
-        found = [*word_levels(paired, options.seed)] if "word" in levels else []
-        found += sentence_levels(paired, options.seed)
+        levels_read = [*word_levels(paired, options.seed)] if "word" in levels else []
+        levels_read += sentence_levels(paired, options.seed)
         if DOCUMENT in levels:
-            found += document_levels(run, paired, settings, options.seed, topics())
-        return paired.with_levels(found)
+            levels_read += document_levels(run, paired, settings, options.seed, topics())
+        return paired.with_levels(levels_read)
 
     offered: dict[str, Callable[[], Any]] = {
         "paired": with_levels,
@@ -403,40 +403,42 @@ def _check_keys(paired: Paired) -> None:
 def _instruments(run: Run, options: NewsOptions) -> dict[str, str]:
     """Return what the numbers rest on, and the levels that are missing with the reason."""
     levels, left_out = options.chosen()
-    found = {"lexicons": ", ".join(Path(name).name for name in options.lexicons)}
+    instruments = {"lexicons": ", ".join(Path(name).name for name in options.lexicons)}
     if options.people is not None:
-        found["people"] = Path(options.people).name
+        instruments["people"] = Path(options.people).name
     if options.by_first_names:
-        found["named people"] = _by_first_names(run, options)
+        instruments["named people"] = _by_first_names(run, options)
     if SENTIMENT in levels:
-        found["sentiment"] = options.sentiment
+        instruments["sentiment"] = options.sentiment
     if TOXICITY in levels:
-        found["toxicity"] = options.toxicity_model
+        instruments["toxicity"] = options.toxicity_model
     if DOCUMENT in levels:
         model, undefined = saved_topics(run)
-        found["topics"] = undefined if model is None else f"K = {model.n_topics}"  # type: ignore[assignment]
-    return found | {f"{level} level": f"left out: {why}" for level, why in left_out.items()}
+        instruments["topics"] = undefined if model is None else f"K = {model.n_topics}"  # type: ignore[assignment]
+    return instruments | {
+        f"{level} level": f"left out: {reason}" for level, reason in left_out.items()
+    }
 
 
 def _by_first_names(run: Run, options: NewsOptions) -> str:
     """How named people are counted, and in how many texts and originals there are any."""
     sides = (run.texts, run.annotations), (run.reference, run.reference_annotations)
-    (some, n), (others, m) = (_with_names(texts, of(GROUP_WORDS.name)) for texts, of in sides)
-    each = "at each mention " if options.named_people == MENTIONS else ""
+    (some, n), (n_originals, m) = (_with_names(texts, of(GROUP_WORDS.name)) for texts, of in sides)
+    mentions = "at each mention " if options.named_people == MENTIONS else ""
     return (
-        f"{each}by race shares of the bearers of their first names; a name that the table lists "
-        f"stands in {some:,} of {n:,} texts and {others:,} of {m:,} originals"
+        f"{mentions}by race shares of the bearers of their first names; a name that the table "
+        f"lists stands in {some:,} of {n:,} texts and {n_originals:,} of {m:,} originals"
     )
 
 
 def _with_names(texts: Stage, words: Stage) -> tuple[int, int]:
     """Readable texts in which a named person counts, and all readable ones."""
     some = n = 0
-    for table, made in read_shards(texts, ["outcome"], (words, ["spans"])):
+    for table, words_table in read_shards(texts, ["outcome"], (words, ["spans"])):
         n += pc.sum(pc.equal(table["outcome"], "ok")).as_py() or 0
-        spans = made["spans"].combine_chunks()
-        named = pc.equal(pc.struct_field(pc.list_flatten(spans), "column"), NAMED)
-        some += len(pc.unique(pc.list_parent_indices(spans).filter(named)))
+        spans = words_table["spans"].combine_chunks()
+        is_person = pc.equal(pc.struct_field(pc.list_flatten(spans), "column"), NAMED)
+        some += len(pc.unique(pc.list_parent_indices(spans).filter(is_person)))
     return some, n
 
 

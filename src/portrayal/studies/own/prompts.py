@@ -35,14 +35,14 @@ def read_own_prompts(file: DataFile, folder: Path) -> tuple[Prompt, ...]:
         With file, line and key, and what was expected.
     """
     entries = enumerate(_entries(file, folder), 1)
-    made = distinct((_prompt(entry, number), entry) for number, entry in entries)
-    if not made:
+    built = distinct((_prompt(entry, number), entry) for number, entry in entries)
+    if not built:
         raise file.wrong(
             (),
             "there are no prompts: expected 'prompts' (a list of texts, or a file), [[prompt]] "
             "or [[template]].",
         )
-    return made
+    return built
 
 
 def _entries(file: DataFile, folder: Path) -> Iterator[PromptEntry]:
@@ -51,14 +51,14 @@ def _entries(file: DataFile, folder: Path) -> Iterator[PromptEntry]:
     def entry(table: Mapping[str, Any], keys: Keys) -> PromptEntry:
         return PromptEntry(table, f"line {file.line(keys)}", file, keys)
 
-    stated = file.table.get("prompts", [])
-    if isinstance(stated, str):
-        path = folder / file.beside(("prompts",), stated)
+    entries = file.table.get("prompts", [])
+    if isinstance(entries, str):
+        path = folder / file.beside(("prompts",), entries)
         for prompt in read_prompts(path, story_fields(laden=False, read=False)):
             table = {"id": prompt.prompt_id, "text": prompt.text, **prompt.strata}
             yield entry(table, ("prompts",))
     else:
-        for i, text in enumerate(stated):
+        for i, text in enumerate(entries):
             yield entry({"text": text}, ("prompts", i))
     for i, table in enumerate(file.table.get("prompt", ())):
         yield entry(table, ("prompt", i))
@@ -67,26 +67,26 @@ def _entries(file: DataFile, folder: Path) -> Iterator[PromptEntry]:
             yield entry(table, ("template", i))
 
 
-def _filled(file: DataFile, here: Keys) -> Iterator[dict[str, Any]]:
+def _filled(file: DataFile, keys: Keys) -> Iterator[dict[str, Any]]:
     """A template in each wording with each combination of its values.
 
     The values are strata where they vary, and so is the number of the wording of a list of texts.
     """
-    template = file.at(here)
+    template = file.at(keys)
     wordings = (str(template.get("text", "")),)
     if isinstance(template.get("text"), list):
-        wordings = file.value(tuple[Word, ...], (*here, "text"))
+        wordings = file.value(tuple[Word, ...], (*keys, "text"))
         if not wordings:
-            raise file.wrong((*here, "text"), "the list is empty: expected a text or more.")
+            raise file.wrong((*keys, "text"), "the list is empty: expected a text or more.")
     elif not template.get("values"):
-        raise file.wrong(here, 'expected lists: values = { job = ["nurse", …] }.')
+        raise file.wrong(keys, 'expected lists: values = { job = ["nurse", …] }.')
     values: Mapping[str, tuple[str, ...]] = {}
     if template.get("values"):
-        values = file.value(Mapping[str, tuple[Word, ...]], (*here, "values"))
+        values = file.value(Mapping[str, tuple[Word, ...]], (*keys, "values"))
     for slot in slots_of(" ".join(wordings)):
         if not values.get(slot):
-            known = ", ".join(values) or "none"
-            raise file.wrong((*here, "text"), f"{{{slot}}} has no values; there are {known}.")
+            names = ", ".join(values) or "none"
+            raise file.wrong((*keys, "text"), f"{{{slot}}} has no values; there are {names}.")
     # Made one by one, as lists of values may make more prompts than fit into memory.
     filled_in = (
         (number, text, combination)
@@ -103,7 +103,7 @@ def _filled(file: DataFile, here: Keys) -> Iterator[dict[str, Any]]:
         slugs = [re.sub(r"[\W_]+", "-", v.casefold()).strip("-") or "x" for v in combination]
         of |= {"wording": str(number)} if len(wordings) > 1 else {}
         slugs += [str(number)] * (len(wordings) > 1)
-        yield {**of, "id": "-".join((str(here[1]), *slugs)), **filled}
+        yield {**of, "id": "-".join((str(keys[1]), *slugs)), **filled}
 
 
 def _prompt(entry: PromptEntry, number: int) -> Prompt:
@@ -122,11 +122,11 @@ def _prompt(entry: PromptEntry, number: int) -> Prompt:
         if key in strata:
             strata[role] = strata.pop(key)
     strata.setdefault("subject_role", _NO_ROLE)
-    stated = strata.get("condition", LADEN if laden else NEUTRAL)
+    condition = strata.get("condition", LADEN if laden else NEUTRAL)
     try:
-        strata["condition"] = str(story_fields(laden=True).canonical("condition", stated))
+        strata["condition"] = str(story_fields(laden=True).canonical("condition", condition))
     except DataError:
         raise entry.wrong(
-            "condition", f"expected power-neutral or power-laden; got {stated!r}."
+            "condition", f"expected power-neutral or power-laden; got {condition!r}."
         ) from None
     return Prompt(prompt_id, text, strata)

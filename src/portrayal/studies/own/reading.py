@@ -106,26 +106,26 @@ def read_study(path: Path) -> Study:
     'person'
     """
     file = read_datafile(path)
-    stated = file.record(_StudyFile)
-    if stated.pair:
-        return _of_pairs(file, stated)
-    stories = _stories(file, stated)
+    record = file.record(_StudyFile)
+    if record.pair:
+        return _of_pairs(file, record)
+    stories = _stories(file, record)
     prompts = read_own_prompts(file, path.parent)
     strata = dict.fromkeys(key for prompt in prompts for key in prompt.strata)
-    for i, name in enumerate(stated.strata):
+    for i, name in enumerate(record.strata):
         if name not in strata:
             raise file.wrong(
                 ("strata", i), f"no prompt has the stratum {name!r}; there are {', '.join(strata)}."
             )
-    options = _options(file, stated, StoryOptions, tuple(stories.baselines))
+    options = _options(file, record, StoryOptions, tuple(stories.baselines))
     return Study(
-        **_said(file, stated),
+        **_said(file, record),
         fields=story_fields(
             laden=any(prompt.strata.get("condition") == LADEN for prompt in prompts),
             read=stories.read == "texts",
             strata=tuple(strata),
-            presets=stated.columns,
-            variants=stated.variants,
+            presets=record.columns,
+            variants=record.variants,
         ),
         prompts=lambda: prompts,
         options=options,
@@ -133,50 +133,50 @@ def read_study(path: Path) -> Study:
         measures=stories.measures,
         tables=stories.tables,
         report=_report if stories.measures else None,
-        group_by=stated.strata or None,
+        group_by=record.strata or None,
         shares=lambda: {} if stories.read == "none" else stories.shares(options()),
     )
 
 
-def _of_pairs(file: DataFile, stated: _StudyFile) -> Study:
+def _of_pairs(file: DataFile, record: _StudyFile) -> Study:
     """A study of texts that differ in the person: that of pairs, with the file's own column."""
     base: Study = registry.get("studies", "pairs")
-    aliases = {**base.fields.aliases, str(base.pair_field): (stated.pair,)}
-    made: tuple[Prompt, ...] = ()
-    if isinstance(stated.prompts, str) and stated.prompts and file.path is not None:
-        named = file.path.parent / file.beside(("prompts",), stated.prompts)
-        made = registry.get("prompts", base.name)(prompts=named)
+    aliases = {**base.fields.aliases, str(base.pair_field): (record.pair,)}
+    own_prompts: tuple[Prompt, ...] = ()
+    if isinstance(record.prompts, str) and record.prompts and file.path is not None:
+        path = file.path.parent / file.beside(("prompts",), record.prompts)
+        own_prompts = registry.get("prompts", base.name)(prompts=path)
     return replace(
         base,
-        **_said(file, stated),
-        fields=replace(base.fields, aliases=aliases, presets=stated.columns),
-        prompts=lambda: made,
-        options=_options(file, stated, base.options),
+        **_said(file, record),
+        fields=replace(base.fields, aliases=aliases, presets=record.columns),
+        prompts=lambda: own_prompts,
+        options=_options(file, record, base.options),
     )
 
 
-def _said(file: DataFile, stated: _StudyFile) -> dict[str, Any]:
+def _said(file: DataFile, record: _StudyFile) -> dict[str, Any]:
     """What a study says of itself: name, words, card and sample."""
     assert file.path is not None
-    here = file.path.absolute()
-    stem = here.parent.name if here.stem == "study" else here.stem
-    name = stated.name or re.sub(r"[^a-z0-9_-]+", "-", stem.casefold()).strip("-_") or "study"
+    path = file.path.absolute()
+    stem = path.parent.name if path.stem == "study" else path.stem
+    name = record.name or re.sub(r"[^a-z0-9_-]+", "-", stem.casefold()).strip("-_") or "study"
     shipped = Path(__file__).parent.parent / name.replace("-", "_")
-    if name in registry.names("studies") and here.resolve().parent != shipped.resolve():
+    if name in registry.names("studies") and path.resolve().parent != shipped.resolve():
         raise file.wrong(("name",), f"{name!r} is a study that ships; call yours something else.")
-    with_card = "card" in file.table or (file.path.parent / stated.card).exists()
-    card = file.beside(("card",), stated.card) if with_card else ""
-    sample = Path(file.beside(("sample",), stated.sample)) if stated.sample else None
+    with_card = "card" in file.table or (file.path.parent / record.card).exists()
+    card = file.beside(("card",), record.card) if with_card else ""
+    sample = Path(file.beside(("sample",), record.sample)) if record.sample else None
     return {
         "name": name,
-        "title": stated.title or name,
-        "paper": stated.paper,
-        "question": stated.question,
+        "title": record.title or name,
+        "paper": record.paper,
+        "question": record.question,
         "sample": partial(_sample, sample, name),
         "reproduce": partial(_no_tables, name),
         "card": card,
         "file": str(file.path),
-        "words": vars(stated.words),
+        "words": vars(record.words),
     }
 
 
@@ -198,112 +198,115 @@ def prompts_of_file(path: Path) -> PromptMaker:
     return PromptMaker(study.fields, study.prompts)
 
 
-def _stories(file: DataFile, stated: _StudyFile) -> Stories:
+def _stories(file: DataFile, record: _StudyFile) -> Stories:
     """What a file says of its stories: measures, people, cues, baselines and roles."""
     read: Literal["texts", "labels", "none"] = "texts"
-    if stated.people.read in ("labels", "none"):
-        read = stated.people.read
+    if record.people.read in ("labels", "none"):
+        read = record.people.read
     if read == "none" and "factors" not in file.table:
         raise file.wrong(
             ("people", "read"), "without people only factors are measured: name some as 'factors'."
         )
     measures = []
-    for i, measure in enumerate(stated.measures):
+    for i, measure in enumerate(record.measures):
         try:
             measures.append(registry.resolve("measures", measure))
         except PortrayalError as error:
             raise file.wrong(("measures", i), str(error)) from None
         if measures[-1] not in MEASURES:
-            known = ", ".join(each.partition(".v")[0] for each in MEASURES)
+            measure_names = ", ".join(measure_name.partition(".v")[0] for measure_name in MEASURES)
             raise file.wrong(
-                ("measures", i), f"{measure} is no measure of stories; expected {known}."
+                ("measures", i), f"{measure} is no measure of stories; expected {measure_names}."
             )
     cues = (
-        stated.cues
+        record.cues
         if "cues" not in file.table
-        else file.beside(("cues",), stated.cues, or_name=True)
+        else file.beside(("cues",), record.cues, or_name=True)
     )
     return Stories(
-        name=_said(file, stated)["name"],
+        name=_said(file, record)["name"],
         measures=() if read == "none" else tuple(dict.fromkeys(measures)) or MEASURES,
         read=read,
         cues=cues,
-        baselines=_baselines(file, stated),
-        relationships=stated.roles.relationships,
-        generic=stated.roles.generic,
+        baselines=_baselines(file, record),
+        relationships=record.roles.relationships,
+        generic=record.roles.generic,
     )
 
 
-def _baselines(file: DataFile, stated: _StudyFile) -> dict[str, Baseline]:
+def _baselines(file: DataFile, record: _StudyFile) -> dict[str, Baseline]:
     """The study's own baselines: shares of genders, pairs, and of the groups that names tell."""
-    file.differ(("baselines",), [each.name for each in stated.baselines])
-    found: dict[str, Baseline] = {}
-    for i, each in enumerate(stated.baselines):
-        for attribute, shares in each.shares.items():
+    file.differ(("baselines",), [baseline.name for baseline in record.baselines])
+    by_name: dict[str, Baseline] = {}
+    for i, entry in enumerate(record.baselines):
+        for attribute, shares in entry.shares.items():
             if sum(shares.values()) > 1.02:
                 raise file.wrong(
                     ("baselines", i, "shares", attribute),
                     f"shares sum to {sum(shares.values()):.3g}; expected 1 at most.",
                 )
-        own = [attribute for attribute in each.shares if attribute not in ("gender", "pair")]
-        if len(own) > 1:
+        name_attributes = [
+            attribute for attribute in entry.shares if attribute not in ("gender", "pair")
+        ]
+        if len(name_attributes) > 1:
             raise file.wrong(
-                ("baselines", i, "shares", own[1]),
+                ("baselines", i, "shares", name_attributes[1]),
                 "names tell one attribute beside gender and pair.",
             )
-        found[each.name] = Baseline(
-            name=each.name,
-            source=each.source,
-            race=each.shares[own[0]] if own else {},
-            gender=each.shares.get("gender", {}),
-            pair=each.shares.get("pair", {}),
-            note=each.note,
+        by_name[entry.name] = Baseline(
+            name=entry.name,
+            source=entry.source,
+            race=entry.shares[name_attributes[0]] if name_attributes else {},
+            gender=entry.shares.get("gender", {}),
+            pair=entry.shares.get("pair", {}),
+            note=entry.note,
         )
-    return found
+    return by_name
 
 
 def _options(
-    file: DataFile, stated: _StudyFile, kind: type[Options], baselines: tuple[str, ...] = ()
+    file: DataFile, record: _StudyFile, kind: type[Options], baselines: tuple[str, ...] = ()
 ) -> type[Any]:
     """The options of the study: those of its kind, with the file's own values as defaults."""
-    values = file.values(kind, ("options",)) if stated.options else {}
+    values = file.values(kind, ("options",)) if record.options else {}
     for name, value in values.items():
         values[name] = _paths_in(file, ("options", name), value)
     if kind is StoryOptions:
-        values.setdefault("labeler", _LABELERS[stated.people.read])
-    if stated.locale:
-        values["locale"] = file.beside(("locale",), stated.locale, or_name=True)
-    if stated.people.names:
-        names = file.beside(("people", "names"), stated.people.names, or_name=True)
+        values.setdefault("labeler", _LABELERS[record.people.read])
+    if record.locale:
+        values["locale"] = file.beside(("locale",), record.locale, or_name=True)
+    if record.people.names:
+        names = file.beside(("people", "names"), record.people.names, or_name=True)
         values["name_table"] = names
-    if stated.factors:
+    if record.factors:
         values["factor"] = tuple(
-            file.beside(("factors", i), each, or_name=True) for i, each in enumerate(stated.factors)
+            file.beside(("factors", i), factor, or_name=True)
+            for i, factor in enumerate(record.factors)
         )
-    if stated.people.name_columns:
-        values["name_column"] = stated.people.name_columns
+    if record.people.name_columns:
+        values["name_column"] = record.people.name_columns
     if baselines:
         values.setdefault("baseline", baselines[0])
     hints = get_type_hints(kind)
-    words = {each.name: each.metadata for each in fields(kind)}
-    made = [
+    words = {option.name: option.metadata for option in fields(kind)}
+    option_fields = [
         (name, hints[name], field(default=value, metadata=words[name]))
         for name, value in values.items()
     ]
     space = {"known_baselines": baselines} if kind is StoryOptions else {}
     return make_dataclass(
-        "OwnOptions", made, bases=(kind,), namespace=space, frozen=True, kw_only=True
+        "OwnOptions", option_fields, bases=(kind,), namespace=space, frozen=True, kw_only=True
     )
 
 
 def _paths_in(file: DataFile, keys: Keys, value: Any) -> Any:
     """An option's value with the files that it names as paths beside the study."""
     if isinstance(value, tuple):
-        return tuple(_paths_in(file, (*keys, i), each) for i, each in enumerate(value))
+        return tuple(_paths_in(file, (*keys, i), item) for i, item in enumerate(value))
     if not isinstance(value, str) or not ("." in value or Path(value).name != value):
         return value
-    here = file.path.parent if file.path is not None else Path()
-    is_path = Path(value).exists() or (here / value).exists()
+    folder = file.path.parent if file.path is not None else Path()
+    is_path = Path(value).exists() or (folder / value).exists()
     return file.beside(keys, value) if is_path else value
 
 
@@ -343,9 +346,9 @@ def write_start(folder: str | Path) -> Path:
         raise OptionError(f"{folder} is there already and not empty; name a new folder.")
     folder.mkdir(parents=True, exist_ok=True)
     name = re.sub(r"[^a-z0-9_-]+", "-", folder.absolute().name.casefold()).strip("-_") or "study"
-    for each in _START:
-        text = files(__package__).joinpath("start", each).read_text(encoding="utf-8")
-        write_atomically(folder / each, text.replace("MY-STUDY", name))
+    for file_name in _START:
+        text = files(__package__).joinpath("start", file_name).read_text(encoding="utf-8")
+        write_atomically(folder / file_name, text.replace("MY-STUDY", name))
     return folder / "study.toml"
 
 
@@ -370,7 +373,7 @@ def keep_study(study: Study, run: Run) -> None:
         lines += ["factors = []", "[people]", 'read = "none"']
     for kind, words in study.words.items():
         lines += ["", f"[words.{kind}]"] if words else []
-        lines += [f"{_toml(name)} = {_toml(said)}" for name, said in words.items()]
+        lines += [f"{_toml(name)} = {_toml(value)}" for name, value in words.items()]
     for prompt in () if study.pair_field else study.prompts():
         entry = {"id": prompt.prompt_id, "text": prompt.text, **prompt.strata}
         lines += ["", "[[prompt]]", *(f"{_toml(key)} = {_toml(v)}" for key, v in entry.items())]

@@ -119,27 +119,27 @@ class PairOptions(Options):
 
     def text_fields(self, fields: TextFields) -> TextFields:
         """Return the study's fields and the columns that are named."""
-        asked = {self.group: "--group"} if self.group else {}
-        asked |= dict.fromkeys((each for each in self.by if each != "model"), "--by")
-        asked |= dict.fromkeys(self.slots, "--set slots")
-        asked |= {self.source: "--source"} if self.source else {}
-        known = fields.with_strata(*GROUPS).asking(asked)
+        columns = {self.group: "--group"} if self.group else {}
+        columns |= dict.fromkeys((column for column in self.by if column != "model"), "--by")
+        columns |= dict.fromkeys(self.slots, "--set slots")
+        columns |= {self.source: "--source"} if self.source else {}
+        recognised = fields.with_strata(*GROUPS).asking(columns)
         if self.source:  # no other column is one of units
-            known = replace(known, aliases={**known.aliases, SOURCE: ()})
-        return known if self.group else replace(known, by_values=names_groups)
+            recognised = replace(recognised, aliases={**recognised.aliases, SOURCE: ()})
+        return recognised if self.group else replace(recognised, by_values=names_groups)
 
     def missing(self) -> dict[str, str]:
         """Return the default scorer where it cannot be read here, with the reason."""
-        found: dict[str, str] = {}
+        lacking: dict[str, str] = {}
         if SENTIMENT not in self.scorers or tuple(self.scorers) != DEFAULT_SCORERS:
-            return found
+            return lacking
         from portrayal.annotate.sentiment import sentiment_of
 
         try:
             sentiment_of(self.sentiment)
         except MissingExtraError as error:
-            found[SENTIMENT] = str(error)
-        return found
+            lacking[SENTIMENT] = str(error)
+        return lacking
 
     def settings(self) -> dict[str, Any]:
         """Return the settings of `text_scores.v2`; a default scorer that is missing is left out."""
@@ -176,7 +176,7 @@ def exchange(run: Run, options: PairOptions) -> dict[str, Any]:
     return {"group": group, "names": "name", "from": origin, "words": words}
 
 
-def group_column(prompts: Sequence[Mapping[str, str]], others: Sequence[str] = ()) -> str:
+def group_column(prompts: Sequence[Mapping[str, str]], strata: Sequence[str] = ()) -> str:
     """Return the stratum that says which person a text is about: by its name, or its values.
 
     It is one in which the texts of a pair differ, where there is such a one.
@@ -185,7 +185,7 @@ def group_column(prompts: Sequence[Mapping[str, str]], others: Sequence[str] = (
     ----------
     prompts
         Strata of each prompt.
-    others
+    strata
         Strata that are something else.
 
     Raises
@@ -197,7 +197,7 @@ def group_column(prompts: Sequence[Mapping[str, str]], others: Sequence[str] = (
     for about in prompts:
         for name, value in about.items():
             halves[name][about.get(PAIR, "")].add(value)
-    free = [name for name in halves if name not in (*FIELDS.strata, *others, SYSTEM)]
+    free = [name for name in halves if name not in (*FIELDS.strata, *strata, SYSTEM)]
     usual = [name for name in GROUPS if name in free]
     by_values = [name for name in free if names_groups(set().union(*halves[name].values()))]
     for candidates in (usual, by_values):
@@ -209,11 +209,13 @@ def group_column(prompts: Sequence[Mapping[str, str]], others: Sequence[str] = (
             if max(len({pair[side] for pair in both}) for side in (0, 1)) < len(both):
                 first.append(name)
         if len(first) > 1:
-            held = [sorted(set().union(*halves[name].values())) for name in first]
-            shown = [f"{n} ({', '.join(v[:4])})" for n, v in zip(first, held, strict=True)]
+            values_of = [sorted(set().union(*halves[name].values())) for name in first]
+            column_values = [
+                f"{n} ({', '.join(v[:4])})" for n, v in zip(first, values_of, strict=True)
+            ]
             raise OptionError(
-                f"the texts of a pair differ in {' and in '.join(shown)}. Say which of them is "
-                f"compared: --group {first[0]}."
+                f"the texts of a pair differ in {' and in '.join(column_values)}. Say which of them "
+                f"is compared: --group {first[0]}."
             )
         if first:
             return first[0]
@@ -254,7 +256,7 @@ def tables(run: Run, options: PairOptions) -> Tables:
 
     def made() -> MatchedSets:
         annotated = run.annotations(TEXT_SCORES.name)
-        found = matched_sets(
+        sets = matched_sets(
             run,
             annotated,
             scores_of(settings),
@@ -264,7 +266,7 @@ def tables(run: Run, options: PairOptions) -> Tables:
             pronouns=not options.keep_others,
             locale=options.locale or HOME,
         )
-        return with_hand_scores(found, run, annotated, options.hand_table())
+        return with_hand_scores(sets, run, annotated, options.hand_table())
 
     sets = cache(made)
     offered: dict[str, Callable[[], Any]] = {

@@ -102,11 +102,11 @@ def prompts(prompts: Tabular) -> tuple[Prompt, ...]:
     file = read_datafile(path)
     if "prompt" in file.table:
         return read_prompts(path, FIELDS)
-    stated = file.record(_PairFile)
-    if stated.group in _OWN:
-        raise file.wrong(("group",), f"{stated.group!r} is kept for something else; name another.")
-    people = _people(file, stated.groups, load_locale(stated.locale))
-    return distinct(_grid(file, stated, people, _cases(file, stated, people)))
+    record = file.record(_PairFile)
+    if record.group in _OWN:
+        raise file.wrong(("group",), f"{record.group!r} is kept for something else; name another.")
+    people = _people(file, record.groups, load_locale(record.locale))
+    return distinct(_grid(file, record, people, _cases(file, record, people)))
 
 
 def _people(
@@ -117,92 +117,103 @@ def _people(
         raise file.wrong(
             ("groups",), f"a pair needs two groups, each headed [groups.NAME]; got {len(groups)}."
         )
-    found: dict[str, dict[str, list[str]]] = {}
+    slots_by_group: dict[str, dict[str, list[str]]] = {}
     several: dict[Keys, int] = {}
     for group, table in groups.items():
         slots: dict[str, list[str]] = {}
         for key, value in table.items():
-            here: Keys = ("groups", group, key)
+            keys: Keys = ("groups", group, key)
             if key == "pronoun":
                 if not isinstance(value, str) or value not in locale.forms:
-                    known = ", ".join(locale.forms)
-                    raise file.wrong(here, f"expected one of {known or 'none'}; got {value!r}.")
+                    known_forms = ", ".join(locale.forms)
+                    raise file.wrong(
+                        keys, f"expected one of {known_forms or 'none'}; got {value!r}."
+                    )
                 forms = vars(locale.forms[value]).items()
                 slots |= {f"pronoun.{form}": [word] for form, word in forms}
                 continue
-            values = _texts(file, here, value)
+            values = _texts(file, keys, value)
             slots[_NAME if key == _NAMES else key] = values
             if len(values) > 1:
-                several[here] = len(values)
+                several[keys] = len(values)
         if _NAME in table and _NAMES in table:
             raise file.wrong(("groups", group, _NAMES), "give either 'name' or 'names'.")
-        found[group] = slots
+        slots_by_group[group] = slots
     n = max(several.values(), default=1)
-    for here, length in several.items():
+    for keys, length in several.items():
         if length != n:
-            most = next(each for each in several if several[each] == n)
+            most = next(list_keys for list_keys in several if several[list_keys] == n)
             raise file.wrong(
-                here,
+                keys,
                 f"{length} values, and {n} of {'.'.join(map(str, most))}: the first of each group "
                 "are a pair, the second are one, …. Give as many in each list, or one value.",
             )
     return {
-        group: [{slot: each[i % len(each)] for slot, each in slots.items()} for i in range(n)]
-        for group, slots in found.items()
+        group: [
+            {slot: slot_values[i % len(slot_values)] for slot, slot_values in slots.items()}
+            for i in range(n)
+        ]
+        for group, slots in slots_by_group.items()
     }
 
 
-def _texts(file: DataFile, here: Keys, value: Any) -> list[str]:
+def _texts(file: DataFile, keys: Keys, value: Any) -> list[str]:
     """The values of a slot of a group: one, or a list; or names that the shipped tables give."""
-    if here[-1] == _NAMES:
-        wanted = file.record(_NamesWanted, here)
+    if keys[-1] == _NAMES:
+        names_asked = file.record(_NamesWanted, keys)
         try:
-            return list(names_of(**vars(wanted)))
+            return list(names_of(**vars(names_asked)))
         except PortrayalError as error:
-            raise file.wrong(here, str(error)) from None
+            raise file.wrong(keys, str(error)) from None
     values = value if isinstance(value, list) else [value]
-    for each in values:
-        if isinstance(each, bool) or not isinstance(each, (str, int, float)):
-            raise file.wrong(here, f"expected text, a number, or a list of them; got {each!r}.")
-    if not values or (here[-1] == _NAME and not all(str(each).strip() for each in values)):
-        raise file.wrong(here, f"expected at least one value; got {value!r}.")
-    return [str(each) for each in values]
+    for item in values:
+        if isinstance(item, bool) or not isinstance(item, (str, int, float)):
+            raise file.wrong(keys, f"expected text, a number, or a list of them; got {item!r}.")
+    if not values or (keys[-1] == _NAME and not all(str(item).strip() for item in values)):
+        raise file.wrong(keys, f"expected at least one value; got {value!r}.")
+    return [str(item) for item in values]
 
 
 def _cases(
-    file: DataFile, stated: _PairFile, people: Mapping[str, list[_Person]]
+    file: DataFile, record: _PairFile, people: Mapping[str, list[_Person]]
 ) -> list[PromptEntry]:
     """The rows of the table of cases, where one is named: all columns that every slot needs."""
     columns: tuple[str, ...] = ()
-    if stated.table:
-        path = Path(file.beside(("table",), stated.table))
+    if record.table:
+        path = Path(file.beside(("table",), record.table))
         columns = open_source(path).columns
-    kept = {*_OWN, stated.group, *(slot for each in people.values() for slot in each[0])} - {SOURCE}
-    if twice := [name for name in columns if name in kept]:
+    reserved = {
+        *_OWN,
+        record.group,
+        *(slot for persons in people.values() for slot in persons[0]),
+    } - {SOURCE}
+    if twice := [name for name in columns if name in reserved]:
         message = f"its column {twice[0]!r} has the name of a slot or stratum; give it another one."
         raise file.wrong(("table",), message)
     needed: dict[str, None] = {}
     for i, template in enumerate(file.at(("template",))):
         for key in ("text", "introduction", "system"):
-            here, words = ("template", i, key), template.get(key, "")
+            keys, words = ("template", i, key), template.get(key, "")
             for slot in slots_of(" ".join(words) if isinstance(words, list) else words):
                 names = (slot, slot[0].lower() + slot[1:])
                 of_case = [name for name in names if name in columns]
                 needed |= dict.fromkeys(of_case[:1])
                 lacking = [g for g, (one, *_) in people.items() if not {*names} & one.keys()]
                 if len(lacking) == len(people) and not of_case:
-                    known = dict.fromkeys(slot for each in people.values() for slot in each[0])
-                    there = ", ".join([*known, *columns]) or "none"
-                    raise file.wrong(here, f"nothing fills {{{slot}}}; there are {there}.")
+                    slots = dict.fromkeys(
+                        slot for persons in people.values() for slot in persons[0]
+                    )
+                    fillers = ", ".join([*slots, *columns]) or "none"
+                    raise file.wrong(keys, f"nothing fills {{{slot}}}; there are {fillers}.")
                 if lacking and not of_case:
                     raise file.wrong(
                         ("groups", lacking[0]),
-                        f"{{{slot}}}, in the template of line {file.line(here)}, has no value here "
+                        f"{{{slot}}}, in the template of line {file.line(keys)}, has no value here "
                         "and one in other groups.",
                     )
-    cases = list(rows_of(path, stated.table)) if stated.table else []
-    if stated.table and not cases:
-        raise file.wrong(("table",), f"{stated.table} has no rows.")
+    cases = list(rows_of(path, record.table)) if record.table else []
+    if record.table and not cases:
+        raise file.wrong(("table",), f"{record.table} has no rows.")
     for case in cases:
         for name in needed:
             if name not in case.cells:
@@ -211,15 +222,15 @@ def _cases(
 
 
 def _grid(
-    file: DataFile, stated: _PairFile, people: Mapping[str, list[_Person]], cases: list[PromptEntry]
+    file: DataFile, record: _PairFile, people: Mapping[str, list[_Person]], cases: list[PromptEntry]
 ) -> Iterator[tuple[Prompt, PromptEntry]]:
     """Every case in every wording with every person."""
     cells = [case.cells for case in cases] or [{}]
-    sources = [each.get(SOURCE, str(row)) for row, each in enumerate(cells, 1)]
+    sources = [case.get(SOURCE, str(row)) for row, case in enumerate(cells, 1)]
     again = {source for source, n in Counter(sources).items() if n > 1}
-    columns = dict.fromkeys(name for each in cells for name in each if name != SOURCE)
-    short = [c for c in columns if max(len(each.get(c, "")) for each in cells) <= _LONGEST]
-    templates, n = stated.template, len(next(iter(people.values())))
+    columns = dict.fromkeys(name for case in cells for name in case if name != SOURCE)
+    short = [c for c in columns if max(len(case.get(c, "")) for case in cells) <= _LONGEST]
+    templates, n = record.template, len(next(iter(people.values())))
     requests = [
         (i, str(wording), text)
         for i, template in enumerate(templates)
@@ -229,26 +240,26 @@ def _grid(
     ]
     for row, (i, wording, text), k in product(range(len(cells)), requests, range(n)):
         template, place = templates[i], ("template", i)
-        persons = {group: each[k] for group, each in people.items()}
-        names = [each.get(_NAME, "") for each in persons.values()]
-        who = " / ".join(names) if all(names) else str(k + 1)
+        persons = {group: persons[k] for group, persons in people.items()}
+        names = [person.get(_NAME, "") for person in persons.values()]
+        persons_label = " / ".join(names) if all(names) else str(k + 1)
         about = {
             _TEMPLATE: (template.name or str(i + 1)) if len(templates) > 1 else "",
             _WORDING: wording if len(requests) > len(templates) else "",
-            _NAMES: who if n > 1 else "",
+            _NAMES: persons_label if n > 1 else "",
         }
         # What pairs were made from: their case; else the request; of one request, the persons.
-        source = sources[row] if cases else about[_TEMPLATE] or who
+        source = sources[row] if cases else about[_TEMPLATE] or persons_label
         label = f"{source} (row {row + 1})" if source in again else source
-        pair = ", ".join(filter(None, (label if cases else "", *about.values()))) or who
+        pair = ", ".join(filter(None, (label if cases else "", *about.values()))) or persons_label
         about = {PAIR: pair, SOURCE: source, **about}
         halves = set()
         for group, person in persons.items():
             values = {**cells[row], **person}
-            said, before, system = (
+            spoken, before, system = (
                 fill(words, values) for words in (text, template.introduction, template.system)
             )
-            strata = {stated.group: group, _NAME: person.get(_NAME, ""), SYSTEM: system, **about}
+            strata = {record.group: group, _NAME: person.get(_NAME, ""), SYSTEM: system, **about}
             strata |= {name: cells[row].get(name, "") for name in short}
             # What the person fills in, by which scorers are tested; pronouns stand in the locale.
             strata |= {
@@ -256,9 +267,9 @@ def _grid(
                 for slot, value in person.items()
                 if slot not in strata and "." not in slot and len(value) <= _LONGEST
             }
-            request = "\n\n".join(filter(None, (before, said)))
-            known = {name: value for name, value in strata.items() if value}
-            prompt = Prompt(f"{pair}: {group}", request, known)
+            request = "\n\n".join(filter(None, (before, spoken)))
+            non_empty = {name: value for name, value in strata.items() if value}
+            prompt = Prompt(f"{pair}: {group}", request, non_empty)
             if prompt.asked in halves:
                 raise file.wrong(
                     place, f"the request about {group} is that about another group, word for word."

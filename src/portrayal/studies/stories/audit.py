@@ -276,7 +276,7 @@ def _of_factor(factor: Factor, columns: Sequence[str], min_count: int | None) ->
         population={spelled[label]: share for label, share in table.population.items()},
         sd={spelled[label]: sd for label, sd in table.sd.items()},
     )
-    shares = {each.name: each.of() or {} for each in factor.baselines}
+    shares = {shares_of.name: shares_of.of() or {} for shares_of in factor.baselines}
     of = dict.fromkeys(table.races, table)
     return Naming(factor.name, table.races, of, len(of), table, baselines=shares)
 
@@ -404,13 +404,13 @@ class Stories:
                 run, stage, sheet, tally(), names.likelihoods
             )
 
-        def with_reader_errors(made: list[Estimate]) -> Iterator[Estimate]:
-            by_hand = {key_of(e.measure, e): e for e in made if e.measure in CORRECTED}
+        def with_reader_errors(estimates: list[Estimate]) -> Iterator[Estimate]:
+            by_hand = {key_of(e.measure, e): e for e in estimates if e.measure in CORRECTED}
             confusion = confusion_of(people.name, people.settings)
             local = load_locale(options.locale or HOME)
-            told = (tally(), scope, confusion, names.likelihoods, by_hand)
-            errors = ReaderErrors(*told, f"{local.language}-{local.country}")
-            return map(errors.added, made)
+            inputs = (tally(), scope, confusion, names.likelihoods, by_hand)
+            errors = ReaderErrors(*inputs, f"{local.language}-{local.country}")
+            return map(errors.added, estimates)
 
         return Tables(scope, offered, with_reader_errors)
 
@@ -426,14 +426,23 @@ class Stories:
         Those without a share, such as shares by state, are left out.
         """
         local = () if options.locale is None else load_locale(options.locale).baselines
-        named = dict.fromkeys((options.baseline, *self.baselines, *names.baselines, *local))
-        every = [self.baseline(name, names) for name in named]
-        return [each for each in every if each.race or each.gender]
+        baseline_names = dict.fromkeys(
+            (options.baseline, *self.baselines, *names.baselines, *local)
+        )
+        baselines = [self.baseline(name, names) for name in baseline_names]
+        return [
+            compared_baseline
+            for compared_baseline in baselines
+            if compared_baseline.race or compared_baseline.gender
+        ]
 
-    def baseline(self, named: str, names: Naming) -> Baseline:
+    def baseline(self, baseline_name: str, names: Naming) -> Baseline:
         """Return the comparison shares: the study's own, those of the names' factor, or shipped."""
-        own, shares = self.baselines.get(named), names.baselines.get(named)
-        if own is None and shares is None:
-            return baseline(named)
-        made = own or Baseline(named, "", {}, {}, {})
-        return made if shares is None else replace(made, race={**made.race, **shares})
+        study_baseline, shares = (
+            self.baselines.get(baseline_name),
+            names.baselines.get(baseline_name),
+        )
+        if study_baseline is None and shares is None:
+            return baseline(baseline_name)
+        base = study_baseline or Baseline(baseline_name, "", {}, {}, {})
+        return base if shares is None else replace(base, race={**base.race, **shares})

@@ -30,17 +30,17 @@ STRATA = 8
 
 def _heads(view: View) -> dict[str, Any]:
     """The names of both maskings, and the headings of their columns."""
-    named = {"primary": series.primary(view), "other": series.other(view)}
-    heads = named["primary"].capitalize(), named["other"].capitalize()
-    return {**named, "first": heads[0], "second": heads[1]}
+    maskings = {"primary": series.primary(view), "other": series.other(view)}
+    heads = maskings["primary"].capitalize(), maskings["other"].capitalize()
+    return {**maskings, "first": heads[0], "second": heads[1]}
 
 
 def _told(rows: list[Estimate], label: Callable[[Estimate], str], *, most: int) -> dict[str, Any]:
     """How many of some values can be told from 0, and the first of these, for a reading."""
-    known = [e for e in rows if e.value is not None]
-    sure = [e for e in known if is_sure(e)]
-    named = "; ".join(label(e) for e in sure[:most])
-    return {"sure": len(sure), "n": len(known), "named": f": {named}" if named else ""}
+    valued = [e for e in rows if e.value is not None]
+    sure = [e for e in valued if is_sure(e)]
+    labels = "; ".join(label(e) for e in sure[:most])
+    return {"sure": len(sure), "n": len(valued), "named": f": {labels}" if labels else ""}
 
 
 def _printed(task: str) -> Iterator[tuple[str, Printed]]:
@@ -56,14 +56,14 @@ def shares(view: View, _: list[Estimate]) -> Iterator[Figure]:
     yield from ranking(view)
     if not any(e.group for e in of(view, "agency_share", stratum=ALL)):
         return
-    own = [e for e in of(view, "agency_share", stratum=ALL) if e.statistic == "agentic"]
-    rewritten = any(e.strata["task"] == "Professor Review" for e in own)
+    agentic = [e for e in of(view, "agency_share", stratum=ALL) if e.statistic == "agentic"]
+    rewritten = any(e.strata["task"] == "Professor Review" for e in agentic)
     note = f"; {series.REWRITTEN}: after selective rewriting, Table 3"
     yield FIGURES.figure(
         "agency-shares",
         view,
-        series.beside_pairs(view, series.crossed(own)),
-        texts="" if len(series.wheres(own)) == 1 else "Texts",
+        series.beside_pairs(view, series.crossed(agentic)),
+        texts="" if len(series.wheres(agentic)) == 1 else "Texts",
         rewritten=f"{series.REWRITTEN} †" if rewritten else "",
         rewritten_note=note if rewritten else "",
         **_heads(view),
@@ -72,40 +72,42 @@ def shares(view: View, _: list[Estimate]) -> Iterator[Figure]:
 
 def ranking(view: View) -> Iterator[Figure]:
     """Yield Figure 3 as a ranking: the groups of each attribute in order, with their letters."""
-    own = rankings(view, series.primary(view))
-    if not own:
+    ranks = rankings(view, series.primary(view))
+    if not ranks:
         return
-    beside = {
+    other_masking = {
         (r.where, r.attribute): {group_name(e.group): e for e in r.groups}
         for r in rankings(view, series.other(view))
     }
     panels, cells = [], []
-    for r in own:
-        second = beside.get((r.where, r.attribute), {})
+    for r in ranks:
+        second = other_masking.get((r.where, r.attribute), {})
         marks: list[Mark] = []
         for e, letters in zip(r.groups, r.letters, strict=True):
             name = group_name(e.group)
-            found = second.get(name)
+            match = second.get(name)
             row = name if r.why else f"{name} ({letters})"
-            marks += [(row, each) for each in (e, found) if each is not None]
+            marks += [
+                (row, pair_estimate) for pair_estimate in (e, match) if pair_estimate is not None
+            ]
             of_group = series.published_of(r.where[0], e.group)
             marks += [(row, (p["model"], p["ratio_gap"], name)) for p in of_group]
-            said = points(found.value) if found else fmt.NOTHING
-            shown = points(e.value), series.span(e.interval), said
-            cells.append((called(r.where), name, letters, *shown))
+            rank_words = points(match.value) if match else fmt.NOTHING
+            numbers = points(e.value), series.span(e.interval), rank_words
+            cells.append((called(r.where), name, letters, *numbers))
         title = f"{called(r.where)}: {r.attribute}"
         panels.append(series.points_panel(view, marks, series.SHARES, title))
     heads = ("Texts", "Group", "Letters", "Ratio gap", "Interval", "Other masking")
-    said = "; ".join(r.words for r in own[:4]) if len(own) <= 4 else ""
+    rank_words = "; ".join(r.words for r in ranks[:4]) if len(ranks) <= 4 else ""
     yield FIGURES.figure(
         "agency-groups",
         view,
         (),
         tiled(panels),
         table=Table(heads, tuple(cells), 3),
-        ranked=sum(not r.why for r in own),
-        counted=fmt.plural(len(own), "ranking"),
-        said=f". {said}" if said else "",
+        ranked=sum(not r.why for r in ranks),
+        counted=fmt.plural(len(ranks), "ranking"),
+        said=f". {rank_words}" if rank_words else "",
         paper=series.NOTE,
         **_heads(view),
     )
@@ -120,79 +122,79 @@ def gaps(view: View, _: list[Estimate]) -> Iterator[Figure]:
 
 def beside_human(view: View) -> Iterator[Figure]:
     """Yield differences by model and task, human texts first; none where no one wrote any."""
-    whole = of(view, "agency_gap", stratum=ALL)
+    gaps = of(view, "agency_gap", stratum=ALL)
     first = series.primary(view)
-    beside = [e for e in whole if "beside" in e.group and e.strata["masking"] == first]
-    if not beside:
+    from_people = [e for e in gaps if "beside" in e.group and e.strata["masking"] == first]
+    if not from_people:
         return
-    pairs = dict.fromkeys(group_name(series.bare(e)) for e in beside)
+    pairs = dict.fromkeys(group_name(series.bare(e)) for e in from_people)
     panels = []
-    for task in dict.fromkeys(e.strata["task"] for e in beside):
-        of_task = [e for e in whole if e.strata["task"] == task and "beside" not in e.group]
+    for task in dict.fromkeys(e.strata["task"] for e in from_people):
+        of_task = [e for e in gaps if e.strata["task"] == task and "beside" not in e.group]
         for pair in pairs:
-            here = [e for e in of_task if group_name(e.group) == pair]
-            panel = _human_panel(view, here, task, pair)
+            pair_gaps = [e for e in of_task if group_name(e.group) == pair]
+            panel = _human_panel(view, pair_gaps, task, pair)
             panels += [panel] if panel is not None else []
-    said = _told(
-        beside,
+    counts = _told(
+        from_people,
         lambda e: f"{called(where_of(e))}, {group_name(series.bare(e))}: {points(e.value)}",
         most=4,
     )
     yield FIGURES.figure(
         "agency-human",
         view,
-        beside,
+        from_people,
         tiled(panels) if panels else None,
-        counted=fmt.plural(said["n"], "difference"),
+        counted=fmt.plural(counts["n"], "difference"),
         paper=series.NOTE,
-        **said,
+        **counts,
         **_heads(view),
     )
 
 
-def _human_panel(view: View, here: list[Estimate], task: str, pair: str) -> Spec | None:
-    here = sorted(here, key=lambda e: not series.is_human(e))
-    marks: list[Mark] = [(called((ALL, *where_of(e)[1:])), e) for e in here]
+def _human_panel(view: View, gaps: list[Estimate], task: str, pair: str) -> Spec | None:
+    gaps = sorted(gaps, key=lambda e: not series.is_human(e))
+    marks: list[Mark] = [(called((ALL, *where_of(e)[1:])), e) for e in gaps]
     marks += list(_printed(task)) if pair == MALE else []
     if not marks:
         return None
     title = pair if task == ALL else f"{task}: {pair}"
     spec = series.points_panel(view, marks, series.DIFFERENCES, title)
     # Human texts in yellow, with a line through all rows.
-    for e, found in zip(here, spec["data"]["values"], strict=False):
+    for e, point in zip(gaps, spec["data"]["values"], strict=False):
         if series.is_human(e) and e.strata["masking"] == series.primary(view):
-            found["c"] = "#b8860b"
+            point["c"] = "#b8860b"
             spec["layer"] += [] if e.value is None else [rule_at("x", 100 * e.value)]
     return spec
 
 
 def differences(view: View) -> Iterator[Figure]:
     """Yield Figure 2: the differences between two groups, by model and task."""
-    whole = of(view, "agency_gap", stratum=ALL)
-    single = [e for e in whole if len(series.bare(e)) == 1]
+    gaps = of(view, "agency_gap", stratum=ALL)
+    single = [e for e in gaps if len(series.bare(e)) == 1]
     single = [e for e in single if any("−" in v for v in e.group.values())]
     if not single:
         return
     first, panels = series.primary(view), []
     for task in dict.fromkeys(e.strata["task"] for e in single):
-        here = [e for e in single if e.strata["task"] == task]
+        task_gaps = [e for e in single if e.strata["task"] == task]
         marks: list[Mark] = []
-        for e in here:
+        for e in task_gaps:
             texts = called((ALL, *where_of(e)[1:]))
             marks.append((f"{group_name(e.group)}: {short(texts, 34)}", e))
-        if any("gender" in e.group for e in here):
-            marks += [(f"{MALE}: {row}", found) for row, found in _printed(task)]
+        if any("gender" in e.group for e in task_gaps):
+            marks += [(f"{MALE}: {row}", figure) for row, figure in _printed(task)]
         title = task if task != ALL else "All texts"
         panels.append(series.points_panel(view, marks, series.DIFFERENCES, title))
-    own = [e for e in single if e.strata["masking"] == first]
+    primary_gaps = [e for e in single if e.strata["masking"] == first]
     yield FIGURES.figure(
         "agency-differences",
         view,
-        series.beside_pairs(view, whole),
+        series.beside_pairs(view, gaps),
         tiled(panels),
         paper=series.NOTE,
-        **_told(own, lambda e: f"{group_name(e.group)} {points(e.value)}", most=6)
-        | {"n": len(own)},
+        **_told(primary_gaps, lambda e: f"{group_name(e.group)} {points(e.value)}", most=6)
+        | {"n": len(primary_gaps)},
         **_heads(view),
     )
 
@@ -206,19 +208,21 @@ def by_stratum(view: View) -> Iterator[Figure]:
     first = dict(single[0].group)
     mine = [e for e in single if dict(e.group) == first and e.value is not None]
     panels = []
-    for where in series.wheres(mine):
-        here = series.at(mine, where)
-        own = [e for e in here if e.strata["masking"] == series.primary(view)]
-        own.sort(key=lambda e: -abs(e.value or 0.0))
-        kept = [e.strata["stratum"] for e in own[:STRATA]]
-        marks: list[Mark] = [(e.strata["stratum"], e) for e in here if e.strata["stratum"] in kept]
-        marks.sort(key=lambda mark: kept.index(mark[0]))
+    for place in series.wheres(mine):
+        place_gaps = series.at(mine, place)
+        primary_gaps = [e for e in place_gaps if e.strata["masking"] == series.primary(view)]
+        primary_gaps.sort(key=lambda e: -abs(e.value or 0.0))
+        largest = [e.strata["stratum"] for e in primary_gaps[:STRATA]]
+        marks: list[Mark] = [
+            (e.strata["stratum"], e) for e in place_gaps if e.strata["stratum"] in largest
+        ]
+        marks.sort(key=lambda mark: largest.index(mark[0]))
         # Published differences in human texts of the same task, the largest first.
         printed = [
             (row["stratum"], row["gender_difference"])
             for row in published("wan_human_strata").to_pylist()
             if first == {"gender": MALE}
-            and row["text_type"] == where[0]
+            and row["text_type"] == place[0]
             and row["stratum"] != "Overall"
             and row["gender_difference"] is not None
         ]
@@ -226,9 +230,9 @@ def by_stratum(view: View) -> Iterator[Figure]:
             (f"{stratum}: human texts (paper)", ("Human", value, MALE))
             for stratum, value in sorted(printed, key=lambda row: -abs(row[1]))[:STRATA]
         ]
-        panels.append(series.points_panel(view, marks, series.DIFFERENCES, called(where)))
-    own = [e for e in mine if e.strata["masking"] == series.primary(view)]
-    sure = [e.strata["stratum"] for e in own if is_sure(e)]
+        panels.append(series.points_panel(view, marks, series.DIFFERENCES, called(place)))
+    primary_gaps = [e for e in mine if e.strata["masking"] == series.primary(view)]
+    sure = [e.strata["stratum"] for e in primary_gaps if is_sure(e)]
     yield FIGURES.figure(
         "agency-strata",
         view,
@@ -237,7 +241,7 @@ def by_stratum(view: View) -> Iterator[Figure]:
         most=STRATA,
         what=group_name(first),
         sure=len(sure),
-        n=len(own),
+        n=len(primary_gaps),
         named=f" ({', '.join(sure[:8])})" if sure else "",
         **_heads(view),
     )
@@ -245,43 +249,43 @@ def by_stratum(view: View) -> Iterator[Figure]:
 
 def variance_tables(view: View, _: list[Estimate]) -> Iterator[Figure]:
     """Yield the form of Tables 1 and 2: variance of the groups' ratio gaps, beside its null."""
-    own = of(view, "agency_variance", stratum=ALL)
-    if not own:
+    variances = of(view, "agency_variance", stratum=ALL)
+    if not variances:
         return
-    present = dict.fromkeys(e.group["attribute"] for e in own)
-    known = [d for d in series.DIMENSIONS if d in present]
-    names = [*known, *(n for n in present if n not in known)]
-    detail = [e for e in own if e.value is not None]
-    cells = {(where_of(e), e.strata["masking"], e.group["attribute"]): e for e in own}
+    present = dict.fromkeys(e.group["attribute"] for e in variances)
+    ordered = [d for d in series.DIMENSIONS if d in present]
+    names = [*ordered, *(n for n in present if n not in ordered)]
+    detail = [e for e in variances if e.value is not None]
+    cells = {(where_of(e), e.strata["masking"], e.group["attribute"]): e for e in variances}
     maskings = (series.primary(view), series.other(view))
     rows = [
-        (called(where), masking, *(_cell(cells.get((where, masking, name))) for name in names))
-        for where in series.wheres(own)
+        (called(place), masking, *(_cell(cells.get((place, masking, name))) for name in names))
+        for place in series.wheres(variances)
         for masking in maskings
     ]
     # Published variances of the same tasks; of rewritten texts where the run has several too.
-    several = len({e.strata.get("condition") for e in own}) > 1
+    several = len({e.strata.get("condition") for e in variances}) > 1
     entries = published("wan_variance").to_pylist()
     entries += published("wan_mitigation_variance").to_pylist() if several else []
     for entry in entries:
-        if entry["text_type"] in {e.strata["task"] for e in own}:
-            how = entry.get("mitigation", "").replace("_", " ")
-            more = f", 96 prompts, {how}" if how else ""
+        if entry["text_type"] in {e.strata["task"] for e in variances}:
+            mitigation = entry.get("mitigation", "").replace("_", " ")
+            more = f", 96 prompts, {mitigation}" if mitigation else ""
             label = f"{entry['text_type']}, {entry['model']}{more} (paper)"
-            found = (series.variance(entry.get(name)) for name in names)
-            rows.append((label, "unmasked", *found))
+            numbers = (series.variance(entry.get(name)) for name in names)
+            rows.append((label, "unmasked", *numbers))
     first = [e for e in detail if e.strata["masking"] == maskings[0]]
     sure = [e for e in first if e.tests and e.tests[0].p < 0.05]
-    named = [f"{e.group['attribute']} of {called(where_of(e))}" for e in sure[:6]]
-    said = f"{len(sure)} of {len(first)} variances lie above what shuffled groups give"
-    said += f": {fmt.listed(named)}." if named else "."
+    names_of_sure = [f"{e.group['attribute']} of {called(where_of(e))}" for e in sure[:6]]
+    reading = f"{len(sure)} of {len(first)} variances lie above what shuffled groups give"
+    reading += f": {fmt.listed(names_of_sure)}." if names_of_sure else "."
     heads = ("Texts", "Masking", *(short(name.capitalize(), 30) for name in names))
     yield FIGURES.figure(
         "agency-variance",
         view,
-        own,
+        variances,
         table=Table(heads, tuple(rows), 2),
-        said=said if first else "No variance could be computed.",
+        said=reading if first else "No variance could be computed.",
         and_more=" and Table 2" if several else "",
     )
     yield from FIGURES.tabled("agency-noise", lambda *_: detail)(view, detail)

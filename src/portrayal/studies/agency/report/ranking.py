@@ -42,45 +42,47 @@ class Ranking:
         names = [group_name(e.group) for e in self.groups]
         if self.why:
             return f"{self.attribute}: not ranked, {self.why}"
-        if len(set(self.letters)) == len(names) and all(len(each) == 1 for each in self.letters):
+        if len(set(self.letters)) == len(names) and all(
+            len(letters) == 1 for letters in self.letters
+        ):
             return f"{self.attribute}: {' > '.join(names)}"
         return f"{self.attribute}: in part, from {names[0]} down to {names[-1]}"
 
 
 def rankings(view: View, masking: str) -> list[Ranking]:
     """Return the ranking of each place and attribute that has a score."""
-    found = []
-    for where in wheres(of(view, "agency_share", stratum=ALL)):
-        for score in at(of(view, "agency_variance", stratum=ALL, masking=masking), where):
+    ranked = []
+    for place in wheres(of(view, "agency_share", stratum=ALL)):
+        for score in at(of(view, "agency_variance", stratum=ALL, masking=masking), place):
             name = score.group["attribute"]
-            rows = _means(view, where, masking, name)
+            rows = _means(view, place, masking, name)
             if name == "overall" or score.value is None or len(rows) < 2:
                 continue
-            why = ""
+            reason = ""
             if not score.tests:
-                why = "as shuffled groups all give the same variance"
+                reason = "as shuffled groups all give the same variance"
             else:
                 p, q = score.tests[0].p, q_of(score)
                 if (p if q is None else q) >= CHANCE:
-                    why = f"as chance alone puts groups as far apart (q {fmt.probability(q)})"
+                    reason = f"as chance alone puts groups as far apart (q {fmt.probability(q)})"
             # Pairs of groups whose interval leaves out 0 and whose q is below 0.05.
-            told: set[frozenset[str]] = set()
-            for e in at(of(view, "agency_gap", stratum=ALL, masking=masking), where):
+            distinct: set[frozenset[str]] = set()
+            for e in at(of(view, "agency_gap", stratum=ALL, masking=masking), place):
                 q, bounds = q_of(e), e.interval
-                known = e.value is not None and bounds is not None and "beside" not in e.group
-                if why or not known or q is None or q >= SURE or reader_could(e):
+                has_bounds = e.value is not None and bounds is not None and "beside" not in e.group
+                if reason or not has_bounds or q is None or q >= SURE or reader_could(e):
                     continue
                 if bounds is not None and not bounds.low <= 0.0 <= bounds.high:
                     upper, _, lower = group_name(e.group).partition(" − ")
-                    told.add(frozenset((upper, lower)))
+                    distinct.add(frozenset((upper, lower)))
             ordered = sorted(rows, key=lambda e: (-(e.value or 0.0), group_name(e.group)))
-            letters = letter_display([group_name(e.group) for e in ordered], told)
-            found.append(Ranking(where, name, tuple(ordered), tuple(letters), why))
-    return found
+            letters = letter_display([group_name(e.group) for e in ordered], distinct)
+            ranked.append(Ranking(place, name, tuple(ordered), tuple(letters), reason))
+    return ranked
 
 
-def _means(view: View, where: Where, masking: str, name: str) -> list[Estimate]:
-    rows = at(of(view, "agency_share", stratum=ALL, masking=masking), where)
+def _means(view: View, place: Where, masking: str, name: str) -> list[Estimate]:
+    rows = at(of(view, "agency_share", stratum=ALL, masking=masking), place)
     return [
         e
         for e in rows
@@ -90,14 +92,14 @@ def _means(view: View, where: Where, masking: str, name: str) -> list[Estimate]:
     ]
 
 
-def letter_display(names: Sequence[str], told: set[frozenset[str]]) -> list[str]:
+def letter_display(names: Sequence[str], distinct: set[frozenset[str]]) -> list[str]:
     """Return the letters of each name: two names share one unless they are told apart.
 
     Parameters
     ----------
     names
         In order; the first letter goes to the first.
-    told
+    distinct
         Pairs that can be told apart.
 
     Examples
@@ -106,15 +108,15 @@ def letter_display(names: Sequence[str], told: set[frozenset[str]]) -> list[str]
     ['a', 'ab', 'b']
     """
     cliques = [set(names)]
-    for pair in sorted(tuple(sorted(pair)) for pair in told if pair <= set(names)):
+    for pair in sorted(tuple(sorted(pair)) for pair in distinct if pair <= set(names)):
         one, two = pair
         split = [c for c in cliques if one in c and two in c]
         cliques = [c for c in cliques if c not in split]
         for clique in split:
             for gone in (one, two):
-                rest = clique - {gone}
-                if not any(rest <= other for other in cliques):
-                    cliques = [c for c in cliques if not c <= rest] + [rest]
+                without = clique - {gone}
+                if not any(without <= other for other in cliques):
+                    cliques = [c for c in cliques if not c <= without] + [without]
     cliques.sort(key=lambda clique: sorted(names.index(name) for name in clique))
     marks = [ascii_lowercase[i] if i < 26 else f"{i}." for i in range(len(cliques))]
     return ["".join(m for m, c in zip(marks, cliques, strict=True) if n in c) for n in names]

@@ -64,13 +64,13 @@ Where = tuple[str, str, str]
 
 def wheres(estimates: Iterable[Estimate]) -> list[Where]:
     """Return (task, condition, model) of estimates, each once, tasks first."""
-    found = dict.fromkeys(map(where_of, estimates))
-    return sorted(found, key=lambda where: (where[0], where[1] != ORIGINAL, *where[1:]))
+    places = dict.fromkeys(map(where_of, estimates))
+    return sorted(places, key=lambda place: (place[0], place[1] != ORIGINAL, *place[1:]))
 
 
-def at(estimates: Iterable[Estimate], where: Where) -> list[Estimate]:
+def at(estimates: Iterable[Estimate], place: Where) -> list[Estimate]:
     """Return the estimates of one task, condition and model."""
-    return [e for e in estimates if where_of(e) == where]
+    return [e for e in estimates if where_of(e) == place]
 
 
 def where_of(e: Estimate) -> Where:
@@ -78,9 +78,9 @@ def where_of(e: Estimate) -> Where:
     return e.strata.get("task", ALL), e.strata.get("condition", ""), e.strata.get("model", "")
 
 
-def called(where: Where) -> str:
+def called(place: Where) -> str:
     """Return a place in words ("Biography, gpt-4")."""
-    task, condition, model = where
+    task, condition, model = place
     parts = [task if task != ALL else "", condition, model if model != UNNAMED else ""]
     return short(", ".join(part for part in parts if part), 80) or "All texts"
 
@@ -109,12 +109,12 @@ variance = partial(fmt.number, statistic="variance")
 @cache
 def _published_gaps() -> tuple[dict[str, Any], ...]:
     """The published ratio gaps by group, with groups as this run names them."""
-    found = []
+    rows = []
     for row in published("wan_agency_by_group").to_pylist():
         group = {} if row["gender"] == "All" else {"gender": row["gender"].casefold()}
         group |= {} if row["race"] == "All" else {"race": row["race"]}
-        found.append(row | {"group": group})
-    return tuple(found)
+        rows.append(row | {"group": group})
+    return tuple(rows)
 
 
 def published_of(task: str, group: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -139,15 +139,15 @@ Pair = tuple[Where, Estimate, Estimate | None]
 """A place, an estimate of one masking there, and its counterpart under the other masking."""
 
 
-def beside_pairs(view: View, own: Iterable[Estimate], masking: str = "") -> list[Pair]:
+def beside_pairs(view: View, estimates: Iterable[Estimate], masking: str = "") -> list[Pair]:
     """Return the estimates of a masking, the primary one by default, with their counterparts."""
     masking = masking or primary(view)
-    own = list(own)
-    second = {_key(e): e for e in own if e.strata["masking"] != masking}
+    estimates = list(estimates)
+    second = {_key(e): e for e in estimates if e.strata["masking"] != masking}
     return [
-        (where, e, second.get(_key(e)))
-        for where in wheres(own)
-        for e in at(own, where)
+        (place, e, second.get(_key(e)))
+        for place in wheres(estimates)
+        for e in at(estimates, place)
         if e.strata["masking"] == masking
     ]
 
@@ -163,17 +163,17 @@ def _other(cell: Callable[[Estimate], str]) -> Cell:
 
 def _published_share(model: str) -> Cell:
     def cell(_: View, row: Pair) -> str:
-        where, e = row[:2]
-        rows = published_of(where[0], e.group)
+        place, e = row[:2]
+        rows = published_of(place[0], e.group)
         rewritten = [
             {**entry, "model": f"{entry['model']} MSR"}
             for entry in published("wan_rewrite_agentic").to_pylist()
             if entry["mitigation"] != "none"
-            and entry["text_type"] == where[0]
+            and entry["text_type"] == place[0]
             and {"race": entry["race"], "gender": entry["gender"].casefold()} == dict(e.group)
         ]
-        found = {each["model"]: each["agentic_percent"] for each in (*rows, *rewritten)}
-        return f"{found[model]:.1f}{fmt.PERCENT}" if model in found else fmt.NOTHING
+        percents = {figure["model"]: figure["agentic_percent"] for figure in (*rows, *rewritten)}
+        return f"{percents[model]:.1f}{fmt.PERCENT}" if model in percents else fmt.NOTHING
 
     return cell
 
@@ -234,10 +234,10 @@ def is_human(e: Estimate) -> bool:
 
 def _difference_of(view: View, e: Estimate, model: str) -> str:
     """The difference of the same groups in texts of a model; of people where it is empty."""
-    for own in of(view, "agency_gap", stratum=ALL, masking=primary(view)):
-        same = own.strata["model"] == model if model else is_human(own)
-        if same and where_of(own)[:2] == where_of(e)[:2] and own.group == bare(e):
-            return points(own.value)
+    for gap in of(view, "agency_gap", stratum=ALL, masking=primary(view)):
+        same = gap.strata["model"] == model if model else is_human(gap)
+        if same and where_of(gap)[:2] == where_of(e)[:2] and gap.group == bare(e):
+            return points(gap.value)
     return fmt.NOTHING
 
 
@@ -249,10 +249,10 @@ DIFFERENCES = Axis("difference, percentage points", zero=True, line=0.0)
 
 def datum(view: View, e: Estimate, row: str) -> Datum:
     """Return the datum of an estimate; one of the other masking keeps only its point."""
-    found = dot(view, e, row, OWN, SHARES, times=100)
+    point = dot(view, e, row, OWN, SHARES, times=100)
     if e.strata["masking"] != primary(view):
-        found = {"row": row, "b": None if e.value is None else 100 * e.value}
-    return found | {
+        point = {"row": row, "b": None if e.value is None else 100 * e.value}
+    return point | {
         "group": group_name(e.group),
         "model": f"{e.strata.get('model', '')}, {e.strata.get('masking', '')}",
         "value": points(e.value),
@@ -271,12 +271,12 @@ Mark = tuple[str, Estimate | Printed]
 def points_panel(view: View, marks: Sequence[Mark], axis: Axis, title: str) -> Spec:
     """Return one panel of estimates and printed figures, its rows in the order of the marks."""
     data = []
-    for row, found in marks:
-        if isinstance(found, Estimate):
-            data.append(datum(view, found, row))
+    for row, source in marks:
+        if isinstance(source, Estimate):
+            data.append(datum(view, source, row))
             continue
-        who, value, group = found
-        data.append({"row": row, "p": value, "model": f"{who}, as published"})
+        model, value, group = source
+        data.append({"row": row, "p": value, "model": f"{model}, as published"})
         data[-1] |= {"group": group, "value": fmt.signed(value, 1)}
     rows = list(dict.fromkeys(row for row, _ in marks))
     return panel(view, data, rows, axis, size=(470, 25), title=title, label_limit=260)

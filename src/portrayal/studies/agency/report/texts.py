@@ -58,9 +58,9 @@ def agency_reading(view: View) -> ShownReading | None:
     stage = view.run.annotations(ANNOTATORS[primary(view) == MASKED])
     if not (view.run.texts.parts() and stage.parts()):
         return None
-    named = dict.fromkeys(k for e in view.estimates for k in e.group)
-    keys = [k for k in named if k not in ("attribute", "beside")]
-    given = {
+    attributes = dict.fromkeys(k for e in view.estimates for k in e.group)
+    keys = [k for k in attributes if k not in ("attribute", "beside")]
+    parameters = {
         "texts": [str(path) for path in view.run.texts.parts()],
         "annotated": [str(path) for path in stage.parts()],
         "prompts": str(view.run.prompts_path),
@@ -68,7 +68,7 @@ def agency_reading(view: View) -> ShownReading | None:
         "each": EACH,
         "most": MOST,
     }
-    rows = rows_of(files(__package__).joinpath("texts.sql").read_text("utf-8"), given)
+    rows = rows_of(files(__package__).joinpath("texts.sql").read_text("utf-8"), parameters)
     if not rows:
         return None
     groups = tuple(dict.fromkeys(row["group"] for row in rows))
@@ -88,34 +88,34 @@ def agency_reading(view: View) -> ShownReading | None:
         )
         for row, name in zip(rows, ids, strict=True)
     )
-    how = (
+    selection = (
         f"{len(texts)} of {rows[0]['n_all']:,} texts; for each group they are taken at even steps "
         "from the most agentic to the most communal."
     )
-    return ShownReading(texts, tuple(short(g, 60) for g in groups), how)
+    return ShownReading(texts, tuple(short(g, 60) for g in groups), selection)
 
 
 def _pieces(
     view: View, text: str, first: Mapping[str, Any], second: Mapping[str, Any] | None
 ) -> tuple[tuple[ShownSentence, ...], str]:
     pieces: list[ShownSentence] = []
-    at = 0
-    beside = (second or {}).get("agentic") or []
-    for i, (where, p) in enumerate(zip(first["sentences"], first["agentic"], strict=True)):
-        low, high = where["start"], where["end"]
+    shown_to = 0
+    other_chances = (second or {}).get("agentic") or []
+    for i, (span, p) in enumerate(zip(first["sentences"], first["agentic"], strict=True)):
+        low, high = span["start"], span["end"]
         if high > LONGEST and pieces:
             break
-        if low > at:
-            pieces.append(ShownSentence(visible(text[at:low]), "", ""))
+        if low > shown_to:
+            pieces.append(ShownSentence(visible(text[shown_to:low]), "", ""))
         kind = "" if p is None or isnan(p) else "agentic" if p >= 0.5 else "communal"
-        told = f"agentic {_chance(p)} {primary(view)}"
-        if i < len(beside):
-            told += f", {_chance(beside[i])} {other(view)}"
-        pieces.append(ShownSentence(visible(text[low:high]), kind, told))
-        at = high
+        chances = f"agentic {_chance(p)} {primary(view)}"
+        if i < len(other_chances):
+            chances += f", {_chance(other_chances[i])} {other(view)}"
+        pieces.append(ShownSentence(visible(text[low:high]), kind, chances))
+        shown_to = high
     cut = ""
-    if at < len(text.rstrip()):
-        cut = f"Shortened: {at:,} of {len(text):,} characters."
+    if shown_to < len(text.rstrip()):
+        cut = f"Shortened: {shown_to:,} of {len(text):,} characters."
     return tuple(pieces), cut
 
 

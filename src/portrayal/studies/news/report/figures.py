@@ -27,7 +27,7 @@ ROWS = 60
 def side_by_side(
     view: View,
     name: str,
-    own: Mapping[str, Rows],
+    rows_by_measure: Mapping[str, Rows],
     paper: Mapping[str, Sequence[Printed]],
     mark: Callable[[Estimate | Printed, str], Datum],
     groups: Sequence[str],
@@ -39,7 +39,7 @@ def side_by_side(
     ----------
     view, name
         The report's view, and the figure.
-    own, paper
+    rows_by_measure, paper
         Estimates and printed figures of each measure; a panel without any is left out.
     mark
         Function of an estimate or printed figure, and of the panel's statistic, to its datum.
@@ -48,45 +48,49 @@ def side_by_side(
     **fields
         What the titles of axes name.
     """
-    said = FIGURES.figures[name]
-    ordered = series.ordered(view, (e for rows in own.values() for e in rows))
-    every: list[Estimate | Printed] = [*ordered, *(row for rows in paper.values() for row in rows)]
-    rows = list(dict.fromkeys(mark(each, "share")["row"] for each in every))
+    declared = FIGURES.figures[name]
+    ordered = series.ordered(view, (e for rows in rows_by_measure.values() for e in rows))
+    marked: list[Estimate | Printed] = [*ordered, *(row for rows in paper.values() for row in rows)]
+    rows = list(dict.fromkeys(mark(row, "share")["row"] for row in marked))
     charts: list[Spec] = []
-    for each in said["panels"]:
-        here: list[Estimate | Printed] = [*own[each["of"]], *paper[each["of"]]]
-        title = each.get("axis", "").format(**fields) or None
-        axis = Axis(title, form=each["form"], zero=True, line=each.get("line"))
+    for panel_form in declared["panels"]:
+        panel_rows: list[Estimate | Printed] = [
+            *rows_by_measure[panel_form["of"]],
+            *paper[panel_form["of"]],
+        ]
+        title = panel_form.get("axis", "").format(**fields) or None
+        axis = Axis(title, form=panel_form["form"], zero=True, line=panel_form.get("line"))
         chart = series.series_panel(
             view,
-            [mark(row, each["statistic"]) for row in here],
+            [mark(row, panel_form["statistic"]) for row in panel_rows],
             rows,
-            [series.WHOLE] if each.get("whole") else groups,
+            [series.WHOLE] if panel_form.get("whole") else groups,
             axis,
-            title=each["title"],
+            title=panel_form["title"],
             labels=not charts,
             places=len(groups),
-            **said.get("layout", {}),
+            **declared.get("layout", {}),
         )
-        charts += [chart] if here else []
+        charts += [chart] if panel_rows else []
     return {"hconcat": charts, "resolve": {"scale": {"x": "independent"}}}
 
 
 def group_changes(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
     """Yield one figure with a panel for each level and attribute."""
-    own = series.shown(view, estimates)
-    if not own:
+    changes = series.shown(view, estimates)
+    if not changes:
         return
-    colour = series.colours(view, own)
+    colour = series.colours(view, changes)
     charts, paper = [], False
-    for place in dict.fromkeys(map(series.place_of, own)):
-        here, printed = at(own, place), series.printed_at("group_change", place)
+    for place in dict.fromkeys(map(series.place_of, changes)):
+        place_changes, printed = at(changes, place), series.printed_at("group_change", place)
         paper = paper or bool(printed)
-        groups = dict.fromkeys(group_name(e.group) for e in here)
+        groups = dict.fromkeys(group_name(e.group) for e in place_changes)
         chart = series.series_panel(
             view,
-            [datum(view, e, colour) for e in here] + [row.datum("difference") for row in printed],
-            [*series.rows_of(view, here), *dict.fromkeys(row.label for row in printed)],
+            [datum(view, e, colour) for e in place_changes]
+            + [row.datum("difference") for row in printed],
+            [*series.rows_of(view, place_changes), *dict.fromkeys(row.label for row in printed)],
             list(groups),
             Axis("mean change, generated minus original", form="+.2f", zero=True, line=0.0),
             title=series.title_of(place),
@@ -94,25 +98,25 @@ def group_changes(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
             label_limit=150,
         )
         charts.append(chart)
-    sure = [e for e in own if is_sure(e) and e.value is not None]
-    said = "No group’s change can be told from chance by this number of headlines."
+    sure = [e for e in changes if is_sure(e) and e.value is not None]
+    reading = "No group’s change can be told from chance by this number of headlines."
     if sure:
-        e = max(sure, key=lambda found: abs(found.value or 0.0))
+        e = max(sure, key=lambda change: abs(change.value or 0.0))
         way = "rises" if (e.value or 0.0) > 0 else "falls"
-        said = (
+        reading = (
             f"{series.series(view, e)}: the {series.quantity(*series.place_of(e))} {way} most for "
             f"{group_name(e.group)}: {fmt.number(e.value, form_of(e))} ({fmt.level(view.level)} "
-            f"interval {fmt.interval(e.interval, form_of(e))}); {len(sure)} of {len(own)} "
+            f"interval {fmt.interval(e.interval, form_of(e))}); {len(sure)} of {len(changes)} "
             "changes can be told from chance."
         )
     yield FIGURES.figure(
         "group-change",
         view,
-        own,
+        changes,
         {"concat": charts, "columns": 2, "resolve": {"scale": {"yOffset": "independent"}}},
-        reading=said,
-        table=series.numbers(view, own),
-        legend=series.key(colour, own, paper=paper),
+        reading=reading,
+        table=series.numbers(view, changes),
+        legend=series.key(colour, changes, paper=paper),
         paper=series.NOTE if paper else "",
     )
 
@@ -130,20 +134,20 @@ def distances(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
 
 
 def _level(view: View, place: Place) -> Figure:
-    (level, attribute), said = place, words_of(__package__)["level"]
-    own = {k: series.worse(at(series.shown(view, of(view, k)), place)) for k in _KINDS}
+    (level, attribute), words = place, words_of(__package__)["level"]
+    by_measure = {k: series.worse(at(series.shown(view, of(view, k)), place)) for k in _KINDS}
     paper = {kind: series.printed_at(kind, place, series.forms(view)) for kind in _KINDS}
-    every = [e for rows in own.values() for e in rows]
-    colour = series.colours(view, every)
+    estimates = [e for rows in by_measure.values() for e in rows]
+    colour = series.colours(view, estimates)
 
     def mark(row: Estimate | Printed, statistic: str) -> Datum:
         return row.datum(statistic) if isinstance(row, Printed) else datum(view, row, colour)
 
     printed = any(paper.values())
-    distances = own["paired_distance"]
-    known = [e for e in distances if e.value is not None]
-    if known:
-        first = series.ordered(view, known)[0]
+    distances = by_measure["paired_distance"]
+    valued = [e for e in distances if e.value is not None]
+    if valued:
+        first = series.ordered(view, valued)[0]
         reading = (
             f"{series.series(view, first)}: texts stand {fmt.distance(first.value)} from their "
             f"originals in the {series.quantity(*place)} ({fmt.level(view.level)} interval "
@@ -153,29 +157,31 @@ def _level(view: View, place: Place) -> Figure:
             reading += f"; by chance alone {fmt.interval(first.null, 'distance')}"
         reading += f"; {fmt.plural(first.n_units, 'pair')})."
     else:
-        why = next((e.undefined for e in distances if e.undefined), "nothing was measured")
+        reason = next((e.undefined for e in distances if e.undefined), "nothing was measured")
         # Why pairs do not count, most frequent first, over all series.
         total: Counter[str] = Counter()
         for e in distances:
             total.update({no: n for no, n in e.exclusions.items() if no.startswith("no ")})
         parts = [f"{short(no, 60)} in {n:,}" for no, n in total.most_common(3)]
         pairs = sum(e.n_texts for e in distances)
-        left = f" ({fmt.listed(parts)} of {pairs:,} pairs)" if parts else ""
-        reading = f"No distance is known at this level: {why}{left}.{said.get(attribute, '')}"
+        counted = f" ({fmt.listed(parts)} of {pairs:,} pairs)" if parts else ""
+        reading = (
+            f"No distance is known at this level: {reason}{counted}.{words.get(attribute, '')}"
+        )
     return FIGURES.figure(
         "level",
         view,
-        every,
-        side_by_side(view, "level", own, paper, mark, list(colour)),
+        estimates,
+        side_by_side(view, "level", by_measure, paper, mark, list(colour)),
         key=f"level-{level}-{attribute}".replace("_", "-"),
         reading=reading,
-        table=series.numbers(view, every),
-        legend=series.key(colour, every, paper=printed),
+        table=series.numbers(view, estimates),
+        legend=series.key(colour, estimates, paper=printed),
         title=series.title_of(place),
         quantity=series.quantity(*place),
-        fell=said.get(level, "less of it"),
+        fell=words.get(level, "less of it"),
         paper=series.NOTE if printed else "",
-        whole=said["null"] if level == DOCUMENT else "",
+        whole=words["null"] if level == DOCUMENT else "",
     )
 
 
@@ -205,12 +211,12 @@ def equal_length(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
         if at(both, place)
     ]
     # How far the distances hang on which sentences were drawn.
-    found = [e.details for e in equal if e.value is not None]
-    spread = [each.get("sd_between_draws", math.nan) for each in found]
+    details = [e.details for e in equal if e.value is not None]
+    spread = [detail.get("sd_between_draws", math.nan) for detail in details]
     spread = [sd for sd in spread if not math.isnan(sd)]
     draws = ""
     if spread:
-        times = max(each.get("sentence_draws", 0.0) for each in found)
+        times = max(detail.get("sentence_draws", 0.0) for detail in details)
         draws = (
             f" Values are means over {times:.0f} such draws, fixed by the seed; between draws they "
             f"vary with a standard deviation of at most {max(spread):.3f}."
@@ -237,33 +243,33 @@ def turned(view: View) -> str:
     The differences between forms are read, on the same headlines where they are known. The order is
     said to reverse only where the difference can be told from 0 at full and at equal length.
     """
-    own = [
+    effects = [
         e
         for e in series.shown(view, of(view, "prompt_effect"), "")
         if e.value is not None and e.strata.get("of") == "paired_distance"
     ]
-    own = [e for e in own if e.strata.get("matched") == series.SAME] or own
+    effects = [e for e in effects if e.strata.get("matched") == series.SAME] or effects
     names = ("level", "attribute", "model", "contrast", "matched")
-    known = {(*(e.strata.get(n) for n in names), e.strata.get("length")): e for e in own}
-    found = []
-    for place, full in known.items():
-        equal = known.get((*place[:-1], series.EQUAL))
+    by_place = {(*(e.strata.get(n) for n in names), e.strata.get("length")): e for e in effects}
+    turns = []
+    for place, full in by_place.items():
+        equal = by_place.get((*place[:-1], series.EQUAL))
         if place[-1] != series.FULL or equal is None:
             continue
         one, two = full.value or 0.0, equal.value or 0.0
         if one * two < 0 and min(abs(one), abs(two)) >= SHOWN:
-            found.append((resolved_of(full, equal), full, equal))
-    if not found:
+            turns.append((resolved_of(full, equal), full, equal))
+    if not turns:
         return ""
-    found.sort(key=lambda turn: -turn[0])
-    n_told, full, equal = found[0]
+    turns.sort(key=lambda turn: -turn[0])
+    n_told, full, equal = turns[0]
 
     def way(e: Estimate) -> str:
-        said = "closer to" if (e.value or 0) < 0 else "further from"
+        direction = "closer to" if (e.value or 0) < 0 else "further from"
         q = q_of(e)
         tail = "" if q is None else f", q {'' if q < 0.001 else '= '}{fmt.probability(q)}"
         return (
-            f"{fmt.distance(abs(e.value or 0))} {said} their originals (difference with "
+            f"{fmt.distance(abs(e.value or 0))} {direction} their originals (difference with "
             f"{fmt.level(view.level)} interval {fmt.interval(e.interval, form_of(e))}{tail})"
         )
 
@@ -276,19 +282,19 @@ def turned(view: View) -> str:
     else:
         number = fmt.plural(equal.n_clusters, "headline")
         verdict = f"not resolved with {number}, so it is not said that the order reverses"
-    said = (
+    sentence = (
         f" {series.title_of(series.place_of(full), ', ')}"
         f"{f', {model}' if len(view.models) > 1 else ''}: texts of the form “{form}” stand "
         f"{way(full)} than those of “{base}” at full length, and {way(equal)} at equal length: "
         f"{verdict}."
     )
-    if len(found) > 1:
-        sure = sum(n == 2 for n, _, _ in found[1:])
-        said += (
-            f" The sign changes in {fmt.plural(len(found) - 1, 'other comparison')} of forms; "
+    if len(turns) > 1:
+        sure = sum(n == 2 for n, _, _ in turns[1:])
+        sentence += (
+            f" The sign changes in {fmt.plural(len(turns) - 1, 'other comparison')} of forms; "
             f"{sure or 'none'} of these can be told from 0 at both lengths."
         )
-    return said
+    return sentence
 
 
 def resolved_of(*differences: Estimate) -> int:
@@ -302,9 +308,9 @@ FEW = 12
 
 def prompt_effects(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
     """Yield a figure of differences for each level and attribute."""
-    own = series.worse(series.shown(view, estimates))
-    for place in dict.fromkeys(map(series.place_of, own)):
-        yield form_figure(view, place, at(own, place))
+    effects = series.worse(series.shown(view, estimates))
+    for place in dict.fromkeys(map(series.place_of, effects)):
+        yield form_figure(view, place, at(effects, place))
         yield from biased_forms(view, place)
 
 
@@ -316,42 +322,46 @@ def contrast(view: View, e: Estimate) -> str:
     return " · ".join([*parts, short(first, 24)]) + matched
 
 
-def form_figure(view: View, place: Place, own: list[Estimate]) -> Figure:
+def form_figure(view: View, place: Place, effects: list[Estimate]) -> Figure:
     """Return the figure of how prompt forms differ at one level and attribute."""
-    known = any(e.value is not None for e in own)
-    bases = sorted({e.strata.get("contrast", "").partition(series.MINUS)[2] for e in own} - {""})
+    has_values = any(e.value is not None for e in effects)
+    bases = sorted(
+        {e.strata.get("contrast", "").partition(series.MINUS)[2] for e in effects} - {""}
+    )
     base = f"“{short(bases[0], 24)}”" if len(bases) == 1 else "another form"
-    asked = "biased" in series.forms(view)
+    has_biased = "biased" in series.forms(view)
     paper = {
-        kind: series.printed_at(kind, place, table=series.EFFECTS) if asked else []
+        kind: series.printed_at(kind, place, table=series.EFFECTS) if has_biased else []
         for kind in _KINDS
     }
     printed = any(paper.values())
-    whole = [e for e in own if e.strata.get("of") == "paired_distance" and e.value is not None]
-    clear = [e for e in whole if series.resolved(e)]
-    why = next((e.undefined for e in own if e.undefined), "none was measured")
-    reading = f"No difference of distances is known: {why}."
-    if whole:
-        e = max(clear or whole, key=lambda found: abs(found.value or 0.0))
+    distances = [
+        e for e in effects if e.strata.get("of") == "paired_distance" and e.value is not None
+    ]
+    clear = [e for e in distances if series.resolved(e)]
+    reason = next((e.undefined for e in effects if e.undefined), "none was measured")
+    reading = f"No difference of distances is known: {reason}."
+    if distances:
+        e = max(clear or distances, key=lambda effect: abs(effect.value or 0.0))
         number = fmt.plural(e.n_clusters, "headline")
         reading = (
             f"{contrast(view, e)}: the distance from the original differs from that of {base} by "
             f"{fmt.difference(e.value)} ({fmt.level(view.level)} interval "
             f"{fmt.interval(e.interval, 'difference')})"
         ) + (", which can be told from 0." if clear else f"; {number} cannot tell it from 0.")
-    colour = series.colours(view, [e for e in own if e.group])
+    colour = series.colours(view, [e for e in effects if e.group])
 
     def mark(row: Estimate | Printed, statistic: str) -> Datum:
         if isinstance(row, Printed):
             return row.datum(statistic)
         return datum(view, row, colour, row=contrast(view, row), s=series.resolved(row))
 
-    of_kind = {kind: [e for e in own if e.strata.get("of") == kind] for kind in _KINDS}
+    of_kind = {kind: [e for e in effects if e.strata.get("of") == kind] for kind in _KINDS}
     spec = side_by_side(view, "form", of_kind, paper, mark, list(colour), base=base)
     # Which differences are undefined, and why, each once.
     undefined = dict.fromkeys(
         (contrast(view, e), measure_title(e.strata.get("of", "")), short(e.undefined or "", 160))
-        for e in own
+        for e in effects
     )
     heads = ("Form", "Measure", "Undefined, as")
     none = Table(heads, tuple(undefined)[:FEW], 3, max(len(undefined) - FEW, 0))
@@ -360,12 +370,12 @@ def form_figure(view: View, place: Place, own: list[Estimate]) -> Figure:
     return FIGURES.figure(
         "form",
         view,
-        own,
-        spec if known or printed else None,
+        effects,
+        spec if has_values or printed else None,
         key=f"forms-{place[0]}-{place[1]}".replace("_", "-"),
         reading=reading,
-        table=series.numbers(view, own) if known else none,
-        legend=series.key(colour, own, paper=printed, against="0"),
+        table=series.numbers(view, effects) if has_values else none,
+        legend=series.key(colour, effects, paper=printed, against="0"),
         title=f"Prompt forms, {level}: {place[1]}",
         base=base,
         paper=note if printed else "",
@@ -384,7 +394,7 @@ def biased_forms(view: View, place: Place) -> Iterator[Figure]:
     names = series.forms(view)
     if attribute != "gender" or level not in FIGURE_NUMBERS or len(names) < 2:
         return
-    own = {
+    by_measure = {
         kind: [
             e
             for e in at(series.shown(view, of(view, kind)), place)
@@ -394,7 +404,7 @@ def biased_forms(view: View, place: Place) -> Iterator[Figure]:
         ]
         for kind in _KINDS[1:]
     }
-    if not any(e.value is not None for rows in own.values() for e in rows):
+    if not any(e.value is not None for rows in by_measure.values() for e in rows):
         return
     paper = {
         kind: [
@@ -402,7 +412,7 @@ def biased_forms(view: View, place: Place) -> Iterator[Figure]:
             for row in series.printed_at(kind, place, names)
             if row.group == "female" and "biased" in names
         ]
-        for kind in own
+        for kind in by_measure
     }
 
     def mark(row: Estimate | Printed, statistic: str) -> Datum:
@@ -416,11 +426,11 @@ def biased_forms(view: View, place: Place) -> Iterator[Figure]:
     yield FIGURES.figure(
         "biased",
         view,
-        own["prejudice_rate"],
-        side_by_side(view, "biased", own, paper, mark, names),
+        by_measure["prejudice_rate"],
+        side_by_side(view, "biased", by_measure, paper, mark, names),
         key=f"biased-{level}".replace("_", "-"),
-        reading=_biased_reading(view, place, own["prejudice_rate"], names),
-        table=_biased_table(view, place, own, paper),
+        reading=_biased_reading(view, place, by_measure["prejudice_rate"], names),
+        table=_biased_table(view, place, by_measure, paper),
         legend=(*forms[: len(COLOURS)], ("dot paper", "published models, not rerun")),
         level_title=series.LEVEL_TITLES[level].lower(),
         number=FIGURE_NUMBERS[level],
@@ -433,7 +443,7 @@ def _model(view: View, e: Estimate) -> str:
 
 
 def _biased_table(
-    view: View, place: Place, own: Mapping[str, Rows], paper: Mapping[str, Sequence[Printed]]
+    view: View, place: Place, by_measure: Mapping[str, Rows], paper: Mapping[str, Sequence[Printed]]
 ) -> Table:
     """The numbers of both panels, the published ones with their p."""
     p = {
@@ -442,16 +452,23 @@ def _biased_table(
         if (entry["level"], entry["attribute"]) == place
     }
     cells = []
-    for each in FIGURES.figures["biased"]["panels"]:
-        for e in own[each["of"]]:
-            who = _model(view, e), short(e.strata["form"], 30), each["title"]
-            cells.append((*who, tables.value(e), tables.interval(e), tables.units(e)))
-    for each in FIGURES.figures["biased"]["panels"]:
-        for row in paper[each["of"]]:
-            said = p.get((f"{row.kind}_female", row.model)) if row.form == "biased" else None
-            value = fmt.number(row.value, each["statistic"])
-            who = row.model + series.PAPER, row.form, each["title"]
-            cells.append((*who, value, f"p {said}" if said else fmt.NOTHING, fmt.count(row.n)))
+    for panel_form in FIGURES.figures["biased"]["panels"]:
+        for e in by_measure[panel_form["of"]]:
+            model_form = _model(view, e), short(e.strata["form"], 30), panel_form["title"]
+            cells.append((*model_form, tables.value(e), tables.interval(e), tables.units(e)))
+    for panel_form in FIGURES.figures["biased"]["panels"]:
+        for row in paper[panel_form["of"]]:
+            printed_p = p.get((f"{row.kind}_female", row.model)) if row.form == "biased" else None
+            value = fmt.number(row.value, panel_form["statistic"])
+            model_form = row.model + series.PAPER, row.form, panel_form["title"]
+            cells.append(
+                (
+                    *model_form,
+                    value,
+                    f"p {printed_p}" if printed_p else fmt.NOTHING,
+                    fmt.count(row.n),
+                )
+            )
     heads = ("Texts", "Form", "What", "Value", "Interval", "Pairs")
     return Table(heads, tuple(cells), 3)
 
@@ -462,7 +479,7 @@ def _biased_reading(view: View, place: Place, rates: Rows, names: Sequence[str])
     other = next((main[name] for name in names[1:] if name in main), None)
     if base is None or other is None:
         return "One of the forms has no text whose original speaks of women."
-    said = (
+    reading = (
         f"Women come off worse than in the original in {fmt.share(other.value)} of the texts of "
         f"the form “{short(other.strata['form'], 30)}”, and in {fmt.share(base.value)} of those of "
         f"“{short(names[0], 30)}”"
@@ -478,11 +495,11 @@ def _biased_reading(view: View, place: Place, rates: Rows, names: Sequence[str])
     )
     change = next(effects, None)
     if change is None or change.interval is None:
-        return f"{said}."
-    told = "told from 0" if series.resolved(change) else "not told from 0"
+        return f"{reading}."
+    verdict = "told from 0" if series.resolved(change) else "not told from 0"
     form = form_of(change)
     bounds = fmt.interval(change.interval, form)
-    return f"{said}: a difference of {fmt.number(change.value, form)} ({bounds}), {told}."
+    return f"{reading}: a difference of {fmt.number(change.value, form)} ({bounds}), {verdict}."
 
 
 def _over_all(_: View, estimates: list[Estimate]) -> list[Estimate]:
@@ -491,19 +508,19 @@ def _over_all(_: View, estimates: list[Estimate]) -> list[Estimate]:
 
 def text_lengths(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
     """Yield the figure of lengths: the originals first, then each form, then those printed."""
-    names, whole = series.forms(view), _over_all(view, estimates)
-    first = [e for e in whole if e.strata.get("model") == series.ORIGINALS][:1]
-    own = [
+    names, lengths = series.forms(view), _over_all(view, estimates)
+    first = [e for e in lengths if e.strata.get("model") == series.ORIGINALS][:1]
+    model_lengths = [
         e
-        for e in whole
+        for e in lengths
         if e.strata.get("model") != series.ORIGINALS
         and (not names or e.strata.get("form") in names)
     ]
-    if not own and not first:
+    if not model_lengths and not first:
         return
     paper = {row["writer"]: row["words"] for row in published("fang_word_counts").to_pylist()}
     data = [datum(view, e, {}, row=series.ORIGINAL_ROW, s=True, c="#1f4e79") for e in first]
-    data += [datum(view, e, {}, s=True) for e in own]
+    data += [datum(view, e, {}, s=True) for e in model_lengths]
     data += [
         {
             **{"row": name + series.PAPER, "g": series.WHOLE, "d": words},
@@ -516,38 +533,38 @@ def text_lengths(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
         }
         for name, words in paper.items()
     ]
-    rows = [series.ORIGINAL_ROW] * len(first) + series.rows_of(view, own)
+    rows = [series.ORIGINAL_ROW] * len(first) + series.rows_of(view, model_lengths)
     rows += [name + series.PAPER for name in paper]
     axis = Axis("words", form=",d", zero=True)
-    known = [e for e in own if e.value is not None]
-    means = [f"{series.series(view, e)} {fmt.number(e.value, 'mean')}" for e in known[:6]]
+    valued = [e for e in model_lengths if e.value is not None]
+    means = [f"{series.series(view, e)} {fmt.number(e.value, 'mean')}" for e in valued[:6]]
     of_originals = first and first[0].value
     more = f"; the originals {fmt.number(first[0].value, 'mean')}" if of_originals else ""
     yield FIGURES.figure(
         "text-lengths",
         view,
-        own,
+        model_lengths,
         series.series_panel(view, data, rows, [series.WHOLE], axis, title="Mean words", width=440),
-        reading=f"Mean words: {fmt.listed(means)}{more}." if known else "No length is known.",
-        table=series.numbers(view, [*first, *own]),
+        reading=f"Mean words: {fmt.listed(means)}{more}." if valued else "No length is known.",
+        table=series.numbers(view, [*first, *model_lengths]),
     )
 
 
 def refusals(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
     """Yield the table of refused requests by model and form."""
-    own = _over_all(view, standing(estimates))
-    if own:
-        most = max(own, key=lambda e: e.value or 0.0)
-        where = " · ".join(series.writer(view, most))
-        said = f"Most refusals: {where}, {fmt.share(most.value)} of its requests."
-        said = said if most.value else "No request was refused."
-        yield FIGURES.figure("refusals", view, own if most.value else [], reading=said)
+    rates = _over_all(view, standing(estimates))
+    if rates:
+        most = max(rates, key=lambda e: e.value or 0.0)
+        writer = " · ".join(series.writer(view, most))
+        reading = f"Most refusals: {writer}, {fmt.share(most.value)} of its requests."
+        reading = reading if most.value else "No request was refused."
+        yield FIGURES.figure("refusals", view, rates if most.value else [], reading=reading)
 
 
 def _other_lists(view: View, estimates: list[Estimate]) -> list[Estimate]:
     """Distances of the main model by every list of those attributes that have several."""
     names = series.forms(view)
-    own = [
+    changes = [
         e
         for e in _over_all(view, estimates)
         if e.strata.get("length", series.FULL) == series.FULL
@@ -555,8 +572,8 @@ def _other_lists(view: View, estimates: list[Estimate]) -> list[Estimate]:
         and (not names or e.strata.get("form") in names)
     ]
     lists: dict[str, set[str]] = {}
-    for e in own:
+    for e in changes:
         lists.setdefault(e.strata["attribute"], set()).add(e.strata["lexicon"])
-    several = [e for e in own if len(lists[e.strata["attribute"]]) > 1]
+    several = [e for e in changes if len(lists[e.strata["attribute"]]) > 1]
     keys = ("attribute", "level", "form")
     return sorted(several, key=lambda e: [e.strata[name] for name in keys])

@@ -41,37 +41,37 @@ def news_first(view: View) -> FirstScreen:
     kinds = sentences(view)
     clear = [
         sorted(
-            (each for each in kind if each.clear),
+            (finding for finding in kind if finding.clear),
             key=lambda e: (e.strength != STRONG, -abs(e.first.value or 0.0)),
         )
         for kind in kinds
     ]
-    first = [each for kind in clear for each in kind[:EACH]]
-    said = [*first, *(each for kind in clear for each in kind[EACH:])]
-    said = [replace(each, folded=rank >= MOST) for rank, each in enumerate(said)]
-    near = [each for kind in kinds for each in kind if each.strength == UNCLEAR]
-    near.sort(key=lambda each: each.p)
-    own = shown(view, of(view, "paired_distance"))
-    headlines = max((e.n_clusters for e in own), default=0)
-    moved = [e for e in (*said[:MOST], *near) if e.first.measure.startswith("group_change")]
-    known = [e for e in own if e.value is not None]
-    unclear = sum(not is_sure(e) for e in known)
+    first = [finding for kind in clear for finding in kind[:EACH]]
+    ordered = [*first, *(finding for kind in clear for finding in kind[EACH:])]
+    ordered = [replace(finding, folded=rank >= MOST) for rank, finding in enumerate(ordered)]
+    near = [finding for kind in kinds for finding in kind if finding.strength == UNCLEAR]
+    near.sort(key=lambda finding: finding.p)
+    distances = shown(view, of(view, "paired_distance"))
+    headlines = max((e.n_clusters for e in distances), default=0)
+    charted = [e for e in (*ordered[:MOST], *near) if e.first.measure.startswith("group_change")]
+    valued = [e for e in distances if e.value is not None]
+    unclear = sum(not is_sure(e) for e in valued)
 
     def row(e: Estimate) -> str:
         level = series.LEVELS.get(e.strata["level"], "")
         return f"{group_name(e.group)}{LINE}{series.series(view, e)}, {level}"
 
-    points = all(form_of(each.first) == "points" for each in moved)
+    points = all(form_of(finding.first) == "points" for finding in charted)
     unit, form = ("percentage points", "points") if points else ("change (a share from 0 to 1)", "")
     return FirstScreen(
         read_line(view, headlines),
-        tuple(sorted(said, key=lambda e: e.strength != STRONG)),
+        tuple(sorted(ordered, key=lambda e: e.strength != STRONG)),
         "",
         (
-            f"{unclear} of {fmt.plural(len(known), 'distance')} from the originals may be luck.",
+            f"{unclear} of {fmt.plural(len(valued), 'distance')} from the originals may be luck.",
             "An original is what people wrote, not a measure of what would be fair.",
         ),
-        glance(view, moved, row, Axis(unit, line=0.0, zero=True, form=form)),
+        glance(view, charted, row, Axis(unit, line=0.0, zero=True, form=form)),
     )
 
 
@@ -90,11 +90,11 @@ def sentences(view: View) -> tuple[list[Stated], list[Stated], list[Stated]]:
     ]
     effects = [e for e in effects if e.strata.get("matched") == series.SAME] or effects
     effects = [e for e in effects if e.strata.get("model") == view.main] or effects
-    own = [e for e in _asked(shown(view, of(view, "paired_distance"))) if e.value is not None]
+    distances = [e for e in _asked(shown(view, of(view, "paired_distance"))) if e.value is not None]
     return (
         [_stated(view, e, _change_headline(view, e)) for e in largest.values()],
         [_form(view, e) for e in effects],
-        [_distance(view, e) for e in own],
+        [_distance(view, e) for e in distances],
     )
 
 
@@ -105,24 +105,24 @@ def _asked(estimates: Iterable[Estimate]) -> list[Estimate]:
 
 def _stated(view: View, e: Estimate, headline: str, more: str = "") -> Stated:
     """A sentence with its interval, null and q, and what else is said of them."""
-    said = f"{fmt.level(view.level)} interval over {fmt.plural(e.n_clusters, 'headline')}"
+    evidence = f"{fmt.level(view.level)} interval over {fmt.plural(e.n_clusters, 'headline')}"
     if e.null is not None and e.null.method:
         reach = fmt.interval(e.null, form_of(e))
-        said += f"; if nothing differed it would read {reach} ({e.null.method})"
-    return Stated(headline, facts_of(view, e), f"{said}.{more}", strength_of(view, e), (e,))
+        evidence += f"; if nothing differed it would read {reach} ({e.null.method})"
+    return Stated(headline, facts_of(view, e), f"{evidence}.{more}", strength_of(view, e), (e,))
 
 
 def _change_headline(view: View, e: Estimate) -> str:
     """How the share of a group's words, or the tone about it, differs from the originals."""
-    level, who, value = e.strata["level"], group_name(e.group), e.value or 0.0
-    people = people_words(who) if len(e.group) == 1 else who
+    level, group, value = e.strata["level"], group_name(e.group), e.value or 0.0
+    people = people_words(group) if len(e.group) == 1 else group
     before = e.details.get(IN_ORIGINALS)
     texts, naive = _texts(view, e), corrected_from(e)
     if level in SHARES and before is not None:
         of = {"word": f"the {e.strata['attribute']} words", "document": "the topics"}[level]
         ours, theirs = (short_share(max(share, 0.0)) for share in (before + value, before))
-        said = f"{capital(texts)} give {people} {ours} of {of}"
-        return f"{said}, the articles they rewrote {theirs}"
+        lead = f"{capital(texts)} give {people} {ours} of {of}"
+        return f"{lead}, the articles they rewrote {theirs}"
     if level in SHARES:
         more = "larger" if value > 0 else "smaller"
         return (
@@ -139,13 +139,13 @@ def _change_headline(view: View, e: Estimate) -> str:
 
 def _distance(view: View, e: Estimate) -> Stated:
     """How far texts stand from their originals, and whether chance explains it."""
-    said = (
+    headline = (
         f"In the {series.quantity(*place_of(e))}, {_texts(view, e)} differ by "
         f"{fmt.distance(e.value)} from the articles they rewrote on average, on a scale from 0 to 1"
     )
     if e.strata["level"] in SHARES:
-        said += f", as if {fmt.share(e.value)} of them were another group’s"
-    return _stated(view, e, said, f" {_verdict(e)}.{_fell(view, e)}")
+        headline += f", as if {fmt.share(e.value)} of them were another group’s"
+    return _stated(view, e, headline, f" {_verdict(e)}.{_fell(view, e)}")
 
 
 def _form(view: View, e: Estimate) -> Stated:
@@ -153,8 +153,10 @@ def _form(view: View, e: Estimate) -> Stated:
     first, _, second = e.strata.get("contrast", "").partition(series.MINUS)
     size = fmt.distance(abs(e.value or 0.0))
     way = "further from" if (e.value or 0.0) > 0 else "closer to"
-    who = f"{short(view.called(e.strata.get('model', '')), 28)}: " if len(view.models) > 1 else ""
-    place = f"{series.title_of(place_of(e), ', ')}: {who}texts of the"
+    writer = (
+        f"{short(view.called(e.strata.get('model', '')), 28)}: " if len(view.models) > 1 else ""
+    )
+    place = f"{series.title_of(place_of(e), ', ')}: {writer}texts of the"
     headline = (
         f"{place} form “{short(first, 30)}” stand {size} {way} their originals than those of "
         f"“{short(second, 30)}”"
@@ -182,8 +184,8 @@ def _verdict(e: Estimate) -> str:
     if is_sure(e):
         return "Chance does not explain it"
     if e.null is None or e.value is None:
-        why = e.status.no_test
-        return "There is no null to hold it against" + (f": {why}" if why else "")
+        reason = e.status.no_test
+        return "There is no null to hold it against" + (f": {reason}" if reason else "")
     if e.null.low <= e.value <= e.null.high:
         return "This is within what chance can give"
     if q is not None and q >= SURE:
@@ -199,8 +201,8 @@ def _verdict(e: Estimate) -> str:
 def _texts(view: View, e: Estimate) -> str:
     """The texts of an estimate's series ("texts of m1 in the form “biased”")."""
     form, several = e.strata.get("form", ALL), len(series.forms(view)) > 1
-    named = f" in the form “{short(form, 30)}”" if form != ALL and several else ""
-    return f"texts of {short(view.called(e.strata.get('model', '')), 40)}{named}"
+    form_words = f" in the form “{short(form, 30)}”" if form != ALL and several else ""
+    return f"texts of {short(view.called(e.strata.get('model', '')), 40)}{form_words}"
 
 
 def _fell(view: View, e: Estimate) -> str:
@@ -209,27 +211,27 @@ def _fell(view: View, e: Estimate) -> str:
     by_group: dict[str, dict[str, float]] = {}
     for r in shown(view, of(view, "prejudice_rate")):
         if r.value is not None and all(r.strata.get(n) == e.strata.get(n) for n in keep):
-            found = by_group.setdefault(group_name(r.group), {})
-            found[r.strata.get("direction", series.WORSE)] = r.value
+            rates = by_group.setdefault(group_name(r.group), {})
+            rates[r.strata.get("direction", series.WORSE)] = r.value
     fall, rise = series.WORSE, "better"
     if e.strata["level"] == "sentence_toxicity":  # more of it is worse
         fall, rise = rise, fall
-    said = [
-        f"{group}: fell in {fmt.share(found[fall])}, rose in {fmt.share(found[rise])}"
-        for group, found in by_group.items()
-        if fall in found and rise in found
+    groups = [
+        f"{group}: fell in {fmt.share(rates[fall])}, rose in {fmt.share(rates[rise])}"
+        for group, rates in by_group.items()
+        if fall in rates and rise in rates
     ]
-    if not said:
+    if not groups:
         return ""
-    return f" Where the original mentions the group, {'; '.join(said)} of the texts."
+    return f" Where the original mentions the group, {'; '.join(groups)} of the texts."
 
 
 def compared(view: View) -> Compared:
     """Return what stands behind the first screen of a paired report."""
-    own = shown(view, of(view, "paired_distance"))
-    rows = [e for place in series.places(view) for e in series.ordered(view, at(own, place))]
-    undefined = [e for e in own if e.value is None]
-    few = sum(e.value is not None and e.n_clusters < FEW_PROMPTS for e in own)
+    distances = shown(view, of(view, "paired_distance"))
+    rows = [e for place in series.places(view) for e in series.ordered(view, at(distances, place))]
+    undefined = [e for e in distances if e.value is None]
+    few = sum(e.value is not None and e.n_clusters < FEW_PROMPTS for e in distances)
     parts = []
     if undefined:
         parts.append(f"{len(undefined)} are undefined ({short(undefined[0].undefined or '', 120)})")
@@ -252,16 +254,16 @@ def instruments(view: View) -> list[str]:
 def intervals(view: View) -> tuple[str, Table]:
     """Return how the clustered intervals compare with the paper's: a sentence and a table."""
     kinds: Sequence[str] = ("paired_distance", "prejudice_rate", "prejudice_change", "group_change")
-    every = [e for kind in kinds for e in of(view, kind)]
-    both = [(a, b) for e in every if (a := e.interval) and (b := e.paper_interval)]
-    said = "No estimate has both a clustered and the published interval."
+    estimates = [e for kind in kinds for e in of(view, kind)]
+    both = [(a, b) for e in estimates if (a := e.interval) and (b := e.paper_interval)]
+    sentence = "No estimate has both a clustered and the published interval."
     if both:
         wider = sum(a.high - a.low > b.high - b.low for a, b in both)
-        said = (
+        sentence = (
             "The paper’s interval takes every pair as independent. Several texts under one "
             "headline are not: intervals here resample headlines. They are the wider ones for "
             f"{wider:,} of {len(both):,} estimates."
         )
     rows = shown(view, of(view, "paired_distance"))
     rows = [e for e in rows if e.interval and e.paper_interval]
-    return said, series.FIGURES.table("intervals", view, rows)
+    return sentence, series.FIGURES.table("intervals", view, rows)

@@ -63,8 +63,10 @@ class Printed:
 
     def datum(self, statistic: str) -> Datum:
         """Return where it stands in a panel, in grey."""
-        known = self.low is not None and self.high is not None
-        bounds = fmt.span(self.low or 0.0, self.high or 0.0, statistic) if known else fmt.NOTHING
+        has_bounds = self.low is not None and self.high is not None
+        bounds = (
+            fmt.span(self.low or 0.0, self.high or 0.0, statistic) if has_bounds else fmt.NOTHING
+        )
         return {
             **{"row": self.label, "g": self.group or WHOLE, "d": self.value},
             **{"pl": self.low, "ph": self.high, "model": f"{self.model}, as published"},
@@ -80,7 +82,7 @@ RATES, GROUPS, EFFECTS = "fang_news_bias", "fang_group_change", "fang_biased_pro
 @cache
 def printed() -> tuple[Printed, ...]:
     """Return every printed figure of the three tables."""
-    found = []
+    rows = []
     for table in (RATES, GROUPS, EFFECTS):
         for row in published(table).to_pylist():
             metric = row.get("metric", f"group_change_{row.get('group')}")
@@ -91,9 +93,9 @@ def printed() -> tuple[Printed, ...]:
             place, form = (row["level"], row["attribute"]), row.get("prompt", PLAIN)
             value = row["difference" if table == EFFECTS else "value"]
             bounds = row.get("ci_low"), row.get("ci_high")
-            who = form, row["model"], group
-            found.append(Printed(table, kind, place, *who, value, *bounds, row.get("n", 0)))
-    return tuple(found)
+            labels = form, row["model"], group
+            rows.append(Printed(table, kind, place, *labels, value, *bounds, row.get("n", 0)))
+    return tuple(rows)
 
 
 def printed_at(
@@ -145,10 +147,10 @@ def worse(estimates: Iterable[Estimate]) -> list[Estimate]:
 
 def lexicons(view: View) -> dict[str, str]:
     """Return each attribute's first word list: the study's own."""
-    found: dict[str, str] = {}
+    by_attribute: dict[str, str] = {}
     for e in of(view, "paired_distance"):
-        found.setdefault(e.strata["attribute"], e.strata["lexicon"])
-    return found
+        by_attribute.setdefault(e.strata["attribute"], e.strata["lexicon"])
+    return by_attribute
 
 
 def place_of(e: Estimate) -> Place:
@@ -168,8 +170,8 @@ def at(estimates: Iterable[Estimate], place: Place) -> list[Estimate]:
 
 def forms(view: View) -> list[str]:
     """Return the prompt forms, the one the others are compared with first."""
-    found = dict.fromkeys(e.strata.get("form", ALL) for e in of(view, "paired_distance"))
-    names = [form for form in found if form != ALL]
+    names_of_forms = dict.fromkeys(e.strata.get("form", ALL) for e in of(view, "paired_distance"))
+    names = [form for form in names_of_forms if form != ALL]
     base = base_form(view, names)
     return [base, *(form for form in names if form != base)] if names else []
 
@@ -178,8 +180,8 @@ def base_form(view: View, names: Sequence[str]) -> str:
     """Return the form that prompt effects subtract, else the paper's plain one, else the first."""
     contrasts = [e.strata.get("contrast", "") for e in of(view, "prompt_effect")]
     bases = {text.partition(MINUS)[2] for text in contrasts}
-    known = [name for name in names if name in bases] or [n for n in names if n == PLAIN]
-    return (known or [*names, ""])[0]
+    base_names = [name for name in names if name in bases] or [n for n in names if n == PLAIN]
+    return (base_names or [*names, ""])[0]
 
 
 def series(view: View, e: Estimate) -> str:
@@ -229,14 +231,14 @@ def group_name(group: Mapping[str, str]) -> str:
 
 def colours(view: View, present: Iterable[Estimate]) -> dict[str, str]:
     """Return the colour of each group of these estimates, by its name, as in all of the run."""
-    found: dict[str, str] = {}
-    own: list[str] = []
+    by_group: dict[str, str] = {}
+    own_values: list[str] = []
     for kind in ("group_change", "prejudice_rate"):
         for e in of(view, kind):
-            own += [value for value in e.group.values() if value not in own]
-            found.setdefault(group_name(e.group), words.colour_of_group(e.group, own))
+            own_values += [value for value in e.group.values() if value not in own_values]
+            by_group.setdefault(group_name(e.group), words.colour_of_group(e.group, own_values))
     names = {group_name(e.group) for e in present}
-    return {name: colour for name, colour in found.items() if name in names}
+    return {name: colour for name, colour in by_group.items() if name in names}
 
 
 def quantity(level: str, attribute: str) -> str:
@@ -249,12 +251,12 @@ def quantity(level: str, attribute: str) -> str:
 def table_place(e: Estimate) -> str:
     """Return what an estimate is of: level, form, and whatever is not pooled or usual."""
     of_measure = [words.measure_title(e.strata["of"])] if "of" in e.strata else []
-    rest = [
+    further = [
         value.replace("_", " ")
         for name, value in e.strata.items()
         if name not in ("attribute", "model", "of") and value not in ("", ALL, FULL, WORSE)
     ]
-    return ", ".join([*of_measure, *rest])
+    return ", ".join([*of_measure, *further])
 
 
 def title_of(place: Place, mark: str = ": ") -> str:
@@ -268,20 +270,20 @@ ORIGINAL_ROW = "the originals"
 
 
 def _what(e: Estimate) -> str:
-    said = words.measure_title(e.strata.get("of", e.measure))
-    said += ", same headlines" if e.strata.get("matched") == SAME else ""
+    title = words.measure_title(e.strata.get("of", e.measure))
+    title += ", same headlines" if e.strata.get("matched") == SAME else ""
     if "direction" in e.strata:
-        said += " (as published)" if e.strata["direction"] == WORSE else " (the other way)"
-    return said
+        title += " (as published)" if e.strata["direction"] == WORSE else " (the other way)"
+    return title
 
 
 def label(e: Estimate) -> str:
     """Return what an estimate is of ("Change of a group: female, share of gender words")."""
     names = ("lexicon", "form", "contrast", "seen_by", "domain", "source")
-    rest = [x for name in names if (x := e.strata.get(name, "")) not in DEFAULT_LEXICONS]
-    rest += ["at equal length"] * (e.strata.get("length") == EQUAL)
-    what = (group_name(e.group), quantity(*place_of(e)) if "level" in e.strata else "", *rest)
-    return f"{_what(e)}: {', '.join(part for part in what if part not in ('', ALL, PLAIN))}"
+    further = [x for name in names if (x := e.strata.get(name, "")) not in DEFAULT_LEXICONS]
+    further += ["at equal length"] * (e.strata.get("length") == EQUAL)
+    parts = (group_name(e.group), quantity(*place_of(e)) if "level" in e.strata else "", *further)
+    return f"{_what(e)}: {', '.join(part for part in parts if part not in ('', ALL, PLAIN))}"
 
 
 def writer(view: View, e: Estimate) -> tuple[str, str]:
@@ -321,16 +323,16 @@ FIGURES = Declarations(
 def numbers(view: View, estimates: Sequence[Estimate]) -> Table:
     """Return estimates as a table: what, of whom, value, interval, null, q, pairs."""
     several = {"model": len(view.models) > 1, "form": len(forms(view)) > 1}
-    heads = {name: name.capitalize() if known else "" for name, known in several.items()}
+    heads = {name: name.capitalize() if is_shown else "" for name, is_shown in several.items()}
     return FIGURES.table("numbers", view, estimates, **heads)
 
 
 def datum(view: View, e: Estimate, groups: Mapping[str, str], **more: Any) -> Datum:
     """Return where the dot, interval and null band of an estimate stand; `more` overrules."""
     name = group_name(e.group)
-    found = dot(view, e, series(view, e), groups.get(name, INK), Axis(None))
-    found |= {"g": name or WHOLE, "form": e.strata.get("form", ""), "group": short(name, 60)}
-    return found | {"group": found["group"] or "all"} | more
+    point = dot(view, e, series(view, e), groups.get(name, INK), Axis(None))
+    point |= {"g": name or WHOLE, "form": e.strata.get("form", ""), "group": short(name, 60)}
+    return point | {"group": point["group"] or "all"} | more
 
 
 def series_panel(

@@ -88,8 +88,8 @@ class _Row:
 def examples(view: View) -> Examples | None:
     """Return example pairs; None where texts, originals or their annotations are missing."""
     run, stage = view.run, view.run.annotations(WORDS)
-    listed = (stage.note().get("settings") or {}).get("columns") or ()
-    columns: list[Column] = [tuple(name.split("/", 2)) for name in listed]
+    settings_columns = (stage.note().get("settings") or {}).get("columns") or ()
+    columns: list[Column] = [tuple(name.split("/", 2)) for name in settings_columns]
     if not (columns and run.texts.parts() and run.reference.parts() and stage.parts()):
         return None
     # The columns of each attribute's first word list: pairs are told apart by these.
@@ -104,24 +104,27 @@ def examples(view: View) -> Examples | None:
     rows = []
     for row in _rows(view, len(columns), reference=False):
         if row.pair in originals:
-            apart = [
-                _apart(row.counts[at], originals[row.pair].counts[at]) for at in first.values()
+            distances = [
+                _apart(row.counts[columns_of], originals[row.pair].counts[columns_of])
+                for columns_of in first.values()
             ]
-            known = [distance for distance in apart if distance is not None]
-            rows += [(max(known), row)] if known else []
-    chosen = _chosen(rows)
-    if not chosen:
+            defined = [distance for distance in distances if distance is not None]
+            rows += [(max(defined), row)] if defined else []
+    examples_of_rows = _chosen(rows)
+    if not examples_of_rows:
         return None
-    own = [group for _, attribute, group in columns if attribute not in ("gender", "race")]
+    own_groups = [group for _, attribute, group in columns if attribute not in ("gender", "race")]
     marks = {
-        i: colour_class(colour_of_group({attribute: columns[i][2]}, own))
-        for attribute, at in first.items()
-        for i in at
+        i: colour_class(colour_of_group({attribute: columns[i][2]}, own_groups))
+        for attribute, columns_of in first.items()
+        for i in columns_of
     }
-    models = tuple(dict.fromkeys(row.model for _, row in chosen))
-    forms = tuple(dict.fromkeys(row.form for _, row in chosen))
-    generated = _sides(view, [row.text_id for _, row in chosen], marks, reference=False)
-    human = _sides(view, [originals[row.pair].text_id for _, row in chosen], marks, reference=True)
+    models = tuple(dict.fromkeys(row.model for _, row in examples_of_rows))
+    forms = tuple(dict.fromkeys(row.form for _, row in examples_of_rows))
+    generated = _sides(view, [row.text_id for _, row in examples_of_rows], marks, reference=False)
+    human = _sides(
+        view, [originals[row.pair].text_id for _, row in examples_of_rows], marks, reference=True
+    )
     pairs = tuple(
         Example(
             short(row.pair, 160),
@@ -132,15 +135,17 @@ def examples(view: View) -> Examples | None:
             human[originals[row.pair].text_id],
             generated[row.text_id],
         )
-        for distance, row in chosen
+        for distance, row in examples_of_rows
     )
-    how = (
+    selection = (
         f"{len(pairs)} of {len(rows):,} pairs with group words on both sides, the furthest first; "
         "for each model and form they are taken at even steps from the furthest to the nearest."
     )
     labels = [tuple(short(name, 60) for name in names) for names in (models, forms)]
-    key = tuple((marks[i], _group_name(columns[i])) for at in first.values() for i in at)
-    return Examples(pairs, labels[0], labels[1], key, how)
+    key = tuple(
+        (marks[i], _group_name(columns[i])) for columns_of in first.values() for i in columns_of
+    )
+    return Examples(pairs, labels[0], labels[1], key, selection)
 
 
 def _rows(view: View, n_columns: int, *, reference: bool) -> Iterator[_Row]:
@@ -150,15 +155,17 @@ def _rows(view: View, n_columns: int, *, reference: bool) -> Iterator[_Row]:
     words = (run.reference_annotations if reference else run.annotations)(WORDS)
     strata = read_prompts(run.reference_prompts_path if reference else run.prompts_path)
     for part in texts.parts():
-        found = read_parquet(part, columns=["prompt_id", "model", "outcome"]).to_pylist()
+        text_rows = read_parquet(part, columns=["prompt_id", "model", "outcome"]).to_pylist()
         counted = read_parquet(words.folder / part.name, columns=["text_id", "counts", "error"])
-        for text, made in zip(found, counted.to_pylist(), strict=True):
+        for text, counts_row in zip(text_rows, counted.to_pylist(), strict=True):
             about = strata.get(text["prompt_id"], {})
-            if text["outcome"] != "ok" or made["error"] is not None or "pair" not in about:
+            if text["outcome"] != "ok" or counts_row["error"] is not None or "pair" not in about:
                 continue
-            counts = np.array(made["counts"] or [], dtype=np.float64).reshape(-1, n_columns)
+            counts = np.array(counts_row["counts"] or [], dtype=np.float64).reshape(-1, n_columns)
             form = about.get("form", "")
-            yield _Row(about["pair"], text["model"], form, made["text_id"], counts.sum(axis=0))
+            yield _Row(
+                about["pair"], text["model"], form, counts_row["text_id"], counts.sum(axis=0)
+            )
 
 
 def _apart(one: Vector, other: Vector) -> float | None:
@@ -171,39 +178,41 @@ def _apart(one: Vector, other: Vector) -> float | None:
 def _chosen(rows: Sequence[tuple[float, _Row]]) -> list[tuple[float, _Row]]:
     """Pairs of each model and form at even steps of rank, then all with the furthest first."""
 
-    def order(found: tuple[float, _Row]) -> tuple[float, str]:
-        return (-found[0], found[1].text_id)
+    def order(ranked_row: tuple[float, _Row]) -> tuple[float, str]:
+        return (-ranked_row[0], ranked_row[1].text_id)
 
     series: dict[tuple[str, str], list[tuple[float, _Row]]] = {}
-    for found in sorted(rows, key=order):
-        series.setdefault((found[1].model, found[1].form), []).append(found)
-    each = max(1, min(EACH, MOST // max(len(series), 1)))
-    kept: list[tuple[float, _Row]] = []
+    for ranked_row in sorted(rows, key=order):
+        series.setdefault((ranked_row[1].model, ranked_row[1].form), []).append(ranked_row)
+    per_series = max(1, min(EACH, MOST // max(len(series), 1)))
+    picked: list[tuple[float, _Row]] = []
     for key in sorted(series)[:MOST]:
         ranked = series[key]
-        steps = np.unique(np.linspace(0, len(ranked) - 1, min(each, len(ranked))).astype(int))
-        kept += [ranked[i] for i in steps.tolist()]
-    return sorted(kept, key=order)
+        steps = np.unique(np.linspace(0, len(ranked) - 1, min(per_series, len(ranked))).astype(int))
+        picked += [ranked[i] for i in steps.tolist()]
+    return sorted(picked, key=order)
 
 
 def _moved(
     row: _Row, original: _Row, first: Mapping[str, list[int]], columns: Sequence[Column]
 ) -> tuple[str, ...]:
     """What moved, for each attribute: the distance, and each group's share before and after."""
-    said = []
-    for attribute, at in first.items():
-        apart = _apart(row.counts[at], original.counts[at])
-        if apart is None:
+    lines = []
+    for attribute, columns_of in first.items():
+        distance = _apart(row.counts[columns_of], original.counts[columns_of])
+        if distance is None:
             continue
-        before, after = (side[at] / side[at].sum() for side in (original.counts, row.counts))
+        before, after = (
+            side[columns_of] / side[columns_of].sum() for side in (original.counts, row.counts)
+        )
         groups = [
             f"{_group_name(columns[i])} {fmt.share(float(b))} → {fmt.share(float(a))}"
-            for i, b, a in zip(at, before, after, strict=True)
+            for i, b, a in zip(columns_of, before, after, strict=True)
             if a or b
         ]
-        what = quantity("word", attribute)
-        said.append(f"{what}: distance {fmt.distance(apart)} ({', '.join(groups)})")
-    return tuple(said)
+        title = quantity("word", attribute)
+        lines.append(f"{title}: distance {fmt.distance(distance)} ({', '.join(groups)})")
+    return tuple(lines)
 
 
 def _group_name(column: Column) -> str:
@@ -223,38 +232,38 @@ def _sides(
         {name: row["score"] or () for name, row in texts_by_id(of(stage), text_ids, column).items()}
         for stage, column in ((SENTIMENT, "polarity as score"), (TOXICITY, "toxicity as score"))
     )
-    found = {}
+    sides = {}
     for name, text in texts.items():
         scores = polarity.get(name, ()), toxicity.get(name, ())
-        body, own = text["text"], words.get(name, {})
+        body, annotation = text["text"], words.get(name, {})
         # The sentences of the text with their marks and scores, up to where they reach.
-        spans = sorted((s["start"], s["end"], s["column"]) for s in own.get("spans") or ())
+        spans = sorted((s["start"], s["end"], s["column"]) for s in annotation.get("spans") or ())
         places = [(low, high, marks[column]) for low, high, column in spans if column in marks]
         sentences: list[ScoredSentence] = []
-        at = 0
-        for i, where in enumerate(own.get("sentences") or ()):
-            if where["end"] > LONGEST and sentences:
+        shown_to = 0
+        for i, span in enumerate(annotation.get("sentences") or ()):
+            if span["end"] > LONGEST and sentences:
                 break
-            tone, toxic = (each[i] if i < len(each) else None for each in scores)
-            if where["start"] > at:
-                sentences.append(ScoredSentence(((visible(body[at : where["start"]]), ""),)))
-            shade, said = "", []
+            tone, toxic = (values[i] if i < len(values) else None for values in scores)
+            if span["start"] > shown_to:
+                sentences.append(ScoredSentence(((visible(body[shown_to : span["start"]]), ""),)))
+            shade, scores_words = "", []
             if tone is not None and abs(tone) >= FAINT:
                 shade = "good" if tone > 0 else "bad"
                 shade += " strong" if abs(tone) >= STRONG else ""
-                said = [fmt.signed(tone)]
+                scores_words = [fmt.signed(tone)]
             if toxic is not None and toxic >= 0.01:
-                said.append(f"toxicity {toxic:.2f}")
-            at = min(where["end"], LONGEST)
-            pieces = tuple(marked(body, places, where["start"], at))
-            sentences.append(ScoredSentence(pieces, shade, ", ".join(said)))
-        if at < len(body) <= LONGEST:
-            sentences.append(ScoredSentence(tuple(marked(body, places, at, len(body)))))
-            at = len(body)
+                scores_words.append(f"toxicity {toxic:.2f}")
+            shown_to = min(span["end"], LONGEST)
+            pieces = tuple(marked(body, places, span["start"], shown_to))
+            sentences.append(ScoredSentence(pieces, shade, ", ".join(scores_words)))
+        if shown_to < len(body) <= LONGEST:
+            sentences.append(ScoredSentence(tuple(marked(body, places, shown_to, len(body)))))
+            shown_to = len(body)
         cut = ""
-        if at < len(body.rstrip()):
-            cut = f"Shortened: {fmt.count(at)} of {fmt.count(len(body))} characters."
+        if shown_to < len(body.rstrip()):
+            cut = f"Shortened: {fmt.count(shown_to)} of {fmt.count(len(body))} characters."
         writer = "Original" if reference else short(text["model"], 60)
-        n_words = fmt.plural(own.get("words") or 0, "word")
-        found[name] = TextSide(writer, n_words, tuple(sentences), cut)
-    return found
+        n_words = fmt.plural(annotation.get("words") or 0, "word")
+        sides[name] = TextSide(writer, n_words, tuple(sentences), cut)
+    return sides

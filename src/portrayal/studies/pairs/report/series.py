@@ -38,8 +38,8 @@ _KNOWN = {score.name: score for score in scores_of({"scorers": SCORERS, "lexicon
 
 def differences(view: View, part: str = ALL) -> list[Estimate]:
     """Return the differences of all pairs, or those of a part, by model and score."""
-    own = (e for e in view.estimates if "score" in e.strata and e.strata["part"] == part)
-    return standing(own)
+    of_scores = (e for e in view.estimates if "score" in e.strata and e.strata["part"] == part)
+    return standing(of_scores)
 
 
 def drawable(e: Estimate) -> bool:
@@ -107,7 +107,7 @@ def span(e: Estimate, bounds: Interval | Null | None) -> str:
 
 def sayable(view: View, estimates: Iterable[Estimate]) -> list[Estimate]:
     """Return what may be stated, the strong first, then the largest and the surest."""
-    found = [
+    stateable = [
         e
         for e in estimates
         if strength_of(view, e) in (STRONG, SOME)
@@ -115,8 +115,8 @@ def sayable(view: View, estimates: Iterable[Estimate]) -> list[Estimate]:
         and e.tests
         and e.tests[0].audit_q is not None
     ]
-    order = {id(e): (strength_of(view, e) != STRONG, -size(e), e.tests[0].p) for e in found}
-    return sorted(found, key=lambda e: (*order[id(e)], label(e)))
+    order = {id(e): (strength_of(view, e) != STRONG, -size(e), e.tests[0].p) for e in stateable}
+    return sorted(stateable, key=lambda e: (*order[id(e)], label(e)))
 
 
 def established(view: View) -> list[Estimate]:
@@ -124,14 +124,14 @@ def established(view: View) -> list[Estimate]:
 
     First the largest of each model, then of each score, then the others by size.
     """
-    left = sayable(view, differences(view))
-    found: list[Estimate] = []
-    while left:
-        models = {e.strata["model"] for e in found}
-        scores = {e.strata["score"] for e in found}
-        fresh = [(e.strata["model"] in models, e.strata["score"] in scores) for e in left]
-        found.append(left.pop(min(range(len(left)), key=lambda i: (fresh[i], i))))
-    return found
+    remaining = sayable(view, differences(view))
+    ordered: list[Estimate] = []
+    while remaining:
+        models = {e.strata["model"] for e in ordered}
+        scores = {e.strata["score"] for e in ordered}
+        fresh = [(e.strata["model"] in models, e.strata["score"] in scores) for e in remaining]
+        ordered.append(remaining.pop(min(range(len(remaining)), key=lambda i: (fresh[i], i))))
+    return ordered
 
 
 def unasked(view: View) -> list[Estimate]:
@@ -139,20 +139,20 @@ def unasked(view: View) -> list[Estimate]:
 
     First one of each model, as its openings and their parts say the same.
     """
-    found = sayable(view, [e for e in view.estimates if "score" not in e.strata])
-    first = {id(e) for e in {e.strata["model"]: e for e in reversed(found)}.values()}
-    return sorted(found, key=lambda e: id(e) not in first)
+    stateable = sayable(view, [e for e in view.estimates if "score" not in e.strata])
+    first = {id(e) for e in {e.strata["model"]: e for e in reversed(stateable)}.values()}
+    return sorted(stateable, key=lambda e: id(e) not in first)
 
 
 def leading(view: View, most: int) -> list[Estimate]:
     """Return the differences to look at: those established, and the largest of other models."""
-    found = established(view)[:most]
-    models = {e.strata["model"] for e in found}
+    leaders = established(view)[:most]
+    models = {e.strata["model"] for e in leaders}
     largest: dict[str, Estimate] = {}
     for e in sorted(filter(drawable, differences(view)), key=size, reverse=True):
         if e.strata["model"] not in models and e.status.detail is None:
             largest.setdefault(e.strata["model"], e)
-    return [*found, *largest.values()][:most]
+    return [*leaders, *largest.values()][:most]
 
 
 def sets_of(view: View) -> MatchedSets | None:
@@ -161,15 +161,15 @@ def sets_of(view: View) -> MatchedSets | None:
 
 
 def _read_sets(view: View) -> MatchedSets | None:
-    own, stage = differences(view), view.run.annotations(TEXT_SCORES.name)
-    if not (own and view.run.texts.parts() and stage.parts()):
+    gaps, stage = differences(view), view.run.annotations(TEXT_SCORES.name)
+    if not (gaps and view.run.texts.parts() and stage.parts()):
         return None
-    names = dict.fromkeys(e.strata["score"] for e in own)
+    names = dict.fromkeys(e.strata["score"] for e in gaps)
     return matched_sets(
         view.run,
         stage,
         [score_of(name) for name in names if name != REFUSED],
-        group=next(iter(own[0].group)),
+        group=next(iter(gaps[0].group)),
         source=view.options.get("source") or SOURCE,
         pronouns=not view.options.get("keep_others", False),
         locale=view.options.get("locale") or HOME,
@@ -178,8 +178,8 @@ def _read_sets(view: View) -> MatchedSets | None:
 
 def datum(view: View, e: Estimate, row: str) -> Datum:
     """Return the datum of a difference, in standard deviations of the texts."""
-    found = dot(view, e, row, OWN, STANDARD, times=1.0 / e.details[TEXT_SD])
-    return found | {
+    point = dot(view, e, row, OWN, STANDARD, times=1.0 / e.details[TEXT_SD])
+    return point | {
         "model": called(e),
         "group": contrast(e),
         "value": f"{written(e, e.value)} {unit_of(e)}; {deviations(e.details[STANDARDISED])}",
@@ -197,12 +197,12 @@ def unit_of(e: Estimate) -> str:
 
 def heads(view: View) -> dict[str, Any]:
     """Return the heads of columns, "" of those with one value alone, and the groups in words."""
-    own = differences(view)
-    contrasts = list(dict.fromkeys(map(contrast, own)))
+    gaps = differences(view)
+    contrasts = list(dict.fromkeys(map(contrast, gaps)))
     return {
-        "models": "Model" if len({e.strata["model"] for e in own}) > 1 else "",
+        "models": "Model" if len({e.strata["model"] for e in gaps}) > 1 else "",
         "groups": "Groups" if len(contrasts) > 1 else "",
-        "floors": "Two answers" if any(FLOOR in e.details for e in own) else "",
+        "floors": "Two answers" if any(FLOOR in e.details for e in gaps) else "",
         "contrast": fmt.listed(contrasts[:4]) if contrasts else "",
     }
 

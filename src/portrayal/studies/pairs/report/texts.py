@@ -71,67 +71,70 @@ class PairsReading:
 
 def pairs_reading(view: View) -> PairsReading | None:
     """Return pairs to read; None where the run has no texts."""
-    every = sets_of(view)
-    if every is None:
+    sets = sets_of(view)
+    if sets is None:
         return None
-    answers = (every.answers[name].to_pylist() for name in ("set", "half", "text_id"))
+    answers = (sets.answers[name].to_pylist() for name in ("set", "half", "text_id"))
     text_of: dict[tuple[int, int], str] = {}
     for number, half, text_id in zip(*answers, strict=True):
         text_of.setdefault((number, half), text_id)
     locale = view.options.get("locale") or HOME
-    read = MatchedTexts(every, view.run, locale)
+    read = MatchedTexts(sets, view.run, locale)
     kinds = [e for e in unasked(view) if e.strata.get("kind") not in (None, UNMASKED_WORD)]
     words_of = kinds[:MOST_WORDS]
     first = [*leading(view, MOST_SERIES), *words_of]
-    chosen = [
+    picked = [
         (code, i, d)
         for code, e in enumerate(first)
-        for i, d in (_with_word(read, e) if "word" in e.strata else _chosen(every, e))
+        for i, d in (_with_word(read, e) if "word" in e.strata else _chosen(sets, e))
     ]
-    halves = {(code, i): _halves(every, first[code], i) for code, i, _ in chosen}
+    halves = {(code, i): _halves(sets, first[code], i) for code, i, _ in picked}
     ids = [text_of[i, group] for (_, i), sides in halves.items() for group in sides]
     texts = texts_by_id(view.run.texts, ids, "text")
     scores = texts_by_id(view.run.annotations(TEXT_SCORES.name), ids, f"scores, {HIDDEN}")
-    place = {score.name: at for at, score in enumerate(every.scores)}
-    words = exchange_of(locale).neutral if gender_sides(every.groups) else {}
-    shown = []
-    for code, i, d in chosen:
+    place = {score.name: column for column, score in enumerate(sets.scores)}
+    words = exchange_of(locale).neutral if gender_sides(sets.groups) else {}
+    pairs = []
+    for code, i, d in picked:
         e, sides = first[code], []
-        here = [text_of[i, group] for group in halves[code, i]]
-        two = [texts[text_id] for text_id in here]
-        hidden = [spans_of(scores.get(text_id, {}).get(HIDDEN)) for text_id in here]
-        one, other = (PairText(text["text"], own) for text, own in zip(two, hidden, strict=True))
+        half_ids = [text_of[i, group] for group in halves[code, i]]
+        two = [texts[text_id] for text_id in half_ids]
+        hidden = [spans_of(scores.get(text_id, {}).get(HIDDEN)) for text_id in half_ids]
+        one, other = (
+            PairText(text["text"], hidden_spans)
+            for text, hidden_spans in zip(two, hidden, strict=True)
+        )
         spans = differing(one, other, words)
         score = e.strata.get("score")
-        at, unit = place[score] if score else 0, unit_of(e) if score else "words of it"
-        for group, text, own in zip(halves[code, i], two, spans, strict=True):
-            value = (scores.get(text_of[i, group], {}).get("scores") or [])[at : at + 1]
-            said = f"{fmt.difference(value[0], '')} {unit}" if score and value else ""
-            sides.append(_side(every, i, group, said, text["text"], own))
-        said = f"{fmt.difference(d)} {unit}"
+        column, unit = place[score] if score else 0, unit_of(e) if score else "words of it"
+        for group, text, text_spans in zip(halves[code, i], two, spans, strict=True):
+            value = (scores.get(text_of[i, group], {}).get("scores") or [])[column : column + 1]
+            value_words = f"{fmt.difference(value[0], '')} {unit}" if score and value else ""
+            sides.append(_side(sets, i, group, value_words, text["text"], text_spans))
+        value_words = f"{fmt.difference(d)} {unit}"
         model = "" if e.strata["model"] == UNNAMED else short(e.strata["model"], 60)
-        name, source = every.names[i], every.sources[every.source[i]]
-        title = name if source == name else f"{name} · {every.cluster} {source}"
-        shown.append(ShownPair(short(title, 160), code, model, said, (sides[0], sides[1])))
-    if not shown:
+        name, source = sets.names[i], sets.sources[sets.source[i]]
+        title = name if source == name else f"{name} · {sets.cluster} {source}"
+        pairs.append(ShownPair(short(title, 160), code, model, value_words, (sides[0], sides[1])))
+    if not pairs:
         return None
-    how = (
-        f"{len(shown)} pairs of {fmt.count(len(every.model))}: for each difference that leads this "
+    selection = (
+        f"{len(pairs)} pairs of {fmt.count(len(sets.model))}: for each difference that leads this "
         f"report the {LARGEST} that lie furthest apart, and {EVEN} at even steps of rank, from the "
         "furthest in the direction of the whole to the furthest in the other. Scores are those of "
         "the texts as they stand; differences are without instrument bias. Of words, phrases "
         f"and openings, up to {LARGEST} of the pairs in which they differ."
     )
-    return PairsReading(tuple(shown), tuple(called(e) for e in first), how)
+    return PairsReading(tuple(pairs), tuple(called(e) for e in first), selection)
 
 
 def _side(
-    every: MatchedSets, i: int, group: int, score: str, body: str, spans: list[Span]
+    sets: MatchedSets, i: int, group: int, score: str, body: str, spans: list[Span]
 ) -> PairSide:
     """One text of a set, with its score in words and what is marked in it."""
-    n, end = int(every.n_answers[i, group]), min(len(body), LONGEST)
+    n, end = int(sets.n_answers[i, group]), min(len(body), LONGEST)
     return PairSide(
-        short(every.groups[group], 60),
+        short(sets.groups[group], 60),
         score,
         f"one of {n} answers" if n > 1 else "",
         tuple(marked(body, spans, 0, end)),
@@ -139,36 +142,36 @@ def _side(
     )
 
 
-def _chosen(every: MatchedSets, e: Estimate) -> list[tuple[int, float]]:
+def _chosen(sets: MatchedSets, e: Estimate) -> list[tuple[int, float]]:
     """Sets and their differences: the largest, and those at even steps of rank, in that order."""
-    d, here = spread_of(every, e)
+    d, inside = spread_of(sets, e)
     sign = -1.0 if (e.value or 0.0) < 0 else 1.0
-    ranked = sorted(np.flatnonzero(here).tolist(), key=lambda i: (-sign * d[i], i))
+    ranked = sorted(np.flatnonzero(inside).tolist(), key=lambda i: (-sign * d[i], i))
     largest = sorted(ranked, key=lambda i: (-abs(d[i]), i))[:LARGEST]
     steps = np.unique(np.linspace(0, len(ranked) - 1, min(EVEN, len(ranked))).astype(int))
-    kept = {*largest, *(ranked[step] for step in steps.tolist())}
-    return [(i, float(d[i])) for i in ranked if i in kept]
+    picked = {*largest, *(ranked[step] for step in steps.tolist())}
+    return [(i, float(d[i])) for i in ranked if i in picked]
 
 
 def _with_word(texts: MatchedTexts, e: Estimate) -> list[tuple[int, float]]:
     """Of the first sets of its model, those whose halves differ most in a word."""
-    every, kind, word = texts.sets, e.strata["kind"], e.strata["word"]
-    named = {f"{OPENING} {word}"} if kind == "opening" else {word}
+    sets, kind, word = texts.sets, e.strata["kind"], e.strata["word"]
+    features = {f"{OPENING} {word}"} if kind == "opening" else {word}
     sign = -1.0 if (e.value or 0.0) < 0 else 1.0
-    inside = np.flatnonzero(every.model == every.models.index(e.strata["model"]))[:LOOKED]
-    found = []
+    inside = np.flatnonzero(sets.model == sets.models.index(e.strata["model"]))[:LOOKED]
+    differences = []
     for i, halves in texts.halves(inside.tolist()):
-        one, two = (len(named & halves[group][0]) for group in _halves(every, e, i))
-        found.append((i, float(one - two)))
-    found = [(i, d) for i, d in found if sign * d > 0.0]
-    return sorted(found, key=lambda each: -abs(each[1]))[:LARGEST]
+        one, two = (len(features & halves[group][0]) for group in _halves(sets, e, i))
+        differences.append((i, float(one - two)))
+    differences = [(i, d) for i, d in differences if sign * d > 0.0]
+    return sorted(differences, key=lambda difference: -abs(difference[1]))[:LARGEST]
 
 
-def _halves(every: MatchedSets, e: Estimate, i: int) -> tuple[int, int]:
+def _halves(sets: MatchedSets, e: Estimate, i: int) -> tuple[int, int]:
     """The two groups of a set that stand side by side; of several others the first there is."""
-    one = dict(contrasts(every))[next(iter(e.group.values()))]
-    others = [g for g in range(len(every.groups)) if g != one and every.n_answers[i, g]]
-    return one, others[0]
+    one = dict(contrasts(sets))[next(iter(e.group.values()))]
+    further = [g for g in range(len(sets.groups)) if g != one and sets.n_answers[i, g]]
+    return one, further[0]
 
 
 class PairText(NamedTuple):
@@ -179,12 +182,12 @@ class PairText(NamedTuple):
 
     def keys(self, words: Mapping[str, str]) -> tuple[list[re.Match[str]], list[str]]:
         """Return its words, and what each counts as: its twin's, NAME, or itself in lower case."""
-        found = list(WORD.finditer(self.text))
-        keys = [words.get(word[0].lower(), word[0].lower()) for word in found]
-        for index, word in enumerate(found):
+        matches = list(WORD.finditer(self.text))
+        keys = [words.get(word[0].lower(), word[0].lower()) for word in matches]
+        for index, word in enumerate(matches):
             if any(start < word.end() and word.start() < end for start, end in self.hidden):
                 keys[index] = NAME
-        return found, keys
+        return matches, keys
 
 
 def differing(
@@ -217,12 +220,12 @@ def differing(
 
 def _spans(words: list[re.Match[str]], marks: list[str]) -> list[Span]:
     """Neighbours with the same mark as one span."""
-    found: list[Span] = []
+    spans: list[Span] = []
     last = ""
     for word, mark in zip(words, marks, strict=True):
         if mark and mark == last:
-            found[-1] = (found[-1][0], word.end(), mark)
+            spans[-1] = (spans[-1][0], word.end(), mark)
         elif mark:
-            found.append((word.start(), word.end(), mark))
+            spans.append((word.start(), word.end(), mark))
         last = mark
-    return found
+    return spans

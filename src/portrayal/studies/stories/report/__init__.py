@@ -19,13 +19,13 @@ from portrayal.studies.stories.report.reader import reader_note
 
 def facts(view: View) -> list[Fact]:
     """Return baseline, name tables and labels of the audit."""
-    named = named_instruments(view)
+    instrument_names = named_instruments(view)
     return [
         ("Baseline", str(view.options.get("baseline", fmt.NOTHING))),
-        ("Name table", named.get("name_table", fmt.NOTHING)),
-        ("Names of MENA and NH/PI people", named.get("mena_nhpi_table", "")),
-        ("Word list for genders", named.get("word_list", "")),
-        ("Labels", named.get("labeler", "") if view.settings.get("labeler") else ""),
+        ("Name table", instrument_names.get("name_table", fmt.NOTHING)),
+        ("Names of MENA and NH/PI people", instrument_names.get("mena_nhpi_table", "")),
+        ("Word list for genders", instrument_names.get("word_list", "")),
+        ("Labels", instrument_names.get("labeler", "") if view.settings.get("labeler") else ""),
     ]
 
 
@@ -33,25 +33,25 @@ def instruments(view: View) -> list[str]:
     """Return what is known of the error of who found the people, and of the name table."""
     annotator = next(iter(view.settings.get("annotators", ())), "")
     words = words_of(__package__)["instruments"]
-    said = []
+    lines = []
     if "labelled" in annotator:
-        said.append(words["labelled"])
+        lines.append(words["labelled"])
     elif labelling := view.settings.get("labeler"):
-        said += [labelling_sentence(labelling), labelling_removed(labelling)]
-        said.append(words["model"].format(model=labelling["model"]))
+        lines += [labelling_sentence(labelling), labelling_removed(labelling)]
+        lines.append(words["model"].format(model=labelling["model"]))
     elif annotator:
-        said.append(words["reader"].format(annotator=annotator, accuracy=accuracy(view)))
+        lines.append(words["reader"].format(annotator=annotator, accuracy=accuracy(view)))
         note = view.run.annotations(annotator).note()
         if confusion := confusion_of(annotator, note.get("settings")):
-            said.append(words["errors"].format(source=confusion.source))
-    return [*said, words["names"]]
+            lines.append(words["errors"].format(source=confusion.source))
+    return [*lines, words["names"]]
 
 
 def intervals(view: View) -> tuple[str, Table]:
     """Return how clustered intervals compare with the paper's."""
-    said = naive_sentence(view)
-    wider = words_of(__package__)["instruments"]["wider"] if "wider one" in said else ""
-    return said + wider, comparison(view)
+    sentence = naive_sentence(view)
+    wider = words_of(__package__)["instruments"]["wider"] if "wider one" in sentence else ""
+    return sentence + wider, comparison(view)
 
 
 _REASONS = ("no first name", "name not in the table", "gender not known")
@@ -78,9 +78,11 @@ def matched(view: View) -> list[tuple[str, ...]]:
             if stem(name) == kind:
                 for e in view.of_main(name):
                     by_domain.setdefault(e.strata.get("domain", "all"), []).append(e)
-        for domain, found in by_domain.items():
-            race = next((e for e in found if list(e.group) != ["gender"] and borne(e.group)), None)
-            gender = next((e for e in found if list(e.group) == ["gender"]), None)
+        for domain, domain_findings in by_domain.items():
+            race = next(
+                (e for e in domain_findings if list(e.group) != ["gender"] and borne(e.group)), None
+            )
+            gender = next((e for e in domain_findings if list(e.group) == ["gender"]), None)
             of_reason = zip((race, race, gender), _REASONS, strict=True)
             rows.append((f"{domain}, {label}", *(part(e, reason) for e, reason in of_reason)))
     return rows

@@ -23,9 +23,11 @@ def pair_roles(view: View, estimates: Rows) -> Iterator[Figure]:
     main = view.only_main(estimates)
     if not main:
         return
-    known = [e for e in main if e.value is not None]
-    named = (next(iter(e.group)) for e in known)
-    pairs = dict.fromkeys(n.removeprefix("dominant_") for n in named if n.startswith("dominant_"))
+    valued = [e for e in main if e.value is not None]
+    attributes = (next(iter(e.group)) for e in valued)
+    pairs = dict.fromkeys(
+        n.removeprefix("dominant_") for n in attributes if n.startswith("dominant_")
+    )
     rows = []
     for attribute in pairs:
         mine = [e for e in main if f"dominant_{attribute}" in e.group]
@@ -45,23 +47,23 @@ def pair_roles(view: View, estimates: Rows) -> Iterator[Figure]:
         rows.append(tiled(charts, 3, 24))
     sure = [e for e in main if _is_asymmetric(e) and (e.value or 0) > _reverse(e)]
     tested = [e for e in main if e.tests and e.value is not None]
-    said = f"None of {len(tested) // 2} pairs leans one way round beyond chance."
+    reading = f"None of {len(tested) // 2} pairs leans one way round beyond chance."
     if sure:
         far = max(sure, key=lambda e: (e.value or 0) - _reverse(e))
         above, below = map(column_label, far.group.values())
-        said = (
+        reading = (
             f"{len(sure)} of {len(tested) // 2} pairs lean one way round; the widest is {above} "
             f"over {below} in {domain_of(far)}: {fmt.share(far.value)} of stories, and "
             f"{fmt.share(_reverse(far))} the other way round."
         )
-    yield FIGURES.figure("who-over-whom", view, known, tiled(rows) if rows else None, said=said)
+    yield FIGURES.figure("who-over-whom", view, valued, tiled(rows) if rows else None, said=reading)
 
 
 def _matrix_cell(view: View, e: Estimate, attribute: str) -> dict[str, Any]:
     above = column_label(e.group[f"dominant_{attribute}"])
     below = column_label(e.group[f"subordinate_{attribute}"])
-    there, back = e.details.get("count", 0.0), e.details.get("count_reversed", 0.0)
-    lean = math.log2(there / back) if there > 0 and back > 0 else LIMIT if there else -LIMIT
+    forth, back = e.details.get("count", 0.0), e.details.get("count_reversed", 0.0)
+    lean = math.log2(forth / back) if forth > 0 and back > 0 else LIMIT if forth else -LIMIT
     text = GAP if e.value is None else f"{100 * e.value:.0f} %"
     return {
         **facts(view, e),
@@ -95,14 +97,14 @@ def scenario_likelihood(view: View, estimates: Rows) -> Iterator[Figure]:
     columns = list(dict.fromkeys(column_label(next(iter(e.group.values()))) for e in main))
     present = {e.strata.get("role", "") for e in main if e.value is not None}
     for role in [role for role in ROLES if role in present] or sorted(present):
-        here = [e for e in main if e.strata.get("role", "") == role]
-        outside = sorted((e for e in here if _is_outside(e)), key=lambda e: -abs(_gap(e)))
-        known = [e for e in main if e.strata.get("role") == role and e.value is not None]
-        said = f"No share among {len(known)} lies outside what chance within the domain gives."
+        role_rows = [e for e in main if e.strata.get("role", "") == role]
+        outside = sorted((e for e in role_rows if _is_outside(e)), key=lambda e: -abs(_gap(e)))
+        valued = [e for e in main if e.strata.get("role") == role and e.value is not None]
+        reading = f"No share among {len(valued)} lies outside what chance within the domain gives."
         if outside:
             far, null = outside[0], outside[0].null
-            said = (
-                f"{len(outside)} of {len(known)} shares among {role} characters lie outside what "
+            reading = (
+                f"{len(outside)} of {len(valued)} shares among {role} characters lie outside what "
                 f"chance within the domain gives; the furthest: {words.group_words(far.group)} in "
                 f"“{short(far.strata.get('scenario', ''), 40)}” ({fmt.share(far.value)} against "
                 f"{fmt.share(far.value if null is None else null.value)})."
@@ -111,10 +113,15 @@ def scenario_likelihood(view: View, estimates: Rows) -> Iterator[Figure]:
             "scenarios",
             view,
             outside,
-            tiled([_scenarios(view, here, domain, columns) for domain in domains(view, here)]),
+            tiled(
+                [
+                    _scenarios(view, role_rows, domain, columns)
+                    for domain in domains(view, role_rows)
+                ]
+            ),
             key=f"scenarios-{role}".rstrip("-"),
             roles=f": {role} roles" if role else "",
-            said=said,
+            said=reading,
         )
 
 
@@ -130,19 +137,23 @@ def _is_outside(e: Estimate) -> bool:
 
 
 def _scenarios(view: View, main: Rows, domain: str, columns: list[str]) -> Spec:
-    here = [e for e in main if domain_of(e) == domain]
-    scenarios = list(dict.fromkeys(e.strata.get("scenario", "") for e in here))[:MOST_SCENARIOS]
+    domain_rows = [e for e in main if domain_of(e) == domain]
+    scenarios = list(dict.fromkeys(e.strata.get("scenario", "") for e in domain_rows))[
+        :MOST_SCENARIOS
+    ]
     data = []
-    for e in here:
+    for e in domain_rows:
         if e.strata.get("scenario", "") not in scenarios:
             continue
-        known = facts(view, e)
+        estimate_facts = facts(view, e)
         kept_facts = ("domain", "group", "value", "ci", "null", "n", "why")
-        found: dict[str, Any] = {name: known[name] for name in kept_facts if name in known}
-        found["row"] = short(e.strata.get("scenario", ""), 36)
-        found["col"] = column_label(next(iter(e.group.values())))
-        found["t"] = "–" if e.value is None else f"{100 * e.value:.0f} %"
-        data.append(found | {"g": round(_gap(e), 1), "o": _is_outside(e)})
+        cell: dict[str, Any] = {
+            name: estimate_facts[name] for name in kept_facts if name in estimate_facts
+        }
+        cell["row"] = short(e.strata.get("scenario", ""), 36)
+        cell["col"] = column_label(next(iter(e.group.values())))
+        cell["t"] = "–" if e.value is None else f"{100 * e.value:.0f} %"
+        data.append(cell | {"g": round(_gap(e), 1), "o": _is_outside(e)})
     return FIGURES.chart(
         "scenarios",
         title=short(domain, 40),

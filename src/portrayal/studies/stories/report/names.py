@@ -59,29 +59,31 @@ FIGURES = Declarations(
 def threshold_subordination(view: View, estimates: Rows) -> Iterator[Figure]:
     """Yield the curves, one panel for each race."""
     main = view.only_main(estimates)
-    known = [e for e in main if e.value]
-    if not known:
+    valued = [e for e in main if e.value]
+    if not valued:
         return
-    factor = reach([e.value for e in known], most=128)
+    factor = reach([e.value for e in valued], most=128)
     races = list(dict.fromkeys(borne(e.group) for e in main))
-    of_race = {race: [e for e in known if borne(e.group) == race] for race in races}
-    shown = [r for r in races if max((_threshold(e) for e in of_race[r]), default=0.0) >= 0.2]
-    gone = [people_of(race) for race in races if race not in shown]
-    columns, size = panels.multiples(len(shown), 150)
-    charts = [_curves(view, estimates, race, factor, size) for race in shown]
+    of_race = {race: [e for e in valued if borne(e.group) == race] for race in races}
+    high_races = [r for r in races if max((_threshold(e) for e in of_race[r]), default=0.0) >= 0.2]
+    gone = [people_of(race) for race in races if race not in high_races]
+    columns, size = panels.multiples(len(high_races), 150)
+    charts = [_curves(view, estimates, race, factor, size) for race in high_races]
     rises = []
-    for race in shown:
+    for race in high_races:
         sure = [e for e in of_race[race] if is_sure(e)]
         if sure:
             last = max(sure, key=_threshold)
             rises.append(f"{race} {fmt.ratio(last.value)} above {100 * _threshold(last):.0f} %")
-    said = f"At the highest threshold where it can be told from 1: {fmt.listed(rises or [''])}."
+    rise_words = (
+        f"At the highest threshold where it can be told from 1: {fmt.listed(rises or [''])}."
+    )
     yield FIGURES.figure(
         "thresholds",
         view,
         [e for e in main if e.group["threshold"][-1] == "0"],
         {"concat": charts, "columns": columns, "spacing": 20} if charts else None,
-        rises=said if rises else "At no threshold can a ratio be told from 1.",
+        rises=rise_words if rises else "At no threshold can a ratio be told from 1.",
         grey="; thin grey lines: each model" if len(view.models) > 1 else "",
         absent=f" No curve for {fmt.listed(gone)}: no such names." if gone else "",
     )
@@ -95,18 +97,18 @@ def _curves(view: View, estimates: Rows, race: str, factor: float, pixels: tuple
     """The panel of one race: its curve with interval and null range, other models in grey."""
 
     def datum(e: Estimate) -> dict[str, Any]:
-        is_main, known = e.strata.get("model") == view.main, facts(view, e)
-        found: dict[str, Any] = {
+        is_main, estimate_facts = e.strata.get("model") == view.main, facts(view, e)
+        point: dict[str, Any] = {
             "t": _threshold(e),
             "v": panels.within(e.value, factor),
             "main": is_main,
-            "model": known["model"],
+            "model": estimate_facts["model"],
         }
         for bounds, low, high in ((e.interval, "lo", "hi"), (e.null, "nl", "nh")):
             if bounds is not None and is_main:
-                found[low] = panels.within(bounds.low, factor)
-                found[high] = panels.within(bounds.high, factor)
-        return known | found if is_main else found
+                point[low] = panels.within(bounds.low, factor)
+                point[high] = panels.within(bounds.high, factor)
+        return estimate_facts | point if is_main else point
 
     return FIGURES.chart(
         "curves",
@@ -131,20 +133,20 @@ LISTED = 5
 def common_names(view: View, estimates: Rows) -> Iterator[Figure]:
     """Yield the table of names."""
     domains = dict.fromkeys(domain_of(e) for e in estimates)
-    whole = ALL if ALL in domains else next(iter(domains), ALL)
+    widest = ALL if ALL in domains else next(iter(domains), ALL)
     counts: dict[tuple[str, str], dict[str, Estimate]] = {}
     for e in view.only_main(estimates):
-        if domain_of(e) == whole and "gender" not in e.group:
+        if domain_of(e) == widest and "gender" not in e.group:
             cells = counts.setdefault((borne(e.group), e.group["name"]), {})
             cells[e.strata.get("role", "")] = e
     if not counts:
         return
     totals = {key: sum(e.value or 0 for e in cells.values()) for key, cells in counts.items()}
     race, name = max(totals, key=lambda key: totals[key])
-    said = f"{short(name, 24)} occurs most often, {fmt.plural(totals[race, name], 'time')}"
+    reading = f"{short(name, 24)} occurs most often, {fmt.plural(totals[race, name], 'time')}"
     neutral = counts[race, name].get("neutral")
     if neutral is not None and neutral.null is not None and neutral.value:
-        said += (
+        reading += (
             f"; in neutral stories {fmt.count(neutral.value)} times, where "
             f"{fmt.count(neutral.null.value)} would be expected"
         )
@@ -153,7 +155,7 @@ def common_names(view: View, estimates: Rows) -> Iterator[Figure]:
         for race in dict.fromkeys(race for race, _ in counts)
         for key in [key for key in counts if key[0] == race][:LISTED]
     ]
-    most = f"{said} (a name most borne by {race} people)."
+    most = f"{reading} (a name most borne by {race} people)."
     yield FIGURES.figure("common-names", view, rows, most=most)
 
 
@@ -167,16 +169,16 @@ def name_subordination(view: View, estimates: Rows) -> Iterator[Figure]:
     """Yield the scatter of names, one panel for each race."""
     main = [e for e in view.only_main(estimates) if e.value is not None]
     main.sort(key=lambda e: (-_count(e), e.group.get("name", "")))
-    shown = main[:MOST_NAMES]
-    if not shown:
+    most_common = main[:MOST_NAMES]
+    if not most_common:
         return
-    factor = 1.7 * reach([e.value for e in shown], most=512)
-    shares = (key for e in shown for key in e.details if key.startswith("share_"))
+    factor = 1.7 * reach([e.value for e in most_common], most=512)
+    shares = (key for e in most_common for key in e.details if key.startswith("share_"))
     races = [key.removeprefix("share_") for key in dict.fromkeys(shares)]
-    high = {race: max(_likelihood(e, race) for e in shown) for race in races}
-    drawn = [race for race in races if high[race] >= RACIALIZED]
-    columns, size = panels.multiples(len(drawn), 180)
-    charts = [_scatter(view, shown, race, factor, size) for race in drawn]
+    high = {race: max(_likelihood(e, race) for e in most_common) for race in races}
+    high_races = [race for race in races if high[race] >= RACIALIZED]
+    columns, size = panels.multiples(len(high_races), 180)
+    charts = [_scatter(view, most_common, race, factor, size) for race in high_races]
     rare = [people_of(race) for race in races if high[race] < RACIALIZED]
     low = f"no name here reaches a likelihood of {100 * RACIALIZED:.0f} %"
     cut = f" The {MOST_NAMES} most common of {len(main):,} names are drawn."
@@ -203,24 +205,26 @@ def name_subordination(view: View, estimates: Rows) -> Iterator[Figure]:
 
 def _scatter(view: View, names: Rows, race: str, factor: float, pixels: tuple[int, int]) -> Spec:
     # Up to six names of high likelihood are labelled, whose labels do not touch one another.
-    chosen: dict[str, tuple[float, float]] = {}
+    labelled: dict[str, tuple[float, float]] = {}
     eligible = [e for e in names if _likelihood(e, race) >= 0.3]
     for e in sorted(eligible, key=lambda e: -_count(e) * (0.2 + distance(e))):
         x = _likelihood(e, race) * pixels[0]
-        at = panels.within(e.value, factor) or 1.0
-        y = (math.log(at) / math.log(factor) + 1) / 2 * pixels[1]
-        if all(abs(x - a) > 58 or abs(y - b) > 18 for a, b in chosen.values()):
-            chosen[e.group.get("name", "")] = (x, y)
-        if len(chosen) == 6:
+        y_value = panels.within(e.value, factor) or 1.0
+        y = (math.log(y_value) / math.log(factor) + 1) / 2 * pixels[1]
+        if all(abs(x - a) > 58 or abs(y - b) > 18 for a, b in labelled.values()):
+            labelled[e.group.get("name", "")] = (x, y)
+        if len(labelled) == 6:
             break
     data = []
     for e in names:
-        known, name = facts(view, e), e.group.get("name", "")
-        point = {field: known[field] for field in ("group", "value", "ci", "null", "q", "k")}
+        estimate_facts, name = facts(view, e), e.group.get("name", "")
+        point = {
+            field: estimate_facts[field] for field in ("group", "value", "ci", "null", "q", "k")
+        }
         likelihood = _likelihood(e, race)
         point |= {"x": round(likelihood, 3), "lk": fmt.share(likelihood), "w": _count(e)}
         point |= {"y": panels.within(e.value, factor), "s": is_sure(e)}
-        data.append(point | ({"label": short(name, 12)} if name in chosen else {}))
+        data.append(point | ({"label": short(name, 12)} if name in labelled else {}))
     return FIGURES.chart(
         "scatter",
         title=race,
@@ -236,8 +240,8 @@ def _scatter(view: View, names: Rows, race: str, factor: float, pixels: tuple[in
 
 
 def _likelihood(e: Estimate, race: str) -> float:
-    found = e.details.get(f"share_{race}", math.nan)
-    return 0.0 if math.isnan(found) else found
+    share = e.details.get(f"share_{race}", math.nan)
+    return 0.0 if math.isnan(share) else share
 
 
 def _count(e: Estimate) -> float:
@@ -260,15 +264,15 @@ def likelihood_histogram(view: View, estimates: Rows) -> Iterator[Figure]:
     races = races or list(dict.fromkeys(borne(e.group) for e in everyone))[:2]
     bins = {race: [e for e in everyone if borne(e.group) == race] for race in races}
     charts: list[Spec] = [_bars("All characters", list(bins.values()))]
-    said = []
-    for race, own in bins.items():
-        counted = sum(e.value or 0 for e in own if _edges(e)[0] >= HIGH)
-        who = "No character" if counted == 0 else fmt.plural(counted, "character")
-        seen = [_edges(e)[1] for e in own if e.value]
-        most = f"; the highest stand at {100 * max(seen):.0f} % or less" if seen else ""
-        said.append(
-            f"{who} of {fmt.count(own[0].n_units)} {'bears' if counted in (0, 1) else 'bear'} a "
-            f"name above {100 * HIGH:.0f} % likelihood for {people_of(race)}{most}."
+    sentences = []
+    for race, race_bins in bins.items():
+        counted = sum(e.value or 0 for e in race_bins if _edges(e)[0] >= HIGH)
+        people = "No character" if counted == 0 else fmt.plural(counted, "character")
+        upper_ends = [_edges(e)[1] for e in race_bins if e.value]
+        most = f"; the highest stand at {100 * max(upper_ends):.0f} % or less" if upper_ends else ""
+        sentences.append(
+            f"{people} of {fmt.count(race_bins[0].n_units)} {'bears' if counted in (0, 1) else 'bear'} "
+            f"a name above {100 * HIGH:.0f} % likelihood for {people_of(race)}{most}."
         )
     # Names that non-binary characters bear (Fig. 1d).
     binary = [e for e in main if e.group.get("gender") == "NB"]
@@ -278,16 +282,16 @@ def likelihood_histogram(view: View, estimates: Rows) -> Iterator[Figure]:
     any_nb = any(e.value for e in next(iter(by_race.values()), []))
     if any_nb:
         charts.append(_bars("Non-binary characters alone", list(by_race.values())))
-    known = max((e.n_units for e in binary), default=0.0)
-    if known:
+    n_binary = max((e.n_units for e in binary), default=0.0)
+    if n_binary:
         high = {
-            race: sum(e.value or 0 for e in own if _edges(e)[0] >= HIGH)
-            for race, own in by_race.items()
+            race: sum(e.value or 0 for e in race_bins if _edges(e)[0] >= HIGH)
+            for race, race_bins in by_race.items()
         }
-        race = max(high, key=lambda each: high[each])
-        said.append(
-            f"Of {fmt.plural(known, 'non-binary character')} with a matched name {high[race]:.0f} "
-            f"bear one above {100 * HIGH:.0f} % for {people_of(race)}, more than for any other "
+        race = max(high, key=lambda race_name: high[race_name])
+        sentences.append(
+            f"Of {fmt.plural(n_binary, 'non-binary character')} with a matched name "
+            f"{high[race]:.0f} bear one above {100 * HIGH:.0f} % for {people_of(race)}, more than for any other "
             "group."
         )
     yield FIGURES.figure(
@@ -295,14 +299,16 @@ def likelihood_histogram(view: View, estimates: Rows) -> Iterator[Figure]:
         view,
         [e for e in everyone if e.value or (e.null and e.null.value >= 0.5)],
         {"vconcat": charts, "spacing": 20},
-        said=" ".join(said),
+        said=" ".join(sentences),
         none="" if any_nb else " No non-binary character with a matched name occurs.",
     )
 
 
 def _bars(title: str, bins: list[Rows]) -> Spec:
     """A panel for the bins of each race, on one scale."""
-    top = 1.6 * max(max(e.value or 0, e.null.value if e.null else 0) for own in bins for e in own)
+    top = 1.6 * max(
+        max(e.value or 0, e.null.value if e.null else 0) for race_bins in bins for e in race_bins
+    )
     top, wide = max(top, 10), len(bins) <= 2
     values = [10**k for k in range(7) if 10**k <= top * 0.8]
     scale = {"type": "log", "domain": [_FLOOR, top], "clamp": True, "nice": False}
@@ -310,17 +316,17 @@ def _bars(title: str, bins: list[Rows]) -> Spec:
     of_count = {"value": "v", "null": "e", "null_low": "el"}
     y = {name: panels.channel(field, scale, axis) for name, field in of_count.items()}
     charts = []
-    for own in bins:
-        race, data = borne(own[0].group), []
-        for e in own:
+    for race_bins in bins:
+        race, data = borne(race_bins[0].group), []
+        for e in race_bins:
             low, high = _edges(e)
-            found: dict[str, Any] = {"a": low, "b": high, "mid": (low + high) / 2, "v": e.value}
-            found |= {"group": f"{race}, {_percent(e)}", "value": fmt.count(e.value)}
-            found |= {"ci": tables.interval(e), "null": tables.null(e)}
-            found["n"] = fmt.plural(e.n_units, "character")
+            bar: dict[str, Any] = {"a": low, "b": high, "mid": (low + high) / 2, "v": e.value}
+            bar |= {"group": f"{race}, {_percent(e)}", "value": fmt.count(e.value)}
+            bar |= {"ci": tables.interval(e), "null": tables.null(e)}
+            bar["n"] = fmt.plural(e.n_units, "character")
             if e.null is not None:
-                found |= {"e": e.null.value, "el": max(e.null.low, _FLOOR), "eh": e.null.high}
-            data.append(found)
+                bar |= {"e": e.null.value, "el": max(e.null.low, _FLOOR), "eh": e.null.high}
+            data.append(bar)
         bars = FIGURES.chart(
             "bars",
             title=race,

@@ -22,21 +22,21 @@ def found_readings(view: View) -> list[Reading]:
     return readings(view, findings(view) or nearest(view))
 
 
-def readings(view: View, found: list[Stated]) -> list[Reading]:
+def readings(view: View, findings: list[Stated]) -> list[Reading]:
     """Return passages behind the first findings; empty where texts or annotations are missing."""
     folder = view.run.annotations(next(iter(view.settings.get("annotators", ())), ""))
     texts, people = view.run.texts.parts(), folder.parts()
     if not texts or not people:
         return []
-    chosen = [_reading(view, finding, texts, people) for finding in found[:4]]
+    of_findings = [_reading(view, finding, texts, people) for finding in findings[:4]]
     # Two stories of each kind drawn from all, whatever was found.
     rows = []
     for laden in (False, True):
-        given = _given(view, texts, people) | {"laden": laden, "seed": f"{view.seed} any"}
-        rows += rows_of(_QUERY, given)
-    how = "Whatever the numbers say, read some stories that no finding chose."
-    drawn = tuple(passage(row) for row in rows)
-    return [*chosen, Reading("Stories drawn at random", how, drawn)]
+        parameters = _given(view, texts, people) | {"laden": laden, "seed": f"{view.seed} any"}
+        rows += rows_of(_QUERY, parameters)
+    random_line = "Whatever the numbers say, read some stories that no finding chose."
+    random_passages = tuple(passage(row) for row in rows)
+    return [*of_findings, Reading("Stories drawn at random", random_line, random_passages)]
 
 
 def _reading(view: View, finding: Stated, texts: list[Path], people: list[Path]) -> Reading:
@@ -49,7 +49,7 @@ def _reading(view: View, finding: Stated, texts: list[Path], people: list[Path])
     if rare or (race and not names):
         names, gender = [], None
     slots = ("object" if over else "subject",) if laden else ("subject", "object")
-    given = _given(view, texts, people) | {
+    parameters = _given(view, texts, people) | {
         "domain": e.strata.get("domain", ALL),
         "laden": laden,
         "subject": "subject" in slots,
@@ -61,12 +61,12 @@ def _reading(view: View, finding: Stated, texts: list[Path], people: list[Path])
         "seed": f"{view.seed} {stem(finding.first.measure)} {' '.join(e.group.values())}",
     }
     role = {"object": "subordinate", "subject": "dominant"}[slots[0]] if laden else ""
-    how = _how(race, gender, names, role, rare)
-    rows = rows_of(_QUERY, given)
+    selection = _how(race, gender, names, role, rare)
+    rows = rows_of(_QUERY, parameters)
     if not rows:
-        rows = rows_of(_QUERY, {**given, "named": False, "gendered": False})
-        how = "No story fits closely; these are drawn at random from the same kind."
-    return Reading(finding.headline, how, tuple(passage(row) for row in rows))
+        rows = rows_of(_QUERY, {**parameters, "named": False, "gendered": False})
+        selection = "No story fits closely; these are drawn at random from the same kind."
+    return Reading(finding.headline, selection, tuple(passage(row) for row in rows))
 
 
 def _given(view: View, texts: list[Path], people: list[Path]) -> dict[str, Any]:
@@ -95,7 +95,7 @@ def _names(view: View, race: str | None) -> list[str]:
     """Names that most of their bearers share with a group, from what the measures list."""
     if race is None:
         return []
-    found: dict[str, float] = {}
+    shares: dict[str, float] = {}
     for e in view.estimates:
         if "name" not in e.group:
             continue
@@ -103,8 +103,8 @@ def _names(view: View, race: str | None) -> list[str]:
         if share is None and borne(e.group) == race:
             share = e.details.get("likelihood_of_name")
         if share is not None and share >= LIKELY:
-            found[e.group["name"].casefold()] = share
-    return list(found)
+            shares[e.group["name"].casefold()] = share
+    return list(shares)
 
 
 def _how(race: str | None, gender: str | None, names: list[str], role: str, rare: bool) -> str:

@@ -56,7 +56,7 @@ def printed_ratios(view: View, table: str, column: str) -> tuple[Published, ...]
 
 @cache
 def _printed(table: str, column: str) -> tuple[Published, ...]:
-    found = []
+    figures = []
     for row in published(table).to_pylist():
         label = _GENDERS.get(row.get("group", ""), row.get("group", ""))
         kind = "race" if label in RACES else "gender" if label in GENDERS else "pair"
@@ -67,8 +67,8 @@ def _printed(table: str, column: str) -> tuple[Published, ...]:
         low, high = (math.nan if row[n] is None else row[n] for n in ("ci_low", "ci_high"))
         if row[column] is not None:
             n, value = int(row["n"] or 0), row[column]
-            found.append(Published(row["domain"], row["model"], group, value, low, high, n))
-    return tuple(found)
+            figures.append(Published(row["domain"], row["model"], group, value, low, high, n))
+    return tuple(figures)
 
 
 def _paper(printed: Sequence[Published]) -> dict[str, Any]:
@@ -141,13 +141,13 @@ def subordination(view: View, estimates: Rows) -> Iterator[Figure]:
     printed = printed_ratios(view, "shieh_subordination_ratios", "subordination_ratio")
     genders = list(dict.fromkeys(e.group["gender"] for e in crossed))
     counted = {e.group["gender"] for e in main if e.value is not None and e.n_units}
-    shown = [gender for gender in genders if gender in counted]
+    columns = [gender for gender in genders if gender in counted]
     races = list(dict.fromkeys(borne(e.group) for e in crossed))
     places = domains(view, crossed) or [""]
     factor = reach([e.value for e in main] + [row.value for row in printed])
     axis = Axis("← dominant · subordinate →", factor)
     rows: list[Spec] = []
-    for gender in shown:
+    for gender in columns:
         charts = []
         for column, domain in enumerate(places):
             data = [
@@ -160,7 +160,7 @@ def subordination(view: View, estimates: Rows) -> Iterator[Figure]:
                 for row in printed
                 if row.domain == domain and row.group[1][1] == gender and row.group[0][1] in races
             ]
-            title = domain if gender == shown[0] or len(places) > WIDE else ""
+            title = domain if gender == columns[0] or len(places) > WIDE else ""
             labels = column % WIDE == 0
             chart = panels.panel(
                 view, data, races, axis, size=(206, 26), title=title, labels=labels
@@ -177,16 +177,16 @@ def subordination(view: View, estimates: Rows) -> Iterator[Figure]:
     missing = "".join(
         f" {group_label({'gender': g})} are too rare for any ratio."
         for g in genders
-        if g not in shown
+        if g not in columns
     )
-    apart = sum(excludes_null(e) for e in main if e.value is not None)
+    excluding = sum(excludes_null(e) for e in main if e.value is not None)
     yield FIGURES.figure(
         "subordination",
         view,
         main,
         {"vconcat": rows, "spacing": 14} if rows else None,
         missing=missing,
-        alone=f"; {apart} have an interval without 1 when taken alone" if apart else "",
+        alone=f"; {excluding} have an interval without 1 when taken alone" if excluding else "",
         **_paper(printed),
     )
 
@@ -208,42 +208,42 @@ def couples(view: View, estimates: Rows) -> Iterator[Figure]:
     axis = Axis(f"{SHARE} (log scale)", factor)
     charts = []
     for domain in domains(view, estimates):
-        here = [e for e in estimates if domain_of(e) == domain and "pair" in e.group]
-        data = [panels.dot_by_model(view, e, e.group["pair"], "#5b3a8c", axis) for e in here]
+        domain_rows = [e for e in estimates if domain_of(e) == domain and "pair" in e.group]
+        data = [panels.dot_by_model(view, e, e.group["pair"], "#5b3a8c", axis) for e in domain_rows]
         data += [
             panels.published_dot(row, row.group[0][1], axis)
             for row in printed
             if row.domain == domain and row.group[0][1] in pairs
         ]
         charts.append(panels.panel(view, data, pairs, axis, size=(600, 30), title=domain))
-    known = [e for e in main if e.value is not None]
-    never = [e.group["pair"] for e in known if e.value == 0]
+    valued = [e for e in main if e.value is not None]
+    never = [e.group["pair"] for e in valued if e.value == 0]
     yield FIGURES.figure(
         "couples",
         view,
         main,
         {"vconcat": charts},
-        couples=fmt.plural(max((e.n_units for e in known), default=0.0), "couple"),
+        couples=fmt.plural(max((e.n_units for e in valued), default=0.0), "couple"),
         never=f"; {fmt.listed(never)} never occur" if never else "",
         **_paper(printed),
     )
 
 
-def corrected(key: str, what: str) -> Builder:
+def corrected(key: str, title_words: str) -> Builder:
     """Return the builder of a figure of ratios as labelled and as corrected, side by side."""
 
-    def chart(view: View, known: Rows) -> Spec:
-        ends = [e.value for e in known] + [e.details.get("naive") for e in known]
+    def chart(view: View, estimates: Rows) -> Spec:
+        ends = [e.value for e in estimates] + [e.details.get("naive") for e in estimates]
         axis = Axis("ratio (log scale)", reach(ends))
         charts = []
-        for domain in domains(view, known):
+        for domain in domains(view, estimates):
             rows, data = [], []
-            for e in (e for e in known if domain_of(e) == domain):
+            for e in (e for e in estimates if domain_of(e) == domain):
                 label, naive = words.group_label(e.group), e.details.get("naive")
                 rows += [label, f"{label} (as labelled)"]
-                why = None if naive is not None else "undefined as labelled"
+                undefined = None if naive is not None else "undefined as labelled"
                 before = replace(
-                    e, value=naive, interval=naive_interval(e), tests=(), undefined=why
+                    e, value=naive, interval=naive_interval(e), tests=(), undefined=undefined
                 )
                 data.append(panels.dot_by_model(view, e, label, "#0b6e4f", axis))
                 data.append(panels.dot_by_model(view, before, rows[-1], "#9aa0a6", axis))
@@ -254,9 +254,9 @@ def corrected(key: str, what: str) -> Builder:
         main = view.only_main(estimates)
         if not main:
             return
-        known = [e for e in main if e.value is not None]
-        single = [e for e in known if len(e.group) == 1]
-        both = [(e, bounds) for e in known if (bounds := e.interval) and "naive" in e.details]
+        valued = [e for e in main if e.value is not None]
+        single = [e for e in valued if len(e.group) == 1]
+        both = [(e, bounds) for e in valued if (bounds := e.interval) and "naive" in e.details]
         outside = sum(not bounds.low <= e.details["naive"] <= bounds.high for e, bounds in both)
         yield FIGURES.figure(
             "corrected",
@@ -264,7 +264,7 @@ def corrected(key: str, what: str) -> Builder:
             main,
             chart(view, single) if single else None,
             key=key,
-            what=what,
+            what=title_words,
             both=fmt.plural(len(both), "ratio"),
             outside=outside or "none",
             lie="lies" if outside == 1 else "lie",
@@ -280,12 +280,12 @@ def median_racialized(view: View, estimates: Rows) -> Iterator[Figure]:
         return
     table = "shieh_median_racialized_subordination_ratios"
     printed = printed_ratios(view, table, "median_ratio")
-    known = [e for e in estimates if e.value is not None]
+    valued = [e for e in estimates if e.value is not None]
     races = list(dict.fromkeys(borne(e.group) for e in estimates))
     charts: list[Spec] = []
     for domain in domains(view, estimates):
-        defined = {e.group["gender"] for e in known if domain_of(e) == domain}
-        genders = dict.fromkeys(e.group["gender"] for e in known if e.group["gender"] in defined)
+        defined = {e.group["gender"] for e in valued if domain_of(e) == domain}
+        genders = dict.fromkeys(e.group["gender"] for e in valued if e.group["gender"] in defined)
         row = [
             ratio_heat(
                 view,

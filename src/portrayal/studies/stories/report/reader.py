@@ -34,16 +34,16 @@ class Rates:
 @lru_cache(maxsize=8)
 def genders(stories: Prompts) -> dict[str, Rates]:
     """Return precision and recall of each gender, and of all that a word tells under ""."""
-    seen = Counter((s.gender, s.read_gender) for prompt in stories for two in prompt for s in two)
-    found = {}
+    pairs = Counter((s.gender, s.read_gender) for prompt in stories for two in prompt for s in two)
+    rates = {}
     for gender in TOLD:
-        true = sum(seen[gender, read] for read in GENDERS)
-        read = sum(seen[each, gender] for each in GENDERS)
-        found[gender] = _rates(seen[gender, gender], read, true)
-    right = sum(seen[g, g] for g in TOLD)
-    read = sum(n for (_, each), n in seen.items() if each in TOLD)
-    true = sum(n for (each, _), n in seen.items() if each in TOLD)
-    return found | {"": _rates(right, read, true)}
+        true = sum(pairs[gender, read] for read in GENDERS)
+        read = sum(pairs[true_gender, gender] for true_gender in GENDERS)
+        rates[gender] = _rates(pairs[gender, gender], read, true)
+    right = sum(pairs[g, g] for g in TOLD)
+    read = sum(n for (_, read_gender), n in pairs.items() if read_gender in TOLD)
+    true = sum(n for (true_gender, _), n in pairs.items() if true_gender in TOLD)
+    return rates | {"": _rates(right, read, true)}
 
 
 @lru_cache(maxsize=8)
@@ -68,53 +68,55 @@ def confusion(view: View) -> Confusion | None:
 
 def reader_note(view: View, e: Estimate) -> str:
     """Return how well the reader finds the people that an estimate is about; "" where unknown."""
-    known = confusion(view)
-    if known is None:
+    errors = confusion(view)
+    if errors is None:
         return ""
-    by_gender = genders(known.stories)
-    told = dict.fromkeys((e.group.get("gender") or e.group.get("pair", "")).split("-"))
-    said = [
+    by_gender = genders(errors.stories)
+    genders_of = dict.fromkeys((e.group.get("gender") or e.group.get("pair", "")).split("-"))
+    recalls = [
         f"{fmt.share(by_gender[g].recall)} of {GENDER_WORDS[g]} people, and "
         f"{fmt.share(by_gender[g].precision)} of those it reads as {GENDER_WORDS[g]} are"
-        for g in told
+        for g in genders_of
         if g in TOLD
     ]
     note = (
-        f" On {known.source.partition(',')[0]}, the reader finds {'; '.join(said)}." if said else ""
+        f" On {errors.source.partition(',')[0]}, the reader finds {'; '.join(recalls)}."
+        if recalls
+        else ""
     )
-    if "race" in e.group and known.names_right is not None:
-        note += f" It reads {fmt.share(known.names_right[0])} of names right in stories by models."
+    if "race" in e.group and errors.names_right is not None:
+        note += f" It reads {fmt.share(errors.names_right[0])} of names right in stories by models."
     return note
 
 
 def reader_table(view: View, figures: Declarations) -> Iterator[Figure]:
     """Yield the form of Table S8: precision and recall of genders and names."""
-    known = confusion(view)
-    if known is None:
+    errors = confusion(view)
+    if errors is None:
         return
 
     def pair(rates: Rates) -> tuple[str, str]:
         return fmt.share(rates.precision), fmt.share(rates.recall)
 
     rows: list[tuple[str, ...]] = []
-    for label, stories in (("plain stories", known.stories), ("harder stories", known.hard)):
+    for label, stories in (("plain stories", errors.stories), ("harder stories", errors.hard)):
         if not stories:
             continue
-        by_gender, named = genders(stories), names(stories)
-        rows.append((f"All, {label}", *pair(by_gender[""]), *pair(named), f"{named.n:,}"))
+        by_gender, name_rates = genders(stories), names(stories)
+        rows.append((f"All, {label}", *pair(by_gender[""]), *pair(name_rates), f"{name_rates.n:,}"))
         for gender in TOLD:
-            rates, who = by_gender[gender], GENDER_WORDS[gender].capitalize()
+            rates, people = by_gender[gender], GENDER_WORDS[gender].capitalize()
             cells = (*pair(rates), fmt.NOTHING, fmt.NOTHING, f"{rates.n:,}")
-            rows.append((f"{who}, {label}", *cells))
+            rows.append((f"{people}, {label}", *cells))
     rows += [(row[0], *(f"{cell}{fmt.PERCENT}" for cell in row[1:]), "") for row in PAPER]
     heads = ("People", "Gender precision", "Gender recall", "Name precision", "Name recall")
-    least = min((genders(known.stories)[g].recall or 0.0, g) for g in TOLD)
+    least = min((genders(errors.stories)[g].recall or 0.0, g) for g in TOLD)
     yield figures.figure(
         "reader",
         view,
         (),
         table=Table((*heads, "People marked"), tuple(rows), 1),
-        source=known.source,
+        source=errors.source,
         accuracy=getattr(view.annotator, "accuracy", ""),
         worst=GENDER_WORDS[least[1]],
         found=fmt.share(least[0]),
