@@ -214,8 +214,8 @@ def group_column(prompts: Sequence[Mapping[str, str]], strata: Sequence[str] = (
                 f"{n} ({', '.join(v[:4])})" for n, v in zip(first, values_of, strict=True)
             ]
             raise OptionError(
-                f"the texts of a pair differ in {' and in '.join(column_values)}. Say which of them "
-                f"is compared: --group {first[0]}."
+                f"the texts of a pair differ in {' and in '.join(column_values)}. Say which "
+                f"of them is compared: --group {first[0]}."
             )
         if first:
             return first[0]

@@ -162,9 +162,7 @@ def spread_of(sets: MatchedSets, e: Estimate) -> tuple[FloatArray, BoolArray]:
 def _means(view: View, sets: MatchedSets, estimates: list[Estimate]) -> Figure:
     """Means of the groups, a panel for each score with a row for each model."""
     rows = [short(name, 24) for name in sets.models]
-    colours = [
-        colour_of_group({sets.attribute: name}, sets.groups) for name in sets.groups
-    ]  # fmt: skip
+    colours = [colour_of_group({sets.attribute: name}, sets.groups) for name in sets.groups]
     panels: list[Spec] = []
     cells: list[tuple[str, ...]] = []
     for name in dict.fromkeys(e.strata["score"] for e in estimates):
@@ -172,21 +170,12 @@ def _means(view: View, sets: MatchedSets, estimates: list[Estimate]) -> Figure:
         data = []
         for code, row in enumerate(rows):
             # Two groups: the pairs with both halves; of more, whatever a group has.
-            model_values = value[sets.model == code]
+            values = value[sets.model == code]
             if len(sets.groups) == 2:
-                model_values = model_values[~np.isnan(model_values).any(1)]
-            means = [
-                float(np.nanmean(x)) if (~np.isnan(x)).any() else np.nan for x in model_values.T
-            ]
-            cells.append(
-                (
-                    row,
-                    name,
-                    unit,
-                    *(fmt.difference(mean, "") for mean in means),
-                    f"{len(model_values):,}",
-                )
-            )
+                values = values[~np.isnan(values).any(1)]
+            means = [float(np.nanmean(x)) if (~np.isnan(x)).any() else np.nan for x in values.T]
+            means_written = (fmt.difference(mean, "") for mean in means)
+            cells.append((row, name, unit, *means_written, f"{len(values):,}"))
             defined = [mean for mean in means if not isnan(mean)]
             for group, mean, colour in zip(sets.groups, means, colours, strict=True):
                 if not isnan(mean):

@@ -150,8 +150,8 @@ def _hidden(view: View, score_findings: list[Estimate]) -> list[str]:
         ]
         writer = "Nothing" if model == UNNAMED else f"{short(model, 40)}: nothing"
         lines.append(
-            f"{writer} stated in {fmt.plural(len(model_gaps), 'score')}; the largest differences it "
-            f"could hide are {fmt.listed(largest)}."
+            f"{writer} stated in {fmt.plural(len(model_gaps), 'score')}; the largest differences "
+            f"it could hide are {fmt.listed(largest)}."
         )
     return lines
 

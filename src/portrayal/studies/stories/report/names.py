@@ -271,8 +271,8 @@ def likelihood_histogram(view: View, estimates: Rows) -> Iterator[Figure]:
         upper_ends = [_edges(e)[1] for e in race_bins if e.value]
         most = f"; the highest stand at {100 * max(upper_ends):.0f} % or less" if upper_ends else ""
         sentences.append(
-            f"{people} of {fmt.count(race_bins[0].n_units)} {'bears' if counted in (0, 1) else 'bear'} "
-            f"a name above {100 * HIGH:.0f} % likelihood for {people_of(race)}{most}."
+            f"{people} of {fmt.count(race_bins[0].n_units)} "
+            f"{'bears' if counted in (0, 1) else 'bear'} a name above {100 * HIGH:.0f} % likelihood for {people_of(race)}{most}."
         )
     # Names that non-binary characters bear (Fig. 1d).
     binary = [e for e in main if e.group.get("gender") == "NB"]
@@ -291,8 +291,8 @@ def likelihood_histogram(view: View, estimates: Rows) -> Iterator[Figure]:
         race = max(high, key=lambda race_name: high[race_name])
         sentences.append(
             f"Of {fmt.plural(n_binary, 'non-binary character')} with a matched name "
-            f"{high[race]:.0f} bear one above {100 * HIGH:.0f} % for {people_of(race)}, more than for any other "
-            "group."
+            f"{high[race]:.0f} bear one above {100 * HIGH:.0f} % for {people_of(race)}, "
+            "more than for any other group."
         )
     yield FIGURES.figure(
         "likelihoods",
