@@ -55,7 +55,7 @@ def test_one_claim_is_not_charged_for_all_others():
     others = [estimate(0.5, {"race": str(i)}) for i in range(60)]
     given = [estimate(0.02, {"race": "Latine"}), *others]
     assert with_q_values(given)[0].tests[0].audit_q > 0.4
-    asked = with_q_values(given, asked=[Question.of(TEXT)])
+    asked = with_q_values(given, queries=[Question.of(TEXT)])
     assert asked[0].tests[0].audit_q == pytest.approx(0.02)
     assert asked[0].status.question == TEXT
     assert all(e.status.question is None for e in asked[1:])
@@ -64,7 +64,7 @@ def test_one_claim_is_not_charged_for_all_others():
 def test_two_claims_are_adjusted_for_each_other():
     given = [estimate(0.02, {"race": "Latine"}), estimate(0.03, {"gender": "F"})]
     asked = [Question.of(TEXT), Question.of("subordination gender=F domain=Learning")]
-    q = [e.tests[0].audit_q for e in with_q_values(given, asked=asked)]
+    q = [e.tests[0].audit_q for e in with_q_values(given, queries=asked)]
     assert q == pytest.approx([0.04, 0.04])
 
 

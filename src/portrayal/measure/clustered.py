@@ -100,9 +100,9 @@ class Inference(Clustered):
 
     def in_these_prompts(self, i: int) -> Fixed | None:
         """What is known of group `i` in these very prompts; None where it is not."""
-        if self.fixed is None or any(np.isnan(each[i]) for each in self.fixed):
+        if self.fixed is None or any(np.isnan(bound[i]) for bound in self.fixed):
             return None
-        low, high, p = (float(each[i]) for each in self.fixed)
+        low, high, p = (float(bound[i]) for bound in self.fixed)
         return Fixed(low, high, p)
 
     def interval(self, i: int, scope: Scope, cluster: str = "prompt") -> Interval | None:
@@ -206,18 +206,18 @@ class GroupSums:
 
     def _with_hand(
         self,
-        found: "Inference",
+        naive: "Inference",
         scope: Scope,
         form: Literal["share", "difference"],
         scale: npt.ArrayLike = 1.0,
     ) -> "Inference":
         if self.hand is None:
-            return found
-        own = self.hand
-        made = corrected_inference(
-            own.sums, scope, form, scale=scale, start=own.start, slope=own.slope
+            return naive
+        hand = self.hand
+        corrected = corrected_inference(
+            hand.sums, scope, form, scale=scale, start=hand.start, slope=hand.slope
         )
-        return replace(found, corrected=made)
+        return replace(naive, corrected=corrected)
 
     def shares_of_parts(
         self, part: IntArray, scope: Scope
@@ -227,27 +227,27 @@ class GroupSums:
         All parts are inferred at once, with empty clusters, which add nothing, in smaller ones.
         """
         sizes, k = np.bincount(part), len(self.groups)
-        own: dict[str, Any] = {n: getattr(self, n) for n in ("upper", "n_upper", "squares")}
+        raw: dict[str, Any] = {n: getattr(self, n) for n in ("upper", "n_upper", "squares")}
         order = np.argsort(part, kind="stable")
         row = np.arange(len(part)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         cells = np.zeros((3, sizes.max(), len(sizes), k))
-        cells[:, row, part[order]] = [each[order] for each in own.values()]
+        cells[:, row, part[order]] = [values[order] for values in raw.values()]
         upper, n_upper, squares = cells.reshape(3, sizes.max(), -1)
-        every = share_inference(upper, n_upper, scope, squares=squares)
+        by_part = share_inference(upper, n_upper, scope, squares=squares)
         for i in range(len(sizes)):
-            at = part == i
-            names = [self.clusters[j] for j in np.flatnonzero(at).tolist()]
-            sums = replace(self, clusters=names, **{name: each[at] for name, each in own.items()})
-            yield at, sums, every.of(slice(i * k, (i + 1) * k))
+            rows = part == i
+            names = [self.clusters[j] for j in np.flatnonzero(rows).tolist()]
+            sums = replace(self, clusters=names, **{name: cell[rows] for name, cell in raw.items()})
+            yield rows, sums, by_part.of(slice(i * k, (i + 1) * k))
 
     def shares(
         self, scope: Scope, *, scale: npt.ArrayLike = 1.0, null: npt.ArrayLike = np.nan
     ) -> "Inference":
         """Infer each group's share over `scale`, tested against `null`; see `share_inference`."""
-        found = share_inference(
+        shares = share_inference(
             self.upper, self.n_upper, scope, scale=scale, null=null, squares=self.squares
         )
-        return self._with_hand(found, scope, "share", scale)
+        return self._with_hand(shares, scope, "share", scale)
 
     @property
     def sides(self) -> TwoSides:
@@ -263,29 +263,29 @@ class GroupSums:
     def ratios(self, scope: Scope) -> "Ratios":
         """Infer the ratio of each group's two shares, tested against 1."""
         sides = self.sides
-        found = infer_contrasts(sides, scope.level)
-        reasons = [too_few_prompts(n) or "" for n in found.n_prompts.tolist()]
+        contrasts = infer_contrasts(sides, scope.level)
+        reasons = [too_few_prompts(n) or "" for n in contrasts.n_prompts.tolist()]
         return Ratios(
-            value=found.ratio,
-            low=found.low,
-            high=found.high,
-            p=found.p,
+            value=contrasts.ratio,
+            low=contrasts.low,
+            high=contrasts.high,
+            p=contrasts.p,
             n_clusters=((sides.n_upper > 0) & (sides.n_lower > 0)).sum(0),
             carriers=effective_number(sides.upper + sides.lower),
-            df=found.df,
+            df=contrasts.df,
             reason=np.array(reasons, dtype=np.str_),
-            method=np.full(len(found.p), CONTRAST),
+            method=np.full(len(contrasts.p), CONTRAST),
             tested=CONTRAST_TEST,
-            fixed=(found.fixed_low, found.fixed_high, found.fixed_p),
-            contrasts=found,
+            fixed=(contrasts.fixed_low, contrasts.fixed_high, contrasts.fixed_p),
+            contrasts=contrasts,
         )
 
     def differences(self, scope: Scope) -> "Inference":
         """Infer each group's mean less its second mean, tested against 0."""
         assert self.lower is not None
         assert self.n_lower is not None
-        found = difference_inference((self.upper, self.n_upper), (self.lower, self.n_lower), scope)
-        return self._with_hand(found, scope, "difference")
+        naive = difference_inference((self.upper, self.n_upper), (self.lower, self.n_lower), scope)
+        return self._with_hand(naive, scope, "difference")
 
     def kept(self, form: Form, scale: npt.ArrayLike = 1.0) -> Callable[[int], PromptSums]:
         """Return the function of a group to what each cluster adds to its estimate."""
@@ -314,12 +314,12 @@ Own = Callable[[int], Mapping[str, Any]]
 def estimates_of(
     measure: Component,
     sums: GroupSums,
-    found: "Inference",
+    result: "Inference",
     scope: Scope,
-    own: Own,
+    fields_of: Own,
     *,
     tested: bool = True,
-    kept: Form | None = "mean",
+    form: Form | None = "mean",
     scale: npt.ArrayLike = 1.0,
     by_hand: Mapping[int, Estimate] = MappingProxyType({}),
     **shared: Any,
@@ -328,9 +328,9 @@ def estimates_of(
 
     Parameters
     ----------
-    measure, sums, found, scope
+    measure, sums, result, scope
         Whose estimates they are; the sums, what was inferred from them, and the settings.
-    own
+    fields_of
         Gives a group's `undefined` (why it has no value), and what it has beside value, interval
         and clustered test: `null`, `details`, `tests` (further ones), `paper_interval`,
         `exclusions`; `interval` and `test` where another method than the sums' made them, or
@@ -339,41 +339,41 @@ def estimates_of(
         is kept where there is none.
     tested
         Whether values are tested at all.
-    kept
+    form
         How the value comes of the sums that are kept with the run, by which runs are compared;
         None where they are not kept.
     scale
         What the kept sums' mean is multiplied by.
     by_hand
-        Estimates that labels by hand correct, by group, where `found` does not hold them.
+        Estimates that labels by hand correct, by group, where `result` does not hold them.
     shared
         Fields that all groups share: `statistic`, `strata`, `n_texts`, ….
     """
     units = sums.n_upper.sum(0)
-    of_column = None if kept is None else sums.kept(kept, scale)
+    of_column = None if form is None else sums.kept(form, scale)
     scales = np.broadcast_to(np.asarray(scale, dtype=np.float64), units.shape)
     corrected = dict(by_hand)
     for i, group in enumerate(sums.groups):
-        more = dict(own(i))
+        more = dict(fields_of(i))
         instruments = {**scope.instruments, **shared.get("instruments", {})}
         instruments |= more.pop("instruments", {})
         status: Status = shared.get("status", Status()) | more.pop("status", Status())
         fields: dict[str, Any] = {
             "group": dict(group),
             "n_units": float(units[i]),
-            "n_clusters": int(found.n_clusters[i]),
+            "n_clusters": int(result.n_clusters[i]),
             **shared,
             **{name: more.pop(name) for name in sorted(_WHERE & more.keys())},
         }
         fields["exclusions"] = {**shared.get("exclusions", {}), **more.pop("exclusions", {})}
         counts = more.pop("counts", {})
         undefined = more.pop("undefined", None)
-        if sums.hand is not None and found.corrected is not None:
+        if sums.hand is not None and result.corrected is not None:
             of_hand = {**fields, "instruments": instruments, "status": status}
-            told = {"scale": float(scales[i]), "tested": tested, "undefined": undefined}
-            own_value = float(found.value[i])
+            options = {"scale": float(scales[i]), "tested": tested, "undefined": undefined}
+            own_value = float(result.value[i])
             corrected[i] = corrected_estimate(
-                measure, sums.hand, found.corrected, i, scope, of_hand, naive=own_value, **told
+                measure, sums.hand, result.corrected, i, scope, of_hand, naive=own_value, **options
             )
         if i in corrected and corrected[i].tests:
             status = Status(detail=CORRECTED_BESIDE) | status
@@ -381,19 +381,19 @@ def estimates_of(
             stays = {"details": counts, "instruments": instruments, "status": status}
             yield scope.estimate(measure, value=None, undefined=undefined, **{**fields, **stays})
             continue
-        lacking = found.status(i, test=tested and "test" not in more, cluster=sums.cluster)
-        interval = more.pop("interval", found.interval(i, scope, sums.cluster))
+        lacking = result.status(i, test=tested and "test" not in more, cluster=sums.cluster)
+        interval = more.pop("interval", result.interval(i, scope, sums.cluster))
         if interval is not None:
             lacking = replace(lacking, no_interval=None)
-        first = more.pop("test", found.test(i, sums.cluster))
+        first = more.pop("test", result.test(i, sums.cluster))
         yield scope.estimate(
             measure,
-            value=float(found.value[i]),
+            value=float(result.value[i]),
             interval=interval,
             tests=((first,) if tested and first else ()) + tuple(more.pop("tests", ())),
-            details={**found.effective(i), **more.pop("details", {}), **counts},
+            details={**result.effective(i), **more.pop("details", {}), **counts},
             sums=None if of_column is None else of_column(i),
-            fixed=more.pop("fixed", found.in_these_prompts(i) if tested else None),
+            fixed=more.pop("fixed", result.in_these_prompts(i) if tested else None),
             **{**fields, **more, "instruments": instruments, "status": lacking | status},
         )
     yield from corrected.values()
@@ -402,7 +402,7 @@ def estimates_of(
 def corrected_estimate(
     measure: Component,
     hand: HandSums,
-    found: "Inference",
+    result: "Inference",
     i: int,
     scope: Scope,
     fields: Mapping[str, Any],
@@ -418,7 +418,7 @@ def corrected_estimate(
     ----------
     measure, scope
         Whose estimate, and the settings.
-    hand, found
+    hand, result
         The corrected sums, and what was inferred from them.
     fields
         Those of the raw estimate: `statistic`, `group`, `strata`, `n_texts`, `instruments`, ….
@@ -430,47 +430,47 @@ def corrected_estimate(
         One over the baseline's share, where the value is a share over it; why there is no such
         share.
     """
-    value = float(found.value[i])
+    value = float(result.value[i])
     details = {"n_labelled": float(hand.labelled[i]), "labelled_of_group": float(hand.carried[i])}
-    own = {
+    common = {
         **fields,
         "strata": {**fields["strata"], BASIS: CORRECTED},
         "n_units": max(float(hand.sums.whole[:, i].sum()), 0.0),
-        "n_clusters": int(found.n_clusters[i]),
+        "n_clusters": int(result.n_clusters[i]),
         "exclusions": {},
     }
     instruments = {**fields["instruments"], "hand_labels": hand.note}
     status = replace(fields.get("status", Status()), detail=None)
-    why = undefined if np.isnan(scale) else None
-    why = why or hand.too_few(i, fields["group"])
-    if why is None and np.isnan(value):
-        why = IMPOSSIBLE
-    if why is not None:
-        own |= {"instruments": instruments, "status": status}
-        return scope.estimate(measure, value=None, undefined=why, details=details, **own)
-    more: dict[str, Any] = {"interval": found.interval(i, scope)}
-    tested = tested and bool(found.tested)
-    if tested and not np.isnan(found.p[i]):
+    reason = undefined if np.isnan(scale) else None
+    reason = reason or hand.too_few(i, fields["group"])
+    if reason is None and np.isnan(value):
+        reason = IMPOSSIBLE
+    if reason is not None:
+        common |= {"instruments": instruments, "status": status}
+        return scope.estimate(measure, value=None, undefined=reason, details=details, **common)
+    more: dict[str, Any] = {"interval": result.interval(i, scope)}
+    tested = tested and bool(result.tested)
+    if tested and not np.isnan(result.p[i]):
         none = 0.0 if fields["statistic"] == "difference" else 1.0
         more["null"] = Null(none, np.nan, np.nan, scope.level, "no difference")
-        more |= {"tests": (found.test(i),), "fixed": found.in_these_prompts(i)}
-    moved: dict[str, float] = {"naive": naive, "moved": value - naive, **found.effective(i)}
-    if found.here is not None:
-        moved |= {"low_here": float(found.here[0][i]), "high_here": float(found.here[1][i])}
+        more |= {"tests": (result.test(i),), "fixed": result.in_these_prompts(i)}
+    numbers: dict[str, float] = {"naive": naive, "moved": value - naive, **result.effective(i)}
+    if result.here is not None:
+        numbers |= {"low_here": float(result.here[0][i]), "high_here": float(result.here[1][i])}
     if scale != 1.0:
-        moved |= {"share": value / scale, "baseline": 1.0 / scale}
-    details |= {name: x for name, x in moved.items() if np.isfinite(x)}
-    own |= {"instruments": instruments, "status": found.status(i, test=tested) | status}
-    return scope.estimate(measure, value=value, details=details, **own, **more)
+        numbers |= {"share": value / scale, "baseline": 1.0 / scale}
+    details |= {name: x for name, x in numbers.items() if np.isfinite(x)}
+    common |= {"instruments": instruments, "status": result.status(i, test=tested) | status}
+    return scope.estimate(measure, value=value, details=details, **common, **more)
 
 
 def corrected_difference(
     measure: Component, hand: HandSums, i: int, scope: Scope, naive: float, **fields: Any
 ) -> Estimate:
     """Return difference `i` as labels by hand correct it; arguments as of `corrected_estimate`."""
-    found = corrected_inference(hand.sums, scope, "difference", slope=hand.slope)
+    corrected = corrected_inference(hand.sums, scope, "difference", slope=hand.slope)
     fields = {"statistic": "difference", "instruments": scope.instruments, **fields}
-    return corrected_estimate(measure, hand, found, i, scope, fields, naive=naive)
+    return corrected_estimate(measure, hand, corrected, i, scope, fields, naive=naive)
 
 
 def corrected_inference(
@@ -491,27 +491,27 @@ def corrected_inference(
     tested = form != "share" or bool((by != 1.0).any())
     method = HAND_SHARE if form == "share" else HAND_CONTRAST
     null = by if tested else np.full_like(by, np.nan)
-    found, here, of_texts = (
+    like_these, these, of_texts = (
         infer_two_phase(sums, scope.level, null, over=over)
         if form == "share"
         else infer_two_phase_contrast(sums, scope.level, form, over=over)
         for over in get_args(Over)
     )
 
-    def bounds(each: Clustered) -> tuple[FloatArray, FloatArray]:
+    def bounds(result: Clustered) -> tuple[FloatArray, FloatArray]:
         most = 1.0 if form == "difference" else np.inf  # of two means in 0–1
-        ends = [start + slope * np.clip(x, -most, most) / by for x in (each.low, each.high)]
+        ends = [start + slope * np.clip(x, -most, most) / by for x in (result.low, result.high)]
         return np.minimum(*ends), np.maximum(*ends)
 
-    (low, high), value = bounds(found), start + slope * found.value / by
-    named = replace(found, value=value, low=low, high=high)
-    made = inference(named, method, method + TEST if tested else "")
-    return replace(made, fixed=(*bounds(here), here.p), here=bounds(of_texts))
+    (low, high), value = bounds(like_these), start + slope * like_these.value / by
+    on_scale = replace(like_these, value=value, low=low, high=high)
+    corrected = inference(on_scale, method, method + TEST if tested else "")
+    return replace(corrected, fixed=(*bounds(these), these.p), here=bounds(of_texts))
 
 
-def inference(found: Clustered, method: str, tested: str) -> Inference:
+def inference(result: Clustered, method: str, tested: str) -> Inference:
     """Name the methods of an inference: of its intervals, and of its tests."""
-    return Inference(**vars(found), method=np.full(len(found.value), method), tested=tested)
+    return Inference(**vars(result), method=np.full(len(result.value), method), tested=tested)
 
 
 def share_inference(
@@ -539,13 +539,13 @@ def share_inference(
         Sums per prompt of squared contributions, for units that count fractionally.
     """
     by, tested = np.asarray(scale, dtype=np.float64), np.asarray(null, dtype=np.float64)
-    found = infer_shares(numerator, denominator, scope.level, tested * by, squares)
-    parts = vars(found) | {name: getattr(found, name) / by for name in ("value", "low", "high")}
-    named = inference(Clustered(**parts), SHARE, SHARE_TEST)
+    shares = infer_shares(numerator, denominator, scope.level, tested * by, squares)
+    parts = vars(shares) | {name: getattr(shares, name) / by for name in ("value", "low", "high")}
+    result = inference(Clustered(**parts), SHARE, SHARE_TEST)
     if np.isnan(tested).all():  # these very prompts are told of only where something is tested
-        return named
+        return result
     low, high, p = infer_fixed_shares(numerator, denominator, scope.level, tested * by, squares)
-    return replace(named, fixed=(low / by, high / by, p))
+    return replace(result, fixed=(low / by, high / by, p))
 
 
 def ratio_inference(upper: Sums, lower: Sums, scope: Scope) -> Inference:
@@ -645,20 +645,20 @@ def kept_sums(
         As in `PromptSums`; the scale is one number or of shape (k,).
     """
     names = tuple(prompts)
-    cells = [np.asarray(each, dtype=np.float64) for each in (*upper, *(lower or ()))]
+    cells = [np.asarray(cell, dtype=np.float64) for cell in (*upper, *(lower or ()))]
     if len(names) > MOST_PROMPTS:
         names, cells = _joined(names, cells)
     scales = np.broadcast_to(np.asarray(scale, dtype=np.float64), cells[0].shape[1:])
 
     def of_column(i: int) -> PromptSums:
-        own, there = [each[:, i] for each in cells], names
-        some = np.any([each > 0 for each in own[1::2]], axis=0)
+        columns, labels = [cell[:, i] for cell in cells], names
+        some = np.any([column > 0 for column in columns[1::2]], axis=0)
         if not some.all():
-            own = [each[some] for each in own]
-            there = tuple(names[at] for at in np.flatnonzero(some).tolist())
-        a, n, *second = own
+            columns = [column[some] for column in columns]
+            labels = tuple(names[j] for j in np.flatnonzero(some).tolist())
+        a, n, *second = columns
         b, m = second or (None, None)
-        return PromptSums(form, there, a, n, b, m, float(scales[i]))
+        return PromptSums(form, labels, a, n, b, m, float(scales[i]))
 
     return of_column
 
@@ -667,6 +667,6 @@ def _joined(
     names: tuple[str, ...], cells: list[FloatArray]
 ) -> tuple[tuple[str, ...], list[FloatArray]]:
     """Add up the prompts of each bucket."""
-    found, code = np.unique([bucket(name) for name in names], return_inverse=True)
-    labels = tuple(f"{b + 1}{_SUFFIX}" for b in found.tolist())
-    return labels, [sums_by(code, len(found), each) for each in cells]
+    buckets, code = np.unique([bucket(name) for name in names], return_inverse=True)
+    labels = tuple(f"{b + 1}{_SUFFIX}" for b in buckets.tolist())
+    return labels, [sums_by(code, len(buckets), cell) for cell in cells]

@@ -82,18 +82,18 @@ class HandSums:
         fewer = labelled
         carried = effective_number(np.maximum(truth[0], hand.terms[0]))
         if two_sides:
-            sides = [np.maximum(truth[at], hand.terms[at]) > 0 for at in (1, 3)]
+            sides = [np.maximum(truth[i], hand.terms[i]) > 0 for i in (1, 3)]
             labelled = (sides[0] | sides[1]).sum(0).astype(np.float64)
             carried = fewer = np.minimum(*(side.sum(0) for side in sides)).astype(np.float64)
         return cls(sums, labelled, carried, fewer, two_sides, unit, note, start, slope)
 
     @classmethod
     def of_contrast(
-        cls, every: "MeanParts", hand: "MeanParts", truth: FloatArray, marks: "HandMarks", unit: str
+        cls, pool: "MeanParts", hand: "MeanParts", truth: FloatArray, marks: "HandMarks", unit: str
     ) -> "HandSums":
         """Correct the difference of two means of scores; `truth` is what people say of `hand`."""
-        all_, some = (Labelled(p.prompt, p.weight, p.terms(p.score)) for p in (every, hand))
-        n, span = int(every.prompt.max(initial=-1)) + 1, marks.marks.high - marks.marks.low
+        all_, some = (Labelled(p.prompt, p.weight, p.terms(p.score)) for p in (pool, hand))
+        n, span = int(pool.prompt.max(initial=-1)) + 1, marks.marks.high - marks.marks.low
         shared: dict[str, Any] = {"unit": unit, "two_sides": True, "slope": span}
         return cls.of(all_, some, hand.terms(truth), n, marks.note, **shared)
 
@@ -151,25 +151,25 @@ def labelled_texts(
     DataError
         Where the run has no such text.
     """
-    wanted = {text_id for text_id, _ in table.labels.get(field, ())}
-    found: dict[str, dict[str, Any]] = {}
+    names = {text_id for text_id, _ in table.labels.get(field, ())}
+    rows: dict[str, dict[str, Any]] = {}
     needed = [*dict.fromkeys(("text_id", "source_id", *columns))]
     for side, stage in (("", run.texts), *([(ORIGINAL, run.reference)] if originals else [])):
-        own = {name.removeprefix(side) for name in wanted if name.startswith(side)}
+        ids = {name.removeprefix(side) for name in names if name.startswith(side)}
         for by in ("source_id", "text_id"):
-            for row in read_chosen(stage.parts(), needed, own, by=by):
-                first = found.setdefault(side + row[by], {**row, "side": side})
+            for row in read_chosen(stage.parts(), needed, ids, by=by):
+                first = rows.setdefault(side + row[by], {**row, "side": side})
                 if first["text_id"] != row["text_id"]:
                     raise DataError(
                         f"{table.path}: two texts of this run are called {row[by]!r}; name them by "
                         "the text_id that the run gave them (portrayal find)."
                     )
-    if strange := wanted - found.keys():
+    if strange := names - rows.keys():
         raise DataError(
             f"{table.path}: this run has no text {min(strange)!r}; labels by hand correct the run "
             "whose texts were labelled."
         )
-    return found
+    return rows
 
 
 def sentence_number(table: HandTable, name: str, unit: str, n: int) -> int:
@@ -222,13 +222,13 @@ class Marks:
 
     def number(self, label: str) -> float:
         """Return a label as a number in 0–1; NaN where it is none."""
-        said = " ".join(label.casefold().replace("_", " ").split())
+        word = " ".join(label.casefold().replace("_", " ").split())
         try:
-            value = self.words[said] if said in self.words else float(said)
+            value = self.words[word] if word in self.words else float(word)
         except ValueError:
             return np.nan
-        known = self.low <= value <= self.high
-        return (value - self.low) / (self.high - self.low) if known else np.nan
+        in_range = self.low <= value <= self.high
+        return (value - self.low) / (self.high - self.low) if in_range else np.nan
 
 
 _NO = ("no", "not toxic", "0")
@@ -287,14 +287,14 @@ def hand_marks(
     if table is None or not table.labels.get(field):
         return None
     marks = MARKS[field]
-    named = labelled_texts(run, table, field, columns, originals=sentences)
+    by_name = labelled_texts(run, table, field, columns, originals=sentences)
     position: dict[str, int] = {}
     refused: set[str] = set()
     for side, stage in (("", run.texts), (ORIGINAL, run.reference)):
         tables = [read_parquet(part, columns=["text_id", "outcome"]) for part in stage.parts()]
-        every = [row for each in tables for row in each.to_pylist()]
-        position |= {side + row["text_id"]: i for i, row in enumerate(every)}
-        refused |= {side + row["text_id"] for row in every if row["outcome"] == "refused"}
+        texts = [row for part in tables for row in part.to_pylist()]
+        position |= {side + row["text_id"]: i for i, row in enumerate(texts)}
+        refused |= {side + row["text_id"] for row in texts if row["outcome"] == "refused"}
     rows, truth = [], []
     for (name, unit), label in table.labels[field].items():
         value = marks.number(label)
@@ -306,18 +306,18 @@ def hand_marks(
                 f"{table.path}: {name!r}: of {field} whole texts are labelled here, and the column "
                 f"'unit' says {unit!r}; leave it empty."
             )
-        of_text = named[name]
-        at = position[of_text["side"] + of_text["text_id"]]
-        rows.append({**of_text, "position": at, "named": name, "unit": unit})
+        of_text = by_name[name]
+        place = position[of_text["side"] + of_text["text_id"]]
+        rows.append({**of_text, "position": place, "named": name, "unit": unit})
         truth.append(value)
     n_texts = sum(not name.startswith(ORIGINAL) for name in position)
-    weight = table.weights(field, table.labels[field], n_texts / len(named))
+    weight = table.weights(field, table.labels[field], n_texts / len(by_name))
     order = np.argsort([row["position"] for row in rows], kind="stable")
     by_position = [rows[i] for i in order]
     note = table.note(field)
     if field == OUTCOME and field not in table.chance:
-        said = np.array([[float(row["text_id"] in refused)] for row in by_position])
-        note += picked(said, len(refused) / n_texts)
+        guess = np.array([[float(row["text_id"] in refused)] for row in by_position])
+        note += picked(guess, len(refused) / n_texts)
     return HandMarks(by_position, np.array(truth)[order], weight[order], marks, note)
 
 
@@ -325,17 +325,17 @@ SURE_OF_CHANCE = 0.001
 """p below which labelled texts are said not to have been drawn at random."""
 
 
-def picked(said: FloatArray, mean: FloatArray | float, sd: FloatArray | float | None = None) -> str:
+def picked(rows: FloatArray, mean: FloatArray | float, sd: FloatArray | float | None = None) -> str:
     """Return what speaks against labelled units being drawn at random; "" where nothing does.
 
-    `said` are scores of the labelled, shape (n, k); `mean` and `sd` those of all, shape (k,), of
+    `rows` are scores of the labelled, shape (n, k); `mean` and `sd` those of all, shape (k,), of
     shares the mean alone. P is of units that differ so from all in what the scorer says of them
     (Bonferroni).
     """
-    n, mean = len(said), np.atleast_1d(mean)
+    n, mean = len(rows), np.atleast_1d(mean)
     square = np.maximum(mean * (1.0 - mean), 0.0) if sd is None else np.atleast_1d(sd) ** 2
     spread = np.sqrt(np.maximum(n * square, 0.25))
-    off = np.maximum(np.abs(said.sum(0) - n * mean) - 0.5, 0.0)
+    off = np.maximum(np.abs(rows.sum(0) - n * mean) - 0.5, 0.0)
     p = min(1.0, float(len(mean) * (2.0 * normal_sf(off / spread)).min(initial=0.5)))
     if p >= SURE_OF_CHANCE:
         return ""

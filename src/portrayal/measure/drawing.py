@@ -71,15 +71,15 @@ def label_fields(run: Run) -> list[str]:
     settings, numbers = run.settings(), _scores(run)
     answers = any(name.startswith(_OF_OUTCOMES) for name in settings["measures"])
     scores = (name for name in MARKS if name in numbers or sentence_stage(run, name))
-    own = [*([OUTCOME] if answers else []), *scores]
-    return [*(load_factor(each).name for each in settings["options"].get("factor", ())), *own]
+    fields = [*([OUTCOME] if answers else []), *scores]
+    return [*(load_factor(name).name for name in settings["options"].get("factor", ())), *fields]
 
 
 def sentence_stage(run: Run, field: str) -> str:
     """Return the annotation that scores sentences for a field; "" where none does."""
-    every = run.settings()["annotators"]
-    known = [name for name in every if name.partition(".")[0].partition("-")[0] == field]
-    return next((name for name in known if field == AGENCY or WORDS in every), "")
+    annotators = run.settings()["annotators"]
+    stages = [name for name in annotators if name.partition(".")[0].partition("-")[0] == field]
+    return next((name for name in stages if field == AGENCY or WORDS in annotators), "")
 
 
 def scored_sentences(
@@ -93,19 +93,19 @@ def scored_sentences(
     stage, marks = sentence_stage(run, field), MARKS[field]
     sides = [("", run.texts, run.annotations), (ORIGINAL, run.reference, run.reference_annotations)]
     for side, texts, of in sides[: 1 if field == AGENCY else 2]:
-        beside = [(of(stage), ["sentences", "agentic"])]
+        stages = [(of(stage), ["sentences", "agentic"])]
         if field != AGENCY:
             words = of(WORDS), ["sentences", "counts"]
-            beside = [words, (of(stage), ["polarity" if field == SENTIMENT else field])]
-        for tables in read_shards(texts, ["text_id"], *beside):
+            stages = [words, (of(stage), ["polarity" if field == SENTIMENT else field])]
+        for tables in read_shards(texts, ["text_id"], *stages):
             columns = [column.to_pylist() for table in tables for column in table.columns]
-            for text_id, spans, *told in zip(*columns, strict=True):
+            for text_id, spans, *numbers in zip(*columns, strict=True):
                 if not spans:
                     continue
-                scores = told[-1] or [None] * len(spans)
+                scores = numbers[-1] or [None] * len(spans)
                 if field != AGENCY:
                     span = marks.high - marks.low
-                    both = zip(scores, told[0], strict=True)
+                    both = zip(scores, numbers[0], strict=True)
                     scores = [(s - marks.low) / span if any(n) else None for s, n in both]
                 yield side + text_id, spans, scores
 
@@ -114,12 +114,12 @@ def choices_of(run: Run, field: str) -> list[str]:
     """Return what people may say of a text or sentence, in the order of a page."""
     if field in MARKS:
         return list(dict.fromkeys(NAMES[field]))
-    every = map(load_factor, run.settings()["options"]["factor"])
-    keys = (key for factor in every if factor.name == field for key in factor.keys)
+    factors = map(load_factor, run.settings()["options"]["factor"])
+    keys = (key for factor in factors if factor.name == field for key in factor.keys)
     return list(dict.fromkeys((*keys, *BESIDE)))
 
 
-def field_for(run: Run, wanted: str) -> str:
+def field_for(run: Run, query: str) -> str:
     """Return the field of labels that a measure, a finding or a field is about.
 
     Raises
@@ -127,35 +127,35 @@ def field_for(run: Run, wanted: str) -> str:
     OptionError
         Naming the fields that texts of this run have.
     """
-    known = label_fields(run)
-    factors = [name for name in known if name not in MARKS]
-    words = {part for each in wanted.split() for part in each.split("=")}
-    stem = wanted.strip().partition(" ")[0].partition(".v")[0]
+    fields = label_fields(run)
+    factors = [name for name in fields if name not in MARKS]
+    words = {part for word in query.split() for part in word.split("=")}
+    stem = query.strip().partition(" ")[0].partition(".v")[0]
     words |= {part for word in words for part in word.partition(".v")[0].split("_")}
-    named = [name for name in known if name in words]
+    matches = [name for name in fields if name in words]
     if stem in ("outcomes", "refusals") or "refused" in words:
-        named = [OUTCOME]
-    if stem.startswith(("group_", "association")) and not named and len(factors) == 1:
-        named = factors
-    if len(named) != 1:
+        matches = [OUTCOME]
+    if stem.startswith(("group_", "association")) and not matches and len(factors) == 1:
+        matches = factors
+    if len(matches) != 1:
         raise OptionError(
-            f"--for {wanted!r} names {len(named) or 'no'} fields that people can label; name one "
-            f"of {', '.join(known)}."
+            f"--for {query!r} names {len(matches) or 'no'} fields that people can label; name one "
+            f"of {', '.join(fields)}."
         )
-    return named[0]
+    return matches[0]
 
 
 def _scores(run: Run) -> list[str]:
     parts = run.annotations(TEXT_SCORES.name).note().get("settings")
-    return [] if not parts else [each.name for each in scores_of(parts)]
+    return [] if not parts else [score.name for score in scores_of(parts)]
 
 
 def numbers_of(run: Run, field: str) -> Iterator[tuple[tuple[str, str], float]]:
     """Yield the score in 0–1 of each text or sentence that has one, with its text_id and unit."""
     if sentence_stage(run, field):
         for name, _, scores in scored_sentences(run, field):
-            found = ((str(unit), score) for unit, score in enumerate(scores, 1))
-            yield from (((name, unit), score) for unit, score in found if score is not None)
+            pairs = ((str(unit), score) for unit, score in enumerate(scores, 1))
+            yield from (((name, unit), score) for unit, score in pairs if score is not None)
         return
     number, marks = _scores(run).index(field), MARKS[field]
     stage = run.annotations(TEXT_SCORES.name)
@@ -174,33 +174,33 @@ def classes_of(run: Run, field: str, *, unsure: bool = True) -> dict[tuple[str, 
     the first source alone speaks.
     """
     if field == OUTCOME:
-        every = (rows for (rows,) in read_shards(run.texts, ["text_id", "outcome"]))
-        return {(row["text_id"], ""): row["outcome"] for t in every for row in t.to_pylist()}
+        tables = (rows for (rows,) in read_shards(run.texts, ["text_id", "outcome"]))
+        return {(row["text_id"], ""): row["outcome"] for t in tables for row in t.to_pylist()}
     if field in MARKS:
-        found = numbers_of(run, field)
+        numbers = numbers_of(run, field)
         return {
             unit: UNSURE if unsure and 1 / 3 <= x <= 2 / 3 else class_of_number(field, x)
-            for unit, x in found
+            for unit, x in numbers
         }
-    made: dict[tuple[str, str], str] = {}
-    factors = [load_factor(each) for each in run.settings()["options"]["factor"]]
-    own = [
+    classes: dict[tuple[str, str], str] = {}
+    factors = [load_factor(name) for name in run.settings()["options"]["factor"]]
+    places = [
         (place, factor)
         for place, (factor, source) in enumerate(text_sources(factors))
         if factor.name == field and not isinstance(source, ColumnSource)
     ]
-    if not own:
+    if not places:
         raise OptionError(f"no words or model see {field} in texts; there is nothing to correct.")
     stage = run.annotations("groups.v2")
     for _, rows in read_shards(run.texts, ["text_id"], (stage, ["text_id", "said", "error"])):
         for row in rows.to_pylist():
             if row["error"] is None:
-                said = said_of(row["said"])
-                told = [tuple(sorted({*said[place][0].places})) for place, _ in own if said[place]]
-                first = [own[0][1].keys[i] for i in (told or [()])[0]]
-                several = unsure and len(set(told)) > 1
-                made[row["text_id"], ""] = UNSURE if several else " and ".join(first) or "none"
-    return made
+                answers = said_of(row["said"])
+                groups = [tuple(sorted({*answers[i][0].places})) for i, _ in places if answers[i]]
+                first = [places[0][1].keys[i] for i in (groups or [()])[0]]
+                several = unsure and len(set(groups)) > 1
+                classes[row["text_id"], ""] = UNSURE if several else " and ".join(first) or "none"
+    return classes
 
 
 NAMES = {
@@ -267,17 +267,17 @@ def draw_for(
     OptionError
         Where the width is not above 0, or `n` not above 0.
     """
-    known = classes_of(run, field)
-    names = sorted(set(known.values()))
-    members = {name: sorted(t for t, own in known.items() if own == name) for name in names}
+    classes = classes_of(run, field)
+    names = sorted(set(classes.values()))
+    members = {name: sorted(t for t, label in classes.items() if label == name) for name in names}
     size = np.array([len(members[name]) for name in names], dtype=np.float64)
     expected = np.array([EXPECTED.get(name, USUAL) for name in names])
     if labels is not None:
-        done = labels.labels.get(field, {})
+        by_hand = labels.labels.get(field, {})
         for i, name in enumerate(names):
-            said = [label for unit, label in done.items() if known.get(unit) == name]
-            wrong = sum(class_of_label(field, label) != name.casefold() for label in said)
-            expected[i] = (wrong + 0.5) / (len(said) + 1.0) if said else expected[i]
+            answers = [label for unit, label in by_hand.items() if classes.get(unit) == name]
+            wrong = sum(class_of_label(field, label) != name.casefold() for label in answers)
+            expected[i] = (wrong + 0.5) / (len(answers) + 1.0) if answers else expected[i]
     spread = np.sqrt(expected * (1.0 - expected))
 
     def width(of: IntArray) -> float:
@@ -288,22 +288,22 @@ def draw_for(
     if target_width is not None and not target_width > 0:
         raise OptionError(f"--target-width {target_width:g}: expected a width above 0.")
     if target_width is not None:
-        sizes = range(20, len(known))
+        sizes = range(20, len(classes))
         fit = (m for m in sizes if width(allotted(size, spread, m)) <= target_width)
-        n = next(fit, len(known))
-    chosen = allotted(size, spread, check_count("n", n, minimum=1))
+        n = next(fit, len(classes))
+    n_drawn = allotted(size, spread, check_count("n", n, minimum=1))
     texts: dict[tuple[str, str], float] = {}
-    for i, of in enumerate(chosen.tolist()):
-        own = members[names[i]]
-        for at in np.random.default_rng([seed, i]).permutation(len(own))[:of].tolist():
-            texts[own[at]] = of / len(own)
-    every = list(texts)
-    order = [every[i] for i in np.random.default_rng(seed).permutation(len(every)).tolist()]
-    counts = {name: (len(members[name]), int(of)) for name, of in zip(names, chosen, strict=True)}
-    return LabelDraw(field, {t: texts[t] for t in order}, counts, width(chosen))
+    for i, of in enumerate(n_drawn.tolist()):
+        pool = members[names[i]]
+        for j in np.random.default_rng([seed, i]).permutation(len(pool))[:of].tolist():
+            texts[pool[j]] = of / len(pool)
+    units = list(texts)
+    order = [units[i] for i in np.random.default_rng(seed).permutation(len(units)).tolist()]
+    counts = {name: (len(members[name]), int(of)) for name, of in zip(names, n_drawn, strict=True)}
+    return LabelDraw(field, {t: texts[t] for t in order}, counts, width(n_drawn))
 
 
-def short_strata(run: Run, drawn: LabelDraw) -> list[ShortPlace]:
+def short_strata(run: Run, draw: LabelDraw) -> list[ShortPlace]:
     """Return the values of strata that a draw cannot correct, of those that estimates tell apart.
 
     Classes are drawn without regard to strata, so that a larger draw has more of each in
@@ -312,29 +312,29 @@ def short_strata(run: Run, drawn: LabelDraw) -> list[ShortPlace]:
     reported: dict[str, set[str]] = {}
     for e in run.records:
         names = {*e.group, *e.strata.values(), *e.measure.partition(".")[0].split("_")}
-        about_outcomes = drawn.field == OUTCOME and e.measure.startswith(_OF_OUTCOMES)
-        if drawn.field not in names and not about_outcomes:
+        about_outcomes = draw.field == OUTCOME and e.measure.startswith(_OF_OUTCOMES)
+        if draw.field not in names and not about_outcomes:
             continue
         for name, value in e.strata.items():
             reported.setdefault(name, set()).add(value)
-    every, chosen = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
-    units = Counter(name for name, _ in classes_of(run, drawn.field))
-    units_drawn = Counter(name for name, _ in drawn.texts)
+    n_all, n_drawn = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    units = Counter(name for name, _ in classes_of(run, draw.field))
+    units_drawn = Counter(name for name, _ in draw.texts)
     for row in read_rows(run, ["text_id", "prompt_id", "model"]):
         for name, values in reported.items():
             if (value := str(row.get(name))) in values:
-                every[name, value] += units[row["text_id"]]
-                chosen[name, value] += units_drawn[row["text_id"]]
+                n_all[name, value] += units[row["text_id"]]
+                n_drawn[name, value] += units_drawn[row["text_id"]]
     short = []
-    unit = "sentence" if any(part for _, part in drawn.texts) else "text"
-    for (name, value), n in sorted(every.items()):
-        if (have := chosen[name, value]) < FEWEST and n:
+    unit = "sentence" if any(part for _, part in draw.texts) else "text"
+    for (name, value), n in sorted(n_all.items()):
+        if (have := n_drawn[name, value]) < FEWEST and n:
             needed = math.ceil(FEWEST * units.total() / n) if n >= FEWEST else None
             short.append(ShortPlace(f"{name}={value}", have, f"{unit}s", FEWEST, needed))
     return short
 
 
-def write_sheets(run: Run, drawn: LabelDraw, out: Path, raters: Sequence[str]) -> list[Path]:
+def write_sheets(run: Run, draw: LabelDraw, out: Path, raters: Sequence[str]) -> list[Path]:
     """Write a sheet for each rater, blind to what the scorer says, and the chances beside them.
 
     The chances tell of the classes, so they stand in a file of their own, which `join_sheets` adds.
@@ -346,26 +346,26 @@ def write_sheets(run: Run, drawn: LabelDraw, out: Path, raters: Sequence[str]) -
     """
     *paths, chances = (out.with_name(f"{out.stem}-{name}.csv") for name in (*raters, CHANCE))
     check_new(*paths, chances)
-    units = list(units_of(run, drawn))
+    units = list(units_of(run, draw))
     for path, rater in zip(paths, raters, strict=True):
-        own = {"field": drawn.field, "rater": rater, "label": ""}
-        write_table(path, COLUMNS, ({**unit, **own} for unit in units))
+        fields = {"field": draw.field, "rater": rater, "label": ""}
+        write_table(path, COLUMNS, ({**unit, **fields} for unit in units))
     return [*paths, write_table(chances, ("text_id", "unit", CHANCE), units)]
 
 
-def units_of(run: Run, drawn: LabelDraw) -> Iterator[dict[str, str]]:
+def units_of(run: Run, draw: LabelDraw) -> Iterator[dict[str, str]]:
     """Yield text_id, unit, text and chance of what was drawn, in the order of the sheet."""
     words: dict[str, str] = {}
     for side, stage in (("", run.texts), (ORIGINAL, run.reference)):
-        ids = {t.removeprefix(side) for t, _ in drawn.texts if t.startswith(side)}
+        ids = {t.removeprefix(side) for t, _ in draw.texts if t.startswith(side)}
         rows = read_chosen(stage.parts(), ["text_id", "text"], ids)
         words |= {side + row["text_id"]: row["text"] for row in rows}
     spans = {}
-    if any(unit for _, unit in drawn.texts):
-        spans = {name: told for name, told, _ in scored_sentences(run, drawn.field)}
-    for (name, unit), chance in drawn.texts.items():
-        own = spans[name][int(unit) - 1] if unit else {"start": 0, "end": None}
-        text = words[name][own["start"] : own["end"]].strip()
+    if any(unit for _, unit in draw.texts):
+        spans = {name: sentences for name, sentences, _ in scored_sentences(run, draw.field)}
+    for (name, unit), chance in draw.texts.items():
+        span = spans[name][int(unit) - 1] if unit else {"start": 0, "end": None}
+        text = words[name][span["start"] : span["end"]].strip()
         yield {"text_id": name, "unit": unit, "text": text, CHANCE: repr(chance)}
 
 
@@ -382,10 +382,10 @@ def join_sheets(sheets: Sequence[Path], out: Path) -> int:
     """
     check_new(out)
     chances = sheets[-1].with_name(f"{sheets[-1].stem.rpartition('-')[0]}-{CHANCE}.csv")
-    known: dict[tuple[str, str], str] = {}
+    by_unit: dict[tuple[str, str], str] = {}
     if chances.is_file():
-        drawn = read_table(chances, ["text_id", CHANCE])
-        known = {(row["text_id"], row.get("unit", "")): row[CHANCE] for row in drawn}
+        table = read_table(chances, ["text_id", CHANCE])
+        by_unit = {(row["text_id"], row.get("unit", "")): row[CHANCE] for row in table}
     needed = ["text_id", "field", "label", "rater"]
     rows = []
     for sheet in sheets:
@@ -395,7 +395,7 @@ def join_sheets(sheets: Sequence[Path], out: Path) -> int:
         rows += labelled
     units = [(row["text_id"], row.get("unit", "")) for row in rows]
     lines = [
-        {**r, "unit": u[1], CHANCE: known.get(u, "")} for r, u in zip(rows, units, strict=True)
+        {**r, "unit": u[1], CHANCE: by_unit.get(u, "")} for r, u in zip(rows, units, strict=True)
     ]
     write_table(out, (*needed, "unit", CHANCE), lines)
     return len(rows)

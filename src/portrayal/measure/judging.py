@@ -56,24 +56,24 @@ class AgreedShare:
         if not len(marks):
             return cls(np.nan, np.nan, np.nan, 0.0)
         w, by = weight / weight.mean(), np.unique(prompt, return_inverse=True)[1]
-        k, whole = (np.bincount(by, x)[:, np.newaxis] for x in (w * marks, w))
-        infer = partial(infer_shares, k, whole)
-        found, n = infer(level), float(w.sum() ** 2 / (w**2).sum())
-        return cls(float(found.value[0]), float(found.low[0]), float(found.high[0]), n, infer)
+        k, total = (np.bincount(by, x)[:, np.newaxis] for x in (w * marks, w))
+        infer = partial(infer_shares, k, total)
+        share, n = infer(level), float(w.sum() ** 2 / (w**2).sum())
+        return cls(float(share.value[0]), float(share.low[0]), float(share.high[0]), n, infer)
 
     @classmethod
     def of_kappa(
         cls, labels: Sequence[Sequence[str]], weight: FloatArray, prompt: StrArray, level: float
     ) -> "AgreedShare":
         """Infer Cohen's kappa of two sides' labels, shape (2, n); weight 0 leaves a text out."""
-        here, by = weight > 0, weight / weight.sum()
+        mask, by = weight > 0, weight / weight.sum()
         names, codes = np.unique(labels, return_inverse=True)
         one, two = codes.reshape(2, -1)
         mine, theirs = (np.bincount(side, by, len(names)) for side in (one, two))
         # Agreement is inferred; that of chance moves with the labels' shares, and hardly.
         chance = float(mine @ theirs)
         beyond = 1.0 - chance if chance < 1 else np.nan
-        same = cls.of((one == two)[here], weight[here], prompt[here], level)
+        same = cls.of((one == two)[mask], weight[mask], prompt[mask], level)
         value, low, high = ((x - chance) / beyond for x in (same.value, same.low, same.high))
 
         def infer(level: float, null: float) -> Clustered:
@@ -144,29 +144,29 @@ def judge_card(
     """
     if not table.labels.get(field):
         raise DataError(f"{table.path}: no text has a label of {field}.")
-    said = classes_of(run, field, unsure=False)
+    classes = classes_of(run, field, unsure=False)
     prompts = read_prompts(run.prompts_path) if by else {}
-    named = labelled_texts(run, table, field, ["prompt_id"], originals=bool(run.reference.parts()))
+    texts = labelled_texts(run, table, field, ["prompt_id"], originals=bool(run.reference.parts()))
     rows: list[tuple[set[str], set[str], str]] = []
-    drawn: list[tuple[float, str]] = []
+    sample: list[tuple[float, str]] = []
     labels = table.labels[field]
     weights = table.weights(field, labels, 1.0)
     for ((name, unit), label), weight in zip(labels.items(), weights.tolist(), strict=True):
-        row = named[name]
-        scored = said.get((row["side"] + row["text_id"], unit))
+        row = texts[name]
+        scored = classes.get((row["side"] + row["text_id"], unit))
         if scored is not None:
             part = prompts.get(row["prompt_id"], {}).get(by, "") if by else ""
             sides = scored, class_of_label(field, label)
-            own, people = (set(side.casefold().split(" and ")) for side in sides)
-            rows.append((own, people, part))
-            drawn.append((weight, row["prompt_id"]))
+            guess, people = (set(side.casefold().split(" and ")) for side in sides)
+            rows.append((guess, people, part))
+            sample.append((weight, row["prompt_id"]))
     if not rows:
         raise DataError(f"{table.path}: the scorer says nothing of what is labelled for {field}.")
-    w, prompt = np.array([x for x, _ in drawn]), np.array([x for _, x in drawn])
-    at = np.array([part for *_, part in rows], dtype=str)
+    w, prompt = np.array([x for x, _ in sample]), np.array([x for _, x in sample])
+    part_of = np.array([part for *_, part in rows], dtype=str)
 
-    def share(marks: BoolArray, here: BoolArray) -> AgreedShare:
-        return AgreedShare.of(marks[here], w[here], prompt[here], level)
+    def share(marks: BoolArray, mask: BoolArray) -> AgreedShare:
+        return AgreedShare.of(marks[mask], w[mask], prompt[mask], level)
 
     groups = sorted({group for row in rows for group in row[1]})
     parts = sorted({row[2] for row in rows if row[2]}) if by else [""]
@@ -175,12 +175,12 @@ def judge_card(
     kappa: dict[str, AgreedShare] = {}
     given_labels = [[" and ".join(sorted(row[side])) for row in rows] for side in (0, 1)]
     for part in parts:
-        here = (at == part) | (part == "")
+        mask = (part_of == part) | (part == "")
         for g in groups:
-            seen, given = (np.array([g in row[side] for row in rows]) for side in (0, 1))
-            recall[g, part] = share(seen, given & here)
-            precision[g, part] = share(given, seen & here)
-        kappa[part] = AgreedShare.of_kappa(given_labels, w * here, prompt, level)
+            guesses, truths = (np.array([g in row[side] for row in rows]) for side in (0, 1))
+            recall[g, part] = share(guesses, truths & mask)
+            precision[g, part] = share(truths, guesses & mask)
+        kappa[part] = AgreedShare.of_kappa(given_labels, w * mask, prompt, level)
     # Groups are compared with one another, or one group in two parts.
     pairs = [
         (a, b)
@@ -194,11 +194,13 @@ def judge_card(
         spread = np.sqrt(pooled * (1.0 - pooled) * (1.0 / one.n + 1.0 / two.n))
         if spread > 0 and 2 * len(pairs) * normal_sf(abs(one.value - two.value) / spread) < SURE:
             said_of = (f"{100 * recall[k].value:.0f} % of {k[0]}" for k in (a, b))
-            where = (f" where {by} is {k[1]}" if by else "" for k in (a, b))
-            found = [f"{what}{place}" for what, place in zip(said_of, where, strict=True)]
-            sentences.append(f"It finds {found[0]} and {found[1]}.")
-    every = share(np.array([row[0] == row[1] for row in rows]), w > 0)
-    return JudgeCard(field, table.note(field), every, recall, precision, kappa, tuple(sentences))
+            places = (f" where {by} is {k[1]}" if by else "" for k in (a, b))
+            phrases = [f"{words}{place}" for words, place in zip(said_of, places, strict=True)]
+            sentences.append(f"It finds {phrases[0]} and {phrases[1]}.")
+    agreement = share(np.array([row[0] == row[1] for row in rows]), w > 0)
+    return JudgeCard(
+        field, table.note(field), agreement, recall, precision, kappa, tuple(sentences)
+    )
 
 
 def repeated_shares(
@@ -221,18 +223,18 @@ def repeated_shares(
     """
     factors = map(load_factor, run.settings()["options"].get("factor", ()))
     rows = [row for f in factors if f.name == field for row in repeated_responses(run, f)]
-    chosen = read_chosen(run.texts.parts(), ["text_id", "prompt_id"], {row[0] for row in rows})
-    prompt = {row["text_id"]: row["prompt_id"] for row in chosen}
+    texts = read_chosen(run.texts.parts(), ["text_id", "prompt_id"], {row[0] for row in rows})
+    prompt = {row["text_id"]: row["prompt_id"] for row in texts}
     counts: dict[tuple[str, str, str], dict[str, FloatArray]] = {}
     for text_id, source, form, groups, same in rows:
         hit = np.array([float(same), 1.0])
         for group in ("", *groups):
             sums = counts.setdefault((source, group, form), {})
             sums[prompt[text_id]] = sums.get(prompt[text_id], 0.0) + hit
-    found: dict[tuple[str, str], dict[str, AgreedShare]] = {}
+    shares: dict[tuple[str, str], dict[str, AgreedShare]] = {}
     for (source, group, form), sums in sorted(counts.items()):
         hits, n = np.array(list(sums.values())).T[:, :, np.newaxis]
         of = infer_shares(hits, n, level)
         value, low, high = (float(x[0]) for x in (of.value, of.low, of.high))
-        found.setdefault((source, group), {})[form] = AgreedShare(value, low, high, float(n.sum()))
-    return found
+        shares.setdefault((source, group), {})[form] = AgreedShare(value, low, high, float(n.sum()))
+    return shares

@@ -115,13 +115,13 @@ class Question:
     def of(cls, text: str) -> "Question":
         """Read a question; OptionError where it is none."""
         name, *pairs = text.split() or [""]
-        where = dict(pair.split("=", 1) for pair in pairs if "=" in pair)
-        if not pairs or len(where) < len(pairs) or not all(where.values()):
+        labels = dict(pair.split("=", 1) for pair in pairs if "=" in pair)
+        if not pairs or len(labels) < len(pairs) or not all(labels.values()):
             raise OptionError(
                 "a question is a measure, then KEY=VALUE of its group and place, such as "
                 f"'subordination race=Latine domain=Learning'; got {text!r}."
             )
-        return cls(text, registry.resolve("measures", name), where)
+        return cls(text, registry.resolve("measures", name), labels)
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -130,13 +130,13 @@ class Question:
 
     def names(self, e: Estimate, main: str) -> bool:
         """Whether it is about an estimate: of this group and place, no part of it, all models."""
-        known = {"model": main, **self.where}
-        own = {**e.strata, **e.group}
+        labels = {"model": main, **self.where}
+        place = {**e.strata, **e.group}
         return (
             e.measure == self.measure
-            and all(_names_value(value, own.get(key, "")) for key, value in self.where.items())
+            and all(_names_value(value, place.get(key, "")) for key, value in self.where.items())
             and all(key in self.where for key in e.group)
-            and own.get("model", main) == known["model"]
+            and place.get("model", main) == labels["model"]
         )
 
 
@@ -149,17 +149,17 @@ def sides_of(value: str) -> tuple[str, ...]:
     return tuple(value.replace(" - ", MINUS).split(MINUS))
 
 
-def _names_value(asked: str, value: str) -> bool:
+def _names_value(target: str, value: str) -> bool:
     """Whether a value is the one asked for, or a difference of the groups asked for."""
-    return asked == value or (MINUS in value and {*sides_of(asked)} <= {*sides_of(value)})
+    return target == value or (MINUS in value and {*sides_of(target)} <= {*sides_of(value)})
 
 
 def with_q_values(
     estimates: list[Estimate],
-    stated: Mapping[str, str] | None = None,
+    headline: Mapping[str, str] | None = None,
     seed: int = 0,
     members: Sequence[bool] | None = None,
-    asked: Sequence[Question] = (),
+    queries: Sequence[Question] = (),
 ) -> list[Estimate]:
     """Add two Benjamini–Hochberg q-values to each estimate's first test.
 
@@ -178,13 +178,13 @@ def with_q_values(
     ----------
     estimates
         Every estimate of an audit.
-    stated
+    headline
         Strata that the report's sentences keep to, such as all domains together.
     seed
         For joint draws of scores.
     members
         Which estimates are hypotheses; by default those that the report may state.
-    asked
+    queries
         Questions asked beforehand: a family of their own (Holm), so that one claim is not charged
         for all others.
     """
@@ -206,10 +206,10 @@ def with_q_values(
     for main in mains:
         questions: dict[tuple[str, bool], list[int]] = {}
         beforehand = {
-            i: each.text
+            i: query.text
             for i, e in enumerate(estimates)
-            for each in asked
-            if e.tests and e.value is not None and each.names(e, main)
+            for query in queries
+            if e.tests and e.value is not None and query.names(e, main)
         }
         q = holm([estimates[i].tests[0].p for i in beforehand])
         for (i, text), value in zip(beforehand.items(), q.tolist(), strict=True):
@@ -218,7 +218,7 @@ def with_q_values(
         for i, e in enumerate(estimates):
             if i in beforehand:
                 continue
-            if is_stated(e, main, stated or {}) if members is None else members[i]:
+            if is_stated(e, main, headline or {}) if members is None else members[i]:
                 questions.setdefault((e.measure, BEYOND_MARGINS in e.details), []).append(i)
         p_in = {
             question: _within_question([estimates[i] for i in rows], seed)
@@ -261,23 +261,23 @@ def _q_in_these_prompts(
     The tests of one question share no null of their own, so Holm adjusts them.
     """
     p_of = {i: e.fixed.p for i, e in enumerate(estimates) if e.fixed is not None}
-    asked = [i for i in beforehand if i in p_of]
-    q_of = dict(zip(asked, holm([p_of[i] for i in asked]).tolist(), strict=True))
-    known = {
+    indices = [i for i in beforehand if i in p_of]
+    q_of = dict(zip(indices, holm([p_of[i] for i in indices]).tolist(), strict=True))
+    with_p = {
         question: inside
         for question, rows in questions.items()
         if (inside := [i for i in rows if i in p_of])
     }
-    p_in = {question: holm([p_of[i] for i in rows]) for question, rows in known.items()}
-    return q_of | _over_questions(known, p_in)
+    p_in = {question: holm([p_of[i] for i in rows]) for question, rows in with_p.items()}
+    return q_of | _over_questions(with_p, p_in)
 
 
 def with_q_in(
     population: str,
     estimates: list[Estimate],
     options: tuple[float, int],
-    stated: Mapping[str, str],
-    asked: Sequence[Question] = (),
+    headline: Mapping[str, str],
+    queries: Sequence[Question] = (),
 ) -> list[Estimate]:
     """Add q-values as `with_q_values`; what is known of `population` makes the families.
 
@@ -285,20 +285,20 @@ def with_q_in(
     findings, in families of such tests and of those that know of no other population.
     """
     level, seed = options
-    adjusted = with_q_values(estimates, stated, seed, asked=asked)
+    adjusted = with_q_values(estimates, headline, seed, queries=queries)
     if population != THESE:
         return adjusted
     judged = [e.of_population(THESE, level) for e in estimates]
-    judged = with_q_values(judged, stated, seed, asked=asked)
+    judged = with_q_values(judged, headline, seed, queries=queries)
     return [
-        here
+        twin
         if e.fixed is None
         else replace(
             e,
-            status=e.status | Status(question=here.status.question),
-            fixed=replace(e.fixed, q=here.tests[0].audit_q),
+            status=e.status | Status(question=twin.status.question),
+            fixed=replace(e.fixed, q=twin.tests[0].audit_q),
         )
-        for e, here in zip(adjusted, judged, strict=True)
+        for e, twin in zip(adjusted, judged, strict=True)
     ]
 
 
@@ -307,11 +307,11 @@ def _within_question(estimates: Sequence[Estimate], seed: int) -> FloatArray:
     scores = [e.scores for e in estimates if e.scores is not None]
     if len(scores) < len(estimates):
         return benjamini_hochberg([e.tests[0].p for e in estimates])
-    names = {name: None for each in scores for name in each.prompts}
+    names = {name: None for score in scores for name in score.prompts}
     code = {name: i for i, name in enumerate(sorted(names))}
     table = np.zeros((len(code), len(scores)))
-    for k, each in enumerate(scores):
-        table[[code[name] for name in each.prompts], k] = each.score
+    for k, column_scores in enumerate(scores):
+        table[[code[name] for name in column_scores.prompts], k] = column_scores.score
     within, n_prompts, df = (
         np.array([getattr(score, name) for score in scores], dtype=np.float64)
         for name in ("within", "n_prompts", "df")
@@ -320,7 +320,7 @@ def _within_question(estimates: Sequence[Estimate], seed: int) -> FloatArray:
     return joint_p(table, within, n_prompts, df, p, np.random.default_rng(seed))
 
 
-def is_stated(estimate: Estimate, main: str, stated: Mapping[str, str]) -> bool:
+def is_stated(estimate: Estimate, main: str, headline: Mapping[str, str]) -> bool:
     """Whether a report may state an estimate as a finding, and so its test is of the one family.
 
     That is a tested ratio, difference, distance or variance of a measure with findings, for `main`
@@ -334,13 +334,13 @@ def is_stated(estimate: Estimate, main: str, stated: Mapping[str, str]) -> bool:
         and estimate.status.may_be_stated
         and estimate.enough
         and estimate.statistic in STATED
-        and _is_place(estimate, main, stated)
+        and _is_place(estimate, main, headline)
         and _said(estimate.measure)[0]
     )
 
 
 def stated_changes(
-    estimates: Sequence[Estimate], main: str, stated: Mapping[str, str]
+    estimates: Sequence[Estimate], main: str, headline: Mapping[str, str]
 ) -> list[bool]:
     """Return of which estimates a comparison may state a change.
 
@@ -352,11 +352,11 @@ def stated_changes(
     ----------
     estimates
         Estimates of one side.
-    main, stated
+    main, headline
         As for `is_stated`.
     """
-    said = [is_stated(e, main, stated) for e in estimates]
-    ratios = {_counted(e) for e, yes in zip(estimates, said, strict=True) if yes}
+    flags = [is_stated(e, main, headline) for e in estimates]
+    ratios = {_counted(e) for e, yes in zip(estimates, flags, strict=True) if yes}
 
     def is_pooled(e: Estimate) -> bool:
         return all(e.strata[name] == ALL for name in e.strata.keys() - {"model", "seen_by", BASIS})
@@ -368,17 +368,17 @@ def stated_changes(
             e.value is not None
             and _said(e.measure)[1]
             and (is_pooled(e) or e.measure not in pooling)
-            and _is_place(e, main, stated)
+            and _is_place(e, main, headline)
             and _counted(e) not in ratios
         )
-        for e, yes in zip(estimates, said, strict=True)
+        for e, yes in zip(estimates, flags, strict=True)
     ]
 
 
-def _is_place(estimate: Estimate, main: str, stated: Mapping[str, str]) -> bool:
+def _is_place(estimate: Estimate, main: str, headline: Mapping[str, str]) -> bool:
     strata = estimate.strata
-    own = strata.get("model", main) == main or of_each_model(estimate.measure)
-    return own and all(strata.get(name, value) == value for name, value in stated.items())
+    is_main = strata.get("model", main) == main or of_each_model(estimate.measure)
+    return is_main and all(strata.get(name, value) == value for name, value in headline.items())
 
 
 def of_each_model(measure: str) -> bool:
@@ -399,11 +399,11 @@ def _said(measure: str) -> tuple[bool, bool, bool]:
         component = registry.get("measures", measure)
     except PortrayalError:
         return True, False, False
-    changes, each = (getattr(component, name, False) for name in ("changes", "each_model"))
-    return component.findings > 0, changes, each
+    changes, by_model = (getattr(component, name, False) for name in ("changes", "each_model"))
+    return component.findings > 0, changes, by_model
 
 
 def _with_first(estimate: Estimate, **fields: Any) -> Estimate:
     """The estimate with these fields of its first test changed."""
-    first, *others = estimate.tests
-    return replace(estimate, tests=(replace(first, **fields), *others))
+    first, *later = estimate.tests
+    return replace(estimate, tests=(replace(first, **fields), *later))

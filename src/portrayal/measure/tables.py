@@ -36,19 +36,21 @@ class Tables:
 
     scope: Scope
     offered: Mapping[str, Callable[[], Any]]
-    finish: Callable[[list[Estimate]], Iterable[Estimate]] = field(default=lambda made: made)
+    finish: Callable[[list[Estimate]], Iterable[Estimate]] = field(
+        default=lambda estimates: estimates
+    )
 
     def estimates(self, measures: Iterable[str]) -> Iterator[Estimate]:
         """Yield the estimates of those of the registered `measures` whose tables are offered."""
-        made = {name: cache(make) for name, make in self.offered.items()}
-        found: list[Estimate] = []
+        makers = {name: cache(make) for name, make in self.offered.items()}
+        estimates: list[Estimate] = []
         for name in measures:
             run = registry.component("measures", name).run
-            needed, wanted = parameters(run)
-            if needed <= made.keys():
-                given = {table: made[table]() for table in sorted(wanted & made.keys())}
-                found += run(scope=self.scope, **given)
-        yield from self.finish(found)
+            needed, takes = parameters(run)
+            if needed <= makers.keys():
+                tables = {table: makers[table]() for table in sorted(takes & makers.keys())}
+                estimates += run(scope=self.scope, **tables)
+        yield from self.finish(estimates)
 
 
 def parameters(measure: Callable[..., Any]) -> tuple[set[str], set[str]]:
@@ -58,11 +60,11 @@ def parameters(measure: Callable[..., Any]) -> tuple[set[str], set[str]]:
     >>> [sorted(names) for names in parameters(first_named)]
     [['tally'], ['baseline', 'tally']]
     """
-    every = {n: p for n, p in signature(measure).parameters.items() if n != _SCOPE}
-    return {n for n, p in every.items() if p.default is Parameter.empty}, set(every)
+    tables = {n: p for n, p in signature(measure).parameters.items() if n != _SCOPE}
+    return {n for n, p in tables.items() if p.default is Parameter.empty}, set(tables)
 
 
-def check_measures(names: Sequence[str], every: Sequence[Tables]) -> None:
+def check_measures(names: Sequence[str], all_tables: Sequence[Tables]) -> None:
     """Refuse measures that were asked for and that no tables of an audit serve.
 
     Raises
@@ -72,8 +74,8 @@ def check_measures(names: Sequence[str], every: Sequence[Tables]) -> None:
     """
     for name in names:
         needed, _ = parameters(registry.component("measures", name).run)
-        if not any(needed <= tables.offered.keys() for tables in every):
-            offered = sorted({table for tables in every for table in tables.offered})
+        if not any(needed <= tables.offered.keys() for tables in all_tables):
+            offered = sorted({table for tables in all_tables for table in tables.offered})
             raise OptionError(
                 f"the measure {name} needs {', '.join(sorted(needed))}; this audit offers "
                 f"{', '.join(offered) or 'nothing'}. Leave it out, or run it in another study."

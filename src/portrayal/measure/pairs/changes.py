@@ -320,7 +320,7 @@ def _differences(
         scope,
         own,
         tested=False,
-        kept="difference",
+        form="difference",
         statistic="difference",
         instruments={"lexicon": table.level.lexicon},
     )

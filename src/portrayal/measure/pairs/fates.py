@@ -218,7 +218,7 @@ def _length(
         scope,
         own,
         tested=False,
-        kept=None,
+        form=None,
         statistic="mean",
         strata={"model": model, "form": form, "domain": ALL, "source": ALL},
         n_texts=len(words),

@@ -96,7 +96,7 @@ def _of_scenario(
         scope,
         own,
         tested=False,
-        kept=None,
+        form=None,
         statistic="share",
         strata=stratum.labels,
         n_texts=stratum.n_texts,

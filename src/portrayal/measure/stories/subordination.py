@@ -133,7 +133,7 @@ def role_ratios(
         ratios,
         scope,
         fields,
-        kept=fields_of.kept,
+        form=fields_of.kept,
         statistic="ratio",
         strata=stratum.labels,
         n_texts=stratum.n_texts,
