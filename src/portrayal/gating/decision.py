@@ -39,16 +39,16 @@ def decide(checks: Sequence[RuleCheck], policy: Policy) -> list[RuleCheck]:
     adjusted = holm([float(checks[i].p_beyond or 0.0) for i in tested])
     p_all = dict(zip(tested, adjusted.tolist(), strict=True))
     decided = []
-    for i, each in enumerate(checks):
-        check = replace(each, p_beyond_all=p_all.get(i))
+    for i, blank in enumerate(checks):
+        check = replace(blank, p_beyond_all=p_all.get(i))
         beyond = check.p_beyond_all is not None and check.p_beyond_all < alpha - 1e-12
         within = check.p_within is not None and check.p_within <= alpha + 1e-12
-        known = check.p_beyond_all is not None or check.p_within is not None
+        has_test = check.p_beyond_all is not None or check.p_within is not None
         if check.status == "skipped":
             pass
         elif beyond:
             check = replace(check, status="fail")
-        elif known and (within or policy.passes == "no_excess_shown"):
+        elif has_test and (within or policy.passes == "no_excess_shown"):
             check = replace(check, status="pass")
         elif check.n_prompts >= 1:
             check = replace(check, needed=_needed(check, policy, len(tested)))
@@ -60,10 +60,10 @@ def outcome(checks: Sequence[RuleCheck], limits: Sequence[Limit]) -> Outcome:
     """Return the outcome that the checks show, whatever the policy makes of "inconclusive"."""
     if limits:
         return "unreadable"
-    found = {check.status for check in checks}
-    if "fail" in found:
+    statuses = {check.status for check in checks}
+    if "fail" in statuses:
         return "fail"
-    return "pass" if found <= {"pass", "skipped"} and "pass" in found else "inconclusive"
+    return "pass" if statuses <= {"pass", "skipped"} and "pass" in statuses else "inconclusive"
 
 
 def _needed(check: RuleCheck, policy: Policy, n_tests: int) -> SampleSize | None:

@@ -38,15 +38,15 @@ def example_policy(run: Run | None = None) -> str:
     if run is None:
         return text
     head, *rules = text.split(_RULE)
-    kept = [rule.strip() for rule in rules if _fits(head, rule, run)]
+    examples = [rule.strip() for rule in rules if _fits(head, rule, run)]
     with run.speaking():
-        made = [*kept, *_rules(run), *_pair_rules(run)]
-    if not made:
+        blocks = [*examples, *_rules(run), *_pair_rules(run)]
+    if not blocks:
         raise OptionError(
             f"{run.path} has neither roles, outcomes, factors nor pairs to write rules of; "
             "`portrayal gate --init FILE` without a run writes the example."
         )
-    return head + "\n\n".join(f"{_RULE}\n{rule}" for rule in made) + "\n"
+    return head + "\n\n".join(f"{_RULE}\n{rule}" for rule in blocks) + "\n"
 
 
 def write_example(path: str | Path, run: Run | None = None) -> None:
@@ -68,18 +68,18 @@ def _fits(head: str, rule: str, run: Run) -> bool:
 
 def _rules(run: Run) -> Iterator[str]:
     """Yield rules of each factor: how far shares may move, and lie from a baseline."""
-    chosen: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for e in run.records:
         if e.measure in _RULES and e.value is not None:
             key = (e.measure, *e.group, *(e.strata.get(name, "") for name in _HOW))
-            if key not in chosen or len(_parts(e)) < len(_parts(chosen[key])):
-                chosen[key] = e
-    for e in chosen.values():
+            if key not in estimates or len(_parts(e)) < len(_parts(estimates[key])):
+                estimates[key] = e
+    for e in estimates.values():
         (factor,) = e.group
         of, allowed, comment = _RULES[e.measure]
-        where = {name: v for name, v in e.strata.items() if name != "model"}
-        where |= dict.fromkeys(_parts(e), "*")
-        patterns = (f"{_key(name)} = {_text(_plain(value))}" for name, value in where.items())
+        labels = {name: v for name, v in e.strata.items() if name != "model"}
+        labels |= dict.fromkeys(_parts(e), "*")
+        patterns = (f"{_key(name)} = {_text(_plain(value))}" for name, value in labels.items())
         words = [f"{attribute_label(factor)}: {of}", *strata_parts(e.strata, e.group)[1]]
         yield "\n".join(
             [
@@ -101,8 +101,8 @@ def _pair_rules(run: Run) -> Iterator[str]:
         if e.value is not None and e.details.get(TEXT_SD, 0.0) > 0.0 and e.strata["part"] == ALL:
             spread.setdefault(e.strata["score"], []).append(e.details[TEXT_SD])
             groups = dict.fromkeys(e.group, "*")
-    for score, found in spread.items():
-        most = float(f"{_LITTLE * min(found):.2g}")
+    for score, sds in spread.items():
+        most = float(f"{_LITTLE * min(sds):.2g}")
         patterns = (f"{_key(name)} = {_text(value)}" for name, value in groups.items())
         yield "\n".join(
             [

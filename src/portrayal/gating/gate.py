@@ -75,25 +75,25 @@ def gate(run: Given, against: Given | None, policy: str | Path | Policy) -> Verd
     >>> verdict.outcome, verdict.exit_code
     ('pass', 0)
     """
-    asked = policy if isinstance(policy, Policy) else read_policy(policy)
+    plan = policy if isinstance(policy, Policy) else read_policy(policy)
     side = side_of(run)
-    base = side_of(against) if against is not None and asked.needs_base else None
-    if base is None and asked.needs_base:
-        rule = next(rule for rule in asked.rules if rule.allowed_change is not None)
+    base = side_of(against) if against is not None and plan.needs_base else None
+    if base is None and plan.needs_base:
+        rule = next(rule for rule in plan.rules if rule.allowed_change is not None)
         raise OptionError(
             f"rule {rule.name!r} allows a change; name the run to compare with (--against)."
         )
-    _check_rules(asked, side)
+    _check_rules(plan, side)
     if base is not None:
         study_of((base, side))
-        tested = [rule for rule in asked.rules if rule.allowed_change is not None]
+        tested = [rule for rule in plan.rules if rule.allowed_change is not None]
         used, of_base = (
-            [e for e in each.run.records if any(rule.reads(e) for rule in tested)]
-            for each in (side, base)
+            [e for e in part.run.records if any(rule.reads(e) for rule in tested)]
+            for part in (side, base)
         )
-        found = differing(base.run, side.run, (of_base, used))
-        refused = [each for each in found if each.name not in asked.despite]
-        if refused and "all" not in asked.despite:
+        instruments = differing(base.run, side.run, (of_base, used))
+        refused = [instrument for instrument in instruments if instrument.name not in plan.despite]
+        if refused and "all" not in plan.despite:
             raise OptionError(
                 f"the runs measured with different instruments ({'; '.join(map(str, refused))}). "
                 "Audit both alike, or name what may differ in the policy: "
@@ -101,33 +101,33 @@ def gate(run: Given, against: Given | None, policy: str | Path | Policy) -> Verd
             )
     rows = cache(rows_of)  # the estimates of a side and model by what they are, for all rules
     checks: list[RuleCheck] = []
-    for rule in asked.rules:
+    for rule in plan.rules:
         if base is None or rule.allowed_change is None:
-            judged = list(_ranges(rule, asked, side, rows))
+            judged = list(_ranges(rule, plan, side, rows))
         else:
-            judged = list(_changes(rule, asked, base, side, rows))
+            judged = list(_changes(rule, plan, base, side, rows))
         if not judged:
             with rule.named():
                 raise OptionError(
                     f"rule {rule.name!r} reads no estimate of the models of this gate."
                 )
         checks += judged
-    for of_judge in asked.judges:
-        checks += _judged(of_judge, side.run, asked.level)
-    decided = decide(checks, asked)
-    limits = tuple(_limits(asked, [each for each in (side, base) if each is not None]))
-    shown = outcome(decided, limits)
+    for of_judge in plan.judges:
+        checks += _judged(of_judge, side.run, plan.level)
+    decided = decide(checks, plan)
+    limits = tuple(_limits(plan, [part for part in (side, base) if part is not None]))
+    status = outcome(decided, limits)
     return Verdict(
-        asked.inconclusive if shown == "inconclusive" else shown,
+        plan.inconclusive if status == "inconclusive" else status,
         side.name,
         None if base is None else base.name,
-        asked.level,
-        asked.passes,
+        plan.level,
+        plan.passes,
         tuple(decided),
         limits,
-        shown,
+        status,
         side.run.factors,
-        asked.population,
+        plan.population,
     )
 
 
@@ -164,18 +164,18 @@ def _judged(rule: JudgeRule, run: Run, level: float) -> Iterator[RuleCheck]:
         )
     field = field_for(run, rule.field)
     card = judge_card(run, read_hand_labels(path, label_fields(run)), field, level=level)
-    for what, least in rule.least.items():
+    for statistic, least in rule.least.items():
         of_all = {"agreement": {("", ""): card.agreement}, "kappa": {("", ""): card.kappa[""]}}
-        every = of_all[what] if what in of_all else getattr(card, what)
-        shares = {g: x for (g, _), x in every.items() if not g or fits(rule.group, [g])}
+        by_group = of_all[statistic] if statistic in of_all else getattr(card, statistic)
+        shares = {g: x for (g, _), x in by_group.items() if not g or fits(rule.group, [g])}
         if not shares:
-            known = ", ".join(group for group, _ in every)
-            raise OptionError(f"{rule.name}: group fits none that people see; they see {known}.")
+            groups = ", ".join(group for group, _ in by_group)
+            raise OptionError(f"{rule.name}: group fits none that people see; they see {groups}.")
         for group, share in shares.items():
             check = RuleCheck(
                 rule=rule.name,
-                measure=f"judge's {what}",
-                statistic=what,
+                measure=f"judge's {statistic}",
+                statistic=statistic,
                 strata={"field": field},
                 group={field: group} if group else {},
                 model=ALL,
@@ -199,12 +199,12 @@ def _pairs(rule: Rule, pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]
     patterns = rule.where.get("model", ("*",))
     if len(pairs) == 1:
         return [pair for pair in pairs if "all" in patterns or fits(patterns, pair)]
-    each = [pair for pair in pairs if pair != (ALL, ALL) and fits(patterns, pair)]
-    return each + [pair for pair in pairs if pair == (ALL, ALL) and "all" in patterns]
+    single = [pair for pair in pairs if pair != (ALL, ALL) and fits(patterns, pair)]
+    return single + [pair for pair in pairs if pair == (ALL, ALL) and "all" in patterns]
 
 
 def _changes(
-    rule: Rule, policy: Policy, base: Side, side: Side, known: RowsOf
+    rule: Rule, policy: Policy, base: Side, side: Side, index_of: RowsOf
 ) -> Iterator[RuleCheck]:
     """Judge the changes that a rule reads, of every model."""
     allowed = rule.allowed_change or 0.0
@@ -213,7 +213,7 @@ def _changes(
     same_models = base.model == side.model
     copies = same_models and base.run.influences.equals(side.run.influences)
     for models in _pairs(rule, model_pairs(base, side)):
-        index = [known(each, model) for each, model in zip((base, side), models, strict=True)]
+        index = [index_of(part, model) for part, model in zip((base, side), models, strict=True)]
         rows = [(i, j) for i, j in matched(index[0], index[1]) if rule.reads(side.run.records[j])]
         for both, change in zip(rows, changes((base, side), models, rows, choices), strict=True):
             ends, opened = (-allowed, allowed), (-math.inf, math.inf)
@@ -271,25 +271,25 @@ def _bounds(
     margin = rule.allowed_change or 0.0
     if change.p_inside is not None or change.change is None or change.scale != "difference":
         return None
-    found = []
+    p_values = []
     for side, row, counts in zip(
         sides, rows, (rule.worse != "up", rule.worse != "down"), strict=True
     ):
         if counts:
             if not is_share(side.run, row):
                 return None
-            found.append(
+            p_values.append(
                 place(side.run, row, policy.level, (0.0, margin), policy.population).p_within
             )
-    known = [p for p in found if p is not None]
-    return max(known) if len(known) == len(found) else None
+    valid = [p for p in p_values if p is not None]
+    return max(valid) if len(valid) == len(p_values) else None
 
 
 def _carriers(run: Run, row: int) -> int:
     """In how many prompts (pairs, blocks) of a run the group of an estimate occurs."""
-    kept = run.influences
-    at = slice(kept.starts[row], kept.starts[row + 1])
-    first, second = kept.columns[0][at], kept.columns[2][at]
+    store = run.influences
+    rows = slice(store.starts[row], store.starts[row + 1])
+    first, second = store.columns[0][rows], store.columns[2][rows]
     return int(((first != 0) | (np.nan_to_num(second) != 0)).sum())
 
 
@@ -310,12 +310,12 @@ def _blank(rule: Rule, estimate: Estimate, model: str) -> RuleCheck:
     )
 
 
-def _ranges(rule: Rule, policy: Policy, side: Side, known: RowsOf) -> Iterator[RuleCheck]:
+def _ranges(rule: Rule, policy: Policy, side: Side, index_of: RowsOf) -> Iterator[RuleCheck]:
     """Judge where the values lie that a rule reads, of every model."""
     ends = rule.allowed_range or (-math.inf, math.inf)
     models = side.models if len(side.models) == 1 else [*side.models, ALL]
     for model, _ in _pairs(rule, [(model, model) for model in models]):
-        for row in known(side, model).values():
+        for row in index_of(side, model).values():
             estimate = side.run.records[row]
             if not rule.reads(estimate):
                 continue
@@ -324,19 +324,19 @@ def _ranges(rule: Rule, policy: Policy, side: Side, known: RowsOf) -> Iterator[R
             if reason is not None:
                 yield _untestable(rule, replace(blank, reason=reason))
                 continue
-            found = place(side.run, row, policy.level, ends, policy.population)
+            test = place(side.run, row, policy.level, ends, policy.population)
             yield _untestable(
                 rule,
                 replace(
                     blank,
-                    low=None if math.isnan(found.low) else found.low,
-                    high=None if math.isnan(found.high) else found.high,
-                    allowed=found.allowed,
-                    p_beyond=found.p_beyond,
-                    p_within=found.p_within,
-                    n_prompts=found.n_prompts,
+                    low=None if math.isnan(test.low) else test.low,
+                    high=None if math.isnan(test.high) else test.high,
+                    allowed=test.allowed,
+                    p_beyond=test.p_beyond,
+                    p_within=test.p_within,
+                    n_prompts=test.n_prompts,
                     n_carriers=_carriers(side.run, row),
-                    reason=found.reason,
+                    reason=test.reason,
                 ),
             )
 
@@ -354,21 +354,21 @@ def _limits(policy: Policy, sides: Sequence[Side]) -> Iterator[Limit]:
         n = sum(outcomes.values())
         if n and not outcomes.get("ok"):
             yield Limit(side.name, "not readable", 1.0, 0.0)
-        for what, most in policy.unreadable.items():
-            share = outcomes.get(what, 0) / n if n else 0.0
-            if what == "unmatched":
+        for kind, most in policy.unreadable.items():
+            share = outcomes.get(kind, 0) / n if n else 0.0
+            if kind == "unmatched":
                 # Of the people of an estimate, those whose name or gender is not known.
                 share, people = 0.0, ("name", "gender")
                 models = [side.model] if side.model is not None else [*side.models, ALL]
                 for e in side.run.records:
-                    here = e.strata.get("model", ALL) in models
-                    if here and any(rule.reads(e) for rule in policy.rules):
+                    of_side = e.strata.get("model", ALL) in models
+                    if of_side and any(rule.reads(e) for rule in policy.rules):
                         lost = sum(
                             count
-                            for why, count in e.exclusions.items()
-                            if any(word in why for word in people)
+                            for reason, count in e.exclusions.items()
+                            if any(word in reason for word in people)
                         )
                         total = lost + e.n_units
                         share = max(share, lost / total if total > 0 else 0.0)
             if share > most:
-                yield Limit(side.name, what, share, most)
+                yield Limit(side.name, kind, share, most)

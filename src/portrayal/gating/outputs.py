@@ -31,21 +31,21 @@ def _speaking(written: Callable[[Verdict], str]) -> Callable[[Verdict], str]:
 @_speaking
 def as_table(verdict: Verdict) -> str:
     """Return a table for a terminal, what failed first, and the verdict below it."""
-    shown = Table("", "estimate", "is", "allowed", "p", box=None, pad_edge=False)
-    for column in shown.columns:
+    table = Table("", "estimate", "is", "allowed", "p", box=None, pad_edge=False)
+    for column in table.columns:
         column.overflow = "fold"
     for check in verdict.sorted:
         p = "–" if check.p_beyond_all is None else f"{check.p_beyond_all:.3g}"
         name = f"{check.rule}: {check.label}"
-        shown.add_row(check.status, _plain(name), check.found_words, check.allowed_words, p)
+        table.add_row(check.status, _plain(name), check.found_words, check.allowed_words, p)
     console = Console(file=io.StringIO(), width=WIDTH, emoji=False, markup=False, highlight=False)
-    console.print(shown)
+    console.print(table)
     for line in _notes(verdict):
         console.print(_plain(line))
     console.print(_plain(verdict.summary))
-    made = console.file
-    assert isinstance(made, io.StringIO)
-    return "".join(line.rstrip() + "\n" for line in made.getvalue().splitlines())
+    output = console.file
+    assert isinstance(output, io.StringIO)
+    return "".join(line.rstrip() + "\n" for line in output.getvalue().splitlines())
 
 
 @_speaking
@@ -78,8 +78,8 @@ def as_junit(verdict: Verdict) -> str:
     readable = ET.SubElement(suite, "testcase", classname="unreadable", name="texts are readable")
     counts = {"failure": 0, "error": 0, "skipped": 0}
     if verdict.limits:
-        said = _plain("; ".join(map(str, verdict.limits)))
-        ET.SubElement(readable, "error", type="unreadable", message=said)
+        message = _plain("; ".join(map(str, verdict.limits)))
+        ET.SubElement(readable, "error", type="unreadable", message=message)
         counts["error"] += 1
     open_as = {"fail": "failure", "pass": "skipped"}.get(
         verdict.outcome if verdict.decided == "inconclusive" else "", "error"
@@ -90,11 +90,11 @@ def as_junit(verdict: Verdict) -> str:
             suite, "testcase", classname=_plain(check.rule), name=_plain(check.label)
         )
         if check.status in tags:
-            said = f"{check.found_words}, allowed {check.allowed_words}"
-            said = said if check.status == "fail" else f"{said}; {_why(check)}"
-            found = ET.SubElement(case, tags[check.status], message=_plain(said))
+            message = f"{check.found_words}, allowed {check.allowed_words}"
+            message = message if check.status == "fail" else f"{message}; {_why(check)}"
+            node = ET.SubElement(case, tags[check.status], message=_plain(message))
             if tags[check.status] != "skipped":
-                found.set("type", check.status)
+                node.set("type", check.status)
             counts[tags[check.status]] += 1
     suite.set("tests", str(len(verdict.checks) + 1))
     for attribute, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):

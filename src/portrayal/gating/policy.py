@@ -117,20 +117,20 @@ class Rule:
         """
         of_measure = [e for e in records if e.measure == self.measure]
         if not of_measure:
-            known = ", ".join(sorted({e.measure for e in records}))
-            raise OptionError(f"measure {self.measure} has no estimate in {path}; it has {known}.")
-        for key, wanted, labels in (
+            names = ", ".join(sorted({e.measure for e in records}))
+            raise OptionError(f"measure {self.measure} has no estimate in {path}; it has {names}.")
+        for key, filters, labels in (
             ("group", self.group, [e.group for e in of_measure]),
             ("where", self.where, [e.strata for e in of_measure]),
         ):
-            for name, patterns in wanted.items():
-                values = list(dict.fromkeys(each[name] for each in labels if name in each))
+            for name, patterns in filters.items():
+                values = list(dict.fromkeys(label[name] for label in labels if name in label))
                 if key == "where" and name == "model":
                     values = [*models, "all"]
                 if not values:
-                    keys = ", ".join(dict.fromkeys(n for each in labels for n in each)) or "none"
+                    keys = ", ".join(dict.fromkeys(n for label in labels for n in label)) or "none"
                     raise OptionError(f"{key} of {self.measure} has no {name!r}; it has {keys}.")
-                if strange := [each for each in patterns if not fits([each], values)]:
+                if strange := [pattern for pattern in patterns if not fits([pattern], values)]:
                     raise OptionError(
                         f"{key} {name} = {strange[0]!r} fits no estimate of {self.measure}; "
                         f"{name} is one of {', '.join(values[:20])}."
@@ -181,8 +181,8 @@ class JudgeRule:
         """Refuse a rule that nothing could fail or pass."""
         if not self.least or not all(0 < share < 1 for share in self.least.values()):
             raise OptionError("least takes shares above 0 and below 1, such as { recall = 0.8 }.")
-        for what in self.least:
-            check_choice("least", what, ("agreement", "recall", "precision", "kappa"))
+        for statistic in self.least:
+            check_choice("least", statistic, ("agreement", "recall", "precision", "kappa"))
 
 
 @dataclass(frozen=True)
@@ -305,10 +305,10 @@ def _policy(file: DataFile) -> Policy:
     tables = tuple[Mapping[str, Any], ...]
     for i, table in enumerate(file.value(tables, ("rule",)) if given_rules else ()):
         keys = ("rule", i)
-        given = {} if "name" in table else {"name": f"rule {i + 1}"}
-        rule = file.record(Rule, keys, **given, places={})
-        at = {"rule": f"{file.name}, line {file.line(keys)}"}
-        at |= {key: f"{file.name}, line {file.line((*keys, key))}" for key in table}
-        rules.append(replace(rule, places=at))
-    rest = {key: value for key, value in file.table.items() if key != "rule"}
-    return replace(file, table=rest).record(Policy, rules=tuple(rules))
+        defaults = {} if "name" in table else {"name": f"rule {i + 1}"}
+        rule = file.record(Rule, keys, **defaults, places={})
+        places = {"rule": f"{file.name}, line {file.line(keys)}"}
+        places |= {key: f"{file.name}, line {file.line((*keys, key))}" for key in table}
+        rules.append(replace(rule, places=places))
+    other_keys = {key: value for key, value in file.table.items() if key != "rule"}
+    return replace(file, table=other_keys).record(Policy, rules=tuple(rules))

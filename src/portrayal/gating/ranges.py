@@ -73,37 +73,37 @@ def place(
     open_ends = [end <= possible[0] or end >= possible[1] for end in ends]
     closed = [end for end, is_open in zip(ends, open_ends, strict=True) if not is_open]
     tested = [infer(end) for end in closed]
-    found = tested[0] if tested else infer(np.nan)
-    value = float(found.value[0])
-    reason = next((str(each.reason[0]) for each in tested if each.reason[0]), None)
+    test = tested[0] if tested else infer(np.nan)
+    value = float(test.value[0])
+    reason = next((str(part.reason[0]) for part in tested if part.reason[0]), None)
     if np.isnan(value):
         reason = "the estimate has no value"
-    halves = [float(each.p[0]) / 2.0 for each in tested] if reason is None else []
+    halves = [float(part.p[0]) / 2.0 for part in tested] if reason is None else []
     lower = not open_ends[0]
     inside = [
-        half if (value > end if lower and at == 0 else value < end) else 1.0 - half
-        for at, (half, end) in enumerate(zip(halves, closed, strict=False))
+        half if (value > end if lower and i == 0 else value < end) else 1.0 - half
+        for i, (half, end) in enumerate(zip(halves, closed, strict=False))
     ]
     beyond = [1.0 - p for p in inside]
     return RangeTest(
         value,
-        float(found.low[0]),
-        float(found.high[0]),
+        float(test.low[0]),
+        float(test.high[0]),
         (-np.inf if open_ends[0] else ends[0], np.inf if open_ends[1] else ends[1]),
         # Where neither end can be passed, nothing can lie beyond.
         None if reason else min(1.0, max(len(beyond), 1) * min(beyond, default=1.0)),
         None if reason else max(inside, default=0.0),
-        int(found.n_clusters[0]),
+        int(test.n_clusters[0]),
         reason,
     )
 
 
 def is_share(run: Run, row: int) -> bool:
     """Whether an estimate is a share of units that were counted."""
-    kept = run.influences
-    at = slice(kept.starts[row], kept.starts[row + 1])
-    a, n = kept.columns[0][at], kept.columns[1][at]
-    return kept.forms[row] == "mean" and bool(np.all((a >= 0) & (a <= n)))
+    store = run.influences
+    rows = slice(store.starts[row], store.starts[row + 1])
+    a, n = store.columns[0][rows], store.columns[1][rows]
+    return store.forms[row] == "mean" and bool(np.all((a >= 0) & (a <= n)))
 
 
 Infer = Callable[[float], Clustered]
@@ -113,20 +113,20 @@ def inference(
     run: Run, row: int, level: float, *, fixed: bool = False
 ) -> tuple[Infer, tuple[float, float]]:
     """Return the test of an estimate as a function of the null value, and what the value may be."""
-    kept = run.influences
-    at = slice(kept.starts[row], kept.starts[row + 1])
-    a, n, b, m = (column[at, np.newaxis] for column in kept.columns)
-    form, scale = kept.forms[row], float(kept.scales[row])
+    store = run.influences
+    rows = slice(store.starts[row], store.starts[row + 1])
+    a, n, b, m = (column[rows, np.newaxis] for column in store.columns)
+    form, scale = store.forms[row], float(store.scales[row])
     counts = bool(np.all((a >= 0) & (a <= n + 1e-9)))
     if form == "mean":
         infer = infer_shares if counts else infer_means
 
         def mean(null: float) -> Clustered:
-            found = infer(a, n, level, null / scale)
+            means = infer(a, n, level, null / scale)
             if fixed and counts:
-                found = _fixed(found, infer_fixed_shares(a, n, level, null / scale))
+                means = _fixed(means, infer_fixed_shares(a, n, level, null / scale))
             return replace(
-                found, value=found.value * scale, low=found.low * scale, high=found.high * scale
+                means, value=means.value * scale, low=means.low * scale, high=means.high * scale
             )
 
         return mean, (0.0, scale) if counts else _ANY
@@ -151,21 +151,21 @@ def inference(
     def influences(null: float) -> Clustered:
         with np.errstate(divide="ignore", invalid="ignore"):
             at_null = np.log(null) if log else null
-        found = infer_influences(one.value, one.influence, (n,), level, at_null)
+        result = infer_influences(one.value, one.influence, (n,), level, at_null)
         if not log:
-            return found
+            return result
         return replace(
-            found, value=np.exp(found.value), low=np.exp(found.low), high=np.exp(found.high)
+            result, value=np.exp(result.value), low=np.exp(result.low), high=np.exp(result.high)
         )
 
     return influences, (0.0, np.inf) if log else _ANY
 
 
-def _fixed(found: Clustered, known: tuple[FloatArray, FloatArray, FloatArray]) -> Clustered:
+def _fixed(result: Clustered, bounds: tuple[FloatArray, FloatArray, FloatArray]) -> Clustered:
     """Bounds and p of these very prompts in place of those of prompts like them."""
-    low, high, p = known
-    reason = np.where(np.isnan(p), found.reason, "")
-    return replace(found, low=low, high=high, p=p, reason=reason)
+    low, high, p = bounds
+    reason = np.where(np.isnan(p), result.reason, "")
+    return replace(result, low=low, high=high, p=p, reason=reason)
 
 
 _ANY = (-np.inf, np.inf)

@@ -94,10 +94,10 @@ class RuleCheck:
     @property
     def label(self) -> str:
         """Measure, group and place in words."""
-        group = ", ".join(group_label(*each) for each in self.group.items())
+        group = ", ".join(group_label(*item) for item in self.group.items())
         places = strata_words(self.strata, self.group)
-        where = ", ".join([*([places] if places else []), self.model])
-        return f"{self.measure} {group} ({where})" if group else f"{self.measure} ({where})"
+        place = ", ".join([*([places] if places else []), self.model])
+        return f"{self.measure} {group} ({place})" if group else f"{self.measure} ({place})"
 
     @property
     def found_words(self) -> str:
@@ -193,8 +193,8 @@ class Verdict:
     @property
     def needed(self) -> SampleSize | None:
         """The largest number of texts that an inconclusive check asks for."""
-        known = [check.needed for check in self.checks if check.needed is not None]
-        return max(known, key=lambda each: each.texts, default=None)
+        sizes = [check.needed for check in self.checks if check.needed is not None]
+        return max(sizes, key=lambda size: size.texts, default=None)
 
     @property
     def sorted(self) -> list[RuleCheck]:
@@ -227,18 +227,18 @@ class Verdict:
             if self.count(status)
         )
         against = f" against {self.against}" if self.against else ""
-        said = f"{self.outcome}: {self.run}{against} ({counts or 'nothing judged'})"
-        said += f", judged for {self.population.replace('-', ' ')}"
+        words = f"{self.outcome}: {self.run}{against} ({counts or 'nothing judged'})"
+        words += f", judged for {self.population.replace('-', ' ')}"
         if self.limits:
-            return f"{said}; {self.limits[0]}."
+            return f"{words}; {self.limits[0]}."
         if self.decided == "inconclusive" and self.outcome != "inconclusive":
-            said += f"; inconclusive, and the policy says {self.outcome}"
+            words += f"; inconclusive, and the policy says {self.outcome}"
         if self.outcome in ("fail", "inconclusive") and self.needed is not None:
             n, open_ones = self.needed, [c for c in self.checks if c.status == "inconclusive"]
-            said += f"; about {n.texts:,} texts of each run ({n.prompts:,} prompts) would do"
+            words += f"; about {n.texts:,} texts of each run ({n.prompts:,} prompts) would do"
             if unknown := sum(check.needed is None for check in open_ones):
-                said += f" for {len(open_ones) - unknown} of {len(open_ones)} inconclusive"
-        return f"{said}."
+                words += f" for {len(open_ones) - unknown} of {len(open_ones)} inconclusive"
+        return f"{words}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values for JSON; infinite numbers as None."""
@@ -264,7 +264,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, tuple):
-        return [_plain(each) for each in value]
+        return [_plain(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
