@@ -113,7 +113,7 @@ def compare(
                 chosen[0], (sides[0], sides[1]), out or Path("comparison.html"), seed
             )
         else:
-            pairs = [(each, ordered(each, every=every)) for each in chosen]
+            pairs = [(each, ordered(each, full=every)) for each in chosen]
             known = [row for row in found.summaries if row.undefined is None]
             shown = known and format == "table"
             summaries = show.select(known, measure, where or ()) if shown else []

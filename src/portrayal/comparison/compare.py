@@ -154,10 +154,10 @@ def compare(
         for both, matching in zip(models, pairs, strict=True)
         for row in changes(sides, both, matching, choices)
     ]
-    every = [[records[s][row] for index in indices for row in index[s].values()] for s in (0, 1)]
+    of_side = [[records[s][row] for index in indices for row in index[s].values()] for s in (0, 1)]
     counts = [
-        Counter(e.measure for e in whole) - Counter(e.measure for e in part)
-        for whole, part in zip(every, used, strict=True)
+        Counter(e.measure for e in total) - Counter(e.measure for e in part)
+        for total, part in zip(of_side, used, strict=True)
     ]
     return Comparison(
         study,
@@ -213,7 +213,7 @@ def changes(
     """
     runs = sides[0].run, sides[1].run
     prompts = Numbering(runs)
-    made: list[Change] = []
+    results: list[Change] = []
     batches: dict[object, list[int]] = defaultdict(list)
     for i, j in rows:
         one = runs[0].records[i]
@@ -232,10 +232,10 @@ def changes(
         if change.undefined is None:
             # What shares form, scale and prompts is compared together, on the same subsets.
             codes = prompts.prompts(0, i).tobytes(), prompts.prompts(1, j).tobytes()
-            batches[runs[0].influences.forms[i], change.scale, codes].append(len(made))
-        made.append(change)
+            batches[runs[0].influences.forms[i], change.scale, codes].append(len(results))
+        results.append(change)
     for numbers in batches.values():
-        found = changes_against(
+        new_fields = changes_against(
             prompts.sums(1, [rows[n][1] for n in numbers]),
             prompts.sums(0, [rows[n][0] for n in numbers]),
             lambda n: _subsets(n, choices.seed),
@@ -245,10 +245,10 @@ def changes(
             part=np.array([_part(runs[0].records[rows[n][0]]) for n in numbers]),
             fixed=choices.population == THESE,
         )
-        for n, fields in zip(numbers, found, strict=True):
-            known = {name: value for name, value in fields.items() if value is not None}
-            made[n] = replace(made[n], **known)
-    return made
+        for n, fields in zip(numbers, new_fields, strict=True):
+            values = {name: value for name, value in fields.items() if value is not None}
+            results[n] = replace(results[n], **values)
+    return results
 
 
 def _part(e: Estimate) -> float:
@@ -285,12 +285,12 @@ def _with_q(
     models = sorted({e.strata["model"] for e in tested} - {ALL, REFERENCE})
     main = models[0] if len(models) == 1 else ALL
     may_be = stated_changes(tested, main, stated_of(study))
-    stated = [
+    flags = [
         yes and row.p is not None and other.enough
         for row, yes, other in zip(rows, may_be, originals[1], strict=True)
     ]
-    adjusted = with_q_values(tested, seed=seed, members=stated)
-    for row, e, yes in zip(rows, adjusted, stated, strict=True):
+    adjusted = with_q_values(tested, seed=seed, members=flags)
+    for row, e, yes in zip(rows, adjusted, flags, strict=True):
         first = e.tests[0] if e.tests else None
         q = None if first is None or first.q is None or np.isnan(first.q) else first.q
         yield replace(row, q=q, audit_q=None if first is None else first.audit_q, stated=yes)
@@ -315,19 +315,19 @@ def _prompts(a: Run, b: Run) -> Prompts:
     ours, theirs = (
         read_parquet(run.prompts_path, columns=["prompt_id", "text", "strata"]) for run in (a, b)
     )
-    named = set(ours["prompt_id"].to_pylist()) & set(theirs["prompt_id"].to_pylist())
+    shared_ids = set(ours["prompt_id"].to_pylist()) & set(theirs["prompt_id"].to_pylist())
 
     def about(strata: list[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
         return tuple(sorted(item for item in strata if item[0] != "condition"))
 
-    words, others = (
+    words, other_words = (
         {
-            name if name in named else about(strata) or name: text
+            name if name in shared_ids else about(strata) or name: text
             for name, text, strata in zip(*table.to_pydict().values(), strict=True)
         }
         for table in (ours, theirs)
     )
-    shared = words.keys() & others.keys()
-    reworded = sum(words[key] != others[key] for key in shared)
+    shared = words.keys() & other_words.keys()
+    reworded = sum(words[key] != other_words[key] for key in shared)
     only = [len(table) - len(shared) for table in (ours, theirs)]
     return Prompts(len(shared), only[0], only[1], reworded)

@@ -36,21 +36,21 @@ class Side:
         OptionError
             Where the run has no such model, naming those it has.
         """
-        known: list[str] = self.run.settings().get("models", [])
+        models: list[str] = self.run.settings().get("models", [])
         if self.model is None:
-            return known
-        if self.model not in (*known, ALL):
+            return models
+        if self.model not in (*models, ALL):
             raise OptionError(
-                f"{self.run.path} has no model {self.model!r}; models: {', '.join(known)}."
+                f"{self.run.path} has no model {self.model!r}; models: {', '.join(models)}."
             )
         return [self.model]
 
 
-def side_of(given: str | Path | Run | Side) -> Side:
+def side_of(run: str | Path | Run | Side) -> Side:
     """Return a side of a comparison from what `compare` takes."""
-    if isinstance(given, Side):
-        return given
-    return Side(given if isinstance(given, Run) else Run.open(given))
+    if isinstance(run, Side):
+        return run
+    return Side(run if isinstance(run, Run) else Run.open(run))
 
 
 def model_pairs(
@@ -60,9 +60,9 @@ def model_pairs(
     ours, theirs = a.models, b.models
     if len(ours) == len(theirs) == 1:
         return [(ours[0], theirs[0])]
-    known = aliases or {}
-    called = {known.get(model, model): model for model in theirs}
-    names = [(model, known.get(model, model)) for model in ours]
+    alias_of = aliases or {}
+    called = {alias_of.get(model, model): model for model in theirs}
+    names = [(model, alias_of.get(model, model)) for model in ours]
     return [(model, called[name]) for model, name in names if name in called] + [(ALL, ALL)]
 
 
@@ -125,13 +125,13 @@ def differing(a: Run, b: Run, records: tuple[list[Estimate], list[Estimate]]) ->
     """
     measures = {e.measure for e in records[0]} & {e.measure for e in records[1]}
     sides: list[dict[str, str]] = []
-    for own, run in zip(records, (a, b), strict=True):
-        named: dict[str, set[str]] = {}
+    for estimates, run in zip(records, (a, b), strict=True):
+        by_name: dict[str, set[str]] = {}
         for name, value in dict.fromkeys(
-            item for e in own if e.measure in measures for item in e.instruments.items()
+            item for e in estimates if e.measure in measures for item in e.instruments.items()
         ):
-            named.setdefault(name, set()).add(value.partition(";")[0])
-        used = {name: ", ".join(sorted(values)) for name, values in named.items()}
+            by_name.setdefault(name, set()).add(value.partition(";")[0])
+        used = {name: ", ".join(sorted(values)) for name, values in by_name.items()}
         settings = run.settings()
         for name, value in settings.get("options", {}).items():
             if name not in _NO_INSTRUMENT and value not in ("", [], False):
@@ -155,17 +155,17 @@ def asked_differently(
     Nothing for texts that were not asked here. Differences are no fault: they may be what is
     compared.
     """
-    stated: list[dict[str, set[str]]] = [{}, {}]
+    by_side: list[dict[str, set[str]]] = [{}, {}]
     for pair in pairs:
         notes = [
             side.run.texts.note().get("asked", {}).get(model)
             for side, model in zip(sides, pair, strict=True)
         ]
-        for into, note in zip(stated, notes, strict=True) if all(notes) else ():
-            told = {**note["parameters"], "model named in answers": ", ".join(note["answered_by"])}
-            for name, value in told.items():
+        for into, note in zip(by_side, notes, strict=True) if all(notes) else ():
+            facts = {**note["parameters"], "model named in answers": ", ".join(note["answered_by"])}
+            for name, value in facts.items():
                 into.setdefault(name, set()).add(str(value))
-    first, second = ({n: "; ".join(sorted(v)) for n, v in each.items()} for each in stated)
+    first, second = ({n: "; ".join(sorted(v)) for n, v in values.items()} for values in by_side)
     return [
         Instrument(name, first.get(name, ""), second.get(name, ""))
         for name in sorted(first.keys() | second.keys())
@@ -173,7 +173,7 @@ def asked_differently(
     ]
 
 
-def check_instruments(found: Iterable[Instrument], despite: Iterable[str]) -> None:
+def check_instruments(instruments: Iterable[Instrument], despite: Iterable[str]) -> None:
     """Refuse runs that measured with something else, but for what `despite` names.
 
     Raises
@@ -181,17 +181,17 @@ def check_instruments(found: Iterable[Instrument], despite: Iterable[str]) -> No
     OptionError
         Listing what differs; or where `despite` names what does not.
     """
-    known, allowed = list(found), set(despite)
-    others = allowed - {each.name for each in known} - {"all"}
-    if others:
-        names = ", ".join(each.name for each in known) or "nothing"
+    items, allowed = list(instruments), set(despite)
+    needless = allowed - {item.name for item in items} - {"all"}
+    if needless:
+        names = ", ".join(item.name for item in items) or "nothing"
         raise OptionError(
-            f"despite {', '.join(sorted(others))}: that does not differ; what does: {names}."
+            f"despite {', '.join(sorted(needless))}: that does not differ; what does: {names}."
         )
-    refused = [each for each in known if each.name not in allowed and "all" not in allowed]
+    refused = [item for item in items if item.name not in allowed and "all" not in allowed]
     if refused:
-        listed = "; ".join(map(str, refused))
+        words = "; ".join(map(str, refused))
         raise OptionError(
-            f"the runs measured with different instruments ({listed}). Audit both alike, or name "
+            f"the runs measured with different instruments ({words}). Audit both alike, or name "
             f"what may differ with --despite {refused[0].name}."
         )

@@ -104,8 +104,8 @@ class Change:
     @property
     def place(self) -> Mapping[str, str]:
         """Where, with the model of a measure that speaks of each by itself."""
-        each = self.model_a == self.model_b != ALL and of_each_model(self.measure)
-        return {"of model": self.model, **self.strata} if each else self.strata
+        by_model = self.model_a == self.model_b != ALL and of_each_model(self.measure)
+        return {"of model": self.model, **self.strata} if by_model else self.strata
 
     @property
     def model(self) -> str:
@@ -187,20 +187,20 @@ def chart_of(rows: Sequence[Change], level: float, title: str) -> Chart:
         ("ratio", "log", "second over first"),
         ("difference", "linear", "second less first"),
     ):
-        known = [row for row in rows if row.low is not None and row.scale == kind]
+        with_bounds = [row for row in rows if row.low is not None and row.scale == kind]
         values = [
             {
                 **{name: getattr(row, name) for name in ("change", "low", "high")},
                 "what": words_of(row.measure, row.place, row.group),
                 "verdict": verdict(row, level),
             }
-            for row in known[:MOST]
+            for row in with_bounds[:MOST]
             if row.change is not None
         ]
         if not values:
             continue
         x = {"type": "quantitative", "scale": {"type": axis}, "title": heading}
-        null = {"datum": known[0].null, "type": "quantitative"}
+        null = {"datum": with_bounds[0].null, "type": "quantitative"}
         span = {"x": x | {"field": "low"}, "x2": {"field": "high"}, "y": y, "color": colour}
         dot = {"x": x | {"field": "change"}, "y": y, "color": colour}
         layers = [
@@ -218,11 +218,11 @@ def words_of(measure: str, strata: Mapping[str, str], group: Mapping[str, str]) 
     >>> words_of("representation.v1", {"domain": "Love"}, {"race": "Black"})
     'Love · Black · representation'
     """
-    kept = {key: value for key, value in strata.items() if key != "classifier"}
-    place, how = strata_parts(kept, group)
-    who = (group_label(*each) for each in group.items())
+    labels = {key: value for key, value in strata.items() if key != "classifier"}
+    place, suffix = strata_parts(labels, group)
+    groups = (group_label(*pair) for pair in group.items())
     name = measure.rpartition(".v")[0].replace("_", " ")
-    return " · ".join([*place, *who, name, *how])
+    return " · ".join([*place, *groups, name, *suffix])
 
 
 def form_of_change(row: Any) -> str:
@@ -301,41 +301,43 @@ class Comparison:
         with speaking_of(self.factors):
             # Return a comparison as HTML for notebooks, every word escaped.
             rows = ordered(self)
-            said = " · ".join(about(self))
+            summary = " · ".join(about(self))
             more = f" · {len(rows) - SHOWN} more: .to_pandas()" if len(rows) > SHOWN else ""
-            return html_table(HEADS, [cells(row, self.level) for row in rows[:SHOWN]], said + more)
+            return html_table(
+                HEADS, [cells(row, self.level) for row in rows[:SHOWN]], summary + more
+            )
 
 
-def about(found: Comparison) -> Iterator[str]:
+def about(comparison: Comparison) -> Iterator[str]:
     """Yield what was compared, in lines: sides, prompts, instruments, what one side alone has."""
-    n = found.prompts
-    yield f"first {found.a}, second {found.b}, study {found.study}"
-    apart = f", {n.reworded:,} of them with other words" if n.reworded else ""
-    alone = f"; where not paired also {n.only_a:,} of the first alone, {n.only_b:,} of the second"
-    yield f"prompts: {n.both:,} of both{apart}{alone if n.only_a or n.only_b else ''}"
-    if found.population == THESE:
+    n = comparison.prompts
+    yield f"first {comparison.a}, second {comparison.b}, study {comparison.study}"
+    note = f", {n.reworded:,} of them with other words" if n.reworded else ""
+    extra = f"; where not paired also {n.only_a:,} of the first alone, {n.only_b:,} of the second"
+    yield f"prompts: {n.both:,} of both{note}{extra if n.only_a or n.only_b else ''}"
+    if comparison.population == THESE:
         yield THESE_ALONE
-    for each in found.instruments:
-        yield f"despite another instrument: {each}"
-    for each in found.asked:
-        yield f"asked otherwise: {each}"
-    only = sum(found.only_a.values()), sum(found.only_b.values())
+    for instrument in comparison.instruments:
+        yield f"despite another instrument: {instrument}"
+    for instrument in comparison.asked:
+        yield f"asked otherwise: {instrument}"
+    only = sum(comparison.only_a.values()), sum(comparison.only_b.values())
     if any(only):
         yield f"estimates of one side alone: {only[0]:,} of the first, {only[1]:,} of the second"
-    total, said = len(found.rows), [row for row in found.rows if row.stated]
-    without = sum(row.p is None for row in found.rows)
-    if len(said) < total:
+    total, rows = len(comparison.rows), [row for row in comparison.rows if row.stated]
+    without = sum(row.p is None for row in comparison.rows)
+    if len(rows) < total:
         yield (
-            f"shown: {len(said):,} of {total:,} estimates, those that may be stated; {without:,} "
+            f"shown: {len(rows):,} of {total:,} estimates, those that may be stated; {without:,} "
             "have no test; --all has every one and says why"
         )
 
 
-def ordered(found: Comparison, *, every: bool = False) -> list[Change]:
+def ordered(comparison: Comparison, *, full: bool = False) -> list[Change]:
     """Return what is shown first: what may be stated (or all), the nearest to a change first."""
-    rows = [row for row in found.rows if every or (row.stated and row.change is not None)]
+    rows = [row for row in comparison.rows if full or (row.stated and row.change is not None)]
     if not rows:
-        rows = [row for row in found.rows if row.change is not None]
+        rows = [row for row in comparison.rows if row.change is not None]
     return sorted(rows, key=by_evidence)
 
 
@@ -361,8 +363,8 @@ def cells(row: Change, level: float) -> tuple[str, ...]:
     )
 
 
-def to_markdown(found: Comparison, rows: Sequence[Change]) -> str:
+def to_markdown(comparison: Comparison, rows: Sequence[Change]) -> str:
     """Return a comparison as Markdown: what was compared, and a table."""
-    lines = [f"- {markdown(line)}" for line in about(found)]
-    table = markdown_table(HEADS, [cells(row, found.level) for row in rows])
+    lines = [f"- {markdown(line)}" for line in about(comparison)]
+    table = markdown_table(HEADS, [cells(row, comparison.level) for row in rows])
     return "\n".join([*lines, "", table]) + "\n"

@@ -88,9 +88,9 @@ class Several:
         import pandas as pd
 
         rows = [
-            {"a": each.a, "b": each.b, **flat_change(row)}
-            for each in self.comparisons
-            for row in each.rows
+            {"a": comparison.a, "b": comparison.b, **flat_change(row)}
+            for comparison in self.comparisons
+            for row in comparison.rows
         ]
         return pd.DataFrame(rows)
 
@@ -120,16 +120,16 @@ def compare_several(
     OptionError, RunError
         As `compare`, and where a side has several models.
     """
-    found = [side_of(each) for each in sides]
-    if len(found) < 2:
+    all_sides = [side_of(entry) for entry in sides]
+    if len(all_sides) < 2:
         raise OptionError("a comparison takes two sides or more.")
-    for side in found if len(found) > 2 else ():
+    for side in all_sides if len(all_sides) > 2 else ():
         if len(side.models) > 1:
             raise OptionError(
                 f"{side.name} has several models; compare them with each other by --by model."
             )
-    base, *others = found
-    made = [
+    base, *other_sides = all_sides
+    comparisons = [
         compare(
             base,
             other,
@@ -141,9 +141,9 @@ def compare_several(
             aliases=aliases,
             population=population,
         )
-        for other in others
+        for other in other_sides
     ]
-    return Several(base.name, _in_one_family(made), _summaries(found, level))
+    return Several(base.name, _in_one_family(comparisons), _summaries(all_sides, level))
 
 
 def models_of(side: Side, base: str | None) -> list[Side]:
@@ -157,36 +157,36 @@ def models_of(side: Side, base: str | None) -> list[Side]:
     models: list[str] = side.run.settings().get("models", [])
     if len(models) < 2:
         raise OptionError(f"{side.run.path} has one model; name a second run to compare it with.")
-    chosen = models[0] if base is None else base
-    if chosen not in models:
-        raise OptionError(f"{side.run.path} has no model {chosen!r}; models: {', '.join(models)}.")
-    ordered = [chosen, *(model for model in models if model != chosen)]
+    first = models[0] if base is None else base
+    if first not in models:
+        raise OptionError(f"{side.run.path} has no model {first!r}; models: {', '.join(models)}.")
+    ordered = [first, *(model for model in models if model != first)]
     return [Side(side.run, model) for model in ordered]
 
 
-def _in_one_family(made: list[Comparison]) -> tuple[Comparison, ...]:
+def _in_one_family(pairs: list[Comparison]) -> tuple[Comparison, ...]:
     """Adjust p over the sides of each estimate, and `audit_q` over all that is stated."""
-    if len(made) < 2:
-        return tuple(made)
-    rows = {(c, r): row for c, each in enumerate(made) for r, row in enumerate(each.rows)}
+    if len(pairs) < 2:
+        return tuple(pairs)
+    rows = {(c, r): row for c, pair in enumerate(pairs) for r, row in enumerate(pair.rows)}
     families: dict[object, list[tuple[int, int]]] = defaultdict(list)
-    for at, row in rows.items():
+    for key, row in rows.items():
         strata, group = frozenset(row.strata.items()), frozenset(row.group.items())
-        families[row.measure, row.statistic, strata, group].append(at)
-    stated = [at for at, row in rows.items() if row.stated]
+        families[row.measure, row.statistic, strata, group].append(key)
+    keys = [key for key, row in rows.items() if row.stated]
 
     def adjusted(name: str, members: list[tuple[int, int]], adjust: Any) -> None:
-        p = [np.nan if (p := rows[at].p) is None else p for at in members]
-        for at, value in zip(members, adjust(p).tolist(), strict=True):
+        p = [np.nan if (p := rows[key].p) is None else p for key in members]
+        for key, value in zip(members, adjust(p).tolist(), strict=True):
             number: Any = None if np.isnan(value) else value
-            rows[at] = replace(rows[at], **{name: number})
+            rows[key] = replace(rows[key], **{name: number})
 
     for members in families.values():
         adjusted("p_family", members, holm)
-    adjusted("audit_q", stated, benjamini_hochberg)
+    adjusted("audit_q", keys, benjamini_hochberg)
     return tuple(
-        replace(each, rows=tuple(rows[c, r] for r in range(len(each.rows))))
-        for c, each in enumerate(made)
+        replace(pair, rows=tuple(rows[c, r] for r in range(len(pair.rows))))
+        for c, pair in enumerate(pairs)
     )
 
 
@@ -206,12 +206,12 @@ def _summaries(sides: list[Side], level: float) -> tuple[Summary, ...]:
         for row in rows
     ]
     tested = [
-        each if row.p is None else replace(each, tests=(Test(row.p, ""),))
-        for row, each in zip(rows, tested, strict=True)
+        estimate if row.p is None else replace(estimate, tests=(Test(row.p, ""),))
+        for row, estimate in zip(rows, tested, strict=True)
     ]
     return tuple(
-        replace(row, q=each.tests[0].q if each.tests else None)
-        for row, each in zip(rows, with_q_values(tested), strict=True)
+        replace(row, q=estimate.tests[0].q if estimate.tests else None)
+        for row, estimate in zip(rows, with_q_values(tested), strict=True)
     )
 
 
@@ -228,35 +228,35 @@ def _summary(sides: list[Side], rows: list[int], prompts: Numbering, level: floa
     ]
     blank = replace(blank, n_models=len(sums))
     if len(sums) < FEWEST_MODELS:
-        why = f"{len(sums)} of {len(sides)} models have sums by prompt; a summary needs 3"
-        return replace(blank, undefined=why)
-    every, fewest = np.unique(np.concatenate([own.prompts for own in sums])), fewest_prompts(level)
-    blank = replace(blank, n_prompts=len(every))
-    if len(every) < fewest:
-        why = f"{len(every)} prompts say too little of the models' noise; {fewest} are needed"
-        return replace(blank, undefined=why)
-    values, influence = np.zeros((len(sums), 1)), np.zeros((len(sums), len(every), 1))
-    for i, own in enumerate(sums):
-        model = measured(own)
+        reason = f"{len(sums)} of {len(sides)} models have sums by prompt; a summary needs 3"
+        return replace(blank, undefined=reason)
+    code, fewest = np.unique(np.concatenate([part.prompts for part in sums])), fewest_prompts(level)
+    blank = replace(blank, n_prompts=len(code))
+    if len(code) < fewest:
+        reason = f"{len(code)} prompts say too little of the models' noise; {fewest} are needed"
+        return replace(blank, undefined=reason)
+    values, influence = np.zeros((len(sums), 1)), np.zeros((len(sums), len(code), 1))
+    for i, part in enumerate(sums):
+        model = measured(part)
         values[i] = model.value
-        influence[i, np.searchsorted(every, own.prompts)] = model.influence
-    found = random_effects(values, influence, level)
+        influence[i, np.searchsorted(code, part.prompts)] = model.influence
+    effects = random_effects(values, influence, level)
 
     def shown(x: FloatArray) -> float | None:
         number = float(np.exp(x[0])) if scale == "ratio" else float(x[0])
         return number if np.isfinite(number) else None
 
-    p = float(found.p[0])
-    defined = not np.isnan(found.value[0])
+    p = float(effects.p[0])
+    defined = not np.isnan(effects.value[0])
     return replace(
         blank,
-        n_models=int(found.n_sources[0]),
-        value=shown(found.value),
-        low=shown(found.low),
-        high=shown(found.high),
-        least=shown(found.least),
-        most=shown(found.most),
-        spread=shown(found.sd),
+        n_models=int(effects.n_sources[0]),
+        value=shown(effects.value),
+        low=shown(effects.low),
+        high=shown(effects.high),
+        least=shown(effects.least),
+        most=shown(effects.most),
+        spread=shown(effects.sd),
         p=None if np.isnan(p) else p,
         undefined=None if defined else "fewer than three models have a value",
     )

@@ -55,15 +55,15 @@ class Sums:
         """Return the sums of these prompts alone; 0 for a prompt without any."""
         _, rows, into = np.intersect1d(self.prompts, prompts, return_indices=True)
         cells = [np.zeros((len(prompts), cell.shape[1])) for cell in self.cells]
-        for cell, own in zip(cells, self.cells, strict=True):
-            cell[into] = own[rows]
+        for cell, source in zip(cells, self.cells, strict=True):
+            cell[into] = source[rows]
         return replace(self, cells=tuple(cells), prompts=prompts)
 
     def joined(self, codes: IntArray) -> "Sums":
         """Return the sums of prompts with the same code together; `codes` are of each prompt."""
-        found, code = np.unique(codes, return_inverse=True)
-        cells = tuple(sums_by(code, len(found), cell) for cell in self.cells)
-        return replace(self, cells=cells, prompts=found)
+        prompts, code = np.unique(codes, return_inverse=True)
+        cells = tuple(sums_by(code, len(prompts), cell) for cell in self.cells)
+        return replace(self, cells=cells, prompts=prompts)
 
 
 def sums_of(run: Run, rows: Sequence[int], recode: IntArray | None = None) -> Sums:
@@ -77,17 +77,17 @@ def sums_of(run: Run, rows: Sequence[int], recode: IntArray | None = None) -> Su
         Code of each of the run's prompts, where prompts of several runs are numbered together
         (`Numbering`); prompts of one code are joined.
     """
-    kept, own = run.influences, np.asarray(rows, dtype=np.int64)
-    start, stop = kept.starts[own[0]], kept.starts[own[0] + 1]
-    at = kept.starts[own] + np.arange(stop - start)[:, np.newaxis]
+    store, index = run.influences, np.asarray(rows, dtype=np.int64)
+    start, stop = store.starts[index[0]], store.starts[index[0] + 1]
+    cells = store.starts[index] + np.arange(stop - start)[:, np.newaxis]
     records = [run.records[row] for row in rows]
     sums = Sums(
-        kept.forms[rows[0]] or "mean",
+        store.forms[rows[0]] or "mean",
         records[0].statistic == "ratio",
-        tuple(column[at] for column in kept.columns),
-        kept.scales[own],
+        tuple(column[cells] for column in store.columns),
+        store.scales[index],
         np.array([record.value for record in records], dtype=np.float64),
-        kept.prompt[start:stop],
+        store.prompt[start:stop],
     )
     if recode is None:
         return sums
@@ -122,13 +122,13 @@ class Numbering:
             for names in labels
         ]
         self.keys = list(codes)
-        known = [key if isinstance(key, int) else bucket(key) for key in codes]
-        self.buckets = np.array(known, dtype=np.int64)
+        buckets = [key if isinstance(key, int) else bucket(key) for key in codes]
+        self.buckets = np.array(buckets, dtype=np.int64)
 
     def prompts(self, number: int, row: int) -> IntArray:
         """Return the prompts of an estimate of a run, by the run's number; with repetitions."""
-        kept = self._runs[number].influences
-        return self._recode[number][kept.prompt[kept.starts[row] : kept.starts[row + 1]]]
+        store = self._runs[number].influences
+        return self._recode[number][store.prompt[store.starts[row] : store.starts[row + 1]]]
 
     def sums(self, number: int, rows: Sequence[int]) -> Sums:
         """Return the sums of estimates of a run, by the run's number."""
@@ -181,12 +181,12 @@ def measured(sums: Sums) -> Measured:
     with np.errstate(divide="ignore", invalid="ignore"):
         if sums.form == "influence":
             value = np.log(sums.value) if sums.log else sums.value
-            moved = divide(a.sum(0), n.sum(0))
+            shift = divide(a.sum(0), n.sum(0))
             weight = n / n.sum(0)
-            return Measured(finite(value + moved), a / n.sum(0) - moved * weight, weight, n > 0)
+            return Measured(finite(value + shift), a / n.sum(0) - shift * weight, weight, n > 0)
         first, weight = a.sum(0) / n.sum(0), n / n.sum(0)
         counts = np.all(a >= 0) and np.all(np.isnan(b) | (b >= 0))
-        here = n > 0
+        inside = n > 0
         if sums.form == "mean":
             if sums.log:
                 value, influence = np.log(first * sums.scale), a / a.sum(0) - weight
@@ -195,7 +195,7 @@ def measured(sums: Sums) -> Measured:
             present = a
         else:
             second, other = b.sum(0) / m.sum(0), m / m.sum(0)
-            here = here | (m > 0)
+            inside = inside | (m > 0)
             if sums.form == "ratio":
                 value = np.log(first / second)
                 influence = a / a.sum(0) - weight - b / b.sum(0) + other
@@ -204,8 +204,8 @@ def measured(sums: Sums) -> Measured:
                 influence = (a - first * n) / n.sum(0) - (b - second * m) / m.sum(0)
             weight, present = (weight + other) / 2.0, a + b
         if counts:
-            here = here & (present > 0)
-    return Measured(finite(value), np.nan_to_num(influence), np.nan_to_num(weight), here)
+            inside = inside & (present > 0)
+    return Measured(finite(value), np.nan_to_num(influence), np.nan_to_num(weight), inside)
 
 
 def _are_shares(sums: Sums) -> bool:
@@ -214,14 +214,14 @@ def _are_shares(sums: Sums) -> bool:
     return bool(np.all((a >= 0) & (a <= n * (1 + 1e-9))))
 
 
-def _scores_of(found: Contrasts, k: int, prompts: IntArray) -> PromptScores | None:
+def _scores_of(contrasts: Contrasts, k: int, prompts: IntArray) -> PromptScores | None:
     """What each prompt says against no change of an estimate; None where it has no test."""
-    if np.isnan(found.p[k]):
+    if np.isnan(contrasts.p[k]):
         return None
-    counted = found.scores[:, k] != 0.0
+    counted = contrasts.scores[:, k] != 0.0
     names = tuple(str(code) for code in prompts[counted].tolist())
-    within, df = float(found.within[k]), float(found.df[k])
-    return PromptScores(names, found.scores[counted, k], within, len(prompts), df)
+    within, df = float(contrasts.within[k]), float(contrasts.df[k])
+    return PromptScores(names, contrasts.scores[counted, k], within, len(prompts), df)
 
 
 def _inferred(
@@ -244,13 +244,13 @@ def _inferred(
     if sums.log and sums.form == "mean" and all(_are_shares(side) for side in sides):
         (b, m), (a, n) = ((side.cells[0], side.cells[1]) for side in sides)
         return paired_shares((b, m), (a, n), level, margin, part, these_prompts=fixed)
-    drawn = subsets(len(influence))
+    draws = subsets(len(influence))
     if sums.log and sums.form in _CELLS:
         # Ratios of counts are compared by counts: exact, however rare the group is.
         first, second = (side.cells[: _CELLS[sums.form]] for side in sides)
-        return paired_ratios(first, second, drawn, level, margin), None
-    weight, here = (one.weight + two.weight) / 2.0, one.here | two.here
-    return paired_changes(value, influence, weight, here, drawn, level, margin), None
+        return paired_ratios(first, second, draws, level, margin), None
+    weight, inside = (one.weight + two.weight) / 2.0, one.here | two.here
+    return paired_changes(value, influence, weight, inside, draws, level, margin), None
 
 
 def _within(sides: Sequence[Sums]) -> FloatArray:
@@ -265,12 +265,12 @@ def _within(sides: Sequence[Sums]) -> FloatArray:
         return total * np.nan
     for side in sides:
         for a, n in zip(side.cells[:n_cells:2], side.cells[1:n_cells:2], strict=True):
-            share, rest = divide(a.sum(0), n.sum(0)), (n - a).sum(0)
-            known = np.all((a >= 0) & (a <= n * (1 + 1e-9)), axis=0)
-            known &= np.minimum(a.sum(0), rest) >= FEW_PEOPLE
-            scale = divide(1.0, np.where(known, share, np.nan)) if log else side.scale
+            share, n_other = divide(a.sum(0), n.sum(0)), (n - a).sum(0)
+            valid = np.all((a >= 0) & (a <= n * (1 + 1e-9)), axis=0)
+            valid &= np.minimum(a.sum(0), n_other) >= FEW_PEOPLE
+            scale = divide(1.0, np.where(valid, share, np.nan)) if log else side.scale
             part = within_variance(a, n, a) * scale**2
-            total = total + np.where(known, part, np.nan)
+            total = total + np.where(valid, part, np.nan)
     return total
 
 
@@ -321,15 +321,15 @@ def changes_against(
     if paired and buckets is not None and len(both) > BUCKETS:
         sides = [side.joined(buckets[both]) for side in sides]
     one, two = (measured(side) for side in sides)
-    found, scores = _inferred(sides, (one, two), paired, subsets, level, margin, part, fixed)
+    change, scores = _inferred(sides, (one, two), paired, subsets, level, margin, part, fixed)
     method = APART if not paired else PAIRED if scores is None else SCORED
-    texts_alone = np.full(len(found.value), False)
+    texts_alone = np.full(len(change.value), False)
     if fixed and scores is not None:
-        texts_alone = ~np.isnan(found.p)
+        texts_alone = ~np.isnan(change.p)
     elif fixed and paired:
         variance = _within(sides)
         texts_alone = ~np.isnan(variance)
-        found = fixed_changes(found, variance, level, margin)
+        change = fixed_changes(change, variance, level, margin)
 
     def known(x: float) -> float | None:
         return None if np.isnan(x) else float(x)
@@ -341,9 +341,9 @@ def changes_against(
         return None if np.isnan(ends).any() else (float(ends[0]), float(ends[1]))
 
     rows = []
-    for k, p_equivalent in enumerate(found.p_equivalent):
-        reason = str(found.reason[k]) or None
-        if np.isnan(found.value[k]):
+    for k, p_equivalent in enumerate(change.p_equivalent):
+        reason = str(change.reason[k]) or None
+        if np.isnan(change.value[k]):
             zero = "a" if np.isnan(one.value[k]) else "b"
             reason = f"the value of side {zero} is 0 or infinite over these prompts, or undefined"
         unknown = bool(np.isnan(p_equivalent))
@@ -351,12 +351,12 @@ def changes_against(
             {
                 "value_a": shown(one.value[k]),
                 "value_b": shown(two.value[k]),
-                "change": shown(found.value[k]),
-                "low": shown(found.low[k]),
-                "high": shown(found.high[k]),
-                "p": known(found.p[k]),
-                "p_inside": pair(found.p_inside[:, k]),
-                "p_beyond": pair(found.p_beyond[:, k]),
+                "change": shown(change.value[k]),
+                "low": shown(change.low[k]),
+                "high": shown(change.high[k]),
+                "p": known(change.p[k]),
+                "p_inside": pair(change.p_inside[:, k]),
+                "p_beyond": pair(change.p_beyond[:, k]),
                 "p_equivalent": known(p_equivalent),
                 "equivalent": None if unknown else bool(p_equivalent <= 1.0 - level + 1e-12),
                 "n_prompts": len(both),

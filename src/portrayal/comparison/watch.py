@@ -165,8 +165,8 @@ class Watch:
     @property
     def alarms(self) -> tuple[Timeline, ...]:
         """The estimates that changed, the first ones first."""
-        found = [row for row in self.rows if row.alarm is not None]
-        return tuple(sorted(found, key=lambda row: (row.alarm or 0, row.q or 0.0)))
+        rows = [row for row in self.rows if row.alarm is not None]
+        return tuple(sorted(rows, key=lambda row: (row.alarm or 0, row.q or 0.0)))
 
     @property
     def has_changed(self) -> bool:
@@ -177,8 +177,8 @@ class Watch:
     def findable(self) -> float | None:
         """Factor by which half of the tested ratios without a change would be seen to change."""
         quiet = [row for row in self.rows if row.scale == "ratio" and row.alarm is None]
-        known = [row.findable for row in quiet if row.findable is not None]
-        return median_high(known) if known else None
+        factors = [row.findable for row in quiet if row.findable is not None]
+        return median_high(factors) if factors else None
 
     @property
     def said(self) -> tuple[str, ...]:
@@ -187,14 +187,16 @@ class Watch:
         if rounds < 2:
             return ("There is one round so far: a change takes two.",)
         if self.writing.alarm is None:
-            how = self.writing.undefined or f"p {self.writing.p or 1.0:.2g}, for all looks together"
-            first = f"Texts are not shown to be written otherwise in any round ({how})."
+            note = (
+                self.writing.undefined or f"p {self.writing.p or 1.0:.2g}, for all looks together"
+            )
+            first = f"Texts are not shown to be written otherwise in any round ({note})."
         else:
             when = self.rounds[(self.writing.start or 1) - 1].when.isoformat()
-            how = "; ".join(f"{x} {a:.3g} → {b:.3g}" for x, a, b in self.writing.moved)
+            note = "; ".join(f"{x} {a:.3g} → {b:.3g}" for x, a, b in self.writing.moved)
             first = (
                 f"Texts are written otherwise from round {self.writing.start} ({when}) on, as seen "
-                f"at round {self.writing.alarm}{': ' * bool(how)}{how}."
+                f"at round {self.writing.alarm}{': ' * bool(note)}{note}."
             )
         level = f"{100 * (1 - self.level):.3g} %"
         second = (
@@ -235,13 +237,13 @@ _TESTED = (
 )
 
 
-def flat_rounds(found: Watch) -> list[dict[str, Any]]:
+def flat_rounds(report: Watch) -> list[dict[str, Any]]:
     """Return a row of plain values for each estimate and round."""
     return [
         {
             "round": number + 1,
-            "date": each.when.isoformat(),
-            "run": each.name,
+            "date": one_round.when.isoformat(),
+            "run": one_round.name,
             "measure": row.measure,
             "statistic": row.statistic,
             **row.strata,
@@ -252,33 +254,33 @@ def flat_rounds(found: Watch) -> list[dict[str, Any]]:
             "scale": row.scale,
             **{name: getattr(row, name) for name in _TESTED},
         }
-        for row in found.rows
-        for number, each in enumerate(found.rounds)
+        for row in report.rows
+        for number, one_round in enumerate(report.rounds)
     ]
 
 
-def watch_values(found: Watch) -> dict[str, Any]:
+def watch_values(report: Watch) -> dict[str, Any]:
     """Return what was watched as plain values, dates as text."""
     names = ("measure", "statistic", "strata", "group", "scale", "values", "lows", "highs")
     facts = ("study", "folder", "level", "differences", "n_prompts", "left_out")
     return {
-        **{name: getattr(found, name) for name in facts},
+        **{name: getattr(report, name) for name in facts},
         "population": THESE,
         "rounds": [
             {
-                "name": each.name,
-                "when": each.when.isoformat(),
-                "models": each.models,
-                "answered_by": each.answered_by,
-                "n_texts": each.n_texts,
+                "name": one_round.name,
+                "when": one_round.when.isoformat(),
+                "models": one_round.models,
+                "answered_by": one_round.answered_by,
+                "n_texts": one_round.n_texts,
             }
-            for each in found.rounds
+            for one_round in report.rounds
         ],
-        "writing": asdict(found.writing),
-        "findable": found.findable,
-        "rows": [{name: getattr(row, name) for name in names + _TESTED} for row in found.rows],
-        "instruments": [str(each) for each in found.instruments],
-        "factors": [asdict(factor) for factor in found.factors],
+        "writing": asdict(report.writing),
+        "findable": report.findable,
+        "rows": [{name: getattr(row, name) for name in names + _TESTED} for row in report.rows],
+        "instruments": [str(instrument) for instrument in report.instruments],
+        "factors": [asdict(factor) for factor in report.factors],
     }
 
 
@@ -322,28 +324,28 @@ def watch(folder: str | Path, *, level: float = 0.95, despite: Collection[str] =
     # What rounds measured with differently from the first, despite which they are watched.
     first = rounds[0].run
     differ: dict[tuple[str, str, str], Instrument] = {}
-    for each in rounds[1:]:
-        for one in differing(first, each.run, (first.records, each.run.records)):
+    for one_round in rounds[1:]:
+        for one in differing(first, one_round.run, (first.records, one_round.run.records)):
             differ.setdefault((one.name, one.first, one.second), one)
     check_instruments(differ.values(), despite)
     # The prompts that every round asked in the same words.
-    asked, *others = (each.prompts for each in rounds)
-    prompts = {name for name, text in asked.items() if all(o.get(name) == text for o in others)}
+    words, *later = (one_round.prompts for one_round in rounds)
+    prompts = {name for name, text in words.items() if all(o.get(name) == text for o in later)}
     if len(prompts) < min(FEWEST, len(rounds[0].prompts)):
         raise OptionError(
             f"the runs in {folder} share {len(prompts)} prompts in the same words; watching takes "
             f"{FEWEST}. Ask the same prompts in each round."
         )
     # A round counts with its only model, or with all of its models together.
-    single = all(len(each.models) == 1 for each in rounds)
-    sides = [(Side(each.run), each.models[0] if single else ALL) for each in rounds]
+    single = all(len(one_round.models) == 1 for one_round in rounds)
+    sides = [(Side(one_round.run), one_round.models[0] if single else ALL) for one_round in rounds]
     study = str(rounds[0].run.settings().get("study"))
     return Watch(
         study,
         str(folder),
         level,
         tuple(rounds),
-        writing_of([each.run for each in rounds], sorted(prompts), 1.0 - level),
+        writing_of([one_round.run for one_round in rounds], sorted(prompts), 1.0 - level),
         tuple(_timelines(sides, study, rounds, prompts, level)),
         tuple(differences(rounds)),
         tuple(differ.values()),
@@ -357,40 +359,40 @@ def _timelines(
     sides: Sequence[tuple[Side, str]],
     study: str,
     rounds: Sequence[Round],
-    asked: Collection[str],
+    prompts: Collection[str],
     level: float,
 ) -> list[Timeline]:
     """Test every estimate that some round's report may state, at every look, as one family."""
-    stated = stated_of(study)
+    headline = stated_of(study)
     indices = [rows_of(side, model) | _rows_of_each(side) for side, model in sides]
     keys: dict[Key, None] = {}
     for (side, model), index in zip(sides, indices, strict=True):
-        may_be = stated_changes([side.run.records[row] for row in index.values()], model, stated)
+        may_be = stated_changes([side.run.records[row] for row in index.values()], model, headline)
         keys |= {key: None for key, yes in zip(index, may_be, strict=True) if yes}
-    numbering = Numbering([each.run for each in rounds])
+    numbering = Numbering([one_round.run for one_round in rounds])
     # Prompts that some round lacks, or asked in other words, count in none.
-    dropped = {name for each in rounds for name in each.prompts} - set(asked)
+    dropped = {name for one_round in rounds for name in one_round.prompts} - set(prompts)
     unusable = [code for code, name in enumerate(numbering.keys) if name in dropped]
-    made, tested = [], {}
+    timelines, tested = [], {}
     for number, key in enumerate(keys):
         rows = [index.get(key) for index in indices]
-        made.append(_values([each.run for each in rounds], rows))
-        sums, why = _shared_sums(rounds, rows, numbering, unusable)
-        if why is None:
+        timelines.append(_values([one_round.run for one_round in rounds], rows))
+        sums, reason = _shared_sums(rounds, rows, numbering, unusable)
+        if reason is None:
             tested[number] = rows, sums
         else:
-            made[number] = replace(made[number], undefined=why)
-    given = []
+            timelines[number] = replace(timelines[number], undefined=reason)
+    series = []
     for rows, sums in tested.values():
         size = []
         for t in sums:
             n_texts = rounds[t].run.records[rows[t] or 0].n_texts
             n_texts = n_texts or rounds[t].run.texts.note().get("n_texts", 1)
             size.append(max(float(n_texts), 1.0))
-        given.append(Looks(list(sums.values()), np.array(size), list(sums)))
-    for number, found in zip(tested, looks(given, len(rounds), 1.0 - level), strict=True):
-        made[number] = replace(made[number], **found)
-    return made
+        series.append(Looks(list(sums.values()), np.array(size), list(sums)))
+    for number, fields in zip(tested, looks(series, len(rounds), 1.0 - level), strict=True):
+        timelines[number] = replace(timelines[number], **fields)
+    return timelines
 
 
 def _rows_of_each(side: Side) -> dict[Key, int]:
@@ -435,27 +437,27 @@ def _shared_sums(
 
     Rounds without it are left out of its test. Else the reason why it has none.
     """
-    there: dict[int, int] = {}
-    why = "fewer than two rounds have it" if len(rounds) > 1 else "a change takes two rounds"
+    row_of: dict[int, int] = {}
+    cause = "fewer than two rounds have it" if len(rounds) > 1 else "a change takes two rounds"
     for number, row in enumerate(rows):
         if row is None:
             continue
         reason = rounds[number].run.influences.reasons[row]
         if reason is None:
-            there[number] = row
+            row_of[number] = row
         elif len(rounds) > 1:
-            why = reason
-    if len(there) < 2:
-        return {}, why
-    other = why_not([rounds[number].run for number in there], list(there.values()))
+            cause = reason
+    if len(row_of) < 2:
+        return {}, cause
+    other = why_not([rounds[number].run for number in row_of], list(row_of.values()))
     if other is not None:
         return {}, other
-    sums = {number: numbering.sums(number, [row]) for number, row in there.items()}
-    shared = reduce(np.intersect1d, [own.prompts for own in sums.values()])
+    sums = {number: numbering.sums(number, [row]) for number, row in row_of.items()}
+    shared = reduce(np.intersect1d, [part.prompts for part in sums.values()])
     shared = np.setdiff1d(shared, np.array(unusable, dtype=np.int64))
     if len(shared) < FEWEST:
         return {}, f"{len(shared)} prompts are in every round, fewer than {FEWEST}"
-    return {number: own.at(shared) for number, own in sums.items()}, None
+    return {number: part.at(shared) for number, part in sums.items()}, None
 
 
 @dataclass(frozen=True)
@@ -477,7 +479,7 @@ class Looks:
     numbers: Sequence[int]
 
 
-def looks(given: Sequence[Looks], n_rounds: int, alpha: float) -> list[dict[str, Any]]:
+def looks(series: Sequence[Looks], n_rounds: int, alpha: float) -> list[dict[str, Any]]:
     """Look at all estimates after each round, with nothing but what was there by then.
 
     At each look e-BH says which have changed by then. An estimate that a round lacks keeps its
@@ -485,7 +487,7 @@ def looks(given: Sequence[Looks], n_rounds: int, alpha: float) -> list[dict[str,
 
     Parameters
     ----------
-    given
+    series
         What to look at, of every estimate that is tested.
     n_rounds
         Rounds of the folder.
@@ -497,29 +499,29 @@ def looks(given: Sequence[Looks], n_rounds: int, alpha: float) -> list[dict[str,
     list of dict
         Fields of `Timeline` of the test of each.
     """
-    e = np.zeros((n_rounds, len(given)))
-    for k, each in enumerate(given):
-        for n in range(2, len(each.sums) + 1):
-            parts, _ = _contrasts(each.sums[:n], each.size[:n])
+    e = np.zeros((n_rounds, len(series)))
+    for k, item in enumerate(series):
+        for n in range(2, len(item.sums) + 1):
+            parts, _ = _contrasts(item.sums[:n], item.size[:n])
             if parts is not None:
-                look = latest_change(parts[:, :, np.newaxis], each.size[:n])
-                e[each.numbers[n - 1] :, k] = look.e[0]
-    q = np.array([e_bh(at) for at in e])
+                look = latest_change(parts[:, :, np.newaxis], item.size[:n])
+                e[item.numbers[n - 1] :, k] = look.e[0]
+    q = np.array([e_bh(e_values) for e_values in e])
     # What is called changed has an interval at the part of alpha that e-BH gives it, all others as
     # if they were the only ones.
-    needed = len(given) / (alpha * max(int((q[-1] <= alpha).sum()), 1)) if given else 1.0
-    made: list[dict[str, Any]] = []
-    for k, each in enumerate(given):
-        fields: dict[str, Any] = {"n_prompts": len(each.sums[0].prompts)}
-        parts, scale = _contrasts(each.sums, each.size)
+    needed = len(series) / (alpha * max(int((q[-1] <= alpha).sum()), 1)) if series else 1.0
+    rows: list[dict[str, Any]] = []
+    for k, item in enumerate(series):
+        fields: dict[str, Any] = {"n_prompts": len(item.sums[0].prompts)}
+        parts, scale = _contrasts(item.sums, item.size)
         if parts is None:
-            made.append({**fields, "undefined": "not one of the group in any round"})
+            rows.append({**fields, "undefined": "not one of the group in any round"})
             continue
-        look = latest_change(parts[:, :, np.newaxis], each.size, needed)
+        look = latest_change(parts[:, :, np.newaxis], item.size, needed)
         alarms = np.flatnonzero(q[:, k] <= alpha)
-        n, tau = len(each.sums), int(look.start[0])
+        n, tau = len(item.sums), int(look.start[0])
         ends = {
-            name: _shown(float(x[0]), scale, float(each.size[first:].sum() / each.size.sum()))
+            name: _shown(float(x[0]), scale, float(item.size[first:].sum() / item.size.sum()))
             for name, x, first in (
                 ("change", look.change, tau),
                 ("low", look.low, tau),
@@ -529,13 +531,13 @@ def looks(given: Sequence[Looks], n_rounds: int, alpha: float) -> list[dict[str,
         }
         fields |= {
             **ends,
-            "start": each.numbers[tau] + 1,
+            "start": item.numbers[tau] + 1,
             "p": float(1.0 / max(e[:, k].max(), 1.0)),
             "q": float(q[:, k].min()),
             "alarm": int(alarms[0]) + 1 if len(alarms) else None,
         }
-        made.append(fields)
-    return made
+        rows.append(fields)
+    return rows
 
 
 def _shown(x: float, scale: str, since: float) -> float:
@@ -558,11 +560,11 @@ def _contrasts(sums: Sequence[Sums], size: FloatArray) -> tuple[FloatArray | Non
     """
     form, log, n_prompts = sums[0].form, sums[0].log, len(sums[0].prompts)
     if form == "influence":
-        each = [measured(own) for own in sums]
-        value = np.array([own.value[0] for own in each])
+        parts = [measured(part) for part in sums]
+        value = np.array([part.value[0] for part in parts])
         if not np.isfinite(value).all():
             return None, ""
-        influence = np.stack([own.influence[:, 0] for own in each])
+        influence = np.stack([part.influence[:, 0] for part in parts])
         return value[:, np.newaxis] + n_prompts * influence, "log" if log else "linear"
 
     def scores(a: FloatArray, n: FloatArray) -> tuple[FloatArray, float]:
@@ -571,7 +573,7 @@ def _contrasts(sums: Sequence[Sums], size: FloatArray) -> tuple[FloatArray | Non
         share = float(np.sum(size * (a.sum(1) / total[:, 0])) / size.sum())
         return n_prompts * (a - share * n) / total, share
 
-    a, n, b, m = (np.stack([own.cells[i][:, 0] for own in sums]) for i in range(4))
+    a, n, b, m = (np.stack([part.cells[i][:, 0] for part in sums]) for i in range(4))
     upper, share = scores(a, n)
     if form == "mean" and not log:
         return upper * sums[0].scale[0], "linear"
@@ -597,14 +599,14 @@ def read_rounds(folder: str | Path) -> tuple[list[Round], list[str]]:
     if not path.is_dir():
         raise RunError(f"{path} is not a folder of runs. {hint}")
     runs, left_out = [], []
-    for each in sorted(path.iterdir()):
-        if not each.is_dir() or each.name.startswith("."):
+    for child in sorted(path.iterdir()):
+        if not child.is_dir() or child.name.startswith("."):
             continue
-        run = Run(each)
+        run = Run(child)
         if run.settings_path.is_file() and run.estimates_path.is_file():
-            runs.append(Run.open(each))
+            runs.append(Run.open(child))
         else:
-            left_out.append(each.name)
+            left_out.append(child.name)
     if not runs:
         one = (
             " It is a run itself: name the folder around it."
@@ -619,15 +621,15 @@ def read_rounds(folder: str | Path) -> tuple[list[Round], list[str]]:
             "its own."
         )
     rounds = [Round(run, round_day(run)) for run in runs]
-    return sorted(rounds, key=lambda each: (each.when, each.name)), left_out
+    return sorted(rounds, key=lambda one_round: (one_round.when, one_round.name)), left_out
 
 
 def round_day(run: Run) -> date:
     """Return the day of a run: that in its folder's name, else as `Round.when` says."""
-    named = _DATE.search(run.path.name)
-    if named is not None:
+    match = _DATE.search(run.path.name)
+    if match is not None:
         try:
-            return date.fromisoformat(named.group() + ("" if named.group(1) else "-01"))
+            return date.fromisoformat(match.group() + ("" if match.group(1) else "-01"))
         except ValueError:
             pass
     first = min(map(str, _column(run, "asked_at")), default=None)
@@ -649,8 +651,8 @@ def differences(rounds: list[Round]) -> list[str]:
     changes, unnamed = [], ("not said",)
     for old, new in pairwise(rounds):
         parts = [
-            f"{what} {', '.join(now or unnamed)} (before: {', '.join(was or unnamed)})"
-            for what, was, now in (
+            f"{label} {', '.join(now or unnamed)} (before: {', '.join(was or unnamed)})"
+            for label, was, now in (
                 ("the model is", old.models, new.models),
                 ("the model calls itself", old.answered_by, new.answered_by),
             )

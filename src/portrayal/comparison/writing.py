@@ -77,7 +77,7 @@ def writing_of(runs: Sequence[Run], prompts: Sequence[str], alpha: float) -> Wri
     if len(runs) < 2:
         return Writing(undefined="a change takes two rounds")
     words = [_words_of(run, prompts) for run in runs]
-    shared = [prompt for prompt in prompts if all(prompt in own for own in words)]
+    shared = [prompt for prompt in prompts if all(prompt in texts for texts in words)]
     if len(shared) < FEWEST:
         return Writing(undefined=f"{len(shared)} prompts have texts in every round")
     counts: Counter[str] = Counter()
@@ -88,13 +88,13 @@ def writing_of(runs: Sequence[Run], prompts: Sequence[str], alpha: float) -> Wri
     parts = np.array(
         [
             [
-                np.mean([_features(text, common) for text in own[prompt]], axis=0)
+                np.mean([_features(text, common) for text in texts[prompt]], axis=0)
                 for prompt in shared
             ]
-            for own in words
+            for texts in words
         ]
     )
-    size = np.array([sum(len(own[prompt]) for prompt in shared) for own in words], dtype=float)
+    size = np.array([sum(len(texts[prompt]) for prompt in shared) for texts in words], dtype=float)
     e, best = [1.0], None
     for n in range(2, len(runs) + 1):
         best = latest_change(parts[:n], size[:n])
@@ -106,28 +106,28 @@ def writing_of(runs: Sequence[Run], prompts: Sequence[str], alpha: float) -> Wri
     # Since when, by what changed most, and what else did: lengths first, as they are easily seen.
     start = int(best.start[np.argmax(best.e)])
     order = np.lexsort((-best.e, np.arange(len(best.e)) > 1))
-    level = np.array([own.mean(0) for own in parts])
+    level = np.array([part.mean(0) for part in parts])
     level[:, 0] = np.exp(level[:, 0])
     level[:, 2:] *= 100.0
     names = (LENGTH, LETTERS, *(f"“{word}” in 100 words" for word in common))
     before = np.average(level[:start], axis=0, weights=size[:start])
     since = np.average(level[start:], axis=0, weights=size[start:])
     changed = [k for k in order if best.e[k] >= 1.0 / alpha][:3]
-    moved = tuple((names[k], float(before[k]), float(since[k])) for k in changed)
-    return Writing(tuple(e), alarm, start + 1, moved)
+    shifts = tuple((names[k], float(before[k]), float(since[k])) for k in changed)
+    return Writing(tuple(e), alarm, start + 1, shifts)
 
 
 def _words_of(run: Run, prompts: Sequence[str]) -> dict[str, list[list[str]]]:
     """Words of the first texts of each of these prompts, in small letters."""
-    found: dict[str, list[list[str]]] = defaultdict(list)
-    wanted, each = set(prompts), max(1, MOST // max(len(prompts), 1))
+    lists: dict[str, list[list[str]]] = defaultdict(list)
+    names, limit = set(prompts), max(1, MOST // max(len(prompts), 1))
     for (table,) in read_shards(run.texts, ["prompt_id", "text"]):
         columns = (table[name].to_pylist() for name in ("prompt_id", "text"))
         for prompt, text in zip(*columns, strict=True):
-            if prompt in wanted and len(found[prompt]) < each:
+            if prompt in names and len(lists[prompt]) < limit:
                 # An empty text is an outcome, which the audit counts, and no way of writing.
-                found[prompt] += [words] if (words := _WORD.findall((text or "").lower())) else []
-    return {prompt: texts for prompt, texts in found.items() if texts}
+                lists[prompt] += [words] if (words := _WORD.findall((text or "").lower())) else []
+    return {prompt: texts for prompt, texts in lists.items() if texts}
 
 
 def _features(words: Sequence[str], common: Sequence[str]) -> FloatArray:
