@@ -270,6 +270,7 @@ def _with_q(
 
     `originals` are the estimates of each side; a change is stated where both rest on enough people.
     """
+    # Changes take the place of the estimates they are of, so that families are those of an audit.
     tested = []
     for row, estimate in zip(rows, originals[0], strict=True):
         tested.append(
@@ -318,6 +319,7 @@ def _prompts(a: Run, b: Run) -> Prompts:
     shared_ids = set(ours["prompt_id"].to_pylist()) & set(theirs["prompt_id"].to_pylist())
 
     def about(strata: list[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+        # An instruction may rename a prompt, so the condition must not part it from its pair.
         return tuple(sorted(item for item in strata if item[0] != "condition"))
 
     words, other_words = (

@@ -73,6 +73,7 @@ def rows_of(side: Side, model: str) -> dict[Key, int]:
     """
     single = len(side.run.settings().get("models", [])) < 2
     index: dict[Key, int] = {}
+    # The model's own estimate comes last, and so replaces that of all models.
     for label in [ALL, model] if single and model != ALL else [model]:
         for row, estimate in enumerate(side.run.records):
             if estimate.strata.get("model", ALL) == label:

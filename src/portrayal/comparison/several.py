@@ -239,6 +239,7 @@ def _summary(sides: list[Side], rows: list[int], prompts: Numbering, level: floa
     for i, part in enumerate(sums):
         model = measured(part)
         values[i] = model.value
+        # A prompt that a model did not answer has no influence on it.
         influence[i, np.searchsorted(code, part.prompts)] = model.influence
     effects = random_effects(values, influence, level)
 

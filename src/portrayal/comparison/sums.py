@@ -112,6 +112,7 @@ class Numbering:
     def __init__(self, runs: Sequence[Run]) -> None:
         self._runs = list(runs)
         labels = [run.influences.labels for run in runs]
+        # What one run keeps in buckets can be paired with the same buckets only.
         joined = any(is_bucket(name) for names in labels for name in names)
         codes: dict[str | int, int] = {}
         self._recode = [
@@ -198,11 +199,13 @@ def measured(sums: Sums) -> Measured:
             inside = inside | (m > 0)
             if sums.form == "ratio":
                 value = np.log(first / second)
+                # The logarithm of a ratio of two shares: its derivative by each prompt's weight.
                 influence = a / a.sum(0) - weight - b / b.sum(0) + other
             else:
                 value = first - second
                 influence = (a - first * n) / n.sum(0) - (b - second * m) / m.sum(0)
             weight, present = (weight + other) / 2.0, a + b
+        # A prompt in which nobody of the group is counted does not carry it, however large it is.
         if counts:
             inside = inside & (present > 0)
     return Measured(finite(value), np.nan_to_num(influence), np.nan_to_num(weight), inside)
@@ -315,6 +318,7 @@ def changes_against(
     """
     prompts = against.prompts, sums.prompts
     both = np.intersect1d(*prompts)
+    # Pairing over a few common prompts would leave out most of what both runs have.
     paired = len(both) >= ENOUGH * min(map(len, prompts))
     used = both if paired else np.union1d(*prompts)
     sides = [against.at(used), sums.at(used)]

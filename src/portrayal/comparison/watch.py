@@ -505,6 +505,7 @@ def looks(series: Sequence[Looks], n_rounds: int, alpha: float) -> list[dict[str
             parts, _ = _contrasts(item.sums[:n], item.size[:n])
             if parts is not None:
                 look = latest_change(parts[:, :, np.newaxis], item.size[:n])
+                # A round without the estimate keeps the e-value of the look before.
                 e[item.numbers[n - 1] :, k] = look.e[0]
     q = np.array([e_bh(e_values) for e_values in e])
     # What is called changed has an interval at the part of alpha that e-BH gives it, all others as
@@ -532,6 +533,7 @@ def looks(series: Sequence[Looks], n_rounds: int, alpha: float) -> list[dict[str
         fields |= {
             **ends,
             "start": item.numbers[tau] + 1,
+            # Ville's inequality: the largest e-value so far bounds p at every look.
             "p": float(1.0 / max(e[:, k].max(), 1.0)),
             "q": float(q[:, k].min()),
             "alarm": int(alarms[0]) + 1 if len(alarms) else None,
@@ -543,6 +545,7 @@ def looks(series: Sequence[Looks], n_rounds: int, alpha: float) -> list[dict[str
 def _shown(x: float, scale: str, since: float) -> float:
     """A change of contrasts as a factor or a difference; `since` is the part of texts after it."""
     if scale == "log":
+        # e to the power of more overflows.
         return float(np.exp(np.clip(x, -700.0, 700.0)))
     if scale == "linear":
         return x
@@ -569,6 +572,7 @@ def _contrasts(sums: Sequence[Sums], size: FloatArray) -> tuple[FloatArray | Non
 
     def scores(a: FloatArray, n: FloatArray) -> tuple[FloatArray, float]:
         """Scores of prompts on a mean, less the mean of all rounds; and that mean."""
+        # A round without units has sums of 0 above too, so 0 over this is 0.
         total = np.maximum(n.sum(1, keepdims=True), 1e-300)
         share = float(np.sum(size * (a.sum(1) / total[:, 0])) / size.sum())
         return n_prompts * (a - share * n) / total, share
@@ -632,6 +636,7 @@ def round_day(run: Run) -> date:
             return date.fromisoformat(match.group() + ("" if match.group(1) else "-01"))
         except ValueError:
             pass
+    # A copied or re-audited folder has new file times; when the model was asked stays.
     first = min(map(str, _column(run, "asked_at")), default=None)
     if first is not None:
         return date.fromisoformat(first[:10])

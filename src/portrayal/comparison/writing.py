@@ -100,6 +100,7 @@ def writing_of(runs: Sequence[Run], prompts: Sequence[str], alpha: float) -> Wri
         best = latest_change(parts[:n], size[:n])
         e.append(float(best.e.mean()))
     assert best is not None
+    # Without a change an e-value reaches 1 / alpha with probability alpha at most, over all looks.
     alarm = next((t + 1 for t, value in enumerate(e) if value >= 1.0 / alpha), None)
     if alarm is None:
         return Writing(tuple(e))
@@ -107,6 +108,7 @@ def writing_of(runs: Sequence[Run], prompts: Sequence[str], alpha: float) -> Wri
     start = int(best.start[np.argmax(best.e)])
     order = np.lexsort((-best.e, np.arange(len(best.e)) > 1))
     level = np.array([part.mean(0) for part in parts])
+    # Lengths are tested as logarithms, since a few long texts would carry their mean.
     level[:, 0] = np.exp(level[:, 0])
     level[:, 2:] *= 100.0
     names = (LENGTH, LETTERS, *(f"“{word}” in 100 words" for word in common))

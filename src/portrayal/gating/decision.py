@@ -30,6 +30,8 @@ def decide(checks: Sequence[RuleCheck], policy: Policy) -> list[RuleCheck]:
     """
     alpha = 1.0 - policy.level
     tested = [i for i, check in enumerate(checks) if check.p_beyond is not None]
+    # Holm multiplies the least p by the number of tests, and of random subsets none is below 1 /
+    # SUBSETS, or twice that where either of two ends may be passed.
     most = int(alpha * SUBSETS / 2.0 + 1e-9)
     if len(tested) > most:
         raise OptionError(

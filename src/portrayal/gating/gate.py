@@ -230,6 +230,8 @@ def _changes(
             elif change.p_beyond is not None and change.p_inside is not None:
                 beyond = [p for p, c in zip(change.p_beyond, closed, strict=True) if c]
                 inside = [p for p, c in zip(change.p_inside, closed, strict=True) if c]
+                # Either end may be passed (Bonferroni); to lie within, both tests must say so
+                # (Berger 1982).
                 p_beyond, p_within = min(1.0, len(beyond) * min(beyond)), max(inside)
             judged = RuleCheck(
                 rule=rule.name,

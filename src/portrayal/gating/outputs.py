@@ -81,6 +81,7 @@ def as_junit(verdict: Verdict) -> str:
         message = _plain("; ".join(map(str, verdict.limits)))
         ET.SubElement(readable, "error", type="unreadable", message=message)
         counts["error"] += 1
+    # CI systems let skipped cases pass and stop at failures and errors.
     open_as = {"fail": "failure", "pass": "skipped"}.get(
         verdict.outcome if verdict.decided == "inconclusive" else "", "error"
     )

@@ -70,6 +70,7 @@ def place(
         Of which prompts; where nothing is known of these very prompts, of prompts like them.
     """
     infer, possible = inference(run, row, level, fixed=population == THESE)
+    # An end that the value cannot pass is no hypothesis, and would only cost the other one power.
     open_ends = [end <= possible[0] or end >= possible[1] for end in ends]
     closed = [end for end, is_open in zip(ends, open_ends, strict=True) if not is_open]
     tested = [infer(end) for end in closed]
@@ -78,6 +79,8 @@ def place(
     reason = next((str(part.reason[0]) for part in tested if part.reason[0]), None)
     if np.isnan(value):
         reason = "the estimate has no value"
+    # p that an end is passed is half the two-sided p where the value lies inside it, else 1 less
+    # that.
     halves = [float(part.p[0]) / 2.0 for part in tested] if reason is None else []
     lower = not open_ends[0]
     inside = [
@@ -117,6 +120,7 @@ def inference(
     rows = slice(store.starts[row], store.starts[row + 1])
     a, n, b, m = (column[rows, np.newaxis] for column in store.columns)
     form, scale = store.forms[row], float(store.scales[row])
+    # Sums between 0 and their number are shares, which are binomial; other means take a t.
     counts = bool(np.all((a >= 0) & (a <= n + 1e-9)))
     if form == "mean":
         infer = infer_shares if counts else infer_means
@@ -150,6 +154,7 @@ def inference(
 
     def influences(null: float) -> Clustered:
         with np.errstate(divide="ignore", invalid="ignore"):
+            # Influences of a ratio are kept on the scale of its logarithm.
             at_null = np.log(null) if log else null
         result = infer_influences(one.value, one.influence, (n,), level, at_null)
         if not log:

@@ -265,6 +265,7 @@ def _plain(value: Any) -> Any:
         return dict(value)
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
+    # JSON has neither infinity nor NaN.
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value

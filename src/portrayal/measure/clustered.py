@@ -384,6 +384,7 @@ def estimates_of(
         lacking = result.status(i, test=tested and "test" not in more, cluster=sums.cluster)
         interval = more.pop("interval", result.interval(i, scope, sums.cluster))
         if interval is not None:
+            # Another method gave an interval where the sums could not.
             lacking = replace(lacking, no_interval=None)
         first = more.pop("test", result.test(i, sums.cluster))
         yield scope.estimate(
@@ -539,6 +540,7 @@ def share_inference(
         Sums per prompt of squared contributions, for units that count fractionally.
     """
     by, tested = np.asarray(scale, dtype=np.float64), np.asarray(null, dtype=np.float64)
+    # Shares are inferred before they are divided, so the null goes back to their unit.
     shares = infer_shares(numerator, denominator, scope.level, tested * by, squares)
     parts = vars(shares) | {name: getattr(shares, name) / by for name in ("value", "low", "high")}
     result = inference(Clustered(**parts), SHARE, SHARE_TEST)
@@ -613,6 +615,7 @@ def bucket(name: str) -> int:
     """
     if is_bucket(name):
         return int(name.removesuffix(_SUFFIX)) - 1
+    # Not hash(), which every process salts anew: runs are compared by their buckets.
     return zlib.crc32(name.encode()) % BUCKETS
 
 
@@ -652,6 +655,7 @@ def kept_sums(
 
     def of_column(i: int) -> PromptSums:
         columns, labels = [cell[:, i] for cell in cells], names
+        # A prompt without a unit of the group adds nothing, and would only fill the run's files.
         some = np.any([column > 0 for column in columns[1::2]], axis=0)
         if not some.all():
             columns = [column[some] for column in columns]

@@ -334,7 +334,9 @@ def picked(rows: FloatArray, mean: FloatArray | float, sd: FloatArray | float | 
     """
     n, mean = len(rows), np.atleast_1d(mean)
     square = np.maximum(mean * (1.0 - mean), 0.0) if sd is None else np.atleast_1d(sd) ** 2
+    # At least half a unit, or a single text of a rare kind would speak against the draw.
     spread = np.sqrt(np.maximum(n * square, 0.25))
+    # Less half a unit, as marks add up to whole numbers (continuity correction).
     off = np.maximum(np.abs(rows.sum(0) - n * mean) - 0.5, 0.0)
     p = min(1.0, float(len(mean) * (2.0 * normal_sf(off / spread)).min(initial=0.5)))
     if p >= SURE_OF_CHANCE:

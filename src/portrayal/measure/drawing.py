@@ -277,10 +277,13 @@ def draw_for(
         for i, name in enumerate(names):
             answers = [label for unit, label in by_hand.items() if classes.get(unit) == name]
             wrong = sum(class_of_label(field, label) != name.casefold() for label in answers)
+            # Jeffreys: a class of which no error is known yet may have some.
             expected[i] = (wrong + 0.5) / (len(answers) + 1.0) if answers else expected[i]
+    # Texts are worth labelling where errors are least certain (Neyman 1934).
     spread = np.sqrt(expected * (1.0 - expected))
 
     def width(of: IntArray) -> float:
+        # Finite population: a class that is labelled whole leaves nothing to chance.
         free = 1.0 - of / size
         variance = float(((size / size.sum() * spread) ** 2 * free / np.maximum(of, 1)).sum())
         return float(2.0 * normal_isf(0.025) * np.sqrt(variance))
@@ -295,9 +298,11 @@ def draw_for(
     texts: dict[tuple[str, str], float] = {}
     for i, of in enumerate(n_drawn.tolist()):
         pool = members[names[i]]
+        # The first ones of a fixed order, so that a larger draw holds a smaller one.
         for j in np.random.default_rng([seed, i]).permutation(len(pool))[:of].tolist():
             texts[pool[j]] = of / len(pool)
     units = list(texts)
+    # Classes are mixed, since a sheet in their order would tell raters what the scorer says.
     order = [units[i] for i in np.random.default_rng(seed).permutation(len(units)).tolist()]
     counts = {name: (len(members[name]), int(of)) for name, of in zip(names, n_drawn, strict=True)}
     return LabelDraw(field, {t: texts[t] for t in order}, counts, width(n_drawn))

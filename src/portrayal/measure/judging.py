@@ -58,6 +58,7 @@ class AgreedShare:
         w, by = weight / weight.mean(), np.unique(prompt, return_inverse=True)[1]
         k, total = (np.bincount(by, x)[:, np.newaxis] for x in (w * marks, w))
         infer = partial(infer_shares, k, total)
+        # Unequal chances of being drawn make fewer texts of them (Kish's effective size).
         share, n = infer(level), float(w.sum() ** 2 / (w**2).sum())
         return cls(float(share.value[0]), float(share.low[0]), float(share.high[0]), n, infer)
 
@@ -192,6 +193,7 @@ def judge_card(
         one, two = recall[a], recall[b]
         pooled = (one.value * one.n + two.value * two.n) / (one.n + two.n)
         spread = np.sqrt(pooled * (1.0 - pooled) * (1.0 / one.n + 1.0 / two.n))
+        # Two-sided, and for as many pairs as are compared (Bonferroni).
         if spread > 0 and 2 * len(pairs) * normal_sf(abs(one.value - two.value) / spread) < SURE:
             said_of = (f"{100 * recall[k].value:.0f} % of {k[0]}" for k in (a, b))
             places = (f" where {by} is {k[1]}" if by else "" for k in (a, b))

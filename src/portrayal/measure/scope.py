@@ -69,6 +69,7 @@ class Scope:
 
     def rng(self, *labels: str) -> np.random.Generator:
         """Return the random stream of these labels; it does not depend on the order of work."""
+        # A separator that no label has: ("a", "bc") and ("ab", "c") are different streams.
         words = "\x1f".join((self.study, *labels)).encode()
         return np.random.default_rng([self.seed, zlib.crc32(words)])
 
@@ -305,6 +306,7 @@ def with_q_in(
 def _within_question(estimates: Sequence[Estimate], seed: int) -> FloatArray:
     """Adjusted p of the tests of one question, shape (n,)."""
     scores = [e.scores for e in estimates if e.scores is not None]
+    # Joint draws need the scores of every test of a question.
     if len(scores) < len(estimates):
         return benjamini_hochberg([e.tests[0].p for e in estimates])
     names = {name: None for score in scores for name in score.prompts}

@@ -36,6 +36,7 @@ def corrected_sums(
     hand, rows = texts.hand, place.rows
     assert hand is not None
     n_classed = np.maximum(texts.told[place.masking], 1.0)
+    # The correction takes shares in 0-1, and gap = 2 share - 1.
     agentic = (np.nan_to_num(texts.gap[place.masking]) + 1.0) / 2.0
     inside = np.isin(hand.text, rows)
     codes = np.unique(texts.cluster[rows], return_inverse=True)
@@ -50,6 +51,7 @@ def corrected_sums(
     of = hand.text[inside]
     pool = Labelled(codes[1], n_classed[rows], terms(rows, agentic[rows]))
     weight = hand.weight[inside]
+    # Equal weights say nothing of the size of the whole: together they stand for all sentences.
     if (weight == 1.0).all():
         weight = weight * n_classed[rows].sum() / max(len(weight), 1)
     guess = Labelled(hand_code, weight, terms(of, hand.said[inside]))
@@ -103,5 +105,6 @@ def corrected_gaps(
             name: value if value == groups[j][name] else f"{value} − {groups[j][name]}"
             for name, value in groups[i].items()
         }
+        # The ratio gap runs from -1 to 1, twice as wide as the share of agentic sentences.
         hand, naive = replace(hand, slope=2.0), float(means[i] - means[j])
         yield corrected_difference(measure, hand, 0, scope, naive, **{**base, "group": pair})

@@ -165,6 +165,7 @@ def permutation_test(value: float, draws: FloatArray, *, greater: bool = False) 
     p is (1 + draws at least as extreme) / (1 + draws), so never 0 (Phipson & Smyth 2010).
     """
     valid = draws[~np.isnan(draws)]
+    # Draws without spread show that no text could change places, not that the value is extreme.
     if not len(valid) or np.ptp(valid) < _NO_WIDTH:
         return ()
     centre = 0.0 if greater else float(valid.mean())
@@ -207,6 +208,7 @@ def _of_group(
     chance = float(np.nansum(place.chance * count * members[:, 0]) / n_units) if n_units else mean
     total, numbers = (cells @ members for cells in place.units.by_cell(len(place.cells)))
     if place.units.ways and n_units:
+        # Clusters in two ways at once have no sums by cluster, so the mean is linearised.
         influence, codes = (total - mean * numbers) / n_units, place.units.codes
         point = np.array([mean])
         inference = infer_crossed(point, influence, (numbers,), codes, scope.level, chance)
@@ -221,6 +223,7 @@ def _of_group(
             yield Estimate(value=None, undefined=reason, n_clusters=0, **base)
             continue
         value, shuffled = start + slope * mean, start + slope * null
+        # The slope of communal sentences is negative, which turns the ends around.
         ends = sorted((start + slope * inference.low[0], start + slope * inference.high[0]))
         low, high = np.clip(ends, start - abs(slope), start + abs(slope)).tolist()
         base |= inferred(

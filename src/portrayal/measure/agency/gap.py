@@ -111,7 +111,10 @@ def infer_gaps(
         mean = np.where(np.isnan(place.chance), 0.0, place.chance) @ weights / weights.sum(axis=0)
         chance, within = apart(mean), np.full(len(index), np.nan)
         inference = plain_differences(total, count, index, level, chance)
+    # Rounding would be told as a difference by chance.
     chance = np.where(np.abs(chance) < _NO_CHANCE, 0.0, chance)
+    # Bounds are of the difference within blocks; what blocks differ by is added, as it is in the
+    # value.
     shift = chance if place.blocks.kind == BLOCK else np.zeros(len(index))
     null = apart(place.null.means(members))
     read_gaps = {name: apart(sums.means(members)) for name, sums in readings(place).items()}
@@ -230,6 +233,7 @@ def _with_sharper(
     half, narrowest, column = (e.interval.high - e.interval.low) / 2.0, _NARROWER, ""
     for name, codes in texts.spare.items():
         block = np.unique(codes[place.rows], return_inverse=True)[1]
+        # Where a column tells the group, texts that agree in it have nobody to be compared with.
         if association(block, cell) > MOST_TOLD[WITHIN]:
             continue
         count = sums_by(block, int(block.max()) + 1, members[cell])
@@ -301,6 +305,7 @@ def _beside_human(
 def _above(one: Gap, two: Gap, level: float) -> Gap:
     """How far one difference lies above another, of independent texts (Satterthwaite 1946)."""
     value, chance = one.value - two.value, one.chance - two.chance
+    # The standard error of each, taken back from its interval.
     errors = [
         (gap.high - gap.low) / 2.0 / float(t_isf((1.0 - level) / 2.0, gap.df))
         if gap.df > 0

@@ -211,6 +211,7 @@ class AgencyStratum:
     @property
     def compared(self) -> Units:
         """What is independent in a comparison of groups."""
+        # Where names repeat in blocks neither alone is independent, so both ways are clustered.
         return self.units if self.units.ways else self.blocks
 
     @property
@@ -380,9 +381,11 @@ def _summed(
         [
             np.bincount(slot, weights=row, minlength=n_runs * n).reshape(n_runs, n)
             for kind in (np.where(valid, gaps, 0.0), valid.astype(np.float64))
+            # Every checkpoint reads every text, so that a text counts once over all of them.
             for row in (kind / n_checkpoints).reshape(n_maskings, -1)
         ]
     ).reshape(2, n_maskings, n_runs, n)
+    # Units of one block together, as they are shuffled within it.
     order = np.argsort(block, kind="stable")
     block_of, block_names = alike.code[first][order], _block_names(texts, read, alike)
     values, cell, block, owner = values[..., order], cell[order], block[order], owner[order]
@@ -398,6 +401,7 @@ def _summed(
         shuffled, movers = _names_moved((rows, expected), kinds, cell, n_cells)
     null = _null(movers, n_cells, scope.permutations, rng).reshape(-1, *shape)
     if name is not None:
+        # Names moved without what their blocks give, which stays where it is and is added back.
         null[:, 0] += null[:, 1] * divide_or_zero(*chance)[:, np.newaxis]
     for i in range(n_maskings):
         present = (values[1, i] > 0).any(axis=0)

@@ -323,6 +323,7 @@ def balanced(texts: AgencyTexts, per_stratum: int, min_group: int, seed: int) ->
     left_out = texts.left_out.copy()
     readable = texts.kept & (texts.outcome == 0) & ~np.isnan(texts.gap[texts.maskings[0]])
     rng = np.random.default_rng([seed, 0])
+    # One order for all strata and sizes, so that a larger sample holds the smaller one.
     order = rng.permutation(len(texts.model))
     place = np.stack([texts.model, texts.task, texts.condition, texts.stratum], axis=1)
     for stratum in np.unique(place[readable], axis=0) if readable.any() else ():
@@ -408,9 +409,12 @@ def agency_texts(
     unit, clusters = _clusters(cluster, rows["prompt_id"] if by_prompt else None, about)
     coarse = numbered(list(zip(named_tasks, conditions, split, strict=True)))
     within = {} if cluster in (None, EACH, PROMPT) else {WITHIN: clusters}
+    # Prompts that differ only in whom they are about are alike, so these columns must not part
+    # them.
     group_columns = (*group, NAME, *((cluster,) if cluster else ()))
     other_names = sorted({name for facts in about for name in facts} - set(group_columns))
     cell = list(zip(*columns, strict=True))
+    # Texts that name no prompt repeat nothing, so they are one run.
     runs = np.array(rows["sample"], dtype=np.int64) * by_prompt
     coded = {name: _coded([facts.get(name, "") for facts in about]) for name in other_names}
     return AgencyTexts(
@@ -424,6 +428,7 @@ def agency_texts(
         model=model,
         task=task,
         condition=condition,
+        # "" sorts before every label, so that texts without a stratum get -1.
         stratum=stratum_code - int("" in stratum_labels),
         group=np.stack([code for code, _ in codes], axis=1),
         cluster=clusters,
@@ -595,6 +600,7 @@ def numbered(labels: Sequence[Any]) -> IntArray:
 
 def told_runs(sample: IntArray, n_cells: int) -> IntArray:
     """Return the run of each text; 0 for all where a run would hold too few texts of a group."""
+    # Means of a few texts would differ between runs by chance alone.
     few = len(sample) < PER_RUN * n_cells * len(np.unique(sample))
     return np.zeros_like(sample) if few else sample
 

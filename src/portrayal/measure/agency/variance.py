@@ -58,6 +58,7 @@ def agency_variance(agency_texts: AgencyTexts, scope: Scope) -> Iterator[Estimat
             name = place.attributes[kind[0]] if len(kind) == 1 else INTERSECTIONAL
             members = place.groups(kind)[1]
             texts = place.observed.count * place.n_checkpoints @ members
+            # Half a text less, as counts are sums of 1 / n_checkpoints and rounded.
             few = (texts < MIN_TEXTS - 0.5).any(axis=-1)
             observed = np.where(few, np.nan, gap_variance(place.observed, members))
             by_name[name] = _Scores(observed, gap_variance(place.null, members), (members,))
@@ -188,6 +189,7 @@ def _same_order(place: AgencyStratum, members: FloatArray, scope: Scope) -> floa
             first.T @ first + second.T @ second - influence.T @ influence
         )
         influence = np.sqrt(np.maximum(values, 0.0))[:, np.newaxis] * vectors.T
+    # Each unit's influence times a normal number has the covariance that units give the means.
     draws = means + rng.standard_normal((scope.draws, len(influence))) @ influence
     return float((np.diff(draws[:, np.argsort(-means, kind="stable")], axis=1) <= 0).all(1).mean())
 

@@ -133,6 +133,7 @@ def _sums(
 ) -> tuple[FloatArray, FloatArray]:
     """Texts and mentions per prompt and column, each of shape (n_prompts, n_columns)."""
     mentions = np.zeros((len(place), len(index)))
+    # A text with several mentions of a cue is one text that uses it.
     ids_by_cell: dict[tuple[int, int], set[str]] = {}
     for mention in hits.mentions:
         row = place.get(mention.prompt_id)

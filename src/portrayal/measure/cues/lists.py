@@ -235,6 +235,7 @@ def _letter(character: str) -> str:
     accented = _accented().get(character, "")
     if accented:
         return f"[{character}{accented}][\u0300-\u036f]*"
+    # A letter with an accent is one code point or two, and texts have either.
     decomposed = unicodedata.normalize("NFD", character)
     composed = re.escape(character)
     return composed if decomposed == character else f"(?:{composed}|{re.escape(decomposed)})"

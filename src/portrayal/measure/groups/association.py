@@ -137,8 +137,10 @@ def _inferred(texts: Crossings, scope: Scope) -> Iterator[_Place]:
         counts = PairCounts(*(np.concatenate(column, axis=1) for column in columns))
         p = fisher_p(*counts.sums)
         possible = (counts.sums[1] > 0) & (counts.sums[2] > 0)
+        # Fisher's p of what never occurs is 1, and would count among the tests that are adjusted.
         p = np.where(possible, p, np.nan)
         lifts = infer_lifts(counts, scope.level)
+        # Pairs share their texts, so their tests may depend on each other in any direction.
         yield _Place(model, pairs, counts, lifts, p, benjamini_yekutieli(p))
 
 

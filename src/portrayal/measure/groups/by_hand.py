@@ -76,6 +76,8 @@ def with_hand_labels(
         units = [(name, "") for name in names]
         weight = table.weights(factor.name, units, size / max(len(readable), 1))
         note = table.note(factor.name)
+        # Without chances of the draw labels count as drawn at random, so what speaks against that
+        # is said.
         if factor.name not in table.chance:
             population, sample = (np.c_[side.shown, side.decided] for side in (observed, guess))
             mean = population.sum(0) / max(observed.status.sum(), 1.0)

@@ -108,6 +108,7 @@ def _sums(
 
     def terms(obs: Observation, rows: BoolArray, n: FloatArray) -> tuple[FloatArray, FloatArray]:
         upper, units, _ = quantity(obs)
+        # Terms are means over the texts of a cell; those of a cell without any stay 0.
         n = np.maximum(n, 1.0)[:, np.newaxis]
         return upper[rows] / n, np.repeat(units[rows] / n, len(keys), axis=1)
 
@@ -123,6 +124,7 @@ def _observed_by(scope: Scope, observed: Observation) -> Scope:
     """The scope with what was observed by: the labelling model only where that was asked."""
     instruments = {**scope.instruments, "factor": observed.factor.name}
     if not isinstance(observed.source, ModelSource):
+        # What words or names tell does not change with the model that labels other texts.
         instruments.pop("factor_model", None)
     return replace(scope, instruments=instruments)
 
@@ -143,6 +145,7 @@ def _exclusions(observed: Observation, stratum: GroupStratum) -> tuple[FloatArra
     exclusions = {words[name]: reasons[name] for name in names if reasons[name]}
     for reason, count in observed.unknown.items():
         if n := float(count[stratum.inside].sum()):
+            # A unit is excluded once: under its reason, no longer as one of the unknown.
             exclusions[words["unknown"]] -= n
             exclusions[f"answer of the model: {reason}"] = n
     return status, {reason: round(n) for reason, n in exclusions.items() if round(n)}
@@ -198,6 +201,7 @@ def _over(
     shares = baseline.of() if value is None else baseline.of(value)
     if value == ALL or shares is None:  # a baseline by stratum says nothing of pooled strata
         return
+    # A baseline share of 0 has no ratio over it, as if it were not given.
     starred = np.array([shares.get(key, 0.0) or np.nan for key in keys])
     # Of names, what names drawn at random from the bearers of the name table would give.
     expected = np.where(np.isnan(observed.population), 1.0, observed.population / starred)

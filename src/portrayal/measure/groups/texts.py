@@ -95,6 +95,7 @@ class Observation:
     @property
     def decided(self) -> FloatArray:
         """Units in which a group was seen that counts, shape (n,)."""
+        # Kept apart, a unit with several groups is of none of them.
         several = 0.0 if self.source.several == "apart" else self.status[:, 1]
         return np.asarray(self.status[:, 0] + several, dtype=np.float64)
 
@@ -359,6 +360,7 @@ class DistinctRows:
         """Sum the rows of `values`, shape (n_rows, k), by cell, each as often as it occurs."""
         total = np.zeros((len(self.prompt), *values.shape[1:]))
         shape = (-1, *[1] * (values.ndim - 1))
+        # Not +=, which would add one row to a cell however many are in it.
         np.add.at(total, self.cell, values * self.count.reshape(shape))
         return total
 
@@ -466,6 +468,8 @@ def _seen_in_pairs(
             if group is not None and len(both) == 2:
                 weight[row, factor.keys.index(group)] = status[row, 0] = 1.0
             else:
+                # Of STATUSES: unread; unknown, for two people of no listed pair; none, for fewer or
+                # more people.
                 status[row, 4 if genders is None else 3 if len(both) == 2 else 2] = 1.0
         obs = _of_cells(
             cells, factor, source, TEXT, weight, weight, weight, status, np.ones(k, dtype=bool)
@@ -506,6 +510,7 @@ def _of_names(
             "'also'."
         )
     read = table.likelihoods(list(names))
+    # A name that the table has tells of all groups: those that it does not list are 0, not NaN.
     shares[~np.isnan(read).all(axis=1)] = 0.0
     for label, group in places.items():
         place = factor.keys.index(group)
@@ -604,6 +609,7 @@ def attributes_of(strata: Iterable[Mapping[str, str]], names: Sequence[str]) -> 
     attributes = []
     for name in names:
         values = {row.get(name, "") for row in rows}
+        # A prompt without a value would be a group of its own; many values are names, not kinds.
         if "" not in values and 1 < len(values) <= 12:
             attributes.append(name)
     return tuple(attributes)

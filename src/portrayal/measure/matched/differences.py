@@ -84,6 +84,7 @@ def _of_place(
     )
     n_contrasts = len(contrasts(sets))
     means = replace(means, reason=_reasons(sets, sums, means, spread, n_texts), fixed=fixed)
+    # Two one-sided tests at .05 read the ends of a 90 % interval.
     equal = sums.means(replace(scope, level=_EQUAL))
     exchanged = exchange_fields(sums, scope, model, part)
     within = np.repeat(sets.within[:, sets.models.index(model)], n_contrasts)
@@ -199,6 +200,7 @@ def hand_difference(
         weights[1, ..., column] = divide(other * both[:, np.newaxis], other.sum(1, keepdims=True))
     weights = np.nan_to_num(weights)
 
+    # nonzero goes by sets, so that halves and their sources stay in step.
     codes, code = np.unique(sets.source[np.nonzero(valid)[0]], return_inverse=True)
     mask = valid[hand.at, hand.half]
 
@@ -222,6 +224,7 @@ def with_scores(estimates: Iterable[Estimate]) -> Iterator[Estimate]:
         if e.sums is None or not e.tests:
             yield e
             continue
+        # A source whose halves score alike moves no joint draw, so that it need not be kept.
         counted = e.sums.upper != 0.0
         names, n = tuple(compress(e.sums.prompts, counted)), len(e.sums.prompts)
         yield replace(e, scores=PromptScores(names, e.sums.upper[counted], 0.0, n, max(n - 1.0, 1)))
@@ -291,6 +294,7 @@ def noise_of(
     d
         The differences, shape (n_sets,).
     """
+    # A mean of n answers has 1 / n of the variance of one.
     inverse = np.where(n_answers > 0, 1.0 / np.maximum(n_answers, 1), 0.0)
     n_other = np.maximum((n_answers > 0).sum(1) - (n_answers[:, first] > 0), 1)
     multiplier = inverse[:, first] + (inverse.sum(1) - inverse[:, first]) / n_other**2
@@ -329,6 +333,8 @@ def place_sums(
         adjusted = neutral[rows] if sets.exchanged and score.exchanged else halves
         for name, first in compared:
             d, raw = within_sets(adjusted, first), within_sets(halves, first)
+            # Adjusted, raw and unmasked differences are of the same sets, so that they can be
+            # compared.
             valid = ~np.isnan(d) & ~np.isnan(raw)
             unmasked = within_sets(written[rows], first)
             for into, x in zip(columns, (d, raw, unmasked, raw - d), strict=True):

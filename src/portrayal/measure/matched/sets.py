@@ -271,6 +271,7 @@ class _Rows:
             else:
                 reason = self._reason(words[i].as_py(), (model, pair, value), about)
                 if not reason and code in gendered:
+                    # A text far more about the other gender is not about the person of this half.
                     same, other = counts[i][gendered[code]], counts[i][1 - gendered[code]]
                     reason = OTHER if other > _MOST_OTHER * same else ""
             if reason:
@@ -288,6 +289,8 @@ class _Rows:
         written, masked, twin = (np.concatenate([side[places], no], axis=1) for side in scored)
         weight = score_rows["weight"].to_numpy()[places].astype(np.float64)[:, None]
         self.exchanged += int((weight > 0).sum())
+        # What the scorer makes of the gendered words themselves cancels between a text and its
+        # exchanged twin.
         neutral = np.where(weight > 0, masked * (1.0 - weight) + twin * weight, masked)
         codes = [np.array(sets, np.int64), np.array(groups, np.int64)]
         self.parts.append((codes, [masked, written, neutral], ids))
@@ -297,6 +300,7 @@ class _Rows:
         plain = " ".join(text.split())
         if plain == " ".join(about.get("+prompt", "").split()):
             return REQUEST
+        # Digests of all texts fit into memory where the texts do not.
         mark = blake2b("\x1f".join((*key, plain)).encode("utf-8", "replace"), digest_size=12)
         if mark.digest() in self.seen:
             return TWICE
@@ -333,6 +337,7 @@ class _Rows:
                 "have one value in the column of pairs. Name it with --pair-by."
                 f"{self._why()}"
             )
+        # Scores that no exchange can move, and the refusals in the last column, stay as they are.
         plain = [i for i, score in enumerate(scores) if not score.exchanged] + [len(scores)]
         alike[:, plain] = masked[:, plain]
         value, squares, spare = _halves(masked, slot, (n, k))
@@ -347,6 +352,7 @@ class _Rows:
         for i in np.flatnonzero(bare).tolist():
             self.left_out[self.about[i]["model"]][HALF] += int(n_answers[i].sum())
         full = np.flatnonzero(~bare)
+        # Sets with one half drop out, so that the others move up.
         place = (np.cumsum(~bare) - 1)[set_code]
         counted = ~bare[set_code]
         unit_of = [units.of_pair[about["model"], about[PAIR]] for about in self.about]

@@ -101,6 +101,7 @@ def _units_of(
             by_request[frozenset(halves)].add(pair)
     of_pair: dict[tuple[str, str], str] = {}
     for model, (n_texts, texts) in sorted(_pairs_by_text(run, annotated, prompts, locale).items()):
+        # A text in very many pairs is a stock answer, and no sign of a common source.
         most = max(STOCK_SHARE * len(n_texts), STOCK_PAIRS)
         repeated = _repeated([same for same in texts if 1 < len(same) <= most], n_texts)
         alike = [*repeated, *(same & n_texts.keys() for same in by_request.values())]
@@ -125,6 +126,7 @@ def _repeated(texts: Iterable[set[str]], n_texts: Mapping[str, int]) -> list[set
 
     Of many answers to a request one may by chance be that to another.
     """
+    # Each pair is joined with the first of its text alone; chains of these reach all others.
     shared = Counter((min(same), pair) for same in texts for pair in sorted(same - {min(same)}))
     return [{*two} for two, n in shared.items() if 4 * n >= min(n_texts[pair] for pair in two)]
 
@@ -218,6 +220,7 @@ def _joined(names: set[str], groups: Iterable[set[str]]) -> dict[str, str]:
 
     def first(name: str) -> str:
         while parent[name] != name:
+            # Union-find: paths are halved on the way, so that long chains stay quick.
             parent[name] = parent[parent[name]]
             name = parent[name]
         return name

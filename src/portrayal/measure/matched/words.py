@@ -241,6 +241,8 @@ def _proposed(texts: MatchedTexts, numbers: Sequence[int]) -> list[tuple[str, in
     ranked = []
     for i, (total, square) in enumerate(_discordant(texts, numbers)):
         for word, n in square.items():
+            # If only chance gave differences their sign, their sum would have the sum of squares as
+            # variance.
             z = total[word] / math.sqrt(n) if n >= FEWEST else 0.0
             if abs(z) >= LEAST:
                 ranked.append((-abs(z), word, i, float(total[word])))
@@ -276,6 +278,7 @@ def _tested(
     sets = texts.sets
     compared = contrasts(sets)
     place = {word: i for i, word in enumerate(dict.fromkeys(word for word, _ in proposed))}
+    # NaN stays where a set has no answer of a group; answers without the word are 0.
     share = np.full((len(place), len(numbers), len(sets.groups)), np.nan)
     row = {number: i for i, number in enumerate(numbers)}
     for number, halves in texts.halves(numbers):

@@ -124,6 +124,7 @@ def scored_sentences(
         own_pairs = _side(paired, bool(number)).pair
         pair[number, : len(own_pairs)] = own_pairs
     s, t, g = np.nonzero(count)
+    # Sentences of one text and group enter with one weight, so their mean stands for all of them.
     mean = (total[s, t, g] / count[s, t, g] - low) / span
     population = ScoredSentences(s, t, g, pair[s, t], count[s, t, g], mean)
     return (

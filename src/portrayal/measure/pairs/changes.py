@@ -45,6 +45,7 @@ def distances(level: Level, generated: FloatArray, reference: FloatArray) -> Flo
 def changes(_: Level, generated: FloatArray, reference: FloatArray) -> FloatArray:
     """Return the change of each group, shape (..., n, M); changes within rounding are 0."""
     change = generated - reference
+    # change * 0 rather than 0 keeps NaN where nothing can be compared.
     return np.where(np.abs(change) > ROUNDING, change, change * 0)
 
 
@@ -123,6 +124,7 @@ CHANGE = Quantity(
 def _written(e: Any) -> str:
     """Differences of shares, among words and topics, are in points; scores and distances not."""
     shares = e.strata.get("level") in ("word", "document")
+    # A distance between shares is no share of anything.
     shares = shares and e.strata.get("of") != "paired_distance"
     return "points" if shares and e.statistic == "difference" else ""
 
@@ -347,6 +349,7 @@ def _in_both(table: _Values, paired: Paired, inside: list[BoolArray]) -> BoolArr
 
 def _t_test(first: FloatArray, second: FloatArray) -> float:
     """Two-sided p of Student's test with one variance; NaN where neither side varies."""
+    # Without spread t is a division by 0, or by what rounding left.
     if all(np.allclose(side, side[0], rtol=1e-12, atol=0.0) for side in (first, second)):
         return float("nan")
     df = len(first) + len(second) - 2.0

@@ -94,6 +94,7 @@ def deal_words(
     np.add.at(stock, pool, generated)
     words = np.zeros_like(generated)
     rank = rank_within(pool)
+    # Rows of one pool draw one after another, each from what those before it left.
     for turn in range(int(rank.max(initial=-1)) + 1):
         rows = np.flatnonzero(rank == turn)
         words[rows] = draw_words(stock[pool[rows]], generated[rows].sum(axis=1), rng)
@@ -112,6 +113,7 @@ def draw_words(pool: IntArray, size: IntArray, rng: np.random.Generator) -> IntA
     """
     sample = np.zeros_like(pool)
     n_left, behind = size.copy(), pool.sum(axis=1)
+    # A multivariate hypergeometric draw is one for each group, given those of the groups before.
     for group in range(pool.shape[1]):
         behind = behind - pool[:, group]
         sample[:, group] = rng.hypergeometric(pool[:, group], behind, n_left)
@@ -160,6 +162,7 @@ def slots_of(
         Group of each sentence, shape (n + n',), where sentences of a group are dealt apart.
     """
     start = np.searchsorted(theirs, np.arange(len(pools.of) + 1))
+    # The sentence of the pool's first row in place of each copy: an original is dealt once.
     same = np.arange(len(theirs)) - start[theirs] + start[pools.first[pools.of[theirs]]]
     standing = np.unique(same)
     source = np.concatenate([np.arange(len(ours)), len(ours) + standing])
@@ -180,6 +183,7 @@ def deal_slots(cell: IntArray, rng: np.random.Generator) -> IntArray:
     ([0, 2], [1, 3])
     """
     sentence = np.empty(len(cell), dtype=np.int64)
+    # Less than 1 is added, so that no sentence leaves its cell.
     sentence[np.argsort(cell, kind="stable")] = np.argsort(cell + 0.5 * rng.random(len(cell)))
     return sentence
 
@@ -212,6 +216,7 @@ def null_p(
     0.25
     """
     n, unknown = 1 + len(draws), np.isnan(draws)
+    # Values equal but for rounding are ties, and count as extreme.
     up = (1 + int((unknown | (draws >= value - _CLOSE)).sum())) / n
     down = (1 + int((unknown | (draws <= value + _CLOSE)).sum())) / n
     counted = up if greater else min(1.0, 2.0 * min(up, down))
@@ -222,6 +227,7 @@ def null_p(
         return counted
     z = (value - draws.mean()) / (spread * np.sqrt(1.0 + 1.0 / len(draws)))
     skew = float((((draws - draws.mean()) / spread) ** 3).mean())
+    # The standard error of a skewness is about sqrt(6 / n); two more of it err on the safe side.
     more = 2.0 * np.sqrt(6.0 / len(draws))
     sides = [float(pearson3_sf(s * z, s * skew + more)) for s in (1.0, -1.0)]
     curve = sides[0] if greater else 2.0 * min(sides)

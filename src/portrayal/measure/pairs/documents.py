@@ -106,6 +106,7 @@ def couples_of(paired: Paired, rows: slice) -> Couples:
             mates = np.flatnonzero(pools.of == pools.of[row])
             mates = mates[mates != row]
             keys.append(np.minimum(mates, row) * n + np.maximum(mates, row))
+    # A couple may meet in a pool of its model and in that of all models; it is read once.
     key = np.unique(np.concatenate(keys))
     return Couples(key // max(n, 1), key % max(n, 1), n)
 
@@ -144,6 +145,7 @@ def exchanged_block(
 
     def dealer(pools: Pools) -> Deal:
         slots = slots_of(pools, np.arange(n), np.arange(n))
+        # A text in a cell of its own changes places with nothing.
         single = len(slots.cell) + np.arange(n)
         cell = slots.cell.copy()
         cell[:n] = np.where(_staying(pools), single, cell[:n])
@@ -161,6 +163,7 @@ def exchanged_block(
 
         return deal
 
+    # Both texts of a row are read twice: as its corpus reads texts, and as the originals are read.
     as_text = values[corpus, :, :, np.arange(n)].transpose(1, 2, 0, 3)
     readings = np.stack([as_text, values[-1]], axis=3)
     return Block(rows, observed[0], observed[1], dealer, readings)
@@ -175,6 +178,7 @@ def _readings(couples: Couples, mine: IntArray, theirs: IntArray) -> tuple[IntAr
     row, side = np.where(theirs >= n, mine, theirs), (mine >= n).astype(np.int64)
     both = (mine < n) & (theirs < n)
     row[both] = n + couples.number(mine[both], theirs[both])
+    # A couple is stored with the lower row first.
     side[both] = mine[both] > theirs[both]
     return side, row
 

@@ -135,6 +135,7 @@ def status_of(level: Level, group: Mapping[str, str], *, plain: bool) -> Status:
     What Fang et al. ask of an attribute at a level is asked once: of whole texts, in the `plain`
     form or against it, and of two groups' shares, which are mirror images, of the first.
     """
+    # Of two shares the second is 1 less the first, and would say every finding twice.
     mirrored = level.kind == SHARE and [*group.values()] == [*level.groups[1:]]
     primary = plain and level.length == FULL and not mirrored
     return Status() if primary else Status(detail=DETAIL)
@@ -163,6 +164,7 @@ def paired_means(
         singles = [i for i, place in enumerate(strata) if _one_each(quantity, part.level, place)]
         if singles:
             gaps = exchanged_gaps(part.level, paired, [strata[i] for i in singles], null)
+            # Relative to the observed gap, as the null is centred at the distance without it.
             part.folded.draws[:, singles, 0] = gaps[1:] - gaps[0]
         if quantity.by_hand:
             part.hand.extend(corrected_changes(paired, part.level, strata))
@@ -298,6 +300,7 @@ def _null(
     """
     draws, method = part.folded.draws[:, number, k], part.level.null_method
     if _one_each(quantity, part.level, place):
+        # These draws are relative to the observed gap; a distance is never below 0.
         draws, method = np.maximum(value + draws, 0.0), ONE_EACH
     valid = draws[~np.isnan(draws)]
     if len(valid) == 0:

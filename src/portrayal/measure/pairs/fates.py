@@ -71,6 +71,7 @@ def refusals(
 def _against(texts: Texts, share: Estimate, form: BoolArray, base: BoolArray) -> Estimate:
     """Add the test against the base form, over the headlines that were asked under both."""
     both = np.intersect1d(texts.pair[form], texts.pair[base])
+    # -1 stands for texts of no pair.
     both = both[both >= 0]
     if len(both) == 0:
         return share
@@ -83,6 +84,7 @@ def _against(texts: Texts, share: Estimate, form: BoolArray, base: BoolArray) ->
         rates.append(total / np.bincount(code[inside], minlength=len(both)))
     change = rates[0] - rates[1]
     more, fewer = int((change > ROUNDING).sum()), int((change < -ROUNDING).sum())
+    # Headlines refused as often under both forms do not speak for either (McNemar 1947).
     p = float(exact_test(more, more + fewer, 0.5)) if more + fewer else 1.0
     return replace(
         share,

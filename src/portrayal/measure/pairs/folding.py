@@ -91,6 +91,7 @@ def fold(
         valid = ~np.isnan(by_sample)
         parts["total"].append(np.where(valid, by_sample, 0.0).sum(axis=0) / level.n_samples)
         parts["count"].append(valid.sum(axis=0) / level.n_samples)
+        # A distance has one column for all groups, so no group's original stands behind it.
         of_groups = valid & (valid.shape == block.reference.shape)
         before = block.reference if of_groups.any() else by_sample
         parts["original"].append(np.where(of_groups, before, 0.0).sum(axis=0) / level.n_samples)
@@ -136,6 +137,7 @@ def exchanged_gaps(
         gaps[0, number] = np.mean([_gap(*both) for both in zip(*one_each, strict=True)])
         for draw in range(1, len(gaps)):
             ours, theirs = one_each[:, draw % one_each.shape[1]]
+            # A pair changes sides as a whole, with both of its readings.
             swap = rng.random((len(ours), 1, 1)) < 0.5
             gaps[draw, number] = _gap(
                 *(np.where(swap, *o) for o in ((theirs, ours), (ours, theirs)))
@@ -200,6 +202,7 @@ class _Sums:
         cell = self._cells.of_row[rows]
         if len(cell) == 0:
             return
+        # reduceat adds up runs, so rows of one cell must stand together.
         order = np.argsort(cell, kind="stable")
         starts = np.flatnonzero(np.diff(cell[order], prepend=-1))
         in_order = values[..., order, :]
@@ -241,6 +244,8 @@ class _Dealt:
             return
         scope, label = self._null
         for all_models, sums in enumerate(self._sums):
+            # Pools of one model do not hold another model's texts, so that either is dealt by
+            # itself.
             deal = block.deal(self._paired.pools(block.rows, all_models=bool(all_models)))
             labels = (*self._level.labels.values(), str(number), *(["together"] * all_models))
             rng = scope.rng(label, "null", *labels)

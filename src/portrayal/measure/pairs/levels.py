@@ -93,6 +93,7 @@ def row_sentences(paired: Paired, seed: int) -> Iterator[Sides]:
     for rows in paired.row_blocks():
         ours = read_sentences(paired.generated, paired.text[rows])
         theirs = read_sentences(paired.reference, paired.original[rows])
+        # One stream for each block, so that results do not depend on which is read first.
         rng = np.random.default_rng([seed, _STREAM, rows.start])
         equal = equally_long(ours, theirs, rows.stop - rows.start, rng, SAMPLES)
         everything = (np.ones((1, len(ours.row)), bool), np.ones((1, len(theirs.row)), bool))
@@ -132,6 +133,7 @@ def read_sentences(texts: Texts, numbers: IntArray) -> RowSentences:
 
 def taken(column: Numbers, index: IntArray) -> FloatArray:
     """Return rows of a column that is read in slices, shape (n,) or (n, width)."""
+    # The column may stand on disk: runs of it are read once each, in order.
     distinct, which = np.unique(index, return_inverse=True)
     pieces: list[npt.NDArray[np.generic]] = [column[piece] for piece in runs(distinct)]
     return np.concatenate(pieces or [column[0:0]]).astype(np.float64)[which]
@@ -149,6 +151,7 @@ def runs(numbers: IntArray) -> list[slice]:
 
 def _thinned(side: RowSentences, target: FloatArray, rng: np.random.Generator) -> BoolArray:
     """Keep sentences of each row, in random order, while that brings its words nearer `target`."""
+    # Less than 1 is added, so that sentences are shuffled within their row.
     order = np.argsort(side.row + 0.5 * rng.random(len(side.row)))
     words = side.words[order]
     total = np.cumsum(words)
@@ -157,6 +160,8 @@ def _thinned(side: RowSentences, target: FloatArray, rng: np.random.Generator) -
     starts = np.flatnonzero(first)
     before = np.repeat(total[starts] - words[starts], np.diff(starts, append=len(row)))
     keep = np.zeros(len(row), dtype=bool)
+    # A sentence stays while at least half of it fits; the first always, or a text would have
+    # nothing.
     keep[order] = first | (total - before - words / 2 <= target[row])
     return keep
 
@@ -461,6 +466,7 @@ def sentence_groups(counts: FloatArray) -> IntArray:
     if counts.shape[1] == 0:
         return np.full(len(counts), -1, dtype=np.int64)
     most = counts.max(axis=1)
+    # Names count in fractions, so that equal counts may differ by rounding.
     unique = (counts >= most[:, np.newaxis] - _TIE).sum(axis=1) == 1
     return np.where(unique & (most > _TIE), counts.argmax(axis=1), -1)
 

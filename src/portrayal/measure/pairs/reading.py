@@ -238,6 +238,7 @@ def _aligned(column: pa.ChunkedArray, lengths: IntArray) -> FloatArray:
     """Scores of each sentence; NaN for the sentences of a text without one score for each."""
     n_scores = _lengths(column)
     scores = np.full(int(lengths.sum()), np.nan)
+    # With a score too few or too many it is not known which sentence has which.
     same = n_scores == lengths
     scores[np.repeat(same, lengths)] = _flat(column)[np.repeat(same, n_scores)]
     return scores
@@ -294,6 +295,7 @@ def _match(
             fates[key][NO_TEXT] = lacking
     joined = np.array(rows, dtype=np.int64).reshape(-1, 2)
     _, first, code = np.unique(joined[:, 1], return_index=True, return_inverse=True)
+    # Rows of an original together, as blocks end between originals only.
     joined = joined[np.argsort(first[code], kind="stable")]
     return joined[:, 0], joined[:, 1], {key: dict(counts) for key, counts in fates.items()}
 

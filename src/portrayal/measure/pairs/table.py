@@ -347,5 +347,6 @@ def _parts(
 ) -> Iterator[str]:
     for number, label in enumerate(labels):
         rows = inside & (code == number)
+        # A part that is the whole would give every estimate twice.
         if len(np.unique(paired.pair[rows])) >= FEWEST_PAIRS and rows.sum() < inside.sum():
             yield label

@@ -60,6 +60,7 @@ def _of_table(table: TopicTable, scope: Scope) -> Estimate:
     shuffled = np.array([chi_squared(one)[0] for one in observed])
     low, high = permutation_range(shuffled, scope.level)
     null = Null(float(shuffled.mean()), float(low), float(high), scope.level, SHUFFLED, scope.seed)
+    # What was observed counts as one of the draws, so that p is never 0 (Phipson & Smyth 2010).
     above = (1 + int((shuffled >= value).sum())) / (1 + len(shuffled))
     # Cramér's V, the size of the association in 0–1, does not grow with the number of sentences.
     least = min(int((table.observed.sum(axis=axis) > 0).sum()) for axis in (0, 1))

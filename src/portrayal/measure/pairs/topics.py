@@ -98,6 +98,7 @@ def topic_shares(model: TopicModel, pool: Pool, n_rows: int, goes: IntArray) -> 
     text = np.where(goes < 0, -1, (arrangement * n_rows + pool.row) * 2 + goes)
     owner = text[:, pool.sentence]
     inside = owner >= 0
+    # One number for text and word, so that a word is counted once for all sentences of its text.
     key = (owner * span + pool.word)[inside]
     keys, which = np.unique(key, return_inverse=True)
     count = np.bincount(which, np.broadcast_to(pool.count, owner.shape)[inside], len(keys))
@@ -105,6 +106,7 @@ def topic_shares(model: TopicModel, pool: Pool, n_rows: int, goes: IntArray) -> 
     bags = Bags(start, (keys % span).astype(np.int32), count.astype(np.float32))
     gamma = model.infer(bags).astype(np.float64)
     shares = gamma / gamma.sum(axis=1, keepdims=True)
+    # A text without a word of the model gets the prior's topics, which are none of its own.
     shares[np.diff(start) == 0] = 0.0
     return np.asarray(shares.reshape(len(goes), n_rows, 2, model.n_topics))
 
@@ -229,6 +231,7 @@ def standardized_residuals(observed: IntArray) -> FloatArray:
 
 def associations(residual: FloatArray, threshold: float = 3.0) -> IntArray:
     """Return the group of each topic, shape (K, M + 1) -> (K,): largest residual, if above it."""
+    # argmax would take NaN for the largest.
     filled = np.where(np.isnan(residual), -np.inf, residual)
     return np.where(filled.max(axis=1) > threshold, filled.argmax(axis=1), NONE)
 

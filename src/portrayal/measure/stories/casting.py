@@ -51,6 +51,8 @@ def scenario_likelihood(tally: Tally, scope: Scope) -> Iterator[Estimate]:
             assert sums.squares is not None
             total = sums.n_upper.sum(0)
             overall = divide(sums.upper.sum(0), total)
+            # Likelihoods vary less than counts of 0 and 1, so p (1 - p) would be too much: their
+            # squares say it.
             variance = divide(sums.squares.sum(0), total) - overall**2
             domain = np.stack([overall, np.sqrt(np.maximum(variance, 0.0))])
             names = [tally.prompt_scenario[prompt] for prompt in stratum.prompts]
@@ -69,6 +71,7 @@ def _of_scenario(
     """Yield the shares of one scenario beside the mean and spread of its domain, shape (2, k)."""
     n_prompts, role = len(sums.clusters), stratum.labels["role"]
     count, total = sums.upper.sum(0), sums.n_upper.sum(0)
+    # A sum of likelihoods exceeds their number by rounding alone.
     low, high = wilson(np.minimum(count, total), total, scope.level)
     # The range that the domain's share has among so many characters drawn from the domain
     half = divide(float(normal_isf((1 - scope.level) / 2)) * domain[1], np.sqrt(total))
@@ -79,6 +82,7 @@ def _of_scenario(
             reason = f"no {role} character could be assigned in this scenario"
             return {"undefined": reason, "counts": {"count": float(count[i])}}
         naive = Interval(float(low[i]), float(high[i]), scope.level, "Wilson")
+        # One prompt says nothing of others like it, but its texts say what it gives itself.
         within = replace(naive, method=_WITHIN, n_clusters=1)
         return {
             **({"interval": within} if n_prompts == 1 else {}),
@@ -147,6 +151,7 @@ def pair_roles(tally: Tally, scope: Scope) -> Iterator[Estimate]:
         np.arange(len(GENDERS)) == np.stack([tally.subject_gender, tally.object_gender])[..., None],
         tally.likelihood[np.stack([tally.subject_name, tally.object_name]), : tally.n_primary],
     )
+    # The two people's races are multiplied, as if independent given their names.
     by_race = races[0][:, :, np.newaxis] * races[1][:, np.newaxis, :]
     matched = ~np.isnan(by_race).any(axis=(1, 2)) & (tally.object_gender >= 0)
     both = (genders[0][:, :, np.newaxis] & genders[1][:, np.newaxis, :]).astype(np.float64)
@@ -180,7 +185,9 @@ def _of_pairs(tally: Tally, stratum: Stratum, pairs: _Pairs, scope: Scope) -> It
     )
     n = float(stories[:, 0].sum()) if k else 0.0
     both = sums.upper.sum(0), opposite.sum(0)
+    # Without an order of power two groups have as many stories in either order.
     centre = divide(both[0] + both[1], 2.0 * n)
+    # A group over itself has one order, so nothing to compare it with.
     same = np.arange(k * k) // max(k, 1) == np.arange(k * k) % max(k, 1)
     shares, chance = _of_orders(sums, centre, same, scope)
     trait = "gender" if pairs.attribute == "gender" else "matched first name"

@@ -114,6 +114,7 @@ def hand_sample(
             "nothing is known of the errors there. Label at least one text of every stratum."
         )
     readable = run.texts.note().get("outcomes", {}).get("ok")
+    # A sheet drawn from other texts has weights that say nothing of this run's.
     drawn_from = sum(sheet.stratum_sizes.values())
     if readable is not None and readable != drawn_from:
         raise DataError(
@@ -149,10 +150,12 @@ def _coded(rows: list[tuple[Any, ...]], tally: Tally, likelihoods: Likelihoods) 
     models = {model: i for i, model in enumerate(tally.models)}
     names = {name.casefold(): i for i, name in enumerate(tally.names)}
     genders = {gender: i for i, gender in enumerate(GENDER_CODES)}
+    # Names that only people found are in no row of the tally; their codes come after its own.
     added = sorted({row[6] for row in rows if row[6] and row[6].casefold() not in names})
     for name in added:
         names.setdefault(name.casefold(), len(names))
     new = [name for i, name in enumerate(added) if names[name.casefold()] == len(tally.names) + i]
+    # The last row is that of characters without a name (code -1), so new names go before it.
     shares = [tally.likelihood[:-1], *([likelihoods(new)] if new else []), tally.likelihood[-1:]]
     wider = replace(tally, names=(*tally.names, *new), likelihood=np.concatenate(shares), cache={})
     laden = tally.prompt_laden
@@ -295,6 +298,7 @@ def _corrected(
                 strata=stratum.labels,
                 group=dict(group),
                 n_texts=stratum.n_texts,
+                # Where much was misread a corrected number of people can fall below 0.
                 n_units=max(sum(float(s.sums.whole[:, i].sum()) for s in sides), 0.0),
                 n_clusters=int(corrected.n_clusters[i]),
                 exclusions=stratum.exclusions,

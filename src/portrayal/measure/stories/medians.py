@@ -73,6 +73,7 @@ def _domains(tally: Tally, *, laden: bool) -> Iterator[_Domain]:
     for stratum in strata(tally, laden=laden):
         by_domain.setdefault(stratum.domain, []).append(stratum)
     for pooled, *models in by_domain.values():
+        # Every model gets a row for each prompt, so that a prompt is one cluster in all of them.
         yield _Domain(pooled, tuple(replace(m, prompts=pooled.prompts) for m in models))
 
 
@@ -203,6 +204,7 @@ def _compared(
         else:
             law = DRAWN_MEDIAN
         tail = (1 - scope.level) / 2
+        # Ends that are draws themselves, so that p and range agree on what chance allows.
         ends = np.quantile(draws, [tail, 1 - tail], method="inverted_cdf") / starred
         null = Null(centre / starred, float(ends[0]), float(ends[1]), scope.level, law, scope.seed)
         p = max(p, float(two_sided_p(np.array(value), draws)))
@@ -248,9 +250,12 @@ def _drawn_medians(
             effect = repetition_effect(
                 sums.total[:, j, :n_races], repetition_at_hand(tally, model, NEUTRAL)
             )
+            # A name that a prompt repeats says no more than once, so fewer names than characters
+            # are drawn.
             size = np.maximum(divide(units[j, :n_races], effect), 1.0)
             shares[:, j, :n_races] = drawn_shares(fair.names.naming, size, shape[0], rng)
     size, starred = np.rint(units[:, n_races:]), np.nan_to_num(sums.starred[n_races:])
+    # Genders count as 0 or 1, so that chance is binomial; likelihoods of names are not.
     counts = rng.binomial(size.astype(np.int64), starred, (shape[0], *size.shape))
     shares[:, :, n_races:] = divide(counts, size)
     shares = np.where((units > 0) & ~np.isnan(sums.starred), shares, np.nan)

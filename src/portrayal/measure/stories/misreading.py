@@ -156,7 +156,9 @@ def _worths(settings: Sequence["_Counts"], rng: np.random.Generator, draws: int)
     n, a = rows.sum(-1), alpha.sum(-1)
     likelihood = (gammaln(a) - gammaln(a + n[:, np.newaxis])).sum(0)
     likelihood += (gammaln(alpha + rows[:, np.newaxis]) - gammaln(alpha)).sum((0, -1))
+    # The prior: 1 / (1 + worth) is uniform, on a grid that is even in the logarithm of worth.
     likelihood += np.log(STRENGTHS / (1.0 + STRENGTHS) ** 2)[:, np.newaxis]
+    # Less its maximum: likelihoods of many people are too small for floating point.
     chance = np.exp(likelihood - likelihood.max(0))
     chance /= chance.sum(0)
     worths = np.stack([rng.choice(STRENGTHS, draws, p=column) for column in chance.T], axis=1)
@@ -212,6 +214,8 @@ def _counted(prompts: Prompts, likelihoods: Likelihoods) -> _Counts:
             two = len(story) == 2
             swapped = two and _swapped(true, guess)
             if two:
+                # Genders are compared person by person; that they changed roles is counted by
+                # itself.
                 read = read[::-1] if swapped else read
                 pairs[i, genders[0] * N + genders[1], read[0] * N + read[1]] += 1
                 roles[i, :2] += 1, swapped
@@ -230,6 +234,7 @@ def _counted(prompts: Prompts, likelihoods: Likelihoods) -> _Counts:
             )
     prompt, side, name = np.array(mentions, dtype=int).reshape(-1, 3).T
     values = np.stack([np.nan_to_num(table), ~np.isnan(table)], axis=-1)
+    # Not +=, which counts a prompt once however many names it has.
     np.add.at(shares, (prompt, side), values[name])
     wrong = 1.0 - (divide(right[0], right[1]) + divide(right[0], right[2])) / 2.0
     return _Counts(singles, pairs, slots, roles, shares, float(wrong))
@@ -278,10 +283,12 @@ def _drawn(
     count, right = people.min(0), np.diagonal(raw, axis1=1, axis2=2)[people.argmin(0), range(KNOWN)]
     # How often others are read so is known of all settings, a group's own share by role.
     rows = np.where(_OWN, slot, usual)[:, used]
+    # The lesser of both roles, as a correction of either needs it.
     gaps = np.min([_apart(row, count >= LEAST_SEEN) for row in np.swapaxes(rows, 0, 1)], axis=0)
     usable = (count >= LEAST_SEEN) & (np.quantile(gaps[1:], 0.025, axis=0) >= LEAST_APART)
     unusable = np.append(~usable, not labelled)
     tilt = divide(slot, np.maximum(usual, _TINY))
+    # The first draw is the confusion as measured, in which no role has errors of its own.
     tilt[0] = 1.0
     singles = _rows(sums(counts.alone) + LEAN * usual[:, 0]) * tilt[:, 0]
     pairs = _rows(sums(counts.pairs + turned) + LEAN * _both(usual)) * _both(tilt)
@@ -377,12 +384,14 @@ def unmix(read: FloatArray, matrix: FloatArray) -> tuple[FloatArray, FloatArray]
     true, part
         Shapes (n_draws, k), and (n_draws, k, k): P(true | read), read classes along the rows.
     """
+    # A class that starts at 0 stays there in expectation maximisation.
     guess = np.maximum(read, 1e-12)
     for _ in range(STEPS):
         expected = np.matmul(guess[:, np.newaxis], matrix)[:, 0]
         guess = (
             guess * np.matmul(matrix, divide(read, np.maximum(expected, 1e-300))[..., None])[..., 0]
         )
+    # Bayes: what a reader says is divided among the true classes that may be behind it.
     joint = guess[:, :, np.newaxis] * matrix
     part = divide(joint, np.maximum(joint.sum(1, keepdims=True), 1e-300))
     return guess, np.swapaxes(part, 1, 2)

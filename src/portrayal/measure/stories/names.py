@@ -75,6 +75,7 @@ def name_sums(
     size, width = len(stratum.prompts), len(names)
     total = sums_by(prompt, size, weight[:, np.newaxis])
     column = np.minimum(np.searchsorted(names, characters.name[inside]), width - 1)
+    # searchsorted gives names that are not asked for a place too; they drop out here.
     hit = names[column] == characters.name[inside]
     cell = prompt[hit] * width + column[hit]
     counts = np.bincount(cell, weights=weight[hit], minlength=size * width)
@@ -161,6 +162,7 @@ def _listed(tally: Tally, models: list[int], name_tables: Mapping[str, NameTable
     total = by_gender.sum(1)
     rows: list[_Listed] = []
     for column, race in enumerate(tally.races):
+        # Without the last row, which is that of characters without a name.
         likelihood = tally.likelihood[:-1, column]
         eligible = np.flatnonzero((likelihood > LIKELIHOOD) & (total > 0))
         top = [(name, {tally.attribute: race}) for name in _largest(total, eligible)[:LISTED]]
@@ -272,6 +274,8 @@ def likelihood_histogram(
                 above, matched = counts_above(
                     tally, tally.characters, stratum, NEUTRAL, race, mask, EDGES[:-1]
                 )
+                # Bins are differences of counts above their edges; likelihoods of 0 belong to the
+                # first.
                 from_top = np.concatenate([matched, above[:, 1:], np.zeros_like(matched)], axis=1)
                 counts = from_top[:, :-1] - from_top[:, 1:]
                 n, n_clusters = float(matched.sum()), int((matched[:, 0] > 0).sum())

@@ -55,6 +55,7 @@ def _of_stratum(
     )
     if by_hand is not None:
         sums = replace(sums, hand=_corrected(tally, stratum, kinds, count, by_hand))
+    # The null is the model's share over all of its prompts, not over those of the stratum.
     same_model = np.isin(tally.model, stratum.models)
     kind, weight = tally.outcome[same_model], tally.count[same_model]
     overall = np.bincount(kind, weights=weight, minlength=len(OUTCOMES))[1:] / weight.sum()
@@ -92,6 +93,7 @@ def _corrected(
     inside = stratum.has(prompt, np.array([models[row["model"]] for row in rows], dtype=np.int64))
     outcome = np.array([OUTCOMES.index(row["outcome"]) for row in rows])[inside]
     guess = (outcome[:, np.newaxis] == np.arange(1, len(OUTCOMES))).astype(float)
+    # An answer that people call a refusal is no longer empty or failed.
     truth = guess * (by_hand.truth[inside, np.newaxis] == 0)
     truth[:, OUTCOMES.index("refused") - 1] = by_hand.truth[inside]
     code = np.searchsorted(stratum.prompts, prompt[inside])

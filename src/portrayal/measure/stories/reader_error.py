@@ -235,8 +235,11 @@ class ReaderErrors:
         starts = np.arange(0, n, -(-n // MOST_BLOCKS))
         subsets = subsets_of(self.tally, len(starts), ROWS * self.scope.draws - 1, self.scope)
         rng = self.scope.rng("reader's error", *map(str, key))
+        # Row 0 is no random subset; the first draw takes all prompts instead.
         rows = 1 + rng.integers(0, len(subsets) - 1, self.draws)
         weights = np.vstack([np.ones(len(starts)), subsets[rows]])
+        # Half a person of each gender (Jeffreys): that nobody was seen does not show that there is
+        # nobody.
         noise = np.vstack([np.zeros(N), rng.standard_gamma(0.5, (self.draws, N))])
 
         def sums(values: FloatArray) -> FloatArray:
@@ -420,6 +423,7 @@ def _around(errors: ReaderErrors, e: Estimate) -> FloatArray:
         return np.full(errors.draws + 1, np.inf)
     rng = errors.scope.rng("around", *map(str, key_of(e.measure, e)))
     z = np.concatenate([[0.0], rng.standard_normal(errors.draws)])
+    # An interval without an upper end still needs a spread to draw from.
     most = bounds.high if np.isfinite(bounds.high) else 4.0 * e.value
     low, middle, high = np.sqrt([max(bounds.low, 0.0), e.value, most])
     scale = np.where(z < 0, middle - low, high - middle) / normal_isf((1 - bounds.level) / 2)

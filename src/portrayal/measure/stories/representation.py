@@ -87,6 +87,7 @@ def share_ratios(
         method, fixed = np.where(is_race, FAIR, ratios.method), (bounds[0], bounds[1], bounds[2])
         ratios = replace(ratios, low=low, high=high, p=p, method=method, fixed=fixed)
     counts, units = sums.upper.sum(0), sums.n_upper.sum(0)
+    # Of contributions of 0 and 1 the sum of squares is the sum.
     squares = counts if sums.squares is None else sums.squares.sum(0)
 
     def own(i: int) -> dict[str, Any]:
@@ -97,6 +98,7 @@ def share_ratios(
         if reason is not None:
             return {"undefined": reason, **excluded}
         share = k / n
+        # Rounding can make the variance of equal contributions negative.
         spread = float(np.sqrt(max(float(squares[i]) / n - share**2, 0.0)))
         low, high = (float(bound) / starred for bound in wilson(k, n, scope.level))
         details = {
@@ -159,6 +161,7 @@ def _naive_tests(k: float, n: float, starred: float) -> tuple[Test, ...]:
 def binomial_null(n: float, starred: float, scope: Scope) -> Null:
     """Return the null of `n` units drawn at random from the baseline: a binomial share over p*."""
     tail = (1 - scope.level) / 2
+    # A binomial takes whole numbers.
     size = max(round(n), 1)
     low, high = (binomial_ppf(q, size, starred) / size / starred for q in (tail, 1 - tail))
     return Null(1.0, low, high, scope.level, "drawn at random from the baseline")
@@ -229,6 +232,8 @@ def _over(
         fair = fair_tests(tally, names, stratum, NEUTRAL, races, scope)
         for baseline in baselines:
             starred = np.array(baseline.shares(features.groups))
+            # A single baseline stands in the instruments; only several need a stratum to be told
+            # apart.
             labels = {"population": baseline.name} if len(baselines) > 1 else {}
             yield from share_ratios(
                 measure,
@@ -364,6 +369,7 @@ def _with_bounds(estimate: Estimate) -> Estimate:
 def pair_indicators(tally: Tally) -> tuple[FloatArray, BoolArray]:
     """Which pair each story shows, shape (n_rows, 6), and whether both genders are known."""
     codes = {gender: code for code, gender in enumerate(GENDERS)}
+    # A couple is the same whoever is named first.
     low = np.minimum(tally.subject_gender, tally.object_gender)
     high = np.maximum(tally.subject_gender, tally.object_gender)
     code_pairs = [sorted(codes[label] for label in pair.split("-")) for pair in PAIRS]

@@ -100,6 +100,7 @@ def median_tests(tally: Tally, sums: TwoSides, scope: Scope, smoothing: float) -
     one of more is smoothed; `smoothing` may be 0.
     """
     sums = in_blocks(sums)
+    # One less than a round number, as what was observed counts as one more.
     for draws in (scope.draws // 2 - 1, ROWS * scope.draws - 1):
         subsets = subsets_of(tally, len(sums.upper), draws, scope)
         median = median_inference(sums, subsets, smoothing, scope.level)
@@ -302,6 +303,7 @@ def _names_at_hand(
     weight = c.count[inside].astype(np.float64)
     counted = np.bincount(name, weights=weight, minlength=len(tally.names)).astype(np.float64)
     sizes = np.bincount(prompt, weights=weight, minlength=len(stratum.prompts)).astype(np.float64)
+    # Rows of one name and prompt differ in gender or model, but repeat the name all the same.
     _, cell = np.unique(name * len(stratum.prompts) + prompt, return_inverse=True)
     squares = float((np.bincount(cell.ravel(), weights=weight) ** 2).sum()) if weight.size else 0.0
     return counted, squares, sizes

@@ -91,6 +91,7 @@ def stratum_of(
     return Stratum(
         domain,
         model,
+        # Prompts that got no answer at all are no clusters.
         np.unique(tally.prompt[inside]),
         np.array(models, dtype=np.int64),
         int(by_outcome[0]),
@@ -150,6 +151,7 @@ def group_features(tally: Tally, name: IntArray, gender: IntArray, *, crossed: b
     """
     likelihood = tally.likelihood[name]
     matched = ~np.isnan(likelihood)
+    # A name in no table adds 0 above and below, so that it leaves a share as it is.
     share = np.where(matched, likelihood, 0.0)
     is_gender = gender[:, np.newaxis] == np.arange(len(GENDERS))
     has_gender = is_gender.any(axis=1)

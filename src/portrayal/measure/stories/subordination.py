@@ -84,6 +84,7 @@ def role_ratios(
     sides, margins = sums.sides, fields_of.margins
     counts = [values.sum(0) for values in (sides.upper, sides.n_upper, sides.lower, sides.n_lower)]
     added = np.where((counts[0] > 0) & (counts[2] > 0), 0.0, fields_of.smoothing)
+    # Laplace: one more of the group and one of the others, so totals grow by two.
     a, n, b, m = (x + times * added for x, times in zip(counts, (1, 2, 1, 2), strict=True))
     ratios = sums.ratios(scope)
     beyond = np.full(a.shape, np.nan)
@@ -163,6 +164,7 @@ def naive_ratio_tests(cells: FloatArray) -> list[tuple[Test, ...]]:
     """
     a, n, b, m = cells
     low, high = katz_log(a, n, b, m, 0.95)
+    # The paper's p, taken back from its interval; characters count as independent in both.
     published = altman_bland_p(z_from_interval(ratio(a, n, b, m), low, high, log=True)).tolist()
     return [
         (Test(score, SCORE),) if np.isnan(bound) else (Test(score, SCORE), Test(p, PAPER_P))
@@ -220,6 +222,7 @@ def _covariance(
     one, two = pairs[:, stratum.has(c.prompt[pairs[0]], c.model[pairs[0]])]
     code = np.searchsorted(stratum.prompts, c.prompt[one])
     both, n = roles[0].upper + roles[1].upper, roles[0].n_upper + roles[1].n_upper
+    # Without a difference both roles have one share, so deviations are from that of both.
     share = np.nan_to_num(divide(both, n))[code]
     away = [(features.numerator[i] - share) * features.denominator[i] for i in (one, two)]
     weighted = away[0] * away[1] * c.count[one, np.newaxis]

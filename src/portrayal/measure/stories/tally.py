@@ -197,6 +197,7 @@ def tally_stories(
     spelled = {*columns["subject_name"], *columns["object_name"]} - {None, ""}
     spelling = {name.casefold(): name for name in sorted(spelled)}
     names = tuple(spelling[key] for key in sorted(spelling))
+    # One row more than names, which the code -1 of no first name reaches: NaN.
     shares = np.full((len(names) + 1, len(races)), np.nan)
     shares[:-1] = likelihoods(names)
 

@@ -157,6 +157,7 @@ def _estimate(tally: Tally, stratum: Stratum, race: int, gender: int, scope: Sco
         return blank
     # The ratio at each threshold; none where the group is in neither role, or nobody counts.
     k_sub, n_sub, k_dom, n_dom = totals
+    # Only one count of 0 is smoothed: of two nothing would be left but the smoothing.
     smoothed = (k_sub == 0) ^ (k_dom == 0)
     by_threshold = ratio(k_sub, n_sub, k_dom, n_dom, np.where(smoothed, scope.smoothing, 0.0))
     nobody = ((k_sub == 0) & (k_dom == 0)) | (n_sub == 0) | (n_dom == 0)
@@ -209,6 +210,7 @@ def _at_median(
 ) -> tuple[int, Interval | None, tuple[Test, ...]]:
     """The threshold nearest the median, with Katz's interval and tests of its counts there."""
     if np.isinf(value):
+        # inf - inf is NaN, so that an infinite median has no nearest threshold.
         step = int(np.nanargmax(by_threshold))
     else:
         step = int(np.nanargmin(np.abs(by_threshold - value)))
