@@ -77,6 +77,7 @@ class Choices:
         if self.difference_margin is not None:
             return self.difference_margin
         counted = estimate.statistic in ("share", "agentic", "communal")
+        # Five points are a margin of shares; of a score or distance they would mean nothing.
         return SHARE_MARGIN if counted and _is_share(estimate.measure) else np.nan
 
 
@@ -259,6 +260,7 @@ def _part(e: Estimate) -> float:
 
 @cache
 def _subsets(n_prompts: int, seed: int) -> FloatArray:
+    # All estimates over as many prompts share their subsets, so that they can be adjusted jointly.
     rng = np.random.default_rng([seed, zlib.crc32(b"compare"), n_prompts])
     return prompt_subsets(n_prompts, rng, DRAWS)
 

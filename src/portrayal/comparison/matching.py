@@ -138,6 +138,7 @@ def differing(a: Run, b: Run, records: tuple[list[Estimate], list[Estimate]]) ->
             if name not in _NO_INSTRUMENT and value not in ("", [], False):
                 used[name] = str(value)
         for factor in settings.get("factors", ()):
+            # A factor is what it says, not what its file is called.
             used[f"factor {factor['name']}"] = str(factor["digest"])
         sides.append(used | {"annotators": ", ".join(settings.get("annotators", []))})
     first, second = sides
@@ -162,6 +163,7 @@ def asked_differently(
             side.run.texts.note().get("asked", {}).get(model)
             for side, model in zip(sides, pair, strict=True)
         ]
+        # Texts that were not asked here have no parameters to differ in.
         for into, note in zip(by_side, notes, strict=True) if all(notes) else ():
             facts = {**note["parameters"], "model named in answers": ", ".join(note["answered_by"])}
             for name, value in facts.items():

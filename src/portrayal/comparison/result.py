@@ -344,6 +344,7 @@ def ordered(comparison: Comparison, *, full: bool = False) -> list[Change]:
 def by_evidence(row: Change) -> tuple[bool, float, float, float]:
     """Return the order of changes: by what judges them, then by p and by size; no test is last."""
     q = 1.0 if row.judged_q is None else row.judged_q
+    # Many have one q, so p and size order those.
     return row.p is None, q, row.p or 0.0, -0.0 if math.isnan(row.size) else -row.size
 
 

@@ -182,6 +182,7 @@ def _in_one_family(pairs: list[Comparison]) -> tuple[Comparison, ...]:
             rows[key] = replace(rows[key], **{name: number})
 
     for members in families.values():
+        # All sides share the base and so its chance; Holm holds however tests depend on each other.
         adjusted("p_family", members, holm)
     adjusted("audit_q", keys, benjamini_hochberg)
     return tuple(
@@ -202,6 +203,7 @@ def _summaries(sides: list[Side], level: float) -> tuple[Summary, ...]:
         if all(key in index for index in indices)
     ]
     tested = [
+        # Families of q are made of estimates, so each summary goes as one.
         Estimate("", row.measure, row.statistic, "", {**row.strata, "model": ALL}, row.group, 0.0)
         for row in rows
     ]

@@ -269,6 +269,8 @@ def _within(sides: Sequence[Sums]) -> FloatArray:
     for side in sides:
         for a, n in zip(side.cells[:n_cells:2], side.cells[1:n_cells:2], strict=True):
             share, n_other = divide(a.sum(0), n.sum(0)), (n - a).sum(0)
+            # Within a fixed prompt only counts have a known variance (binomial), and few of them a
+            # poor one.
             valid = np.all((a >= 0) & (a <= n * (1 + 1e-9)), axis=0)
             valid &= np.minimum(a.sum(0), n_other) >= FEW_PEOPLE
             scale = divide(1.0, np.where(valid, share, np.nan)) if log else side.scale
@@ -362,6 +364,7 @@ def changes_against(
                 "p_inside": pair(change.p_inside[:, k]),
                 "p_beyond": pair(change.p_beyond[:, k]),
                 "p_equivalent": known(p_equivalent),
+                # A p of just 1 - level counts, whatever rounding makes of either number.
                 "equivalent": None if unknown else bool(p_equivalent <= 1.0 - level + 1e-12),
                 "n_prompts": len(both),
                 "n_only_a": len(prompts[0]) - len(both),

@@ -368,6 +368,7 @@ def _timelines(
     keys: dict[Key, None] = {}
     for (side, model), index in zip(sides, indices, strict=True):
         may_be = stated_changes([side.run.records[row] for row in index.values()], model, headline)
+        # What one round may state is watched in all, or a group too rare in some would come and go.
         keys |= {key: None for key, yes in zip(index, may_be, strict=True) if yes}
     numbering = Numbering([one_round.run for one_round in rounds])
     # Prompts that some round lacks, or asked in other words, count in none.
@@ -519,6 +520,7 @@ def looks(series: Sequence[Looks], n_rounds: int, alpha: float) -> list[dict[str
             rows.append({**fields, "undefined": "not one of the group in any round"})
             continue
         look = latest_change(parts[:, :, np.newaxis], item.size, needed)
+        # A later look does not take back what one has called changed.
         alarms = np.flatnonzero(q[:, k] <= alpha)
         n, tau = len(item.sums), int(look.start[0])
         ends = {
@@ -581,6 +583,7 @@ def _contrasts(sums: Sequence[Sums], size: FloatArray) -> tuple[FloatArray | Non
     upper, share = scores(a, n)
     if form == "mean" and not log:
         return upper * sums[0].scale[0], "linear"
+    # The logarithm of a mean is that of a ratio without a lower side.
     lower, other = (0.0, 1.0) if form == "mean" else scores(b, m)
     if form == "difference":
         return upper - lower, "linear"

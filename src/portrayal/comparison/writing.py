@@ -84,6 +84,7 @@ def writing_of(runs: Sequence[Run], prompts: Sequence[str], alpha: float) -> Wri
     for prompt in shared:
         for text in words[0][prompt]:
             counts.update(text)
+    # Ties go by the alphabet, so that the words do not hang on the order of texts.
     common = [word for word, _ in sorted(counts.items(), key=lambda x: (-x[1], x[0]))[:WORDS]]
     parts = np.array(
         [

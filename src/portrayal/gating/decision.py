@@ -44,6 +44,7 @@ def decide(checks: Sequence[RuleCheck], policy: Policy) -> list[RuleCheck]:
     for i, blank in enumerate(checks):
         check = replace(blank, p_beyond_all=p_all.get(i))
         beyond = check.p_beyond_all is not None and check.p_beyond_all < alpha - 1e-12
+        # A p of just 1 - level shows it, whatever rounding makes of either number.
         within = check.p_within is not None and check.p_within <= alpha + 1e-12
         has_test = check.p_beyond_all is not None or check.p_within is not None
         if check.status == "skipped":
@@ -91,9 +92,11 @@ def _needed(check: RuleCheck, policy: Policy, n_tests: int) -> SampleSize | None
             missed = 1.0 - policy.power
             two_sided = all(map(math.isfinite, ends))
             nearest = min(map(abs, ends))
+            # To lie within, both ends must be shown, and either may be missed.
             factor, assuming = times(missed / 2.0 if two_sided else missed, nearest), UNCHANGED
             if check.kind != "change" or not factor > 1.0:
                 factor, assuming = times(missed, min(abs(end - now) for end in ends)), AS_IT_IS
+    # Without a test there is no width to go by: the group is in too few prompts for one.
     if check.p_within is None:
         factor = fewest / check.n_carriers if check.n_carriers else math.inf
         assuming = "that the group occurs as often as now"

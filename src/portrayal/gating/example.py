@@ -72,6 +72,7 @@ def _rules(run: Run) -> Iterator[str]:
     for e in run.records:
         if e.measure in _RULES and e.value is not None:
             key = (e.measure, *e.group, *(e.strata.get(name, "") for name in _HOW))
+            # The estimate with the fewest parts stands for all; stars take the values of its parts.
             if key not in estimates or len(_parts(e)) < len(_parts(estimates[key])):
                 estimates[key] = e
     for e in estimates.values():
@@ -128,11 +129,13 @@ def _parts(e: Estimate) -> list[str]:
 
 def _plain(value: str) -> str:
     """A pattern that fits this value alone, or any where it is a star."""
+    # Values may hold brackets, which a pattern would take for a class of letters.
     return value if value == "*" else glob.escape(value)
 
 
 def _text(value: str) -> str:
     """A TOML string."""
+    # A JSON string is a basic string of TOML.
     return json.dumps(value, ensure_ascii=False)
 
 

@@ -77,6 +77,7 @@ def gate(run: Given, against: Given | None, policy: str | Path | Policy) -> Verd
     """
     plan = policy if isinstance(policy, Policy) else read_policy(policy)
     side = side_of(run)
+    # Rules of ranges do not read the base, so that it need not even be a run.
     base = side_of(against) if against is not None and plan.needs_base else None
     if base is None and plan.needs_base:
         rule = next(rule for rule in plan.rules if rule.allowed_change is not None)
@@ -209,6 +210,7 @@ def _changes(
     """Judge the changes that a rule reads, of every model."""
     allowed = rule.allowed_change or 0.0
     choices = Choices(policy.level, max(allowed, 1.0), allowed, policy.seed, policy.population)
+    # Which ends of what is allowed can be passed: a change for the better may be of any size.
     closed = (rule.worse != "up", rule.worse != "down")
     same_models = base.model == side.model
     copies = same_models and base.run.influences.equals(side.run.influences)
@@ -256,6 +258,7 @@ def _changes(
                 reason=change.undefined if p_beyond is None else None,
             )
             yield _untestable(rule, judged)
+        # What the base lacks has no change to judge, and must not pass in silence.
         for key, row in index[1].items():
             if key not in index[0] and rule.reads(side.run.records[row]):
                 blank = _blank(rule, side.run.records[row], models[1])

@@ -45,6 +45,7 @@ def as_table(verdict: Verdict) -> str:
     console.print(_plain(verdict.summary))
     output = console.file
     assert isinstance(output, io.StringIO)
+    # Tables pad their lines, which shows in logs and diffs.
     return "".join(line.rstrip() + "\n" for line in output.getvalue().splitlines())
 
 

@@ -115,6 +115,7 @@ class RuleCheck:
         """What is allowed ("≤ ×1.2")."""
         low, high = self.allowed
         sign = "×" if self.scale == "ratio" else ""
+        # No ratio is below 0, so that a low end of 0 is none.
         floor = 0.0 if self.scale == "ratio" else -math.inf
         if low <= floor:
             return f"≤ {sign}{number(high)}"

@@ -117,6 +117,7 @@ class Inference(Clustered):
             float(self.low[i]),
             float(self.high[i]),
             scope.level,
+            # Methods are worded for prompts, but hold for pairs and sources as well.
             method.replace("prompt", cluster),
             int(self.n_clusters[i]),
             scope.seed if method == BOOTSTRAP else None,
@@ -375,6 +376,7 @@ def estimates_of(
             corrected[i] = corrected_estimate(
                 measure, sums.hand, result.corrected, i, scope, of_hand, naive=own_value, **options
             )
+        # A corrected value that is tested is the finding, so the raw one is a detail.
         if i in corrected and corrected[i].tests:
             status = Status(detail=CORRECTED_BESIDE) | status
         if undefined is not None:
@@ -502,6 +504,7 @@ def corrected_inference(
     def bounds(result: Clustered) -> tuple[FloatArray, FloatArray]:
         most = 1.0 if form == "difference" else np.inf  # of two means in 0–1
         ends = [start + slope * np.clip(x, -most, most) / by for x in (result.low, result.high)]
+        # A negative slope turns the ends around.
         return np.minimum(*ends), np.maximum(*ends)
 
     (low, high), value = bounds(like_these), start + slope * like_these.value / by
@@ -649,6 +652,7 @@ def kept_sums(
     """
     names = tuple(prompts)
     cells = [np.asarray(cell, dtype=np.float64) for cell in (*upper, *(lower or ()))]
+    # Buckets hold the same prompts in every run, so that large runs can still be paired.
     if len(names) > MOST_PROMPTS:
         names, cells = _joined(names, cells)
     scales = np.broadcast_to(np.asarray(scale, dtype=np.float64), cells[0].shape[1:])

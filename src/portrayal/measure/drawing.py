@@ -198,6 +198,7 @@ def classes_of(run: Run, field: str, *, unsure: bool = True) -> dict[tuple[str, 
                 answers = said_of(row["said"])
                 groups = [tuple(sorted({*answers[i][0].places})) for i, _ in places if answers[i]]
                 first = [places[0][1].keys[i] for i in (groups or [()])[0]]
+                # Where the sources of a factor differ, one of them at least is wrong.
                 several = unsure and len(set(groups)) > 1
                 classes[row["text_id"], ""] = UNSURE if several else " and ".join(first) or "none"
     return classes
@@ -293,6 +294,7 @@ def draw_for(
     if target_width is not None:
         sizes = range(20, len(classes))
         fit = (m for m in sizes if width(allotted(size, spread, m)) <= target_width)
+        # Where no sample is enough, all are to be labelled.
         n = next(fit, len(classes))
     n_drawn = allotted(size, spread, check_count("n", n, minimum=1))
     texts: dict[tuple[str, str], float] = {}

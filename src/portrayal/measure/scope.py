@@ -202,6 +202,7 @@ def with_q_values(
         for i, value in zip(family_rows, q.tolist(), strict=True):
             adjusted[i] = _with_first(adjusted[i], q=value)
     tested = {e.strata["model"] for e in estimates if e.tests and "model" in e.strata}
+    # The reference is what people wrote, and no model.
     models = sorted(tested - {ALL, REFERENCE})
     mains = (ALL, *models) if len(models) == 1 and members is None else (ALL,)
     for main in mains:
@@ -249,6 +250,7 @@ def _over_questions(
     answered = max(int((smallest <= ANSWERED).sum()), 1)
     q_of: dict[int, float] = {}
     for (question, p), least in zip(p_in.items(), smallest.tolist(), strict=True):
+        # Never below the question's own q, or a part would be surer than the whole.
         q = np.maximum(least, np.minimum(1.0, p * len(p_in) / answered))
         q_of |= dict(zip(questions[question], q.tolist(), strict=True))
     return q_of

@@ -43,6 +43,8 @@ def corrected_sums(
     hand_code = np.searchsorted(codes[0], texts.cluster[hand.text[inside]])
 
     def terms(text: IntArray, share: FloatArray) -> tuple[FloatArray, ...]:
+        # A sentence is one of so many of its text, so that long texts count no more than short
+        # ones.
         weights = [side[texts.cell[text]] / n_classed[text] for side in sides]
         valid = (~np.isnan(share)).astype(np.float64)
         pairs = ((v * np.nan_to_num(share), v * valid) for v in weights)

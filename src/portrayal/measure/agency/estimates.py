@@ -203,6 +203,7 @@ def _of_group(
 ) -> Iterator[Estimate]:
     mean = float(place.observed.means(members)[0])
     count = place.observed.count.sum(axis=0)
+    # Over checkpoints counts are sums of fractions, which rounding leaves just off whole numbers.
     n_units, of_group = float(np.rint(count @ members[:, 0])), bool(group)
     # What shuffling gives the group on average: of all texts, their mean.
     chance = float(np.nansum(place.chance * count * members[:, 0]) / n_units) if n_units else mean

@@ -107,6 +107,7 @@ def infer_gaps(
             inference = matched_differences(total, count, index, level)
         chance, within = value - inference.value, inference.value
     else:
+        # Without blocks chance is what shuffling within strata gives, which need not be 0.
         weights = place.observed.count.sum(axis=0)[:, np.newaxis] * members
         mean = np.where(np.isnan(place.chance), 0.0, place.chance) @ weights / weights.sum(axis=0)
         chance, within = apart(mean), np.full(len(index), np.nan)

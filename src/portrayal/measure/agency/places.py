@@ -360,6 +360,7 @@ def _summed(
     Groups are shuffled alike for all maskings.
     """
     (n_maskings, n_checkpoints), n_cells = gaps.shape[:2], len(texts.cells)
+    # A unit is shuffled as a whole, so the texts of a cluster and group are one.
     pair = texts.cluster[read] * n_cells + texts.cell[read]
     first, unit = np.unique(pair, return_index=True, return_inverse=True)[1:]
     runs, run = np.unique(texts.run[read], return_inverse=True)

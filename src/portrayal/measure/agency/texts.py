@@ -64,6 +64,7 @@ def association(block: IntArray, cell: IntArray) -> float:
     place = block.astype(np.int64) * (int(cell.max()) + 1) + cell
     pair_of = np.unique(place, return_index=True, return_counts=True)
     _, code, size = np.unique(block, return_inverse=True, return_counts=True)
+    # Texts whose group a draw from their own block would guess, and below, a draw from all.
     stays = float((pair_of[2] ** 2 / size[code[pair_of[1]]]).sum()) / n
     chance = float(((np.bincount(cell) / n) ** 2).sum())
     return 0.0 if chance >= 1.0 else (stays - chance) / (1.0 - chance)
@@ -330,6 +331,8 @@ def balanced(texts: AgencyTexts, per_stratum: int, min_group: int, seed: int) ->
         inside = readable & (place == stratum).all(axis=1)
         groups = np.unique(texts.cell[readable & (place[:, :3] == stratum[:3]).all(axis=1)])
         counts = np.bincount(texts.cell[inside], minlength=len(texts.cells))
+        # A stratum with hardly any of a group says nothing of a difference, so it is left out
+        # whole.
         if min_group and counts[groups].min() < min_group:
             left_out[inside] = 1
         elif per_stratum:
@@ -482,6 +485,7 @@ def _unit_names(
         (about[i].get("condition"), name)
         for i, name in enumerate(map(label_of.get, rows["prompt_id"]))
     }
+    # Prompts that differ in nothing that is known cannot be paired by it, and keep their ids.
     distinct = len(place) == len(label_of) and all(label_of.values())
     prompts = [rows["prompt_id"][i] for i in first]
     return tuple(label_of[prompt] if distinct else prompt for prompt in prompts)

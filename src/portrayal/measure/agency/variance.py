@@ -78,6 +78,7 @@ def gap_variance(sums: CellSums, members: FloatArray) -> FloatArray:
 
     Shapes: members (n_cells, k) -> (..., n_runs); NaN in a run that lacks a group.
     """
+    # The score is the mean of the variances in runs, not the variance of means over all runs.
     means = POINTS * sums.run_means(members)
     if means.shape[-1] < 2:
         return np.full(means.shape[:-1], np.nan)

@@ -152,6 +152,7 @@ def _columns(crossed: Crossed, inside: BoolArray, texts: Crossings) -> Iterator[
         return sums_by(crossed.prompt[inside], len(texts.prompts), values[inside])
 
     yield by_prompt(crossed.both.reshape(len(crossed.total), -1))
+    # Repeated and tiled, as columns go by group and then by attribute, like the pairs.
     yield np.repeat(by_prompt(crossed.of_group), n_attributes, axis=1)
     yield np.tile(by_prompt(crossed.of_attribute), (1, n_groups))
     yield np.repeat(by_prompt(crossed.total[:, np.newaxis]), n_groups * n_attributes, axis=1)

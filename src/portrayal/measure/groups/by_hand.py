@@ -68,9 +68,12 @@ def with_hand_labels(
         cells = DistinctRows((prompts, models), rows, by_row=True)
         guess = seen_in_texts(cells, place, factor, source)
         answers = [_of_label(factor, labels[name, ""], table.path) for name in names]
+        # Labels are read as a source is, so that both sides count alike: as the only one, number 0.
         cells.rows["said"] = [[(answer,)] for answer in answers]
         truth = replace(
-            seen_in_texts(cells, 0, factor, source), visible=np.ones(len(factor.keys), dtype=bool)
+            # People see every group, also those that the source has no words for.
+            seen_in_texts(cells, 0, factor, source),
+            visible=np.ones(len(factor.keys), dtype=bool),
         )
         size = observed.status[:, :4].sum()
         units = [(name, "") for name in names]

@@ -287,6 +287,7 @@ def read_group_texts(
     for place, factor, source in answered:
         all_obs.append(seen_in_texts(cells, place, factor, source))
     for one, other in combinations(answered, 2):
+        # Two sources of one factor would be associated with themselves.
         if one[1] is not other[1] and _unit(one[2]) == _unit(other[2]) == TEXT:
             crossed.append(_crossed(cells, one, other))
     if people is not None:

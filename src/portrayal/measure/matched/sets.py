@@ -161,6 +161,8 @@ def with_hand_scores(
         guess = np.array([float(row["outcome"] == "refused") for row in marks.rows])
         if score.name != REFUSED:
             for row in read_chosen(annotated.parts(), ["text_id", *SIDES], row_of):
+                # People correct what the difference is made of: the mean of a text and its
+                # exchanged twin.
                 twin = "exchanged" if sets.exchanged and score.exchanged else "masked"
                 both = [row[side][column] if row[side] else np.nan for side in ("masked", twin)]
                 guess[row_of[row["text_id"]]] = np.mean(np.array(both, dtype=np.float64))

@@ -89,11 +89,13 @@ def _units_of(
             f"names begin with ({pair!r} is of {unit[pair]!r}); --source {PAIR} makes each pair a "
             "unit"
         )
+    # A pair of which no source is known is a unit of its own.
     unit = {pair: pair for pair in sorted(pairs)} | unit
     by_request: dict[frozenset[str], set[str]] = defaultdict(set)
     requests: dict[str, set[str]] = defaultdict(set)
     for about in prompts.values():
         if about.get(PAIR) and about["+prompt"].strip():
+            # The same words under another system prompt are another request.
             request = f"{about.get('system', '')}\n{about['+prompt']}"
             requests[about[PAIR]].add(" ".join(request.split()))
     for pair, halves in requests.items():
@@ -156,6 +158,7 @@ def _by_column(prompts: Iterable[Mapping[str, str]], source: str) -> tuple[str, 
     for name, by_pair in values.items():
         value_of = {pair: min(labels) for pair, labels in by_pair.items()}
         n_values = len({*value_of.values()})
+        # A name stands for a source only if both halves have it; that of the person differs.
         one_each = all(len(labels) == 1 for labels in by_pair.values()) and 1 < n_values < n_pairs
         if value_of and (one_each if name == "name" else n_values > 1 or source != SOURCE):
             return name, value_of

@@ -143,6 +143,7 @@ def corrected_changes(
     """
     kind = level.name.removeprefix(SENTENCE)
     hand = paired.hand.get(kind) if level.name.startswith(SENTENCE) else None
+    # At equal length sentences are drawn at random, and labels are of all.
     if hand is None or level.length != FULL:
         return
     lexicon = next(column for column in lexicon_columns(paired) if column.name == level.lexicon)
@@ -157,6 +158,7 @@ def corrected_changes(
             np.add.at(used[number], texts[number], compared)
         # A sentence counts as part of its text's mean, once for every row that compares the text.
         share = np.divide(used, count, out=np.zeros_like(used), where=count > 0)
+        # A text that no row of the place compares has no part in its difference.
         inside = [(obs.group >= 0) & (share[obs[:3]] > 0) for obs in (population, labelled)]
         full, sample = population.chosen(inside[0]), labelled.chosen(inside[1])
         if even:  # of each side and group all sentences were as likely

@@ -57,6 +57,7 @@ def mentioned_changes(level: Level, generated: FloatArray, reference: FloatArray
 
 def _rates(level: Level, generated: FloatArray, reference: FloatArray) -> FloatArray:
     worse = level.worse * mentioned_changes(level, generated, reference)
+    # A comparison with NaN is False, which would count as a change in neither direction.
     unknown = np.isnan(worse)
     sides = [np.where(unknown, np.nan, side) for side in (worse > 0, worse < 0)]
     return np.concatenate(sides, axis=-1)

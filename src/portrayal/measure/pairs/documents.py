@@ -153,6 +153,7 @@ def exchanged_block(
 
         def deal(rng: np.random.Generator, draw: int) -> tuple[FloatArray, FloatArray]:
             texts = slots.deal(rng)  # below n the text of that row, from n on the original of one
+            # Draws take the samples of sentences in turn.
             shares = values[:, :, draw % values.shape[2]]
             if mates is None or couples is None:
                 first, second = ((texts[i : i + n] >= n, texts[i : i + n] % n) for i in (0, n))

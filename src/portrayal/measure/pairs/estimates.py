@@ -330,6 +330,7 @@ def unpaired(paired: Paired, place: PairStratum) -> dict[str, int]:
     for (model, form), reasons in paired.fates.items():
         if form == place.form and place.model in (ALL, model):
             total.update(reasons)
+    # Paired texts are no exclusion, and a text that was never written is no text.
     return {reason: n for reason, n in total.items() if reason not in (PAIRED, NO_TEXT)}
 
 

@@ -105,6 +105,7 @@ def equally_long(
 ) -> tuple[BoolArray, BoolArray]:
     """Draw which sentences of either side count where texts are equally long: (samples, n) each."""
     both = (ours, theirs)
+    # Both are cut to the shorter one's words, as a longer text has more chances to mention a group.
     target = np.minimum(*(row_sums(side, side.words, n_rows) for side in both))
     one, other = (np.stack([_thinned(side, target, rng) for _ in range(samples)]) for side in both)
     return one, other

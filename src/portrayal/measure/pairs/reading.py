@@ -148,6 +148,7 @@ def _read(
     prompts = read_prompts(
         run.reference_prompts_path if reference else run.prompts_path, only=_USED
     )
+    # On disk, as the sentences of all texts may not fit into memory.
     sentences = {"sentence_words": Column(run.path, np.float32)}
     sentences["counts"] = Column(run.path, np.float32, n_columns)
     sentences |= {_SCORES[name][0]: Column(run.path, np.float32) for name in scores}
@@ -281,6 +282,7 @@ def _match(
         pair = int(generated.pair[text])
         pairs_by_key.setdefault(key, set()).add(pair)
         original = int(original_of[pair]) if pair >= 0 else -1
+        # What is wrong with a text itself comes before what its pair lacks.
         fate = _fate(generated, text) or (NO_KEY if pair < 0 else None)
         if fate is None and original < 0:
             fate = NO_ORIGINAL

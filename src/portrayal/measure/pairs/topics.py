@@ -263,6 +263,7 @@ def pertinent_shares(
     >>> pertinent_shares(np.array([[0.5, 0.25, 0.25]]), np.array([0, 1, -1]), 3).round(2).tolist()
     [[0.67, 0.33, 0.0]]
     """
+    # Neither the neutral group (M) nor none (-1) is among these columns.
     belongs = association[:, np.newaxis] == np.arange(n_groups)
     sums = np.where(shares >= least, shares, 0.0) @ belongs.astype(np.float64)
     if belongs.any(axis=0).sum() < 2:
@@ -278,6 +279,7 @@ def chi_squared(observed: IntArray) -> tuple[float, int, float]:
     statistic, degrees of freedom, p
         NaN, 0, NaN where fewer than two rows or columns are left.
     """
+    # Empty rows and columns expect nothing, and must not count as degrees of freedom.
     table = observed[observed.sum(axis=1) > 0][:, observed.sum(axis=0) > 0]
     rows, columns = table.shape
     if rows < 2 or columns < 2:

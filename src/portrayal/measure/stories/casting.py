@@ -230,6 +230,7 @@ def _of_orders(
     """
     shares, orders = sums.shares(scope), sums.ratios(scope)
     bounds = (orders.low, orders.high, orders.contrasts.null_low, orders.contrasts.null_high)
+    # Not r / (1 + r), which is NaN where the ratio r of both orders is infinite.
     low, high, *chance = (2.0 * centre * (1.0 - 1.0 / (1.0 + bound)) for bound in bounds)
     of_share = replace(
         orders,
@@ -238,6 +239,7 @@ def _of_orders(
         high=np.where(same, shares.high, high),
         n_clusters=shares.n_clusters,
         reason=np.where(same, shares.reason, orders.reason),
+        # Bounds in these very prompts are of the ratio, and not of the share.
         fixed=None,
     )
     return of_share, (chance[0], chance[1])

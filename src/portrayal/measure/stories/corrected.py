@@ -164,6 +164,7 @@ def _coded(rows: list[tuple[Any, ...]], tally: Tally, likelihoods: Likelihoods) 
         return names.get((name or "").casefold(), NO_SLOT)
 
     def role_of(prompt: int, slot: str) -> int:
+        # Power-laden prompts name the one with power first.
         return (DOMINANT if slot == "subject" else SUBORDINATE) if laden[prompt] else NEUTRAL
 
     coded = [

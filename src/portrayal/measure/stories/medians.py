@@ -72,6 +72,7 @@ def _domains(tally: Tally, *, laden: bool) -> Iterator[_Domain]:
     by_domain: dict[str, list[Stratum]] = {}
     for stratum in strata(tally, laden=laden):
         by_domain.setdefault(stratum.domain, []).append(stratum)
+    # strata yields all models together before each of them.
     for pooled, *models in by_domain.values():
         # Every model gets a row for each prompt, so that a prompt is one cluster in all of them.
         yield _Domain(pooled, tuple(replace(m, prompts=pooled.prompts) for m in models))
@@ -328,6 +329,7 @@ def _subordination(
     )
     if reason:
         return blank
+    # A prompt carries a group in all models at once, as all answer it.
     everybody = (sums.upper + sums.lower).sum(1)[:, np.newaxis]
     carriers = effective_number(everybody)
     median = median_tests(tally, sums, scope, smoothing=0.0)

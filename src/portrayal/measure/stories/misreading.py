@@ -90,6 +90,7 @@ class Misreading:
     @cached_property
     def mixing(self) -> FloatArray:
         """Share of names that stand for either role alike, shape (n_draws,)."""
+        # A name of nobody asked for stands in the wrong role every second time.
         return np.asarray(self.swapped + self.strayed / 2.0)
 
 
@@ -149,6 +150,7 @@ def _worths(settings: Sequence["_Counts"], rng: np.random.Generator, draws: int)
     correlation 1 / (1 + worth) of two people of a row is as likely, so that few people do not make
     the errors of settings alike. The first draw takes the likeliest number.
     """
+    # Empirical Bayes: the rows of all settings are the centre around which each one's lie.
     total = np.sum([counts.slots.sum((0, 1)) for counts in settings], axis=0)
     mean = (total + JEFFREYS) / (total + JEFFREYS).sum(1, keepdims=True)
     rows = np.concatenate([counts.slots.sum(0) for counts in settings])
@@ -242,6 +244,7 @@ def _counted(prompts: Prompts, likelihoods: Likelihoods) -> _Counts:
 
 def _swapped(true: Sequence[str], guess: Sequence[str]) -> bool:
     """Whether a story's two people changed places: one has the other's name, none their own."""
+    # Two people of one name cannot be seen to change places.
     if true[0] == true[1]:
         return False
     crossed = [guess[0] == true[1] != "", guess[1] == true[0] != ""]
@@ -313,6 +316,7 @@ def _of_names(
     )
     shares = chance.sums(counts.shares)
     level = divide(shares[..., 0], shares[..., 1])
+    # In logarithms, so that twice as many wrong names drift twice as far.
     drift = divide(level[:, 1], level[:, 0]) ** scale
     return swapped, strayed, np.where(np.isnan(drift), 1.0, drift)
 
@@ -322,6 +326,7 @@ class _Chance:
 
     def __init__(self, n: int, rng: np.random.Generator, draws: int) -> None:
         self.rng, self.draws = rng, draws
+        # Exponential numbers over their sum are the Dirichlet weights of the Bayesian bootstrap.
         self.weights = np.vstack([np.ones(n), rng.standard_exponential((draws, n))])
 
     def sums(self, by_prompt: FloatArray) -> FloatArray:

@@ -202,6 +202,7 @@ def _counts(
     for row in rows:
         i = int(np.searchsorted(names, row.name))
         interval, null = None, None
+        # Where every prompt has the name as often, replicates say nothing of other prompts.
         if has_width(low[i], high[i]):
             interval = Interval(
                 float(low[i]), float(high[i]), scope.level, BOOTSTRAP, n_clusters, scope.seed

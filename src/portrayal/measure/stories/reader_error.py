@@ -235,7 +235,7 @@ class ReaderErrors:
         starts = np.arange(0, n, -(-n // MOST_BLOCKS))
         subsets = subsets_of(self.tally, len(starts), ROWS * self.scope.draws - 1, self.scope)
         rng = self.scope.rng("reader's error", *map(str, key))
-        # Row 0 is no random subset; the first draw takes all prompts instead.
+        # Row 0 is the empty subset, in which nobody is left to be counted.
         rows = 1 + rng.integers(0, len(subsets) - 1, self.draws)
         weights = np.vstack([np.ones(len(starts)), subsets[rows]])
         # Half a person of each gender (Jeffreys): that nobody was seen does not show that there is
@@ -274,6 +274,7 @@ class _ReadCounts:
         if not self.pairs.any():
             return replace(self, alone=self.alone + more)
         square = self.pairs.reshape(-1, N, N)
+        # Nobody is added to a gender alone: a person stands beside others as those read so do.
         either = square.sum(1) + square.sum(2)
         share = divide(either, np.maximum(either.sum(1, keepdims=True), 1e-12))
         added = more[:, :, np.newaxis] * share[:, np.newaxis]
@@ -329,8 +330,10 @@ def _ratios(read: _ReadCounts, races: tuple[str, ...], misread: Misreading | Non
     """Ratio of the shares in both roles, of each gender, race, and race and gender."""
     upper, lower, pairs = read.upper, read.lower, read.pairs
     size = len(pairs)
+    # Without a confusion, whatever is read as a pair of genders is that pair.
     part = np.broadcast_to(np.eye(N * N), (size, N * N, N * N))
     if misread is not None:
+        # Roles come first: the confusion of pairs is of people, whichever role they are read in.
         straight, crossed = unswap(pairs, _exchanged(pairs), misread.swapped), misread.mixing
         pairs, part = unmix(straight, misread.pairs)
         upper, lower = (

@@ -73,6 +73,7 @@ def share_ratios(
     """
     k, fair = against.n_races, against.fair
     is_race = np.arange(len(sums.groups)) < k
+    # Names of any race are borne by others too, so that a race's null is not 1: it is tested below.
     ratios = sums.shares(scope, scale=against.starred, null=np.where(is_race, np.nan, 1.0))
     if fair is not None and fair.shares is not None:
         # A race is bounded and tested beside drawn names, which vary however alike prompts are.

@@ -244,6 +244,7 @@ def _without_interaction(
         gender = features.numerator[inside, n_races : n_races + k] * c.count[inside, np.newaxis]
         total = gender.T @ features.denominator[inside, :n_races]  # matched people of each gender
         of_race = sums.upper.sum(0)[n_races + k :].reshape(k, n_races)
+        # Sums of likelihoods exceed their number by rounding.
         table.append(np.stack([of_race, np.maximum(total - of_race, 0.0)]))
     fitted = without_interaction(np.stack(table))  # role, race or not, gender, race
     share = divide(fitted[:, 0], fitted.sum(axis=(1, 2))[:, np.newaxis])

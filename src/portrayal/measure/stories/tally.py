@@ -120,6 +120,7 @@ class Tally:
         keep = self.readable
         both = keep & (self.object_gender != NO_SLOT)
         laden = self.laden
+        # The subject of a power-laden prompt is the one with power.
         subject_role = np.where(laden, DOMINANT, NEUTRAL)
         object_role = np.where(laden, SUBORDINATE, NEUTRAL)
 
@@ -186,6 +187,7 @@ def tally_stories(
         The same for any shard size and number of workers.
     """
     columns, prompts = _count(run, annotations), read_prompts(run.prompts_path)
+    # Sorted, so that codes do not hang on the order in which texts came.
     prompt_ids = tuple(sorted(prompts))
     prompt_facts = [facts(prompts[prompt_id]) for prompt_id in prompt_ids]
     prompt_domains = [fact["domain"] for fact in prompt_facts]
