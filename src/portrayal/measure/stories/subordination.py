@@ -47,7 +47,7 @@ class RoleFields:
     Attributes
     ----------
     own, kept
-        As in `estimates_of`.
+        `fields_of` and `form` of `estimates_of`.
     smoothing
         Added to a count (twice to its total) where one of the two counts is 0.
     margins
