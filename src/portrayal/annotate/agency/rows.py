@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from hashlib import blake2b
 from importlib.resources import files
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +91,8 @@ def agency_settings(classifier: str) -> dict[str, Any]:
     return {"classifier": classifier, "files": found, "checkpoints": n}
 
 
+SAMPLED = "transformer"
+"""The reading that takes far longer than the others: of many texts it reads a sample."""
 WITHOUT_NEITHER = "without neither"
 """The reading that leaves out the sentences which are neither agentic nor communal."""
 
@@ -102,7 +105,7 @@ def readings_beside(classifier: str, *, primary: bool = True) -> dict[str, str |
     first: it takes far longer than the others, and says nothing there.
     """
     beside: dict[str, str | None] = {
-        name: _digest(name) if primary or name != "transformer" else None
+        name: _digest(name) if primary or name != SAMPLED else None
         for name in installed()
         if name != classifier
     }
@@ -143,11 +146,12 @@ def _annotator(settings: Mapping[str, Any], *, masked: bool) -> Work:
     """Return the function that annotates the rows of a shard."""
     classify = _classifier(settings, masked=masked)
     names = settings.get("beside", {})
-    others = [
-        load_classifier(name, masked) if digest else None
+    others = {
+        name: load_classifier(name, masked) if digest else None
         for name, digest in names.items()
         if name != WITHOUT_NEITHER
-    ]
+    }
+    sample = settings.get("sample")
     neither = shipped(masked, "neither") if WITHOUT_NEITHER in names else None
 
     def work(rows: Sequence[Row], strata: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
@@ -164,7 +168,15 @@ def _annotator(settings: Mapping[str, Any], *, masked: bool) -> Work:
             each = classify.each(read)
         else:
             each = classify(read)[:, 1][None]
-        beside = [np.full(len(read), np.nan) if o is None else o(read)[:, 1] for o in others]
+        drawn = [sample is None or in_sample(row["text_id"], **sample) for row in rows]
+        in_drawn = np.repeat(drawn, [len(found) for found in spans])
+        beside = []
+        for name, other in others.items():
+            chosen = in_drawn if name == SAMPLED else np.ones(len(read), dtype=bool)
+            agentic = np.full(len(read), np.nan)
+            if other is not None and chosen.any():
+                agentic[chosen] = other(list(compress(read, chosen)))[:, 1]
+            beside.append(agentic)
         if neither is not None:
             beside.append(np.where(neither(read)[:, 1] >= 0.5, np.nan, mean_of(each)))
         means = mean_of(each)
@@ -180,6 +192,12 @@ def _annotator(settings: Mapping[str, Any], *, masked: bool) -> Work:
         ]
 
     return work
+
+
+def in_sample(text_id: str, share: float, seed: int) -> bool:
+    """Whether a text is among those that `SAMPLED` reads: the same in whatever shard it lies."""
+    hashed = blake2b(f"{seed} {text_id}".encode("utf-8", "replace"), digest_size=8).digest()
+    return int.from_bytes(hashed) < share * 2.0**64
 
 
 def _classifier(settings: Mapping[str, Any], *, masked: bool) -> AgencyClassifier:

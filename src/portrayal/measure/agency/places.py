@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from portrayal.annotate.agency.rows import SAMPLED
 from portrayal.measure.agency.texts import (
     ALIKE,
     NAME,
@@ -311,19 +312,30 @@ def _of(
 
 
 def _beside(texts: AgencyTexts, masking: str, read: BoolArray) -> dict[str, CellSums]:
-    """Sums of what others than the classifier read, of the same texts, by run and cell."""
+    """Sums of what others than the classifier read, of the same texts, by run and cell.
+
+    What reads a sample of the texts is taken to differ from the classifier elsewhere as it does in
+    the sample, on average over the texts of a cell.
+    """
     runs, run = np.unique(texts.run[read], return_inverse=True)
     shape = max(len(runs), 1), len(texts.cells)
-    slot = run * shape[1] + texts.cell[read]
+    cell = texts.cell[read]
+    slot, own = run * shape[1] + cell, texts.gap[masking][read]
     rows = dict(zip(texts.readings, texts.beside.get(masking, ()), strict=False))
     if masking in texts.neither:
         rows[NEITHER] = texts.neither[masking]
     sums = {}
     for name, row in rows.items():
-        valid = ~np.isnan(row[read])
+        gap = row[read]
+        if name == SAMPLED:
+            apart = gap - own
+            drawn = ~np.isnan(apart)
+            of_cell = [np.bincount(cell[drawn], kind, shape[1]) for kind in (apart[drawn], None)]
+            gap = np.where(drawn, gap, own + divide(*of_cell)[cell])
+        valid = ~np.isnan(gap)
         total, count = (
             np.bincount(slot, np.where(valid, kind, 0.0), shape[0] * shape[1]).reshape(shape)
-            for kind in (row[read], np.ones(len(slot)))
+            for kind in (gap, np.ones(len(slot)))
         )
         sums[name] = CellSums(total.astype(np.float64), count.astype(np.float64))
     return sums
