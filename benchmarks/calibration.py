@@ -31,15 +31,7 @@ from benchmarks import calibration_widths as of_widths
 from benchmarks import calibration_worlds as worlds
 from benchmarks.calibration_news import NEWS_MEASURES, News, rejections
 from benchmarks.calibration_worlds import Bearers, Cell, Rng
-from portrayal import stats
-from portrayal.planning import (
-    Design,
-    counted_by_name,
-    counted_whole,
-    representation_power,
-    smallest_detectable,
-    subordination_power,
-)
+from portrayal import planning, stats
 from portrayal.reference import RACES, baseline
 from portrayal.stats import contrasts, divide
 from portrayal.stats.contrasts import RatioScore, TwoSides
@@ -617,32 +609,26 @@ def procedures(options: argparse.Namespace) -> None:
 
 
 def plan(options: argparse.Namespace) -> None:
-    """Smallest true ratios that plans say an audit states, and power with other random numbers."""
-    people, replicates = worlds.bearers(), options.reps or 1_000
+    """Prompts that plans say an effect needs, and power there with other random numbers."""
 
     def rows() -> Iterable[Row]:
-        for prompts, group in product((10, 25, 50), ("Black", "Latine", "Asian", "F", "NB")):
-            race = group in RACES
-            counting = (
-                counted_by_name(people.weight, people.likelihood[:, RACES.index(group)])
-                if race
-                else counted_whole(baseline().gender[group])
-            )
-            icc, among = 0.03 if race else 0.18, {"hypotheses": 18, "questions": 3}
-            design = Design(prompts, 20, icc, replicates=replicates, **among)
-            for make in (representation_power, subordination_power):
-                power = make(counting, design, options.seed)
-                least = smallest_detectable(power, 0.8, 0.95 / counting.share)
-                kind = make.__name__.removesuffix("_power")
-                there = make(counting, design, options.seed + 1)(least) if least > 0 else "–"
-                yield prompts, kind, group, least, there
+        designs: list[tuple[planning.Kind, float, dict[str, Any]]] = [
+            ("share", 1.5, {"share": 0.5, "texts": 20}),
+            ("share", 2.0, {"race": "Black", "texts": 20}),
+            ("ratio", 1.5, {"share": 0.2, "texts": 20}),
+            ("ratio", 2.0, {"race": "Latine", "texts": 20}),
+            ("difference", 0.2, {}),
+            ("difference", 0.5, {"texts": (1, 5)}),
+            ("difference", 0.5, {"apart": True}),
+        ]
+        for kind, effect, more in designs:
+            [found] = planning.plan(kind, [effect], seed=options.seed, **more)
+            there = planning.power(found.design, options.seed + 1)
+            described = ", ".join(f"{name} {value}" for name, value in more.items())
+            yield kind, effect, described or "pairs", found.design.blocks, there
 
-    head = ("prompts × 20 texts", "statistic", "group", "smallest true ratio above 1 found")
-    show(
-        "Plans for 80 % power among 18 hypotheses of each of 3 questions",
-        (*head, "power there, other random numbers"),
-        rows(),
-    )
+    head = ("estimand", "true effect", "design", "prompts needed", "power, other random numbers")
+    show("Plans for 80 % power among 20 tests", head, rows())
 
 
 # ---------------------------------------------------------------------------- news

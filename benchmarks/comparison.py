@@ -26,8 +26,6 @@ from portrayal.measure.scope import with_q_values
 from portrayal.measure.stories.outcomes import outcomes
 from portrayal.measure.stories.representation import representation
 from portrayal.measure.stories.subordination import subordination
-from portrayal.planning import equivalence_power
-from portrayal.planning.equivalence import _units
 from portrayal.reference import RACES, baseline, mena_nhpi_table, name_table, race_likelihoods
 from portrayal.run import Run, estimates_to_table, influences_to_table, write_parquet
 from portrayal.stats import infer_shares, prompt_subsets
@@ -98,15 +96,6 @@ def simulations() -> None:
             for what, value in simulate(shares, prompts, texts, draws, 1).items()
         )
         print(f"{name}: {shown}")
-    for kind, share, icc in (("representation", 0.5, 0.18), ("subordination", 0.136, 0.05)):
-        units = _units(kind, share, 15, icc, MARGIN, 1.0, 0.95, 0.8)
-        how: dict[str, Any] = {"icc": icc, "margin": MARGIN, "replicates": 2000, "seed": 7}
-        same = equivalence_power(kind, share, 15, units or 1, **how)
-        away = equivalence_power(kind, share, 15, units or 1, change=MARGIN, **how)
-        print(
-            f"planned equivalence, {kind}, share {share}, 15 prompts: {units} units of each; "
-            f"declared at no difference {same:.3f}, at the margin {away:.3f}"
-        )
 
 
 def real(texts: Path, stories: int, splits: int) -> None:

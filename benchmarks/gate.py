@@ -5,8 +5,8 @@
 Sections: same, planted, enough; all without arguments. FILE holds stories with gold labels.
 
 same     one model's texts are split by sample, prompt by prompt, into base and candidate
-planted  base and candidate are drawn as `portrayal plan --change` draws them, the candidate's ratio
-         1.5 times the base's, with as many texts as the plan names for such a change
+planted  shares of prompts are beta distributed in base and candidate, whose ratio is 1.5 times the
+         base's, in 15 prompts with 24 texts each
 enough   the number of texts that an inconclusive gate names, asked of a model that has not changed
 """
 
@@ -24,7 +24,6 @@ from scipy import stats as distributions
 import portrayal
 from benchmarks.calibration import show
 from portrayal.gating import Policy, Rule, gate
-from portrayal.planning import plan
 from portrayal.records import Estimate
 from portrayal.run import Run
 from portrayal.run.influences import Influences
@@ -258,27 +257,12 @@ def runs_of(
 
 
 RULE = Rule("women", "representation", {"gender": ("F",)}, allowed_change=1.0)
-SHARE, ICC = 0.5, 0.18  # of women in the census, and the plan's default for representation
-
-
-def planned() -> tuple[int, int]:
-    """Prompts, and samples of each, for which the plan names a ratio of 1.5 as found."""
-    every = [
-        p
-        for p in study_prompts()
-        if p.strata["domain"] == "Learning" and "object_role" not in p.strata
-    ]
-    for samples in range(1, 200):
-        found = plan(every, samples, shares={"gender": {"F": SHARE}}, icc=ICC, change=True)
-        (one,) = found.detectable
-        if one.above is not None and one.above <= 1.5:
-            return len(every), samples
-    raise SystemExit("no number of samples finds a ratio of 1.5.")
+SHARE, ICC = 0.5, 0.18  # of women in the census, and how alike texts of a prompt are
+PROMPTS, SAMPLES = 15, 24
 
 
 def planted(options: argparse.Namespace) -> None:
     """Gates of a candidate whose ratio is 1.5 times the base's."""
-    prompts, samples = planned()
     policy = Policy((RULE,), passes="no_excess_shown")
     with tempfile.TemporaryDirectory() as folder:
         settings = a_run(Path(folder))
@@ -289,13 +273,13 @@ def planted(options: argparse.Namespace) -> None:
                     rng = np.random.default_rng([options.seed, 2, int(shared)])
                     found: Counter[str] = Counter()
                     for _ in range(options.splits):
-                        sides = drawn(rng, prompts, samples, SHARE, times, ICC, shared=shared)
+                        sides = drawn(rng, PROMPTS, SAMPLES, SHARE, times, ICC, shared=shared)
                         base, candidate = runs_of(settings, sides, SHARE)
                         found[gate(candidate, base, policy).outcome] += 1
                     yield times, "the same" if shared else "others", rate(found, "fail")
 
         head = ("times the base", "prompts that favour the group", "fails (95 % interval)")
-        show(f"{prompts} prompts × {samples} texts, as planned for 1.5", head, rows())
+        show(f"{PROMPTS} prompts × {SAMPLES} texts", head, rows())
 
 
 def enough(options: argparse.Namespace) -> None:
@@ -310,7 +294,7 @@ def enough(options: argparse.Namespace) -> None:
         asked = []
         for _ in range(options.splits):
             base, candidate = runs_of(
-                settings, drawn(rng, prompts, samples, SHARE, 1.0, ICC, shared=True), SHARE
+                settings, drawn(rng, PROMPTS, SAMPLES, SHARE, 1.0, ICC, shared=True), SHARE
             )
             verdict = gate(candidate, base, policy)
             first[verdict.outcome] += 1

@@ -3,8 +3,8 @@
 `portrayal.audit(study, texts=…)` returns a run with `.estimates` and `.plot(measure)`, and
 `portrayal.write_report(run, path)` writes its report; `portrayal.open_run(path)` opens one that is
 there already. `portrayal.compare(a, b)` says what differs between two runs, and
-`portrayal.gate(run, against, policy)` whether a policy lets one pass. `portrayal.plan(study, n)`
-says beforehand what a collection could find.
+`portrayal.gate(run, against, policy)` whether a policy lets one pass. `portrayal.plan(kind,
+effects)` says beforehand how many prompts or texts show an effect.
 """
 
 from importlib import import_module
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from portrayal.gating.gate import gate
     from portrayal.pipeline.audit import audit
     from portrayal.pipeline.model_card import verify_run, write_model_card
-    from portrayal.planning.plan import plan
+    from portrayal.planning import plan
     from portrayal.report import Report, write_report
     from portrayal.run import Run
 
@@ -54,7 +54,7 @@ _MODULES = {
     "compare": "portrayal.comparison.compare",
     "compare_several": "portrayal.comparison.several",
     "gate": "portrayal.gating.gate",
-    "plan": "portrayal.planning.plan",
+    "plan": "portrayal.planning",
     "verify_run": "portrayal.pipeline.model_card",
     "watch": "portrayal.comparison.watch",
     "write_model_card": "portrayal.pipeline.model_card",

@@ -37,7 +37,18 @@ SECOND_NAMES = {
 MEANT = {"audit pairs": ("--group", "--source"), "replicate": ("--data",)}
 """Options that are no second name: the person of a request, what requests were made from, and the
 folder of an author's files, which hold texts, labels and references."""
-ARGUMENTS = {"RUN", "RUNS", "FOLDER", "FILE", "PROJECT", "GIVEN", "FILLED", "SHEETS", "STUDY"}
+ARGUMENTS = {
+    "RUN",
+    "RUNS",
+    "FOLDER",
+    "FILE",
+    "PROJECT",
+    "GIVEN",
+    "FILLED",
+    "SHEETS",
+    "STUDY",
+    "KIND",
+}
 DOCUMENTS = {
     "report",
     "evidence",

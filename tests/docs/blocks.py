@@ -38,7 +38,7 @@ QUICK = {
     "audit": ("--set", "draws=100", "--set", "permutations=20", "--set", "report=false"),
 }
 """Few draws, and no page, which takes half of an audit; other tests look at pages."""
-SAMPLES = re.compile(r"--samples \d+(?=.* --out)")  # a plan's numbers stay as they are
+SAMPLES = re.compile(r"--samples \d+(?=.* --out)")
 SERVER = re.compile(r"http://localhost:\d+/v1")
 
 

@@ -294,24 +294,6 @@ def test_parameters_reach_the_model_and_stay_with_the_run(
     ask(*arguments, "temperature").refused("NAME=VALUE")
 
 
-def test_a_plan(ask: Portrayal) -> None:
-    arguments = ("plan", STUDY, "--samples", "10", "--model", "openai:gpt-5-mini")
-    priced = ("--price", "1/2", "--answer-tokens", "150")
-    facts = _object(ask(*arguments, *priced, "--format", "json"))
-    assert (facts["study"], facts["n_prompts"], facts["samples"]) == (STUDY, N_PROMPTS, 10)
-    assert (facts["n_texts"], facts["output_tokens"]) == (1000, 150_000)
-    assert facts["cost_usd"] == pytest.approx((facts["input_tokens"] + 2 * 150_000) / 1e6, rel=1e-3)
-    assert facts["detectable"]
-    assert all(d["n_prompts"] < N_PROMPTS or d["domain"] == "all" for d in facts["detectable"])
-    out = ask(*arguments, *priced).ok().out
-    assert "texts: 1,000 (100 prompts × 10 samples × 1 model)" in out
-    assert "questions, between two models" in ask(*arguments, "--change").ok().out
-    ask("plan", "agency", "--change").refused("ratios of stories alone")
-    nobody = _object(ask("plan", "agency", "--format", "json"))
-    assert nobody["cost_usd"] is None
-    assert nobody["cost_unknown"] == "no model was named"
-
-
 def test_news_prompts_of_ones_own_headlines(ask: Portrayal, tmp_path: Path) -> None:
     (tmp_path / "h.csv").write_text(
         "headline,section\nRain is coming,weather\nMayor speaks,politics\n", encoding="utf-8"
@@ -463,9 +445,6 @@ REFUSED = [
     (("collect", STUDY, "--model", "server:m"), ["--base-url"]),
     (("collect", "nothing", "--model", "server:m"), ["nothing", STUDY]),
     (("audit", STUDY, "--model", "server:m", "--sample"), ["not both"]),
-    (("plan", STUDY, "--samples", "0"), ["samples", "0"]),
-    (("plan", STUDY, "--price", "cheap"), ["price", "cheap"]),
-    (("plan", STUDY, "none"), ["none is not a run"]),
     (("list", "prompts", STUDY, "--prompts", "none.toml"), ["none.toml"]),
     (("audit", STUDY, "--texts", "none.eval"), []),
 ]

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import pearson3, t
 
-from portrayal.planning.power import Counting
 from portrayal.stats.naming import (
     fair_naming,
     infer_fair_shares,
@@ -40,8 +39,10 @@ def test_shrink_says_what_tilted_names_read():
     for race in range(4):
         for true in (0.0, 0.5, 2.0):
             if true * fair.share[race] < 1:
-                counting = Counting(bearers / bearers.sum(), shares[:, race])
-                reads = counting.tilted(true) @ shares[:, race] / fair.share[race]
+                people, value = bearers / bearers.sum(), shares[:, race]
+                others = (1 - true * fair.share[race]) / (1 - fair.share[race])
+                tilted = people * (true * value + others * (1 - value))
+                reads = tilted @ value / fair.share[race]
                 assert reads == pytest.approx(reads_representation(true, fair.shrink)[race])
 
 

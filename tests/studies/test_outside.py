@@ -109,7 +109,7 @@ def test_the_option_stands_before_the_command(
 ) -> None:
     monkeypatch.delenv("PORTRAYAL_ALLOW_OUTSIDE", raising=False)
     (folder / "mine.toml").write_text(STUDIES["card, by .."], encoding="utf-8")
-    words = ("plan", str(folder / "mine.toml"))
+    words = ("list", "prompts", str(folder / "mine.toml"))
     refused = invoke(*words)
     assert refused.exit_code == 2
     assert "--allow-outside" in refused.stderr

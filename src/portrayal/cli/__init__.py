@@ -66,6 +66,7 @@ _FUNCTIONS = (
     ("", "compare", "compare gate watch"),
     ("", "documents", "evidence index replicate report reproduce"),
     ("", "listing", "doctor"),
+    ("", "plan", "plan"),
     ("build", "build", "classifier labels paraphrases sentences sheets split"),
     ("find", "find", "cues groups people words"),
     ("label", "label.project", "draw raters serve"),
@@ -106,12 +107,6 @@ STUDIES: dict[str, tuple[Kind, str, str, str]] = {
         "listing:prompts_of",
         "List the prompts of a study, or check a prompt file of your own.",
         "List the prompts of {name}, or check a prompt file of your own.",
-    ),
-    "plan": (
-        "prompts",
-        "plan:plan_of",
-        "Say how many texts and tokens a study takes, what they cost, and what they could find.",
-        "Plan a collection of {name}: texts, tokens, cost.",
     ),
 }
 """Command with a subcommand for each study → of which kind, what makes one, its help and theirs."""

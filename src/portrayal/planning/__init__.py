@@ -1,52 +1,11 @@
-"""Planning: what a collection takes, and what it could find.
+"""Planning: how many prompts, texts or pairs it takes to see an effect.
 
-A *plan* says, before a model is asked, how many texts there will be, what they cost, and how large
-a difference between groups must be for the audit's own tests, simulated, to find it.
+A *design* says what is compared, and how texts are alike. Audits of it are simulated, and tested by
+the functions that test an audit; the answer is the least number with which enough of them find the
+effect.
 """
 
-from portrayal.planning.assumptions import DEFAULTS, Assumption, assumptions_from
-from portrayal.planning.effects import REFERENCE, Detectable, detectable_difference
-from portrayal.planning.equivalence import Needed, equivalence, equivalence_power
-from portrayal.planning.groups import EVERY
-from portrayal.planning.pairs import TESTS, PairDesign, measured, of_share
-from portrayal.planning.plan import Plan, TokenEstimate, output_tokens, plan, tokens_of
-from portrayal.planning.power import (
-    Counting,
-    Design,
-    change_power,
-    counted_by_name,
-    counted_whole,
-    representation_power,
-    smallest_detectable,
-    subordination_power,
-)
+from portrayal.planning.design import KINDS, Design, power
+from portrayal.planning.plan import Needed, plan
 
-__all__ = [
-    "DEFAULTS",
-    "EVERY",
-    "REFERENCE",
-    "TESTS",
-    "Assumption",
-    "Counting",
-    "Design",
-    "Detectable",
-    "Needed",
-    "PairDesign",
-    "Plan",
-    "TokenEstimate",
-    "assumptions_from",
-    "change_power",
-    "counted_by_name",
-    "counted_whole",
-    "detectable_difference",
-    "equivalence",
-    "equivalence_power",
-    "measured",
-    "of_share",
-    "output_tokens",
-    "plan",
-    "representation_power",
-    "smallest_detectable",
-    "subordination_power",
-    "tokens_of",
-]
+__all__ = ["KINDS", "Design", "Needed", "plan", "power"]

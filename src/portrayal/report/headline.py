@@ -6,7 +6,6 @@ with the reason and what would help.
 """
 
 import math
-import shlex
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -353,10 +352,9 @@ def _untested(view: View, readable: int) -> str:
     if valued and most < FEW_PROMPTS:
         largest = max(valued, key=lambda e: e.n_clusters)
         if view.study.matched and largest.population != THESE:
-            run = shlex.quote(str(view.run.path))
             return (
                 f"a comparison rests on {clusters_of(largest, noun=noun)} at most, and it takes "
-                f"{FEW_PROMPTS}; `portrayal plan pairs {run}` says how many find a difference of "
+                f"{FEW_PROMPTS}; `portrayal plan difference` says how many find a difference of "
                 "which size"
             )
         if any(e.population == THESE for e in valued):

@@ -297,8 +297,6 @@ class Study:
         Work between annotations and estimates: fitting a topic model, which keeps a stage of its
         own, or saying which texts are left out. Returns a JSON-like mark of what it made, on which
         the estimates depend, or None. None where there is no such work.
-    shares
-        Returns the shares by attribute that a plan is made for; None for those of the census.
     stated
         Strata that the sentences of its report keep to, such as all domains together: their tests
         are the family of `Test.audit_q`.
@@ -331,7 +329,6 @@ class Study:
     pair_field: str | None = None
     reference: bool = False
     fit: Callable[[Run, Any, Say], Any] | None = None
-    shares: Callable[[], Mapping[str, Mapping[str, float]]] | None = None
     stated: Mapping[str, str] = field(default_factory=dict)
     report: Callable[[], "StudyReport"] | None = None
     group_by: tuple[str, ...] | None = None

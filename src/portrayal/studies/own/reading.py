@@ -134,7 +134,6 @@ def read_study(path: Path) -> Study:
         tables=stories.tables,
         report=_report if stories.measures else None,
         group_by=record.strata or None,
-        shares=lambda: {} if stories.read == "none" else stories.shares(options()),
     )
 
 

@@ -414,12 +414,6 @@ class Stories:
 
         return Tables(scope, offered, with_reader_errors)
 
-    def shares(self, options: StoryOptions) -> dict[str, Mapping[str, float]]:
-        """Return the baseline's shares by attribute, as a plan takes them."""
-        names = naming(options)
-        compared = self.baseline(options.baseline, names)
-        return {names.attribute: compared.race, "gender": compared.gender}
-
     def compared(self, options: StoryOptions, names: Naming) -> list[Baseline]:
         """Return every baseline: the one asked for, the study's, the names' factor's, the locale's.
 

@@ -1,0 +1,307 @@
+"""Designs, and the power of an audit's tests in each, by simulation.
+
+Blocks are what a test takes to be independent: prompts, sources of pairs, originals, occupations or
+templates. One simulator draws what an audit sums by block for each kind of estimand, and the
+audit's test judges it:
+
+- *share* of people of a group, whose true value is `effect` times the baseline's: shares of blocks
+  are beta distributed (`stats.share_evidence`); people of a race are counted by names, drawn from
+  the bearers of the Census table (`stats.infer_fair_shares`);
+- *ratio* of the shares of two roles, or of two models, in the same blocks
+  (`stats.infer_contrasts`);
+- *difference* of the mean scores of two groups, within blocks (`stats.matched_differences`), or
+  between blocks that hold one group each (`stats.plain_differences`).
+"""
+
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Literal, get_args
+
+import numpy as np
+
+from portrayal.errors import OptionError
+from portrayal.records import FEW_PEOPLE, FEW_PROMPTS
+from portrayal.reference import RACES, mena_nhpi_table, name_bearers, name_table
+from portrayal.stats import (
+    evidence_p,
+    fair_naming,
+    infer_contrasts,
+    infer_fair_shares,
+    matched_differences,
+    plain_differences,
+    share_evidence,
+)
+from portrayal.stats.contrasts import TwoSides
+from portrayal.stats.naming import FairNaming
+from portrayal.types import BoolArray, FloatArray
+from portrayal.validate import check_count, check_level
+
+Kind = Literal["share", "ratio", "difference"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+ICC = {"share": 0.18, "ratio": 0.27, "difference": 0.27}
+"""Correlation of two people, or texts, of one prompt, where none is given: those of gender in 2,346
+hand-labelled stories of Shieh et al. (2025); for scores, the largest of the shares."""
+NAMES_ICC = {"share": 0.03, "ratio": 0.05}
+"""The same of races, that names tell."""
+REPLICATES, FEWEST, CELLS = 1_000, 200, 2_000_000
+"""Simulated audits: as many as have so many names or blocks together, within these bounds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Design:
+    """What a collection looks like, and what is to be found in it.
+
+    Attributes
+    ----------
+    kind
+        share, ratio or difference.
+    effect
+        True ratio to the baseline or of two roles, above 0 and not 1; or the true difference in
+        standard deviations of a score.
+    blocks
+        Prompts, sources of pairs, originals, or templates.
+    texts
+        People, or texts, of each group and block. Of a difference two numbers may be given: (1, 5)
+        is one original and five rewritings.
+    share
+        Share of the group in the baseline, or in the dominant role, in 0–1.
+    race
+        A race, which names tell: its share is then the table's.
+    icc
+        Correlation of two people or texts of one block and role, in 0–1; by default `ICC`.
+    varies
+        Standard deviation of a difference between blocks, in that of a score.
+    apart
+        Of a difference: blocks hold one group each, such as prompts that name one.
+    level, tests
+        Confidence level, and of how many tests it is that of all together (Bonferroni, an upper
+        bound for what an audit's Benjamini–Hochberg needs).
+
+    Raises
+    ------
+    OptionError
+        Where one of them cannot be.
+    """
+
+    kind: Kind
+    effect: float
+    blocks: int = FEW_PROMPTS
+    texts: int | tuple[int, int] = 1
+    share: float = 0.5
+    race: str | None = None
+    icc: float | None = None
+    varies: float = 0.3
+    apart: bool = False
+    level: float = 0.95
+    tests: int = 20
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be simulated."""
+        if self.kind not in KINDS:
+            raise OptionError(f"a design is one of {', '.join(KINDS)}; got {self.kind!r}.")
+        for name, least in (("blocks", 1), ("tests", 1)):
+            check_count(name, getattr(self, name), minimum=least)
+        for number in self.sides:
+            check_count("texts", number, minimum=1)
+        check_level(self.level)
+        if self.icc is not None and not 0 <= self.icc < 1:
+            raise OptionError(f"icc is a correlation of 0 or more, below 1; got {self.icc!r}.")
+        if self.kind == "difference":
+            if not np.isfinite(self.effect) or self.effect == 0:
+                raise OptionError(f"a difference to find is not 0; got {self.effect!r}.")
+            if not self.varies >= 0:
+                raise OptionError(f"varies is 0 or more; got {self.varies!r}.")
+            return
+        if isinstance(self.texts, tuple):
+            raise OptionError(f"a {self.kind} has one number of texts; got {self.texts!r}.")
+        if self.race is not None and self.race not in RACES:
+            raise OptionError(f"race is one of {', '.join(RACES)}; got {self.race!r}.")
+        share = self.people.share
+        if not 0 < share < 1 or not 0 < self.effect * share < 1 or self.effect == 1:
+            raise OptionError(
+                f"effect is a ratio that is not 1, with a share of the group below 1 on both "
+                f"sides; got {self.effect:g} times {share:.3g}."
+            )
+
+    @property
+    def sides(self) -> tuple[int, int]:
+        """Texts of the first and second group in each block."""
+        return self.texts if isinstance(self.texts, tuple) else (self.texts, self.texts)
+
+    @property
+    def correlation(self) -> float:
+        """The correlation of two people or texts of a block that is taken for granted."""
+        if self.icc is not None:
+            return self.icc
+        return (NAMES_ICC if self.race and self.kind in NAMES_ICC else ICC)[self.kind]
+
+    @property
+    def people(self) -> "People":
+        """How people of the group are counted."""
+        if self.race is not None:
+            return _named(self.race)
+        return People(np.array([1.0 - self.share, self.share]), np.array([0.0, 1.0]))
+
+    @property
+    def n_texts(self) -> int:
+        """Texts in all: a story has one person of each role, and a share one person a text."""
+        first, second = self.sides
+        return self.blocks * (first if self.kind != "difference" else first + second)
+
+    @property
+    def replicates(self) -> int:
+        """Audits that are simulated."""
+        of_names = self.race is not None and self.kind != "difference"
+        cells = self.blocks * (self.sides[0] if of_names else 1)
+        return min(max(CELLS // cells, FEWEST), REPLICATES)
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """What one person of a population may add to a group's count.
+
+    Attributes
+    ----------
+    weight, value
+        Share of the population with each value, summing to 1, and the values in 0–1, shape (n,): 0
+        and 1 for groups that are counted whole, shares of names for a race.
+    fair
+        What names drawn at random read, for a race.
+    """
+
+    weight: FloatArray
+    value: FloatArray
+    fair: FairNaming | None = None
+
+    @property
+    def share(self) -> float:
+        """The group's share in the population."""
+        return float(self.weight @ self.value)
+
+    @property
+    def part(self) -> float:
+        """Mean value of a person who counts: 1 where they count whole."""
+        return float(self.weight @ self.value**2) / self.share
+
+    def drawn(self, design: Design, true: float, rng: np.random.Generator) -> FloatArray:
+        """Counts by block and audit, if people of the group are `true` times as many.
+
+        Within the group and within all others, names stay spread as among bearers. A name of the
+        block's is repeated so often that two people of it correlate as the design says.
+        """
+        shape, texts, icc = (design.blocks, design.replicates), design.sides[0], design.correlation
+        if self.fair is None:
+            shares = np.full(shape, true * self.share)
+            if icc > 0:
+                total = 1.0 / icc - 1.0
+                shares = rng.beta(true * self.share * total, (1 - true * self.share) * total, shape)
+            return rng.binomial(texts, shares).astype(np.float64)
+        others = (1.0 - true * self.share) / (1.0 - self.share)
+        weight = self.weight * (true * self.value + others * (1.0 - self.value))
+        order = np.cumsum(weight) / weight.sum()
+        its_name, repeated = rng.random(shape), np.sqrt(icc)
+        count = np.zeros(shape)
+        for _ in range(texts):
+            name = np.where(rng.random(shape) < repeated, its_name, rng.random(shape))
+            count += self.value[np.minimum(np.searchsorted(order, name), len(order) - 1)]
+        return count
+
+
+@cache
+def _named(race: str) -> People:
+    """How people of a race are counted; names of nearly the same share are put together."""
+    bearers, likelihood = name_bearers(name_table(), mena_nhpi_table())
+    column = likelihood[:, RACES.index(race)]
+    fair = fair_naming(bearers, column[:, np.newaxis])
+    if reason := fair.reason(0):
+        raise OptionError(f"{race} {reason}.")
+    listed = ~np.isnan(column)
+    place = np.minimum((column[listed] * 512).astype(np.int64), 511)
+    weight = np.bincount(place, bearers[listed])
+    total = np.bincount(place, bearers[listed] * column[listed])
+    some = weight > 0
+    return People(weight[some] / weight.sum(), total[some] / weight[some], fair)
+
+
+def power(design: Design, seed: int = 0) -> float:
+    """Return the share of simulated audits in which the design's effect is found, on its own side.
+
+    Fewer than five blocks, or ten people expected of the group, are too few for an audit to state
+    anything (`records.FEW_PROMPTS`, `FEW_PEOPLE`): 0.
+
+    >>> pairs = Design(kind="difference", effect=0.5, blocks=60, tests=1)
+    >>> power(pairs) > 0.8 > power(Design(kind="difference", effect=0.5, blocks=20, tests=1))
+    True
+    """
+    if design.blocks < FEW_PROMPTS:
+        return 0.0
+    rng = np.random.default_rng([seed, design.blocks, *design.sides])
+    if design.kind == "difference":
+        p, right = _difference(design, rng)
+    else:
+        if design.people.share * design.blocks * design.sides[0] * max(design.effect, 1.0) < (
+            FEW_PEOPLE
+        ):
+            return 0.0
+        p, right = (_share if design.kind == "share" else _ratio)(design, rng)
+    return float(np.mean((p * design.tests < 1.0 - design.level) & right))
+
+
+def _share(design: Design, rng: np.random.Generator) -> tuple[FloatArray, BoolArray]:
+    """P of each audit, and whether its share lies on the effect's side of the population's."""
+    people = design.people
+    count = people.drawn(design, design.effect, rng)
+    units = np.full(count.shape, float(design.sides[0]))
+    share = count.sum(0) / units.sum(0)
+    if people.fair is None:
+        p = evidence_p(share_evidence(count, units, count), np.full(len(share), people.share))
+    else:
+        of = people.fair
+        parts = (of.share, of.sd, of.skew, of.shrink, of.matched)
+        fair = FairNaming(*(np.repeat(part, design.replicates) for part in parts))
+        squares = people.part * count
+        p = infer_fair_shares(count, units, fair, design.correlation, design.level, squares).p
+    return p, np.sign(share - people.share) == np.sign(design.effect - 1.0)
+
+
+def _ratio(design: Design, rng: np.random.Generator) -> tuple[FloatArray, BoolArray]:
+    """P of each audit, and whether its ratio lies on the effect's side of 1."""
+    people = design.people
+    upper, lower = people.drawn(design, design.effect, rng), people.drawn(design, 1.0, rng)
+    units = np.full(upper.shape, float(design.sides[0]))
+    sides = TwoSides(upper, units, lower, units, people.part * (upper + lower))
+    contrasts = infer_contrasts(sides, design.level, bounds=False)
+    return contrasts.p, np.sign(contrasts.ratio - 1.0) == np.sign(design.effect - 1.0)
+
+
+def _difference(design: Design, rng: np.random.Generator) -> tuple[FloatArray, BoolArray]:
+    """P of each audit, and whether its difference has the effect's sign."""
+    icc, k = design.correlation, design.replicates
+    shape = (design.blocks, k)
+    effect = design.effect + design.varies * rng.normal(size=shape)
+    of_block = np.sqrt(icc) * rng.normal(size=shape)
+    totals, counts = list[FloatArray](), list[FloatArray]()
+    for side, n in enumerate(design.sides):
+        # Blocks that hold one group each take turns.
+        held = np.full(design.blocks, True)
+        if design.apart:
+            held = np.arange(design.blocks) % 2 == side
+        noise = np.sqrt((1.0 - icc) * n) * rng.normal(size=shape)
+        mean = of_block + effect * (0.5 if side == 0 else -0.5)
+        totals.append((n * mean + noise) * held[:, np.newaxis])
+        counts.append(np.broadcast_to(float(n) * held[:, np.newaxis], shape))
+    pairs = np.stack([np.arange(k), np.arange(k) + k], axis=1)
+    test = plain_differences if design.apart else matched_differences
+    result = test(np.hstack(totals), np.hstack(counts), pairs, design.level)
+    return result.p, np.sign(result.value) == np.sign(design.effect)
+
+
+def resized(design: Design, *, blocks: int | None = None, texts: int | None = None) -> Design:
+    """Return the design with other numbers; two numbers of texts keep their proportion."""
+    if blocks is not None:
+        return replace(design, blocks=blocks)
+    if texts is None or not isinstance(design.texts, tuple):
+        return replace(design, texts=texts or design.texts)
+    first, second = design.texts
+    least = min(first, second)
+    return replace(design, texts=(first * texts // least, second * texts // least))
