@@ -272,8 +272,8 @@ def likelihood_histogram(view: View, estimates: Rows) -> Iterator[Figure]:
         most = f"; the highest stand at {100 * max(upper_ends):.0f} % or less" if upper_ends else ""
         sentences.append(
             f"{people} of {fmt.count(race_bins[0].n_units)} "
-            f"{'bears' if counted in (0, 1) else 'bear'} a name above {100 * HIGH:.0f} % likelihood "
-            f"for {people_of(race)}{most}."
+            f"{'bears' if counted in (0, 1) else 'bear'} a name above {100 * HIGH:.0f} % "
+            f"likelihood for {people_of(race)}{most}."
         )
     # Names that non-binary characters bear (Fig. 1d).
     binary = [e for e in main if e.group.get("gender") == "NB"]
