@@ -391,13 +391,13 @@ class Estimate:
 
         Units are then its texts. Where nothing is known of these prompts, it is itself.
         """
-        known = self.fixed
-        if population != THESE or known is None:
+        fixed = self.fixed
+        if population != THESE or fixed is None:
             return self
         return replace(
             self,
-            interval=Interval(known.low, known.high, level, TEXTS_ALONE),
-            tests=(Test(known.p, TEXTS_ALONE, known.q, known.q),),
+            interval=Interval(fixed.low, fixed.high, level, TEXTS_ALONE),
+            tests=(Test(fixed.p, TEXTS_ALONE, fixed.q, fixed.q),),
             null=self.null and replace(self.null, low=math.nan, high=math.nan),
             n_clusters=self.n_texts,
             details={name: x for name, x in self.details.items() if name != EFFECTIVE},
@@ -409,15 +409,17 @@ class Estimate:
     @property
     def counts(self) -> tuple[Count, ...]:
         """People behind it, by role where it compares roles; () where that is not known."""
-        known = self.details
-        if "count" in known and "baseline" in known:
+        details = self.details
+        if "count" in details and "baseline" in details:
             none = 1.0 if self.null is None or math.isnan(self.null.value) else self.null.value
-            return (Count(known["count"], self.n_units, none * known["baseline"] * self.n_units),)
-        roles = [name.removeprefix("count_") for name in known if name.startswith("count_")]
+            return (
+                Count(details["count"], self.n_units, none * details["baseline"] * self.n_units),
+            )
+        roles = [name.removeprefix("count_") for name in details if name.startswith("count_")]
         if len(roles) < 2:
             return ()
-        every = sum(known[f"count_{role}"] for role in roles)
-        sides = [(known[f"count_{r}"], known.get(f"n_{r}", every), r) for r in roles]
+        total = sum(details[f"count_{role}"] for role in roles)
+        sides = [(details[f"count_{r}"], details.get(f"n_{r}", total), r) for r in roles]
         share = sum(n for n, _, _ in sides) / max(sum(of for _, of, _ in sides), 1.0)
         return tuple(Count(n, of, share * of, role) for n, of, role in sides)
 
@@ -439,9 +441,9 @@ class Estimate:
 
     def _repr_html_(self) -> str:
         """Every field that says something, for a notebook."""
-        shown = [name for name in self.__slots__ if name not in ("sums", "scores")]
-        known = {name: getattr(self, name) for name in shown}
-        facts = {"id": self.id, **known, "warning": self.warning}
+        names = [name for name in self.__slots__ if name not in ("sums", "scores")]
+        fields = {name: getattr(self, name) for name in names}
+        facts = {"id": self.id, **fields, "warning": self.warning}
         rows = "".join(
             f"<tr><th>{name}</th><td>{html.escape(str(value))}</td></tr>"
             for name, value in facts.items()

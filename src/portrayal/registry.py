@@ -98,15 +98,15 @@ class Component:
 
 @cache
 def _points(kind: Kind) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    by_name: dict[str, Any] = {}
     for point in entry_points(group=f"portrayal.{kind}"):
-        if point.name in found and found[point.name].value != point.value:
+        if point.name in by_name and by_name[point.name].value != point.value:
             raise UnknownNameError(
                 f"two installed packages register {point.name!r} as one of portrayal's {kind}: "
-                f"{found[point.name].value} and {point.value}. Uninstall one or rename it."
+                f"{by_name[point.name].value} and {point.value}. Uninstall one or rename it."
             )
-        found[point.name] = point
-    return found
+        by_name[point.name] = point
+    return by_name
 
 
 def names(kind: Kind) -> tuple[str, ...]:
@@ -155,22 +155,22 @@ def resolve(kind: Kind, name: str) -> str:
     >>> resolve("measures", "Pair_Roles")
     'pair_roles.v1'
     """
-    known = names(kind)
-    if name in known:
+    registered = names(kind)
+    if name in registered:
         return name
     if file := file_of(kind, name):
         return str(file)
-    wanted = name.replace("_", "-").casefold()
-    matching = [k for k in known if k.replace("_", "-").casefold() == wanted]
-    versioned = [(k, k.rpartition(".v")[0]) for k in known if ".v" in k]
-    matching += [k for k, bare in versioned if bare.replace("_", "-").casefold() == wanted]
+    spelling = name.replace("_", "-").casefold()
+    matching = [k for k in registered if k.replace("_", "-").casefold() == spelling]
+    versioned = [(k, k.rpartition(".v")[0]) for k in registered if ".v" in k]
+    matching += [k for k, bare in versioned if bare.replace("_", "-").casefold() == spelling]
     if not matching:
         singular = {"studies": "study"}.get(kind, kind[:-1])
         paths = (
             " Or give the path of a study of your own." if kind in ("studies", "prompts") else ""
         )
         raise UnknownNameError(
-            f"no {singular} is called {name!r}. Registered: {', '.join(known)}.{paths}"
+            f"no {singular} is called {name!r}. Registered: {', '.join(registered)}.{paths}"
         )
     return max(matching, key=lambda k: int(k.rpartition(".v")[2] or 0) if ".v" in k else 0)
 
@@ -199,10 +199,10 @@ def get(kind: Kind, name: str) -> Any:
         package = point.dist.name if point.dist else point.module
         if package == "portrayal":
             raise
-        said = " ".join(f"{type(error).__name__}: {error}".split())
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
         raise PluginError(
             f"{point.name!r} of portrayal's {kind} comes from the package {package}, which cannot "
-            f"be loaded ({said}). Mend or uninstall it: pip uninstall {package}"
+            f"be loaded ({reason}). Mend or uninstall it: pip uninstall {package}"
         ) from error
 
 
@@ -215,10 +215,10 @@ def folder(kind: Kind, name: str) -> Path | None:
     'news'
     """
     point = _points(kind).get(name)
-    top, *rest = point.module.split(".") if point else [""]
+    top, *parts = point.module.split(".") if point else [""]
     spec = find_spec(top) if top else None
     for base in (spec and spec.submodule_search_locations) or ():
-        if (path := Path(base, *rest)).is_dir():
+        if (path := Path(base, *parts)).is_dir():
             return path
     return None
 
@@ -243,10 +243,10 @@ def component(kind: Literal["measures", "annotators"], name: str) -> Component:
 def described(name: str, kind: Literal["measures", "annotators"] = "measures") -> Component | None:
     """Return a component with its own words; None where it is not registered here."""
     try:
-        found = component(kind, name)
+        record = component(kind, name)
     except PortrayalError:
         return None
-    return found if isinstance(found, Component) else None
+    return record if isinstance(record, Component) else None
 
 
 def form_of(row: Any) -> str:
@@ -257,5 +257,5 @@ def form_of(row: Any) -> str:
     'points'
     """
     component = described(row.measure)
-    own = component.form if component is not None else ""
-    return (own if isinstance(own, str) else own(row)) or str(row.statistic)
+    form = component.form if component is not None else ""
+    return (form if isinstance(form, str) else form(row)) or str(row.statistic)

@@ -52,16 +52,16 @@ def check_choice(name: str, value: str, choices: Iterable[str]) -> str:
     Traceback (most recent call last):
     portrayal.errors.OptionError: unit must be one of text, prompt; got 'texts'.
     """
-    known = tuple(choices)
-    if value not in known:
-        raise OptionError(f"{name} must be one of {', '.join(known)}; got {value!r}.")
+    allowed = tuple(choices)
+    if value not in allowed:
+        raise OptionError(f"{name} must be one of {', '.join(allowed)}; got {value!r}.")
     return value
 
 
 def check_different_files(paths: Sequence[str | Path]) -> None:
     """Raise OptionError when two paths lead to one file, as when a rater is given twice."""
-    seen = set[Path]()
+    resolved = set[Path]()
     for path in map(Path, paths):
-        if path.resolve() in seen:
+        if path.resolve() in resolved:
             raise OptionError(f"{path} is given twice, and would agree with itself; give it once.")
-        seen.add(path.resolve())
+        resolved.add(path.resolve())

@@ -106,11 +106,11 @@ def annotate_run(
         The folder of the annotations, complete.
     """
     name = registry.resolve("annotators", name)
-    chosen = dict(settings or {})
+    own_settings = dict(settings or {})
     texts = run.reference if reference else run.texts
     stage = run.reference_annotations(name) if reference else run.annotations(name)
     note = texts.note()
-    facts: dict[str, Any] = {"settings": chosen} if chosen else {}
+    facts: dict[str, Any] = {"settings": own_settings} if own_settings else {}
     if "shard_rows" in note:
         facts["shard_rows"] = note["shard_rows"]
     parts = texts.parts()
@@ -124,12 +124,15 @@ def annotate_run(
         stage.keep_parts(names)
         prompts = run.reference_prompts_path if reference else run.prompts_path
         # absolute, as workers on other machines have working folders of their own
-        work = partial(annotate_shard, annotator=name, prompts=prompts.absolute(), settings=chosen)
+        work = partial(
+            annotate_shard, annotator=name, prompts=prompts.absolute(), settings=own_settings
+        )
         folder = stage.folder.absolute()
         pairs = [(part.absolute(), folder / part.name) for part in parts]
         run_shards(work, pairs, workers=workers, executor=executor, progress=progress)
         stage.finish(
-            mark, {"annotator": name, "settings": chosen or None, "n_errors": count_errors(stage)}
+            mark,
+            {"annotator": name, "settings": own_settings or None, "n_errors": count_errors(stage)},
         )
     return stage
 
@@ -153,21 +156,21 @@ def annotate_shard(
     strata = _strata(prompts, prompts.stat().st_mtime_ns, prompts.stat().st_ino)
     texts = read_parquet(source).to_pylist()
     readable = [text for text in texts if component.every_row or text["outcome"] == "ok"]
-    known = [strata[text["prompt_id"]] for text in readable]
+    readable_strata = [strata[text["prompt_id"]] for text in readable]
     place = {"run": str(prompts.parent)} if component.in_run else {}
-    given = {**(settings or {}), **place}
-    work = component.run if component.setup is None else component.setup(given)
-    found: list[Any] = list(work(readable, known)) if component.per_shard else []
-    for row, about in () if component.per_shard else zip(readable, known, strict=True):
+    full_settings = {**(settings or {}), **place}
+    work = component.run if component.setup is None else component.setup(full_settings)
+    results: list[Any] = list(work(readable, readable_strata)) if component.per_shard else []
+    for row, about in () if component.per_shard else zip(readable, readable_strata, strict=True):
         try:
-            found.append(work(row, about))
+            results.append(work(row, about))
         except Exception as failure:  # stands in the place of its row
-            found.append(failure)
-    made = {text["text_id"]: result for text, result in zip(readable, found, strict=True)}
+            results.append(failure)
+    result_of = {text["text_id"]: result for text, result in zip(readable, results, strict=True)}
     empty = dict.fromkeys(component.schema.names)
     rows = []
     for text in texts:
-        result = made.get(text["text_id"], {})
+        result = result_of.get(text["text_id"], {})
         failed = isinstance(result, Exception)
         error = f"{type(result).__name__}: {result}" if failed else None
         row = {} if failed else result

@@ -61,13 +61,13 @@ class _PatternPlace(NamedTuple):
     end: bool
     optional: bool
 
-    def lengths(self, beside: "_Beside", at: int) -> Iterator[int]:
-        """Yield how many of the words from `at` on it may take, one of them or none apart."""
+    def lengths(self, words_beside: "_Beside", position: int) -> Iterator[int]:
+        """Yield how many of the words from `position` on it may take, one of them or none apart."""
         for phrase in self.phrases:
-            if phrase == tuple(beside.keys[at : at + len(phrase)]):
+            if phrase == tuple(words_beside.keys[position : position + len(phrase)]):
                 yield len(phrase)
         if self.name:
-            yield from _name_lengths(beside.words, at)
+            yield from _name_lengths(words_beside.words, position)
 
 
 class _Beside(NamedTuple):
@@ -81,10 +81,10 @@ def _is_content_word(token: str) -> bool:
     return token[:1].isalnum() and token.lower() not in FUNCTION_WORDS
 
 
-def _name_lengths(tokens: Sequence[str], at: int) -> Iterator[int]:
+def _name_lengths(tokens: Sequence[str], position: int) -> Iterator[int]:
     """Yield the lengths of runs of capitalised words with a first name among them."""
     is_name = False
-    for length, token in enumerate(tokens[at : at + _LONGEST_NAME], 1):
+    for length, token in enumerate(tokens[position : position + _LONGEST_NAME], 1):
         if not token[0].isupper():
             return
         is_name = is_name or is_first_name(token)
@@ -178,32 +178,37 @@ class Context:
         return self.unless is None or not self.unless.fit(before, after)
 
 
-def _stand(places: Sequence[_PatternPlace], beside: _Beside, number: int = 0, at: int = 0) -> bool:
-    """Whether the words from `at` on fill all places from `number` on."""
+def _stand(
+    places: Sequence[_PatternPlace], words_beside: _Beside, number: int = 0, position: int = 0
+) -> bool:
+    """Whether the words from `position` on fill all places from `number` on."""
     if number == len(places):
         return True
-    place, key = places[number], beside.keys[at] if at < len(beside.keys) else _NOTHING
+    place, key = (
+        places[number],
+        words_beside.keys[position] if position < len(words_beside.keys) else _NOTHING,
+    )
     if key in place.words or (place.any_word and _is_content_word(key)):
-        if _stand(places, beside, number + 1, at + 1):
+        if _stand(places, words_beside, number + 1, position + 1):
             return True
     elif place.endings and key.endswith(place.endings):
-        return _stand(places, beside, number + 1, at + 1)
+        return _stand(places, words_beside, number + 1, position + 1)
     if key and (place.phrases or place.name):
-        for length in place.lengths(beside, at):
-            if _stand(places, beside, number + 1, at + length):
+        for length in place.lengths(words_beside, position):
+            if _stand(places, words_beside, number + 1, position + length):
                 return True
     may_be_missing = place.optional or (place.end and (not key or key in _ENDS))
-    return may_be_missing and _stand(places, beside, number + 1, at)
+    return may_be_missing and _stand(places, words_beside, number + 1, position)
 
 
 def read_context(context: WordContext, lists: Mapping[str, Sequence[str]]) -> Context:
     """Return a context ready to be tried; `lists` are those of its source."""
-    every = {**people_lists(), **{name: frozenset(words) for name, words in lists.items()}}
-    where, unless = (
-        _Patterns([_read_pattern(text, every) for text in patterns]) if patterns else None
+    all_lists = {**people_lists(), **{name: frozenset(words) for name, words in lists.items()}}
+    patterns_with, unless = (
+        _Patterns([_read_pattern(text, all_lists) for text in patterns]) if patterns else None
         for patterns in (context.where, context.unless)
     )
-    return Context(where, unless)
+    return Context(patterns_with, unless)
 
 
 def _read_pattern(text: str, lists: Mapping[str, frozenset[str]]) -> _Pattern:

@@ -68,7 +68,9 @@ class Exchange:
         for word in self._other:
             if word not in joined:
                 twins, more = {word}, {word}
-                while more := {twin for each in more for twin in self._other[each]} - twins:
+                while (
+                    more := {twin for twin_word in more for twin in self._other[twin_word]} - twins
+                ):
                     twins |= more
                 joined |= dict.fromkeys(sorted(twins), f"{self._other[word][0]}/{word}")
         return joined
@@ -79,17 +81,17 @@ class Exchange:
         small = text.lower()
         if len(small) != len(text):
             small = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
-        made: list[str] = []
+        parts: list[str] = []
         end = 0
         for match in self._pattern.finditer(small):
-            twin, *others = self._other[match[0]]
-            if others and match[0] in _BY_NEXT:
+            twin, *plurals = self._other[match[0]]
+            if plurals and match[0] in _BY_NEXT:
                 follows = _NEXT.match(text, match.end())
                 noun = follows is not None and follows[1].lower() not in self._no_noun
-                twin = twin if noun else others[0]
-            made += text[end : match.start()], _as_written(text[slice(*match.span())], twin)
+                twin = twin if noun else plurals[0]
+            parts += text[end : match.start()], _as_written(text[slice(*match.span())], twin)
             end = match.end()
-        return "".join((*made, text[end:])) if made else text
+        return "".join((*parts, text[end:])) if parts else text
 
     def runs(self, text: str) -> list[str]:
         """Return the runs without white space of the text about the other person.
@@ -101,10 +103,10 @@ class Exchange:
         if len(self._twins) > _REMEMBERED:
             self._twins.clear()
         runs = text.split()
-        found = [*map(self._twins.__getitem__, runs)]
+        twins = [*map(self._twins.__getitem__, runs)]
         return [
             twin or self._twins[f"{run} {behind}"]
-            for run, behind, twin in zip(runs, [*runs[1:], ""], found, strict=True)
+            for run, behind, twin in zip(runs, [*runs[1:], ""], twins, strict=True)
         ]
 
 
@@ -119,8 +121,8 @@ class _Twins(dict[str, str]):
         self._exchange = exchange
 
     def __missing__(self, run: str) -> str:
-        alone = " " not in run and not _BY_NEXT.isdisjoint(TOKEN.findall(run.lower()))
-        self[run] = "" if alone else self._exchange(run).partition(" ")[0]
+        by_next_word = " " not in run and not _BY_NEXT.isdisjoint(TOKEN.findall(run.lower()))
+        self[run] = "" if by_next_word else self._exchange(run).partition(" ")[0]
         return self[run]
 
 
@@ -172,13 +174,13 @@ def group_words(
     """
     if table:
         rows = [*open_source(table).rows()]
-        known = [value for value in values if rows and value in rows[0]]
-        if len(known) < 2:
+        columns = [value for value in values if rows and value in rows[0]]
+        if len(columns) < 2:
             raise DataError(
                 f"{table}: expected columns of two groups or more, of {', '.join(values)}; "
                 f"found {', '.join(rows[0]) if rows else 'no row'}. Head each column with a group."
             )
-        words = {value: [str(row[value] or "").strip() for row in rows] for value in known}
+        words = {value: [str(row[value] or "").strip() for row in rows] for value in columns}
         return f"words of {Path(table).name}", words
     if sides := gender_sides(values):
         lists = load_locale(locale).exchange
@@ -187,24 +189,30 @@ def group_words(
         }
     for factor in map(load_factor, factors()):
         bare = [value for value in values if value.strip().lower() in NOTHING]
-        own = {value: factor.find(value) for value in values if value not in bare}
+        key_of = {value: factor.find(value) for value in values if value not in bare}
         paired = {
-            v: [*factor.exchange[key]] for v, key in own.items() if key and key in factor.exchange
+            v: [*factor.exchange[key]]
+            for v, key in key_of.items()
+            if key and key in factor.exchange
         }
-        if len({own[value] for value in paired}) > 1:
+        if len({key_of[value] for value in paired}) > 1:
             return f"words of the factor {factor.name}", paired
-        listed = [each.listed for each in factor.sources if isinstance(each, WordSource)]
-        none = {w for each in factor.sources if isinstance(each, ColumnSource) for w in each.none}
-        bare += [value for value, key in own.items() if not key and spelling_key(value) in none]
-        there = {
-            value: sorted(listed[0][key])
-            for value, key in own.items()
-            if key and listed and key in listed[0]
+        listed_words = [
+            source.listed for source in factor.sources if isinstance(source, WordSource)
+        ]
+        none = {
+            w for source in factor.sources if isinstance(source, ColumnSource) for w in source.none
         }
-        if len(there) == 1 and bare:
-            blank = [""] * sum(map(len, there.values()))
+        bare += [value for value, key in key_of.items() if not key and spelling_key(value) in none]
+        words_of_groups = {
+            value: sorted(listed_words[0][key])
+            for value, key in key_of.items()
+            if key and listed_words and key in listed_words[0]
+        }
+        if len(words_of_groups) == 1 and bare:
+            blank = [""] * sum(map(len, words_of_groups.values()))
             return f"words of the factor {factor.name}, left out", {
-                **there,
+                **words_of_groups,
                 **dict.fromkeys(bare, blank),
             }
     return "", {}

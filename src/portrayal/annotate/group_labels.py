@@ -84,7 +84,7 @@ class GroupResponse(NamedTuple):
         return f"{self.status}{'=' * bool(self.why)}{self.why}:{','.join(map(str, self.places))}"
 
 
-def said_of(said: str) -> list[tuple[GroupResponse, ...]]:
+def said_of(short: str) -> list[tuple[GroupResponse, ...]]:
     """Read what every source says in short, by which texts that say the same are counted together.
 
     Returns
@@ -99,16 +99,16 @@ def said_of(said: str) -> list[tuple[GroupResponse, ...]]:
     >>> [each.why for each in said_of("group:1&unknown=refused:")[0]]
     ['', 'refused']
     """
-    found = []
-    for part in said.split("|") if said else ():
+    responses = []
+    for part in short.split("|") if short else ():
         of_people = []
         for unit in filter(None, part.split("&")):
-            what, _, at = unit.partition(":")
-            status, _, why = what.partition("=")
-            places = tuple(map(int, at.split(","))) if at else ()
-            of_people.append(GroupResponse(status, places, why))
-        found.append(tuple(of_people))
-    return found
+            status_text, _, numbers = unit.partition(":")
+            status, _, reason = status_text.partition("=")
+            places = tuple(map(int, numbers.split(","))) if numbers else ()
+            of_people.append(GroupResponse(status, places, reason))
+        responses.append(tuple(of_people))
+    return responses
 
 
 Asked = tuple[str, str | None]
@@ -140,13 +140,17 @@ class Answers:
             return
         for person, prompt_id in self.asked.get((text_id, asked_by(factor, source)), ()):
             reply = None if prompt_id is None else self.replies.get(prompt_id)
-            said = (
+            response = (
                 GroupResponse(UNKNOWN, (), UNNAMED)
                 if prompt_id is None
                 else read_label(factor, source, reply)
             )
-            words = said.why if reply is None else " ".join(reply.text.split())[:_KEPT] or said.why
-            yield said, f"{person}: {words}" if person else words
+            words = (
+                response.why
+                if reply is None
+                else " ".join(reply.text.split())[:_KEPT] or response.why
+            )
+            yield response, f"{person}: {words}" if person else words
 
 
 def asked_by(factor: Factor, source: ModelSource) -> str:
@@ -169,8 +173,8 @@ def labels_of(factor: Factor) -> dict[str, str | None]:
     """
     none = "none" if factor.find("none") is None else "none of these"
     unknown = "unknown" if factor.find("unknown") is None else "cannot tell"
-    shown: dict[str, str | None] = {group.label: group.key for group in factor.groups}
-    return shown | {none: "", unknown: None}
+    labels: dict[str, str | None] = {group.label: group.key for group in factor.groups}
+    return labels | {none: "", unknown: None}
 
 
 def group_prompt(
@@ -183,13 +187,13 @@ def group_prompt(
     templates = _templates()
     none, unknown = list(labels_of(factor))[-2:]
     of = "person" if source.unit == "person" else "text"
-    listed = [f"- {group.label}" for group in factor.groups]
-    listed += [f"- {none} (if the {of} shows none of them)", f"- {unknown} (if you cannot tell)"]
-    listed = listed[::-1] if form == REVERSED else listed
+    lines = [f"- {group.label}" for group in factor.groups]
+    lines += [f"- {none} (if the {of} shows none of them)", f"- {unknown} (if you cannot tell)"]
+    lines = lines[::-1] if form == REVERSED else lines
     about = templates["about"].replace("{person}", " ".join(person.split())) if person else ""
     question = (source.reworded if form == REWORDED else "") or source.question
     before, after = (
-        words.replace("{labels}", "\n".join(listed))
+        words.replace("{labels}", "\n".join(lines))
         .replace("{about}", about)
         .replace("{question}", question)
         for words in templates[f"{source.answer}{'_reworded' * (form == REWORDED)}"].split("{text}")
@@ -218,12 +222,12 @@ def read_label(factor: Factor, source: ModelSource, reply: Reply | None) -> Grou
     """
     if reply is None or reply.outcome != "ok":
         return GroupResponse(UNKNOWN, (), NOT_ASKED if reply is None else reply.outcome)
-    shown = {spelling_key(label): group for label, group in labels_of(factor).items()}
+    group_of = {spelling_key(label): group for label, group in labels_of(factor).items()}
     pieces = re.split(r"[;\n]", reply.text) if source.answer == "several" else [reply.text]
     spelled = [spelling_key(_AROUND.sub("", piece)) for piece in pieces if piece.strip()]
-    if not spelled or any(each not in shown for each in spelled):
+    if not spelled or any(label not in group_of for label in spelled):
         return GroupResponse(UNKNOWN, (), MALFORMED)
-    groups = dict.fromkeys(shown[each] for each in spelled)
+    groups = dict.fromkeys(group_of[label] for label in spelled)
     if len(groups) > 1 and not all(groups):
         return GroupResponse(UNKNOWN, (), MALFORMED)
     places = tuple(sorted(factor.keys.index(group) for group in groups if group))
@@ -242,11 +246,11 @@ def answers_of(run: Run, answers: str, **_counted: Any) -> Answers:
     answers
         Folder in the run where its answers lie.
     """
-    asked: dict[tuple[str, str], list[Asked]] = {}
+    questions: dict[tuple[str, str], list[Asked]] = {}
     for row in read_parquet(run.path / answers / ASKED_FILE).to_pylist():
-        listed = asked.setdefault((row["text_id"], row["asked_by"]), [])
-        listed.append((row["person"] or "", row["prompt_id"]))
-    return Answers(kept(run.path / answers), asked)
+        of_text = questions.setdefault((row["text_id"], row["asked_by"]), [])
+        of_text.append((row["person"] or "", row["prompt_id"]))
+    return Answers(kept(run.path / answers), questions)
 
 
 @cache
@@ -296,10 +300,10 @@ class GroupLabelling:
 
         So a missing key, client or address is an error before any text is read.
         """
-        known = (note := run.annotations(annotator).note()).get("settings") or {}
+        settings = (note := run.annotations(annotator).note()).get("settings") or {}
         state = [factor_mark(factor) for factor in self.factors]
-        kept = known.get("asked", {}).get("answers"), known.get("state")
-        if not note.get("complete") or kept != (self.kept_in, state):
+        state_kept = settings.get("asked", {}).get("answers"), settings.get("state")
+        if not note.get("complete") or state_kept != (self.kept_in, state):
             asking = self.asking
             if asking.model.startswith("server:") and not (asking.base_url or asking.provider):
                 raise OptionError(
@@ -309,14 +313,14 @@ class GroupLabelling:
             asking.cold().make_provider()
         return self
 
-    def answered(self, run: Run, wanted: Annotation, people: str, tell: Say) -> Annotation:
+    def answered(self, run: Run, annotation: Annotation, people: str, tell: Say) -> Annotation:
         """Ask about every text of a run, or every person, in a run that the caller holds.
 
         Parameters
         ----------
         run
             A run with texts.
-        wanted
+        annotation
             The annotation that reads the answers.
         people
             Annotator of the people of the run, complete; "" where only texts are asked about.
@@ -348,40 +352,46 @@ class GroupLabelling:
         sources = {asked_by(factor, source): (factor, source) for factor, source in self.sources}
         counts: dict[str, Counter[str]] = {name: Counter() for name in sources}
         read: dict[str, str] = {}
-        each = zip(*(table[name].to_pylist() for name in ("asked_by", "prompt_id")), strict=True)
-        for (name, prompt_id), times in Counter(each).items():
+        asked_rows = zip(
+            *(table[name].to_pylist() for name in ("asked_by", "prompt_id")), strict=True
+        )
+        for (name, prompt_id), times in Counter(asked_rows).items():
             words = UNNAMED
             if prompt_id is not None:
                 factor, source = sources[name]
-                said = read_label(factor, source, replies.get(prompt_id))
-                keys = [factor.keys[place] for place in said.places]
-                words = read[prompt_id] = said.why or " and ".join(keys) or f"({said.status})"
+                response = read_label(factor, source, replies.get(prompt_id))
+                keys = [factor.keys[place] for place in response.places]
+                words = read[prompt_id] = (
+                    response.why or " and ".join(keys) or f"({response.status})"
+                )
             counts[name][words] += times
         for line in _counted(counts):
             tell(f"groups: {line}")
-        told = run.annotations(people).note().get("fingerprint") if people else ""
-        asked = {
+        people_mark = run.annotations(people).note().get("fingerprint") if people else ""
+        question_facts = {
             "answers": self.kept_in,
             "people": people,
             "model": self.asking.model,
-            "digest": fingerprint(read=read, people=told),
-            "said": {name: dict(sorted(each.items())) for name, each in counts.items()},
+            "digest": fingerprint(read=read, people=people_mark),
+            "said": {name: dict(sorted(words_n.items())) for name, words_n in counts.items()},
         }
-        return dataclasses.replace(wanted, settings={**wanted.settings, "asked": asked})
+        return dataclasses.replace(
+            annotation, settings={**annotation.settings, "asked": question_facts}
+        )
 
     def _ask_again(self, run: Run, table: pa.Table, place: Path) -> None:
         """Ask a sample of the questions of each source again, in each form."""
-        asked = [row for row in table.to_pylist() if row["prompt_id"] is not None]
+        questions = [row for row in table.to_pylist() if row["prompt_id"] is not None]
         prompts: dict[str, Prompt] = {}
         again: list[dict[str, str]] = []
         for factor, source in self.sources:
-            own = [row for row in asked if row["asked_by"] == asked_by(factor, source)]
-            order = np.random.default_rng(0).permutation(len(own))
-            drawn = [own[i] for i in order[: self.retest].tolist()]
-            ids = {row["text_id"] for row in drawn}
+            of_source = [row for row in questions if row["asked_by"] == asked_by(factor, source)]
+            order = np.random.default_rng(0).permutation(len(of_source))
+            retested = [of_source[i] for i in order[: self.retest].tolist()]
+            ids = {row["text_id"] for row in retested}
             rows = read_chosen(run.texts.parts(), ["text_id", "text"], ids)
             words = {row["text_id"]: row["text"] for row in rows}
-            for row, form in product(drawn, FORMS):
+            for row, form in product(retested, FORMS):
                 prompt = group_prompt(factor, source, words[row["text_id"]], row["person"], form)
                 if form == SAME:  # in the same words, and not to be taken for the first
                     prompt = dataclasses.replace(prompt, prompt_id=f"{prompt.prompt_id}-again")
@@ -392,7 +402,7 @@ class GroupLabelling:
 
     def _asked(self, run: Run, people: str) -> tuple[pa.Table, dict[str, Prompt]]:
         """What is asked of each text or person, in the order of the texts, and every question."""
-        who: dict[str, list[str | None]] = {}
+        people_of_text: dict[str, list[str | None]] = {}
         strata = read_prompts(run.prompts_path) if people else {}
         for part in run.annotations(people).parts() if people else ():
             texts = read_parquet(run.texts.folder / part.name, columns=["text_id", "prompt_id"])
@@ -400,20 +410,22 @@ class GroupLabelling:
             prompt_of_text = dict(zip(*pairs, strict=True))
             for row in read_parquet(part).to_pylist():
                 if row["error"] is None:
-                    who[row["text_id"]] = _called(row, strata[prompt_of_text[row["text_id"]]])
+                    people_of_text[row["text_id"]] = _called(
+                        row, strata[prompt_of_text[row["text_id"]]]
+                    )
         prompts: dict[str, Prompt] = {}
         rows: list[dict[str, str | None]] = []
         for (table,) in read_shards(run.texts, ["text_id", "text", "outcome"]):
             for row in table.filter(pc.field("outcome") == "ok").to_pylist():
                 for factor, source in self.sources:
-                    whole = source.unit == "text"
-                    for person in ("",) if whole else who.get(row["text_id"], ()):
-                        asked = {"text_id": row["text_id"], "asked_by": asked_by(factor, source)}
-                        rows.append(asked)
+                    of_text = source.unit == "text"
+                    for person in ("",) if of_text else people_of_text.get(row["text_id"], ()):
+                        question = {"text_id": row["text_id"], "asked_by": asked_by(factor, source)}
+                        rows.append(question)
                         if person is not None:
                             prompt = group_prompt(factor, source, row["text"], person)
                             prompt = prompts.setdefault(prompt.prompt_id, prompt)
-                            asked |= {"person": person, "prompt_id": prompt.prompt_id}
+                            question |= {"person": person, "prompt_id": prompt.prompt_id}
         return pa.Table.from_pylist(rows, ASKED), prompts
 
 
@@ -423,8 +435,8 @@ def repeated_responses(run: Run, factor: Factor) -> Iterator[tuple[str, str, str
     Text, source of the factor, form (one of `FORMS`), the groups that it said first or the status
     of a response without one, and whether it said the same then.
     """
-    asked = (run.annotations("groups.v2").note().get("settings") or {}).get("asked") or {}
-    place = run.path / asked.get("answers", "")
+    question_facts = (run.annotations("groups.v2").note().get("settings") or {}).get("asked") or {}
+    place = run.path / question_facts.get("answers", "")
     if not (place / AGAIN_FILE).is_file():
         return
     rows = read_parquet(place / AGAIN_FILE).to_pylist()
@@ -442,8 +454,11 @@ def repeated_responses(run: Run, factor: Factor) -> Iterator[tuple[str, str, str
 
 def group_labels_sentence(run: Run, annotator: str) -> str | None:
     """Return who labelled groups in a run and what the answers came to; None where nobody did."""
-    asked = (run.annotations(annotator).note().get("settings") or {}).get("asked")
-    return asked and f"{asked['model']} labelled {'; '.join(_counted(asked['said']))}"
+    question_facts = (run.annotations(annotator).note().get("settings") or {}).get("asked")
+    return (
+        question_facts
+        and f"{question_facts['model']} labelled {'; '.join(_counted(question_facts['said']))}"
+    )
 
 
 def _called(row: Mapping[str, Any], roles: Mapping[str, str]) -> list[str | None]:
@@ -455,15 +470,15 @@ def _called(row: Mapping[str, Any], roles: Mapping[str, str]) -> list[str | None
 
 
 def _counted(counts: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
-    for name, each in counts.items():
-        listed = ", ".join(f"{n:,} {word}" for word, n in sorted(each.items()))
-        yield f"{name}, {sum(each.values()):,} answers: {listed or 'none'}"
+    for name, words_n in counts.items():
+        counts_text = ", ".join(f"{n:,} {word}" for word, n in sorted(words_n.items()))
+        yield f"{name}, {sum(words_n.values()):,} answers: {counts_text or 'none'}"
 
 
 def model_sources(factors: Sequence[Factor]) -> tuple[tuple[Factor, ModelSource], ...]:
     """Return the sources that a language model answers, each with its factor."""
-    every = ((factor, source) for factor in factors for source in factor.sources)
-    return tuple((f, source) for f, source in every if isinstance(source, ModelSource))
+    pairs = ((factor, source) for factor in factors for source in factor.sources)
+    return tuple((f, source) for f, source in pairs if isinstance(source, ModelSource))
 
 
 def group_labelling(

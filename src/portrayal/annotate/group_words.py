@@ -23,29 +23,29 @@ from portrayal.reference.lexicons import GroupLexicon, lexicon, people_table
 _NEVER_FIRST = FUNCTION_WORDS | SENTENCE_STARTERS
 
 
-def first_names(text: str, tokens: Sequence[Token], taken: set[int]) -> Iterator[Token]:
+def first_names(text: str, tokens: Sequence[Token], used: set[int]) -> Iterator[Token]:
     """Yield the first of two capitalised words in a row, an initial between them or not.
 
-    Positions in `taken` are passed over, as are words that open sentences more often than names.
+    Positions in `used` are passed over, as are words that open sentences more often than names.
     """
-    at = 0
-    while at < len(tokens) - 1:
-        last = at + 1
+    position = 0
+    while position < len(tokens) - 1:
+        last = position + 1
         written = tokens[last].written
         if len(written) == 1 and written.isupper() and last + 1 < len(tokens):
             last += 1
         capitalised = all(
             len(word) > 1 and word[0].isupper() and any(map(str.islower, word))
-            for word in (tokens[at].written, tokens[last].written)
+            for word in (tokens[position].written, tokens[last].written)
         )
-        free = capitalised and taken.isdisjoint(range(at, last + 1))
-        if free and tokens[at].word not in _NEVER_FIRST:
-            pair = pairwise(tokens[at : last + 1])
+        free = capitalised and used.isdisjoint(range(position, last + 1))
+        if free and tokens[position].word not in _NEVER_FIRST:
+            pair = pairwise(tokens[position : last + 1])
             between = "".join(text[a.end : b.start] for a, b in pair)
             if between.strip(" .") == "" and "\n" not in between:
-                yield tokens[at]
-                at = last
-        at += 1
+                yield tokens[position]
+                position = last
+        position += 1
 
 
 def name_shares(name: str, labels: tuple[str, ...]) -> tuple[float, ...] | None:
@@ -64,10 +64,10 @@ def name_shares(name: str, labels: tuple[str, ...]) -> tuple[float, ...] | None:
 @lru_cache(maxsize=65536)
 def _shares(name: str, labels: tuple[str, ...]) -> tuple[float, ...] | None:
     row = race_likelihoods([name], name_table(), mena_nhpi_table())[0]
-    known = dict(zip(RACES, row.tolist(), strict=True))
-    if isnan(known[RACES[0]]):
+    share_of = dict(zip(RACES, row.tolist(), strict=True))
+    if isnan(share_of[RACES[0]]):
         return None
-    shares = (known.get(label, 0.0) for label in labels)
+    shares = (share_of.get(label, 0.0) for label in labels)
     return tuple(0.0 if isnan(share) else share for share in shares)
 
 
@@ -124,22 +124,22 @@ def group_word_settings(
     >>> group_word_settings(("race-occupations",))["columns"]
     ['race-occupations/race/White', 'race-occupations/race/Black', 'race-occupations/race/Asian']
     """
-    chosen = [str(spec) for spec in lexicons]
-    if not chosen and people is None and not name_likelihoods:
+    specs = [str(spec) for spec in lexicons]
+    if not specs and people is None and not name_likelihoods:
         raise OptionError("name at least one lexicon, such as liang-2022.")
     settings: dict[str, Any] = {
-        "lexicons": chosen,
+        "lexicons": specs,
         "people": None if people is None else str(people),
         "name_likelihoods": bool(name_likelihoods),
     }
     if every_mention:
         settings["every_mention"] = True
     counted = _counted(settings)
-    names = [each.name for each in counted]
+    names = [counter.name for counter in counted]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise OptionError(f"two lexicons are called {twice[0]!r}: rename one of the files.")
-    files = [Path(spec) for spec in [*chosen, *([str(people)] if people else [])]]
+    files = [Path(spec) for spec in [*specs, *([str(people)] if people else [])]]
     settings["columns"] = [f"{x.name}/{x.attribute}/{group}" for x in counted for group in x.groups]
     settings["files"] = {
         str(path): f"{path.stat().st_size}:{path.stat().st_mtime_ns}"
@@ -166,16 +166,18 @@ class Counter:
         text = row["text"]
         spans = sentences(text)
         words = [len(_WRITTEN_WORD.findall(text, start, end)) for start, end in spans]
-        found = tokens(text)
+        text_tokens = tokens(text)
         counts: list[list[float]] = []
         hits: list[dict[str, int]] = []
         mentions = _mentions(text) if self.every_mention and self.names else None
-        at = 0
+        position = 0
         for span in spans:
-            first = at
-            while at < len(found) and found[at].start < span[1]:
-                at += 1
-            counts.append(self._sentence(text, found[first:at], span[1], hits, mentions))
+            first = position
+            while position < len(text_tokens) and text_tokens[position].start < span[1]:
+                position += 1
+            counts.append(
+                self._sentence(text, text_tokens[first:position], span[1], hits, mentions)
+            )
         return {
             "words": sum(words),
             "sentences": [{"start": start, "end": end} for start, end in spans],
@@ -193,15 +195,15 @@ class Counter:
         mentions: Mapping[int, str] | None,
     ) -> list[float]:
         counts = [0.0] * self.n_columns
-        found = self.matcher.find(text, inside, end)
-        for hit in found:
+        hits_found = self.matcher.find(text, inside, end)
+        for hit in hits_found:
             counts[hit.column] += 1.0
             hits.append({"start": hit.start, "end": hit.end, "column": hit.column})
         for first, labels in self.names:
             columns = range(first, first + len(labels))
-            own = [hit for hit in found if hit.column in columns]
-            taken = {at for hit in own for at in range(hit.first, hit.last)}
-            for name, first_name in _named(text, inside, taken, mentions):
+            own_hits = [hit for hit in hits_found if hit.column in columns]
+            used = {position for hit in own_hits for position in range(hit.first, hit.last)}
+            for name, first_name in _named(text, inside, used, mentions):
                 shares = name_shares(first_name, labels)
                 if shares is None:
                     continue
@@ -213,24 +215,24 @@ class Counter:
 
 def _mentions(text: str) -> dict[int, str]:
     """Offset of the first word of each mention by name → first name, of people with both names."""
-    found: dict[int, str] = {}
+    first_of: dict[int, str] = {}
     for person in find_everyone(text):
         if person.first and person.last:
             names = (span.start for span in person.spans if span.kind == "name")
-            found.update(dict.fromkeys(names, person.first))
-    return found
+            first_of.update(dict.fromkeys(names, person.first))
+    return first_of
 
 
 def _named(
-    text: str, inside: Sequence[Token], taken: set[int], mentions: Mapping[int, str] | None
+    text: str, inside: Sequence[Token], used: set[int], mentions: Mapping[int, str] | None
 ) -> Iterator[tuple[Token, str]]:
     """Words of a sentence at which a named person counts, and the first name of each."""
     if mentions is None:
-        for word in first_names(text, inside, taken):
+        for word in first_names(text, inside, used):
             yield word, word.written
         return
-    for at, word in enumerate(inside):
-        if word.start in mentions and at not in taken:
+    for position, word in enumerate(inside):
+        if word.start in mentions and position not in used:
             yield word, mentions[word.start]
 
 
@@ -252,37 +254,39 @@ def _counter(
     counted = _counted({"lexicons": lexicons, "people": people, "name_likelihoods": likelihoods})
     table = people_table(people) if people is not None else {}
     matcher, column, names = Matcher(), 0, []
-    for number, each in enumerate(counted):
-        if likelihoods and each.attribute == RACE:
-            names.append((column, each.groups))
-        for group, words in zip(each.groups, each.words, strict=True):
-            matcher.add(number, words, column, each.followed_by)
-            if each.attribute == RACE:
-                named = [person for person, race in table.items() if race == group]
-                matcher.add(number, named, column, None)
+    for number, group_lexicon in enumerate(counted):
+        if likelihoods and group_lexicon.attribute == RACE:
+            names.append((column, group_lexicon.groups))
+        for group, words in zip(group_lexicon.groups, group_lexicon.words, strict=True):
+            matcher.add(number, words, column, group_lexicon.followed_by)
+            if group_lexicon.attribute == RACE:
+                persons = [person for person, race in table.items() if race == group]
+                matcher.add(number, persons, column, None)
             column += 1
     return Counter(matcher, column, tuple(names), mentions)
 
 
 def _counted(settings: Mapping[str, Any]) -> list[GroupLexicon]:
     """The lexicons by name, with the races of the user's table as further groups."""
-    found = [lexicon(spec) for spec in settings["lexicons"]]
+    group_lexicons = [lexicon(spec) for spec in settings["lexicons"]]
     people = settings["people"]
     if people is None and not settings["name_likelihoods"]:
-        return found
-    if not any(each.attribute == RACE for each in found):
-        found.append(GroupLexicon("named-people", RACE, {}, "named people"))
+        return group_lexicons
+    if not any(group_lexicon.attribute == RACE for group_lexicon in group_lexicons):
+        group_lexicons.append(GroupLexicon("named-people", RACE, {}, "named people"))
     races = tuple(dict.fromkeys(people_table(people).values())) if people is not None else ()
     ending = (PEOPLE if people is not None else "") + (
         NAMES if settings["name_likelihoods"] else ""
     )
     base = () if races else lexicon(RACE_LEXICON).groups
-    for place, each in enumerate(found):
-        if each.attribute == RACE:
-            more = {race: () for race in (*base, *races) if race not in each.words_of}
-            words = {**each.words_of, **more}
-            found[place] = replace(each, name=each.name + ending, words_of=words)
-    return found
+    for place, group_lexicon in enumerate(group_lexicons):
+        if group_lexicon.attribute == RACE:
+            more = {race: () for race in (*base, *races) if race not in group_lexicon.words_of}
+            words = {**group_lexicon.words_of, **more}
+            group_lexicons[place] = replace(
+                group_lexicon, name=group_lexicon.name + ending, words_of=words
+            )
+    return group_lexicons
 
 
 def _run(row: Mapping[str, Any], strata: Mapping[str, str]) -> dict[str, Any]:

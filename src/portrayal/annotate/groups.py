@@ -118,15 +118,15 @@ class WordTable:
         for phrase in source.excluded:
             for words in variants(phrase):
                 self._put(lexicon, words, _Entry(EXCLUDED))
-        contexts = [(each, read_context(each, source.lists)) for each in source.contexts]
+        contexts = [(context, read_context(context, source.lists)) for context in source.contexts]
         counted: list[tuple[Mapping[str, tuple[str, ...]], Context | None]] = [
             (source.words, None),
             *((context.compounded, None) for context in source.contexts),
         ]
-        counted += [(each.phrases, context) for each, context in contexts]
+        counted += [(source_context.phrases, context) for source_context, context in contexts]
         for words_of, context in counted:
-            for group, listed in words_of.items():
-                for phrase in listed:
+            for group, phrases in words_of.items():
+                for phrase in phrases:
                     written = phrase if phrase in source.as_written else ""
                     entry = _Entry(groups.index(group), written, context)
                     for words in _forms(phrase, plurals=source.plural):
@@ -153,31 +153,33 @@ class WordTable:
         spans: list[tuple[int, int]] = []
         unread = TOKEN.finditer(flat)
         matches: list[WordMatch] = []
-        taken: dict[int, int] = {}
-        rest = self.rest
-        for at in compress(count(), map(rest.__contains__, words)):
-            word, after = words[at], words[at + 1] if at + 1 < len(words) else ""
+        used_to: dict[int, int] = {}
+        phrases_by_word = self.rest
+        for position in compress(count(), map(phrases_by_word.__contains__, words)):
+            word, after = words[position], words[position + 1] if position + 1 < len(words) else ""
             for lexicon, lengths in self.lengths[word].items():
-                if at < taken.get(lexicon, 0):
+                if position < used_to.get(lexicon, 0):
                     continue
                 for length in (*lengths.get(after, ()), *lengths.get("", ())):
-                    entry = rest[word][lexicon].get(tuple(words[at + 1 : at + 1 + length]))
-                    if entry is None or at + length >= len(words):
+                    entry = phrases_by_word[word][lexicon].get(
+                        tuple(words[position + 1 : position + 1 + length])
+                    )
+                    if entry is None or position + length >= len(words):
                         continue
-                    missing = at + length + 1 - len(spans)
+                    missing = position + length + 1 - len(spans)
                     spans.extend(word.span() for word in islice(unread, max(missing, 0)))
-                    if length and not _close(flat, spans[at : at + length + 1]):
+                    if length and not _close(flat, spans[position : position + length + 1]):
                         continue
-                    start, end = spans[at][0], spans[at + length][1]
+                    start, end = spans[position][0], spans[position + length][1]
                     if entry.written and not text.startswith(entry.written, start):
                         continue
                     if entry.context is not None and not entry.context.holds(text, start, end):
                         continue
-                    taken[lexicon] = at + length + 1
+                    used_to[lexicon] = position + length + 1
                     if entry.column != EXCLUDED:
                         in_context = length > 0 or bool(entry.context and entry.context.where)
-                        beside = words[at - 1] if at else "", after
-                        name = None if in_context else _as_name(text, start, end, beside)
+                        words_beside = words[position - 1] if position else "", after
+                        name = None if in_context else _as_name(text, start, end, words_beside)
                         if name is not True:
                             match = WordMatch(lexicon, entry.column, start, end, name is False)
                             matches.append(match)
@@ -199,7 +201,7 @@ def _words_of(text: str) -> list[str]:
     return bare.split()
 
 
-def _as_name(text: str, start: int, end: int, beside: tuple[str, str]) -> bool | None:
+def _as_name(text: str, start: int, end: int, words_beside: tuple[str, str]) -> bool | None:
     """Whether a word opens a full name; False where a person may have it, None where none has.
 
     "Muslim Ahmed" is a name, as the word is a first name and no word for people follows; "Islam" or
@@ -207,17 +209,17 @@ def _as_name(text: str, start: int, end: int, beside: tuple[str, str]) -> bool |
     """
     if not text[start].isupper():
         return None
-    before, after = beside
+    before, after = words_beside
     if bearers(text[start:end].casefold()) > 0:
         full = text[end : end + 1] == " " and text[end + 1 : end + 2].isupper()
         return full and after not in people_lists()["person"]
     first = start - len(before) - 1
-    named = first >= 0 and text[first].isupper() and bearers(before) >= LEAST_BEARERS
-    named = named or before in TITLES
-    return False if named else None
+    is_name = first >= 0 and text[first].isupper() and bearers(before) >= LEAST_BEARERS
+    is_name = is_name or before in TITLES
+    return False if is_name else None
 
 
-def without_names(text: str, found: Sequence[WordMatch]) -> list[WordMatch]:
+def without_names(text: str, matches: Sequence[WordMatch]) -> list[WordMatch]:
     """Return matches but those that are the name of a person of the text.
 
     Examples
@@ -228,8 +230,8 @@ def without_names(text: str, found: Sequence[WordMatch]) -> list[WordMatch]:
     >>> [match.start for match in without_names(text, table.find(text))]
     [29]
     """
-    if not any(match.nameable for match in found):
-        return [*found]
+    if not any(match.nameable for match in matches):
+        return [*matches]
     names: list[tuple[int, int]] = []
     for person in find_everyone(text):
         for span in (span for span in person.spans if span.kind == "name"):
@@ -239,7 +241,7 @@ def without_names(text: str, found: Sequence[WordMatch]) -> list[WordMatch]:
             names.append((span.start + sum(len(title) + 1 for title in titles), span.end))
     return [
         match
-        for match in found
+        for match in matches
         if not match.nameable
         or not any(start < match.end and match.start < end for start, end in names)
     ]
@@ -295,16 +297,16 @@ class GroupReader:
         self, rows: Sequence[Mapping[str, Any]], strata: Sequence[Mapping[str, str]]
     ) -> list[dict[str, Any]]:
         """Return the annotation of each text row."""
-        return [self._row(row, known) for row, known in zip(rows, strata, strict=True)]
+        return [self._row(row, text_strata) for row, text_strata in zip(rows, strata, strict=True)]
 
     def _row(self, row: Mapping[str, Any], strata: Mapping[str, str]) -> dict[str, Any]:
         text = row["text"] if row["outcome"] == "ok" else ""
         words: dict[int, list[WordMatch]] = {}
-        for found in without_names(text, self._table.find(text)) if text else ():
-            words.setdefault(found.lexicon, []).append(found)
-        kept = dict(row.get("columns") or ())
-        seen: list[dict[str, Any]] = []
-        said: list[str] = []
+        for match in without_names(text, self._table.find(text)) if text else ():
+            words.setdefault(match.lexicon, []).append(match)
+        own_columns = dict(row.get("columns") or ())
+        answers_seen: list[dict[str, Any]] = []
+        short: list[str] = []
         one: dict[str, Any]
         for number, (factor, source) in enumerate(self.sources):
             keys = self._keys[number]
@@ -312,15 +314,15 @@ class GroupReader:
             if isinstance(source, ModelSource):
                 # What it said of the text, or of each person in it
                 answers = list(self._answers.said(factor, source, row["text_id"], text))
-                said.append("&".join(answer.short() for answer, _ in answers))
+                short.append("&".join(answer.short() for answer, _ in answers))
                 for answer, heard in answers:
-                    named = [keys[place] for place in answer.places]
-                    one = {"status": answer.status, "groups": named, "value": heard or None}
-                    seen.append({**full, **one})
+                    group_keys = [keys[place] for place in answer.places]
+                    one = {"status": answer.status, "groups": group_keys, "value": heard or None}
+                    answers_seen.append({**full, **one})
                 continue
             if isinstance(source, WordSource):
                 if number not in words:
-                    said.append(f"{NONE if text else UNREAD}:")
+                    short.append(f"{NONE if text else UNREAD}:")
                     continue
                 hits = words[number]
                 columns = sorted(hit.column for hit in hits)
@@ -334,25 +336,27 @@ class GroupReader:
                     ],
                 }
             elif isinstance(source, ColumnSource):
-                cell = kept.get(source.column) or strata.get(source.column, "")
+                cell = own_columns.get(source.column) or strata.get(source.column, "")
                 one = of_cell(source, cell, keys)
             else:
                 # Raters settle on what more of them say than anything else
                 assert isinstance(source, CodeSource)
                 codes = self._codes.get(number, {})
-                given = codes.get(row.get("source_id") or "") or codes.get(row["text_id"]) or {}
-                cells = [of_cell(source, value, keys) for value in given.values()]
-                counts = Counter((each["status"], tuple(each["groups"])) for each in cells)
+                codes_given = (
+                    codes.get(row.get("source_id") or "") or codes.get(row["text_id"]) or {}
+                )
+                cells = [of_cell(source, value, keys) for value in codes_given.values()]
+                counts = Counter((cell["status"], tuple(cell["groups"])) for cell in cells)
                 votes = counts.most_common(2)
                 tied = not votes or (len(votes) > 1 and votes[0][1] == votes[1][1])
-                status, chosen = (UNKNOWN, ()) if tied else votes[0][0]
-                value = "; ".join(given.values()) or None
-                one = {"status": status, "groups": list(chosen), "value": value}
+                status, agreed = (UNKNOWN, ()) if tied else votes[0][0]
+                value = "; ".join(codes_given.values()) or None
+                one = {"status": status, "groups": list(agreed), "value": value}
             places = tuple(keys.index(group) for group in one["groups"])
-            said.append(GroupResponse(one["status"], places).short())
+            short.append(GroupResponse(one["status"], places).short())
             if one["value"] is not None:
-                seen.append({**full, **one})
-        return {"seen": seen, "said": "|".join(said)}
+                answers_seen.append({**full, **one})
+        return {"seen": answers_seen, "said": "|".join(short)}
 
 
 def of_cell(source: ColumnSource | CodeSource, cell: str, keys: Sequence[str]) -> dict[str, Any]:
@@ -411,10 +415,10 @@ def text_sources(factors: Sequence[Factor]) -> tuple[tuple[Factor, Source], ...]
 
 def group_reader(factors: Sequence[Factor], answers: Answers | None = None) -> GroupReader:
     """Return the reader of the groups of these factors, with what a model has answered."""
-    own = text_sources(factors)
+    sources = text_sources(factors)
     table = WordTable()
     codes: dict[int, dict[str, dict[str, str]]] = {}  # source → text_id → rater → value
-    for number, (factor, source) in enumerate(own):
+    for number, (factor, source) in enumerate(sources):
         if isinstance(source, WordSource):
             table.add(number, source, factor.keys)
         elif isinstance(source, CodeSource) and source.file:
@@ -433,16 +437,16 @@ def group_reader(factors: Sequence[Factor], answers: Answers | None = None) -> G
                         codes[number].setdefault(row["text_id"], {})[row["rater"]] = row["value"]
             if not codes[number]:
                 raise DataError(f"{path}: no row has the field {source.asked!r}.")
-    return GroupReader(tuple(factors), own, table, codes, answers or Answers())
+    return GroupReader(tuple(factors), sources, table, codes, answers or Answers())
 
 
 @lru_cache(maxsize=4)
 def _reader(settings: str) -> GroupReader:
-    given = json.loads(settings)
+    parameters = json.loads(settings)
     answers = None
-    if "asked" in given:
-        answers = answers_of(Run(Path(given["run"])), **given["asked"])
-    return group_reader([load_factor(spec) for spec in given["factors"]], answers)
+    if "asked" in parameters:
+        answers = answers_of(Run(Path(parameters["run"])), **parameters["asked"])
+    return group_reader([load_factor(spec) for spec in parameters["factors"]], answers)
 
 
 def _setup(settings: Mapping[str, Any]) -> GroupReader:

@@ -50,8 +50,8 @@ def hidden_spans(
     ambiguous = [name for name in (*spoken, *names) if is_ambiguous_name(name)]
     people = _people(text, country) if ambiguous or _may_name_others(text, spans) else {}
     if ambiguous or people:
-        known = [*names, *ambiguous, *people.values()]
-        spans = [*name_spans(text, known, usual=NEVER_NAMES, tables=english), *people]
+        usual_names = [*names, *ambiguous, *people.values()]
+        spans = [*name_spans(text, usual_names, usual=NEVER_NAMES, tables=english), *people]
     if words:
         spans += [word.span() for word in TOKEN.finditer(text) if fold(word[0]) in words]
     joined: list[tuple[int, int]] = []
@@ -82,7 +82,7 @@ def _people(text: str, locale: Locale) -> dict[tuple[int, int], str]:
     """Where a text names the people that are found in it, titles apart, with their names."""
     if locale.language != "en" and not locale.tables:
         return {}
-    named: dict[tuple[int, int], str] = {}
+    name_of: dict[tuple[int, int], str] = {}
     for person in find_everyone(text, locale=None if locale.language == "en" else locale):
         parts = TOKEN.findall(person.name or "")
         spans = [span for span in person.spans if span.kind == "name"]
@@ -91,10 +91,10 @@ def _people(text: str, locale: Locale) -> dict[tuple[int, int], str]:
             continue
         for span in spans:
             words = TOKEN.finditer(text, span.start, span.end)
-            own = [word.span() for word in words if word[0] in parts]
-            if own:
-                named[own[0][0], own[-1][1]] = person.name or ""
-    return named
+            own_words = [word.span() for word in words if word[0] in parts]
+            if own_words:
+                name_of[own_words[0][0], own_words[-1][1]] = person.name or ""
+    return name_of
 
 
 def hidden(text: str, spans: Spans, placeholder: str = PLACEHOLDER) -> str:
@@ -148,8 +148,8 @@ def asked_apart(
     ]
     if any(len(side) > _MOST_WORDS for side in telling):
         country = load_locale(locale)
-        found = [_people(request, country).values() for request in requests]
-        return frozenset().union(*found), frozenset()
+        names_of_requests = [_people(request, country).values() for request in requests]
+        return frozenset().union(*names_of_requests), frozenset()
     names = {word for side in telling for word in side if word[0].isupper()}
     inside = {word for request in requests for word in _INSIDE.findall(request)}
     names |= {word for word in inside if fold(word) not in common}

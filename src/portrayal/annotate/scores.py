@@ -83,9 +83,9 @@ class Lists:
         """Return the theme of each phrase of several words among these words of a sentence."""
         return [
             column
-            for at, word in enumerate(words)
-            for rest, column in self.phrases.get(word, ())
-            if tuple(words[at + 1 : at + 1 + len(rest)]) == rest
+            for position, word in enumerate(words)
+            for following, column in self.phrases.get(word, ())
+            if tuple(words[position + 1 : position + 1 + len(following)]) == following
         ]
 
 
@@ -131,16 +131,18 @@ class Runs(dict[str, int]):
         code = np.fromiter(map(self.__getitem__, chain.from_iterable(runs)), np.int64, length.sum())
         of, width = np.repeat(text, length), _OPENS + 1 + len(self._lists.themes)
         table = np.array(self.rows, dtype=np.int64).reshape(len(self), width)
-        found = np.zeros((n, width))
-        for column, held in enumerate(table.T):
-            at = np.flatnonzero(held[code])
-            found[:, column] = np.bincount(of[at], held[code[at]], n)
+        counts = np.zeros((n, width))
+        for column, column_counts in enumerate(table.T):
+            sentence_number = np.flatnonzero(column_counts[code])
+            counts[:, column] = np.bincount(
+                of[sentence_number], column_counts[code[sentence_number]], n
+            )
         sentence = np.repeat(np.arange(len(runs)), length)
-        for at in np.unique(sentence[table[code, _OPENS] > 0]).tolist():
-            words = chain.from_iterable(self.words[self[run]] for run in runs[at])
+        for sentence_number in np.unique(sentence[table[code, _OPENS] > 0]).tolist():
+            words = chain.from_iterable(self.words[self[run]] for run in runs[sentence_number])
             for theme in self._lists.phrases_in([*words]):
-                found[text[at], _OPENS + 1 + theme] += 1.0
-        return found
+                counts[text[sentence_number], _OPENS + 1 + theme] += 1.0
+        return counts
 
 
 _REMEMBERED = 200_000
@@ -160,12 +162,12 @@ def lists_of(specs: tuple[str, ...]) -> Lists:
     single: dict[str, tuple[int, ...]] = {}
     phrases: dict[str, tuple[tuple[tuple[str, ...], int], ...]] = {}
     for spec in specs:
-        for label, listed in _words_of(spec):
+        for label, theme_words in _words_of(spec):
             column = themes.setdefault(label, len(themes))
-            for form in sorted({form for phrase in listed for form in variants(phrase)}):
-                first, *rest = form
-                if rest:
-                    phrases[first] = (*phrases.get(first, ()), (tuple(rest), column))
+            for form in sorted({form for phrase in theme_words for form in variants(phrase)}):
+                first, *following = form
+                if following:
+                    phrases[first] = (*phrases.get(first, ()), (tuple(following), column))
                 elif column not in single.get(first, ()):
                     single[first] = (*single.get(first, ()), column)
     return Lists(tuple(themes), single, phrases)
@@ -216,20 +218,20 @@ def score_settings(
     OptionError, UnknownNameError, DataError, MissingExtraError
         Where one of them cannot be used.
     """
-    chosen = [check_choice("scorers", name, SCORERS) for name in dict.fromkeys(scorers)]
+    own_scorers = [check_choice("scorers", name, SCORERS) for name in dict.fromkeys(scorers)]
     lists = lists_of(tuple(lexicons))
     settings: dict[str, Any] = {
-        "scorers": chosen,
+        "scorers": own_scorers,
         "lexicons": list(lexicons),
         "words": sorted(f"{w}:{c}" for w, c in lists.single.items()),
         "locale": load_locale(locale).mark(),
         "exchange": dict(exchange or {}),
     }
-    if SENTIMENT in chosen:
+    if SENTIMENT in own_scorers:
         settings["sentiment"] = sentiment_settings(sentiment)["engine"]
-    if AGENCY in chosen:
+    if AGENCY in own_scorers:
         settings["agency"] = agency_settings(classifier)
-    if TOXICITY in chosen:
+    if TOXICITY in own_scorers:
         settings["toxicity"] = toxicity_settings(toxicity_model)
     return settings
 
@@ -253,22 +255,24 @@ def scores_of(settings: Mapping[str, Any]) -> tuple[TextScore, ...]:
 def _setup(settings: Mapping[str, Any]) -> Callable[..., list[Any]]:
     scorers, lists = settings["scorers"], lists_of(tuple(settings["lexicons"]))
     exchange = exchange_of(settings["locale"]["locale"])
-    known = Runs(lists, exchange.telling)
+    run_table = Runs(lists, exchange.telling)
     polarity = sentiment_of(settings["sentiment"]) if SENTIMENT in scorers else None
     same = getattr(polarity, "same", lambda *_: False)
-    given, locale = settings["exchange"], settings["locale"]["locale"]
+    exchange_settings, locale = settings["exchange"], settings["locale"]["locale"]
     partner: Mapping[tuple[str, str], _Partner] = {}
-    if given:
+    if exchange_settings:
         prompts = Path(settings["run"]) / "prompts.parquet"
         mtime = prompts.stat().st_mtime_ns
-        partner = _partners(prompts, mtime, given["group"], locale, json.dumps(given))
+        partner = _partners(
+            prompts, mtime, exchange_settings["group"], locale, json.dumps(exchange_settings)
+        )
 
     def work(rows: Sequence[Mapping[str, Any]], strata: Sequence[Mapping[str, str]]) -> list[Any]:
         written, masked, twin = (_TextWordings() for _ in SIDES)
         weights, spans_of_texts, masked_texts = [0.0] * len(rows), [], []
         failed: dict[int, Exception] = {}
         for number, (row, about) in enumerate(zip(rows, strata, strict=True)):
-            key = about.get("pair", ""), about.get(given.get("group", ""), "")
+            key = about.get("pair", ""), about.get(exchange_settings.get("group", ""), "")
             other = partner.get(key, _NOBODY)
             change = exchange if other is _NOBODY else exchange_between(locale, other.words)
             text = row["text"]
@@ -297,15 +301,18 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., list[Any]]:
         models = _by_models(settings, rows, (masked_texts, twins), strata)
         scores, sums = [], []
         for index, side in enumerate((written, masked, twin)):
-            sums.append(side.counts(known, len(rows)))
+            sums.append(side.counts(run_table, len(rows)))
             numbers = {name: np.array(values[index]) for name, values in models.items()}
             n_sentences = side.n_sentences(len(rows))
             numbers[SENTIMENT] = divide(side.polarity(len(rows)), n_sentences)
             scores.append(_numbers(sums[-1], n_sentences, scorers, numbers))
         gendered = sums[0][:, 2:_OPENS].astype(np.int64).tolist()
         columns = (*SIDES, "gendered", "weight", HIDDEN)
-        made = zip(*scores, gendered, weights, spans_of_texts, strict=True)
-        return [failed.get(i, dict(zip(columns, row, strict=True))) for i, row in enumerate(made)]
+        rows_of_columns = zip(*scores, gendered, weights, spans_of_texts, strict=True)
+        return [
+            failed.get(i, dict(zip(columns, row, strict=True)))
+            for i, row in enumerate(rows_of_columns)
+        ]
 
     return work
 
@@ -328,9 +335,9 @@ class _TextWordings:
         self._runs.append(runs)
         self._polarity.append(polarity)
 
-    def counts(self, known: Runs, n: int) -> FloatArray:
+    def counts(self, run_table: Runs, n: int) -> FloatArray:
         """The sums of `Runs.rows` of n texts, shape (n, columns)."""
-        return known.counts(self._runs, np.array(self._text, dtype=np.int64), n)
+        return run_table.counts(self._runs, np.array(self._text, dtype=np.int64), n)
 
     def n_sentences(self, n: int) -> IntArray:
         return np.bincount(np.array(self._text, dtype=np.int64), minlength=n)
@@ -343,28 +350,33 @@ class _TextWordings:
     def texts(self, n: int) -> list[str]:
         """The n texts, runs joined by a blank."""
         runs: list[list[str]] = [[] for _ in range(n)]
-        for number, own in zip(self._text, self._runs, strict=True):
-            runs[number] += own
-        return [" ".join(own) for own in runs]
+        for number, text_runs in zip(self._text, self._runs, strict=True):
+            runs[number] += text_runs
+        return [" ".join(text_runs) for text_runs in runs]
 
 
 def _numbers(
-    held: FloatArray, n_sentences: IntArray, scorers: Sequence[str], known: Mapping[str, FloatArray]
+    sums: FloatArray,
+    n_sentences: IntArray,
+    scorers: Sequence[str],
+    other_scores: Mapping[str, FloatArray],
 ) -> list[list[float]]:
     """The scores of texts from the sums over their runs, and what is known of them."""
-    words, letters = held[:, 0], held[:, 1]
+    words, letters = sums[:, 0], sums[:, 1]
     with np.errstate(divide="ignore", invalid="ignore"):
         index = 4.71 * letters / words + 0.5 * words / n_sentences - 21.43
-    found = {LENGTH: words, READABILITY: np.where(words > 0, index, math.nan), **known}
-    shares = PER * held[:, _OPENS + 1 :] / np.maximum(words, 1.0)[:, None]
-    made: list[list[float]] = np.column_stack([*(found[name] for name in scorers), shares]).tolist()
-    return made
+    scores = {LENGTH: words, READABILITY: np.where(words > 0, index, math.nan), **other_scores}
+    shares = PER * sums[:, _OPENS + 1 :] / np.maximum(words, 1.0)[:, None]
+    table: list[list[float]] = np.column_stack(
+        [*(scores[name] for name in scorers), shares]
+    ).tolist()
+    return table
 
 
 def _by_models(
     settings: Mapping[str, Any],
     rows: Sequence[Mapping[str, Any]],
-    others: Sequence[Sequence[str]],
+    other_texts: Sequence[Sequence[str]],
     strata: Sequence[Mapping[str, str]],
 ) -> dict[str, tuple[list[float], ...]]:
     """What classifiers say of texts as written, masked and exchanged, by scorer.
@@ -372,33 +384,37 @@ def _by_models(
     A classifier of agency hides names itself.
     """
 
-    def read(annotator: str, key: str, given: Sequence[Mapping[str, Any]]) -> list[Any]:
+    def read(annotator: str, key: str, rows_given: Sequence[Mapping[str, Any]]) -> list[Any]:
         setup = registry.component("annotators", annotator).setup  # type: ignore[attr-defined]
-        return list(setup(settings[key])(given, strata))
+        return list(setup(settings[key])(rows_given, strata))
 
-    found: dict[str, tuple[list[float], ...]] = {}
+    by_model: dict[str, tuple[list[float], ...]] = {}
     if AGENCY in settings["scorers"]:
         gaps = [_gap(row["agentic"]) for row in read("agency.v1", AGENCY, rows)]
-        found[AGENCY] = gaps, gaps, gaps
+        by_model[AGENCY] = gaps, gaps, gaps
     if TOXICITY in settings["scorers"]:
         wordings = [
             rows,
             *(
                 [{**row, "text": text} for row, text in zip(rows, texts, strict=True)]
-                for texts in others
+                for texts in other_texts
             ),
         ]
-        found[TOXICITY] = tuple(
+        by_model[TOXICITY] = tuple(
             [float(row["whole"]) for row in read("toxicity.v1", TOXICITY, wording)]
             for wording in wordings
         )
-    return found
+    return by_model
 
 
 def _gap(agentic: Sequence[float]) -> float:
     """Agentic less communal sentences among those that the classifier can tell."""
-    told = [p for p in agentic if not math.isnan(p)]
-    return 2.0 * sum(p >= 0.5 for p in told) / len(told) - 1.0 if told else math.nan
+    probabilities = [p for p in agentic if not math.isnan(p)]
+    return (
+        2.0 * sum(p >= 0.5 for p in probabilities) / len(probabilities) - 1.0
+        if probabilities
+        else math.nan
+    )
 
 
 class _Partner(NamedTuple):
@@ -424,42 +440,50 @@ _LONGEST = 60  # characters of a value that may be looked for in texts
 
 @lru_cache(maxsize=2)
 def _partners(
-    prompts: Path, _: int, group: str, locale: str, given: str
+    prompts: Path, _: int, group: str, locale: str, exchange_json: str
 ) -> dict[tuple[str, str], _Partner]:
     """What is exchanged and hidden in a text, by its pair and group: with the first other half."""
-    words, names = json.loads(given)["words"], json.loads(given)["names"]
+    words, names = json.loads(exchange_json)["words"], json.loads(exchange_json)["names"]
     of_pair: dict[str, list[Mapping[str, str]]] = {}
     for strata in read_prompts(prompts, words=PROMPT).values():
         of_pair.setdefault(strata.get("pair", ""), []).append(strata)
-    found, same = {}, dict[Any, Any]()  # equal ones are kept once
+    partners, same = {}, dict[Any, Any]()  # equal ones are kept once
     for pair, block in of_pair.items():
         halves = {strata.get(group, ""): strata for strata in block}
         requests = {" ".join((s.get("system", ""), s.get(PROMPT, ""))).strip() for s in block}
-        known = frozenset(filter(None, (strata.get(names) for strata in block)))
-        for own, here in halves.items():
-            others = sorted((o for o in halves if o != own), key=lambda o: o not in words)
+        known_names = frozenset(filter(None, (strata.get(names) for strata in block)))
+        for half_group, half in halves.items():
+            other_groups = sorted(
+                (o for o in halves if o != half_group), key=lambda o: o not in words
+            )
             pairs: list[tuple[str, str]] = []
-            if others:
-                pairs = [*zip(words.get(own, ()), words.get(others[0], ()), strict=False)]
-                pairs[:0] = _column_pairs(here, halves[others[0]], pairs)
+            if other_groups:
+                pairs = [
+                    *zip(words.get(half_group, ()), words.get(other_groups[0], ()), strict=False)
+                ]
+                pairs[:0] = _column_pairs(half, halves[other_groups[0]], pairs)
             lost, gained = (any(not pair[side] for pair in pairs) for side in (1, 0))
             weight = 0.5 if lost == gained else float(lost)
-            listed: Pairs = tuple(pairs)
-            named, asked = _asked(tuple(sorted(requests)), locale, same.setdefault(listed, listed))
-            hidden_names = same.setdefault(known | named, known | named)
-            found[pair, own] = _Partner(same[listed], hidden_names, asked, weight)
-    return found
+            pair_words: Pairs = tuple(pairs)
+            request_names, asked_words = _asked(
+                tuple(sorted(requests)), locale, same.setdefault(pair_words, pair_words)
+            )
+            hidden_names = same.setdefault(known_names | request_names, known_names | request_names)
+            partners[pair, half_group] = _Partner(
+                same[pair_words], hidden_names, asked_words, weight
+            )
+    return partners
 
 
 def _column_pairs(
-    here: Mapping[str, str], there: Mapping[str, str], known: Sequence[tuple[str, str]]
+    half: Mapping[str, str], other_half: Mapping[str, str], known_pairs: Sequence[tuple[str, str]]
 ) -> list[tuple[str, str]]:
     """What the columns of two requests differ in, where it is more than a letter and no text."""
     pairs: list[tuple[str, str]] = []
-    for column in sorted({*here, *there} - _ELSEWHERE, reverse=True):
-        sides = [side.get(column, "").strip(" ,.;:") for side in (here, there)]
+    for column in sorted({*half, *other_half} - _ELSEWHERE, reverse=True):
+        sides = [side.get(column, "").strip(" ,.;:") for side in (half, other_half)]
         one, two = ("" if side.lower() in NOTHING else side for side in sides)
-        is_known = not {(one, two), (two, one)}.isdisjoint((*known, *pairs))
+        is_known = not {(one, two), (two, one)}.isdisjoint((*known_pairs, *pairs))
         if one != two and not is_known and all(len(side) != 1 for side in sides):
             pairs += [(one, two)] * (max(map(len, sides)) <= _LONGEST)
     return pairs
@@ -481,8 +505,8 @@ def _run(row: Mapping[str, Any], strata: Mapping[str, str]) -> dict[str, Any]:
         (LENGTH, READABILITY), sentiment="", lexicons=("themes",), classifier="", toxicity_model="",
         locale="en-US",
     )  # fmt: skip
-    made: list[dict[str, Any]] = _setup(settings)([row], [strata])
-    return made[0]
+    results: list[dict[str, Any]] = _setup(settings)([row], [strata])
+    return results[0]
 
 
 TEXT_SCORES = Annotator(

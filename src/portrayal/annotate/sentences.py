@@ -93,32 +93,32 @@ def sentences(text: str) -> list[tuple[int, int]]:
     >>> sentences("Dr. Lee paid 3.50. She left!")
     [(0, 18), (19, 28)]
     """
-    found: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     start = 0
     for match in _BREAK.finditer(text):
-        at, end = match.span()
-        mark = text[at]
+        mark_start, end = match.span()
+        mark = text[mark_start]
         if mark == "\n":
-            cut = at if (not text[end : end + 1].islower()) else -1
+            cut = mark_start if (not text[end : end + 1].islower()) else -1
         elif mark in ".!?…":
-            cut = _trail(text, end) if _ends(text, start, at, end) else -1
+            cut = _trail(text, end) if _ends(text, start, mark_start, end) else -1
         elif mark in "。！？":
             cut = end
         elif mark in "•▪●‣":
-            cut = at
+            cut = mark_start
         else:
             # Whether a word that often opens a sentence stands at `at`, capitalised
             ahead = _AHEAD.match(text, end)
             word = ahead[2] if ahead else ""
             cut = end if (word[:1].isupper() and word.lower() in _STARTERS) else -1
         if cut > start:
-            _add(found, text, start, cut)
+            _add(spans, text, start, cut)
             start = cut
-    _add(found, text, start, len(text))
-    return found
+    _add(spans, text, start, len(text))
+    return spans
 
 
-def _add(found: list[tuple[int, int]], text: str, start: int, end: int) -> None:
+def _add(spans: list[tuple[int, int]], text: str, start: int, end: int) -> None:
     """Add `text[start:end]` without outer white space; marks alone join the sentence before."""
     piece = text[start:end]
     stripped = piece.strip()
@@ -126,10 +126,10 @@ def _add(found: list[tuple[int, int]], text: str, start: int, end: int) -> None:
         return
     start += len(piece) - len(piece.lstrip())
     end = start + len(stripped)
-    if found and (not _has_word(stripped) or not _has_word(text, *found[-1])):
-        found[-1] = (found[-1][0], end)
+    if spans and (not _has_word(stripped) or not _has_word(text, *spans[-1])):
+        spans[-1] = (spans[-1][0], end)
     else:
-        found.append((start, end))
+        spans.append((start, end))
 
 
 def _has_word(text: str, start: int = 0, end: int | None = None) -> bool:
@@ -137,31 +137,33 @@ def _has_word(text: str, start: int = 0, end: int | None = None) -> bool:
     return _WORDS.search(text, start, len(text) if end is None else end) is not None
 
 
-def _trail(text: str, at: int) -> int:
-    """Offset behind the emoji that follow offset `at`, which belong to the sentence before."""
-    found = _TRAIL.match(text, at)
-    return found.end() if found else at
+def _trail(text: str, offset: int) -> int:
+    """Offset behind the emoji that follow offset `offset`, which belong to the sentence before."""
+    emoji = _TRAIL.match(text, offset)
+    return emoji.end() if emoji else offset
 
 
-def _ends(text: str, start: int, at: int, end: int) -> bool:
+def _ends(text: str, start: int, mark_start: int, end: int) -> bool:
     """Whether the marks `text[at:end]` end the sentence that starts at `start`."""
-    if text[at:end] == "." and text[end + 1 : end + 2].isupper():
-        before = text[text.rfind(" ", max(start, at - _LONGEST), at) + 1 : at]
+    if text[mark_start:end] == "." and text[end + 1 : end + 2].isupper():
+        before = text[
+            text.rfind(" ", max(start, mark_start - _LONGEST), mark_start) + 1 : mark_start
+        ]
         if len(before) > 1 and before.isalpha() and before.lower() not in _ABBREVIATIONS:
             return True
     ahead = _AHEAD.match(text, _trail(text, end))
     word = ahead[2] if ahead else ""
     if word[:1].islower():
-        return any(letter.isupper() for letter in word[1:3]) and text[at] != "…"
-    if end - at > 1 and text[end - 1] in "\"'”’" and _SAYS.match(text, end):
+        return any(letter.isupper() for letter in word[1:3]) and text[mark_start] != "…"
+    if end - mark_start > 1 and text[end - 1] in "\"'”’" and _SAYS.match(text, end):
         return False
-    if not word or text[at] != "." or text[at + 1 : at + 2] in (".", "…"):
+    if not word or text[mark_start] != "." or text[mark_start + 1 : mark_start + 2] in (".", "…"):
         return True
     # A full stop: behind an abbreviation, an hour or an initial the next word decides
-    last = _LAST.search(text[max(start, at - _LONGEST) : at])
+    last = _LAST.search(text[max(start, mark_start - _LONGEST) : mark_start])
     before = last[0].lstrip("'’-&").lower() if last else ""
-    line = text.rfind("\n", start, at)
-    item = (line >= 0 or not start) and _MARKER.fullmatch(text, line + 1, at) is not None
+    line = text.rfind("\n", start, mark_start)
+    item = (line >= 0 or not start) and _MARKER.fullmatch(text, line + 1, mark_start) is not None
     short = before in _MAYBE_LAST or (len(before) == 1 and before.isalpha())
     if before in _NEVER_LAST or (before in _BEFORE_NUMBER and word[0].isdigit()):
         ended = False

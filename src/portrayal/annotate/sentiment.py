@@ -90,10 +90,10 @@ class Polarity:
         words = [self._words(text[start:end]) for start, end in spans]
         joined = any(text[end : end + 1].strip() for _, end in spans)
         if joined or _MAY_HOLD_EMOTICON.search(text):
-            whole = self(text)
+            overall = self(text)
         else:
-            whole = _polarity(chain.from_iterable(words), self._rules)
-        return [_polarity(found, self._rules) for found in words], whole
+            overall = _polarity(chain.from_iterable(words), self._rules)
+        return [_polarity(sentence_words, self._rules) for sentence_words in words], overall
 
     def _words(self, text: str) -> list[str]:
         if _MAY_HOLD_EMOTICON.search(text):
@@ -123,7 +123,7 @@ def _rules() -> _Rules:
     from textblob.en import parser, sentiment
 
     len(sentiment)  # loads the word list
-    known = {
+    entries = {
         word: _Word(senses[None][0], senses[None][2], any("RB" in tag for tag in senses if tag))
         for word, senses in dict.items(sentiment)
         if isinstance(senses, dict)
@@ -134,7 +134,7 @@ def _rules() -> _Rules:
             emoticons.setdefault(emoticon.lower(), score)
     patterns = (shared.RE_ABBR1, shared.RE_ABBR2, shared.RE_ABBR3)
     return _Rules(
-        known=known,
+        known=entries,
         negations=tuple(sentiment.negations),
         contractions=dict(shared.replacements),
         punctuation=shared.PUNCTUATION,
@@ -171,21 +171,21 @@ def _pieces(written: str, rules: _Rules) -> list[str]:
 
 def _polarity(words: Iterable[str], rules: _Rules) -> float:
     """Mean polarity of the known words: `textblob._text.Sentiment.assessments` and its mean."""
-    found: list[list[float]] = []  # polarity, intensity, sign
+    assessments: list[list[float]] = []  # polarity, intensity, sign
     modifier = negation = None
-    known, negations = rules.known, rules.negations
+    entries, negations = rules.known, rules.negations
     for word in words:
-        entry = known.get(word)
+        entry = entries.get(word)
         if entry is not None:
             if modifier is None:
-                found.append([entry.polarity, entry.intensity, 1])
+                assessments.append([entry.polarity, entry.intensity, 1])
             else:
-                last = found[-1]
+                last = assessments[-1]
                 last[0] = max(-1.0, min(entry.polarity * last[1], 1.0))
                 last[1] = entry.intensity
             if negation is not None:
-                found[-1][1] = 1.0 / found[-1][1]
-                found[-1][2] = -1
+                assessments[-1][1] = 1.0 / assessments[-1][1]
+                assessments[-1][2] = -1
             modifier = word if entry.modifies else None
             negation = word if word in negations else None
             continue
@@ -194,24 +194,24 @@ def _polarity(words: Iterable[str], rules: _Rules) -> float:
         elif negation and len(word.strip("'")) > 1:
             negation = None
         if negation is not None and modifier is not None and modifier.endswith("ly"):
-            found[-1][2] = -1
+            assessments[-1][2] = -1
             negation = None
         elif modifier and len(word) > 2:
             modifier = None
         if not word.isalpha():
-            _mark(word, found, rules)
-    total = sum((p * -0.5 if sign < 0 else p for p, _, sign in found), 0)
-    return total / float(len(found) or 1)
+            _mark(word, assessments, rules)
+    total = sum((p * -0.5 if sign < 0 else p for p, _, sign in assessments), 0)
+    return total / float(len(assessments) or 1)
 
 
-def _mark(word: str, found: list[list[float]], rules: _Rules) -> None:
+def _mark(word: str, assessments: list[list[float]], rules: _Rules) -> None:
     """Exclamation marks strengthen the word before; "(!)" and emoticons count themselves."""
-    if word == "!" and found:
-        found[-1][0] = max(-1.0, min(found[-1][0] * 1.25, 1.0))
+    if word == "!" and assessments:
+        assessments[-1][0] = max(-1.0, min(assessments[-1][0] * 1.25, 1.0))
     if word == "(!)":
-        found.append([0.0, 1.0, 1])
+        assessments.append([0.0, 1.0, 1])
     if len(word) <= 5 and word not in rules.punctuation and word in rules.emoticons:
-        found.append([rules.emoticons[word], 1.0, 1])
+        assessments.append([rules.emoticons[word], 1.0, 1])
 
 
 Engine = Callable[[str], float]
@@ -311,11 +311,13 @@ class VaderValences(dict[tuple[tuple[str, ...], int, bool], float]):
         self._analyser = analyser
 
     def __missing__(self, key: tuple[tuple[str, ...], int, bool]) -> float:
-        window, at, capitals = key
+        window, position, capitals = key
         self[key] = 0.0
-        if [word.lower() for word in window[at : at + 2]] != ["kind", "of"]:
-            given = SimpleNamespace(words_and_emoticons=window, is_cap_diff=capitals)
-            self[key] = self._analyser.sentiment_valence(0, given, window[at], at, [])[0]
+        if [word.lower() for word in window[position : position + 2]] != ["kind", "of"]:
+            words_of_window = SimpleNamespace(words_and_emoticons=window, is_cap_diff=capitals)
+            self[key] = self._analyser.sentiment_valence(
+                0, words_of_window, window[position], position, []
+            )[0]
         return self[key]
 
 
@@ -329,32 +331,34 @@ class Vader:
 
     def __call__(self, text: str) -> float:
         """Return the compound score of a string, -1 to 1."""
-        known, valences, analyser = self._words, self._valences, self._analyser
+        words_table, valences, analyser = self._words, self._valences, self._analyser
         if not (text.isascii() or analyser.emojis.keys().isdisjoint(text)):
             return float(analyser.polarity_scores(text)["compound"])
-        if len(known) > _REMEMBERED or len(valences) > _REMEMBERED:
-            known.clear()
+        if len(words_table) > _REMEMBERED or len(valences) > _REMEMBERED:
+            words_table.clear()
             valences.clear()
-        words = [known[written] for written in text.split()]
-        if known.heard.isdisjoint(words):
+        words = [words_table[written] for written in text.split()]
+        if words_table.heard.isdisjoint(words):
             return 0.0
         if "but" in words:
             return float(analyser.polarity_scores(text)["compound"])
-        capitals = not known.loud.isdisjoint(words) and self._theirs.SentiText(text).is_cap_diff
+        capitals = (
+            not words_table.loud.isdisjoint(words) and self._theirs.SentiText(text).is_cap_diff
+        )
         # Words that are worth nothing add nothing to the sum.
-        found = [
-            valences[tuple(words[max(at - 3, 0) : at + 3]), min(at, 3), capitals]
-            for at, word in enumerate(words)
-            if word in known.heard
+        sentence_valences = [
+            valences[tuple(words[max(position - 3, 0) : position + 3]), min(position, 3), capitals]
+            for position, word in enumerate(words)
+            if word in words_table.heard
         ]
         if "!" in text or "?" in text:
-            return float(analyser.score_valence(found, text)["compound"])
-        return round(float(self._theirs.normalize(float(sum(found)))), 4)
+            return float(analyser.score_valence(sentence_valences, text)["compound"])
+        return round(float(self._theirs.normalize(float(sum(sentence_valences)))), 4)
 
-    def same(self, runs: Sequence[str], others: Sequence[str]) -> bool:
+    def same(self, runs: Sequence[str], other_runs: Sequence[str]) -> bool:
         """Whether strings of these runs, alike in their marks, surely have one score."""
         words = [*map(self._words.__getitem__, runs)]
-        alike = words == [*map(self._words.__getitem__, others)]
+        alike = words == [*map(self._words.__getitem__, other_runs)]
         return alike and self._words.loud.isdisjoint(words)
 
 
@@ -366,10 +370,13 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., dict[str, Any]]:
         text = row["text"]
         spans = sentences(text)
         if at_once is not None:
-            each, whole = at_once(text, spans)
+            polarities, overall = at_once(text, spans)
         else:
-            each, whole = [polarity(text[start:end]) for start, end in spans], polarity(text)
-        return {"polarity": each, "whole": whole}
+            polarities, overall = (
+                [polarity(text[start:end]) for start, end in spans],
+                polarity(text),
+            )
+        return {"polarity": polarities, "whole": overall}
 
     return annotate
 

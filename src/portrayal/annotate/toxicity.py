@@ -68,15 +68,15 @@ def load(model: str, label: str | None = None, device: str = "auto", batch: int 
     return _Scorer(loaded, _column(loaded.model.config.id2label, label, model), batch)
 
 
-def _column(labels: dict[int, str], wanted: str | None, model: str) -> int:
+def _column(labels: dict[int, str], label: str | None, model: str) -> int:
     by_name = {name.casefold(): int(number) for number, name in labels.items()}
-    for name in _LABELS if wanted is None else (wanted,):
+    for name in _LABELS if label is None else (label,):
         if name.casefold() in by_name:
             return by_name[name.casefold()]
-    asked = " or ".join(_LABELS) if wanted is None else repr(wanted)
+    labels_asked = " or ".join(_LABELS) if label is None else repr(label)
     raise OptionError(
-        f"the classifier {model!r} has no label {asked}; it has {', '.join(labels.values())}. "
-        "Name one of them."
+        f"the classifier {model!r} has no label {labels_asked}; it has "
+        f"{', '.join(labels.values())}. Name one of them."
     )
 
 
@@ -154,22 +154,28 @@ def _classifier(model: str, label: str | None, device: str, batch: int, _: objec
 
 
 def _setup(settings: Mapping[str, Any]) -> Callable[[Rows, Any], list[dict[str, Any]]]:
-    chosen = {**toxicity_settings(settings.get("model", DEFAULT)), **settings}
-    files = tuple(sorted(chosen.get("files", {}).items()))
-    score = _classifier(chosen["model"], chosen["label"], chosen["device"], chosen["batch"], files)
+    full_settings = {**toxicity_settings(settings.get("model", DEFAULT)), **settings}
+    files = tuple(sorted(full_settings.get("files", {}).items()))
+    score = _classifier(
+        full_settings["model"],
+        full_settings["label"],
+        full_settings["device"],
+        full_settings["batch"],
+        files,
+    )
 
     def annotate(rows: Rows, _: Any) -> list[dict[str, Any]]:
         texts = [row["text"] for row in rows]
         spans = [sentences(text) for text in texts]
         pieces = [
             text[start:end]
-            for text, found in zip(texts, spans, strict=True)
-            for start, end in found
+            for text, text_spans in zip(texts, spans, strict=True)
+            for start, end in text_spans
         ]
         scores = iter(score(pieces))
         return [
-            {"toxicity": [next(scores) for _ in found], "whole": whole}
-            for found, whole in zip(spans, score(texts), strict=True)
+            {"toxicity": [next(scores) for _ in text_spans], "whole": text_score}
+            for text_spans, text_score in zip(spans, score(texts), strict=True)
         ]
 
     return annotate

@@ -67,24 +67,24 @@ class Matcher:
                 entries.rest.setdefault((*words[1:], *tail), (column, len(words)))
             changed[id(entries)] = entries
         for entries in changed.values():
-            entries.lengths = sorted({len(rest) for rest in entries.rest}, reverse=True)
+            entries.lengths = sorted({len(tail) for tail in entries.rest}, reverse=True)
 
     def find(self, text: str, tokens: Sequence[Token], end: int) -> list[Hit]:
         """Return the hits among the tokens of one sentence, which ends at offset `end`."""
-        found: list[Hit] = []
-        taken: dict[int, int] = {}
-        for at, token in enumerate(tokens):
+        hits: list[Hit] = []
+        used_to: dict[int, int] = {}
+        for position, token in enumerate(tokens):
             lexicons = self._first.get(token.word)
             if lexicons is None:
                 continue
             for lexicon, entries in lexicons.items():
-                if at < taken.get(lexicon, 0):
+                if position < used_to.get(lexicon, 0):
                     continue
-                hit = _longest(entries, text, tokens, at, end)
+                hit = _longest(entries, text, tokens, position, end)
                 if hit is not None:
-                    found.append(hit)
-                    taken[lexicon] = hit.last
-        return found
+                    hits.append(hit)
+                    used_to[lexicon] = hit.last
+        return hits
 
 
 def tokens(text: str) -> list[Token]:
@@ -121,7 +121,7 @@ def any_of(words: Iterable[str]) -> str:
     for word in sorted(words):
         tails.setdefault(word[:1], []).append(word[1:])
     ends = tails.pop("", None)
-    branches = [re.escape(first) + any_of(rest) for first, rest in tails.items()]
+    branches = [re.escape(first) + any_of(tail) for first, tail in tails.items()]
     if not branches:
         return ""
     return "(?:" + "|".join(branches) + (")?" if ends else ")")
@@ -134,22 +134,28 @@ def variants(phrase: str) -> set[Words]:
     [('african', 'american'), ('african-american',)]
     """
     words = tuple(token.word for token in tokens(phrase))
-    apart = tuple(part for word in words for part in word.split("-"))
-    joined = ("-".join(apart),) if len(apart) > 1 and "'" not in phrase.replace("’", "'") else words
-    return {words, apart, joined} if words else set()
+    parts = tuple(part for word in words for part in word.split("-"))
+    joined = ("-".join(parts),) if len(parts) > 1 and "'" not in phrase.replace("’", "'") else words
+    return {words, parts, joined} if words else set()
 
 
 def _longest(
-    entries: _Entries, text: str, tokens: Sequence[Token], at: int, end: int
+    entries: _Entries, text: str, tokens: Sequence[Token], position: int, end: int
 ) -> Hit | None:
     for length in entries.lengths:
-        last = at + 1 + length
+        last = position + 1 + length
         if last > len(tokens):
             continue
-        known = entries.rest.get(tuple(token.word for token in tokens[at + 1 : last]))
-        if known is not None and tokens[last - 1].end <= end and _close(text, tokens[at:last]):
-            column, counted = known
-            return Hit(tokens[at].start, tokens[at + counted - 1].end, column, at, last)
+        entry = entries.rest.get(tuple(token.word for token in tokens[position + 1 : last]))
+        if (
+            entry is not None
+            and tokens[last - 1].end <= end
+            and _close(text, tokens[position:last])
+        ):
+            column, counted = entry
+            return Hit(
+                tokens[position].start, tokens[position + counted - 1].end, column, position, last
+            )
     return None
 
 

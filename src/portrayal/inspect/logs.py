@@ -58,17 +58,17 @@ def answers_of(output: ModelOutput, *, failed: bool = False) -> list[LoggedAnswe
     """
     if not output.choices:
         return [LoggedAnswer(output.completion, "failed")]
-    found = []
+    answers = []
     for choice in output.choices:
         came, content = choice.message.text, choice.message.content
         text = without_reasoning(came)
         parts = [] if isinstance(content, str) else content
-        beside = [part.reasoning for part in parts if isinstance(part, ContentReasoning)]
-        reasoning = came if text is not came else "\n".join(beside)
+        reasoning_parts = [part.reasoning for part in parts if isinstance(part, ContentReasoning)]
+        reasoning = came if text is not came else "\n".join(reasoning_parts)
         filtered = choice.stop_reason == "content_filter"
         outcome = "failed" if failed else "refused" if filtered else outcome_of(text)
-        found.append(LoggedAnswer(text, outcome, reasoning))
-    return found
+        answers.append(LoggedAnswer(text, outcome, reasoning))
+    return answers
 
 
 def sample_answers(sample: EvalSample) -> list[LoggedAnswer]:
@@ -77,11 +77,11 @@ def sample_answers(sample: EvalSample) -> list[LoggedAnswer]:
     return answers_of(sample.output, failed=failed)
 
 
-def prompt_of(asked: str | list[ChatMessage]) -> str:
+def prompt_of(prompt: str | list[ChatMessage]) -> str:
     """Return the request of a sample: its text, or what the user said in its messages."""
-    if isinstance(asked, str):
-        return asked
-    return "\n\n".join(message.text for message in asked if message.role == "user")
+    if isinstance(prompt, str):
+        return prompt
+    return "\n\n".join(message.text for message in prompt if message.role == "user")
 
 
 _TOGETHER = 2_000  # samples held at once; the table of contents is read anew for each batch
@@ -135,20 +135,20 @@ def open_logs(logs: Logs) -> tuple[list[Log], list[Log]]:
             raise DataError(f"{place}: there is no such log.")
     if not places:
         raise DataError(f"{logs}: there is no Inspect log here; expected .eval or .json files.")
-    found = []
+    all_logs = []
     for place in places:
         try:
-            found.append(Log(place, read_eval_log(place, header_only=True)))
+            all_logs.append(Log(place, read_eval_log(place, header_only=True)))
         except _UNREADABLE as error:
             raise DataError(
                 f"{place}: not a readable Inspect log ({_first_line(error)}). Expected a .eval or "
                 ".json file that `inspect eval` wrote; `inspect log recover` may mend a broken one."
             ) from error
     latest: dict[tuple[str, str], Log] = {}
-    for log in sorted(found, key=lambda log: (log.header.eval.created, log.name)):
+    for log in sorted(all_logs, key=lambda log: (log.header.eval.created, log.name)):
         latest[log.header.eval.task_id, log.header.eval.model] = log
-    kept = sorted(latest.values(), key=lambda log: (log.header.eval.created, log.name))
-    return kept, [log for log in found if log not in kept]
+    newest = sorted(latest.values(), key=lambda log: (log.header.eval.created, log.name))
+    return newest, [log for log in all_logs if log not in newest]
 
 
 def read_samples(log: Log) -> Iterator[EvalSample]:
@@ -171,8 +171,8 @@ def read_samples(log: Log) -> Iterator[EvalSample]:
     try:
         if log.name.endswith(".json"):
             samples = read_eval_log(log.place).samples or []
-            there = {(str(sample.id), sample.epoch): sample for sample in samples}
-            yield from (there[key] for key in ordered(there))
+            by_place = {(str(sample.id), sample.epoch): sample for sample in samples}
+            yield from (by_place[key] for key in ordered(by_place))
             return
         keys = planned
         if results is None or not planned or results.completed_samples != len(planned):
@@ -217,36 +217,36 @@ def write_rows(copy: Path, logs: Iterable[Log]) -> int:
     DataError
         When a log cannot be read or no sample is found.
     """
-    rest = copy.with_suffix(".rest")
+    rows_path = copy.with_suffix(".rest")
     first: Row = {}
     keys: dict[str, None] = {}
     n_samples = 0
-    with rest.open("w", encoding="utf-8") as stream:
-        for each in logs:
+    with rows_path.open("w", encoding="utf-8") as stream:
+        for opened in logs:
             n_before = n_samples
-            for sample in read_samples(each):
+            for sample in read_samples(opened):
                 n_samples += 1
-                for row in _rows(sample, each):
+                for row in _rows(sample, opened):
                     keys |= dict.fromkeys(row)
                     if first:
                         stream.write(json.dumps(row) + "\n")
                     else:
                         first = row
             n = n_samples - n_before
-            missing = max(0, len(each.planned) - n)
+            missing = max(0, len(opened.planned) - n)
             log.info(
                 "%s: %s, %s samples of %s%s",
-                each.name,
-                each.header.status,
+                opened.name,
+                opened.header.status,
                 f"{n:,}",
-                each.header.eval.model,
+                opened.header.eval.model,
                 f", {missing:,} more were planned and are not there" if missing else "",
             )
     if not first:
         raise DataError(f"{copy.stem}: the log holds no samples.")
-    with copy.open("wb") as whole, rest.open("rb") as stream:
-        whole.write(json.dumps(dict.fromkeys(keys) | first).encode() + b"\n")
-        shutil.copyfileobj(stream, whole)
+    with copy.open("wb") as target, rows_path.open("rb") as stream:
+        target.write(json.dumps(dict.fromkeys(keys) | first).encode() + b"\n")
+        shutil.copyfileobj(stream, target)
     return n_samples
 
 
@@ -254,19 +254,19 @@ def _rows(sample: EvalSample, log: Log) -> Iterator[Row]:
     """One row for each answer; metadata that are words or numbers come along as columns."""
     spec = log.header.eval
     model = sample.output.model if spec.model in ("", "none", "none/none") else spec.model
-    asked = {"prompt": prompt_of(sample.input), "model": model}
+    asked_with = {"prompt": prompt_of(sample.input), "model": model}
     for number, answer in enumerate(sample_answers(sample)):
-        own = {
+        fields = {
             "text": answer.text,
             "text_id": "/".join(map(str, (spec.eval_id, sample.id, sample.epoch, number))),
-            **asked,
+            **asked_with,
             "outcome": answer.outcome,
             "reasoning_content": answer.reasoning or None,
         }
-        yield own | {
+        yield fields | {
             key: value
             for key, value in sample.metadata.items()
-            if key not in own and isinstance(value, (str, int, float, bool))
+            if key not in fields and isinstance(value, (str, int, float, bool))
         }
 
 
@@ -282,14 +282,14 @@ def log_source(place: str | Path) -> TextSource:
     DataError
         When there is no such log, or it cannot be read.
     """
-    kept, left_out = open_logs(place)
-    for each in left_out:
-        log.info("%s: left out, as a later try of the same task is here", each.name)
-    name = kept[0].name if len(kept) == 1 else f"{len(kept)} Inspect logs"
+    logs, left_out = open_logs(place)
+    for superseded in left_out:
+        log.info("%s: left out, as a later try of the same task is here", superseded.name)
+    name = logs[0].name if len(logs) == 1 else f"{len(logs)} Inspect logs"
     folder = Path(tempfile.mkdtemp(prefix="portrayal-"))
     try:
         copy = folder / f"{name}.jsonl"
-        write_rows(copy, kept)
+        write_rows(copy, logs)
         source = replace(open_source(copy), name=name)
     except BaseException:
         shutil.rmtree(folder)

@@ -47,10 +47,10 @@ def write_datasheet(run: "Run", path: str | Path) -> Path:
     from portrayal.run.files import write_atomically
 
     target = Path(path)
-    held = target.read_text(encoding="utf-8") if target.exists() else ""
-    body, mark, _ = held.rpartition("<!-- written by portrayal:")
+    present = target.read_text(encoding="utf-8") if target.exists() else ""
+    body, mark, _ = present.rpartition("<!-- written by portrayal:")
     if not target.exists() or (
-        mark and held == f"{body}{_digest_line(body)}\n"
+        mark and present == f"{body}{_digest_line(body)}\n"
     ):  # nobody has changed it
         text = datasheet(run)
         write_atomically(target, f"{text}{_digest_line(text)}\n")
@@ -67,39 +67,39 @@ def datasheet(run: "Run") -> str:
     # Everything an answer can name, already escaped for Markdown
     note = run.texts.note()
     settings = run.settings() if run.settings_path.is_file() else {}
-    told = counted(run)
-    models = _list(told["models"])
+    counts = counted(run)
+    models = _list(counts["models"])
     options = settings.get("options", {})
     tables = [options[name] for name in ("name_table", "baseline") if name in options]
     measures = [f"`{name}`" for name in settings.get("measures", ())]
-    asked, source = told["first"] is not None, markdown(str(note.get("source", "a file")))
-    rows = [(*words, f"{n_prompts:,}", f"{n:,}") for *words, n_prompts, n in told["cells"]]
+    was_asked, source = counts["first"] is not None, markdown(str(note.get("source", "a file")))
+    rows = [(*words, f"{n_prompts:,}", f"{n:,}") for *words, n_prompts, n in counts["cells"]]
     heads = ("domain", "condition", "model", "prompts", "texts")
     facts = {
         "study": markdown(settings.get("study", "not audited yet")),
         "portrayal": markdown(settings.get("portrayal", __version__)),
         "models": models,
         "instances": f"Texts that language models ({models}) wrote in answer to prompts.",
-        "counts": f"{told['n_texts']:,} texts.\n\n{markdown_table(heads, rows, 2)}",
-        "sampling": f"A sample: {told['n_texts']:,} answers to {told['n_prompts']:,} prompts, "
-        f"{told['fewest']:,} to {told['most']:,} of each model to each prompt.",
-        "columns": "Of each text: " + ", ".join(f"`{name}`" for name in told["columns"]) + ". "
-        "Of each prompt: its words, and " + (_list(told["strata"]) or "nothing more") + ".",
+        "counts": f"{counts['n_texts']:,} texts.\n\n{markdown_table(heads, rows, 2)}",
+        "sampling": f"A sample: {counts['n_texts']:,} answers to {counts['n_prompts']:,} prompts, "
+        f"{counts['fewest']:,} to {counts['most']:,} of each model to each prompt.",
+        "columns": "Of each text: " + ", ".join(f"`{name}`" for name in counts["columns"]) + ". "
+        "Of each prompt: its words, and " + (_list(counts["strata"]) or "nothing more") + ".",
         "labels": "People were labelled by the user before the audit."
         if note.get("labelled")
         else "No target. The audit's annotations (names and gender references) are estimates.",
-        "unread": _unread(told, note),
+        "unread": _unread(counts, note),
         "cluster_unit": markdown(note.get("cluster_unit", "prompt")),
         "errors": "Annotators err, and refused texts are found by patterns; see the documentation.",
         "instruments": _list(tables) or "what the audit will name",
-        "acquired": ("By asking the models." if asked else f"Imported from {source}.")
+        "acquired": ("By asking the models." if was_asked else f"Imported from {source}.")
         + (
-            f" The first prompt, in order of name: “{markdown(told['prompt'])}”"
-            * bool(told["prompt"])
+            f" The first prompt, in order of name: “{markdown(counts['prompt'])}”"
+            * bool(counts["prompt"])
         ),
-        "procedure": _procedure(told, note, source),
-        "dates": f"From {told['first']} to {told['last']} (UTC)."
-        if asked
+        "procedure": _procedure(counts, note, source),
+        "dates": f"From {counts['first']} to {counts['last']} (UTC)."
+        if was_asked
         else BLANK.format("first and last day; the imported texts do not say"),
         "annotator": _annotators(settings),
         "measures": ", ".join(measures) or "no measure yet",
@@ -131,41 +131,43 @@ def _annotators(settings: Mapping[str, Any]) -> str:
     names = ", ".join(f"`{name}`" for name in settings.get("annotators", ()))
     if not names:
         return "no annotator yet"
-    said = [names, markdown(settings.get("group_labels", ""))]
+    parts = [names, markdown(settings.get("group_labels", ""))]
     if labelling := settings.get("labeler"):
         from portrayal.annotate.people.labeler import labelling_sentence
 
-        said.insert(1, markdown(labelling_sentence(labelling)).rstrip("."))
-    return ". ".join(filter(None, said))
+        parts.insert(1, markdown(labelling_sentence(labelling)).rstrip("."))
+    return ". ".join(filter(None, parts))
 
 
-def _procedure(told: Mapping[str, Any], note: Mapping[str, Any], source: str) -> str:
-    if told["first"] is None:
+def _procedure(counts: Mapping[str, Any], note: Mapping[str, Any], source: str) -> str:
+    if counts["first"] is None:
         return BLANK.format(f"how the texts of {source} were obtained")
     lines = ["By the software interfaces of the models."]
-    if told["answered_by"]:
-        lines.append(f"They name themselves {_list(told['answered_by'])}.")
-    for model, asked in sorted(note.get("asked", {}).items()):
-        given = [f"{name} {value}" for name, value in sorted(asked.get("parameters", {}).items())]
-        usage = Usage.of(asked)
-        said = [_list(given) or "default parameters", usage.reasoned, usage.estimated]
-        lines.append(f"{markdown(model)}: {'; '.join(filter(None, said))}.")
+    if counts["answered_by"]:
+        lines.append(f"They name themselves {_list(counts['answered_by'])}.")
+    for model, asking in sorted(note.get("asked", {}).items()):
+        parameters = [
+            f"{name} {value}" for name, value in sorted(asking.get("parameters", {}).items())
+        ]
+        usage = Usage.of(asking)
+        facts = [_list(parameters) or "default parameters", usage.reasoned, usage.estimated]
+        lines.append(f"{markdown(model)}: {'; '.join(filter(None, facts))}.")
     return " ".join(lines)
 
 
-def _unread(told: Mapping[str, Any], note: Mapping[str, Any]) -> str:
+def _unread(totals: Mapping[str, Any], note: Mapping[str, Any]) -> str:
     """What could not be read, and texts of prompts that the study does not know: not in the run."""
-    counts = [f"{n:,} {name}" for name, n in told["outcomes"] if name != "ok"]
-    said = "No text was refused, empty or failed."
+    counts = [f"{n:,} {name}" for name, n in totals["outcomes"] if name != "ok"]
+    sentence = "No text was refused, empty or failed."
     if counts:
-        said = f"Yes: {', '.join(counts)} of {told['n_texts']:,} texts."
-    asked = [each.get("n_reasoned", 0) for each in note.get("asked", {}).values()]
-    if n := note.get("n_reasoned", 0) + sum(asked):
-        said += f" {n:,} held reasoning of the model before its answer, which was removed."
+        sentence = f"Yes: {', '.join(counts)} of {totals['n_texts']:,} texts."
+    reasoned = [asking.get("n_reasoned", 0) for asking in note.get("asked", {}).values()]
+    if n := note.get("n_reasoned", 0) + sum(reasoned):
+        sentence += f" {n:,} held reasoning of the model before its answer, which was removed."
     if not note.get("left_out"):
-        return said
-    why = f"Left out, as their prompts are not the study's: {said_left_out(note['left_out'])}."
-    return f"{said} {markdown(why)}"
+        return sentence
+    unread = f"Left out, as their prompts are not the study's: {said_left_out(note['left_out'])}."
+    return f"{sentence} {markdown(unread)}"
 
 
 _PROMPTS = "select text, map_keys(strata) from read_parquet($prompts) order by prompt_id"
@@ -192,25 +194,25 @@ def counted(run: "Run") -> dict[str, Any]:
 
         source = "from read_parquet($texts, union_by_name = true)"
         columns = [row[0] for row in rows(f"describe select * {source}")]
-        each = rows(f"select count(*) as n {source} group by model, prompt_id order by n")
+        cells = rows(f"select count(*) as n {source} group by model, prompt_id order by n")
         first, last, answered = None, None, []
         if "asked_at" in columns:
             first, last = rows(f"select min(asked_at)[:10], max(asked_at)[:10] {source}")[0]
-            named = rows(f"select distinct answered_by {source} order by all")
-            answered = [name for (name,) in named if name]
+            names = rows(f"select distinct answered_by {source} order by all")
+            answered = [name for (name,) in names if name]
         prompts = {"prompts": str(run.prompts_path)}
-        asked = connection.execute(_PROMPTS, prompts).fetchall()
+        prompt_rows = connection.execute(_PROMPTS, prompts).fetchall()
         return {
             "cells": rows(_CELLS, all=ALL, **prompts),
             "outcomes": rows(f"select outcome, count(*) {source} group by all order by outcome"),
             "models": [row[0] for row in rows(f"select distinct model {source} order by model")],
-            "n_texts": sum(row[0] for row in each),
+            "n_texts": sum(row[0] for row in cells),
             "n_prompts": rows(f"select count(distinct prompt_id) {source}")[0][0],
-            "fewest": each[0][0],
-            "most": each[-1][0],
+            "fewest": cells[0][0],
+            "most": cells[-1][0],
             "columns": columns,
-            "strata": sorted({name for _, strata in asked for name in strata}),
-            "prompt": next((text for text, _ in asked if text), ""),
+            "strata": sorted({name for _, strata in prompt_rows for name in strata}),
+            "prompt": next((text for text, _ in prompt_rows if text), ""),
             "first": first,
             "last": last,
             "answered_by": answered,
@@ -218,5 +220,5 @@ def counted(run: "Run") -> dict[str, Any]:
 
 
 def _list(names: list[Any]) -> str:
-    shown = ", ".join(markdown(name) for name in names[:_LISTED])
-    return shown + (f" and {len(names) - _LISTED} more" if len(names) > _LISTED else "")
+    listing = ", ".join(markdown(name) for name in names[:_LISTED])
+    return listing + (f" and {len(names) - _LISTED} more" if len(names) > _LISTED else "")

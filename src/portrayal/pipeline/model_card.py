@@ -98,16 +98,16 @@ def _lines(view: View) -> Iterator[str]:
     yield f"From a run of Portrayal {markdown(view.settings.get('portrayal', __version__))}: "
     yield f"{markdown(view.settings['study'])}, {models}.\n"
     yield from (f"- {markdown(note)}" for note in NOTES)
-    for heading, asks, answers, left in QUESTIONS:
+    for heading, asks, answers, left_blank in QUESTIONS:
         yield f"\n## {heading}\n\n*{asks}*\n"
-        said = [each for answer in answers for each in answer(view)]
-        for text, source, estimates in said:
+        statements = [statement for answer in answers for statement in answer(view)]
+        for text, source, estimates in statements:
             yield f"- {markdown(text)} [{markdown(source)}]"
             if estimates:
                 rows = [_row(view, e) for e in estimates]
                 yield f"\n{markdown_table(HEADS, rows, indent='  ')}\n"
-        if left or not said:
-            yield f"\n**{NOT_MEASURED}**" + (f": {left}" if left else "")
+        if left_blank or not statements:
+            yield f"\n**{NOT_MEASURED}**" + (f": {left_blank}" if left_blank else "")
 
 
 def _row(view: View, e: Estimate) -> tuple[object, ...]:
@@ -122,8 +122,8 @@ def _row(view: View, e: Estimate) -> tuple[object, ...]:
 
 def _judged(view: View) -> list[Estimate]:
     """What the report may state of the main models, the surest first."""
-    every = [e for e in view.only_main(view.estimates) if e.tests]
-    rows = [e for e in every if e.tests[0].audit_q is not None] or every
+    tested = [e for e in view.only_main(view.estimates) if e.tests]
+    rows = [e for e in tested if e.tests[0].audit_q is not None] or tested
     order = ("strong", "some evidence", "no clear difference", "cannot be measured here")
     q = {id(e): q_of(e) for e in rows}
     last = float("inf")
@@ -132,11 +132,11 @@ def _judged(view: View) -> list[Estimate]:
 
 def _system(view: View) -> Iterator[Said]:
     texts = counted(view.run)
-    named = f"The texts are of {fmt.plural(len(texts['models']), 'model')}: "
-    yield named + fmt.listed(texts["models"]) + ".", "texts/", ()
-    for model, how in sorted(view.note.get("asked", {}).items()):
-        given = ", ".join(f"{k} {v}" for k, v in sorted(how.get("parameters", {}).items()))
-        yield f"{model} was asked with: {given or 'no parameters'}.", "texts/", ()
+    models_lead = f"The texts are of {fmt.plural(len(texts['models']), 'model')}: "
+    yield models_lead + fmt.listed(texts["models"]) + ".", "texts/", ()
+    for model, asking in sorted(view.note.get("asked", {}).items()):
+        parameters = ", ".join(f"{k} {v}" for k, v in sorted(asking.get("parameters", {}).items()))
+        yield f"{model} was asked with: {parameters or 'no parameters'}.", "texts/", ()
 
 
 def _texts(view: View) -> Iterator[Said]:
@@ -163,10 +163,10 @@ def _origin(view: View) -> Iterator[Said]:
 
 def _study(view: View) -> Iterator[Said]:
     study = view.study
-    said = f"Study {view.settings.get('study')}."
+    sentence = f"Study {view.settings.get('study')}."
     if study is not None:
-        said = f"Study {study.name}: {study.question} After {study.paper.rstrip('.')}."
-    yield said, "audit.toml", ()
+        sentence = f"Study {study.name}: {study.question} After {study.paper.rstrip('.')}."
+    yield sentence, "audit.toml", ()
 
 
 def _reading(view: View) -> Iterator[Said]:
@@ -200,17 +200,21 @@ def _groups(view: View) -> Iterator[Said]:
     for e in _judged(view):
         for name, value in e.group.items():
             values.setdefault(name, {})[value] = None
-    for name, known in values.items():
-        shown = list(known)[:20] + ["others"] * (len(known) > 20)
-        yield f"Groups by {name.replace('_', ' ')}: {fmt.listed(shown)}.", "estimates.parquet", ()
+    for name, group_values in values.items():
+        shown_values = list(group_values)[:20] + ["others"] * (len(group_values) > 20)
+        yield (
+            f"Groups by {name.replace('_', ' ')}: {fmt.listed(shown_values)}.",
+            "estimates.parquet",
+            (),
+        )
 
 
 def _metrics(view: View) -> Iterator[Said]:
     for name in dict.fromkeys(e.measure for e in _judged(view)):
         component = described(name)
         if component is not None:
-            said = f"{name}: {component.summary} Definition: {component.equation}."
-            yield f"{said} After {component.source}.", "audit.toml", ()
+            definition = f"{name}: {component.summary} Definition: {component.equation}."
+            yield f"{definition} After {component.source}.", "audit.toml", ()
 
 
 def _uncertainty(view: View) -> Iterator[Said]:
@@ -218,37 +222,41 @@ def _uncertainty(view: View) -> Iterator[Said]:
     methods = list(dict.fromkeys(e.interval.method for e in judged if e.interval is not None))
     if methods:
         words = report_of(view).wording.resampling
-        said = f"Intervals at {fmt.level(view.level)}: {fmt.listed(methods[:4])}. {words}"
-        yield said, "estimates.parquet", ()
+        sentence = f"Intervals at {fmt.level(view.level)}: {fmt.listed(methods[:4])}. {words}"
+        yield sentence, "estimates.parquet", ()
         tests = list(dict.fromkeys(e.tests[0].method for e in judged))
-        said = f"Tests: {fmt.listed(tests[:4])}; q by Benjamini and Hochberg among all that the "
-        yield said + "report may state.", "estimates.parquet", ()
-    given = sorted((k, v) for k, v in view.options.items() if v != [])
-    said = ", ".join(f"{name} {value}" for name, value in given)
-    yield f"Options of the audit: {said}.", "audit.toml", ()
+        sentence = (
+            f"Tests: {fmt.listed(tests[:4])}; q by Benjamini and Hochberg among all that the "
+        )
+        yield sentence + "report may state.", "estimates.parquet", ()
+    options = sorted((k, v) for k, v in view.options.items() if v != [])
+    sentence = ", ".join(f"{name} {value}" for name, value in options)
+    yield f"Options of the audit: {sentence}.", "audit.toml", ()
 
 
 def _results(view: View, *, several: bool) -> Iterator[Said]:
     rows = [e for e in _judged(view) if (len(e.group) > 1) == several]
-    known = [e for e in rows if e.value is not None]
-    if known:
-        what = "several attributes together" if several else "one attribute"
-        said = f"{fmt.plural(len(known), 'estimate')} of groups by {what}"
-        if len(known) < len(rows):
-            said += f", and {len(rows) - len(known):,} more that are undefined"
-        if len(known) > MOST:
-            said += f"; the {MOST} that say most are listed, and `portrayal list estimates` has all"
-        yield f"{said}.", "estimates.parquet", known[:MOST]
+    valued = [e for e in rows if e.value is not None]
+    if valued:
+        attributes = "several attributes together" if several else "one attribute"
+        sentence = f"{fmt.plural(len(valued), 'estimate')} of groups by {attributes}"
+        if len(valued) < len(rows):
+            sentence += f", and {len(rows) - len(valued):,} more that are undefined"
+        if len(valued) > MOST:
+            sentence += (
+                f"; the {MOST} that say most are listed, and `portrayal list estimates` has all"
+            )
+        yield f"{sentence}.", "estimates.parquet", valued[:MOST]
 
 
 def _findings(view: View) -> Iterator[Said]:
     first = first_screen(view)
     if first.none:
-        near = [each.estimate for each in first.lead.candidates[:1]]
+        near = [candidate.estimate for candidate in first.lead.candidates[:1]]
         yield first.none, "estimates.parquet", near
-    for found in first.stated:
-        said = f"{found.headline} ({'; '.join((found.sure, *found.facts))})."
-        yield said, "estimates.parquet", found.estimates
+    for finding in first.stated:
+        sentence = f"{finding.headline} ({'; '.join((finding.sure, *finding.facts))})."
+        yield sentence, "estimates.parquet", finding.estimates
 
 
 def _limits(view: View) -> Iterator[Said]:

@@ -41,20 +41,22 @@ def check_questions(
 there are: Black, White.
     """
     for question in questions:
-        asked = f"--question {question.text!r}"
+        option = f"--question {question.text!r}"
         if question.measure not in measures:
             raise OptionError(
-                f"{asked}: this audit does not measure {question.measure}; it measures: "
+                f"{option}: this audit does not measure {question.measure}; it measures: "
                 f"{_some(measures)}."
             )
         for key, value in question.where.items():
             if key not in values:
                 continue
-            known = sorted(values[key])
-            unknown = [side for side in sides_of(value) if side not in (*known, ALL, OTHERS)]
+            values_of_key = sorted(values[key])
+            unknown = [
+                side for side in sides_of(value) if side not in (*values_of_key, ALL, OTHERS)
+            ]
             if unknown:
                 raise OptionError(
-                    f"{asked}: no {key} is {unknown[0]!r}; there are: {_some(known)}."
+                    f"{option}: no {key} is {unknown[0]!r}; there are: {_some(values_of_key)}."
                 )
 
 
@@ -74,14 +76,14 @@ def asked_when(run: Run, questions: Sequence[Question]) -> list[dict[str, Any]]:
     first = run.manifest.first_measured
     audited = bool(first) or run.estimates_path.is_file()
     earlier = run.settings().get("questions", []) if run.settings_path.is_file() else []
-    known = {Question.of(record["text"]).key: record for record in earlier}
+    first_asked = {Question.of(record["text"]).key: record for record in earlier}
     now: dict[str, Any] = {
         "on": datetime.now(tz=UTC).date().isoformat(),
         "after_an_audit": audited,
     }
     if first:
         now["first_audit"] = first
-    return [{**known.get(each.key, now), "text": each.text} for each in questions]
+    return [{**first_asked.get(question.key, now), "text": question.text} for question in questions]
 
 
 def _some(names: Sequence[str]) -> str:

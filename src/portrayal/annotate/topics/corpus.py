@@ -68,8 +68,8 @@ def bags_of(documents: Iterable[Sequence[int]]) -> Bags:
         flat += document
     word = np.array(flat, dtype=np.int64)
     owner = np.repeat(np.arange(len(sizes)), sizes)
-    known = word >= 0
-    return count_words(owner[known], word[known], len(sizes))
+    in_model = word >= 0
+    return count_words(owner[in_model], word[in_model], len(sizes))
 
 
 def count_words(owner: Ints, word: Ints, n: int) -> Bags:
@@ -114,8 +114,8 @@ class Lemmas(dict[str, str]):
         "number" stays though "numb" has it as its comparative; "running" follows "run" though it is
         a noun too; clitics stay, as "'s" is both "is" and a genitive.
         """
-        found = self._look_up(form)
-        options = [found[part][0] for part in _PARTS_OF_SPEECH if part in found]
+        lemmas = self._look_up(form)
+        options = [lemmas[part][0] for part in _PARTS_OF_SPEECH if part in lemmas]
         stays = not options or form.startswith("'") or not form.isalpha()
         stays = stays or (form in options and not form.endswith(_INFLECTED))
         self[form] = form if stays else options[0]
@@ -218,8 +218,8 @@ def read_corpus(run: Run, seed: int) -> TopicCorpus:
             f"topics need at least two texts that share words; {len(order)} of {len(keys)} "
             "readable texts hold a word that another holds"
         )
-    held = set(sorted(set(pairs))[: max(1, round(_HELD_OUT * len(set(pairs))))])
-    held_out = np.array([pairs[i] in held for i in order], dtype=bool)
+    held_pairs = set(sorted(set(pairs))[: max(1, round(_HELD_OUT * len(set(pairs))))])
+    held_out = np.array([pairs[i] in held_pairs for i in order], dtype=bool)
     return TopicCorpus(words, bags.take(order), held_out)
 
 
@@ -252,12 +252,14 @@ def _prune(words: list[str], bags: Bags) -> tuple[tuple[str, ...], Bags]:
     in_documents = np.bincount(bags.word, minlength=len(words))
     frequent = [i for i in range(len(words)) if in_documents[i] >= MIN_DOCUMENTS]
     frequent.sort(key=lambda i: (-int(in_documents[i]), words[i]))
-    kept = sorted(frequent[:MAX_WORDS], key=lambda i: words[i])
+    vocabulary = sorted(frequent[:MAX_WORDS], key=lambda i: words[i])
     number = np.full(len(words), -1, dtype=np.int64)
-    number[kept] = np.arange(len(kept))
+    number[vocabulary] = np.arange(len(vocabulary))
     owner = np.repeat(np.arange(len(bags)), np.diff(bags.start))
     inside = number[bags.word] >= 0 if len(words) else np.zeros(0, dtype=bool)
     word, owner, count = number[bags.word][inside], owner[inside], bags.count[inside]
     order = np.lexsort((word, owner))
     start = np.searchsorted(owner, np.arange(len(bags) + 1))
-    return tuple(words[i] for i in kept), Bags(start, word[order].astype(np.int32), count[order])
+    return tuple(words[i] for i in vocabulary), Bags(
+        start, word[order].astype(np.int32), count[order]
+    )

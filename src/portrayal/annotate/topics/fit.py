@@ -86,8 +86,8 @@ def split_words(bags: Bags, seed: int) -> tuple[Bags, Bags]:
     owner = np.repeat(np.arange(len(bags)), np.diff(bags.start))[entry]
     order = np.lexsort((rng.random(len(entry)), owner))
     rank = np.arange(len(order)) - np.searchsorted(owner[order], owner[order])
-    seen = np.bincount(entry[order[rank % 2 == 0]], minlength=len(times))
-    return _kept(bags, seen), _kept(bags, times - seen)
+    half = np.bincount(entry[order[rank % 2 == 0]], minlength=len(times))
+    return _kept(bags, half), _kept(bags, times - half)
 
 
 def _kept(bags: Bags, count: Ints) -> Bags:
@@ -96,7 +96,7 @@ def _kept(bags: Bags, count: Ints) -> Bags:
     return Bags(start, bags.word[count > 0], count[count > 0].astype(np.float32))
 
 
-def completion_loss(topics: Floats, alpha: Floats, seen: Bags, hidden: Bags) -> Floats:
+def completion_loss(topics: Floats, alpha: Floats, visible: Bags, hidden: Bags) -> Floats:
     """Return the surprise at the hidden half of each document: -log p of its words, in nats.
 
     Parameters
@@ -105,7 +105,7 @@ def completion_loss(topics: Floats, alpha: Floats, seen: Bags, hidden: Bags) -> 
         lambda, the variational Dirichlet of each topic's words, shape (K, V).
     alpha
         Prior of a document's topics, shape (K,).
-    seen, hidden
+    visible, hidden
         Both halves of n documents.
 
     Returns
@@ -117,7 +117,7 @@ def completion_loss(topics: Floats, alpha: Floats, seen: Bags, hidden: Bags) -> 
     ----------
     Wallach, Murray, Salakhutdinov and Mimno (2009), Evaluation methods for topic models, Section 5.
     """
-    gamma = infer(seen, topic_weights(topics), alpha).astype(np.float64)
+    gamma = infer(visible, topic_weights(topics), alpha).astype(np.float64)
     shares = gamma / gamma.sum(axis=1, keepdims=True)
     words = (topics / topics.sum(axis=1, keepdims=True)).T
     owner = np.repeat(np.arange(len(hidden)), np.diff(hidden.start))
@@ -177,16 +177,16 @@ def choose_topics(tried: Sequence[int], loss: Floats, size: Floats) -> TopicNumb
     mean = more.sum(axis=1)
     error = np.sqrt(np.maximum((more**2).sum(axis=1) - mean**2 / len(size), 0.0))
     near = mean <= error
-    chosen = int(np.flatnonzero(near)[0])
+    fewest = int(np.flatnonzero(near)[0])
     interior = 0 < best < len(tried) - 1
     perplexity = float(np.exp(loss[best].sum() / words))
     ends = "" if interior else ", which is at the end of those tried"
     reason = (
         f"document completion is best at {tried[best]} topics{ends} (perplexity "
-        f"{perplexity:,.1f}), and {tried[chosen]} are the fewest within one standard error of it"
+        f"{perplexity:,.1f}), and {tried[fewest]} are the fewest within one standard error of it"
     )
     worse = len(tried) - 1 - int(np.flatnonzero(near)[-1])
-    return TopicNumber(int(tried[chosen]), interior, reason, worse)
+    return TopicNumber(int(tried[fewest]), interior, reason, worse)
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,8 +320,8 @@ class _Document:
     def __len__(self) -> int:
         return len(self._words)
 
-    def __getitem__(self, at: int) -> tuple[int, float]:
-        return self._words[at], self._counts[at]
+    def __getitem__(self, number: int) -> tuple[int, float]:
+        return self._words[number], self._counts[number]
 
     def __iter__(self) -> Iterator[tuple[int, float]]:
         return zip(self._words, self._counts, strict=True)
@@ -362,12 +362,12 @@ def fit_topics(run: Run, settings: TopicSettings, say: Say) -> TopicModel | None
         When gensim or the lemmatiser is not installed.
     """
     stage = topics_stage(run)
-    given = load_topics(settings.topic_model) if settings.topic_model else None
-    mark = _mark(run, settings, given)
+    model_given = load_topics(settings.topic_model) if settings.topic_model else None
+    mark = _mark(run, settings, model_given)
     if stage.is_complete(mark):
         return saved_topics(run)[0]
     lemmas()
-    model, undefined = given, None
+    model, undefined = model_given, None
     if model is None:
         try:
             model = fit_corpus(read_corpus(run, settings.seed), settings, say)
@@ -416,18 +416,18 @@ def fit_corpus(corpus: TopicCorpus, settings: TopicSettings, say: Say) -> TopicM
     grid = tuple(sorted(set(settings.topics))) or topic_grid(n)
     k, tried = grid[0], list[dict[str, Any]]()
     if len(grid) > 1:
-        held = corpus.held_out.copy()
-        if held.all():
-            held[:-1] = False
-        fitted = corpus.bags.take(np.flatnonzero(~held))
-        seen, hidden = split_words(corpus.bags.take(np.flatnonzero(held)), settings.seed)
+        held_out = corpus.held_out.copy()
+        if held_out.all():
+            held_out[:-1] = False
+        fitted = corpus.bags.take(np.flatnonzero(~held_out))
+        visible, hidden = split_words(corpus.bags.take(np.flatnonzero(held_out)), settings.seed)
         losses: list[Floats] = []
-        for each in grid:
-            lda = _fit(fitted, corpus, each, settings)
-            losses.append(completion_loss(lda.state.get_lambda(), lda.alpha, seen, hidden))
+        for n_topics in grid:
+            lda = _fit(fitted, corpus, n_topics, settings)
+            losses.append(completion_loss(lda.state.get_lambda(), lda.alpha, visible, hidden))
             perplexity = float(np.exp(losses[-1].sum() / hidden.words.sum()))
-            tried.append({"k": each, "perplexity": perplexity})
-            say(f"topics: K = {each}, perplexity of held-out halves {perplexity:,.1f}")
+            tried.append({"k": n_topics, "perplexity": perplexity})
+            say(f"topics: K = {n_topics}, perplexity of held-out halves {perplexity:,.1f}")
             choice = choose_topics(grid[: len(losses)], np.stack(losses), hidden.words)
             if choice.worse > 1:
                 break
@@ -460,16 +460,16 @@ def fit_corpus(corpus: TopicCorpus, settings: TopicSettings, say: Say) -> TopicM
 
 def _fit(bags: Bags, corpus: TopicCorpus, k: int, settings: TopicSettings) -> "LdaModel":
     n = len(bags)
-    chosen = {"passes": passes_for(n), "chunk": chunk_for(n), "seed": settings.seed}
-    return fit_lda(bags, corpus.words, k, **chosen)
+    fit_settings = {"passes": passes_for(n), "chunk": chunk_for(n), "seed": settings.seed}
+    return fit_lda(bags, corpus.words, k, **fit_settings)
 
 
-def _mark(run: Run, settings: TopicSettings, given: TopicModel | None) -> str:
+def _mark(run: Run, settings: TopicSettings, model_given: TopicModel | None) -> str:
     """What the saved model was made from; texts alone, so that shards of another size change
     nothing.
     """
-    if given is not None:
-        return fingerprint(model=identity(given))
+    if model_given is not None:
+        return fingerprint(model=identity(model_given))
     return fingerprint(
         texts=_texts_mark(run.texts),
         reference=_texts_mark(run.reference),

@@ -78,7 +78,7 @@ def _settle(weights: Floats, count: Floats, alpha: Floats, gamma: Floats) -> Flo
     """
     tiny = np.finfo(weights.dtype).eps
     result = np.empty_like(gamma)
-    left = np.arange(len(gamma))
+    unsettled = np.arange(len(gamma))
     theta = expected(gamma)
     for turn in range(ITERATIONS):
         with np.errstate(
@@ -91,11 +91,16 @@ def _settle(weights: Floats, count: Floats, alpha: Floats, gamma: Floats) -> Flo
         open_ = change >= THRESHOLD
         if turn == ITERATIONS - 1:
             open_[:] = False
-        result[left[~open_]] = gamma[~open_]
+        result[unsettled[~open_]] = gamma[~open_]
         if not open_.any():
             break
         if not open_.all():
-            left, gamma, count, weights = left[open_], gamma[open_], count[open_], weights[open_]
+            unsettled, gamma, count, weights = (
+                unsettled[open_],
+                gamma[open_],
+                count[open_],
+                weights[open_],
+            )
         theta = expected(gamma)
     return result
 
@@ -239,9 +244,9 @@ def load_topics(folder: str | Path) -> TopicModel:
     folder = Path(folder)
     about, words = _json(folder / MODEL), _json(folder / WORDS)
     if not isinstance(about, dict) or about.get("format") != FORMAT:
-        found = about.get("format") if isinstance(about, dict) else None
+        kind = about.get("format") if isinstance(about, dict) else None
         raise DataError(
-            f"{folder / MODEL}: expected a topic model of format {FORMAT!r}; found {found!r}. "
+            f"{folder / MODEL}: expected a topic model of format {FORMAT!r}; found {kind!r}. "
             "Give a folder that an audit wrote, such as RUN/topics."
         )
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
@@ -261,12 +266,12 @@ def load_topics(folder: str | Path) -> TopicModel:
             raise DataError(f"{path}: {name} must hold finite numbers that are not negative.")
     model = TopicModel(tuple(words), **arrays, facts=facts if isinstance(facts, dict) else {})
     k, v = len(np.atleast_1d(model.alpha)), len(model.words)
-    wanted = {"topics": (k, v), "alpha": (k,), "eta": (v,), "word_count": (v,)}
-    for name, shape in wanted.items():
-        found = getattr(model, name).shape
-        if found != shape or 0 in shape:
+    shapes = {"topics": (k, v), "alpha": (k,), "eta": (v,), "word_count": (v,)}
+    for name, shape in shapes.items():
+        actual = getattr(model, name).shape
+        if actual != shape or 0 in shape:
             raise DataError(
-                f"{folder / ARRAYS}: {name} has shape {found}; {k} topics of {v:,} words need "
+                f"{folder / ARRAYS}: {name} has shape {actual}; {k} topics of {v:,} words need "
                 f"{shape}."
             )
     if not ((model.topics > 0).all() and (model.alpha > 0).all() and (model.word_count > 0).all()):
@@ -355,21 +360,23 @@ def read_topic_texts(run: Run, model: TopicModel, *, reference: bool = False) ->
     start.append(np.zeros(1))
     lengths = [np.zeros(1, np.int64)]
     stage = run.reference if reference else run.texts
-    made = run.reference_annotations(SENTENCES) if reference else run.annotations(SENTENCES)
+    sentences_stage = (
+        run.reference_annotations(SENTENCES) if reference else run.annotations(SENTENCES)
+    )
     for part in stage.parts():
         texts = read_parquet(part, columns=["text"])["text"].to_pylist()
-        spans = read_parquet(made.folder / part.name, columns=["sentences"])["sentences"]
+        spans = read_parquet(sentences_stage.folder / part.name, columns=["sentences"])["sentences"]
         # Unreadable texts have no sentences
         rows = [
-            [(text or "")[span["start"] : span["end"]] for span in found or ()]
-            for text, found in zip(texts, spans.to_pylist(), strict=True)
+            [(text or "")[span["start"] : span["end"]] for span in spans_of_text or ()]
+            for text, spans_of_text in zip(texts, spans.to_pylist(), strict=True)
         ]
         for low in range(0, len(rows), _BLOCK):
             block = rows[low : low + _BLOCK]
             bags = bags_of(model.read(sentence) for text in block for sentence in text)
-            known = np.diff(bags.start) > 0
+            has_words = np.diff(bags.start) > 0
             lengths.append(np.array([len(text) for text in block], dtype=np.int64))
-            topic.append(np.where(known, model.infer(bags).argmax(axis=1), -1))
+            topic.append(np.where(has_words, model.infer(bags).argmax(axis=1), -1))
             start.append(len(word) + bags.start[1:])
             word.append(bags.word)
             count.append(bags.count)
