@@ -45,7 +45,7 @@ _WORDS = (
 )
 
 
-def labelling_project(run: Run, drawn: LabelDraw, name: str, raters: int = 2) -> Project:
+def labelling_project(run: Run, label_draw: LabelDraw, name: str, raters: int = 2) -> Project:
     """Make a project of what was drawn, whose page asks for the field alone.
 
     Raises
@@ -53,10 +53,12 @@ def labelling_project(run: Run, drawn: LabelDraw, name: str, raters: int = 2) ->
     OptionError
         When the run has a project of this name.
     """
-    choices = tuple(choices_of(run, drawn.field))
-    asked = CodebookField("label", drawn.field.replace("_", " "), "choice", choices, needed=True)
+    choices = tuple(choices_of(run, label_draw.field))
+    field = CodebookField(
+        "label", label_draw.field.replace("_", " "), "choice", choices, needed=True
+    )
     words = _WORDS.format(raters="Two" if raters == 2 else str(raters))
-    book = Codebook(name, f"Labels of {asked.label}", words, fields=(asked,), show_people=False)
+    book = Codebook(name, f"Labels of {field.label}", words, fields=(field,), show_people=False)
     items = [
         CodingItem(
             "#".join(filter(None, (unit["text_id"], unit["unit"]))),
@@ -64,10 +66,10 @@ def labelling_project(run: Run, drawn: LabelDraw, name: str, raters: int = 2) ->
             strata={part: unit[part] for part in ("text_id", "unit")},
             weight=1.0 / float(unit[CHANCE]),
         )
-        for unit in units_of(run, drawn)
+        for unit in units_of(run, label_draw)
     ]
-    how = {FOR: drawn.field, "raters": raters, "width": drawn.width}
-    return make_project(project_folder(run.path, name), items, book, how=how)
+    settings = {FOR: label_draw.field, "raters": raters, "width": label_draw.width}
+    return make_project(project_folder(run.path, name), items, book, how=settings)
 
 
 @dataclass(frozen=True)
@@ -88,24 +90,26 @@ class HandProject:
         self.path = project.folder / TABLE
         self._writing = threading.Lock()
         run = Run.open(project.folder.parent.parent)
-        said = classes_of(run, self.field, unsure=False)
+        classes = classes_of(run, self.field, unsure=False)
         prompt: dict[str, str] = {}
         for side, stage in (("", run.texts), (ORIGINAL, run.reference)):
             for (rows,) in read_shards(stage, ["text_id", "prompt_id"]):
                 prompt |= {side + row["text_id"]: row["prompt_id"] for row in rows.to_pylist()}
-        names = {name: i for i, name in enumerate(dict.fromkeys(prompt[t] for t, _ in said))}
+        names = {name: i for i, name in enumerate(dict.fromkeys(prompt[t] for t, _ in classes))}
         choices = project.codebook.fields[0].choices
-        groups = [name for name in said.values() if name in choices and name not in BESIDE]
+        groups = [name for name in classes.values() if name in choices and name not in BESIDE]
         common = max(sorted(set(groups)), key=groups.count, default=choices[0])
         self.target = choices[-1] if self.field in MARKS else common
-        self._names, self._prompt, self._said = names, prompt, said
-        cells = [(names[prompt[text]], self._is(own)) for (text, _), own in said.items()]
-        found, n = np.unique(np.array(cells, dtype=np.int64), axis=0, return_counts=True)
-        shows = found[:, 1:].astype(np.float64)
-        self._every = Labelled(found[:, 0], n.astype(np.float64), (shows, np.ones_like(shows)))
+        self._names, self._prompt, self._said = names, prompt, classes
+        cells = [
+            (names[prompt[text]], self._is(class_name)) for (text, _), class_name in classes.items()
+        ]
+        distinct, n = np.unique(np.array(cells, dtype=np.int64), axis=0, return_counts=True)
+        shows = distinct[:, 1:].astype(np.float64)
+        self._every = Labelled(distinct[:, 0], n.astype(np.float64), (shows, np.ones_like(shows)))
 
-    def _is(self, own: str) -> bool:
-        return self.target.casefold() in own.casefold().split(" and ")
+    def _is(self, class_name: str) -> bool:
+        return self.target.casefold() in class_name.casefold().split(" and ")
 
     def labels(self) -> list[Label]:
         """Return the labels of people, as they were given."""
@@ -118,8 +122,8 @@ class HandProject:
 
         def lines() -> Iterator[dict[str, str]]:
             for one in self.labels():
-                item, own = items[one.text_id], {"field": self.field, "label": one.value}
-                yield {**item.strata, **own, "rater": one.rater, CHANCE: repr(1.0 / item.weight)}
+                item, fields = items[one.text_id], {"field": self.field, "label": one.value}
+                yield {**item.strata, **fields, "rater": one.rater, CHANCE: repr(1.0 / item.weight)}
 
         with self._writing:
             return write_table(self.path, COLUMNS, lines())
@@ -129,26 +133,31 @@ class HandProject:
         labels = self.labels()
         of = {item.item_id: item for item in self.project.items}
         steps = np.unique(np.linspace(FEWEST, len(labels), STEPS).round().astype(int)).tolist()
-        found = []
+        shares = []
         for step in steps if len(labels) >= FEWEST else ():
-            given: dict[str, list[str]] = {}
+            labels_by_unit: dict[str, list[str]] = {}
             for one in labels[:step]:
-                given.setdefault(one.text_id, []).append(class_of_label(self.field, one.value))
+                labels_by_unit.setdefault(one.text_id, []).append(
+                    class_of_label(self.field, one.value)
+                )
             rows = []
-            for name, own in given.items():
-                unit, settled = (of[name].strata["text_id"], of[name].strata["unit"]), majority(own)
+            for name, unit_labels in labels_by_unit.items():
+                unit, settled = (
+                    (of[name].strata["text_id"], of[name].strata["unit"]),
+                    majority(unit_labels),
+                )
                 if settled is not None and unit in self._said:
-                    told = self._is(settled), self._is(self._said[unit])
-                    rows.append((*told, self._names[self._prompt[unit[0]]], of[name].weight))
+                    pair = self._is(settled), self._is(self._said[unit])
+                    rows.append((*pair, self._names[self._prompt[unit[0]]], of[name].weight))
             if len(rows) < FEWEST:
                 continue
-            truth, shows, at, weight = np.array(rows, dtype=np.float64).reshape(-1, 4).T
+            truth, shows, prompt, weight = np.array(rows, dtype=np.float64).reshape(-1, 4).T
             ones = np.ones((len(rows), 1))
-            hand = Labelled(at.astype(np.int64), weight, (shows[:, np.newaxis], ones))
+            hand = Labelled(prompt.astype(np.int64), weight, (shows[:, np.newaxis], ones))
             people = truth[:, np.newaxis], ones
             sums = HandSums.of(self._every, hand, people, len(self._names), "")
             share = corrected_inference(sums.sums, Scope(""))
             assert share.fixed is not None
             ends = (share.value, *share.fixed[:2])
-            found.append(NarrowedShare(len(rows), *(float(end[0]) for end in ends)))
-        return [one for one in found if not np.isnan([one.value, one.low, one.high]).any()]
+            shares.append(NarrowedShare(len(rows), *(float(end[0]) for end in ends)))
+        return [one for one in shares if not np.isnan([one.value, one.low, one.high]).any()]

@@ -49,9 +49,9 @@ def frame(run: Run) -> pa.Table:
         from read_parquet($texts) t join read_parquet($people) a using (text_id)
         where t.outcome = 'ok' and a.error is null order by t.text_id
     """  # noqa: S608
-    given = {"texts": [str(p) for p in run.texts.parts()], "people": [str(p) for p in parts]}
+    parameters = {"texts": [str(p) for p in run.texts.parts()], "people": [str(p) for p in parts]}
     with duckdb.connect() as connection:
-        return connection.sql(query, params=given).to_arrow_table()
+        return connection.sql(query, params=parameters).to_arrow_table()
 
 
 def texts_of(run: Run, text_ids: Iterable[str]) -> dict[str, dict[str, Any]]:
@@ -91,19 +91,19 @@ class NameShares:
     """Which group most bearers of a name belong to, and their share."""
 
     def __init__(self, names: Iterable[str | None]) -> None:
-        listed = sorted({name.casefold() for name in names if name})
-        likelihoods = race_likelihoods(listed, name_table(), mena_nhpi_table())
-        known = np.nan_to_num(likelihoods, nan=-1.0)
+        sorted_names = sorted({name.casefold() for name in names if name})
+        likelihoods = race_likelihoods(sorted_names, name_table(), mena_nhpi_table())
+        finite = np.nan_to_num(likelihoods, nan=-1.0)
         self._best = {
             name: (RACES[int(best)], float(row[best]))
-            for name, row, best in zip(listed, known, known.argmax(axis=1), strict=True)
+            for name, row, best in zip(sorted_names, finite, finite.argmax(axis=1), strict=True)
             if row[best] >= 0
         }
 
     def most(self, name: str | None, threshold: float = 0.0) -> tuple[str, float] | None:
         """Return the group and its share; None where no table knows the name, or below."""
-        found = self._best.get((name or "").casefold())
-        return found if found is not None and found[1] >= threshold else None
+        best = self._best.get((name or "").casefold())
+        return best if best is not None and best[1] >= threshold else None
 
 
 def run_documents(run: Run, groups: Sequence[str] = ("gender",)) -> Documents:
@@ -127,8 +127,8 @@ def run_documents(run: Run, groups: Sequence[str] = ("gender",)) -> Documents:
     """
     foreign = [name for name in groups if name not in ATTRIBUTES]
     if foreign or not groups:
-        known = ", ".join(ATTRIBUTES)
-        raise OptionError(f"a run's people are grouped by {known}; got {foreign or 'none'}.")
+        attributes = ", ".join(ATTRIBUTES)
+        raise OptionError(f"a run's people are grouped by {attributes}; got {foreign or 'none'}.")
     table, prompts = frame(run), read_prompts(run.prompts_path, words="text")
     ids = table["text_id"].to_pylist()
     texts = texts_of(run, ids)
@@ -147,9 +147,9 @@ def run_documents(run: Run, groups: Sequence[str] = ("gender",)) -> Documents:
             "gender": person.gender if person.gender in GENDERS else "",
             "race": person.labels.get("race", ""),
             "model": row["model"],
-            "domain": own.get("domain", ""),
+            "domain": strata.get("domain", ""),
         }
-        for _, person, row, own in rows
+        for _, person, row, strata in rows
     ]
     counts = run.texts.note().get("outcomes", {})
     return Documents(
@@ -176,12 +176,12 @@ def _named(text: str, name: str | None) -> list[tuple[int, int]]:
 def sentences(text: str, spans: Sequence[tuple[int, int]]) -> str:
     """Return the sentences of a text that hold the start of one of the spans, joined by spaces."""
     starts = sorted(start for start, _ in spans)
-    kept = []
+    shown_sentences = []
     for low, high in sentence_places(text):
-        at = np.searchsorted(starts, low)
-        if at < len(starts) and starts[at] < high:
-            kept.append(text[low:high])
-    return " ".join(kept)
+        first = np.searchsorted(starts, low)
+        if first < len(starts) and starts[first] < high:
+            shown_sentences.append(text[low:high])
+    return " ".join(shown_sentences)
 
 
 def sentence_places(text: str) -> Iterator[tuple[int, int]]:

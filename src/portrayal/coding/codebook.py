@@ -97,22 +97,22 @@ class Codebook:
             raise OptionError("it asks nothing: add [[codes]] or [[fields]].")
         keys = [code.key for code in self.codes] + [field.key for field in self.fields]
         shortcuts = [code.shortcut for code in self.codes if code.shortcut]
-        for what, values in (("key", keys), ("shortcut", shortcuts)):
+        for field_name, values in (("key", keys), ("shortcut", shortcuts)):
             if twice := sorted({value for value in values if values.count(value) > 1}):
-                raise OptionError(f"the {what} {twice[0]!r} occurs twice.")
+                raise OptionError(f"the {field_name} {twice[0]!r} occurs twice.")
 
     @property
     def shortcuts(self) -> dict[str, str]:
         """Keys of the keyboard by code; a code without one has the next free digit, then letter."""
-        taken = {code.shortcut for code in self.codes if code.shortcut}
-        free = (key for key in "123456789abcdefghijklmnopqrstuvwxyz" if key not in taken)
+        used = {code.shortcut for code in self.codes if code.shortcut}
+        free = (key for key in "123456789abcdefghijklmnopqrstuvwxyz" if key not in used)
         return {code.key: code.shortcut or next(free, "") for code in self.codes}
 
 
 def read_codebook(name: str, file: DataFile, keys: Keys = ()) -> Codebook:
     """Return the codebook at `keys` of a file, by its own name or else `name`."""
-    given = {} if "name" in file.at(keys) else {"name": name}
-    return file.record(Codebook, keys, **given)
+    defaults = {} if "name" in file.at(keys) else {"name": name}
+    return file.record(Codebook, keys, **defaults)
 
 
 CODEBOOKS = Catalogue("a codebook", files("portrayal.coding") / "codebooks", read_codebook)

@@ -128,17 +128,19 @@ def read_documents(
     source = open_source(texts)
     if not groups:
         raise OptionError("name at least one column of groups, such as --by gender.")
-    given = parse_columns(columns)
-    wanted = ("text", "name", "prompt", "outcome", *(["role"] if "role" in given else ()))
-    field = find_columns(wanted, source.columns, columns=given, needed=("text",), file=source.name)
+    mapping = parse_columns(columns)
+    fields = ("text", "name", "prompt", "outcome", *(["role"] if "role" in mapping else ()))
+    field = find_columns(
+        fields, source.columns, columns=mapping, needed=("text",), file=source.name
+    )
     text, role, outcomes = field["text"], field.get("role"), field.get("outcome", "")
     cluster = cluster or field.get("prompt") or field.get("name")
     if cluster == TEXT and cluster not in (source.columns if text != TEXT else ()):
         cluster = None
     for name in (*groups, cluster):
         if name and name not in source.columns:
-            known = ", ".join(source.columns)
-            raise DataError(f"{source.name}: there is no column {name!r}; found {known}.")
+            columns_there = ", ".join(source.columns)
+            raise DataError(f"{source.name}: there is no column {name!r}; found {columns_there}.")
     rows: list[Mapping[str, Any]] = []
     unread: Counter[str] = Counter()
     for row in source.rows():
@@ -173,26 +175,26 @@ def names_mask(names: Iterable[str | None], texts: Iterable[str]) -> frozenset[s
     A surname is a capitalised word after one of the names or a title, which the texts do not write
     in small letters as well.
     """
-    found: set[str] = set()
+    words: set[str] = set()
     for name in names:
         for word in words_of(name or ""):
-            found |= {word, *word.split("-")}
+            words |= {word, *word.split("-")}
     follows: Counter[str] = Counter()
     small: Counter[str] = Counter()
     for text in texts:
         for first, last in _AFTER.findall(text):
-            if first.casefold() in found or first in _TITLES:
+            if first.casefold() in words or first in _TITLES:
                 follows[last.casefold()] += 1
         small.update(_SMALL.findall(text))
-    return frozenset(found | {word for word, n in follows.items() if small[word] < n})
+    return frozenset(words | {word for word, n in follows.items() if small[word] < n})
 
 
 @lru_cache(maxsize=1)
 def group_words() -> frozenset[str]:
     """Return the words that name a gender or race, with the gendered references of Table S6a."""
     text = files("portrayal.coding").joinpath("groupwords.toml").read_text(encoding="utf-8")
-    listed = (word for words in tomllib.loads(text).values() for word in words)
-    return frozenset(listed).union(*gender_words().values())
+    words_of_groups = (word for words in tomllib.loads(text).values() for word in words)
+    return frozenset(words_of_groups).union(*gender_words().values())
 
 
 def words_of(text: str) -> list[str]:
@@ -258,21 +260,21 @@ def count_words(
     )
     totals = np.asarray(matrix.sum(axis=0)).ravel()
     in_texts = np.bincount(np.array(indices, dtype=np.int64), minlength=len(vocabulary))
-    listed = np.array(list(vocabulary), dtype=object)
+    terms = np.array(list(vocabulary), dtype=object)
     is_hidden = np.array(
-        [not listed_words.isdisjoint((word, *word.split("-"))) for word in listed], dtype=bool
+        [not listed_words.isdisjoint((word, *word.split("-"))) for word in terms], dtype=bool
     )
     keep = np.flatnonzero((totals >= min_count) & (in_texts >= min_texts) & ~is_hidden)
-    masked = {str(listed[i]): int(totals[i]) for i in np.flatnonzero(is_hidden)} | names
+    masked = {str(terms[i]): int(totals[i]) for i in np.flatnonzero(is_hidden)} | names
     masked.pop(_MARK, None)
     if len(keep) == 0:
         raise DataError(
             f"{documents.name}: no word occurs {min_count} times in {min_texts} texts. Lower "
             "--min-count, or give more texts."
         )
-    order = keep[np.argsort(listed[keep])]
+    order = keep[np.argsort(terms[keep])]
     return Counts(
-        tuple(str(w) for w in listed[order]), matrix[:, order].tocsr(), masked, min_count, min_texts
+        tuple(str(w) for w in terms[order]), matrix[:, order].tocsr(), masked, min_count, min_texts
     )
 
 

@@ -63,9 +63,9 @@ def export_sheets(project: Project, folder: str | Path | None = None) -> list[Pa
     labels, keys = read_labels(project), [field.key for field in project.codebook.fields]
     of_people = set(PEOPLE) <= set(keys)
     if not of_people and len(keys) != 1:
-        asked = ", ".join(keys) or "codes alone"
+        questions = ", ".join(keys) or "codes alone"
         raise DataError(
-            f"{project.folder} asks {asked}; a sheet takes {', '.join(PEOPLE)}, or one field. "
+            f"{project.folder} asks {questions}; a sheet takes {', '.join(PEOPLE)}, or one field. "
             "Codes go to codes.csv."
         )
     columns = SHEET if of_people else ("sentence", "label")
@@ -74,16 +74,16 @@ def export_sheets(project: Project, folder: str | Path | None = None) -> list[Pa
         sizes[_stratum(item)] = sizes.get(_stratum(item), 0.0) + item.weight
     paths: list[Path] = []
     for rater in labels.raters:
-        own: dict[str, dict[str, str]] = {}
+        values_by_text: dict[str, dict[str, str]] = {}
         for one in labels.rows:
             if one.rater == rater:
-                own.setdefault(one.text_id, {"notes": one.note})[one.code] = one.value
+                values_by_text.setdefault(one.text_id, {"notes": one.note})[one.code] = one.value
         rows = [
-            _sheet_row(item, sizes) | {"rater": rater} | own.get(item.item_id, {})
+            _sheet_row(item, sizes) | {"rater": rater} | values_by_text.get(item.item_id, {})
             if of_people
-            else {"sentence": item.text, "label": own[item.item_id][keys[0]]}
+            else {"sentence": item.text, "label": values_by_text[item.item_id][keys[0]]}
             for item in project.items
-            if of_people or keys[0] in own.get(item.item_id, {})
+            if of_people or keys[0] in values_by_text.get(item.item_id, {})
         ]
         # The letters and digits of the name, numbered where another rater has the same.
         bare = "-".join(re.findall(r"\w+", rater)) or "rater"
@@ -103,8 +103,8 @@ def _sheet_row(item: CodingItem, sizes: Mapping[str, float]) -> dict[str, str]:
 
 def _stratum(item: CodingItem) -> str:
     """What a text was drawn as; of a text that no sample drew, its strata but the prompt."""
-    own = (value for name, value in item.strata.items() if name != "prompt_id")
-    return item.strata.get(SAMPLED) or " · ".join(own) or "all"
+    other_strata = (value for name, value in item.strata.items() if name != "prompt_id")
+    return item.strata.get(SAMPLED) or " · ".join(other_strata) or "all"
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,57 +158,59 @@ def import_labels(
     OptionError
         When a rater has labels of these texts already and `replace` is not set.
     """
-    where = str(path) if isinstance(path, (str, Path)) else "the table"
+    source = str(path) if isinstance(path, (str, Path)) else "the table"
     excluded = Counter[str]()
-    if where.lower().endswith(".json"):
-        labels = list(_of_tasks(project.codebook, Path(where), raters or {}, excluded))
+    if source.lower().endswith(".json"):
+        labels = list(_of_tasks(project.codebook, Path(source), raters or {}, excluded))
     elif raters:
         raise OptionError("--rater names raters of Label Studio; another file holds the names.")
     else:
-        labels = list(_of_table(path, where))
-    known = {item.item_id for item in project.items}
-    kept = [one for one in labels if one.text_id in known]
-    if not kept:
+        labels = list(_of_table(path, source))
+    item_ids = {item.item_id for item in project.items}
+    of_project = [one for one in labels if one.text_id in item_ids]
+    if not of_project:
         raise DataError(
-            f"{where} holds no codes of this project's texts: {len(labels):,} rows, none with an "
+            f"{source} holds no codes of this project's texts: {len(labels):,} rows, none with an "
             f"item_id of {project.folder}."
         )
     codes = [code.key for code in project.codebook.codes]
     choices = {field.key: field.choices for field in project.codebook.fields}
-    for one in kept:
+    for one in of_project:
         if one.code not in (*codes, *choices):
             raise DataError(
-                f"{where}: {one.code!r} is not a code of this project; known: "
+                f"{source}: {one.code!r} is not a code of this project; known: "
                 f"{', '.join([*codes, *choices])}."
             )
         allowed = ("1", "0") if one.code in codes else choices[one.code]
         if allowed and one.value not in allowed:
-            what = "the value of a code is 1 or 0"
+            expected = "the value of a code is 1 or 0"
             if one.code in choices:
-                what = f"{one.code} is one of {', '.join(allowed)}"
-            raise DataError(f"{where}: {what}; got {one.value!r} for {one.code} of {one.text_id}.")
+                expected = f"{one.code} is one of {', '.join(allowed)}"
+            raise DataError(
+                f"{source}: {expected}; got {one.value!r} for {one.code} of {one.text_id}."
+            )
     present = set(read_labels(project).raters)
-    again = sorted({one.rater for one in kept if rater_key(one.rater) in present})
+    again = sorted({one.rater for one in of_project if rater_key(one.rater) in present})
     if again and not replace:
         raise OptionError(
-            f"{where}: {again[0]!r} has codes in {project.folder} already. Import them over the "
+            f"{source}: {again[0]!r} has codes in {project.folder} already. Import them over the "
             "present ones with --replace, or under another name."
         )
-    write_labels(project, kept)
-    if len(kept) < len(labels):
-        excluded["of texts that are not in this project"] = len(labels) - len(kept)
-    texts = dict.fromkeys((label.rater, label.text_id) for label in kept)
+    write_labels(project, of_project)
+    if len(of_project) < len(labels):
+        excluded["of texts that are not in this project"] = len(labels) - len(of_project)
+    texts = dict.fromkeys((label.rater, label.text_id) for label in of_project)
     counts = Counter(rater for rater, _ in texts)
     return ImportResult(dict(counts), len({text_id for _, text_id in texts}), dict(+excluded))
 
 
-def _of_table(path: Tabular, where: str) -> Iterator[Label]:
+def _of_table(path: Tabular, source: str) -> Iterator[Label]:
     """Labels of a sheet of people, or of a file with the columns of `codes.csv`."""
     if isinstance(path, (str, Path)) and is_sheet(open_source(path).columns):
         sheet = read_sheet(path)
         for text in sheet.labels:
-            for slot, given in (("subject", text.subject), ("object", text.object)):
-                for part, value in zip(("name", "gender"), given or (), strict=False):
+            for slot, person_given in (("subject", text.subject), ("object", text.object)):
+                for part, value in zip(("name", "gender"), person_given or (), strict=False):
                     rater, note = sheet.rater or sheet.path.stem, text.facts.get("notes", "")
                     if value:
                         yield Label(rater, text.text_id, f"{slot}_{part}", value, note=note)
@@ -219,7 +221,7 @@ def _of_table(path: Tabular, where: str) -> Iterator[Label]:
         kind, note = cells.get("kind") or "human", cells.get("note", "")
         if kind not in KINDS:
             raise DataError(
-                f"{where}, line {number}: kind is one of {', '.join(KINDS)}; got {kind!r}."
+                f"{source}, line {number}: kind is one of {', '.join(KINDS)}; got {kind!r}."
             )
         text_id, rater, code, value = (cells[name] for name in needed)
         yield Label(rater, text_id, code, value, note=note, kind=kind)
@@ -268,17 +270,19 @@ def labeling_config(book: Codebook) -> str:
     if book.codes:
         lines.append(f"  <Choices {_attributes(name=CODES, toName=TEXT, choice='multiple')}>")
         for code in book.codes:
-            given = {"value": code.name, "alias": code.key, "hint": code.definition}
+            attributes = {"value": code.name, "alias": code.key, "hint": code.definition}
             hotkey = book.shortcuts[code.key]
-            lines.append(f"    <Choice {_attributes(**given, hotkey=hotkey)}/>")
+            lines.append(f"    <Choice {_attributes(**attributes, hotkey=hotkey)}/>")
         lines.append("  </Choices>")
     for one in book.fields:
-        named = {"name": f"field-{one.key}", "toName": TEXT}
+        attributes_of_field = {"name": f"field-{one.key}", "toName": TEXT}
         lines.append(f"  <Header {_attributes(value=one.label, size='5')}/>")
         if one.kind == "text":
-            lines.append(f"  <TextArea {_attributes(**named, maxSubmissions='1', rows='1')}/>")
+            lines.append(
+                f"  <TextArea {_attributes(**attributes_of_field, maxSubmissions='1', rows='1')}/>"
+            )
             continue
-        lines.append(f"  <Choices {_attributes(**named, choice='single')}>")
+        lines.append(f"  <Choices {_attributes(**attributes_of_field, choice='single')}>")
         lines += [f"    <Choice {_attributes(value=choice)}/>" for choice in one.choices]
         lines.append("  </Choices>")
     note = {"name": NOTE, "toName": TEXT, "placeholder": "Note", "maxSubmissions": "1"}
@@ -290,17 +294,17 @@ def _of_tasks(
     book: Codebook, path: Path, raters: Mapping[str, str], excluded: Counter[str]
 ) -> Iterator[Label]:
     """The last annotation of each rater and task that was not cancelled, as labels."""
-    how = 'Export from Label Studio in the format "JSON" (not JSON-MIN or CSV).'
+    export_hint = 'Export from Label Studio in the format "JSON" (not JSON-MIN or CSV).'
     try:
         tasks = json.loads(path.read_text("utf-8"))
     except (ValueError, RecursionError) as error:
         raise DataError(f"{path} is not JSON: {error}.") from error
     if not isinstance(tasks, list) or not all(isinstance(task, dict) for task in tasks):
-        raise DataError(f"{path} is not a list of tasks. {how}")
+        raise DataError(f"{path} is not a list of tasks. {export_hint}")
     for number, task in enumerate(tasks, 1):
-        data, made = task.get("data"), task.get("annotations")
-        if not isinstance(data, dict) or not isinstance(made, list):
-            raise DataError(f"{path}, task {number}: no data or no annotations. {how}")
+        data, annotations = task.get("data"), task.get("annotations")
+        if not isinstance(data, dict) or not isinstance(annotations, list):
+            raise DataError(f"{path}, task {number}: no data or no annotations. {export_hint}")
         text_id = data.get("item_id")
         if not isinstance(text_id, str):
             raise DataError(
@@ -308,16 +312,18 @@ def _of_tasks(
                 "that `portrayal label export` wrote."
             )
         last: dict[str, Mapping[str, Any]] = {}
-        for one in sorted(made, key=_when):
+        for one in sorted(annotations, key=_when):
             if one.get("was_cancelled"):
                 excluded["skipped there"] += 1
                 continue
-            who = one.get("completed_by")  # a number, or a user's table
-            names = [str(who)]
-            if isinstance(who, dict):
-                names = [str(who[key]) for key in ("email", "id") if who.get(key)] or ["unknown"]
-            own = names[0] if "@" in names[0] else f"label-studio-{names[0]}"
-            rater = next((raters[name] for name in names if name in raters), own)
+            coder = one.get("completed_by")  # a number, or a user's table
+            names = [str(coder)]
+            if isinstance(coder, dict):
+                names = [str(coder[key]) for key in ("email", "id") if coder.get(key)] or [
+                    "unknown"
+                ]
+            default_name = names[0] if "@" in names[0] else f"label-studio-{names[0]}"
+            rater = next((raters[name] for name in names if name in raters), default_name)
             excluded["an earlier annotation of the same rater"] += rater in last
             last[rater] = one
         for rater, one in last.items():
@@ -327,36 +333,36 @@ def _of_tasks(
 def _of_annotation(
     book: Codebook, path: Path, text_id: str, rater: str, regions: list[Mapping[str, Any]]
 ) -> Iterator[Label]:
-    given: dict[str, list[str]] = {}
+    choices: dict[str, list[str]] = {}
     for region in regions:
         value = region.get("value") or {}
         words = value.get("choices") or value.get("text") or []
         name = str(region.get("from_name"))
-        given.setdefault(name, []).extend([words] if isinstance(words, str) else map(str, words))
-    note = "\n".join(given.get(NOTE, []))
+        choices.setdefault(name, []).extend([words] if isinstance(words, str) else map(str, words))
+    note = "\n".join(choices.get(NOTE, []))
     keys = {name: code.key for code in book.codes for name in (code.name, code.key)}
-    if unknown := [choice for choice in given.get(CODES, []) if choice not in keys]:
+    if unknown := [choice for choice in choices.get(CODES, []) if choice not in keys]:
         raise DataError(
             f"{path}: {unknown[0]!r} is not a code of this project; known: "
             f"{', '.join(code.key for code in book.codes)}."
         )
-    chosen = {keys[choice] for choice in given.get(CODES, [])}
+    code_keys = {keys[choice] for choice in choices.get(CODES, [])}
     for code in book.codes:
-        yield Label(rater, text_id, code.key, str(int(code.key in chosen)), note=note)
+        yield Label(rater, text_id, code.key, str(int(code.key in code_keys)), note=note)
     for one in book.fields:
-        if words := given.get(f"field-{one.key}"):
+        if words := choices.get(f"field-{one.key}"):
             yield Label(rater, text_id, one.key, " ".join(words), note=note)
 
 
 def _when(annotation: Mapping[str, Any]) -> tuple[str, str]:
-    at = annotation.get("updated_at") or annotation.get("created_at") or ""
-    return str(at), str(annotation.get("id", "")).rjust(20)
+    time = annotation.get("updated_at") or annotation.get("created_at") or ""
+    return str(time), str(annotation.get("id", "")).rjust(20)
 
 
-def _attributes(**given: str) -> str:
+def _attributes(**attributes: str) -> str:
     """XML attributes; a text of ours that begins with $ would name a field of the task."""
     cells = {}
-    for name, value in given.items():
+    for name, value in attributes.items():
         text = " ".join(visible(value).split())
         cells[name] = text if value in ("$text", "$title") else text.replace("$", "＄")
     return " ".join(f'{name}="{escape(text, quote=True)}"' for name, text in cells.items() if text)

@@ -103,59 +103,68 @@ def observed_groups(
     DataError, UnknownNameError
         When the file or a factor cannot be read.
     """
-    read = [load_factor(each) for each in group_settings(factors)["factors"]]
+    read = [load_factor(factor_spec) for factor_spec in group_settings(factors)["factors"]]
     source = open_source(path)
-    own = [
-        (number, GroupObservations(factor, each))
-        for number, (factor, each) in enumerate(text_sources(read))
-        if isinstance(each, (WordSource, CodeSource))
-        or (isinstance(each, ColumnSource) and each.column in source.columns)
+    observed = [
+        (number, GroupObservations(factor, text_source))
+        for number, (factor, text_source) in enumerate(text_sources(read))
+        if isinstance(text_source, (WordSource, CodeSource))
+        or (isinstance(text_source, ColumnSource) and text_source.column in source.columns)
     ]
-    if not own:
-        kinds = sorted({each.kind for factor in read for each in factor.sources})
+    if not observed:
+        kinds = sorted({any_source.kind for factor in read for any_source in factor.sources})
         raise OptionError(
             f"{', '.join(factor.name for factor in read)}: nothing to look for in {source.name}. "
             f"Expected words, codes or a column of the file; its sources are {', '.join(kinds)}."
         )
     names = map_columns(_FIELDS, source.columns, columns=columns, file=source.name)
-    looked_at = {each.source.column for _, each in own if isinstance(each.source, ColumnSource)}
+    looked_at = {
+        observation.source.column
+        for _, observation in observed
+        if isinstance(observation.source, ColumnSource)
+    }
     reader = group_reader(read)
     mentions: list[GroupMention] = []
     for number, row in enumerate(source.rows(), 1):
         text = story(row.get(names["text"]), source.name, number) or ""
-        given = row.get(names["text_id"]) if "text_id" in names else None
-        text_id = label(given, source.name, number) or str(number)
+        text_name = row.get(names["text_id"]) if "text_id" in names else None
+        text_id = label(text_name, source.name, number) or str(number)
         cells = {
             name: label(row.get(name), source.name, number) or "" for name in sorted(looked_at)
         }
-        asked = {"text": text, "text_id": text_id, "outcome": outcome_of(text), "columns": cells}
-        made = reader([asked], [{}])[0]
-        said = said_of(made["said"])
-        entries = {(one["factor"], one["source"]): one for one in made["seen"]}
-        for place, seen in own:
-            seen.n_texts[said[place][0].status] += 1
-            for each in _mentions(text_id, text, seen, entries):
-                seen.found[each.group][each.found.casefold()] += 1
-                mentions.append(each)
-    return [seen for _, seen in own], mentions
+        row_to_read = {
+            "text": text,
+            "text_id": text_id,
+            "outcome": outcome_of(text),
+            "columns": cells,
+        }
+        result = reader([row_to_read], [{}])[0]
+        responses = said_of(result["said"])
+        entries = {(one["factor"], one["source"]): one for one in result["seen"]}
+        for place, observed_source in observed:
+            observed_source.n_texts[responses[place][0].status] += 1
+            for mention in _mentions(text_id, text, observed_source, entries):
+                observed_source.found[mention.group][mention.found.casefold()] += 1
+                mentions.append(mention)
+    return [observation for _, observation in observed], mentions
 
 
 def _mentions(
     text_id: str,
     text: str,
-    seen: GroupObservations,
+    observation: GroupObservations,
     entries: Mapping[tuple[str, str], Mapping[str, Any]],
 ) -> Iterator[GroupMention]:
     """What a source saw in one text; counts the text for its groups."""
-    where = text_id, seen.factor.name, seen.source.name
-    entry = entries.get(where[1:])
+    place = text_id, observation.factor.name, observation.source.name
+    entry = entries.get(place[1:])
     if entry is None:
         return
-    seen.of_group.update(set(entry["groups"]))
+    observation.of_group.update(set(entry["groups"]))
     for span in entry["spans"]:
         start, end = span["start"], span["end"]
         around = text[max(0, start - WINDOW) : start], text[end : end + WINDOW]
-        yield GroupMention(*where, span["group"], text[start:end], start, end, *around)
+        yield GroupMention(*place, span["group"], text[start:end], start, end, *around)
     if not entry["spans"] and entry["value"]:
         for group in entry["groups"] or [f"({entry['status']})"]:
-            yield GroupMention(*where, group, entry["value"])
+            yield GroupMention(*place, group, entry["value"])

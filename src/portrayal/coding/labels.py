@@ -21,23 +21,25 @@ def read_labels(project: Project) -> Labels:
         with closing(Store(project.codes_path)) as store:
             for answer in store.every():
                 if answer.item_id in place:
-                    own = by.setdefault((answer.item_id, answer.rater), {})
-                    own[answer.about, answer.key] = answer
+                    answers_of = by.setdefault((answer.item_id, answer.rater), {})
+                    answers_of[answer.about, answer.key] = answer
     rows: list[Label] = []
-    done: list[Label] = []
-    for (text_id, rater), own in sorted(by.items(), key=lambda p: (place[p[0][0]], p[0][1])):
-        end, note = own.get(("done", "")), own.get(("note", ""))
+    done_labels: list[Label] = []
+    for (text_id, rater), answers_of in sorted(by.items(), key=lambda p: (place[p[0][0]], p[0][1])):
+        end, note = answers_of.get(("done", "")), answers_of.get(("note", ""))
         if end is None or end.value != "1":
             continue
-        done.append(Label(rater, text_id, "", "1", at=end.at, kind=end.kind))
+        done_labels.append(Label(rater, text_id, "", "1", at=end.at, kind=end.kind))
         words = "" if note is None else note.value
-        answers = {key: own.get(("code", key), end) for key in names}
-        answers |= {key: own[("field", key)] for key in fields if ("field", key) in own}
+        answers = {key: answers_of.get(("code", key), end) for key in names}
+        answers |= {
+            key: answers_of[("field", key)] for key in fields if ("field", key) in answers_of
+        }
         for key, one in answers.items():
             value = "0" if one is end else one.value  # a code that was not set is not given
             rows.append(Label(rater, text_id, key, value, note=words, at=one.at, kind=end.kind))
-    started = len(by) - len(done)
-    return Labels(tuple(rows), tuple(done), names, fields, project.prompts, started)
+    started = len(by) - len(done_labels)
+    return Labels(tuple(rows), tuple(done_labels), names, fields, project.prompts, started)
 
 
 def write_labels(project: Project, labels: Iterable[Label]) -> None:

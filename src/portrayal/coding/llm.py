@@ -111,30 +111,30 @@ def code_by_model(project: Project, asking: Asking) -> CoderResult:
     removed, unusable = Counter[str](), Counter[str]()
     with Run(folder).lock():
         report = ask_prompts(asking, prompts.values(), folder, ANSWER_TOKENS)
-        wanted = {prompt.prompt_id for prompt in prompts.values()}
-        answers = kept_samples(folder, asking.samples, wanted)
+        prompt_ids = {prompt.prompt_id for prompt in prompts.values()}
+        answers = kept_samples(folder, asking.samples, prompt_ids)
         for item in project.items:
             usable: list[CoderAnswer] = []
-            why = Counter[str]()
+            reasons_of = Counter[str]()
             for reply in answers.get(prompts[item.item_id].prompt_id, ()):
                 answer = read_answer(reply.text, item.text, book) if reply.outcome == "ok" else None
                 if answer is None:
-                    why["malformed" if reply.outcome == "ok" else reply.outcome] += 1
+                    reasons_of["malformed" if reply.outcome == "ok" else reply.outcome] += 1
                 else:
                     usable.append(answer)
                     removed.update(answer.removed)
-            unusable.update(why)
+            unusable.update(reasons_of)
             if not usable:
-                reasons = ", ".join(f"{n} {reason}" for reason, n in why.items())
+                reasons = ", ".join(f"{n} {reason}" for reason, n in reasons_of.items())
                 failed[item.item_id] = reasons or "not asked yet"
                 continue
             # The codes that more than half of the answers give, with the first passage of each.
             keys = dict.fromkeys(key for answer in usable for key in answer.passages)
-            given = [key for key in keys if majority(key in one.passages for one in usable)]
-            passages = (next(a.passages[k] for a in usable if k in a.passages) for k in given)
-            pairs = zip(given, passages, strict=True)
+            agreed_keys = [key for key in keys if majority(key in one.passages for one in usable)]
+            passages = (next(a.passages[k] for a in usable if k in a.passages) for k in agreed_keys)
+            pairs = zip(agreed_keys, passages, strict=True)
             note = "; ".join(f"{key}: “{words}”" for key, words in pairs)
-            for key in ("", *given):
+            for key in ("", *agreed_keys):
                 labels.append(Label(rater, item.item_id, key, "1", note=note, kind="llm"))
         write_labels(project, labels)
         n_items, n_failed = len(project.items), len(failed)
@@ -153,8 +153,8 @@ def coder_prompt(book: Codebook, item: CodingItem) -> Prompt:
         for code in book.codes
     )
     prompt = files(__package__).joinpath("coder.md").read_text("utf-8")
-    asked = prompt.format(instructions=book.instructions, codes=codes, story=item.text)
-    return prompt_of(asked)
+    request = prompt.format(instructions=book.instructions, codes=codes, story=item.text)
+    return prompt_of(request)
 
 
 def read_answer(reply: str, text: str, book: Codebook) -> CoderAnswer | None:
@@ -162,18 +162,20 @@ def read_answer(reply: str, text: str, book: Codebook) -> CoderAnswer | None:
 
     Passages are compared without regard to case, spaces and the form of quotes.
     """
-    listed = read_fields(reply).get("codes")
-    if listed is None or isinstance(listed, str):
+    entries = read_fields(reply).get("codes")
+    if entries is None or isinstance(entries, str):
         return None
-    known = {plain_key(name): code.key for code in book.codes for name in (code.name, code.key)}
+    keys_by_name = {
+        plain_key(name): code.key for code in book.codes for name in (code.name, code.key)
+    }
     within = _plain(text)
     passages: dict[str, str] = {}
     removed: Counter[str] = Counter()
-    for entry in listed if isinstance(listed, list) else [listed]:
+    for entry in entries if isinstance(entries, list) else [entries]:
         # A bare word in the list is a code without a passage.
         pairs = entry.items() if isinstance(entry, dict) else (("code", entry),)
         cells = {plain_key(str(name)): value for name, value in pairs}
-        key = known.get(plain_key(str(cells.get("code", ""))))
+        key = keys_by_name.get(plain_key(str(cells.get("code", ""))))
         passage = " ".join(str(cells.get("passage") or "").split())
         if key is None:
             removed["not a code of the codebook"] += 1

@@ -41,9 +41,9 @@ def hashed(code: str) -> str:
     return f"{salt.hex()}${_scrypt(code, salt)}"
 
 
-def matches(code: str, kept: str) -> bool:
-    """Whether a code is the one of which `hashed` gave `kept`; compared in constant time."""
-    salt, _, right = kept.partition("$")
+def matches(code: str, stored: str) -> bool:
+    """Whether a code is the one of which `hashed` gave `stored`; compared in constant time."""
+    salt, _, right = stored.partition("$")
     return hmac.compare_digest(_scrypt(code, bytes.fromhex(salt)), right)
 
 
@@ -126,8 +126,8 @@ class Project:
     @cached_property
     def prompts(self) -> dict[str, str]:
         """Prompt of each text whose prompt is known, by `item_id`."""
-        known = {item.item_id: item.strata.get("prompt_id", "") for item in self.items}
-        return {item: prompt for item, prompt in known.items() if prompt}
+        prompt_of_item = {item.item_id: item.strata.get("prompt_id", "") for item in self.items}
+        return {item: prompt for item, prompt in prompt_of_item.items() if prompt}
 
     @cached_property
     def items(self) -> tuple[CodingItem, ...]:

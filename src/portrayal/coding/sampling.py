@@ -89,16 +89,16 @@ def sample_items(run: Run, sampling: Sampling) -> list[CodingItem]:
         raise DataError(f"{run.path}: no text fits a sample by {sampling.how}.")
     prompts = read_prompts(run.prompts_path, words="text")
     if sampling.by:  # each stratum split by model, by domain, or by both
-        known: dict[str, str] = {}
+        values_of_text: dict[str, str] = {}
         for (table,) in read_shards(run.texts, ("text_id", "prompt_id", "model")):
             for row in table.to_pylist():
                 domain = prompts[row["prompt_id"]].get("domain", "")
                 values = {"model": row["model"], "domain": domain}
-                known[row["text_id"]] = ", ".join(values[name] for name in sampling.by)
+                values_of_text[row["text_id"]] = ", ".join(values[name] for name in sampling.by)
         split: dict[str, list[str]] = defaultdict(list)
         for name, ids in strata.items():
             for i in ids:
-                split[f"{name}; {known[i]}"].append(i)
+                split[f"{name}; {values_of_text[i]}"].append(i)
         strata = split
     scope = Scope("coding", seed=sampling.seed)
     reasons: dict[str, list[str]] = defaultdict(list)
@@ -118,18 +118,20 @@ def sample_items(run: Run, sampling: Sampling) -> list[CodingItem]:
     people = people_of(run, ids, strata_of)
     items = []
     for i in (ids[place] for place in scope.rng("order").permutation(len(ids))):
-        row, own = texts[i], strata_of[i]
+        row, prompt_strata = texts[i], strata_of[i]
         labels = {
             "model": row["model"],
-            "domain": own.get("domain"),
-            "condition": own.get("condition"),
+            "domain": prompt_strata.get("domain"),
+            "condition": prompt_strata.get("condition"),
             "prompt_id": row["prompt_id"],
             "sampled_as": "; ".join(reasons[i]),
         }
-        shown = {key: value for key, value in labels.items() if value}
+        non_empty = {key: value for key, value in labels.items() if value}
         weight = 1.0 / (1.0 - missed[i])
         items.append(
-            CodingItem(i, row["text"], own.get("text", ""), people.get(i, ()), shown, weight)
+            CodingItem(
+                i, row["text"], prompt_strata.get("text", ""), people.get(i, ()), non_empty, weight
+            )
         )
     return items
 
@@ -140,7 +142,7 @@ def in_sentences(items: Sequence[CodingItem]) -> list[CodingItem]:
     People keep the references that lie in the sentence; the weight is the text's. Sentences without
     a letter are left out.
     """
-    made = []
+    units = []
     for item in items:
         for number, (start, end) in enumerate(sentence_places(item.text), 1):
             people = tuple(
@@ -155,24 +157,24 @@ def in_sentences(items: Sequence[CodingItem]) -> list[CodingItem]:
                 for one in item.people
             )
             name, text = f"{item.item_id}:{number}", item.text[start:end]
-            made.append(replace(item, item_id=name, text=text, people=people))
-    return made
+            units.append(replace(item, item_id=name, text=text, people=people))
+    return units
 
 
 def _readable(run: Run, _: Sampling) -> Strata:
-    found: list[str] = []
+    text_ids: list[str] = []
     for table in run_corpus(run).tables():
-        found += table.filter(pc.equal(table["outcome"], "ok"))["text_id"].to_pylist()
-    return {"random": found}
+        text_ids += table.filter(pc.equal(table["outcome"], "ok"))["text_id"].to_pylist()
+    return {"random": text_ids}
 
 
 def _by_cue(run: Run, sampling: Sampling) -> Strata:
     """Texts by cue and by the role of whom it describes; a text counts once in each."""
-    found: dict[str, set[str]] = defaultdict(set)
+    by_cue: dict[str, set[str]] = defaultdict(set)
     for mention in find_cues(run_corpus(run), sampling.cues or cue_list()).mentions:
         role = "" if mention.role == ELSEWHERE else f", {mention.role}"
-        found[f"{mention.cue.group}: {mention.cue.term}{role}"].add(mention.text_id)
-    return {name: sorted(ids) for name, ids in found.items()}
+        by_cue[f"{mention.cue.group}: {mention.cue.term}{role}"].add(mention.text_id)
+    return {name: sorted(ids) for name, ids in by_cue.items()}
 
 
 def _characters(run: Run) -> Iterator[tuple[str, str, str | None, str | None]]:
@@ -191,30 +193,30 @@ def _by_name(run: Run, sampling: Sampling) -> Strata:
     rows = list(_characters(run))
     counts = Counter(name.casefold() for _, _, name, _ in rows if name)
     shares = NameShares(counts)
-    chosen: dict[str, str] = {}
+    group_of_name: dict[str, str] = {}
     for race in RACES:
         fitting = [n for n in counts if (shares.most(n, sampling.threshold) or ("",))[0] == race]
         for name in sorted(fitting, key=lambda n: (-counts[n], n))[: sampling.names]:
-            chosen[name] = race
-    found: dict[str, set[str]] = defaultdict(set)
+            group_of_name[name] = race
+    by_name: dict[str, set[str]] = defaultdict(set)
     for text_id, role, borne, _ in rows:
-        group = chosen.get((borne or "").casefold())
+        group = group_of_name.get((borne or "").casefold())
         if group is not None:
-            found[f"{group}: {(borne or '').title()}, {role}"].add(text_id)
-    return {stratum: sorted(ids) for stratum, ids in found.items()}
+            by_name[f"{group}: {(borne or '').title()}, {role}"].add(text_id)
+    return {stratum: sorted(ids) for stratum, ids in by_name.items()}
 
 
 def _by_group(run: Run, sampling: Sampling) -> Strata:
     """Texts by gender references, race that most of the name's bearers share, and role."""
     rows = list(_characters(run))
     shares = NameShares(name for _, _, name, _ in rows)
-    found: dict[str, set[str]] = defaultdict(set)
+    by_group: dict[str, set[str]] = defaultdict(set)
     for text_id, role, name, gender in rows:
         most = shares.most(name, sampling.threshold)
         if gender in GENDERS:
-            found[f"{gender}, {role}"].add(text_id)
+            by_group[f"{gender}, {role}"].add(text_id)
             if most is not None:
-                found[f"{most[0]} {gender}, {role}"].add(text_id)
+                by_group[f"{most[0]} {gender}, {role}"].add(text_id)
         if most is not None:
-            found[f"{most[0]}, {role}"].add(text_id)
-    return {name: sorted(ids) for name, ids in found.items()}
+            by_group[f"{most[0]}, {role}"].add(text_id)
+    return {name: sorted(ids) for name, ids in by_group.items()}

@@ -169,7 +169,11 @@ def code_shares(
     keys = [code.key for code in project.codebook.codes]
     groups = _members(project, by, merge, settled)
     of_group = {group: {n for n in names if not settled[n].open} for group, names in groups}
-    items = [i.item_id for i in project.items if any(i.item_id in own for own in of_group.values())]
+    items = [
+        i.item_id
+        for i in project.items
+        if any(i.item_id in group_items for group_items in of_group.values())
+    ]
     with_code = {key: {name for name in items if key in settled[name].given} for key in keys}
     rows: list[CodeShare] = []
     for members in of_group.values():
@@ -183,10 +187,14 @@ def code_shares(
     rows = [replace(r, q=None if r.p is None else float(x)) for r, x in zip(rows, q, strict=True)]
     found = []
     for i, (group, names) in enumerate(groups):
-        own = of_group[group]
-        n_prompts = len({prompts.get(name, name) for name in own}) if prompts else None
-        told = tuple(rows[i * len(keys) :][: len(keys)])
-        found.append(GroupCodes(group, len(own), len(names) - len(own), n_prompts, told))
+        group_items = of_group[group]
+        n_prompts = len({prompts.get(name, name) for name in group_items}) if prompts else None
+        group_rows = tuple(rows[i * len(keys) :][: len(keys)])
+        found.append(
+            GroupCodes(
+                group, len(group_items), len(names) - len(group_items), n_prompts, group_rows
+            )
+        )
     return found
 
 
@@ -211,43 +219,45 @@ def code_prevalence(
     if not models.done:
         return []
     ((rater, _),) = Counter(one.rater for one in models.done).most_common(1)
-    said = {one.text_id for one in models.done if one.rater == rater}
+    coded_by_model = {one.text_id for one in models.done if one.rater == rater}
     marks = {(x.text_id, x.code) for x in models.rows if x.rater == rater and x.value == "1"}
     keys = [code.key for code in project.codebook.codes]
     settled = {name: one for name, one in consensus(labels).items() if not one.open}
-    found = []
-    for group, names in _members(project, by, merge, said):
+    prevalences = []
+    for group, names in _members(project, by, merge, coded_by_model):
         prompts = [project.prompts.get(name, f"\0{name}") for name in names]
         code = np.unique(prompts, return_inverse=True)[1]
-        own = np.array([[float((name, key) in marks) for key in keys] for name in names])
+        read_marks = np.array([[float((name, key) in marks) for key in keys] for name in names])
         by_hand = [i for i, name in enumerate(names) if name in settled]
-        given = [settled[names[i]].given for i in by_hand]
-        truth = np.array([[float(key in one) for key in keys] for one in given])
-        truth, ones = truth.reshape(len(by_hand), len(keys)), np.ones_like(own)
+        keys_by_hand = [settled[names[i]].given for i in by_hand]
+        truth = np.array([[float(key in one) for key in keys] for one in keys_by_hand])
+        truth, ones = truth.reshape(len(by_hand), len(keys)), np.ones_like(read_marks)
         weight = np.full(len(by_hand), len(names) / max(len(by_hand), 1))
-        every = Labelled(code, np.ones(len(names)), (own, ones))
-        hand = Labelled(code[by_hand], weight, (own[by_hand], ones[by_hand]))
-        sums = HandSums.of(every, hand, (truth, ones[by_hand]), int(code.max()) + 1, rater)
+        of_all = Labelled(code, np.ones(len(names)), (read_marks, ones))
+        hand = Labelled(code[by_hand], weight, (read_marks[by_hand], ones[by_hand]))
+        sums = HandSums.of(of_all, hand, (truth, ones[by_hand]), int(code.max()) + 1, rater)
         share = corrected_inference(sums.sums, scope)
         for i, key in enumerate(keys):
-            why = sums.too_few(i, {"code": key}) or (IMPOSSIBLE if np.isnan(share.value[i]) else "")
-            value = None if why else float(share.value[i])
-            bounds = None if why else share.interval(i, scope)
-            told = group, key, rater, float(own[:, i].mean()), len(names)
-            found.append(CodePrevalence(*told, value, bounds, len(by_hand), why))
-    return found
+            reason = sums.too_few(i, {"code": key}) or (
+                IMPOSSIBLE if np.isnan(share.value[i]) else ""
+            )
+            value = None if reason else float(share.value[i])
+            bounds = None if reason else share.interval(i, scope)
+            fields = group, key, rater, float(read_marks[:, i].mean()), len(names)
+            prevalences.append(CodePrevalence(*fields, value, bounds, len(by_hand), reason))
+    return prevalences
 
 
 def _members(
     project: Project, by: str | None, merge: Mapping[str, str] | None, among: Collection[str]
 ) -> list[tuple[str, list[str]]]:
     """Each group with those of its texts that are `among` these, sorted by its label."""
-    found: dict[str, list[str]] = {}
-    for name, given in groups_of(project, by).items():
-        for label in dict.fromkeys((merge or {}).get(label, label) for label in given):
+    members: dict[str, list[str]] = {}
+    for name, item_groups in groups_of(project, by).items():
+        for label in dict.fromkeys((merge or {}).get(label, label) for label in item_groups):
             if name in among:
-                found.setdefault(label, []).append(name)
-    return sorted(found.items())
+                members.setdefault(label, []).append(name)
+    return sorted(members.items())
 
 
 def groups_of(project: Project, by: str | None = None) -> dict[str, tuple[str, ...]]:
@@ -255,33 +265,38 @@ def groups_of(project: Project, by: str | None = None) -> dict[str, tuple[str, .
     for name in (by,) if by is not None else STRATA:
         groups: dict[str, tuple[str, ...]] = {}
         for item in project.items:
-            given = [item.strata[name]] if item.strata.get(name) else []
+            item_groups = [item.strata[name]] if item.strata.get(name) else []
             if name == SAMPLED:
-                drawn = (_GROUP.fullmatch(part) for part in item.strata.get(name, "").split("; "))
-                given = [match.group(1) for match in drawn if match]
-            elif not given:
-                given = [one.labels[name] for one in item.people if one.labels.get(name)]
-            groups[item.item_id] = tuple(dict.fromkeys(given))
+                draw_parts = (
+                    _GROUP.fullmatch(part) for part in item.strata.get(name, "").split("; ")
+                )
+                item_groups = [match.group(1) for match in draw_parts if match]
+            elif not item_groups:
+                item_groups = [one.labels[name] for one in item.people if one.labels.get(name)]
+            groups[item.item_id] = tuple(dict.fromkeys(item_groups))
         if any(groups.values()):
             return groups
     if by is not None:
-        known = {key for item in project.items for key in item.strata}
-        known |= {key for item in project.items for one in item.people for key in one.labels}
+        columns = {key for item in project.items for key in item.strata}
+        columns |= {key for item in project.items for one in item.people for key in one.labels}
         raise OptionError(
             f"no text of {project.folder} has a {by!r} to group by. Known: "
-            f"{', '.join(sorted(known)) or 'none'}."
+            f"{', '.join(sorted(columns)) or 'none'}."
         )
     return {item.item_id: (EVERYONE,) for item in project.items}
 
 
 def shares(
-    shown: Sequence[Collection[str]], items: Sequence[str], prompts: Mapping[str, str], scope: Scope
+    item_sets: Sequence[Collection[str]],
+    items: Sequence[str],
+    prompts: Mapping[str, str],
+    scope: Scope,
 ) -> list[Share]:
-    """Return the share of items that are in each of `shown`.
+    """Return the share of items that are in each of `item_sets`.
 
     Parameters
     ----------
-    shown
+    item_sets
         For each share, the item_ids that show it.
     items
         The item_ids of the texts.
@@ -290,7 +305,7 @@ def shares(
     scope
         The level.
     """
-    sets = [set(one) for one in shown]
+    sets = [set(one) for one in item_sets]
     counts = [sum(item in one for item in items) for one in sets]
     of = len(items)
     if not of:
@@ -306,14 +321,14 @@ def shares(
         total[place[name]] += 1
         numerator[place[name]] += [item in one for one in sets]
     inference = share_inference(numerator, total, scope)
-    why = "" if len(place) > 1 else "texts of one prompt give no interval"
-    return [Share(n, of, inference.interval(i, scope), why) for i, n in enumerate(counts)]
+    reason = "" if len(place) > 1 else "texts of one prompt give no interval"
+    return [Share(n, of, inference.interval(i, scope), reason) for i, n in enumerate(counts)]
 
 
 def against_others(
     code: str,
     share: Share,
-    shown: Collection[str],
+    marked: Collection[str],
     group: Collection[str],
     items: Sequence[str],
     prompts: Mapping[str, str],
@@ -328,7 +343,7 @@ def against_others(
     ----------
     code, share
         Key of the code, and the share.
-    shown, group
+    marked, group
         item_ids that show the code, and those of the group.
     items
         item_ids of all texts, of whatever group.
@@ -339,12 +354,12 @@ def against_others(
     """
     if not any(item not in group for item in items):
         return CodeShare(code, share, no_null="there are no texts of other groups")
-    known = any(item in prompts for item in items)
+    has_prompts = any(item in prompts for item in items)
     blocks: dict[str, list[int]] = {}
     for item in items:
-        block = blocks.setdefault(prompts.get(item, f"\0{item}" if known else ""), [0, 0, 0])
+        block = blocks.setdefault(prompts.get(item, f"\0{item}" if has_prompts else ""), [0, 0, 0])
         block[0] += 1
-        block[1] += item in shown
+        block[1] += item in marked
         block[2] += item in group
     mixed = [one for one in blocks.values() if 0 < one[2] < one[0]]
     if not mixed:
@@ -354,7 +369,7 @@ def against_others(
     central = chance_range(lowest, probability, level)
     mean = sum(n_shown * n_group / n for n, n_shown, n_group in mixed)
     value, low, high = ((fixed + x) / share.of for x in (mean, *central))
-    null = Null(value, low, high, level, PERMUTED if known else PERMUTED_FREELY)
+    null = Null(value, low, high, level, PERMUTED if has_prompts else PERMUTED_FREELY)
     if len(probability) == 1:
         return CodeShare(code, share, null)
     return CodeShare(code, share, null, p=chance_p(share.n - fixed, lowest, probability))

@@ -96,8 +96,8 @@ class Store:
         try:
             connection = self._idle.pop()
         except IndexError:
-            given: dict[str, Any] = {"isolation_level": None, "check_same_thread": False}
-            connection = sqlite3.connect(self.path, timeout=30, **given)
+            settings: dict[str, Any] = {"isolation_level": None, "check_same_thread": False}
+            connection = sqlite3.connect(self.path, timeout=30, **settings)
             try:
                 connection.execute("pragma journal_mode = wal")
                 connection.execute("pragma synchronous = full")
@@ -130,9 +130,9 @@ class Store:
                     connection.execute("rollback")
                 raise
 
-    def _read(self, query: str, given: tuple[object, ...] = ()) -> list[tuple[Any, ...]]:
+    def _read(self, query: str, parameters: tuple[object, ...] = ()) -> list[tuple[Any, ...]]:
         with self._lend() as connection:
-            return connection.execute(query, given).fetchall()
+            return connection.execute(query, parameters).fetchall()
 
     def rater(self, name: str) -> tuple[str, str] | None:
         """Return key and kind of the rater of this name; None where there is none."""
@@ -155,15 +155,17 @@ class Store:
         """
         if kind not in KINDS:
             raise OptionError(f"kind must be one of {', '.join(KINDS)}; got {kind!r}.")
-        shown, key = rater_name(name), rater_key(name)
+        display, key = rater_name(name), rater_key(name)
         with self._write() as connection:
             add = "insert or ignore into raters values (?, ?, ?, ?)"
-            connection.execute(add, (key, shown, kind, _now()))
+            connection.execute(add, (key, display, kind, _now()))
             query = "select kind from raters where rater = ?"
-            (found,) = connection.execute(query, (key,)).fetchone()
-        if found != kind:
-            said = {"llm": "a model", "adjudicated": "an adjudicator", "human": "a rater"}[found]
-            raise OptionError(f"{shown!r} is the name of {said} here; take another.")
+            (stored_kind,) = connection.execute(query, (key,)).fetchone()
+        if stored_kind != kind:
+            kind_words = {"llm": "a model", "adjudicated": "an adjudicator", "human": "a rater"}[
+                stored_kind
+            ]
+            raise OptionError(f"{display!r} is the name of {kind_words} here; take another.")
         return key
 
     def code_of(self, rater: str) -> str | None:
@@ -171,11 +173,13 @@ class Store:
         rows = self._read("select kept from rater_codes where rater = ?", (rater,))
         return str(rows[0][0]) if rows else None
 
-    def keep_code(self, rater: str, kept: str) -> str:
+    def keep_code(self, rater: str, code_hash: str) -> str:
         """Keep what `hashed` gave for a rater's code, where there is none; return what is kept."""
         with self._write() as connection:
-            connection.execute("insert or ignore into rater_codes values (?, ?)", (rater, kept))
-        return self.code_of(rater) or kept
+            connection.execute(
+                "insert or ignore into rater_codes values (?, ?)", (rater, code_hash)
+            )
+        return self.code_of(rater) or code_hash
 
     def forget_code(self, rater: str) -> bool:
         """Forget a rater's personal code; return whether there was one."""
@@ -194,9 +198,9 @@ class Store:
         _check(click)
         with self._write() as connection:
             query = "select seq from clicks where click_id = ?"
-            known = connection.execute(query, (click.click_id,)).fetchone()
-            if known is not None:
-                return int(known[0])
+            first_seq = connection.execute(query, (click.click_id,)).fetchone()
+            if first_seq is not None:
+                return int(first_seq[0])
             place = (click.rater, click.item_id, click.about, click.key)
             return _record(connection, click.click_id, place, click.value)
 
@@ -230,29 +234,29 @@ class Store:
         rows = self._read(query, (rater, item_id))
         return {(about, key): value for about, key, value in rows}
 
-    def marked(self, what: str = DISPUTES) -> tuple[int, set[str]]:
-        """Return the number of the last change, and the texts that `what` marks.
+    def marked(self, mark: str = DISPUTES) -> tuple[int, set[str]]:
+        """Return the number of the last change, and the texts that `mark` marks.
 
         `DISPUTES` marks those on which the human raters that are done with them differ; a rater's
         key those that the rater is done with.
         """
         query = "select item_id from answers where about = 'done' and rater = ? and value = '1'"
-        given: tuple[str, ...] = (what,)
-        if what == DISPUTES:
-            query, given = "select item_id from disputes", ()
+        parameters: tuple[str, ...] = (mark,)
+        if mark == DISPUTES:
+            query, parameters = "select item_id from disputes", ()
         with self._lend() as connection:
             connection.execute("begin")
             last = connection.execute("select coalesce(max(seq), 0) from changes").fetchone()[0]
-            items = {row[0] for row in connection.execute(query, given)}
+            items = {row[0] for row in connection.execute(query, parameters)}
             connection.execute("commit")
         return int(last), items
 
-    def changes(self, what: str, after: int) -> list[tuple[int, str, bool]]:
+    def changes(self, mark: str, after: int) -> list[tuple[int, str, bool]]:
         """Return what became marked or unmarked after a change: (number, item_id, is marked)."""
         query = "select seq, item_id, marked from changes where what = ? and seq > ? order by seq"
         return [
             (seq, item, bool(is_marked))
-            for seq, item, is_marked in self._read(query, (what, after))
+            for seq, item, is_marked in self._read(query, (mark, after))
         ]
 
     def is_disputed(self, item_id: str) -> bool:
@@ -267,21 +271,21 @@ class Store:
         """Yield all answers that stand, in the order of text, rater and question."""
         yield from self._answers("true", ())
 
-    def _answers(self, where: str, given: tuple[str, ...]) -> Iterator[StandingAnswer]:
+    def _answers(self, condition: str, parameters: tuple[str, ...]) -> Iterator[StandingAnswer]:
         query = (
-            f"select rater, item_id, about, key, value, at, kind from answers where {where}"  # noqa: S608
+            f"select rater, item_id, about, key, value, at, kind from answers where {condition}"  # noqa: S608
             " order by item_id, rater, about, key"
         )
-        yield from (StandingAnswer(*row) for row in self._read(query, given))
+        yield from (StandingAnswer(*row) for row in self._read(query, parameters))
 
     def write_all(self, answers: Mapping[tuple[str, str, str], str], rater: str) -> None:
         """Write many answers of one rater, by (item_id, about, key), in one transaction."""
-        at = _now()
+        time = _now()
         with self._write() as connection:
             kind = _kind(connection, rater)
             for (item_id, about, key), value in answers.items():
                 _check(Click("-", rater, item_id, about, key, value))
-                _put(connection, (rater, item_id, about, key), value, at, kind)
+                _put(connection, (rater, item_id, about, key), value, time, kind)
             for item_id in dict.fromkeys(item_id for item_id, _, _ in answers):
                 _settle(connection, item_id, kind)
 
@@ -337,24 +341,24 @@ def _record(
     undone: int = 0,
 ) -> int:
     """Log a click, and keep the answers and disputes true; return its sequence number."""
-    kind, at = _kind(connection, place[0]), _now()
+    kind, time = _kind(connection, place[0]), _now()
     query = "select value from answers where rater = ? and item_id = ? and about = ? and key = ?"
     before = (connection.execute(query, place).fetchone() or (None,))[0]
     add = (
         "insert into clicks (click_id, rater, item_id, about, key, value, before, at, undone)"
         " values (?, ?, ?, ?, ?, ?, ?, ?, ?)"
     )
-    done = connection.execute(add, (click_id, *place, value, before, at, undone))
-    _put(connection, place, value, at, kind)
+    cursor = connection.execute(add, (click_id, *place, value, before, time, undone))
+    _put(connection, place, value, time, kind)
     _settle(connection, place[1], kind)
-    return int(done.lastrowid or 0)
+    return int(cursor.lastrowid or 0)
 
 
 def _put(
     connection: sqlite3.Connection,
     place: tuple[str, str, str, str],
     value: str | None,
-    at: str,
+    time: str,
     kind: str,
 ) -> None:
     if value is None:
@@ -362,7 +366,7 @@ def _put(
         connection.execute(query, place)
     else:
         put = "insert or replace into answers values (?, ?, ?, ?, ?, ?, ?)"
-        connection.execute(put, (*place, value, at, kind))
+        connection.execute(put, (*place, value, time, kind))
 
 
 def _settle(connection: sqlite3.Connection, item_id: str, kind: str) -> None:
@@ -370,15 +374,15 @@ def _settle(connection: sqlite3.Connection, item_id: str, kind: str) -> None:
     if kind != "human":
         return
     query = "select rater, about, key, value from answers where item_id = ? and kind = 'human'"
-    said: dict[str, set[tuple[str, str, str]]] = {}
-    done = set()
+    answers_of: dict[str, set[tuple[str, str, str]]] = {}
+    finished = set()
     for rater, about, key, value in connection.execute(query, (item_id,)):
-        said.setdefault(rater, set())
+        answers_of.setdefault(rater, set())
         if about == "done" and value == "1":
-            done.add(rater)
+            finished.add(rater)
         elif about == "field" or (about == "code" and value == "1"):
-            said[rater].add((about, key, " ".join(value.split()).casefold()))
-    views = {frozenset(row for row in said[rater] if row[2]) for rater in done}
+            answers_of[rater].add((about, key, " ".join(value.split()).casefold()))
+    views = {frozenset(row for row in answers_of[rater] if row[2]) for rater in finished}
     verb = "insert or ignore into disputes values (?)"
     if len(views) < 2:
         verb = "delete from disputes where item_id = ?"

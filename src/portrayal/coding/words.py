@@ -143,9 +143,9 @@ def marked_words(
         raise OptionError(f"prior must be above 0, such as {PRIOR:g}; got {prior!r}.")
     for name, label in (unmarked or {}).items():
         if name not in documents.groups:
-            known = ", ".join(documents.groups)
+            group_names = ", ".join(documents.groups)
             raise OptionError(
-                f"--reference-group names {name!r}, which is not a group; groups: {known}."
+                f"--reference-group names {name!r}, which is not a group; groups: {group_names}."
             )
         labels = sorted(set(documents.groups[name]) - {""})
         if label not in labels:
@@ -184,16 +184,16 @@ def _pairs(documents: Documents, unmarked: Mapping[str, str]) -> Iterator[_Pair]
     attributes = [names for size in sizes for names in combinations(columns, size)]
     for role, names in product((ALL, *sorted(set(documents.role) - {"", ALL})), attributes):
         # Texts without one of the labels are on neither side.
-        known = np.all([columns[name] != "" for name in names], axis=0)
-        known &= (roles == role) | (role == ALL)
+        comparable = np.all([columns[name] != "" for name in names], axis=0)
+        comparable &= (roles == role) | (role == ALL)
         base = {name: unmarked[name] for name in names if name in unmarked}
         labels = [sorted(set(columns[name].tolist()) - {""}) for name in names]
         for values in product(*labels):
             group = dict(zip(names, values, strict=True))
-            first = known & np.all([columns[n] == v for n, v in group.items()], axis=0)
-            second, against = known & ~first, REST
+            first = comparable & np.all([columns[n] == v for n, v in group.items()], axis=0)
+            second, against = comparable & ~first, REST
             if len(base) == len(names) and group != base:
-                second = known & np.all([columns[n] == v for n, v in base.items()], axis=0)
+                second = comparable & np.all([columns[n] == v for n, v in base.items()], axis=0)
                 against = " ".join(base.values())
             yield _Pair(group, role, against, first, second)
 
@@ -206,25 +206,29 @@ def _compare(
     if not n_texts or not n_others:
         empty = " ".join(pair.group.values()) if not n_texts else pair.against
         return WordComparison(*common, 0, (), f"no text of {empty} in role {pair.role}")
-    found = clustered_log_odds(counts.matrix, pair.first, pair.second, documents.cluster, alpha)
+    log_odds = clustered_log_odds(counts.matrix, pair.first, pair.second, documents.cluster, alpha)
     middle, spread, top, n_whole = _shuffled(documents, counts, alpha, pair, scope)
     first = counts.matrix[pair.first]
     count = np.asarray(first.sum(axis=0)).ravel()
-    others = np.asarray(counts.matrix[pair.second].sum(axis=0)).ravel()
+    other_count = np.asarray(counts.matrix[pair.second].sum(axis=0)).ravel()
     texts = np.diff(first.tocsc().indptr)
-    half = found.clustered * t_isf((1 - scope.level) / 2, np.maximum(found.word_clusters - 1, 1))
-    scaled = np.abs(divide(found.z - middle, spread))
+    half = log_odds.clustered * t_isf(
+        (1 - scope.level) / 2, np.maximum(log_odds.word_clusters - 1, 1)
+    )
+    scaled = np.abs(divide(log_odds.z - middle, spread))
     shuffled = (1 + (top[:, np.newaxis] >= scaled - 1e-9).sum(0)) / (1 + len(top))
-    whole = (count, others, texts, found.word_clusters)
-    delta, unknown = found.delta, np.full(len(found.z), np.nan)  # q is of all comparisons
-    real = (delta, delta - half, delta + half, found.z, found.z_clustered, unknown, shuffled)
+    counts_of_words = (count, other_count, texts, log_odds.word_clusters)
+    delta, unknown = log_odds.delta, np.full(len(log_odds.z), np.nan)  # q is of all comparisons
+    real = (delta, delta - half, delta + half, log_odds.z, log_odds.z_clustered, unknown, shuffled)
     words = tuple(
-        MarkedWord(counts.words[i], *(int(n[i]) for n in whole), *(float(x[i]) for x in real))
-        for i in np.lexsort((np.arange(len(found.z)), -found.z))
-        if texts[i] >= counts.min_texts and count[i] + others[i] >= counts.min_count
+        MarkedWord(
+            counts.words[i], *(int(n[i]) for n in counts_of_words), *(float(x[i]) for x in real)
+        )
+        for i in np.lexsort((np.arange(len(log_odds.z)), -log_odds.z))
+        if texts[i] >= counts.min_texts and count[i] + other_count[i] >= counts.min_count
     )
     return WordComparison(
-        *common, found.n_clusters, words, members=pair.first, whole_clusters=n_whole
+        *common, log_odds.n_clusters, words, members=pair.first, whole_clusters=n_whole
     )
 
 
@@ -242,17 +246,19 @@ def _shuffled(
     label, cluster = pair.first[either].astype(np.int64), documents.cluster[either]
     _, code, size = np.unique(cluster, return_inverse=True, return_counts=True)
     mixed = np.bincount(code, weights=label)
-    whole = bool(np.all((mixed == 0) | (mixed == size)))
+    is_by_cluster = bool(np.all((mixed == 0) | (mixed == size)))
     of_cluster = (mixed > 0).astype(np.int64)
     matrix = counts.matrix[either]
     total = np.asarray(matrix.sum(axis=0)).ravel()
-    chosen = np.empty((scope.permutations, len(either)))
-    for row in chosen:
-        row[:] = rng.permutation(of_cluster)[code] if whole else shuffle_within(label, code, rng)
-    first = (matrix.T @ chosen.T).T
+    shuffled_first = np.empty((scope.permutations, len(either)))
+    for row in shuffled_first:
+        row[:] = (
+            rng.permutation(of_cluster)[code] if is_by_cluster else shuffle_within(label, code, rng)
+        )
+    first = (matrix.T @ shuffled_first.T).T
     delta, error = log_odds(first, np.maximum(total - first, 0.0), alpha)
     z = delta / error
     middle, spread = z.mean(axis=0), z.std(axis=0)
     spread = np.where(spread > 0, spread, np.nan)
     top = np.nanmax(np.abs((z - middle) / spread), axis=1, initial=0.0)
-    return middle, spread, top, len(size) if whole and len(size) < len(either) else 0
+    return middle, spread, top, len(size) if is_by_cluster and len(size) < len(either) else 0

@@ -85,8 +85,8 @@ class _Guarded:
             if message["type"] == "http.response.start":
                 ours = [(k.lower().encode(), v.encode()) for k, v in HEADERS.items()]
                 names = {name for name, _ in ours}
-                kept = [(k, v) for k, v in message.get("headers", ()) if k.lower() not in names]
-                message = {**message, "headers": [*kept, *ours]}
+                headers = [(k, v) for k, v in message.get("headers", ()) if k.lower() not in names]
+                message = {**message, "headers": [*headers, *ours]}
             await send(message)
 
         headers = {k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]}
@@ -133,8 +133,8 @@ class _Views:
         if self.gate.is_shut():
             return self._shut()
         if not self.gate.takes_password(form.get("password", "")):
-            given = {"token": form["token"], "error": "That is not the password."}
-            return HTMLResponse(self.pages.render("password", **given), 403)
+            fields = {"token": form["token"], "error": "That is not the password."}
+            return HTMLResponse(self.pages.render("password", **fields), 403)
         return self._admitted(request, RedirectResponse("/", 303))
 
     async def begin(self, request: Request) -> Response:
@@ -148,9 +148,9 @@ class _Views:
         def work() -> Response:
             try:
                 reader = self.desk.reader(name, does)
-                asked = self._asked(reader, name, code, self._reader(request))
-                if asked is not None:
-                    return asked
+                question = self._asked(reader, name, code, self._reader(request))
+                if question is not None:
+                    return question
                 self.desk.begin(reader)
             except OptionError as error:
                 return HTMLResponse(self.pages.welcome(name, str(error)), 400)
@@ -163,26 +163,26 @@ class _Views:
 
     def _asked(self, reader: Reader, name: str, code: str, last: Reader | None) -> Response | None:
         """What a rater is asked before going on; None where the browser or the code will do."""
-        desk, person, asked = self.desk, self.desk.person(reader), {"name": name}
-        asked["does"] = reader.does
+        desk, person, fields = self.desk, self.desk.person(reader), {"name": name}
+        fields["does"] = reader.does
         is_known = desk.store.rater(reader.name) is not None
         if is_known:
             desk.begin(reader)  # a name of another kind is refused here
-        kept = desk.store.code_of(person)
-        if kept is None:
+        stored = desk.store.code_of(person)
+        if stored is None:
             if not is_code(code):
                 new = {"code": make_code(), "is_new": not is_known}
-                return HTMLResponse(self.pages.render("new_rater", **asked, **new))
-            kept = desk.store.keep_code(person, hashed(code))
+                return HTMLResponse(self.pages.render("new_rater", **fields, **new))
+            stored = desk.store.keep_code(person, hashed(code))
         elif last is not None and desk.person(last) == person:
             return None
         if not code:
-            return HTMLResponse(self.pages.render("code", **asked, error=""))
+            return HTMLResponse(self.pages.render("code", **fields, error=""))
         if self.gate.is_shut(person):
             return self._shut()
-        if not self.gate.takes_code(person, code, kept):
+        if not self.gate.takes_code(person, code, stored):
             wrong = "That is not the code of this name."
-            return HTMLResponse(self.pages.render("code", **asked, error=wrong), 403)
+            return HTMLResponse(self.pages.render("code", **fields, error=wrong), 403)
         return None
 
     async def next(self, request: Request) -> Response:
@@ -202,8 +202,8 @@ class _Views:
 
     async def text(self, request: Request) -> Response:
         """Show one text with its questions."""
-        asked = request.path_params["place"]
-        place = int(asked) if _is_number(asked) else 0
+        place_text = request.path_params["place"]
+        place = int(place_text) if _is_number(place_text) else 0
 
         def show(reader: Reader) -> Response:
             if self.desk.item(reader, place) is None:
@@ -220,18 +220,18 @@ class _Views:
     async def save(self, request: Request) -> Response:
         """Write one click; the answer means that it is on the disk."""
 
-        def save(reader: Reader, given: dict[str, Any]) -> dict[str, Any]:
-            seq = self.desk.store.save(click_of(self.desk, reader, given))
-            done, of = self.desk.progress(reader)
-            return {"seq": seq, "done": done, "of": of}
+        def save(reader: Reader, click: dict[str, Any]) -> dict[str, Any]:
+            seq = self.desk.store.save(click_of(self.desk, reader, click))
+            n_done, of = self.desk.progress(reader)
+            return {"seq": seq, "done": n_done, "of": of}
 
         return await self._clicked(request, save)
 
     async def undo(self, request: Request) -> Response:
         """Take back the last click of a reader."""
 
-        def undo(reader: Reader, given: dict[str, Any]) -> dict[str, Any]:
-            click = self.desk.store.undo(reader.key, undo_of(given))
+        def undo(reader: Reader, fields: dict[str, Any]) -> dict[str, Any]:
+            click = self.desk.store.undo(reader.key, undo_of(fields))
             return {"place": None if click is None else self.desk.place.get(click.item_id)}
 
         return await self._clicked(request, undo)
@@ -243,18 +243,18 @@ class _Views:
         if not self._inside(request) or not self.gate.takes_form(key):
             return JSONResponse({"error": "The address is no longer valid."}, 403)
         try:
-            given = json.loads(await _body(request))
-            if not isinstance(given, dict):
+            click = json.loads(await _body(request))
+            if not isinstance(click, dict):
                 raise OptionError("a click is an object.")
             name, does = unpack(
-                self.gate.signed(str(given.get("reader", "")), self._session(request))
+                self.gate.signed(str(click.get("reader", "")), self._session(request))
             )
 
             def work() -> dict[str, Any]:
-                done = act(self.desk.reader(name, does), given)
+                answer = act(self.desk.reader(name, does), click)
                 if self.desk.by_hand is not None:
                     self.desk.by_hand.write()
-                return done
+                return answer
 
             return JSONResponse(await run_in_threadpool(work))
         except (ValueError, RecursionError) as error:
@@ -276,8 +276,8 @@ class _Views:
 
     def _reader(self, request: Request) -> Reader | None:
         try:
-            kept = request.cookies.get(f"{self.gate.cookie}_reader", "")
-            name, does = unpack(self.gate.signed(kept, self._session(request)))
+            cookie = request.cookies.get(f"{self.gate.cookie}_reader", "")
+            name, does = unpack(self.gate.signed(cookie, self._session(request)))
             return self.desk.reader(name, does)
         except OptionError:
             return None
@@ -309,12 +309,12 @@ class _Views:
 
 
 async def _body(request: Request) -> bytes:
-    found = b""
+    body = b""
     async for chunk in request.stream():
-        found += chunk
-        if len(found) > MOST:
+        body += chunk
+        if len(body) > MOST:
             raise OptionError(f"a form or click has at most {MOST:,} bytes.")
-    return found
+    return body
 
 
 async def _form(request: Request) -> Form:

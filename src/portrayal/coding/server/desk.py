@@ -37,23 +37,23 @@ class MarkedPlaces:
         self._known: dict[str, tuple[int, BoolArray]] = {}
         self._looking = threading.Lock()
 
-    def of(self, what: str) -> BoolArray:
-        """Return whether `what` marks each place, shape (n_items + 1,); place 0 is never marked.
+    def of(self, mark: str) -> BoolArray:
+        """Return whether `mark` marks each place, shape (n_items + 1,); place 0 is never marked.
 
-        `what` is a rater's key, for the texts that the rater is done with, or `DISPUTES`.
+        `mark` is a rater's key, for the texts that the rater is done with, or `DISPUTES`.
         """
         with self._looking:
-            if what not in self._known:
-                last, items = self._store.marked(what)
+            if mark not in self._known:
+                last, items = self._store.marked(mark)
                 marked = np.zeros(len(self._place) + 1, dtype=np.bool_)
                 marked[[self._place[item] for item in items if item in self._place]] = True
             else:
-                last, marked = self._known[what]
-            for seq, item_id, is_marked in self._store.changes(what, last):
+                last, marked = self._known[mark]
+            for seq, item_id, is_marked in self._store.changes(mark, last):
                 if item_id in self._place:
                     marked[self._place[item_id]] = is_marked
                 last = seq
-            self._known[what] = (last, marked)
+            self._known[mark] = (last, marked)
             return marked.copy()
 
 
@@ -92,8 +92,8 @@ class Desk:
     def __init__(self, project: Project, store: Store, adjudicators: Collection[str] = ()) -> None:
         self.project, self.store = project, store
         self.items: tuple[CodingItem, ...] = project.items
-        asked = FOR in project.settings.get("how", {})
-        self.by_hand = HandProject(project) if asked else None
+        is_for_measure = FOR in project.settings.get("how", {})
+        self.by_hand = HandProject(project) if is_for_measure else None
         self.place = {item.item_id: i for i, item in enumerate(self.items, 1)}
         self.adjudicators = frozenset(rater_key(name) for name in adjudicators)
         self._marks = MarkedPlaces(store, self.place)
@@ -123,10 +123,10 @@ class Desk:
     def begin(self, reader: Reader) -> Reader:
         """Add a reader to the store where new; the owner is warned of names that look alike."""
         if not self.known(reader):
-            here = {*self.store.raters(), *self.adjudicators}
-            own = self.person(reader)
-            for other in sorted({key.removesuffix(_SUFFIX) for key in here} - {own}):
-                if look_of(other) == look_of(own):
+            present = {*self.store.raters(), *self.adjudicators}
+            own_name = self.person(reader)
+            for other in sorted({key.removesuffix(_SUFFIX) for key in present} - {own_name}):
+                if look_of(other) == look_of(own_name):
                     log.warning(
                         "the name %s (%s) looks like that of another rater, %s",
                         *(reader.name, ascii(reader.name), ascii(other)),
@@ -136,8 +136,8 @@ class Desk:
 
     def known(self, reader: Reader) -> bool:
         """Whether someone of this name has been here; one of another kind is refused."""
-        found = self.store.rater(reader.name)
-        return found is not None and found[1] == reader.kind
+        rater = self.store.rater(reader.name)
+        return rater is not None and rater[1] == reader.kind
 
     def queue(self, reader: Reader) -> IntArray:
         """Return the places of the texts that a reader has to see, in order."""
@@ -147,9 +147,9 @@ class Desk:
         """Whether a reader has to see the text at each place, shape (n_items + 1,)."""
         if reader.does == RATES:
             return np.arange(len(self.items) + 1) > 0
-        own = self.person(reader)
+        own_name = self.person(reader)
         disputed = self._marks.of(DISPUTES)
-        return disputed & self._marks.of(own) if self.store.rater(own) else disputed
+        return disputed & self._marks.of(own_name) if self.store.rater(own_name) else disputed
 
     def item(self, reader: Reader, place: int) -> CodingItem | None:
         """Return the text at a place; None where the reader has none there."""
@@ -159,9 +159,9 @@ class Desk:
         if reader.does == RATES:
             return item
         # Whoever codes as well is blind to the others until done with the text.
-        own = self.person(reader)
-        is_done = self.store.answers(own, item.item_id).get(("done", "")) == "1"
-        is_free = self.store.rater(own) is None or is_done
+        own_name = self.person(reader)
+        is_done = self.store.answers(own_name, item.item_id).get(("done", "")) == "1"
+        is_free = self.store.rater(own_name) is None or is_done
         return item if is_free and self.store.is_disputed(item.item_id) else None
 
     def needed(self, item: CodingItem) -> dict[str, str]:
@@ -173,23 +173,23 @@ class Desk:
             if field.needed and (not field.slot or field.slot in slots)
         }
 
-    def missing(self, item: CodingItem, said: Mapping[tuple[str, str], str | None]) -> list[str]:
+    def missing(self, item: CodingItem, answers: Mapping[tuple[str, str], str | None]) -> list[str]:
         """Return which needed questions a rater's answers leave open, by their labels.
 
         None where a note stands in place of all of them: then nothing is labelled.
         """
         needed = self.needed(item)
-        left = [label for key, label in needed.items() if not said.get(("field", key))]
-        is_unlabelled = not any(value for (about, _), value in said.items() if about == "field")
-        return [] if is_unlabelled and said.get(("note", "")) else left
+        unanswered = [label for key, label in needed.items() if not answers.get(("field", key))]
+        is_unlabelled = not any(value for (about, _), value in answers.items() if about == "field")
+        return [] if is_unlabelled and answers.get(("note", "")) else unanswered
 
     def next_place(self, reader: Reader, after: int = 0) -> int | None:
         """Return the first place after `after` that a reader is not done with, else any other."""
-        left = np.flatnonzero(self._queued(reader) & ~self._marks.of(reader.key))
-        if not left.size:
+        places = np.flatnonzero(self._queued(reader) & ~self._marks.of(reader.key))
+        if not places.size:
             return None
-        at = np.searchsorted(left, after, side="right")
-        return int(left[at % left.size])
+        position = np.searchsorted(places, after, side="right")
+        return int(places[position % places.size])
 
     def around(self, reader: Reader, place: int) -> tuple[int | None, int | None]:
         """Return the places before and after a place in a reader's queue."""
@@ -200,8 +200,8 @@ class Desk:
     def progress(self, reader: Reader) -> tuple[int, int]:
         """Return how many texts a reader is done with, and of how many."""
         queued = self._queued(reader)
-        done = queued & self._marks.of(reader.key)
-        return int(done.sum()), int(queued.sum())
+        finished = queued & self._marks.of(reader.key)
+        return int(finished.sum()), int(queued.sum())
 
 
 _TWINS = str.maketrans(
@@ -244,7 +244,7 @@ def unpack(text: str | None) -> tuple[str, str]:
 _ID = re.compile(r"[0-9a-f]{16,64}")
 
 
-def click_of(desk: Desk, reader: Reader, given: dict[str, Any]) -> Click:
+def click_of(desk: Desk, reader: Reader, click: dict[str, Any]) -> Click:
     """Return the click that a page sent.
 
     Raises
@@ -253,34 +253,34 @@ def click_of(desk: Desk, reader: Reader, given: dict[str, Any]) -> Click:
         When it is about a text that the reader does not have, or answers no question of the
         codebook.
     """
-    place, about, key = given.get("place"), given.get("about"), given.get("key", "")
+    place, about, key = click.get("place"), click.get("about"), click.get("key", "")
     item = desk.item(reader, place) if type(place) is int else None  # True is an int too
     if item is None:
         raise OptionError(f"there is no text {place!r} for this rater.")
     if about not in ABOUT or not isinstance(key, str):
         raise OptionError(f"a click is about one of {', '.join(ABOUT)}; got {about!r}.")
-    value = given.get("value")
+    value = click.get("value")
     if value is not None and not isinstance(value, str):
         raise OptionError(f"the value of a click is text or null; got {value!r}.")
     book = desk.project.codebook
-    known = {"code": [code.key for code in book.codes], "field": [one.key for one in book.fields]}
-    if key not in known.get(about, [""]):
+    keys_of = {"code": [code.key for code in book.codes], "field": [one.key for one in book.fields]}
+    if key not in keys_of.get(about, [""]):
         raise OptionError(f"the codebook has no {about} {key[:60]!r}.")
     choices = next((one.choices for one in book.fields if one.key == key), ())
     if about == "field" and choices and value and value not in choices:
         raise OptionError(f"{key} is one of {', '.join(choices)}; got {value[:60]!r}.")
-    said = {**desk.store.answers(reader.key, item.item_id), (about, key): value or None}
-    if said.get(("done", "")) == "1" and (left := desk.missing(item, said)):
+    answers = {**desk.store.answers(reader.key, item.item_id), (about, key): value or None}
+    if answers.get(("done", "")) == "1" and (unanswered := desk.missing(item, answers)):
         raise OptionError(
-            f"a text is done with an answer to: {', '.join(left)}. Where none of the answers fits, "
+            f"a text is done with an answer to: {', '.join(unanswered)}. Where none of the answers fits, "
             "leave all of them open and write a note."
         )
-    return Click(undo_of(given), reader.key, item.item_id, about, key, value or None)
+    return Click(undo_of(click), reader.key, item.item_id, about, key, value or None)
 
 
-def undo_of(given: dict[str, Any]) -> str:
+def undo_of(click: dict[str, Any]) -> str:
     """Return the identity of what a page sent."""
-    found = given.get("click_id")
-    if not isinstance(found, str) or not _ID.fullmatch(found):
+    click_id = click.get("click_id")
+    if not isinstance(click_id, str) or not _ID.fullmatch(click_id):
         raise OptionError("click_id is 16 to 64 digits and letters a to f.")
-    return found
+    return click_id

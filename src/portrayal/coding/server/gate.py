@@ -97,14 +97,14 @@ def take_address(
         When the port that was asked for is taken.
     """
     path = folder / FILE
-    kept: dict[str, object] = {}
+    stored: dict[str, object] = {}
     if not renew and path.is_file():
         with contextlib.suppress(OSError, ValueError):  # what cannot be read is made anew
             read = json.loads(path.read_text("utf-8"))
-            kept = read if isinstance(read, dict) else {}
-    token = kept.get("token") or secrets.token_urlsafe(24)
-    secret = kept.get("secret") or secrets.token_urlsafe()
-    last = kept.get("port")
+            stored = read if isinstance(read, dict) else {}
+    token = stored.get("token") or secrets.token_urlsafe(24)
+    secret = stored.get("secret") or secrets.token_urlsafe()
+    last = stored.get("port")
     if port is not None and _bound(host, port) is None:
         raise OptionError(f"port {port} of {host} is taken or not allowed; give another --port.")
     if port is None:
@@ -189,9 +189,9 @@ class Gate:
         """Whether a password is right; wrong ones are counted."""
         return self._counted("", _same(password, self.password or ""))
 
-    def takes_code(self, person: str, code: str, kept: str) -> bool:
+    def takes_code(self, person: str, code: str, stored: str) -> bool:
         """Whether a rater's personal code is right; wrong ones are counted."""
-        return self._counted(person, matches(code, kept))
+        return self._counted(person, matches(code, stored))
 
     def takes_form(self, key: str) -> bool:
         """Whether a form or click came from a page of ours."""
@@ -220,16 +220,16 @@ class Gate:
                 self._wrong[person].append(time.monotonic())
                 n_wrong = len(self._wrong[person])
             if n_wrong == TRIES:  # once, as the next are not compared before these are old
-                what = f"codes of {person!a}" if person else "passwords"
-                log.warning("%d wrong %s in a minute: somebody may be guessing.", n_wrong, what)
+                guessed = f"codes of {person!a}" if person else "passwords"
+                log.warning("%d wrong %s in a minute: somebody may be guessing.", n_wrong, guessed)
         return right
 
     def _session(self, name: str) -> str:
         return self._digest(f"session {name} {self.address.token} {self.password or ''}")
 
-    def _digest(self, what: str) -> str:
+    def _digest(self, value: str) -> str:
         key = self.address.secret.encode()
-        return hmac.new(key, what.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
+        return hmac.new(key, value.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
 
 
 def same_origin(headers: dict[str, str], host: str) -> bool:
@@ -240,5 +240,5 @@ def same_origin(headers: dict[str, str], host: str) -> bool:
     return origin is None or origin in (f"http://{host}", f"https://{host}")
 
 
-def _same(given: str, right: str) -> bool:
-    return hmac.compare_digest(given.encode("utf-8", "replace"), right.encode())
+def _same(guess: str, right: str) -> bool:
+    return hmac.compare_digest(guess.encode("utf-8", "replace"), right.encode())

@@ -35,14 +35,14 @@ def pieces(text: str, people: Sequence[ItemPerson] = ()) -> list[Piece]:
     Characters that turn the direction of a line are replaced by their names, and control characters
     by U+FFFD: a reader sees that they are there, and they do nothing.
     """
-    found: list[Piece] = []
-    at = 0
+    shown_pieces: list[Piece] = []
+    position = 0
     for start, end, slot in _spans(text, people):
-        found += _inert(text[at:start], "")
-        found += _inert(text[start:end], slot)
-        at = end
-    found += _inert(text[at:], "")
-    return found
+        shown_pieces += _inert(text[position:start], "")
+        shown_pieces += _inert(text[start:end], slot)
+        position = end
+    shown_pieces += _inert(text[position:], "")
+    return shown_pieces
 
 
 def inert(text: str) -> str:
@@ -60,18 +60,18 @@ def _inert(text: str, mark: str) -> Iterator[Piece]:
 
 def _spans(text: str, people: Sequence[ItemPerson]) -> list[tuple[int, int, str]]:
     """Marks in order, none overlapping; a name is looked up where no span was kept."""
-    found: list[tuple[int, int, str]] = []
+    marks: list[tuple[int, int, str]] = []
     for person in people:
         spans = list(person.spans)
         if not spans and person.name:
             pattern = rf"(?<!\w){re.escape(person.name)}(?!\w)"
             spans = [match.span() for match in re.finditer(pattern, text)]
-        found += [(start, end, person.slot) for start, end in spans]
-    kept: list[tuple[int, int, str]] = []
-    for start, end, slot in sorted(found):
-        if 0 <= start < end <= len(text) and (not kept or start >= kept[-1][1]):
-            kept.append((start, end, slot if slot in ("subject", "object") else "subject"))
-    return kept
+        marks += [(start, end, person.slot) for start, end in spans]
+    disjoint: list[tuple[int, int, str]] = []
+    for start, end, slot in sorted(marks):
+        if 0 <= start < end <= len(text) and (not disjoint or start >= disjoint[-1][1]):
+            disjoint.append((start, end, slot if slot in ("subject", "object") else "subject"))
+    return disjoint
 
 
 _DIGITS, _LETTERS = "123456789", "abcdefghijklmnopqrstuvwxyz"
@@ -85,10 +85,10 @@ class Pages:
         self.book = desk.project.codebook
         self._shared = {"title": inert(self.book.title), "form_key": gate.form_key}
 
-    def render(self, page: str, /, **given: Any) -> str:
+    def render(self, page: str, /, **fields: Any) -> str:
         """Return a page of this name: "message", "passing", "password", "new_rater" or "code"."""
         template = templates("portrayal.coding.server").get_template(f"{page}.html.j2")
-        text = template.render(self._shared | given)
+        text = template.render(self._shared | fields)
         return text.encode("utf-8", "replace").decode("utf-8")
 
     def welcome(self, name: str = "", error: str = "") -> str:
@@ -106,11 +106,11 @@ class Pages:
 
     def end(self, reader: Reader) -> str:
         """Return the page that follows the last text."""
-        done, of = self.desk.progress(reader)
+        n_done, of = self.desk.progress(reader)
         return self.render(
             "end",
             reader=reader.name,
-            done=done,
+            done=n_done,
             of=of,
             adjudicates=reader.does == ADJUDICATES,
             first=self.desk.around(reader, 0)[1],
@@ -122,20 +122,20 @@ class Pages:
         hand = self.desk.by_hand
         if hand is None:
             return None
-        found = hand.narrowed()
-        if not found:
+        narrowing = hand.narrowed()
+        if not narrowing:
             return {"words": f"From {FEWEST} labels on a corrected share stands here.", "line": ""}
-        first, last = found[0], found[-1]
+        first, last = narrowing[0], narrowing[-1]
         then, now = (f"{100 * one.low:.0f} to {100 * one.high:.0f}\u00a0%" for one in (first, last))
         words = (
             f"{inert(hand.target)}: {100 * last.value:.0f}\u00a0% of all ({now}), {last.n} labelled"
         )
         words += f"; with the first {first.n} it was {then}" if last.n > first.n else ""
-        floor, top = min(one.low for one in found), max(one.high for one in found)
-        width, height = 116 / max(len(found) - 1, 1), 28 / (top - floor or 1.0)
+        floor, top = min(one.low for one in narrowing), max(one.high for one in narrowing)
+        width, height = 116 / max(len(narrowing) - 1, 1), 28 / (top - floor or 1.0)
         points = [
             [f"{2 + width * i:.1f},{30 - height * (y - floor):.1f}" for y in ends]
-            for i, ends in enumerate((one.low, one.value, one.high) for one in found)
+            for i, ends in enumerate((one.low, one.value, one.high) for one in narrowing)
         ]
         low, value, high = map(list, zip(*points, strict=True))
         band = " ".join([*low, *high[::-1]])
@@ -144,13 +144,13 @@ class Pages:
     def text(self, reader: Reader, place: int, session: str) -> str:
         """Return the page of one text as this reader has left it, for one session."""
         desk, item = self.desk, self.desk.items[place - 1]
-        said = desk.store.answers(reader.key, item.item_id)
-        done, of = desk.progress(reader)
+        answers = desk.store.answers(reader.key, item.item_id)
+        n_done, of = desk.progress(reader)
         people = item.people if self.book.show_people else ()
-        others = list(self._others(item)) if reader.does == ADJUDICATES else []
+        other_raters = list(self._others(item)) if reader.does == ADJUDICATES else []
         # Without marks the page says whom the prompt asks for, not whom an annotator found.
         names = [inert(one.name or "") if people else "" for one in item.people]
-        shown = [
+        shown_people = [
             {"slot": one.slot, "role": inert(one.role), "name": name}
             for one, name in zip(item.people, names, strict=True)
             if people or inert(one.role)
@@ -163,32 +163,32 @@ class Pages:
             project=desk.project.folder.name,
             place=place,
             of_texts=len(desk.items),
-            done=done,
+            done=n_done,
             of=of,
             item_title=inert(item.title),
             pieces=pieces(item.text, people),
-            people=shown,
+            people=shown_people,
             marked=bool(people),
-            codes=self._codes(said, others),
-            fields=self._fields(said, self.desk.needed(item)),
-            note=said.get(("note", ""), ""),
-            is_done=said.get(("done", "")) == "1",
+            codes=self._codes(answers, other_raters),
+            fields=self._fields(answers, self.desk.needed(item)),
+            note=answers.get(("note", ""), ""),
+            is_done=answers.get(("done", "")) == "1",
             around=desk.around(reader, place),
-            others=others,
+            others=other_raters,
             instructions=_paragraphs(self.book.instructions),
             narrowed=self.narrowed(),
         )
 
     def _codes(
-        self, said: dict[tuple[str, str], str], others: list[dict[str, Any]]
+        self, answers: dict[tuple[str, str], str], other_raters: list[dict[str, Any]]
     ) -> list[dict[str, Any]]:
         shortcuts = self.book.shortcuts
-        found = []
+        rows = []
         for code in self.book.codes:
-            own = said.get(("code", code.key))
-            votes = sum(code.name in one["codes"] for one in others)
-            agreed = own is None and 0 < votes == len(others)
-            found.append(
+            answer = answers.get(("code", code.key))
+            votes = sum(code.name in one["codes"] for one in other_raters)
+            agreed = answer is None and 0 < votes == len(other_raters)
+            rows.append(
                 {
                     "key": code.key,
                     "name": code.name,
@@ -196,27 +196,29 @@ class Pages:
                     "source": code.source,
                     "examples": code.examples,
                     "shortcut": shortcuts[code.key],
-                    "set": own == "1" or agreed,
+                    "set": answer == "1" or agreed,
                     "agreed": agreed,
-                    "votes": f"{votes} of {len(others)}" if 0 < votes < len(others) else "",
+                    "votes": f"{votes} of {len(other_raters)}"
+                    if 0 < votes < len(other_raters)
+                    else "",
                 }
             )
-        return found
+        return rows
 
     def _fields(
-        self, said: dict[tuple[str, str], str], needed: Collection[str]
+        self, answers: dict[tuple[str, str], str], needed: Collection[str]
     ) -> list[dict[str, Any]]:
-        taken = set(self.book.shortcuts.values())
-        digits = (key for key in _DIGITS + _LETTERS[::-1] if key not in taken)
-        letters = (key for key in _LETTERS if key not in taken)
-        found = []
+        used = set(self.book.shortcuts.values())
+        digits = (key for key in _DIGITS + _LETTERS[::-1] if key not in used)
+        letters = (key for key in _LETTERS if key not in used)
+        rows = []
         for field in self.book.fields:
-            value = said.get(("field", field.key))
+            value = answers.get(("field", field.key))
             choices = [
                 {"value": word, "shortcut": next(digits, ""), "chosen": word == value}
                 for word in field.choices
             ]
-            found.append(
+            rows.append(
                 {
                     "key": field.key,
                     "label": field.label,
@@ -227,7 +229,7 @@ class Pages:
                     "shortcut": "" if choices else next(letters, ""),
                 }
             )
-        return found
+        return rows
 
     def _others(self, item: CodingItem) -> Iterator[dict[str, Any]]:
         """What each rater that is done says of a text, without names."""
@@ -236,17 +238,19 @@ class Pages:
         by: dict[str, dict[tuple[str, str], str]] = {}
         for answer in self.desk.store.of_item(item.item_id):
             by.setdefault(answer.rater, {})[answer.about, answer.key] = answer.value
-        done = [said for _, said in sorted(by.items()) if said.get(("done", "")) == "1"]
-        for number, said in enumerate(done, 1):
+        finished = [
+            answers for _, answers in sorted(by.items()) if answers.get(("done", "")) == "1"
+        ]
+        for number, answers in enumerate(finished, 1):
             yield {
                 "name": f"Rater {number}",
-                "codes": [name for key, name in names.items() if said.get(("code", key)) == "1"],
+                "codes": [name for key, name in names.items() if answers.get(("code", key)) == "1"],
                 "fields": [
                     (labels[key], inert(value))
-                    for (about, key), value in said.items()
+                    for (about, key), value in answers.items()
                     if about == "field" and key in labels
                 ],
-                "note": pieces(said.get(("note", ""), "")),
+                "note": pieces(answers.get(("note", ""), "")),
             }
 
 
