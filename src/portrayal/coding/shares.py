@@ -185,17 +185,17 @@ def code_shares(
         ]
     q = benjamini_hochberg([float("nan") if row.p is None else row.p for row in rows])
     rows = [replace(r, q=None if r.p is None else float(x)) for r, x in zip(rows, q, strict=True)]
-    found = []
+    rows_of_groups = []
     for i, (group, names) in enumerate(groups):
         group_items = of_group[group]
         n_prompts = len({prompts.get(name, name) for name in group_items}) if prompts else None
         group_rows = tuple(rows[i * len(keys) :][: len(keys)])
-        found.append(
+        rows_of_groups.append(
             GroupCodes(
                 group, len(group_items), len(names) - len(group_items), n_prompts, group_rows
             )
         )
-    return found
+    return rows_of_groups
 
 
 def code_prevalence(

@@ -272,8 +272,8 @@ def click_of(desk: Desk, reader: Reader, click: dict[str, Any]) -> Click:
     answers = {**desk.store.answers(reader.key, item.item_id), (about, key): value or None}
     if answers.get(("done", "")) == "1" and (unanswered := desk.missing(item, answers)):
         raise OptionError(
-            f"a text is done with an answer to: {', '.join(unanswered)}. Where none of the answers fits, "
-            "leave all of them open and write a note."
+            f"a text is done with an answer to: {', '.join(unanswered)}. "
+            "Where none of the answers fits, leave all of them open and write a note."
         )
     return Click(undo_of(click), reader.key, item.item_id, about, key, value or None)
 
