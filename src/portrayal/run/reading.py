@@ -86,3 +86,37 @@ def read_chosen(
         table = read_parquet(part, list(dict.fromkeys([*columns, by])))
         rows = table.filter(pc.is_in(table[by], value_set=ids))
         yield from rows.select(list(columns)).to_pylist()
+
+
+_SHARDS_AT_ONCE = 40
+"""Shards whose texts and annotations are joined at once: with all, memory would grow with texts."""
+
+
+def distinct_rows(texts: Stage, annotations: Stage, query: str) -> dict[str, list[Any]]:
+    """Return the distinct rows of a query and how many there are of each, by column.
+
+    Memory grows with the distinct rows, not with the texts.
+
+    Parameters
+    ----------
+    texts, annotations
+        `Run.texts`, and annotations of them, with the same texts in each shard.
+    query
+        DuckDB's SQL over `$texts` and `$annotations`, grouped by all but `n`, their number.
+    """
+    import duckdb
+
+    parts = texts.parts()
+    with duckdb.connect() as connection:
+        tables = []
+        for start in range(0, max(len(parts), 1), _SHARDS_AT_ONCE):
+            names = [part.name for part in parts[start : start + _SHARDS_AT_ONCE]]
+            paths = {
+                "texts": [str(texts.folder / name) for name in names],
+                "annotations": [str(annotations.folder / name) for name in names],
+            }
+            tables.append(connection.sql(query, params=paths).to_arrow_table())
+        connection.register("counted", pa.concat_tables(tables))
+        total = "select * replace (sum(n)::bigint as n) from counted group by all order by all"
+        table = connection.sql(total).to_arrow_table()
+    return {name: table[name].to_pylist() for name in table.column_names}

@@ -38,7 +38,7 @@ from portrayal.reference.factors import (
 )
 from portrayal.reference.matching import name_key
 from portrayal.run.directory import Run
-from portrayal.run.reading import read_prompts
+from portrayal.run.reading import distinct_rows, read_prompts
 from portrayal.run.stages import Stage
 from portrayal.types import BoolArray, FloatArray, IntArray
 
@@ -272,7 +272,7 @@ def read_group_texts(
     codes = {name: i for i, name in enumerate(prompts)}, {name: i for i, name in enumerate(models)}
     all_obs: list[Observation] = []
     crossed: list[Crossed] = []
-    rows = _query(run, groups, _TEXTS)
+    rows = distinct_rows(run.texts, groups, _TEXTS)
     rows["said"] = [said_of(answer) for answer in rows["said"]]
     cells = DistinctRows(codes, rows)
     columns = {
@@ -293,7 +293,7 @@ def read_group_texts(
     if people is not None:
         slots = " union all ".join(_SLOT.format(slot=slot) for slot in ("subject", "object"))
         query = _PEOPLE.format(people=_ANY if _lists_people(people) else slots)
-        met = DistinctRows(codes, _query(run, people, query))
+        met = DistinctRows(codes, distinct_rows(run.texts, people, query))
         for factor in factors:
             all_obs += [_seen_in_people(met, factor, source) for source in _of_people(factor)]
         for factor in factors:
@@ -310,18 +310,6 @@ def read_group_texts(
     strata = tuple(facts[name] for name in prompts)
     crossed += [by_stratum(obs, name, strata) for name in by for obs in all_obs if obs.unit == TEXT]
     return GroupTexts(prompts, strata, models, tuple(all_obs), tuple(by), tuple(crossed))
-
-
-def _query(run: Run, stage: Stage, query: str) -> dict[str, list[Any]]:
-    import duckdb
-
-    with duckdb.connect() as connection:
-        parts = {
-            "texts": [str(part) for part in run.texts.parts()],
-            "annotations": [str(part) for part in stage.parts()],
-        }
-        table = connection.sql(query, params=parts).to_arrow_table()
-    return {name: table[name].to_pylist() for name in table.column_names}
 
 
 def _lists_people(people: Stage) -> bool:
@@ -452,7 +440,9 @@ def _seen_in_pairs(
     for source in factor.sources:
         if not (isinstance(source, ReferenceSource) and source.pairs_of):
             continue
-        rows = _query(run, people, _PAIRS.format(genders=_GENDERS[_lists_people(people)]))
+        rows = distinct_rows(
+            run.texts, people, _PAIRS.format(genders=_GENDERS[_lists_people(people)])
+        )
         among = [_says(facts[name], source.among) for name in rows["prompt_id"]]
         if any(among):
             rows = {

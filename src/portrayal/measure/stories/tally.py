@@ -14,7 +14,7 @@ import numpy as np
 from portrayal.records import ALL, OUTCOMES
 from portrayal.reference import GENDERS
 from portrayal.run.directory import Run
-from portrayal.run.reading import read_prompts
+from portrayal.run.reading import distinct_rows, read_prompts
 from portrayal.run.stages import Stage
 from portrayal.types import BoolArray, FloatArray, IntArray
 
@@ -186,8 +186,12 @@ def tally_stories(
     Tally
         The same for any shard size and number of workers.
     """
+<<<<<<< HEAD
     columns, prompts = _count(run, annotations), read_prompts(run.prompts_path)
     # Sorted, so that codes do not hang on the order in which texts came.
+=======
+    columns, prompts = distinct_rows(run.texts, annotations, _QUERY), read_prompts(run.prompts_path)
+>>>>>>> 5d621c04 (Texts and annotations are joined forty shards at a time: memory no longer grows with the texts of an audit)
     prompt_ids = tuple(sorted(prompts))
     prompt_facts = [facts(prompts[prompt_id]) for prompt_id in prompt_ids]
     prompt_domains = [fact["domain"] for fact in prompt_facts]
@@ -234,16 +238,3 @@ def tally_stories(
         likelihood=shares,
         attribute=attribute,
     )
-
-
-def _count(run: Run, annotations: Stage) -> dict[str, list[Any]]:
-    """Distinct stories with their number, by column."""
-    import duckdb
-
-    with duckdb.connect() as connection:
-        parts = {
-            "texts": [str(part) for part in run.texts.parts()],
-            "annotations": [str(part) for part in annotations.parts()],
-        }
-        table = connection.sql(_QUERY, params=parts).to_arrow_table()
-    return {name: table[name].to_pylist() for name in table.column_names}
