@@ -186,12 +186,8 @@ def tally_stories(
     Tally
         The same for any shard size and number of workers.
     """
-<<<<<<< HEAD
-    columns, prompts = _count(run, annotations), read_prompts(run.prompts_path)
     # Sorted, so that codes do not hang on the order in which texts came.
-=======
     columns, prompts = distinct_rows(run.texts, annotations, _QUERY), read_prompts(run.prompts_path)
->>>>>>> 5d621c04 (Texts and annotations are joined forty shards at a time: memory no longer grows with the texts of an audit)
     prompt_ids = tuple(sorted(prompts))
     prompt_facts = [facts(prompts[prompt_id]) for prompt_id in prompt_ids]
     prompt_domains = [fact["domain"] for fact in prompt_facts]
