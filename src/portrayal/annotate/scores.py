@@ -258,21 +258,19 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., list[Any]]:
     run_table = Runs(lists, exchange.telling)
     polarity = sentiment_of(settings["sentiment"]) if SENTIMENT in scorers else None
     same = getattr(polarity, "same", lambda *_: False)
-    exchange_settings, locale = settings["exchange"], settings["locale"]["locale"]
+    exchanging, locale = settings["exchange"], settings["locale"]["locale"]
     partner: Mapping[tuple[str, str], _Partner] = {}
-    if exchange_settings:
+    if exchanging:
         prompts = Path(settings["run"]) / "prompts.parquet"
         mtime = prompts.stat().st_mtime_ns
-        partner = _partners(
-            prompts, mtime, exchange_settings["group"], locale, json.dumps(exchange_settings)
-        )
+        partner = _partners(prompts, mtime, exchanging["group"], locale, json.dumps(exchanging))
 
     def work(rows: Sequence[Mapping[str, Any]], strata: Sequence[Mapping[str, str]]) -> list[Any]:
         written, masked, twin = (_TextWordings() for _ in SIDES)
         weights, spans_of_texts, masked_texts = [0.0] * len(rows), [], []
         failed: dict[int, Exception] = {}
         for number, (row, about) in enumerate(zip(rows, strata, strict=True)):
-            key = about.get("pair", ""), about.get(exchange_settings.get("group", ""), "")
+            key = about.get("pair", ""), about.get(exchanging.get("group", ""), "")
             other = partner.get(key, _NOBODY)
             change = exchange if other is _NOBODY else exchange_between(locale, other.words)
             text = row["text"]
@@ -308,11 +306,8 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., list[Any]]:
             scores.append(_numbers(sums[-1], n_sentences, scorers, numbers))
         gendered = sums[0][:, 2:_OPENS].astype(np.int64).tolist()
         columns = (*SIDES, "gendered", "weight", HIDDEN)
-        rows_of_columns = zip(*scores, gendered, weights, spans_of_texts, strict=True)
-        return [
-            failed.get(i, dict(zip(columns, row, strict=True)))
-            for i, row in enumerate(rows_of_columns)
-        ]
+        cells = zip(*scores, gendered, weights, spans_of_texts, strict=True)
+        return [failed.get(i, dict(zip(columns, row, strict=True))) for i, row in enumerate(cells)]
 
     return work
 
