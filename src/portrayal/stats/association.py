@@ -367,7 +367,7 @@ def _bound(
     for _ in range(_HALVINGS):
         middle = (inside + outside) / 2.0
         holds = way * (above(middle) - tail) >= 0
-        inside, outside = (np.where(holds, middle, inside), np.where(holds, outside, middle))
+        inside, outside = np.where(holds, middle, inside), np.where(holds, outside, middle)
     return np.where(np.isnan(above(value)), np.nan, np.where(end_holds, end, inside))
 
 

@@ -278,8 +278,8 @@ def effect_density(evidence: Evidence) -> tuple[FloatArray, FloatArray]:
     mode = np.clip(np.where(half > tilt, peak, most), least, most)
     top = log_density(mode)
     low = _edge(log_density, least, mode, top - _DROP)
-    right = _edge(log_density, most, mode, top - _DROP)
-    x = (low + right) / 2 + (right - low) / 2 * _NODES[:, np.newaxis]
+    high = _edge(log_density, most, mode, top - _DROP)
+    x = (low + high) / 2 + (high - low) / 2 * _NODES[:, np.newaxis]
     weights = np.exp(log_density(x) - top) * _WEIGHTS[:, np.newaxis]
     return np.exp(x), weights / weights.sum(0)
 
@@ -428,7 +428,7 @@ def _root(
         wide = np.flatnonzero(upper - lower >= _CLOSE)
         if not wide.size:
             break
-        a, b, low_y, high_y = (lower[wide], upper[wide], below[wide], above[wide])
+        a, b, low_y, high_y = lower[wide], upper[wide], below[wide], above[wide]
         x = divide(low_y * b - high_y * a, low_y - high_y)
         x = np.where((x > a) & (x < b), x, (a + b) / 2)
         y = height(x, wide)
@@ -436,6 +436,6 @@ def _root(
         again = np.where(under, side[wide] < 0, side[wide] > 0)  # the same end moved before
         below[wide] = np.where(under, y, np.where(again, low_y / 2, low_y))
         above[wide] = np.where(under, np.where(again, high_y / 2, high_y), y)
-        lower[wide], upper[wide] = (np.where(under | close, x, a), np.where(under & ~close, b, x))
+        lower[wide], upper[wide] = np.where(under | close, x, a), np.where(under & ~close, b, x)
         side[wide] = np.where(under, -1.0, 1.0)
     return lower
