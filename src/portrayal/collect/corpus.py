@@ -201,6 +201,7 @@ def file_corpus(path: Tabular, columns: Mapping[str, str] | None = None) -> Corp
             strata = {name: cells.get(name, "") for name in _FIELDS.strata}
             unit = cells.get("prompt_id") or words if by_prompt else text_id
             key = "\x1f".join((unit, *strata.values()))
+            # Halves of surrogate pairs, which broken exports hold, cannot be encoded.
             prompt_id = hashlib.blake2b(key.encode("utf-8", "replace"), digest_size=8).hexdigest()
             if prompt_id not in prompts:
                 labels = {name: value for name, value in strata.items() if value}

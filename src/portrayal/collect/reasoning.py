@@ -51,6 +51,8 @@ def without_reasoning(text: str) -> str:
         begins = mark["begin"] is not None
         if begins and not reasons:
             parts.append(text[start : mark.start()])
+        # An end without a beginning, which some chat templates write into the prompt: all before it
+        # was reasoning.
         if not begins and not reasons:
             parts.clear()
         reasons, start = begins, mark.end()

@@ -154,6 +154,7 @@ def _unzipped(path: Path) -> TextSource:
                 entry
                 for entry in packed.infolist()
                 if Path(entry.filename).suffix.casefold() in _KINDS
+                # macOS packs a shadow of every file with it.
                 and not entry.filename.startswith("__MACOSX/")
             ]
             if len(tables) != 1:
@@ -348,6 +349,7 @@ def _is_lines(path: Path, zipped: bool) -> bool:
     with suppress(ValueError, RecursionError, *_BROKEN_ZIP):
         lines = (line for line in _lines(path, zipped) if line.strip())
         first = next(lines, "")
+        # A .json file of one line is one object.
         is_single = path.suffix.casefold() == ".json" and next(lines, None) is None
         return not is_single and isinstance(json.loads(first), dict)
     return False
@@ -369,11 +371,13 @@ def _written(path: Path, zipped: bool, separator: str) -> tuple[str, str]:
                 odd |= {c for c in letters if "\udc80" <= c <= "\udcff"}
                 wide |= bool(letters - odd)
             if odd and not wide and b"\0" not in head:
+                # Bytes that Windows-1252 leaves undefined: a file that has them is Latin-1.
                 unknown = odd & {chr(0xDC00 + n) for n in (0x81, 0x8D, 0x8F, 0x90, 0x9D)}
                 encoding = "latin-1" if unknown else "cp1252"
                 log.info("%s: read as %s, as it is not UTF-8", path, encoding)
     first = ""
     with suppress(UnicodeError, *_BROKEN_ZIP):
+        # What stands in quotation marks separates nothing.
         first = re.sub(r'"[^"]*"', "", next(_lines(path, zipped, encoding), ""))
     counts = {sign: first.count(sign) for sign in ",;\t" if sign != separator}
     most = max(counts, key=counts.__getitem__)
@@ -501,6 +505,7 @@ def _parquet(path: Path) -> Iterator[Row]:
         if sum(max(piece.total_uncompressed_size, piece.num_values) for piece in pieces) > budget:
             raise _too_large(path)
         leaves = [about.schema.column(i) for i in range(about.num_columns)]
+        # As a dictionary, a text that comes many times is held once.
         texts = [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
         with pq.ParquetFile(path, metadata=about, read_dictionary=texts) as file:
             for group in range(about.num_row_groups):

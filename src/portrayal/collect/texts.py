@@ -390,6 +390,7 @@ def alike_models(models: Iterable[str]) -> list[tuple[str, str]]:
     for one, other in combinations(sorted(models), 2):
         keys = (_DATED.sub("", _OF_SERVICE.sub("", name.casefold())) for name in (one, other))
         a, b = sorted(("".join(filter(str.isalnum, key)) for key in keys), key=len)
+        # "mistral" and "mistral7" may be one model; "gpt4" and "gpt41" are two.
         if a and (a == b or (a.isalpha() and b.startswith(a) and b[len(a) :].isdigit())):
             pairs.append((one, other))
     return pairs

@@ -146,6 +146,7 @@ class Resampling:
         rows = max(1, _BLOCK // max(n_clusters, width, 1))
         cached, rng = None, np.random.default_rng(self.seed)
         if n_clusters * self.draws <= _KEPT:
+            # Of few clusters the weights are drawn once, for every question.
             cached = _kept(n_clusters, self.draws, self.seed)[:n_draws]
         for start in range(0, n_draws, rows):
             n = min(rows, n_draws - start)
@@ -196,6 +197,7 @@ class Resampling:
             return value, None, f"texts of one {unit} give no interval"
         blocks = self.weights(n_clusters, width=len(items))
         draws = np.concatenate([_value(*parts(block[:, cluster])) for block in blocks])
+        # Where raters never differ, no resample does: its interval would have no width.
         if np.nanmax(draws) - np.nanmin(draws) >= _STILL:
             low, high = (float(x) for x in expanded_percentile(draws, self.level, n_clusters))
             if math.isnan(low):
@@ -208,6 +210,7 @@ class Resampling:
         n = min(n_cases, n_clusters)  # texts of one prompt are one observation
         low, high = (float(x) for x in wilson(float(observed) * n, n, self.level))
         if chance is not None:
+            # Chance is taken as known: what is uncertain is the agreement.
             low, high = (float(beyond_chance(bound, chance)) for bound in (low, high))
         return value, Interval(max(low, -1.0), high, self.level, "Wilson", n), ""
 
@@ -275,6 +278,7 @@ def coefficient(
         Of the interval.
     """
     raters = questions[0].raters
+    # Kappas need the answers of all raters; other coefficients take any two.
     fewest = len(raters) if statistic in ("cohens_kappa", "fleiss_kappa") else 2
     comparable = [(one.values >= 0).sum(1) >= fewest for one in questions]
     usable = np.any(comparable, axis=0)
@@ -294,6 +298,7 @@ def coefficient(
 
     n_items = n_cases = int(usable.sum())
     if statistic == "positive_agreement":
+        # Of positive agreement only the texts to which someone gives the code are cases.
         n_cases = int((usable & (questions[0].values == YES).any(1)).sum())
     items = questions[0].only(usable).items
     value, bounds, no_interval = resampling.interval(of_weights, items, n_cases)
@@ -392,6 +397,7 @@ def agreement(
     if names:
         questions[WHOLE_SET] = whole_sets([questions[key] for key in names])
     of_two = ("percent_agreement", "positive_agreement", "cohens_kappa")
+    # Cohen's kappa is of two raters.
     kappas = ("fleiss_kappa",) if len(raters) > 2 else ("cohens_kappa", "fleiss_kappa")
     texts_coded = {rater: sum(one.rater == rater for one in people.done) for rater in raters}
     pairs = combinations(raters, 2) if len(raters) > 2 else ()
@@ -399,6 +405,7 @@ def agreement(
     for model in models.raters:
         of_model = {one.text_id for one in models.done if one.rater == model}
         texts = [name for name in settled if name in of_model]
+        # What people settle on stands against the model as one rater.
         rows = [one for one in models.rows if one.rater == model and one.text_id in settled]
         rows += [
             Label(PEOPLE, name, key, str(int(value)))
@@ -460,6 +467,7 @@ def ratings_of(labels: Labels, raters: tuple[str, ...]) -> dict[str, Ratings]:
     answers_by_key: dict[str, dict[tuple[int, int], str]]
     answers_by_key = {key: {} for key in (*labels.codes, *labels.fields)}
     for one in labels.rows:
+        # Blanks and capitals make no other answer.
         value = " ".join(one.value.split()).casefold()
         answers_by_key[one.code][row[one.text_id, one.unit], column[one.rater]] = value
     questions = {}

@@ -81,6 +81,7 @@ def read_hand_labels(path: Tabular, fields: Iterable[str]) -> HandTable:
     column = next((name for name in LABEL if name in source.columns), LABEL[0])
     votes: dict[tuple[str, str, str], dict[str, str]] = {}
     chances: dict[str, dict[tuple[str, str], float]] = {}
+    # The header is row 1, as in a spreadsheet.
     for number, row in enumerate(read_table(path, [*NEEDED, column], "Name them so."), 2):
         line, field, label = f"{source.name}: row {number}", row["field"], row[column].strip()
         if not label:
@@ -132,6 +133,7 @@ def table_labels(paths: Sequence[str | Path]) -> Labels:
             text = "#".join(filter(None, (row["text_id"], row.get("unit", ""))))
             if label := row[LABEL[0]].strip().casefold():
                 one = Label(row["rater"], text, row["field"], label)
+                # A later table replaces what a rater said in an earlier one.
                 rows[one.rater, text, one.code] = one
     texts_coded = {
         (one.rater, one.text_id): Label(one.rater, one.text_id, "", "1") for one in rows.values()

@@ -192,6 +192,7 @@ def score_pronouns(
 
     def rate(parts: tuple[FloatArray, FloatArray], n: int) -> ScoreRate:
         value, replicates = float(parts[0][0]), parts[1]
+        # A resample without any labelled name has no rate.
         defined = replicates[~np.isnan(replicates)]
         if np.isnan(value) or not len(defined):
             return ScoreRate(None, None, None, n, "no name is labelled, or said to be meant")
@@ -212,6 +213,7 @@ def score_pronouns(
     if {FEMININE, MASCULINE} <= set(of_gender):
         with np.errstate(divide="ignore", invalid="ignore"):
             sides = of_gender[FEMININE]["f1"], of_gender[MASCULINE]["f1"]
+            # F1 of feminine over that of masculine pronouns (Webster et al. 2018), in each resample.
             bias = rate((sides[0][0] / sides[1][0], sides[0][1] / sides[1][1]), len(counts))
     return PronounScore(
         {name: rate(parts, len(counts)) for name, parts in overall.items()},

@@ -25,6 +25,7 @@ def header_key(label: str) -> str:
 
 def first_of(columns: Iterable[str], headers: Iterable[str]) -> str | None:
     """Return the first column whose header is in `headers`, in the order of `headers`."""
+    # Backwards, so that the first of several columns with one key is found.
     by_key = {header_key(column): column for column in reversed(list(columns))}
     return next((by_key[name] for name in headers if name in by_key), None)
 
@@ -153,6 +154,7 @@ def guess_columns(
     headers = known_headers()
     free = {name: summary for name, summary in summaries.items() if name not in explicit.named}
     letters = [name for name, summary in free.items() if summary.letters]
+    # Of the columns of words the names have the most different ones.
     most = max(letters, key=lambda name: free[name].distinct, default=None)
     name = explicit.name or first_of(free, headers["name"]) or most
     free.pop(name or "", None)
@@ -190,6 +192,7 @@ def _group_of(free: Mapping[str, ColumnSummary], file: str) -> tuple[str, ...]:
     if column := first_of(few, headers["group"]):
         return (column,)
     barred = {*headers["sex"], *headers["rows"]}
+    # A group has several rows: words that hardly come twice say something else.
     candidates = [
         name
         for name, summary in few.items()

@@ -197,6 +197,7 @@ class DataFile:
         if path.exists():
             allowed = filter(None, os.environ.get(ALLOWED_OUTSIDE, "").split(os.pathsep))
             homes = (Path() if self.path is None else self.path.parent, *map(Path, allowed))
+            # Resolved, so that neither ".." nor a link leads out of the folder.
             real = path.resolve()
             if not any(real.is_relative_to(home.resolve()) for home in homes):
                 raise self.wrong(
@@ -293,6 +294,7 @@ class DataFile:
                 elif needed:
                     raise self.wrong(keys, f"the key {key!r} is missing.")
         for key in table:
+            # "" holds the line of a row of CSV.
             if key not in allowed and key != "":
                 near = get_close_matches(key, allowed, 1)
                 meant = f" Is {near[0]!r} meant?" if near else ""
@@ -346,6 +348,7 @@ class DataFile:
                 raise self._expected((*keys, "kind"), f"one of {', '.join(records)}")
             return self.record(records[value["kind"]], keys)
         for kind in kinds:
+            # To Python true is a whole number as well; in a file it is none.
             if isinstance(value, _PYTHON[_shape(kind)]) and not isinstance(value, bool):
                 return self.value(kind, keys, needed=needed)
         raise self._expected(keys, " or ".join(_WORDS[_shape(kind)] for kind in kinds))

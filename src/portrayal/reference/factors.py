@@ -572,6 +572,7 @@ def _checked_source(
     table = file.at(place)
     values, problems = dict(spellings), Problems()
     for key in ("words", "names", "spellings", "values"):
+        # Cells are read by labels as well, so that a value may not mean another group than a label.
         group_of = values if key == "values" else {}
         for group, words in table.get(key, {}).items():
             keys: Keys = (*place, key, group)

@@ -91,6 +91,8 @@ def find_unit(values: FloatArray, header_unit: str | None, file: str) -> str:
         return header_unit
     is_whole = bool(np.all(values == np.round(values)))
     rows = values.sum(axis=1)
+    # Shares whose rows sum to more than 1 are shares all the same: the check of rows says what is
+    # wrong.
     if rows.max() <= 1 + _ROUNDING or (values.max() <= 1 and not is_whole):
         return SHARE
     about_100 = abs(float(np.median(rows)) - 100) <= 100 * _ROUNDING
@@ -455,6 +457,7 @@ def _seen(relation: Any) -> list[ColumnSummary]:
     for column, (n, numbers, letters, distinct, low, high, broken) in zip(
         columns, counts, strict=True
     ):
+        # Years, and ranks from 1 to n, are numbers that count nobody.
         years = not broken and low >= 1700 and high <= 2100
         ranks = not broken and n > 20 and low == 1 and high == n
         kind = {"numbers": numbers >= n * 0.9 > 0, "letters": letters >= n * 0.5 > 0}

@@ -130,6 +130,7 @@ def _all() -> dict[str, Baseline]:
             for value, shares in entry.shares.items():
                 name = f"{entry.stratum}:{value}" if entry.stratum else entry.name
                 notes = " ".join(filter(None, (entry.notes.get(value, ""), entry.note)))
+                # Shares of several factors under one name are one baseline.
                 base = read.get(name, Baseline(name, entry.source, {}, {}, {}, notes))
                 read[name] = replace(base, **cast("Any", {factor: shares}))
             kind = entry.stratum

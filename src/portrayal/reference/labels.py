@@ -259,6 +259,7 @@ def _shipped(name: str) -> FactorLabels:
 def shown_of(factor: Factor) -> FactorLabels:
     """Return the words of a factor; a group without a colour gets one that no other group has."""
     colours_used = {group.color.casefold() for group in factor.groups}
+    # Where the groups' own colours use up the palette, its colours come again.
     free = [colour for colour in PALETTE if colour.casefold() not in colours_used] or list(PALETTE)
     bare = [group.key for group in factor.groups if not group.color]
     colours = {key: free[i % len(free)] for i, key in enumerate(bare)}

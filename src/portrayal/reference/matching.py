@@ -49,6 +49,8 @@ def name_key(name: str) -> str:
     """
     if name.isascii() and name.isalpha():
         return name.lower()
+    # By way of capitals, where letters such as the dotless ı lose what tells them apart: a name in
+    # capitals has the same key.
     folded = unicodedata.normalize("NFKC", name.translate(_TYPOGRAPHY)).upper().casefold()
     folded = unicodedata.normalize("NFKC", folded).translate(_TYPOGRAPHY)
     folded = _SPACES.sub(" ", folded).strip(_EDGE)
@@ -108,6 +110,7 @@ class NameIndex:
         if row is None:
             row = self.plain_rows.get(plain_form(key))
         if row is None:
+            # A single word has no first part that could be tried.
             row = -1 if key.isalpha() else self.plain_rows.get(first_part(key), -1)
         return row
 
@@ -183,6 +186,7 @@ def _name_at(
             if row is not None:
                 return NameInText(start, end, row), n
     word = words[i].group()
+    # The longest first: "ול" is not "ו" before a name that begins with "ל".
     for prefix in sorted(prefixes, key=len, reverse=True):
         stem = word.removeprefix(prefix)
         if stem != word and len(stem) > 1 and (row := _row(index, stem)) is not None:
@@ -201,6 +205,7 @@ def _row(index: NameIndex, name: str) -> int | None:
 def any_word(joints: str = "'’׳") -> re.Pattern[str]:
     """Return the pattern of a word in any script: letters with their marks, joined by `joints`."""
     marks = "".join(c for c in map(chr, range(0x300, 0x20000)) if _is_mark(c))
+    # Joiners and the Arabic lengthening sign stand inside of words and are no letters.
     unseen = "\u200c\u200d\u0640"
     part = rf"[^\W\d_](?:[^\W\d_]|[{marks}{unseen}])*"
     return re.compile(rf"{part}(?:[{joints}]{part})*")
@@ -222,6 +227,7 @@ def build_index(names: Sequence[str], counts: FloatArray, shares: FloatArray) ->
     plain_rows, groups = _groups(plain)
     size = np.bincount(groups, minlength=len(plain_rows))
     _, pooled = _pool(groups, len(plain_rows), counts, shares)
+    # Backwards, so that the first of the keys with one plain form stays.
     first = dict(zip(reversed(plain), range(len(plain) - 1, -1, -1), strict=True))
     several = np.flatnonzero(size > 1)
     place = dict(zip(several.tolist(), range(len(unique), len(unique) + len(several)), strict=True))

@@ -105,6 +105,7 @@ class NameTable:
         """
         counts = self._index.counts / self._index.counts.sum()
         rows = [self._index.find(name) for name in names]
+        # Rows behind the names pool several spellings and have no count of their own.
         return np.array([counts[row] if 0 <= row < len(counts) else 0.0 for row in rows])
 
     def histogram(self, race: str, edges: FloatArray) -> FloatArray:
@@ -188,6 +189,7 @@ def _of_table(table: ArrowTable, min_count: int | None, columns: tuple[str, ...]
     with tempfile.TemporaryDirectory(prefix="portrayal-") as folder:
         path = Path(folder) / "the table"
         pq.write_table(pa.table(table), path.with_suffix(".parquet"))
+        # Past the cache, which would take the next table in memory for this one.
         return _from_path.__wrapped__(path.with_suffix(".parquet"), min_count, columns, ())
 
 
@@ -328,6 +330,7 @@ def names_of(
         of = dict(zip(map(name_key, counted["name"]), counted[column], strict=True))
         shares.append(np.array([of.get(name, np.nan) for name in names]))
     known_by = " and ".join(filter(None, (group, gender))) or "anyone"
+    # Initials are no names.
     fits = np.array([len(name) > 1 for name in names])
     for share in shares:
         fits &= share >= least

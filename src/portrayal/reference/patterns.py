@@ -121,6 +121,7 @@ def _ordinal(word: str) -> str:
 
 def _ending(number: int) -> str:
     """What stands behind the figures of an ordinal."""
+    # 11th, 12th and 13th, unlike 21st.
     return "th" if number // 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
 
 

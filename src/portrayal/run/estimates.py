@@ -32,6 +32,7 @@ def _plain(value: Any) -> Any:
 def _arrow(hint: Any, name: str = "") -> pa.DataType:
     """The Arrow type of what a field of a record holds, from its annotation."""
     inner = [part for part in get_args(hint) if part not in (NoneType, ...)]
+    # Every Arrow column takes null, so that `X | None` is X.
     if isinstance(hint, UnionType):
         return _arrow(inner[0], name)
     if get_origin(hint) is Mapping:
@@ -79,6 +80,7 @@ def read_estimates(path: Path) -> list[Estimate]:
 
 
 def _estimate(row: dict[str, Any]) -> Estimate:
+    # Arrow gives maps back as lists of pairs.
     row |= {name: dict(row[name]) for name in _MAPS}
     for name, kind in (("interval", Interval), ("paper_interval", Interval), ("null", Null)):
         row[name] = None if row[name] is None else kind(**row[name])

@@ -55,6 +55,7 @@ def replacing(path: Path, *, flush: bool = False) -> Iterator[Path]:
         if flush:
             _flush(temporary)
         temporary.replace(target)
+        # The rename is an entry of the folder, which Windows cannot flush.
         if flush and os.name == "posix":
             _flush(target.parent)
     except OSError as error:
@@ -186,6 +187,7 @@ def read_utf8(path: Path) -> str:
         When it is in another encoding.
     """
     try:
+        # Excel and editors of Windows begin a file with a byte order mark.
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: not UTF-8 (byte {error.start}). Save it as UTF-8.") from error
@@ -221,6 +223,7 @@ def is_whole(path: Path) -> bool:
     try:
         with path.open("rb") as stream:
             first = stream.read(4)
+            # Parquet begins and ends with these letters; its end is written last.
             stream.seek(-4, os.SEEK_END)
             return first == stream.read() == b"PAR1"
     except OSError:
@@ -278,6 +281,7 @@ class Column:
         n = max(last - first, 0)
         self._file.seek(first * self._row)
         values = np.frombuffer(self._file.read(n * self._row), dtype=self._dtype)
+        # What `frombuffer` gives cannot be written to.
         return values.reshape(n, *self._shape).copy()
 
 

@@ -126,6 +126,7 @@ def _influences(table: pa.Table) -> Influences:
     coded = lists.flatten().dictionary_encode()
     n = int(lengths.sum())
     one_mean = np.asarray(table["lower"].combine_chunks().value_lengths().fill_null(0)) == 0
+    # Estimates of one mean keep no lower sums; their rows stay NaN.
     has = np.repeat(~one_mean, lengths)
 
     def column(name: str) -> FloatArray:

@@ -337,6 +337,7 @@ class Manifest:
         """Take away a file of a step, so that the step is made anew, and return a line on it."""
         path, is_part = self.folder / problem.file, _PART.fullmatch(problem.file)
         line = f"{problem}; made anew"
+        # Answers were paid for, so that what is left of a part is set aside.
         if is_part and (step == ANSWERS or (step == TEXTS and by_user)) and path.is_file():
             aside = self.folder / ASIDE / problem.file
             aside.parent.mkdir(parents=True, exist_ok=True)
@@ -374,6 +375,7 @@ class Manifest:
                     name = f"{start}{entry.name}"
                     if entry.name == LOCK or name in _BESIDE:
                         continue
+                    # A link could lead out of the run, to files whose changes nobody would see.
                     if entry.is_dir(follow_symlinks=False):
                         walk(Path(entry.path), f"{name}/")
                     else:
@@ -486,6 +488,7 @@ def files_named(options: Iterable[Any]) -> Iterator[Path]:
             path = Path(value)
             if path.is_file():
                 yield path
+            # A bare word may be a value that a folder happens to be called by.
             elif len(path.parts) > 1 and path.is_dir():
                 yield from sorted(file for file in path.rglob("*") if file.is_file())
 
@@ -496,6 +499,7 @@ def package_digests() -> dict[str, str]:
     digests = {}
     for part in _CODE:
         folder = Path(str(files("portrayal").joinpath(part)))
+        # Byte code (`__pycache__`) differs from machine to machine.
         paths = [p for p in sorted(folder.rglob("*")) if p.is_file() and p.parent.name[:2] != "__"]
         lines = [f"{p.relative_to(folder).as_posix()} {digest(p)}" for p in paths]
         digests[f"portrayal/{part}"] = hashlib.sha256("\n".join(lines).encode()).hexdigest()

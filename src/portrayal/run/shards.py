@@ -146,6 +146,7 @@ def _local_pools(
 
 
 def _pool(work: ShardWork, todo: list[tuple[Path, Path]], size: int, report: _Counter) -> Failures:
+    # A fork copies locks that threads hold, which nobody in the worker would ever release.
     spawned = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(size, mp_context=spawned, initializer=_end_with_parent)
     try:
@@ -166,6 +167,7 @@ def _end_with_parent() -> None:
 
     def watch() -> None:
         parent.join()
+        # `sys.exit` would end this thread alone.
         os._exit(1)
 
     threading.Thread(target=watch, name="end with parent", daemon=True).start()

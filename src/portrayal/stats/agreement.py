@@ -143,6 +143,7 @@ def beyond_chance(observed: npt.ArrayLike, chance: npt.ArrayLike) -> FloatArray:
     (2008), Using pooled kappa to summarize interrater agreement across many items.
     """
     a, e = np.asarray(observed, dtype=np.float64), np.asarray(chance, dtype=np.float64)
+    # A chance that misses 1 by rounding would give a kappa of any size.
     alike = np.isclose(e, 1.0, rtol=0.0, atol=_ALIKE)
     return np.where(alike, np.nan, divide(a - e, np.where(alike, np.nan, 1.0 - e)))
 
@@ -180,9 +181,11 @@ def krippendorff_parts(
     counts, weights = _checked(counts, weights)
     n = counts.sum(-1)
     counts = np.where((n >= 2)[:, np.newaxis], counts, 0.0)
+    # Krippendorff's coincidences: an item of n ratings weighs n, not its n (n - 1) pairs.
     same = np.where(n >= 2, divide((counts * (counts - 1)).sum(-1), n - 1), 0.0)
     values = weights @ counts
     total = values.sum(-1)
+    # Drawn without replacement, unlike Fleiss: no rating is compared with itself.
     chance = divide((values * (values - 1)).sum(-1), total * (total - 1))
     return divide(weights @ same, total), chance
 

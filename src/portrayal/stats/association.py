@@ -212,6 +212,7 @@ def infer_lifts(counts: PairCounts, level: float) -> Lifts:
 
 def _varies(counts: FloatArray, total: FloatArray) -> BoolArray:
     """Whether enough of the texts that are counted share their prompt with others that are not."""
+    # A prompt all of whose texts count has nothing to compare them with.
     crossed = np.where(counts < total, counts, 0.0).sum(0)
     return np.asarray((crossed > 0) & (crossed >= CROSSED * counts.sum(0) - _NOTHING))
 
@@ -227,12 +228,15 @@ def within_lifts(counts: PairCounts, level: float) -> Lifts:
     value, n_prompts = divide(both, expected), varies.sum(0)
     share, null = divide(both, having), divide(expected, having)
     one = np.ones_like(share)
+    # So many independent units have the hypergeometric variance of Mantel and Haenszel's test.
     size = divide(null * (1.0 - null) * having**2, variance)
     texts = Evidence(share, size, one, 0.0 * one, one, one * (1.0 + 1e-9), 0.5, 0.0)
     enough, some = n_prompts > 1, both > 0
     prompts = infer_means(x - e, varies.astype(np.float64), level)
     p = np.where(enough, np.fmax(evidence_p(texts, null), prompts.p), np.nan)
     log_value, differs = np.log(np.where(some, value, 1.0)), np.abs(value - 1.0) > _NOTHING
+    # The t's error, carried to the log scale so that both scales refuse a lift of 1 together
+    # (Miettinen 1976).
     scale = np.where(differs, divide(log_value, np.where(differs, value - 1.0, 1.0)), 1.0)
     linear = (prompts.high - prompts.low) / 2.0 * divide(n_prompts, expected)
     error = linear * scale
@@ -274,6 +278,7 @@ def overall_lifts(counts: PairCounts, level: float) -> Lifts:
     at_one = above(np.ones_like(value))
     n_prompts = (counts.total > 0).sum(0)
     fewest = _fewest(n_prompts, (counts.group > 0).sum(0), counts.variance.sum(0) > _NOTHING)
+    # The curve may give less than the smallest p that so few arrangements of prompts can have.
     p = np.clip(2.0 * np.minimum(at_one, 1.0 - at_one), fewest, 1.0)
     reason = _reason(
         counts,
@@ -374,6 +379,7 @@ def _bound(
 def _fewest(n: npt.NDArray[np.int64], k: npt.NDArray[np.int64], inner: BoolArray) -> FloatArray:
     """Two over the number of ways to choose k of n prompts; 0 where texts of a prompt vary too."""
     ways = [lgamma(m + 1) - lgamma(j + 1) - lgamma(m - j + 1) for m, j in zip(n, k, strict=True)]
+    # exp(-700) is about the smallest number there is.
     p = np.minimum(1.0, np.exp(log(2.0) - np.minimum(np.array(ways, dtype=np.float64), 700.0)))
     return np.where(inner, 0.0, p)
 

@@ -221,6 +221,7 @@ def crossed_differences(
     value = divide((part * x - other * z).sum(0), weight.sum(0))
     # Residuals of least squares with an effect of each block, and what each adds to the value.
     level_of = divide_or_zero(x - value * a + z, a + b)[code]
+    # Back from blocks to units, as names cluster what is left of the units of a block.
     (x, a), (z, b) = sides
     totals = part[code] * a, other[code] * b
     influence = part[code] * (x - (level_of + value) * a) - other[code] * (z - level_of * b)

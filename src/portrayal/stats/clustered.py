@@ -187,6 +187,7 @@ def infer_fixed_shares(
     units = divide(share * (1.0 - share), within_variance(a, n, squared))
     units = np.where(np.isfinite(units), units, size)
     ones, none = np.ones_like(share), np.zeros_like(share)
+    # No design effect is left; a range of it around 1 has a width for the quadrature alone.
     evidence = Evidence(share, np.where(size > 0, units, np.nan), ones, none, ones, ones * 1.000001)
     tested = np.broadcast_to(np.asarray(null, dtype=np.float64), share.shape)
     inside = (tested > 0) & (tested < 1)
@@ -557,6 +558,8 @@ def clustered_variance(
     """Clustered variance of estimates, and its degrees of freedom, shape (n_groups,) each."""
     unit = np.stack([divide(1.0, total.sum(0)) for total in totals])
     kish = np.mean([divide((t**2).sum(0), t.sum(0)) for t in totals], axis=0)
+    # A working correlation within prompts (Pustejovsky & Tipton 2018) moves the factor and the
+    # degrees of freedom; the estimate it leaves alone.
     within = np.where(kish > 1, 0.1, 0.0)
     factor, df = satterthwaite(totals, np.where(np.isfinite(unit), unit, np.nan), within)
     return divide((influence**2).sum(0), factor), df
@@ -614,6 +617,7 @@ def _pair(count: npt.ArrayLike, total: npt.ArrayLike) -> tuple[FloatArray, Float
         raise ValueError(f"counts and totals need one shape; got {a.shape} and {n.shape}.")
     if np.any(a > n + 1e-9 * np.maximum(1.0, n)):
         raise ValueError("a count cannot exceed its total.")
+    # Sums of fractions exceed their total by rounding.
     return np.minimum(a, n), n
 
 

@@ -93,6 +93,7 @@ def share_evidence(count: FloatArray, total: FloatArray, squares: FloatArray) ->
     size = total.sum(0)
     share = divide(count.sum(0), size)
     spread = divide(share * (1 - share), size)
+    # Variance of a mean of such units, were they independent: of 0 and 1 it is p (1 - p) / n.
     unit = np.maximum(divide(squares.sum(0), size) - share**2, 0.0) / np.where(size > 0, size, 1)
     unit = np.where(unit > FLAT * spread, unit, spread)
     influence = divide(count - share * total, size)
@@ -140,6 +141,7 @@ def ratio_evidence(
     )
     independent = np.where(independent.sum(0) > FLAT * divide(spread, count), independent, np.nan)
     influence = divide((1 - shrunk) * a - shrunk * b, count)
+    # The totals' odds N / M vary with the prompts too, and the ratio with them.
     influence = influence - spread * (divide(n, n.sum(0)) - divide(m, m.sum(0)))
     effect, df = design_effect(influence, [n, m], independent)
     both = (ones > 0) & (twos > 0)
@@ -172,6 +174,7 @@ def design_effect(
     """
     raw = (influence**2).sum(0)
     independent = unit.sum(0)
+    # At no correlation first, which gives the correlation that the prompts show; then at that.
     first, _ = satterthwaite(totals, unit, np.zeros_like(raw))
     kish = np.mean([divide((t**2).sum(0), t.sum(0)) for t in totals], axis=0)
     excess = divide(divide(raw, first * independent) - 1, kish - 1)
@@ -275,6 +278,7 @@ def effect_density(evidence: Evidence) -> tuple[FloatArray, FloatArray]:
 
     with np.errstate(divide="ignore", invalid="ignore"):
         peak = np.log(effect * half / (half - tilt))
+    # With few degrees of freedom the density has no peak and rises up to the largest effect.
     mode = np.clip(np.where(half > tilt, peak, most), least, most)
     top = log_density(mode)
     low = _edge(log_density, least, mode, top - _DROP)
@@ -310,6 +314,7 @@ def _evidence(
 ) -> Evidence:
     smallest = np.full_like(share, SMALLEST_EFFECT)
     most = divide(size, prompts)
+    # At most the effect of copies, whose effective units are as many as their prompts.
     largest = np.where(np.isfinite(most), np.maximum(most, 1.0), 1.0) * (1 + 1e-9)
     return Evidence(
         share=share,
@@ -369,6 +374,7 @@ def _reach(
     and `q`, which is 1 - p, (k,).
     """
     with np.errstate(divide="ignore", invalid="ignore"):
+        # The incomplete beta takes no count of 0, whose tail is 1 in the next line.
         reach = special.betainc(np.maximum(count, _TINY), failures + 1.0, p)
         tail = np.where(count > 0, reach, 1.0)
         if atom < 1.0:
@@ -398,6 +404,7 @@ def _lower_bound(
     def height(x: FloatArray, columns: IntArray) -> FloatArray:
         a, b, c, w = (part[:, columns] for part in (count, failures, log_choices, weights))
         p = _reach(a, b, c, w, special.expit(x), special.expit(-x), atom)
+        # A tail that rounds to 0 or 1 has an infinite quantile, from which no line can be drawn.
         return np.asarray(special.ndtri(np.clip(p, _TINY, 1 - 1e-16)) - goal)
 
     small = (weights * units).sum(0)

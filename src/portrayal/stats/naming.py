@@ -199,6 +199,8 @@ def repetition_of(squares: float, prompts: FloatArray, names: FloatArray) -> flo
     between = total**2 - float((prompts**2).sum())
     if within <= 0 or between <= 0:
         return 0.0
+    # Of ordered pairs of two characters: the part that shares a name, in one prompt and between
+    # two.
     same_within = (squares - total) / within
     same_between = (float((names**2).sum()) - squares) / between
     if same_between >= 1.0:
@@ -242,6 +244,7 @@ def drawn_shares(
     """
     spread, skew = fair.sd / np.sqrt(size), np.nan_to_num(fair.skew) / np.sqrt(size)
     skew = np.where(np.abs(skew) < _LEAST_SKEW, _LEAST_SKEW, skew)
+    # Pearson's type III is a gamma distribution, moved and scaled.
     shape = 4.0 / skew**2
     away = np.sign(skew) * (rng.standard_gamma(shape, (draws, len(shape))) - shape)
     return np.asarray(np.clip(fair.share + spread * away / np.sqrt(shape), 0.0, 1.0))
@@ -355,6 +358,7 @@ def infer_fair_shares(
         bend = np.where(np.abs(third) < _LEAST_SKEW, _LEAST_SKEW, third) / 3.0
         t = ((1.0 + bend * (share - fair.share) / error) ** 3 - 1.0) / (3.0 * bend) + bend / 2.0
         p = np.fmax(2.0 * t_sf(np.abs(t), df), fixed_p)
+        # The transformation backwards, from t to the share.
         reached = t_isf(tail, df) * np.array([[1.0], [-1.0]])
         low, high = (
             share - error * (np.cbrt(1.0 + 3.0 * bend * (reached - bend / 2.0)) - 1.0) / bend

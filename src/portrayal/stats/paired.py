@@ -353,6 +353,7 @@ def _inferred(
         _of_subsets(changes(part), occurs[:, part], size[part], subsets, 1.0 - level, margin[part])
         for part in columns
     ]
+    # Gives the arrays their shape where there is no change at all.
     none = _of_subsets(subsets[:, :0], occurs[:, :0], size[:0], subsets, 1.0 - level, margin[:0])
     low, high, p, inner, beyond = (
         np.concatenate([part[i] for part in (none, *parts)], axis=-1) for i in range(5)
@@ -372,6 +373,7 @@ def _inferred(
     ]
     reason = np.array(reasons, dtype=np.str_)
     testable = reason == ""
+    # An interval holds its estimate, also where the ranks of few subsets pass it.
     low, high = np.minimum(low, value), np.maximum(high, value)
     low, high, inner, beyond = (np.where(testable, x, np.nan) for x in (low, high, inner, beyond))
     p = np.where(testable | (reason == SAME), p, np.nan)
@@ -432,7 +434,9 @@ def _of_subsets(
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
     """Bounds, p of no change, inside and beyond; `change` has the shape (n_subsets, k)."""
     nobody = (subsets @ occurs.astype(np.float64) < 0.5) | np.isnan(change)
+    # Contributions that cancel leave rounding, whose sign would count as a side.
     change[np.abs(change) <= _TIE * size] = 0.0
+    # A subset without the group lies on both sides of every value, and so against every finding.
     low, high = np.where(nobody, -np.inf, change), np.where(nobody, np.inf, change)
 
     def below(null: FloatArray | float) -> FloatArray:
@@ -529,6 +533,7 @@ def exchange_test(
         sums[start : start + size] = signs @ total
         start += size
     far, observed = np.abs(sums), np.abs(total.sum(0))
+    # Exchanges that give the observed sum but for rounding are as far out as it.
     hits = (far >= observed * (1.0 - 1e-12) - 1e-12).sum(0)
     p = hits / n_draws if exhaustive else (1.0 + hits) / (1.0 + n_draws)
     return p, np.quantile(far, level, axis=0, method="higher")

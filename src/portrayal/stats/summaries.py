@@ -89,11 +89,13 @@ def infer_median_shares(
     influence = np.nan_to_num(divide(count - share * total, size))
     flat = (influence**2).sum(0) <= 0
     near = divide(count.sum(0) + 0.5, size + 1.0)
+    # A share of 0 or 1 would have no noise: it is taken half a unit away.
     inner = np.clip(share, np.minimum(near, 1 - near), np.maximum(near, 1 - near))
     weight = np.nan_to_num(divide(squares.sum(0), count.sum(0)), nan=1.0)
     unit = np.maximum(weight * inner - inner**2, 0.0)
     unit = divide(np.where(unit > 1e-12 * inner, unit, inner * (1 - inner)), size)
     independent_noise = rng.standard_normal((_NOISE, n_models, 1)) * np.sqrt(np.nan_to_num(unit))
+    # One multiplier to a prompt, the same for all models, as they answered the same prompts.
     shared = np.einsum("bg,gmk->bmk", rng.standard_normal((_NOISE, n_prompts)), influence)
     noisy_units = _noisy_median(share, independent_noise)
     noisy = _noisy_median(share, np.where(flat, independent_noise, shared))
@@ -330,6 +332,7 @@ def _random_effects(y: FloatArray, u: FloatArray, level: float) -> tuple[float, 
     noise = u @ u.T * n / (n - 1)
     variances = np.diag(noise)
     shared = (noise.sum() - variances.sum()) / (m * (m - 1))
+    # Noise that sources share moves all values alike and adds nothing to their variance.
     between = max(0.0, float(y.var(ddof=1)) - float(variances.mean() - shared))
     weight = divide(1.0, variances + between)
     weight = np.full(m, 1.0 / m) if not np.isfinite(weight).all() else weight / weight.sum()

@@ -275,7 +275,7 @@ def two_phase(
                 by, observed, n_class = size.sum() / n, extra @ misfit[:, 0] ** 2, float(n)
                 prior = PSEUDO_ERRORS * typical[i] * by * max(by - 1.0, 0.0)
             else:
-                prior, observed = (least[:, i], in_class[:, :, i] @ (extra * misfit[:, 0] ** 2))
+                prior, observed = least[:, i], in_class[:, :, i] @ (extra * misfit[:, 0] ** 2)
                 n_class = in_class[:, :, i].sum(1)
             least_unseen = np.maximum(prior - observed, 0.0)
             spread = float(extra @ (misfit @ gradient) ** 2 + least_unseen.sum() * gradient[0] ** 2)

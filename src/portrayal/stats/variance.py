@@ -127,6 +127,7 @@ def infer_variance(
         raw = float(np.sum((shift @ form) * shift))
         noises.append((raw / factor if factor > _TINY else nan, df2))
         n_clusters.append(int((sums.sum(axis=1) > 0).sum()))
+    # The third, clusters of both ways at once, are never the fewest.
     (noise, df2), fewest = noises[0], min(n_clusters[:2])
     if ways:
         noise, df2 = map(float, two_way_variance(*(np.array(noises).T)))
@@ -160,6 +161,7 @@ def variance_bounds(
     high = _bound(max(value, noise), possible, df1, tail)
     if not 2.0 * float(f_sf(value / noise, df1, df2)) < 1.0 - level:
         return 0.0, high
+    # The test refuses 0, so the bound lies above it, if only by the smallest number.
     return max(_bound(value, possible, df1, 1.0 - tail), np.nextafter(0.0, 1.0)), high
 
 
@@ -239,6 +241,8 @@ def _checked(
     form = np.zeros((sum(sizes), sum(sizes)))
     start = 0
     for k in sizes:
+        # Then m'Qm is the variance (ddof 1) of the means of each way to group, averaged over the
+        # ways.
         form[start : start + k, start : start + k] = (np.eye(k) - 1.0 / k) / ((k - 1) * len(kinds))
         start += k
     return y, n, np.concatenate(kinds, axis=1), form

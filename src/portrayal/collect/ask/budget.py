@@ -123,6 +123,7 @@ def charged(
     counts: list[int] = []
     for count, content, frame, most in sides:
         plausible = len(content) / _LONGEST_TOKEN <= count <= MOST_TOKENS
+        # No token is shorter than a byte.
         bound = min(most, len(content.encode("utf-8", "replace")) + frame)
         counts.append(count if plausible else bound)
         estimated += 0 if plausible else bound

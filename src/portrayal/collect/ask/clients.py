@@ -181,6 +181,7 @@ def _maker(
             model, provider=provider, profile={**(profile or {}), **WHOLE}
         )
         client: Any = built.provider.client if built.provider else None
+        # The collection tries again by itself, and pays for tries that it does not see.
         if hasattr(client, "max_retries"):
             client.max_retries = 0
         return built

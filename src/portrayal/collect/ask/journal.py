@@ -110,6 +110,8 @@ class Journal:
                 self.segment = self._check(header)
             for line in stream:
                 if not _is_whole(line):
+                    # A last line that was cut off is dropped; one that is damaged but ended is
+                    # mended.
                     is_whole = is_whole and not (line.endswith(b"\n") or _SUM.search(line))
                     break
                 n_bytes += len(line)

@@ -193,6 +193,7 @@ class Retry:
         """Return the seconds to wait after so many tries, at least what the endpoint asked."""
         delay = (error and error.retry_after) or 0.0
         doubled = min(self.longest_wait, self.first_wait * 2.0 ** min(tries - 1, 30))
+        # By chance, so that requests that wait do not all come back at once.
         return max(delay, doubled * _CHANCE.uniform(0.5, 1.0))
 
     def wait(self, error: TryAgainError, failed: Counter[str]) -> float | None:

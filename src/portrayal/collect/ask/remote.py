@@ -259,6 +259,7 @@ class RemoteModel:
         )
         usual = None if profile.get("thinking_enabled_by_default", False) else "none"
         rests = can_rest and parameters.get("reasoning_effort", usual) == "none"
+        # OpenAI's reasoning models refuse what shapes sampling, unless reasoning is off.
         if profile.get("openai_supports_reasoning", False) and not rests:
             ignored |= {"temperature", "top_p", "presence_penalty", "frequency_penalty"}
         checked = check_parameters(self.name, parameters, ignored)

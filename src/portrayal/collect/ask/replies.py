@@ -56,6 +56,7 @@ def read_objects(reply: str) -> list[dict[str, Any]]:
             value, end = _lenient(text, start)
         if isinstance(value, dict) and value:
             objects.append(value)
+        # Past this brace in any case, so that the search ends.
         start = text.find("{", max(end, start + 1))
     return objects
 
@@ -164,6 +165,7 @@ class _LenientReader:
                 if mark == "u" and (match := _HEX.match(text, i)):
                     code, low = int(match.group(), 16), _LOW.match(text, match.end())
                     i = match.end()
+                    # A character beyond 16 bits is written as two escapes.
                     if 0xD800 <= code < 0xDC00 and low is not None:
                         code = 0x10000 + ((code - 0xD800) << 10) + int(low.group(1), 16) - 0xDC00
                         i = low.end()

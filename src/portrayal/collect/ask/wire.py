@@ -183,6 +183,7 @@ def watched(client: Client) -> Client:
 
     async def on_request(request: Any) -> None:
         last = _SEEN.get()
+        # What can be unpacked here piece by piece, up to a bound.
         request.headers["accept-encoding"] = "gzip, deflate"
         limits = request.extensions.get("timeout")
         if last is not None and last.timeout is not None and limits is not None:
@@ -313,6 +314,7 @@ def error_in(body: bytes | None) -> bool:
 def usage_in(body: bytes | str | None) -> Usage:
     """Return the tokens that a body reports, in the words of any service; 0 where it does not."""
     values = [value for one in _values(body) for value in (one if isinstance(one, list) else [one])]
+    # Of a stream the last event that tells usage tells all of it.
     usages = (_usage_of(value) for value in reversed(values) if isinstance(value, dict))
     return next((usage for usage in usages if usage != Usage()), Usage())
 

@@ -72,6 +72,8 @@ def rates(
     clusters = (denominator > 0).sum(0)
     parts = [divide(w @ numerator, w @ denominator) for w in resampling.weights(len(numerator))]
     low, high = resampling.bounds(np.concatenate(parts), clusters)
+    # Where all clusters are right, or all wrong, no resample differs: Wilson's interval by
+    # clusters.
     flat = ~(high - low > 1e-9) & (clusters > 1) & ~np.isnan(value)
     share = np.clip(np.where(flat, value, 0.0), 0.0, 1.0)
     wide_low, wide_high = wilson(share * clusters, clusters, resampling.level)
@@ -147,6 +149,7 @@ def race_shares(slots: SlotArrays, table: str) -> FloatArray:
 
 def race_gap(slots: SlotArrays, shares: FloatArray, resampling: Resampling) -> RaceGap:
     """Return how far gender errors lie apart between races of names; `shares` by `race_shares`."""
+    # A slot counts for each race by the share of its name's bearers, without a match for none.
     weights = np.nan_to_num(shares)
     enough = weights.sum(0) >= FEWEST if len(slots) else np.zeros(len(RACES), dtype=bool)
     used = [race for race, keep in zip(RACES, enough, strict=True) if keep]
@@ -272,6 +275,7 @@ def _selective(
         Bin(float(edges[b]), float(edges[b + 1]), float(confidence[place == b].mean()), rate)
         for b, rate in zip(filled, _rates(slots, inside, right, resampling), strict=True)
     )
+    # Expected calibration error, over bins of equal width.
     error = sum(b.right.n * abs((b.right.value or 0.0) - b.confidence) for b in bins) / len(slots)
     return Selective(
         dict(zip(COVERAGES, points, strict=True)),
@@ -308,9 +312,11 @@ def _area(
 
     So are those of neighbouring confidences, where there are too many to hold them all.
     """
+    # Negative, so that the surest come first.
     levels, level = np.unique(-confidence, return_inverse=True)
     most = max(_CELLS // slots.n_clusters, 20)
     if len(levels) > most:
+        # Neighbouring levels are joined, as the table of clusters by level must fit into memory.
         level = level * most // len(levels)
     k = min(len(levels), most)
     flat = slots.cluster * k + level

@@ -92,6 +92,7 @@ def draw(
     """
     check_count("n", n, minimum=1)
     check_seed(seed)
+    # The draw depends on texts and seed, not on the order in which files hold them.
     rows = sorted(texts, key=lambda row: row["text_id"])
     if not rows:
         raise DataError("there is no readable text to label; expected texts with the outcome ok.")
@@ -119,6 +120,7 @@ def draw(
         for (key, inside), size in zip(strata.items(), sizes, strict=True)
         for i in rng.permutation(len(inside))[:size].tolist()
     ]
+    # In random order, as raters learn and tire on the way.
     return [sample[i] for i in rng.permutation(len(sample)).tolist()]
 
 
@@ -131,6 +133,7 @@ def _shared_out(n: int, sizes: Sequence[int]) -> list[int]:
         per_stratum, over = divmod(remaining, len(room))
         for i in room:
             shares[i] += min(per_stratum, sizes[i] - shares[i])
+        # Fewer are left than there are strata with room: the largest get one each.
         if per_stratum == 0:
             for i in sorted(room, key=lambda i: (-sizes[i], i))[:over]:
                 shares[i] += 1
@@ -365,6 +368,7 @@ def read_sheet(path: str | Path) -> Sheet:
         rater = rater or row.get("rater", "").strip()
         if not any(row.get(name, "").strip() for name in LABELS):
             continue
+        # Spreadsheets write 1 as 1.0.
         two = {"1": False, "2": True}.get(row["characters"].strip().removesuffix(".0"))
         if two is None:
             raise DataError(f"{place}: characters must be 1 or 2; got {row['characters']!r}.")
@@ -406,6 +410,7 @@ def sheet_labels(paths: Sequence[str | Path]) -> Labels:
     texts: dict[str, set[str]] = {}
     for sheet in map(read_sheet, paths):
         names = (sheet.rater, sheet.path.name, str(sheet.path))
+        # Copies of one sheet may name the same rater; then the file's name tells them apart.
         rater = next(name for name in names if name and name not in texts)
         text_ids = {label.text_id for label in sheet.labels}
         for other, labelled in texts.items():

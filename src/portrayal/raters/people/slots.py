@@ -265,6 +265,7 @@ def label_by_model(
     rows = [i for i, row in enumerate(stories) if (text_or_none(row.get("text")) or "").strip()]
     route = None
     if share is not None:
+        # A story is as sure as the least sure of its people.
         least = [min(c.confidence for c in labels[i] if c is not None) for i in rows]
         route = (share, least)
     result = label_people([stories[i] for i in rows], asking, folder, route=route)

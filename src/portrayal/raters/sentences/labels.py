@@ -231,11 +231,13 @@ def merge_labels(
             decided.append({**row, "label": value, "votes": " ".join([target, *ballots])})
     write_table(out, COLUMNS, decided)
     third_sheet = out.with_name(f"{out.stem}-third.csv")
+    # A sheet that the third rater may have begun is not written over.
     if undecided and not third_sheet.exists():
         write_table(third_sheet, SHEET_COLUMNS, undecided)
     sentence = {row_id(row["entry_id"]): row.get("sentence_id") or "" for row in rows}
     prompts = {name: one for name, one in sentence.items() if one}
     resampling, kappas = Resampling(level, draws, seed, prompts), []
+    # What is kept is kept because raters agree, so the kappa of all rows stands beside its own.
     for part in (votes, [one for one in votes if one.note == KEPT]):
         answers = ratings_of(Labels(tuple(part), (), fields=(KEPT,)), raters)[KEPT]
         kappas.append(coefficient("label", "fleiss_kappa", [answers], resampling))

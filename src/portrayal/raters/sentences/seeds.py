@@ -245,8 +245,10 @@ def split_labelled(
             )
         more = {name: row[name] for name in ("entry_id", "sentence_id", "target") if row.get(name)}
         entries.append({"text": row["text"], "label": _LABELS[label], **more})
+    # Both paraphrases of a sentence in training and test would let a classifier recognise it.
     names = [entry["sentence_id"] if together else str(i) for i, entry in enumerate(entries)]
     units, size, n = list(dict.fromkeys(names)), Counter(names), len(entries)
+    # In floating point 0.29 × 100 is a little less than 29.
     train = int(shares[0] * n + 1e-9)
     edges = (train, train + int(shares[1] * n + 1e-9))
     part_of: dict[str, str] = {}

@@ -250,6 +250,8 @@ class OpenAIBatches(RemoteBatches):
             file = await model.client.with_options(max_retries=3).files.create(
                 file=(f"portrayal-{mark}.jsonl", content), purpose="batch"
             )
+            # A second try after an answer that was lost would make the batch, and pay for it,
+            # twice.
             batch = await model.client.with_options(max_retries=0).batches.create(
                 input_file_id=file.id,
                 endpoint=ENDPOINT,

@@ -225,6 +225,7 @@ class LocalModel:
         pad = next(iter(ends), 0) if (pad_id := self.tokenizer.pad_token_id) is None else pad_id
         width = max(len(row) for row in rows)
         device = self.model.device
+        # Padded on the left, as a model goes on from the last token.
         tokens = torch.tensor([[pad] * (width - len(row)) + list(row) for row in rows])
         mask = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in rows])
         devices = [device] if device.type == "cuda" else []
@@ -232,6 +233,7 @@ class LocalModel:
         def stopped(so_far: torch.Tensor, _scores: object, **_: object) -> torch.Tensor:
             return torch.full((len(so_far),), self.stop.is_set(), device=so_far.device)
 
+        # Random numbers of the user's own code stay as they are.
         with torch.inference_mode(), torch.random.fork_rng(devices):
             torch.manual_seed(seed)
             output = self.model.generate(
