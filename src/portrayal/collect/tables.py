@@ -155,6 +155,7 @@ def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
 def write_table(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> Path:
     """Write rows as a CSV file in one step, as `write_rows` does, and return its path."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    # Without a byte order mark Excel takes UTF-8 for the system's own encoding.
     write_atomically(path, "\ufeff" + csv_text(columns, rows))
     return path
 

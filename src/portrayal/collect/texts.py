@@ -242,6 +242,7 @@ class _TextReader:
             self._samples[model, prompt.prompt_id] += 1
             cell = self._cell(row, "text")
             text = story(cell, self.where, number)
+            # Where there is no reasoning, the very same text comes back.
             holds = isinstance(cell, str) and without_reasoning(cell) is not cell
             self.n_reasoned += holds or any(isinstance(row.get(n), str) for n in self._beside)
             labels = {name: self._label(row, name, number) for name in self._labels}

@@ -314,6 +314,7 @@ def _parts(statistic: str, ratings: Ratings) -> Callable[[FloatArray], Parts]:
     """Observed and chance agreement by how often each text counts."""
     counts = ratings.counts
     k, tables = ratings.n_categories, ratings.tables() if len(ratings.raters) == 2 else counts
+    # Kappa of a resample needs only the sum of the tables of its texts.
     flat = tables.reshape(len(tables), -1)
     parts: dict[str, Callable[[FloatArray], Parts]] = {
         "percent_agreement": lambda w: (percent_agreement(counts, w), None),
@@ -467,7 +468,6 @@ def ratings_of(labels: Labels, raters: tuple[str, ...]) -> dict[str, Ratings]:
     answers_by_key: dict[str, dict[tuple[int, int], str]]
     answers_by_key = {key: {} for key in (*labels.codes, *labels.fields)}
     for one in labels.rows:
-        # Blanks and capitals make no other answer.
         value = " ".join(one.value.split()).casefold()
         answers_by_key[one.code][row[one.text_id, one.unit], column[one.rater]] = value
     questions = {}

@@ -213,7 +213,6 @@ def score_pronouns(
     if {FEMININE, MASCULINE} <= set(of_gender):
         with np.errstate(divide="ignore", invalid="ignore"):
             sides = of_gender[FEMININE]["f1"], of_gender[MASCULINE]["f1"]
-            # F1 of feminine over that of masculine pronouns (Webster et al. 2018), in each resample.
             bias = rate((sides[0][0] / sides[1][0], sides[0][1] / sides[1][1]), len(counts))
     return PronounScore(
         {name: rate(parts, len(counts)) for name, parts in overall.items()},
@@ -242,6 +241,7 @@ def _said(passage: PronounPassage, refer: Refer | None, names_given: bool) -> li
 def _ratio(name: str, sums: FloatArray) -> FloatArray:
     """F1, precision or recall of hits, false alarms and misses, shape (3, n) → (n,)."""
     hits, false, missed = sums
+    # F1, the harmonic mean of both, is hits over hits and half the errors.
     below = {"f1": hits + (false + missed) / 2, "precision": hits + false, "recall": hits + missed}[
         name
     ]

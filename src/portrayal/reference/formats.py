@@ -53,6 +53,7 @@ RACE_COLUMNS = tuple(map(header_key, (_FACTOR.name, *_FACTOR.also)))
 
 def race_group(label: str) -> str | None:
     """Return the group that `label` names, `OTHER`, or None; Florida's codes 1–9 count too."""
+    # A column of codes with a blank cell is read as floats by many tools: 3 becomes 3.0.
     return _GROUP.get(header_key(label.removesuffix(".0")))
 
 
@@ -124,6 +125,7 @@ def _place(path: Path, number: int) -> str:
     """Where the row with this number (from 1) stands in a file."""
     if path.suffix.lower() == ".parquet":
         return f"{path}, row {number}"
+    # Line 1 is the header.
     return f"{path}, line {number + 1}"
 
 
@@ -143,6 +145,7 @@ def to_shares(
     shares = np.clip(values / full, 0.0, 1.0)
     # Refuse tables of P(name | group), whose columns rather than rows sum to 1
     path = rows.path
+    # Of few names columns may sum to 1 by chance.
     columns = shares.sum(axis=0)
     if len(shares) >= 20 and np.all(np.abs(columns - 1) < 0.05) and shares.sum(axis=1).max() < 0.9:
         raise DataError(

@@ -86,6 +86,7 @@ class RequestPlan:
         for place in range(len(self._done)):
             if not self._done[place]:
                 sample, row = divmod(place, len(self.prompts))
+                # Model, parameters and prompt are hashed once, for all samples.
                 digest = self._hashes[row].copy()
                 digest.update(str(sample).encode())
                 yield Request(digest.hexdigest(), self.prompts[row], sample)

@@ -66,6 +66,7 @@ async def judge_outcome(text: str | None, judge: Asks, finish_reason: str | None
         content filter does, is undecided.
     """
     guess = outcome_of(text, finish_reason)
+    # Any text would be refused with such a finish reason, so that there is nothing to judge.
     if text is None or guess == "empty" or outcome_of("a", finish_reason) == "refused":
         return guess
     try:

@@ -57,12 +57,14 @@ def on_interrupt(call: Callable[[], None]) -> Iterator[None]:
     loop = asyncio.get_running_loop()
 
     def tell(*_: object) -> None:
+        # A signal comes in the middle of whatever the loop is doing.
         loop.call_soon_threadsafe(call)
 
     before = signal.signal(signal.SIGINT, tell)
     try:
         yield
     finally:
+        # None is a handler that Python did not set.
         signal.signal(signal.SIGINT, before or signal.SIG_DFL)
 
 
@@ -109,6 +111,7 @@ class Loop:
         if not self.again:
             if (request := next(self.requests, None)) is None:
                 return None
+            # Put back, as the budget may have no room for it.
             self.again.append(request)
         if not self.meter.room(self.in_progress):
             self.stopped = "budget"
@@ -231,6 +234,7 @@ class Loop:
         beat = asyncio.create_task(flush_and_say())
         try:
             with on_interrupt(interrupted):
+                # What waits is cancelled; what is in flight comes to its end, as it is paid for.
                 for task in await self._until(self.stop) - self._in_flight:
                     task.cancel()
                 with suppress(TimeoutError):

@@ -23,6 +23,7 @@ def scrub(message: str, variables: Iterable[str]) -> str:
     """Return `message` without the values of environment `variables` and what looks like a key."""
     for variable in variables:
         value = os.environ.get(variable, "").strip()
+        # A shorter value would blot out parts of other words.
         if len(value) >= 4:
             message = message.replace(value, _HIDDEN)
     return _LOOKS_LIKE_KEY.sub(_HIDDEN, message)

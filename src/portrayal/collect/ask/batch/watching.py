@@ -102,6 +102,7 @@ class Batches:
             added = service.size(encoded)
             if group and (len(group) >= most or size + added > room):
                 await self._create(mark, group)
+                # The request goes into the next batch, whose mark its id must carry.
                 mark, size, group = new_mark(), 0, []
                 encoded = await service.encode(f"{request.key}-{mark}", *request.prompt.asked)
             group.append((request, encoded))
@@ -214,11 +215,14 @@ class Batches:
             batch = await service.check(one)
             if batch.status != "ended":
                 return one
+            # After several tries lines that cannot be read are given up, and their requests asked
+            # again.
             lenient = self._in_a_row[one.mark] >= _FAILURES // 2
             results = await service.results(batch, lenient=lenient)
         self._in_a_row["not run"] = 0
         ending = f"-{one.mark}"
         ours = {name.removesuffix(ending): got for name, got in results if name.endswith(ending)}
+        # A batch that was taken over by its looks, and holds nothing of ours.
         if not one.sure and not ours:
             unlike = (*one.not_ours, one.batch_id)
             return self._save(one, state="intended", batch_id="", not_ours=unlike)
@@ -234,6 +238,7 @@ class Batches:
             elif loop.settle(request, result, self._failed[request.key]) is not None:
                 self._ask_again(request)
         loop.in_progress -= len(one.items)
+        # The rows are on the disk before the batch is written down as done.
         loop.collection.journal.sync(now=True)
         one = self._save(one, state="cancelled" if cancelled or None in ours.values() else "done")
         if stop is not None:
