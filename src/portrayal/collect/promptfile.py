@@ -136,6 +136,7 @@ def distinct(prompts: Iterable[tuple[Prompt, PromptEntry]]) -> tuple[Prompt, ...
 
 
 _SLOT = re.compile(r"(\b[Aa] )?\{\s*(\w[\w .-]*?)\s*\}")
+# As read aloud: an 8, an 80, an 11 and an 18, but a 110.
 _AN = re.compile(r"[aeiou]|8|1[18](?!\d)", re.I)
 
 

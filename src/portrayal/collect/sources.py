@@ -418,6 +418,7 @@ def header(names: Iterable[str], source: str) -> list[str]:
 
 
 def _csv(path: Path, zipped: bool, separator: str, encoding: str) -> Iterator[Row]:
+    # The module's own limit, 131,072 characters, is less than a long text has.
     csv.field_size_limit(LONGEST)
     reader = csv.DictReader(_lines(path, zipped, encoding), delimiter=separator, strict=True)
     try:
@@ -597,6 +598,7 @@ def _cells(path: Path, most: int) -> Iterator[list[Any]]:
         try:
             while True:
                 line = child.stdout.readline()
+                # A process that runs out of memory ends within a line.
                 if line.endswith(b"\n"):
                     rows = json.loads(line, object_hook=_typed)
                 else:

@@ -486,6 +486,7 @@ def whole_sets(codes: Sequence[Ratings]) -> Ratings:
     """Return each rater's set of codes for a text as one answer; sets are numbered as they come."""
     stacked = np.stack([one.values for one in codes], axis=-1)
     sets, number = np.unique(stacked.reshape(-1, len(codes)), axis=0, return_inverse=True)
+    # A set of which a code is missing is no answer.
     values = np.where((stacked >= 0).all(-1), number.reshape(stacked.shape[:2]), MISSING)
     return replace(codes[0], question=WHOLE_SET, n_categories=max(len(sets), 1), values=values)
 
@@ -504,6 +505,7 @@ def paradoxes(questions: Sequence[Ratings], names: Mapping[str, str]) -> Iterato
     """Yield a sentence for each paradox among codes; `names` are those of the codes by key."""
     for ratings in questions:
         name, is_pair = names[ratings.question], len(ratings.raters) == 2
+        # Texts that one rater alone coded tell nothing of agreement.
         counts = ratings.counts[ratings.counts.sum(1) >= 2]
         if not len(counts):
             continue

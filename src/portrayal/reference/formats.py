@@ -257,6 +257,7 @@ def is_extract(path: Path) -> bool:
         return bool(_county_files(path))
     if path.suffix.lower() != ".txt":
         return False
+    # Latin-1 reads whatever bytes there are, and separators are the same in it.
     with path.open(encoding="latin-1") as lines:
         fields = lines.readline().split("\t")
     return len(fields) > _RACE and _COUNTY.fullmatch(fields[0]) is not None
@@ -475,6 +476,7 @@ def _condition(column: str, value: str) -> str:
     text = f"trim({_quote(column)}::VARCHAR)"
     if ends := re.fullmatch(r"(\d+)\s*[-–]\s*(\d+)", value):
         return f"try_cast({text} AS DOUBLE) BETWEEN {ends[1]} AND {ends[2]}"
+    # SQL doubles a quotation mark within a text.
     parts = ", ".join("'" + part.strip().replace("'", "''") + "'" for part in value.split("|"))
     return f"{text} IN ({parts})"
 

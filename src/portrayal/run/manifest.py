@@ -132,6 +132,7 @@ class Manifest:
             written = self.path.read_bytes()
             content: dict[str, Any] = json.loads(written)
             for step in content["steps"].values():
+                # Raises where a part is missing or is something else.
                 _ = [dict(step[part]).items() for part in ("made", "read", "outside")]
             _ = dict(content["package"])
             return content if _rendered(content) == written else None
@@ -417,6 +418,7 @@ class _Seen:
             return trusted
         now = time.time_ns()
         value = digest(self.folder / file)
+        # What was written a moment ago may be written again without a change of its time.
         is_settled = max(status.st_mtime_ns, status.st_ctime_ns) + _SETTLED < now
         row = [*key, value] if is_settled else []
         self._new |= self._known.get(file, []) != row
@@ -449,6 +451,7 @@ def _rendered(content: dict[str, Any]) -> bytes:
     plain = {name: value for name, value in content.items() if name not in ("what", "whole")}
     plain["what"] = "SHA-256 of the files of a run, by step; see docs/run-directory.md"
     text = json.dumps(plain, ensure_ascii=False, sort_keys=True)
+    # Names of files may hold bytes that are no UTF-8.
     plain["whole"] = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     return (json.dumps(plain, indent=1, sort_keys=True) + "\n").encode()
 
@@ -488,7 +491,6 @@ def files_named(options: Iterable[Any]) -> Iterator[Path]:
             path = Path(value)
             if path.is_file():
                 yield path
-            # A bare word may be a value that a folder happens to be called by.
             elif len(path.parts) > 1 and path.is_dir():
                 yield from sorted(file for file in path.rglob("*") if file.is_file())
 

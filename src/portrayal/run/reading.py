@@ -34,6 +34,8 @@ def read_prompts(
         for batch in file.iter_batches(columns=columns):
             for row in batch.to_pylist():
                 strata = {
+                    # Few values come again and again: each is in memory once, however many prompts
+                    # there are.
                     name: sys.intern(value)
                     for name, value in row["strata"]
                     if only is None or name in only

@@ -63,6 +63,7 @@ class Stage:
         if self.folder.exists() and not keeps:
             self._empty()
         self.folder.mkdir(parents=True, exist_ok=True)
+        # Whoever makes parts passes over those that are there, whole or not.
         for part in self.damaged():
             part.unlink()
         self._write({"fingerprint": mark, "base": base, "complete": False})

@@ -189,6 +189,7 @@ class Journal:
         line = _line(row)
         with self._lock, disk_told(self.path):
             try:
+                # A disk that fills up takes the beginning of a line.
                 if os.write(self._file, line) != len(line):
                     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             except OSError:
@@ -264,6 +265,7 @@ class Journal:
 
 def _line(row: Mapping[str, Any]) -> bytes:
     text = json.dumps(row, ensure_ascii=False, separators=(",", ":"))
+    # Without the closing brace, which follows the sum.
     content = text.encode("utf-8", "replace")[:-1]
     return content + b',"crc":"%08x"}\n' % zlib.crc32(content)
 
@@ -341,6 +343,7 @@ def part_path(folder: Path, segment: int) -> Path:
 def last_part(folder: Path) -> int:
     """Return the number of the last part; 0 where there is none."""
     names = (path.stem.removeprefix("part-") for path in folder.glob("part-*.parquet"))
+    # Parts of failed rows are named by a digest.
     return max((int(name) for name in names if name.isdecimal()), default=0)
 
 
@@ -354,6 +357,7 @@ def settle(journal: Journal, folder: Path) -> None:
     try:
         folded = set(read_parquet(part, columns=["text_id"])["text_id"].to_pylist())
     except (pa.ArrowException, OSError):
+        # It was cut short, and its rows are in the journal still.
         part.unlink()
         return
     unfolded = (row for row in journal.rows() if row["key"] not in folded)
@@ -368,6 +372,7 @@ def fold(journal: Journal, folder: Path) -> Counter[str]:
         return Counter()
     settled.sort(key=_order)
     journal.sync(now=True)
+    # The part is whole before the journal lets its rows go; `settle` ends what stops in between.
     _write(settled, part_path(folder, journal.segment))
     failed = [row for row in latest.values() if row["outcome"] == "failed"]
     journal.restart(failed, journal.segment + 1)

@@ -127,8 +127,10 @@ class Throttle:
             self._tokens.take((tokens or 0) - self._tokens_each)
         if tokens is not None:
             self._n_answers += 1
+            # A running mean over about the last hundred answers.
             self._tokens_each += (tokens - self._tokens_each) / min(self._n_answers, 100)
             if epoch == self._epoch:
+                # Once the rate was limited, by one for each round of answers (AIMD).
                 grown = self.limit + (1.0 / self.limit if self._limited else 1.0)
                 self.limit = min(float(self.concurrency), grown)
         self._wake()

@@ -127,6 +127,7 @@ async def _read_bounded(response: Any, most: int) -> bytes:
         if n_bytes > most:
             raise _TooLargeError(_too_large(most))
     pieces: Iterable[bytes] = packed
+    # They are named in the order in which they were applied.
     for name in reversed(encodings):
         pieces = _within(unpacked(pieces, _WINDOWS[name]), most)
     return b"".join(pieces)
@@ -147,6 +148,7 @@ def _too_large(most: int) -> str:
 
 def _put_back(response: Any, body: bytes) -> None:
     """Let a client read `body` as what came, without packing."""
+    # httpx and httpx2 each take a stream of their own kind alone.
     library = sys.modules[type(response).__module__.partition(".")[0]]
 
     class Body(library.AsyncByteStream):  # type: ignore[misc,name-defined]
@@ -155,6 +157,7 @@ def _put_back(response: Any, body: bytes) -> None:
         async def __aiter__(self) -> AsyncIterator[bytes]:
             yield body
 
+    # They are of the body as it came, packed.
     for name in ("content-encoding", "content-length"):
         response.headers.pop(name, None)
     response.stream = Body()

@@ -23,6 +23,7 @@ LABELS = (AGENTIC, NEUTRAL, COMMUNAL)
 _READ = {
     **dict.fromkeys(("1", "+1", AGENTIC), AGENTIC),
     **dict.fromkeys(("0", NEUTRAL), NEUTRAL),
+    # With a hyphen, or with the minus sign that editors put in its place.
     **dict.fromkeys(("-1", "−1", COMMUNAL), COMMUNAL),
     **dict.fromkeys((NA, "n/a"), NA),
 }

@@ -130,6 +130,7 @@ class Paraphrases:
 def read_paraphrases(reply: str) -> dict[str, str] | None:
     """Return the agentic and the communal sentence in a reply; None where it does not hold both."""
     for entry in objects_in(reply):
+        # Models write "Agentic" as well as "agentic".
         values = {str(key).strip().casefold(): value for key, value in entry.items()}
         pair = {key: values[key].strip() for key in TARGETS if isinstance(values.get(key), str)}
         if len(pair) == len(TARGETS) and all(pair.values()):
