@@ -80,7 +80,7 @@ def speaking_of(labels: Iterable[FactorLabels], study: str = "") -> Iterator[Non
     ...     group_label("faith", "sun")
     'Of the sun'
     """
-    token, of_study = (_SPOKEN.set({factor.name: factor for factor in labels}), _STUDY.set(study))
+    token, of_study = _SPOKEN.set({factor.name: factor for factor in labels}), _STUDY.set(study)
     try:
         yield
     finally:
