@@ -45,8 +45,8 @@ class AgencyClassifier(Protocol):
 
 def rows(agentic: ArrayLike) -> FloatArray:
     """Return rows of P(communal), P(agentic) from P(agentic), shape (n,) -> (n, 2)."""
-    known = np.asarray(agentic, dtype=np.float64)
-    return np.column_stack([1.0 - known, known])
+    p_agentic = np.asarray(agentic, dtype=np.float64)
+    return np.column_stack([1.0 - p_agentic, p_agentic])
 
 
 EXPORTS = "onnx"
@@ -79,12 +79,12 @@ class Checkpoints:
 
 def mean_of(agentic: FloatArray) -> FloatArray:
     """Return the mean over checkpoints, shape (k, n) -> (n,); NaN where none can say."""
-    known = ~np.isnan(agentic)
-    total = np.where(known, agentic, 0.0).sum(axis=0)
-    count = known.sum(axis=0)
-    found = np.full(total.shape, np.nan)
-    np.divide(total, count, out=found, where=count > 0)
-    return found
+    is_told = ~np.isnan(agentic)
+    total = np.where(is_told, agentic, 0.0).sum(axis=0)
+    count = is_told.sum(axis=0)
+    mean = np.full(total.shape, np.nan)
+    np.divide(total, count, out=mean, where=count > 0)
+    return mean
 
 
 def checkpoint_folders(folder: Path) -> tuple[Path, ...]:
@@ -94,8 +94,8 @@ def checkpoint_folders(folder: Path) -> tuple[Path, ...]:
     """
     if not folder.is_dir() or _is_classifier(folder):
         return ()
-    inside = [each for each in folder.iterdir() if each.is_dir() and _is_classifier(each)]
-    return tuple(sorted(inside, key=lambda each: (len(each.name), each.name)))
+    inside = [child for child in folder.iterdir() if child.is_dir() and _is_classifier(child)]
+    return tuple(sorted(inside, key=lambda child: (len(child.name), child.name)))
 
 
 def _is_classifier(folder: Path) -> bool:
@@ -139,12 +139,12 @@ class LexiconClassifier:
         for number, sentence in enumerate(sentences):
             agentic = communal = 0
             for word in _LEXICON_WORD.findall(sentence.lower()):
-                known = self._known.get(word)
-                if known is None:
-                    found = [bool(self._kinds[kind].fullmatch(word)) for kind in _KINDS]
-                    known = self._known[word] = (found[0], found[1])
-                agentic += known[0]
-                communal += known[1]
+                kinds_of_word = self._known.get(word)
+                if kinds_of_word is None:
+                    is_kind = [bool(self._kinds[kind].fullmatch(word)) for kind in _KINDS]
+                    kinds_of_word = self._known[word] = (is_kind[0], is_kind[1])
+                agentic += kinds_of_word[0]
+                communal += kinds_of_word[1]
             if agentic + communal:
                 shares[number] = (agentic + 0.5) / (agentic + communal + 1.0)
         return rows(shares)
@@ -164,21 +164,21 @@ def read_lexicon(path: str | Path | None = None) -> AgencyLexicon:
         When the file is missing, no TOML, or lacks one of the two lists.
     """
     if path is None:
-        name, where = "lexicon", Path(__file__).with_name("lexicon.toml")
+        name, source = "lexicon", Path(__file__).with_name("lexicon.toml")
     else:
-        name, where = f"lexicon:{Path(path).name}", Path(path)
+        name, source = f"lexicon:{Path(path).name}", Path(path)
     try:
-        read = tomllib.loads(where.read_text(encoding="utf-8"))
+        read = tomllib.loads(source.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise DataError(f"{where}: no readable TOML file of word lists ({error}).") from error
+        raise DataError(f"{source}: no readable TOML file of word lists ({error}).") from error
     lists: dict[str, frozenset[str]] = {}
     for kind in _KINDS:
-        given = read.get(kind)
-        words = given.split() if isinstance(given, str) else given
+        entry = read.get(kind)
+        words = entry.split() if isinstance(entry, str) else entry
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
             raise DataError(
-                f"{where}: expected the lists {' and '.join(_KINDS)}, each a list of words; "
-                f"{kind} is {given!r:.60}."
+                f"{source}: expected the lists {' and '.join(_KINDS)}, each a list of words; "
+                f"{kind} is {entry!r:.60}."
             )
         lists[kind] = frozenset(word.casefold() for word in words)
     return AgencyLexicon(name, lists["agentic"], lists["communal"])
@@ -217,15 +217,15 @@ def word_polarity(text: str) -> float:
     (1.0, 0.0)
     """
     positive, negative = polar_words()
-    score = known = 0
+    score = n_words = 0
     sign = 1
     for word in _WORD.findall(text.lower()):
-        found = (word in positive) - (word in negative)
-        if found:
-            score, known, sign = score + sign * found, known + 1, 1
+        sign_of_word = (word in positive) - (word in negative)
+        if sign_of_word:
+            score, n_words, sign = score + sign * sign_of_word, n_words + 1, 1
         elif word in _NEGATIONS or word.endswith("n't"):
             sign = -1
-    return score / known if known else 0.0
+    return score / n_words if n_words else 0.0
 
 
 class SentimentClassifier:

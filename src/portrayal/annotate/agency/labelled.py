@@ -40,21 +40,23 @@ def families(texts: Sequence[str], alike: float = ALIKE) -> IntArray:
 
     words = [set(tokens(text)) for text in texts]
     place = {word: k for k, word in enumerate(sorted(set().union(*words)))}
-    rows = np.repeat(np.arange(len(words)), [len(each) for each in words])
-    columns = np.array([place[word] for each in words for word in sorted(each)], dtype=np.int64)
-    held = sparse.csr_matrix((np.ones(len(rows)), (rows, columns)), (len(words), len(place)))
+    rows = np.repeat(np.arange(len(words)), [len(word_set) for word_set in words])
+    columns = np.array(
+        [place[word] for word_set in words for word in sorted(word_set)], dtype=np.int64
+    )
+    incidence = sparse.csr_matrix((np.ones(len(rows)), (rows, columns)), (len(words), len(place)))
     rarity = np.log(len(texts) / np.maximum(np.bincount(columns, minlength=len(place)), 1))
-    weighted = held @ sparse.diags(rarity)
+    weighted = incidence @ sparse.diags(rarity)
     total = np.asarray(weighted.sum(axis=1)).ravel()
-    turned = held.T.tocsc()
-    left, right = [], []
+    turned = incidence.T.tocsc()
+    firsts, right = [], []
     for start in range(0, len(words), _ROWS):
         shared = (weighted[start : start + _ROWS] @ turned).tocoo()
         row, overlap = start + shared.row, shared.data
         close = (overlap > 0) & (overlap >= alike * (total[row] + total[shared.col] - overlap))
-        left.append(row[close])
+        firsts.append(row[close])
         right.append(shared.col[close])
-    ends = np.concatenate(left), np.concatenate(right)
+    ends = np.concatenate(firsts), np.concatenate(right)
     links = sparse.coo_matrix((np.ones(len(ends[0])), ends), (len(words), len(words)))
     return np.asarray(sparse.csgraph.connected_components(links)[1], dtype=np.int64)
 
@@ -93,10 +95,10 @@ class LabelledSentences:
 
     def take(self, rows: Iterable[int]) -> "LabelledSentences":
         """Return the labelled sentences of these rows."""
-        chosen = list(rows)
-        texts = tuple(self.sentences[row] for row in chosen)
+        indices = list(rows)
+        texts = tuple(self.sentences[row] for row in indices)
         return LabelledSentences(
-            self.name, self.digest, texts, self.labels[chosen], self.n_left_out
+            self.name, self.digest, texts, self.labels[indices], self.n_left_out
         )
 
 
@@ -155,22 +157,22 @@ def split(
     source = families(labelled.sentences)
     if share * (source.max() + 1) < _LEAST_SOURCES:
         source = np.arange(len(labelled))
-    held = np.zeros(len(labelled), dtype=np.bool_)
+    second = np.zeros(len(labelled), dtype=np.bool_)
     for label in (0, 1):
         of_label = labelled.labels == label
-        wanted = max(1, round(share * of_label.sum()))
-        for each in rng.permutation(np.unique(source[of_label & ~held])):
-            if held[of_label].sum() >= wanted:
+        n_second = max(1, round(share * of_label.sum()))
+        for drawn_source in rng.permutation(np.unique(source[of_label & ~second])):
+            if second[of_label].sum() >= n_second:
                 break
-            held |= source == each
-    return labelled.take(np.flatnonzero(~held)), labelled.take(np.flatnonzero(held))
+            second |= source == drawn_source
+    return labelled.take(np.flatnonzero(~second)), labelled.take(np.flatnonzero(second))
 
 
-def _label(value: Any, where: str) -> int | None:
+def _label(value: Any, row_words: str) -> int | None:
     key = str(value).strip().casefold().removesuffix(".0")
     if key not in _LABELS:
         raise DataError(
-            f"{where}: the label is {value!r}; expected 1 (agentic), 0 (communal), neutral or na."
+            f"{row_words}: the label is {value!r}; expected 1 (agentic), 0 (communal), neutral or na."
         )
     return _LABELS[key]
 
@@ -231,8 +233,8 @@ class AgencyScore:
                 "seed": self.seed,
             },
             **{
-                name: {"value": each.value, "low": each.low, "high": each.high}
-                for name, each in self.metrics.items()
+                name: {"value": metric.value, "low": metric.low, "high": metric.high}
+                for name, metric in self.metrics.items()
             },
         }
 
@@ -252,14 +254,14 @@ def score_agency(
     answer is right, it is Wilson's interval of the accuracy.
     """
     read = labelled.sentences
-    given = shown(labelled, classifier.masked)
-    agentic = classifier(given)[:, 1]
-    said = np.where(np.isnan(agentic), _SILENT, agentic > 0.5).astype(np.int64)
-    values = _metrics(_confusion(labelled.labels, said)[None])
+    shown_sentences = shown(labelled, classifier.masked)
+    agentic = classifier(shown_sentences)[:, 1]
+    answers = np.where(np.isnan(agentic), _SILENT, agentic > 0.5).astype(np.int64)
+    values = _metrics(_confusion(labelled.labels, answers)[None])
     rng = np.random.default_rng(seed)
-    cells = _confusion(labelled.labels, said)
-    drawn = rng.multinomial(len(read), cells.ravel() / len(read), size=draws)
-    spread = _metrics(drawn.reshape(draws, *cells.shape))
+    cells = _confusion(labelled.labels, answers)
+    tables = rng.multinomial(len(read), cells.ravel() / len(read), size=draws)
+    spread = _metrics(tables.reshape(draws, *cells.shape))
     tails = [(1.0 - level) / 2.0, (1.0 + level) / 2.0]
     metrics = {}
     for name in METRICS:
@@ -267,7 +269,7 @@ def score_agency(
         if low == high and low in (0.0, 1.0):
             low, high = wilson(int(np.trace(cells)), len(read), level)
         metrics[name] = Score(float(values[name][0]), float(low), float(high))
-    silent = int(np.sum(said == _SILENT))
+    silent = int(np.sum(answers == _SILENT))
     return AgencyScore(
         classifier.name, classifier.masked, len(read), silent, metrics, level, draws, seed
     )
@@ -283,12 +285,12 @@ def score_all(
     labelled: LabelledSentences, classifiers: Iterable[AgencyClassifier], seed: int = 0
 ) -> list[AgencyScore]:
     """Score several classifiers on the same sentences."""
-    return [score_agency(labelled, each, seed=seed) for each in classifiers]
+    return [score_agency(labelled, classifier, seed=seed) for classifier in classifiers]
 
 
-def _confusion(labels: IntArray, said: IntArray) -> IntArray:
+def _confusion(labels: IntArray, answers: IntArray) -> IntArray:
     """Return counts by label and answer, shape (2, 3): communal, agentic, nothing said."""
-    return np.bincount(labels * 3 + said, minlength=6).reshape(2, 3)
+    return np.bincount(labels * 3 + answers, minlength=6).reshape(2, 3)
 
 
 def _metrics(cells: NDArray[np.int64]) -> dict[str, FloatArray]:

@@ -53,8 +53,8 @@ class WordScores:
 
 def tokens(sentence: str) -> list[str]:
     """Return the words, masks, commas and semicolons of a sentence in lower case; numbers are 0."""
-    found = _TOKEN.findall(sentence.lower())
-    return ["0" if "0" <= word[0] <= "9" else word for word in found]
+    words = _TOKEN.findall(sentence.lower())
+    return ["0" if "0" <= word[0] <= "9" else word for word in words]
 
 
 def tail(words: Sequence[str]) -> Sequence[str]:
@@ -67,9 +67,13 @@ def tail(words: Sequence[str]) -> Sequence[str]:
 
 def pieces_of(word: str) -> tuple[str, ...]:
     """Return the pieces of 3 to 5 characters of a word with ^ before and $ after it, each once."""
-    whole = f"^{word}$"
-    found = [whole[at : at + size] for size in _GRAMS for at in range(len(whole) - size + 1)]
-    return tuple(dict.fromkeys(found))
+    bounded = f"^{word}$"
+    pieces = [
+        bounded[offset : offset + size]
+        for size in _GRAMS
+        for offset in range(len(bounded) - size + 1)
+    ]
+    return tuple(dict.fromkeys(pieces))
 
 
 class WordNumbers:
@@ -84,7 +88,7 @@ class WordNumbers:
         self._first = tuple(dict.fromkeys(chain(_MARKS, chain.from_iterable(pairs))))
         self._start()
         number = self._numbers
-        keys = [number[left] * len(number) + number[right] for left, right in pairs]
+        keys = [number[first_word] * len(number) + number[right] for first_word, right in pairs]
         order = np.argsort(keys)
         self._pair_keys = np.array(keys, dtype=np.int64)[order]
         self._pair_scores = np.array(list(scores.pairs.values()), dtype=np.float64)[order]
@@ -94,30 +98,30 @@ class WordNumbers:
         if len(self._runs) > _REMEMBERED:
             self._start()
         runs = self._runs
-        found = [
+        word_lists = [
             list(chain.from_iterable(map(runs.__getitem__, sentence.split())))
             for sentence in sentences
         ]
-        length = np.array([len(each) for each in found], dtype=np.int64)
-        word = np.fromiter(chain.from_iterable(found), dtype=np.int64, count=int(length.sum()))
+        length = np.array([len(word_list) for word_list in word_lists], dtype=np.int64)
+        word = np.fromiter(chain.from_iterable(word_lists), dtype=np.int64, count=int(length.sum()))
         return length, word
 
     def scores(self) -> tuple[FloatArray, FloatArray]:
         """Return the score of each word, its pieces included, and its score in a tail."""
         return np.array(self._words, dtype=np.float64), np.array(self._tails, dtype=np.float64)
 
-    def pair_scores(self, left: IntArray, right: IntArray) -> FloatArray:
+    def pair_scores(self, first: IntArray, right: IntArray) -> FloatArray:
         """Return the scores of neighbouring words, shapes (k,), (k,) -> (k,); 0 without one."""
-        found = np.zeros(len(left))
+        pair_values = np.zeros(len(first))
         if not len(self._pair_keys):
-            return found
+            return pair_values
         n = len(self._first)
-        among = np.flatnonzero((left < n) & (right < n))
-        wanted = left[among] * n + right[among]
-        at = np.minimum(np.searchsorted(self._pair_keys, wanted), len(self._pair_keys) - 1)
-        known = self._pair_keys[at] == wanted
-        found[among[known]] = self._pair_scores[at[known]]
-        return found
+        among = np.flatnonzero((first < n) & (right < n))
+        keys = first[among] * n + right[among]
+        nearest = np.minimum(np.searchsorted(self._pair_keys, keys), len(self._pair_keys) - 1)
+        is_key = self._pair_keys[nearest] == keys
+        pair_values[among[is_key]] = self._pair_scores[nearest[is_key]]
+        return pair_values
 
     def familiar(self, of: IntArray, word: IntArray, n: int) -> NDArray[np.bool_]:
         """Whether at least half of a sentence's words have a score; False without a word.
@@ -166,8 +170,8 @@ class _Runs(dict[str, tuple[int, ...]]):
         self._number = number
 
     def __missing__(self, run: str) -> tuple[int, ...]:
-        made = self[run] = tuple(map(self._number, tokens(run)))
-        return made
+        numbers = self[run] = tuple(map(self._number, tokens(run)))
+        return numbers
 
 
 FORMAT = 1
@@ -190,14 +194,14 @@ class LinearClassifier:
         """Return P(communal) and P(agentic), shape (n, 2)."""
         with np.errstate(divide="ignore", invalid="ignore"):
             # Logit of each sentence, shape (n,)
-            known = self._known
-            length, word = known.read(sentences)
+            scores_of_words = self._known
+            length, word = scores_of_words.read(sentences)
             n = len(length)
             of = np.repeat(np.arange(n), length)
-            score, tail_score = known.scores()
+            score, tail_score = scores_of_words.scores()
             within = of[1:] == of[:-1]
-            pairs = known.pair_scores(word[:-1][within], word[1:][within])
-            marks = np.flatnonzero(known.is_mark(word))
+            pairs = scores_of_words.pair_scores(word[:-1][within], word[1:][within])
+            marks = np.flatnonzero(scores_of_words.is_mark(word))
             last = np.full(n, len(word))
             last[of[marks]] = marks  # ascending, so the last of a sentence stays
             after = np.arange(len(word)) > last[of]
@@ -206,8 +210,8 @@ class LinearClassifier:
                 weights=np.concatenate([score[word], pairs, tail_score[word[after]]]),
                 minlength=n,
             )
-            told = known.familiar(of, word, n)
-            logits = np.where(told, self._bias + total / np.sqrt(length), np.nan)
+            is_familiar = scores_of_words.familiar(of, word, n)
+            logits = np.where(is_familiar, self._bias + total / np.sqrt(length), np.nan)
             return rows(1.0 / (1.0 + np.exp(-logits)))
 
 
@@ -273,10 +277,10 @@ def write_linear(path: Path, masked: WordScores, plain: WordScores) -> None:
             table: dict[str, float] = getattr(scores, part)
             values = np.array(list(table.values()), dtype=np.float64)
             scale = float(np.abs(values).max(initial=0.0)) / 127.0 or 1.0
-            whole = np.rint(values / scale).astype(np.int8)
-            kept = (whole != 0) | (part == "words")
-            keys = [key for key, keep in zip(table, kept.tolist(), strict=True) if keep]
-            arrays[f"{side}_{part}"] = whole[kept]
+            rounded = np.rint(values / scale).astype(np.int8)
+            non_zero = (rounded != 0) | (part == "words")
+            keys = [key for key, keep in zip(table, non_zero.tolist(), strict=True) if keep]
+            arrays[f"{side}_{part}"] = rounded[non_zero]
             arrays[f"{side}_{part}_scale"] = np.array(scale)
             arrays[f"{side}_{part}_keys"] = np.frombuffer("\n".join(keys).encode(), dtype=np.uint8)
     with replacing(path) as temporary, temporary.open("wb") as stream:
@@ -365,8 +369,8 @@ def count(sentences: Sequence[str], fitting: LinearFitting | None = None) -> Sen
     order = np.empty(len(place), dtype=np.int64)
     order[[place[column] for column in columns]] = np.arange(len(place))
     shape = (len(sentences), len(columns))
-    where = np.array(rows), order[np.array(cols)]
-    matrix = sparse.csr_matrix((np.array(values), where), shape=shape)
+    cells = np.array(rows), order[np.array(cols)]
+    matrix = sparse.csr_matrix((np.array(values), cells), shape=shape)
     return SentenceCounts(matrix, tuple(columns), fitting)
 
 
@@ -398,48 +402,50 @@ def fit_counted(
 
     fitting = counted.fitting
     matrix = counted.matrix[rows]
-    kept = np.flatnonzero(matrix.getnnz(axis=0) >= fitting.least)
-    matrix = matrix[:, kept]
-    wanted = np.asarray(targets, dtype=np.float64)
-    given = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
+    frequent = np.flatnonzero(matrix.getnnz(axis=0) >= fitting.least)
+    matrix = matrix[:, frequent]
+    target_values = np.asarray(targets, dtype=np.float64)
+    row_weights = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
     penalty = strength or fitting.strength
     # Each column times how unlike its shares in the two classes are, on average about 1
     occurs = (matrix > 0).T
-    ours, theirs = (1.0 + occurs @ (given * each) for each in (wanted, 1.0 - wanted))
+    ours, theirs = (
+        1.0 + occurs @ (row_weights * side) for side in (target_values, 1.0 - target_values)
+    )
     unlike = np.abs(np.log(ours / ours.sum() / (theirs / theirs.sum())))
     scale = 1.0 + fitting.contrast * (unlike / (unlike.mean() or 1.0) - 1.0)
     matrix = (matrix @ sparse.diags(scale)).tocsr()
     turned = matrix.T.tocsr()
 
-    def loss(at: FloatArray) -> tuple[float, FloatArray]:
+    def loss(parameters: FloatArray) -> tuple[float, FloatArray]:
         """The weighted cross-entropy plus |w|² / 2C; the bias is not penalised."""
-        scores, bias = at[:-1], at[-1]
+        scores, bias = parameters[:-1], parameters[-1]
         logits = matrix @ scores + bias
-        cost = np.logaddexp(0.0, logits) - wanted * logits
-        error = given * (1.0 / (1.0 + np.exp(-logits)) - wanted)
+        cost = np.logaddexp(0.0, logits) - target_values * logits
+        error = row_weights * (1.0 / (1.0 + np.exp(-logits)) - target_values)
         gradient = np.append(turned @ error + scores / penalty, error.sum())
-        return float(given @ cost + scores @ scores / (2.0 * penalty)), gradient
+        return float(row_weights @ cost + scores @ scores / (2.0 * penalty)), gradient
 
-    start = np.zeros(len(kept) + 1)
-    done = optimize.minimize(
+    start = np.zeros(len(frequent) + 1)
+    fit = optimize.minimize(
         loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 500, "maxcor": 20}
     )
     parts: dict[str, dict[str, float]] = {part: {} for part in PARTS}
-    for index, score in zip(kept.tolist(), (scale * done.x[:-1]).tolist(), strict=True):
+    for index, score in zip(frequent.tolist(), (scale * fit.x[:-1]).tolist(), strict=True):
         part, key = counted.columns[index]
         parts[part][key] = score * (fitting.grams if part == "grams" else 1.0)
-    return WordScores(name, **parts, bias=float(done.x[-1]))
+    return WordScores(name, **parts, bias=float(fit.x[-1]))
 
 
 def _entries(sentence: str, fitting: LinearFitting) -> Iterable[tuple[tuple[str, str], float]]:
     """Yield (part, key) and its value; the same key may come more than once and is summed."""
-    found = tokens(sentence)
-    unit = 1.0 / np.sqrt(len(found) or 1)
-    for word in found:
+    words = tokens(sentence)
+    unit = 1.0 / np.sqrt(len(words) or 1)
+    for word in words:
         yield ("words", word), unit
         for piece in pieces_of(word) if fitting.grams else ():
             yield ("grams", piece), unit * fitting.grams
-    for left, right in pairwise(found):
-        yield ("pairs", f"{left} {right}"), unit
-    for word in tail(found):
+    for first, right in pairwise(words):
+        yield ("pairs", f"{first} {right}"), unit
+    for word in tail(words):
         yield ("tails", word), unit

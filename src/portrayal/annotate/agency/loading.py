@@ -120,8 +120,8 @@ class OnnxClassifier:
     def __call__(self, sentences: Sequence[str]) -> FloatArray:
         """Return P(communal) and P(agentic), shape (n, 2)."""
         read = self._tokenizer.encode_batch(list(sentences))
-        said = [read_alone(self._session, "logits", made.ids) for made in read]
-        logits = np.array(said, dtype=np.float64).reshape(-1, 2)
+        outputs = [read_alone(self._session, "logits", encoded.ids) for encoded in read]
+        logits = np.array(outputs, dtype=np.float64).reshape(-1, 2)
         shifted = np.exp(logits - logits.max(axis=1, keepdims=True))
         return np.asarray(shifted / shifted.sum(axis=1, keepdims=True), dtype=np.float64)
 
@@ -155,9 +155,11 @@ class ShippedTransformer:
     def __call__(self, sentences: Sequence[str]) -> FloatArray:
         """Return P(communal) and P(agentic), shape (n, 2)."""
         agentic = shipped(self.masked, "untaught")(sentences)[:, 1]
-        own = np.array([self._logit(sentence) for sentence in sentences], dtype=np.float64)
+        encoder_logits = np.array(
+            [self._logit(sentence) for sentence in sentences], dtype=np.float64
+        )
         with np.errstate(divide="ignore"):
-            logits = (own + np.log(agentic) - np.log1p(-agentic)) / 2.0
+            logits = (encoder_logits + np.log(agentic) - np.log1p(-agentic)) / 2.0
         return rows(1.0 / (1.0 + np.exp(-logits)))
 
 
@@ -173,14 +175,14 @@ def shipped_logit(folder: Path = WEIGHTS) -> Callable[[str], float]:
     reader = rows.reader_folder(rows.SHIPPED)
     words = network.Embeddings.load(reader / network.WORDS)
     try:
-        known = json.loads((folder / CARD).read_text(encoding="utf-8"))["sha256"]
+        card_digest = json.loads((folder / CARD).read_text(encoding="utf-8"))["sha256"]
         content = (folder / ENCODER).read_bytes() + words.table.tobytes()
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise DataError(f"{folder}: no classifier could be read ({error}).") from error
-    if known != hashlib.sha256(content).hexdigest():
+    if card_digest != hashlib.sha256(content).hexdigest():
         raise DataError(
-            f"{folder}: encoder and words are not those that the card names ({known}). Install "
-            "or train it again."
+            f"{folder}: encoder and words are not those that the card names ({card_digest}). "
+            "Install or train it again."
         )
     session, tokenizer = load_onnx(folder / ENCODER, reader / network.TOKENIZER, threads=1)
     tokenizer.no_padding()
@@ -188,8 +190,8 @@ def shipped_logit(folder: Path = WEIGHTS) -> Callable[[str], float]:
 
     @lru_cache(maxsize=100_000)
     def logit(sentence: str) -> float:
-        (made,) = session.run(["logit"], {"words": words.of(tokenizer.encode(sentence).ids)[None]})
-        return float(made[0])
+        (logit,) = session.run(["logit"], {"words": words.of(tokenizer.encode(sentence).ids)[None]})
+        return float(logit[0])
 
     return logit
 
@@ -217,10 +219,10 @@ def export_onnx(folder: Path, out: Path) -> Path:
     encoder = load_encoder(str(folder))
     encoder.model.config._attn_implementation = "eager"
     encoder.model.config.return_dict = False
-    made = encoder.tokenizer(
+    encoded = encoder.tokenizer(
         ["A short sentence.", "A sentence with more words."], padding=True, return_tensors="pt"
     )
-    example = {name: made[name] for name in ("input_ids", "attention_mask")}
+    example = {name: encoded[name] for name in ("input_ids", "attention_mask")}
     with replacing_files(out) as new:
         write_onnx(encoder.model.cpu().eval(), example, "logits", new / MODEL)
         shutil.copyfile(folder / TOKENIZER, new / TOKENIZER)
@@ -265,7 +267,7 @@ class LLMClassifier:
         replies = self._ask(prompts) if prompts else {}
         answers = [said(replies.get(prompt.prompt_id)) for prompt in prompts]
         self.counts.update(answers)
-        return rows([_READ.get(each, math.nan) for each in answers])
+        return rows([_READ.get(answer, math.nan) for answer in answers])
 
 
 def said(reply: Reply | None) -> str:
@@ -289,12 +291,12 @@ def parse_llm(spec: str) -> tuple[str, str]:
     OptionError
         When it names no model.
     """
-    named = spec.removeprefix("llm:")
-    model, colon, form = named.rpartition(":")
+    parts = spec.removeprefix("llm:")
+    model, colon, form = parts.rpartition(":")
     if not (colon and form in FORMS):
-        model, form = named, "definition"
-    service, colon, rest = model.partition(":")
-    if not (colon and service and rest):
+        model, form = parts, "definition"
+    service, colon, model_name = model.partition(":")
+    if not (colon and service and model_name):
         raise OptionError(
             'a model as classifier is named "llm:PROVIDER:MODEL", such as '
             f'"llm:openai:gpt-5-mini", and may end in one of :{", :".join(FORMS)}; got {spec!r}.'
@@ -318,8 +320,8 @@ def agency_prompt(sentence: str, form: str = "definition") -> str:
 
 def parse_agency(reply: str) -> str | None:
     """Return "agentic" or "communal" where a reply names one of them; None for both or neither."""
-    named = sorted({word.lower() for word in _WORD.findall(reply)})
-    return named[0] if len(named) == 1 else None
+    answers = sorted({word.lower() for word in _WORD.findall(reply)})
+    return answers[0] if len(answers) == 1 else None
 
 
 @cache
@@ -395,7 +397,7 @@ def _from_folder(spec: str, masked: bool) -> AgencyClassifier:
         raise UnknownNameError(
             f"{spec!r} is no agency classifier and no folder that exists. Expected {SPECS}."
         )
-    members = [_from_folder(str(each), masked) for each in checkpoint_folders(folder)]
+    members = [_from_folder(str(checkpoint), masked) for checkpoint in checkpoint_folders(folder)]
     if members:
         return Checkpoints(f"{len(members)} checkpoints:{folder.name}", members, masked)
     if (folder / "linear.npz").is_file():

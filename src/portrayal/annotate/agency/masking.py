@@ -45,25 +45,25 @@ def mask(text: str, names: Iterable[str] = ()) -> str:
     and the capitalised words after it, "[GROUP]" for races, nationalities, "male" and "female",
     "[TITLE]" for "Mr" and the like. Masking twice is masking once, with the same names.
     """
-    given = _given(names)
+    given_names = _given(names)
     if "[" in text:
-        return _masked(text, given)
+        return _masked(text, given_names)
     # What nothing beside it decides of is masked once, the rest with the runs that it looks at.
     runs, links = text.split(" "), _links()
-    made = [*map(links.__getitem__, runs)]
-    linked = [at for at, part in enumerate(made) if not part]
+    masked_runs = [*map(links.__getitem__, runs)]
+    linked = [index for index, part in enumerate(masked_runs) if not part]
     end = len(runs)
-    for at in reversed(linked):
-        if at < end:
-            start, stop = at, at + 1
+    for index in reversed(linked):
+        if index < end:
+            start, stop = index, index + 1
             while stop < end and (links.opens(runs[stop]) or links.colours(runs[stop - 1])):
                 stop += 1
             while start and (links.opens(runs[start]) or links.colours(runs[start - 1])):
                 start -= 1
-            made[start:stop] = [_masked(" ".join(runs[start:stop]), given)]
+            masked_runs[start:stop] = [_masked(" ".join(runs[start:stop]), given_names)]
             end = start
-    whole = " ".join(made)
-    return _REPEATED.sub(r"[\1]", whole) if "] [" in whole else whole
+    joined = " ".join(masked_runs)
+    return _REPEATED.sub(r"[\1]", joined) if "] [" in joined else joined
 
 
 class _Links(dict[str, str]):
@@ -72,8 +72,8 @@ class _Links(dict[str, str]):
     def __missing__(self, run: str) -> str:
         if len(self) > _REMEMBERED:
             self.clear()
-        apart = run == run.lower() and not self.opens(run) and not self.colours(run)
-        self[run] = _masked(run, frozenset()) if apart else ""
+        stands_alone = run == run.lower() and not self.opens(run) and not self.colours(run)
+        self[run] = _masked(run, frozenset()) if stands_alone else ""
         return self[run]
 
     @staticmethod
@@ -121,14 +121,14 @@ def name_spans(
     >>> [text[a:b] for text in ["Dear Ms. Ann Lee, will Hope come?"] for a, b in name_spans(text)]
     ['Ann Lee', 'Hope']
     """
-    words, given = _words(), _given(names)
+    words, given_names = _words(), _given(names)
     spans: list[tuple[int, int]] = []
     for match in words.capitals.finditer(text):
-        kinds = [(part, kind) for part, kind in _kinds(text, match, given) if kind == _NAME]
+        kinds = [(part, kind) for part, kind in _kinds(text, match, given_names) if kind == _NAME]
         for part in (part for part, _ in kinds):
             start, end = match.start() + part.start(), match.start() + part.end()
             key = _plain(part[0])
-            if key not in given and (not tables or key in usual):
+            if key not in given_names and (not tables or key in usual):
                 continue
             opens = not part.start() and _BEFORE_START.search(text, 0, start)
             is_single = len(part[0]) == len(match[0])
@@ -162,7 +162,7 @@ def _given(names: Iterable[str]) -> frozenset[str]:
 
 
 def _kinds(
-    text: str, match: re.Match[str], given: frozenset[str]
+    text: str, match: re.Match[str], given_names: frozenset[str]
 ) -> Iterator[tuple[re.Match[str], str]]:
     """Yield each word of a run of capitalised words with what it is.
 
@@ -174,7 +174,7 @@ def _kinds(
     parts = list(_PART.finditer(match[0]))
     for index, part in enumerate(parts):
         key, more = _plain(part[0]), index + 1 < len(parts)
-        if key in words.neutral and key not in given:
+        if key in words.neutral and key not in given_names:
             in_name = False
             yield part, words.neutral[key]
         elif key in words.titles and (more or key in ("mr", "mrs", "ms", "mx")):
@@ -182,7 +182,7 @@ def _kinds(
             yield part, _TITLE
         elif (
             in_name
-            or key in given
+            or key in given_names
             or key in words.names
             or (more and (key in words.word_names or key in words.month_names))
             # A word that is a name too says a name unless it opens a sentence
@@ -200,7 +200,7 @@ def _kinds(
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def _masked(text: str, given: frozenset[str]) -> str:
+def _masked(text: str, given_names: frozenset[str]) -> str:
     words = _words()
 
     def replaced(match: re.Match[str]) -> str:
@@ -211,16 +211,16 @@ def _masked(text: str, given: frozenset[str]) -> str:
             if match["colour"]:
                 return _GROUP
             return "they" if run == "s/he" else words.neutral.get(run, _GROUP)
-        made: list[str] = []
+        parts: list[str] = []
         last = 0
-        for part, kind in _kinds(text, match, given):
+        for part, kind in _kinds(text, match, given_names):
             neutral = kind if kind[:1] in ("", "[") or part[0].islower() else kind.capitalize()
-            made += run[last : part.start()], neutral or part[0]
+            parts += run[last : part.start()], neutral or part[0]
             last = part.end()
-        return "".join([*made, run[last:]])
+        return "".join([*parts, run[last:]])
 
-    whole = words.pattern.sub(replaced, text)
-    return _REPEATED.sub(r"[\1]", whole) if "]" in whole else whole
+    replaced_text = words.pattern.sub(replaced, text)
+    return _REPEATED.sub(r"[\1]", replaced_text) if "]" in replaced_text else replaced_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,24 +258,27 @@ def _words() -> _Words:
     read: dict[str, Any] = tomllib.loads(
         files("portrayal.annotate.agency").joinpath("masking.toml").read_text(encoding="utf-8")
     )
-    neutral = {word: to for to, listed in read["words"].items() for word in listed.split()}
+    neutral = {word: to for to, word_list in read["words"].items() for word in word_list.split()}
     groups = frozenset(read["groups"]["any"].split())
     capital_groups = frozenset(read["groups"]["capital"].split())
     people = frozenset(read["groups"]["people"].split())
     people |= {word for word, to in neutral.items() if to in people} | groups
-    names = {each: frozenset(read["names"][each].split()) for each in ("words", "months", "seldom")}
+    names = {
+        list_name: frozenset(read["names"][list_name].split())
+        for list_name in ("words", "months", "seldom")
+    }
     # First names of the 2020 Census with enough bearers
     table = read_shipped("census_2020_first_names.parquet")
     pairs = zip(table.names, table.counts.tolist(), strict=True)
-    known = frozenset(_plain(name) for name, count in pairs if count >= _LEAST_BEARERS)
-    known -= names["words"] | names["months"] | names["seldom"]
+    name_words = frozenset(_plain(name) for name, count in pairs if count >= _LEAST_BEARERS)
+    name_words -= names["words"] | names["months"] | names["seldom"]
     titles = frozenset(read["titles"]["gendered"].split())
     put = frozenset(read["words"])
     neutral |= {word: word for word in sorted(put - set(neutral))}
     run = rf"{_CAPITAL}(?:{_JOIN}{_CAPITAL})*"
     # Match masks, runs of capitalised words, and listed words in lower case
     lower = {*neutral, *groups}
-    listed, coloured, before = (
+    alternatives, coloured, before = (
         any_of(words) for words in ({*lower, "s/he"}, capital_groups, people)
     )
     return _Words(
@@ -284,14 +287,14 @@ def _words() -> _Words:
         neutral_titles=frozenset(read["titles"]["neutral"].split()),
         groups=groups,
         capital_groups=capital_groups,
-        names=known - set(neutral) - groups - capital_groups - titles,
+        names=name_words - set(neutral) - groups - capital_groups - titles,
         word_names=names["words"] - put,
         month_names=names["months"] - put,
         seldom=names["seldom"],
         capitals=re.compile(rf"\b{run}"),
         pattern=re.compile(
             rf"\b(?:(?P<run>{run})"
-            rf"|{listed}\b|(?P<colour>{coloured})(?=[ -]{before}\b))"
+            rf"|{alternatives}\b|(?P<colour>{coloured})(?=[ -]{before}\b))"
             r"|\[(?:NAME|GROUP|TITLE)\]"
         ),
     )

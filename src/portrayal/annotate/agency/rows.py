@@ -84,11 +84,11 @@ def agency_settings(classifier: str) -> dict[str, Any]:
         content.
     """
     if classifier in SHIPPED:
-        found: str | None = _digest(classifier)
+        digest: str | None = _digest(classifier)
     else:
-        found = _mark(Path(classifier.removeprefix("lexicon:")).expanduser())
+        digest = _mark(Path(classifier.removeprefix("lexicon:")).expanduser())
     n = len(checkpoint_folders(Path(classifier).expanduser()))
-    return {"classifier": classifier, "files": found, "checkpoints": n}
+    return {"classifier": classifier, "files": digest, "checkpoints": n}
 
 
 SAMPLED = "transformer"
@@ -104,12 +104,12 @@ def readings_beside(classifier: str, *, primary: bool = True) -> dict[str, str |
     the classifier itself `WITHOUT_NEITHER`. None for the transformer where the result does not come
     first: it takes far longer than the others, and says nothing there.
     """
-    beside: dict[str, str | None] = {
+    readings: dict[str, str | None] = {
         name: _digest(name) if primary or name != SAMPLED else None
         for name in installed()
         if name != classifier
     }
-    return beside | {WITHOUT_NEITHER: _digest("neither")}
+    return readings | {WITHOUT_NEITHER: _digest("neither")}
 
 
 def _digest(name: str) -> str:
@@ -146,7 +146,7 @@ def _annotator(settings: Mapping[str, Any], *, masked: bool) -> Work:
     """Return the function that annotates the rows of a shard."""
     classify = _classifier(settings, masked=masked)
     names = settings.get("beside", {})
-    others = {
+    further = {
         name: load_classifier(name, masked) if digest else None
         for name, digest in names.items()
         if name != WITHOUT_NEITHER
@@ -158,37 +158,39 @@ def _annotator(settings: Mapping[str, Any], *, masked: bool) -> Work:
         spans = [agency_sentences(row["text"]) for row in rows]
         read = [
             piece
-            for row, known in zip(rows, strata, strict=True)
-            for piece in _pieces(row["text"], known, masked=masked)
+            for row, text_strata in zip(rows, strata, strict=True)
+            for piece in _pieces(row["text"], text_strata, masked=masked)
         ]
         # P(agentic) of sentences by each checkpoint, shape (n_checkpoints, n)
         if not read:
-            each = np.empty((1, 0))
+            by_checkpoint = np.empty((1, 0))
         elif isinstance(classify, Checkpoints):
-            each = classify.each(read)
+            by_checkpoint = classify.each(read)
         else:
-            each = classify(read)[:, 1][None]
-        drawn = [sample is None or in_sample(row["text_id"], **sample) for row in rows]
-        in_drawn = np.repeat(drawn, [len(found) for found in spans])
-        beside = []
-        for name, other in others.items():
-            chosen = in_drawn if name == SAMPLED else np.ones(len(read), dtype=bool)
+            by_checkpoint = classify(read)[:, 1][None]
+        sampled = [sample is None or in_sample(row["text_id"], **sample) for row in rows]
+        in_drawn = np.repeat(sampled, [len(text_spans) for text_spans in spans])
+        readings = []
+        for name, other in further.items():
+            to_read = in_drawn if name == SAMPLED else np.ones(len(read), dtype=bool)
             agentic = np.full(len(read), np.nan)
-            if other is not None and chosen.any():
-                agentic[chosen] = other(list(compress(read, chosen)))[:, 1]
-            beside.append(agentic)
+            if other is not None and to_read.any():
+                agentic[to_read] = other(list(compress(read, to_read)))[:, 1]
+            readings.append(agentic)
         if neither is not None:
-            beside.append(np.where(neither(read)[:, 1] >= 0.5, np.nan, mean_of(each)))
-        means = mean_of(each)
-        ends = np.cumsum([len(found) for found in spans]).tolist()
+            readings.append(np.where(neither(read)[:, 1] >= 0.5, np.nan, mean_of(by_checkpoint)))
+        means = mean_of(by_checkpoint)
+        ends = np.cumsum([len(text_spans) for text_spans in spans]).tolist()
         return [
             {
-                "sentences": [{"start": low, "end": high} for low, high in found],
-                "agentic": means[end - len(found) : end].tolist(),
-                "checkpoints": each[:, end - len(found) : end].tolist() if len(each) > 1 else None,
-                "beside": [p[end - len(found) : end].tolist() for p in beside] or None,
+                "sentences": [{"start": low, "end": high} for low, high in text_spans],
+                "agentic": means[end - len(text_spans) : end].tolist(),
+                "checkpoints": by_checkpoint[:, end - len(text_spans) : end].tolist()
+                if len(by_checkpoint) > 1
+                else None,
+                "beside": [p[end - len(text_spans) : end].tolist() for p in readings] or None,
             }
-            for found, end in zip(spans, ends, strict=True)
+            for text_spans, end in zip(spans, ends, strict=True)
         ]
 
     return work
@@ -214,9 +216,9 @@ def _answers(folder: Path, _digest: str) -> Mapping[str, Reply]:
     return kept(folder)
 
 
-def _pieces(text: str, known: Mapping[str, str], *, masked: bool) -> list[str]:
+def _pieces(text: str, text_strata: Mapping[str, str], *, masked: bool) -> list[str]:
     """The sentences of a text as the classifier is given them."""
-    names = (known["name"],) if known.get("name") else ()
+    names = (text_strata["name"],) if text_strata.get("name") else ()
     pieces = [text[low:high] for low, high in agency_sentences(text)]
     return [mask(piece, names) for piece in pieces] if masked else pieces
 
@@ -245,8 +247,8 @@ def _agency(
     setup = partial(_annotator, masked=masked)
 
     def run(row: Row, strata: Mapping[str, str]) -> dict[str, Any]:
-        made: list[dict[str, Any]] = setup({})([row], [strata])
-        return made[0]
+        result: list[dict[str, Any]] = setup({})([row], [strata])
+        return result[0]
 
     return Annotator(
         name=name,
@@ -330,9 +332,9 @@ class Classifying:
         """`check`, unless the run holds the annotations of this model already."""
         for name in (AGENCY.name, AGENCY_UNMASKED.name):
             note = run.annotations(name).note()
-            known = note.get("settings") or {}
-            asked = known.get("classifier"), known.get("answers")
-            if not note.get("complete") or asked != (self.spec, self.kept_in):
+            settings = note.get("settings") or {}
+            read_with = settings.get("classifier"), settings.get("answers")
+            if not note.get("complete") or read_with != (self.spec, self.kept_in):
                 return self.check()
         return self
 
@@ -364,11 +366,13 @@ class Classifying:
         )
         answers = {i: said(replies.get(i)) for i in prompts}
         counts = Counter(answers.values())
-        listed = ", ".join(f"{n:,} {word}" for word, n in sorted(counts.items()))
-        tell(f"classifier: {len(answers):,} different sentences: {listed or 'none'}")
+        counted = ", ".join(f"{n:,} {word}" for word, n in sorted(counts.items()))
+        tell(f"classifier: {len(answers):,} different sentences: {counted or 'none'}")
         return answers
 
-    def answered(self, run: Run, wanted: Sequence[Annotation], tell: Say) -> tuple[Annotation, ...]:
+    def answered(
+        self, run: Run, annotations: Sequence[Annotation], tell: Say
+    ) -> tuple[Annotation, ...]:
         """Ask about every sentence that these annotations read, in a run that the caller holds.
 
         Returns
@@ -378,7 +382,7 @@ class Classifying:
         """
         read = (
             sentence
-            for annotation in wanted
+            for annotation in annotations
             for sentence in run_sentences(run, masked=annotation.name == AGENCY.name)
         )
         with run.manifest.step(ANSWERS):
@@ -389,7 +393,8 @@ class Classifying:
             "said": dict(sorted(Counter(answers.values()).items())),
         }
         return tuple(
-            dataclasses.replace(each, settings={**each.settings, **more}) for each in wanted
+            dataclasses.replace(annotation, settings={**annotation.settings, **more})
+            for annotation in annotations
         )
 
 
@@ -413,10 +418,10 @@ def classifying_of(spec: str, settings: Mapping[str, Any] | None = None) -> Clas
     if not spec.startswith("llm:"):
         return None
     model, _ = parse_llm(spec)
-    chosen = dict(settings or {})
+    own_settings = dict(settings or {})
     if not model.startswith("server:"):
-        chosen.pop("base_url", None)
-    return Classifying(spec, asking_of(model, chosen, "a classifier"))
+        own_settings.pop("base_url", None)
+    return Classifying(spec, asking_of(model, own_settings, "a classifier"))
 
 
 def classifying_of_options(

@@ -101,19 +101,19 @@ def load_state(
         with safe_open(out / STATE, framework="pt") as file:
             header = {key: json.loads(value) for key, value in file.metadata().items()}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        known, stream = header["belongs"], header["stream"]
+        belonged, stream = header["belongs"], header["stream"]
     except (OSError, SafetensorError, KeyError, ValueError, AttributeError) as error:
         raise DataError(
             f"{out / STATE}: not the state of a training ({error}). Remove it to start anew."
         ) from error
-    for what in sorted(belongs.keys() | known.keys()):
-        if known.get(what) != belongs.get(what):
+    for field in sorted(belongs.keys() | belonged.keys()):
+        if belonged.get(field) != belongs.get(field):
             raise OptionError(
-                f"{out}: the training that was stopped had {what} {known.get(what)!r}, and this "
-                f"one has {belongs.get(what)!r}. Give the same, or leave out --resume."
+                f"{out}: the training that was stopped had {field} {belonged.get(field)!r}, and "
+                f"this one has {belongs.get(field)!r}. Give the same, or leave out --resume."
             )
-    own = {n.removeprefix(_MODEL): t for n, t in tensors.items() if n.startswith(_MODEL)}
-    encoder.model.load_state_dict(own)
+    weights = {n.removeprefix(_MODEL): t for n, t in tensors.items() if n.startswith(_MODEL)}
+    encoder.model.load_state_dict(weights)
     moments: dict[int, dict[str, Any]] = {}
     for name, values in tensors.items():
         if name.startswith(_MOMENTS):
@@ -216,51 +216,61 @@ def fine_tune(
     encoder = load_encoder(base, new_head=True, seed=fitting.seed)
     import torch
 
-    made = encoder.tokenizer(list(train.sentences), truncation=True, max_length=fitting.max_tokens)
+    encoded = encoder.tokenizer(
+        list(train.sentences), truncation=True, max_length=fitting.max_tokens
+    )
     steps = fitting.epochs * math.ceil(len(train) / fitting.batch_size)
     params: dict[float, list[Any]] = {fitting.weight_decay: [], 0.0: []}
     for name, weights in encoder.model.named_parameters():
         plain = weights.ndim < 2 or "norm" in name.lower()
         params[0.0 if plain else fitting.weight_decay].append(weights)
-    groups = [{"params": each, "weight_decay": decay} for decay, each in params.items()]
+    groups = [{"params": parameters, "weight_decay": decay} for decay, parameters in params.items()]
     optimiser = torch.optim.AdamW(groups, lr=fitting.learning_rate)
     rng = np.random.default_rng(fitting.seed)
     # What a resumed training must share with the one that was stopped
-    texts = ["\n".join(each.sentences if each else ()) for each in (train, validation)]
+    texts = ["\n".join(part.sentences if part else ()) for part in (train, validation)]
     digests = [blake2b(text.encode(), digest_size=8).hexdigest() for text in texts]
-    given = dict(zip(("sentences", "validation sentences"), digests, strict=True))
-    belongs = {"base": base} | given | asdict(fitting)
-    done: list[Epoch] = []
+    digests_of = dict(zip(("sentences", "validation sentences"), digests, strict=True))
+    belongs = {"base": base} | digests_of | asdict(fitting)
+    epochs: list[Epoch] = []
     if resume and (out / STATE).is_file():
-        known = load_state(out, encoder, optimiser, rng, belongs)
-        done = [Epoch(**epoch) for epoch in known]
-    warm, behind = max(1, steps // 10), len(done) * steps // fitting.epochs
+        earlier = load_state(out, encoder, optimiser, rng, belongs)
+        epochs = [Epoch(**epoch) for epoch in earlier]
+    warm, behind = max(1, steps // 10), len(epochs) * steps // fitting.epochs
 
     def rate(step: int) -> float:
-        at = step + behind
-        return min((at + 1) / warm, max(0.0, (steps - at) / max(1, steps - warm)))
+        now = step + behind
+        return min((now + 1) / warm, max(0.0, (steps - now) / max(1, steps - warm)))
 
     schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, rate)
-    while len(done) < fitting.epochs:
-        best = max((each.accuracy for each in done if each.accuracy is not None), default=-1.0)
-        last = [epoch.accuracy for epoch in done[-fitting.patience :]]
-        if done and all(each is not None and each < best for each in last):
+    while len(epochs) < fitting.epochs:
+        best = max((epoch.accuracy for epoch in epochs if epoch.accuracy is not None), default=-1.0)
+        last = [epoch.accuracy for epoch in epochs[-fitting.patience :]]
+        if epochs and all(
+            accuracy_before is not None and accuracy_before < best for accuracy_before in last
+        ):
             break  # the last epochs all stay below the best one
         loss = one_pass(
-            encoder, made["input_ids"], train.labels, fitting.batch_size, rng, optimiser, schedule
+            encoder,
+            encoded["input_ids"],
+            train.labels,
+            fitting.batch_size,
+            rng,
+            optimiser,
+            schedule,
         )
         accuracy = None
         if validation:
-            said = probabilities(encoder, validation.sentences, max_tokens=fitting.max_tokens)
-            accuracy = float(np.mean((said[:, 1] > 0.5) == validation.labels))
-        done.append(Epoch(len(done) + 1, loss, accuracy))
+            predicted = probabilities(encoder, validation.sentences, max_tokens=fitting.max_tokens)
+            accuracy = float(np.mean((predicted[:, 1] > 0.5) == validation.labels))
+        epochs.append(Epoch(len(epochs) + 1, loss, accuracy))
         if accuracy is None or accuracy > best:
             save_encoder(encoder, out)
-        save_state(out, encoder, optimiser, rng, belongs, [asdict(epoch) for epoch in done])
+        save_state(out, encoder, optimiser, rng, belongs, [asdict(epoch) for epoch in epochs])
         if on_epoch is not None:
-            on_epoch(done[-1])
+            on_epoch(epochs[-1])
     (out / STATE).unlink(missing_ok=True)
-    return done
+    return epochs
 
 
 def one_pass(
@@ -280,7 +290,7 @@ def one_pass(
     import torch
 
     order = rng.permutation(len(tokens))
-    lengths = np.array([len(each) for each in tokens])
+    lengths = np.array([len(ids) for ids in tokens])
     batches: list[IntArray] = []
     for start in range(0, len(order), 16 * size):
         pool = order[start : start + 16 * size]
@@ -293,9 +303,9 @@ def one_pass(
         batch = encoder.tokenizer.pad(
             {"input_ids": [tokens[row] for row in rows]}, return_tensors="pt"
         )
-        wanted = torch.tensor(labels[rows])
+        targets = torch.tensor(labels[rows])
         logits = encoder.model(**batch.to(encoder.model.device)).logits
-        loss = torch.nn.functional.cross_entropy(logits, wanted.to(logits.device))
+        loss = torch.nn.functional.cross_entropy(logits, targets.to(logits.device))
         optimiser.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(encoder.model.parameters(), 1.0)
@@ -418,9 +428,9 @@ def train_agency(
         raise OptionError("the linear classifier is arrays already and is not exported to ONNX.")
     if whole and validation:
         raise OptionError("a training on all sentences takes no validation sentences.")
-    train, held = labelled, validation
+    train, held_out = labelled, validation
     if not (whole or validation):
-        train, held = split(labelled, 0.1, fitting.seed)
+        train, held_out = split(labelled, 0.1, fitting.seed)
     out.mkdir(parents=True, exist_ok=True)
     epochs: list[Epoch] = []
     kinds = [True, False]
@@ -431,19 +441,23 @@ def train_agency(
     elif masked:
         twice = (*_masked(train).sentences, *train.sentences)
         both = replace(train, sentences=twice, labels=np.tile(train.labels, 2))
-        stop_by = held and _masked(held)
+        stop_by = held_out and _masked(held_out)
         epochs = fine_tune(base, both, stop_by, out, fitting, on_epoch, resume=resume)
     else:
-        epochs = fine_tune(base, train, held, out, fitting, on_epoch, resume=resume)
+        epochs = fine_tune(base, train, held_out, out, fitting, on_epoch, resume=resume)
         kinds = [False]
-    made = [(out, kind) for kind in kinds]
+    artefacts = [(out, kind) for kind in kinds]
     if export:
         exported = export_onnx(out, out / EXPORTS)
-        made += [(exported, kind) for kind in kinds]
-    scores = [score_agency(held, load_classifier(str(where), kind)) for where, kind in made if held]
-    done = TrainedClassifier(out, tuple(scores), tuple(epochs))
-    _write_card(done, base, train, held, validation is not None, masked, fitting, licence)
-    return done
+        artefacts += [(exported, kind) for kind in kinds]
+    scores = [
+        score_agency(held_out, load_classifier(str(path), kind))
+        for path, kind in artefacts
+        if held_out
+    ]
+    trained = TrainedClassifier(out, tuple(scores), tuple(epochs))
+    _write_card(trained, base, train, held_out, validation is not None, masked, fitting, licence)
+    return trained
 
 
 WAN_2024 = Fitting(epochs=10, patience=10, batch_size=6, learning_rate=5e-5)
@@ -453,7 +467,7 @@ PRESETS = {"wan-2024": ("bert-base-uncased", WAN_2024)}
 
 
 def train_checkpoints(
-    labelled: LabelledSentences, base: str, out: Path, n: int, fitting: Fitting, **how: Any
+    labelled: LabelledSentences, base: str, out: Path, n: int, fitting: Fitting, **options: Any
 ) -> list[TrainedClassifier]:
     """Train the same classifier from several seeds, each to a folder "seed-N" of its own.
 
@@ -466,7 +480,7 @@ def train_checkpoints(
         Checkpoints; their seeds follow that of `fitting`.
     fitting
         How each is fine-tuned, but for its seed.
-    how
+    options
         Further arguments of `train_agency`. With `resume`, checkpoints that are done are kept.
 
     Returns
@@ -478,45 +492,48 @@ def train_checkpoints(
     OptionError
         When `out` holds other files, or the seed changes nothing in the classifier.
     """
-    if base == "linear" and how.get("validation") is not None:
+    if base == "linear" and options.get("validation") is not None:
         raise OptionError(
             "the linear classifier is the same from every seed where --validation is given: leave "
             "one of the two out, or name an encoder with --base."
         )
     seeds = [replace(fitting, seed=fitting.seed + i) for i in range(n)]
-    wanted = {out / f"seed-{each.seed}": each for each in seeds}
-    check_folder(out, EXPORTS, *(folder.name for folder in wanted))
-    if out.is_dir() and not {*wanted, out / EXPORTS} >= set(out.iterdir()):
+    fitting_by_folder = {out / f"seed-{fitting_of.seed}": fitting_of for fitting_of in seeds}
+    check_folder(out, EXPORTS, *(folder.name for folder in fitting_by_folder))
+    if out.is_dir() and not {*fitting_by_folder, out / EXPORTS} >= set(out.iterdir()):
         raise OptionError(
             f"{out} holds other files, or checkpoints of other seeds; name a new folder."
         )
-    done = []
-    for folder, own in wanted.items():
+    trained = []
+    for folder, own_fitting in fitting_by_folder.items():
         card = folder / "agency.json"
-        if how.get("resume") and card.is_file() and not (folder / STATE).is_file():
+        if options.get("resume") and card.is_file() and not (folder / STATE).is_file():
             # Trained to its end: kept where it is this classifier, and refused where it is another
             facts = json.loads(card.read_text(encoding="utf-8"))
-            asked = {"base": base, "fitting": None if base == "linear" else asdict(own)}
-            if any(facts.get(name) != value for name, value in asked.items()):
+            card_facts = {
+                "base": base,
+                "fitting": None if base == "linear" else asdict(own_fitting),
+            }
+            if any(facts.get(name) != value for name, value in card_facts.items()):
                 raise OptionError(f"{folder} was trained with another base or other settings.")
         else:
-            done.append(train_agency(labelled, base, folder, fitting=own, **how))
-    for folder in wanted if how.get("export") else ():
+            trained.append(train_agency(labelled, base, folder, fitting=own_fitting, **options))
+    for folder in fitting_by_folder if options.get("export") else ():
         if (folder / EXPORTS).is_dir():
             with replacing_files(out / EXPORTS / folder.name) as new:
                 shutil.copytree(folder / EXPORTS, new, dirs_exist_ok=True)
-    return done
+    return trained
 
 
 def _masked(labelled: LabelledSentences) -> LabelledSentences:
-    return replace(labelled, sentences=tuple(mask(each) for each in labelled.sentences))
+    return replace(labelled, sentences=tuple(mask(sentence) for sentence in labelled.sentences))
 
 
 def _write_card(
-    done: TrainedClassifier,
+    trained: TrainedClassifier,
     base: str,
     train: LabelledSentences,
-    held: LabelledSentences | None,
+    held_out: LabelledSentences | None,
     own_file: bool,
     masked: bool,
     fitting: Fitting,
@@ -524,13 +541,13 @@ def _write_card(
 ) -> None:
     """Write README.md for readers and agency.json for programs."""
     linear = base == "linear"
-    said = [
+    rows = [
         f"epoch {e.number}: loss {e.loss:.3f}"
         + ("" if e.accuracy is None else f", accuracy {e.accuracy:.4f}")
-        for e in done.epochs
+        for e in trained.epochs
     ]
     stopped = "The best epoch was chosen on these sentences, so the scores lean upward."
-    drawn = "" if own_file else ", drawn from the same file"
+    origin = "" if own_file else ", drawn from the same file"
     text = _CARD.format(
         base=base,
         train=Path(train.name).name,
@@ -540,24 +557,26 @@ def _write_card(
         licence=licence,
         masked="masked, and as they stand" if linear or masked else "as they stand",
         seed=fitting.seed,
-        validation=f"{Path(held.name).name}, {len(held):,} sentences{drawn}" if held else "none",
-        epochs="".join(f"| training | {each} |\n" for each in said),
+        validation=f"{Path(held_out.name).name}, {len(held_out):,} sentences{origin}"
+        if held_out
+        else "none",
+        epochs="".join(f"| training | {row} |\n" for row in rows),
         scores=_SCORES.format(
-            scores=scores_table(done.scores), chosen=stopped if done.epochs else ""
+            scores=scores_table(trained.scores), chosen=stopped if trained.epochs else ""
         )
-        if held
+        if held_out
         else _UNSCORED,
     )
-    write_atomically(done.folder / "README.md", text)
+    write_atomically(trained.folder / "README.md", text)
     facts = {
         "base": base,
         "masked": None if linear else masked,
         "data": {"name": Path(train.name).name, "digest": train.digest, "licence": licence},
         "fitting": None if linear else asdict(fitting),
-        "epochs": [asdict(epoch) for epoch in done.epochs],
-        "scores": [score.as_json() for score in done.scores],
+        "epochs": [asdict(epoch) for epoch in trained.epochs],
+        "scores": [score.as_json() for score in trained.scores],
     }
-    write_atomically(done.folder / "agency.json", json.dumps(facts, indent=2) + "\n")
+    write_atomically(trained.folder / "agency.json", json.dumps(facts, indent=2) + "\n")
 
 
 def scores_table(scores: tuple[AgencyScore, ...]) -> str:
@@ -565,8 +584,8 @@ def scores_table(scores: tuple[AgencyScore, ...]) -> str:
     rows = []
     for score in scores:
         cells = [
-            f"{100 * each.value:.2f} [{100 * each.low:.1f}, {100 * each.high:.1f}]"
-            for each in (score.metrics[name] for name in METRICS)
+            f"{100 * metric.value:.2f} [{100 * metric.low:.1f}, {100 * metric.high:.1f}]"
+            for metric in (score.metrics[name] for name in METRICS)
         ]
         kind = "masked" if score.masked else "as they stand"
         name = Path(score.classifier).name if "/" in score.classifier else score.classifier
