@@ -168,11 +168,11 @@ def split(
     return labelled.take(np.flatnonzero(~second)), labelled.take(np.flatnonzero(second))
 
 
-def _label(value: Any, row_words: str) -> int | None:
+def _label(value: Any, place: str) -> int | None:
     key = str(value).strip().casefold().removesuffix(".0")
     if key not in _LABELS:
         raise DataError(
-            f"{row_words}: the label is {value!r}; expected 1 (agentic), 0 (communal), neutral or na."
+            f"{place}: the label is {value!r}; expected 1 (agentic), 0 (communal), neutral or na."
         )
     return _LABELS[key]
 
