@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import settings
 
-settings.load_profile("ci")  # the same examples here and in CI: what passes here passes there
+# The same examples here and in CI: what passes here passes there. With `-m ""`, 100 of each.
+settings.register_profile("few", settings.get_profile("ci"), max_examples=25)
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command line; workers share the cores
 # Each process would compile the package again, and each run these tests.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))  # so that tests, and the processes they start, import `support`
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Where all of each matrix is run, properties get all of their examples too."""
+    settings.load_profile("few" if config.option.markexpr else "ci")
 
 
 def pytest_collection_finish() -> None:

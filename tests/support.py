@@ -50,11 +50,11 @@ _SPELLINGS = {
 
 def matrix(cases: Iterable[Any], always: int = 1) -> list[Any]:
     """Parameters of which the first `always` run in every `make test`, the others with EXTRAS=1."""
-    marks = pytest.mark.matrix
     return [
-        case
-        if number < always
-        else pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=marks)
+        pytest.param(
+            *(case if isinstance(case, tuple) else (case,)),
+            marks=[] if number < always else [pytest.mark.matrix],
+        )
         for number, case in enumerate(cases)
     ]
 

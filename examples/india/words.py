@@ -94,8 +94,11 @@ def stories(rows: Sequence[dict[str, Any]], listed: str = "law") -> Stories:
         words = seen_in(own, factor, "words")
     else:
         orders = load_factor(HERE / "orders.toml")
-        each = {state: seen_in(own, orders, state) for state in STATES}
-        words = [each[row["state"]][i] for i, row in enumerate(own)]
+        each = {
+            state: iter(seen_in([row for row in own if row["state"] == state], orders, state))
+            for state in STATES
+        }
+        words = [next(each[row["state"]]) for row in own]
     known = [i for i, each in enumerate(labels) if each["groups"]]
     y = np.array([[key in labels[i]["groups"] for key in factor.keys] for i in known])
     mentions = np.zeros((len(known), len(factor.keys), 3))

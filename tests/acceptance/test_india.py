@@ -51,6 +51,17 @@ def example(path):
     return india, words
 
 
+@pytest.fixture(scope="module")
+def rows(example, path):
+    return example[0].read(path)
+
+
+@pytest.fixture(scope="module")
+def cells(example, rows):
+    """Factor and cells of what was asked: caste and religion."""
+    return {asked: example[0].cells(rows, asked) for asked in ("caste", "religion")}
+
+
 def groups(row):
     """What a label says, by hand: its groups, or none."""
     if row["factor"] == "caste":
@@ -61,14 +72,12 @@ def groups(row):
     return tribes or [RELIGIONS[part] for part in parts if part in RELIGIONS]
 
 
-def test_all_36_cells_are_those_of_a_plain_recount(example, path):
-    india, _ = example
+def test_all_36_cells_are_those_of_a_plain_recount(cells, path):
     rows = list(map(json.loads, gzip.decompress(path.read_bytes()).splitlines()))
     assert len(rows) == 3601
     compared = 0
-    for asked in ("caste", "religion"):
-        factor, cells = india.cells(india.read(path), asked)
-        for cell in cells:
+    for asked, (factor, counted) in cells.items():
+        for cell in counted:
             here = [
                 row
                 for row in rows
@@ -92,19 +101,16 @@ def test_all_36_cells_are_those_of_a_plain_recount(example, path):
     assert compared == 36
 
 
-def test_labels_that_say_nothing_are_counted(example, path):
-    india, _ = example
-    _, cells = india.cells(india.read(path), "caste")
+def test_labels_that_say_nothing_are_counted(cells):
     left = Counter()
-    for cell in cells:
+    for cell in cells["caste"][1]:
         left.update(cell.left)
     assert left["none"] == 15
     assert left["unknown"] == 58
 
 
-def test_shares_have_intervals_over_prompts_and_a_census_where_there_is_one(example, path):
-    india, _ = example
-    found = list(india.shares(*india.cells(india.read(path), "caste")))
+def test_shares_have_intervals_over_prompts_and_a_census_where_there_is_one(example, cells):
+    found = list(example[0].shares(*cells["caste"]))
     assert len(found) == 2 * 3 * 4
     for row in found:
         assert row["low"] <= row["share"] <= row["high"]
@@ -113,25 +119,21 @@ def test_shares_have_intervals_over_prompts_and_a_census_where_there_is_one(exam
             assert (row["p"] < 0.05) == (not row["low"] <= row["census"] <= row["high"])
 
 
-def test_the_form_of_the_prompt_changes_the_legal_class_and_not_the_religion(example, path):
+def test_the_form_of_the_prompt_changes_the_legal_class_and_not_the_religion(example, cells):
     india, _ = example
-    rows = india.read(path)
-    caste = {(r["group"], r["forms"]): r for r in india.forms(*india.cells(rows, "caste"))}
+    caste = {(r["group"], r["forms"]): r for r in india.forms(*cells["caste"])}
     for form in ("implicit", "explicit"):
         row = caste["general", f"{form} - baseline"]
         assert row["q"] < 0.05
         assert row["high"] < 0
         assert row["pairs of prompts"] == 6
     assert caste["general", "explicit - implicit"]["q"] > 0.05
-    assert not any(r["q"] < 0.05 for r in india.forms(*india.cells(rows, "religion")))
+    assert not any(r["q"] < 0.05 for r in india.forms(*cells["religion"]))
 
 
-def test_legal_class_from_texts_where_the_rule_was_chosen_on_the_other_state(example, path):
-    india, words = example
-    found = {
-        (row["tested on"], row["method"]): row
-        for row in words.compare(india.read(path), words=False)
-    }
+def test_legal_class_from_texts_where_the_rule_was_chosen_on_the_other_state(example, rows):
+    _, words = example
+    found = {(row["tested on"], row["method"]): row for row in words.compare(rows, words=False)}
     for listed, least in (("law", 0.77), ("orders", 0.79)):
         there = found["Uttar Pradesh", f"{listed}, rule"]
         assert there["low"] < there["macro F1"] < there["high"]
@@ -157,10 +159,15 @@ def test_classes_are_cut_and_folds_keep_prompts_whole(example):
     assert own.prompts().tolist() == [1, 1, 0, 0, 3, 3, 2, 2]
 
 
-def test_the_study_is_one_file_and_agrees_with_the_cells(example, path, tmp_path):
-    """A warning, such as of a finding without words, is an error here."""
+def test_the_study_is_one_file_and_agrees_with_the_cells(example, rows, tmp_path, plain_charts):
+    """A warning, such as of a finding without words, is an error here.
+
+    Every fourth story, of all prompts: what is compared is equal or not, however many there are.
+    """
     india, _ = example
-    run = portrayal.audit(str(EXAMPLE / "study.toml"), texts=path, out=tmp_path / "run")
+    rows = rows[::4]
+    few = {"draws": 100, "permutations": 20, "report": True}
+    run = portrayal.audit(str(EXAMPLE / "study.toml"), texts=rows, out=tmp_path / "run", **few)
     found = {
         (e.strata["state"], e.strata["form"], *e.group.values()): e
         for e in run.records
@@ -170,7 +177,7 @@ def test_the_study_is_one_file_and_agrees_with_the_cells(example, path, tmp_path
     }
     compared = 0
     for asked in ("caste", "religion"):
-        for row in india.shares(*india.cells(india.read(path), asked)):
+        for row in india.shares(*india.cells(rows, asked)):
             e = found[row["state"], row["form"], row["group"]]
             assert e.value == pytest.approx(row["share"])
             assert e.interval.low == pytest.approx(row["low"])

@@ -29,6 +29,7 @@ from command import invoke
 from portrayal import registry
 from portrayal.annotate.agency.loading import SHIPPED
 from portrayal.run import Run
+from portrayal.studies import laissez_faire
 
 STORED = Path(__file__).parent / "unchanged"
 QUICK: dict[str, Any] = {"report": False, "draws": 200, "permutations": 50}
@@ -238,13 +239,14 @@ def test_the_command_line_and_python_give_the_same_bytes(tmp_path: Path) -> None
     """BLAS has two threads in Python here; kernels of another processor move the last digits."""
     clean = {name: value for name, value in os.environ.items() if "NUM_THREADS" not in name}
     few = ("--set", "report=false", "--set", "draws=100", "--set", "permutations=20")
-    command = ("-m", "portrayal", "audit", "laissez-faire", "--sample", *few, "--out")
+    lines = laissez_faire.sample().read_text("utf-8").splitlines(keepends=True)[::4]
+    (tmp_path / "texts.jsonl").write_text("".join(lines), encoding="utf-8")
+    texts = ("--texts", "texts.jsonl")
+    command = ("-m", "portrayal", "audit", "laissez-faire", *texts, *few, "--out")
     python = (
         "import portrayal\n"
-        "from portrayal import registry\n"
-        "sample = registry.get('studies', 'laissez-faire').sample()\n"
         "options = {'draws': 100, 'permutations': 20, 'report': False}\n"
-        "portrayal.audit('laissez-faire', **sample, out='python', **options)\n"
+        "portrayal.audit('laissez-faire', texts='texts.jsonl', out='python', **options)\n"
     )
     for words, variables in (
         ((*command, "command"), clean),

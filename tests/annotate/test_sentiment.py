@@ -58,14 +58,14 @@ WORDS = (
 PIECES = st.sampled_from([*MARKS.split(" "), *WORDS.split(" "), "\n", "\n\n"])
 
 
-@settings(max_examples=120, deadline=None)
+@settings(deadline=None)
 @given(st.lists(st.tuples(PIECES, st.sampled_from(["", " ", "  "])), max_size=14))
 def test_equal_to_textblob_on_any_text(pieces: list[tuple[str, str]]) -> None:
     text = "".join(piece + gap for piece, gap in pieces)
     assert engine()(text) == theirs(text)[0], text
 
 
-@settings(max_examples=80, deadline=None)
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(SENTENCES), max_size=6), st.sampled_from([" ", "\n\n", ""]))
 def test_sentences_and_whole_text_at_once(chosen: list[str], gap: str) -> None:
     text = gap.join(chosen)
@@ -141,7 +141,7 @@ VADER_PIECES = st.tuples(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(deadline=None)
 @given(pieces=st.lists(VADER_PIECES, max_size=9))
 def test_equal_to_vader_on_any_text(theirs_vader, pieces) -> None:
     text = " ".join(piece + mark for piece, mark in pieces)

@@ -66,7 +66,7 @@ def test_one_rater_undoes_nothing_of_another(store: Store) -> None:
     assert store.answers("ann", "t1") == {("code", "c"): "1"}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from(["0", "1", None, "undo"]))))
 def test_answers_are_those_of_a_naive_history(steps: list[tuple[str, str | None]]) -> None:
     store = Store(":memory:")

@@ -11,6 +11,7 @@ import pytest
 from portrayal.comparison import Writing, watch
 from portrayal.comparison.writing import writing_of
 from portrayal.run import Run
+from support import matrix
 
 from .rounds import audit
 
@@ -37,10 +38,10 @@ def texts(rng: np.random.Generator, length: float, wobble: float) -> list[dict[s
     return rows
 
 
-@pytest.mark.parametrize("wobble", [0.0, 0.03])
+@pytest.mark.parametrize("wobble", matrix([0.03, 0.0]))
 def test_rounds_of_one_writer_are_alike(tmp_path, wobble):
     rng, alarms = np.random.default_rng(0), 0
-    for world in range(10):
+    for world in range(5):
         made = [round_of(tmp_path / f"{world}/{t}", texts(rng, 50, wobble)) for t in range(12)]
         alarms += writing_of(made, PROMPTS, 0.05).alarm is not None
     assert alarms == 0

@@ -18,6 +18,7 @@ import pytest
 from e2e.conftest import NO_PAGE, PAGED, QUICK, Done, Portrayal, Serve, command_line, environment
 from portrayal.run import Run
 from servers.openai_server import Gate
+from support import matrix
 
 KEY = "sk-planted-fedcba9876543210"
 N_PROMPTS = 100
@@ -129,7 +130,7 @@ def _wait_for(met: Callable[[], bool], process: subprocess.Popen[str]) -> None:
         time.sleep(0.01)
 
 
-@pytest.mark.parametrize("command", ["audit", "collect"])
+@pytest.mark.parametrize("command", matrix(["audit", "collect"]))
 def test_ctrl_c_in_the_middle_loses_no_answer(
     ask: Portrayal, serve: Serve, tmp_path: Path, command: str
 ) -> None:
@@ -392,8 +393,10 @@ def test_a_dead_address_is_one_line_and_no_report(
     "a server that only fails (500, 503, closed) or hangs for good",
     "what it tries again is said; one line after four timeouts (30 s and one) at most",
 )
-@pytest.mark.parametrize("concurrency", [1, 16])
-@pytest.mark.parametrize("kind", ["server_error", "overloaded", "closed", "slow", "trickle"])
+@pytest.mark.parametrize("concurrency", matrix([16, 1]))
+@pytest.mark.parametrize(
+    "kind", matrix(["trickle", "server_error", "overloaded", "closed", "slow"], 2)
+)
 def test_a_server_without_an_answer_for_good_ends_it(
     ask: Portrayal, serve: Serve, tmp_path: Path, kind: str, concurrency: int
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 from e2e.conftest import NO_PAGE, QUICK, Portrayal, killed_after, write_lines
 from servers.openai_server import OpenAIServer
 from servers.rewriter import body
-from support import needs
+from support import matrix, needs
 
 needs("openai")
 N = 24
@@ -121,7 +121,7 @@ def test_a_budget_ends_it_and_what_was_not_asked_is_counted(
     assert "not asked" not in _said(tmp_path)
 
 
-@pytest.mark.parametrize("command", ["audit", "score", "mitigate"])
+@pytest.mark.parametrize("command", matrix(["audit", "score", "mitigate"]))
 def test_killed_it_continues_and_asks_nothing_twice(
     inside: Portrayal, texts: Path, tmp_path: Path, command: str
 ) -> None:

@@ -2,28 +2,36 @@
 
 import csv
 import io
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from e2e.conftest import QUICK, Portrayal, write_lines
+from portrayal.run import Run
 from support import student_stories
 
 
 @pytest.fixture
-def runs(inside: Portrayal, tmp_path: Path) -> Path:
-    """Runs of one model each, and one of three."""
+def runs(inside: Portrayal, once: Callable[..., Path], tmp_path: Path) -> Path:
+    """Runs of one model each, and one of three: copies, which a test may change."""
+    made = once("compared", lambda folder: _audited(inside, folder))
+    return Path(shutil.copytree(made, tmp_path, dirs_exist_ok=True))
+
+
+def _audited(inside: Portrayal, folder: Path) -> None:
+    folder.mkdir()
     rows = {
         name: student_stories(share, seed, name, 8)
         for seed, (name, share) in enumerate({"a": 0.9, "b": 0.2, "c": 0.6}.items())
     }
     rows["three"] = [row for own in rows.values() for row in own]
     for name, own in rows.items():
-        write_lines(tmp_path / f"{name}.jsonl", own)
-        texts = ("--texts", f"{name}.jsonl", "--out", name)
+        texts = write_lines(folder / f"{name}.jsonl", own)
         if name != "c":
-            inside("audit", "laissez-faire", *texts, *QUICK).ok()
-    return tmp_path
+            given = ("--texts", texts, "--out", folder / name, *QUICK)
+            inside("audit", "laissez-faire", *given).ok()
 
 
 def test_runs_and_models_are_compared_in_every_format(inside: Portrayal, runs: Path) -> None:
@@ -55,7 +63,7 @@ def test_runs_and_models_are_compared_in_every_format(inside: Portrayal, runs: P
 
 
 def test_what_cannot_be_compared_is_one_line_and_writes_nothing(
-    inside: Portrayal, runs: Path
+    inside: Portrayal, runs: Path, sample_runs: Callable[[str], Run]
 ) -> None:
     out = runs / "out.csv"
     to = ("--format", "csv", "--out", out)
@@ -72,8 +80,7 @@ def test_what_cannot_be_compared_is_one_line_and_writes_nothing(
     inside("compare", "a", "b", "--margin", "0.5", *to).refused("factor")
     inside("compare", "a", "b", "--despite", "lexicon", *to).refused("does not differ")
     inside("compare", "a", "b", "--where", "domain=Work", *to).refused("domain=Work")
-    inside("audit", "agency", "--sample", "--out", "agency", *QUICK).ok()
-    inside("compare", "a", "agency", *to).refused("runs of one study")
+    inside("compare", "a", sample_runs("agency").path, *to).refused("runs of one study")
     (runs / "a" / "influences.parquet").unlink()
     inside("compare", "a", "b", *to).refused("audit` command again")
     assert not out.exists()

@@ -3,13 +3,13 @@
 import csv
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from e2e.conftest import PAGED, QUICK, Portrayal, command_line
+from e2e.conftest import PAGED, QUICK, Portrayal
 from portrayal.annotate.people import Roles, extract_people
+from portrayal.run import Run
 
 
 def filled(sheet: Path, out: Path, rows: int | None = None) -> Path:
@@ -30,12 +30,9 @@ def filled(sheet: Path, out: Path, rows: int | None = None) -> Path:
 
 
 @pytest.fixture(scope="module")
-def audited(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run of the sample, made once; each test takes a copy."""
-    folder = tmp_path_factory.mktemp("audited")
-    command = command_line("audit", "laissez-faire", "--sample", "--out", "r", *QUICK)
-    subprocess.run([*command, "--workers", "1"], cwd=folder, check=True, capture_output=True)
-    return folder / "r"
+def audited(sample_run: Run) -> Path:
+    """A run of the sample; each test takes a copy."""
+    return sample_run.path
 
 
 @pytest.fixture

@@ -22,6 +22,7 @@ from coding.raters import project
 from e2e.conftest import PAGED, QUICK, Portrayal, Serve, command_line, environment
 from portrayal import registry
 from portrayal.studies.laissez_faire import sample
+from support import matrix
 
 FEW = 12
 """Texts in a shard, so that a small file has many."""
@@ -88,7 +89,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 @pytest.mark.fault("Ctrl-C in an audit", "the same command goes on to the same bytes")
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", matrix([2, 1]))
 def test_ctrl_c(inside: Portrayal, tmp_path: Path, workers: int, undisturbed: bytes) -> None:
     out = tmp_path / "r"
     process = _start(tmp_path, "--sample", "--out", out, "--workers", workers)
@@ -254,7 +255,7 @@ def _interrupted(terminal: Terminal) -> None:
 
 
 @STAGES
-@pytest.mark.parametrize("keys", [CTRL_C, CTRL_C * 2])
+@pytest.mark.parametrize("keys", matrix([CTRL_C, CTRL_C * 2]))
 def test_ctrl_c_on_a_terminal_at_each_stage(tmp_path: Path, keys: str, undisturbed: bytes) -> None:
     audit = ("audit", "laissez-faire", "--sample", *PAGED, "--out", "r", "--workers", 1)
     for stage in ("texts: ", "annotated texts", "estimates: "):

@@ -16,6 +16,7 @@ from e2e.conftest import PAGED, QUICK, Portrayal, Serve, command_line, environme
 from portrayal.run import Run
 from servers.labeler import fields_of, says
 from servers.openai_server import Gate, OpenAIServer
+from support import matrix
 
 KEY = "sk-planted-0f1e2d3c4b5a6978"
 N_TEXTS = 40
@@ -197,7 +198,7 @@ def test_a_failed_call_keeps_the_extractors_label_and_a_later_try_mends_it(
 
 @pytest.mark.parametrize(
     ("stop", "labeler"),
-    [(signal.SIGINT, "llm"), (signal.SIGKILL, "llm"), (signal.SIGKILL, "routed")],
+    matrix([(signal.SIGKILL, "routed"), (signal.SIGKILL, "llm"), (signal.SIGINT, "llm")]),
 )
 def test_stopped_in_the_middle_it_goes_on_without_asking_again(
     ask: Portrayal, serve: Serve, stories: Path, tmp_path: Path, stop: int, labeler: str

@@ -1,8 +1,8 @@
 """Readers of files under random damage: each reads, or says in one line what is wrong.
 
 A target takes bytes. What it is given is a file of `corpus/<target>/` after a few changes that
-Hypothesis draws. Each target runs for `PORTRAYAL_FUZZ_SECONDS`, two by default and five minutes in
-`make test EXTRAS=1`. What once failed is kept in the corpus, whose files all run first.
+Hypothesis draws. Each target runs for `PORTRAYAL_FUZZ_SECONDS`, half a second by default and five
+minutes in `make test EXTRAS=1`. What once failed is kept in the corpus, whose files all run first.
 """
 
 import os
@@ -28,7 +28,7 @@ from portrayal.registry import get
 from portrayal.run.manifest import Manifest
 from portrayal.studies.own import read_study
 
-SECONDS = float(os.environ.get("PORTRAYAL_FUZZ_SECONDS", "2"))
+SECONDS = float(os.environ.get("PORTRAYAL_FUZZ_SECONDS", "0.5"))
 LONGEST = 5.0
 """Seconds of the processor that one small file may take."""
 CORPUS = Path(__file__).parent / "corpus"

@@ -42,7 +42,7 @@ def check(found, value, clusters):
         assert interval.seed is None
 
 
-@settings(max_examples=80, deadline=None, derandomize=True)
+@settings(deadline=None, derandomize=True)
 @given(SHAPES.flatmap(counts))
 def test_shares(cells):
     count, total = cells
@@ -55,7 +55,7 @@ def test_shares(cells):
     check(found, value / scale, [int(sum(column > 0)) for column in total.T])
 
 
-@settings(max_examples=80, deadline=None, derandomize=True)
+@settings(deadline=None, derandomize=True)
 @given(SHAPES.flatmap(lambda shape: st.tuples(counts(shape), counts(shape))))
 def test_ratios(both):
     (a, n), (b, m) = both

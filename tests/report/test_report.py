@@ -26,10 +26,13 @@ SECTIONS = ("first", "found", "figures", "texts", "sure", "tables", "asked", "me
 
 
 @pytest.fixture(scope="module")
-def page(sample_run: Run, tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = write_report(sample_run, tmp_path_factory.mktemp("r") / "new" / "report.html")
+def page(sample_pages: Callable[[str], Path]) -> str:
+    return sample_pages("laissez-faire").read_text(encoding="utf-8")
+
+
+def test_a_page_is_one_file_in_a_new_folder(make_run: Maker, tmp_path: Path) -> None:
+    path = write_report(make_run(CASES["no object"]), tmp_path / "new" / "report.html")
     assert [p.name for p in path.parent.iterdir()] == ["report.html"]
-    return path.read_text(encoding="utf-8")
 
 
 def test_sections_stand_in_order(page: str) -> None:

@@ -82,7 +82,7 @@ some = st.builds(
 )
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(deadline=None, derandomize=True)
 @given(st.lists(some, max_size=3))
 def test_any_estimates_survive_arrow(estimates):
     from portrayal.run.estimates import _estimate

@@ -142,7 +142,7 @@ def test_kappa_from_prevalence_and_bias(pairs):
         assert math.isnan(without) or without <= kappa + 1e-9
 
 
-@settings(max_examples=50, deadline=None)
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=2, max_size=60))
 def test_kappa_follows_its_definition(pairs):
     table = table_of(pairs, 3)

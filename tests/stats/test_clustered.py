@@ -45,14 +45,14 @@ def counts(draw, groups=3):
 # Test and interval agree ---------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None)
 @given(counts(), st.sampled_from([0.8, 0.95, 0.99]), st.floats(0.001, 0.999))
 def test_a_share_is_rejected_exactly_outside_its_interval(sums, level, null):
     found = infer_shares(*sums, level, null)
     agree(found, null, level)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None)
 @given(counts(), counts(), st.sampled_from([0.8, 0.95, 0.99]), st.floats(0.05, 20.0))
 def test_a_ratio_is_rejected_exactly_outside_its_interval(upper, lower, level, null):
     rows = min(len(upper[0]), len(lower[0]))
@@ -60,7 +60,7 @@ def test_a_ratio_is_rejected_exactly_outside_its_interval(upper, lower, level, n
     agree(infer_ratios(upper, lower, level, null), null, level)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None)
 @given(counts(), st.floats(-2, 2))
 def test_a_mean_is_rejected_exactly_outside_its_interval(sums, null):
     agree(infer_means(*sums, 0.95, null), null, 0.95)

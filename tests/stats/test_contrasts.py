@@ -40,7 +40,7 @@ def sides(draw, most=9):
 
 
 @given(sides())
-@settings(max_examples=150, deadline=None)
+@settings(deadline=None)
 def test_p_interval_and_value_always_agree(s):
     for level in (0.9, 0.95):
         result = infer_contrasts(s, level)
@@ -61,7 +61,7 @@ def test_p_interval_and_value_always_agree(s):
 
 
 @given(sides())
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 def test_no_interval_ends_at_its_value(s):
     """But at 0 and at infinity, beyond which there is nothing."""
     result = infer_contrasts(s)
@@ -74,7 +74,7 @@ def test_no_interval_ends_at_its_value(s):
 
 
 @given(sides())
-@settings(max_examples=60, deadline=None)
+@settings(deadline=None)
 def test_sides_that_change_places_give_the_inverse(s):
     result = infer_contrasts(s)
     other = infer_contrasts(TwoSides(s.lower, s.n_lower, s.upper, s.n_upper))

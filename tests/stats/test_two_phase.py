@@ -13,6 +13,7 @@ from portrayal.stats import (
     two_phase,
 )
 from portrayal.stats.two_phase import Labelled
+from support import matrix
 
 NO_NULL = np.array([np.nan])
 
@@ -101,7 +102,7 @@ def test_the_variance_of_a_draw_has_half_an_error_more_than_was_seen():
     assert sums.drawing[0, 0, 0] == pytest.approx(wanted, rel=0.03)
 
 
-@pytest.mark.parametrize("recall", [0.33, 0.5])
+@pytest.mark.parametrize("recall", matrix([0.33, 0.5]))
 def test_rare_shares_are_covered_where_the_scorer_is_never_wrong_of_who_is_in(recall):
     """Share .03, 200 labels drawn by class: errors of the large class are few by chance."""
     rng, inside, reps = np.random.default_rng(3), 0, 400
@@ -140,7 +141,14 @@ def test_units_of_which_more_are_drawn_count_less():
 
 @pytest.mark.parametrize(
     ("share", "icc", "recall", "wrong"),
-    [(0.3, 0.0, 0.33, 0.02), (0.3, 0.1, 0.33, 0.02), (0.5, 0.1, 0.8, 0.2), (0.12, 0.05, 0.7, 0.05)],
+    matrix(
+        [
+            (0.3, 0.1, 0.33, 0.02),
+            (0.3, 0.0, 0.33, 0.02),
+            (0.5, 0.1, 0.8, 0.2),
+            (0.12, 0.05, 0.7, 0.05),
+        ]
+    ),
 )
 def test_shares_cover_and_are_no_wider_than_the_labels_alone(share, icc, recall, wrong):
     rng, n = np.random.default_rng(11), 150
@@ -163,7 +171,7 @@ def test_shares_cover_and_are_no_wider_than_the_labels_alone(share, icc, recall,
 
 
 @pytest.mark.parametrize("form", ["difference", "ratio"])
-@pytest.mark.parametrize("icc", [0.0, 0.1])
+@pytest.mark.parametrize("icc", matrix([0.1, 0.0]))
 def test_differences_and_lifts_cover_and_are_no_wider_than_the_labels_alone(form, icc):
     """Two groups of texts; the scorer misses more of the first and sees too little between them."""
     rng, n, shares = np.random.default_rng(12), 200, (0.6, 0.45)

@@ -1,5 +1,6 @@
 """The news audit as a whole: the same numbers on any machine, and what makes it run again."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +26,11 @@ def _audit(out: Path, **more: Any) -> Run:
     return portrayal.audit("news", out=out, **(QUICK | sample | more))
 
 
-def test_no_number_depends_on_shards_or_workers(tmp_path: Path) -> None:
-    one = _audit(tmp_path / "one")
-    other = _audit(tmp_path / "other", shard_rows=5, workers=2)
+def test_no_number_depends_on_shards_or_workers(
+    sample_runs: Callable[[str], Run], tmp_path: Path
+) -> None:
+    one = sample_runs("news")
+    other = _audit(tmp_path, shard_rows=5, workers=2, draws=200, permutations=40)
     assert len(other.texts.parts()) > len(one.texts.parts()) == 1
     assert other.estimates_path.read_bytes() == one.estimates_path.read_bytes()
 

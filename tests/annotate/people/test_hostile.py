@@ -37,13 +37,13 @@ def check(text, roles):
         assert list(character.spans) == sorted(character.spans, key=lambda span: span.start)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=60).map(" ".join), st.sampled_from(ROLES))
 def test_any_mix_of_story_words_is_read(text, roles):
     check(text, roles)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(st.text(max_size=300), st.text(max_size=40), st.none() | st.text(max_size=40))
 def test_any_text_and_any_roles_are_read(text, subject, other):
     roles = Roles(subject, other)

@@ -34,7 +34,7 @@ def act(store: Store, number: int, rater: str, item: str, what: str, value: str 
         store.save(Click(f"{number:016x}", rater, item, what, key, value))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(deadline=None)
 @given(st.lists(ACTS, max_size=25), st.integers(0, 10))
 def test_marks_follow_every_writer(acts: list[tuple[str, str, str, str | None, bool]], begin: int):
     with TemporaryDirectory() as folder:

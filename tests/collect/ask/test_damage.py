@@ -66,7 +66,7 @@ def book_path(tmp_path_factory):
 
 
 @BAD_DISK
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @example([(0.375, 0), (0.376953125, 0)])  # the end of a line and the line feed after it
 @given(st.lists(st.tuples(st.floats(0, 0.9999), st.integers(0, 255)), min_size=1, max_size=6))
 def test_whatever_bytes_change_every_line_without_one_is_kept(book_path, changes):

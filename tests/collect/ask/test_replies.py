@@ -40,7 +40,7 @@ def test_objects_are_found_however_they_are_wrapped(reply: str, found: list[obje
     assert objects_in(reply) == found
 
 
-@settings(max_examples=40, deadline=None)
+@settings(deadline=None)
 @given(st.text(alphabet="{}[]\":,'ab1 \\\n", max_size=60))
 def test_any_reply_can_be_read(reply: str) -> None:
     assert all(isinstance(each, dict) and each for each in objects_in(reply))
@@ -101,7 +101,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(deadline=None)
 @given(st.lists(st.dictionaries(st.text(max_size=4), VALUES, min_size=1), max_size=8))
 def test_sound_objects_are_read_as_they_are(objects):
     assert read_objects("Here:\n" + "\nthen ".join(map(json.dumps, objects))) == objects
@@ -125,7 +125,7 @@ def test_fields_without_braces_are_an_object():
     assert read_open('"a": "b", "c": ["d"]') == {"a": "b", "c": ["d"]}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(deadline=None)
 @given(st.text(alphabet="{}[]()\"'“”,: \n\\abN/*#", max_size=80))
 def test_any_text_is_read_without_a_failure(reply):
     assert all(isinstance(each, dict) and each for each in read_objects(reply))

@@ -14,8 +14,9 @@ from portrayal.measure.matched.sets import MatchedSets
 from portrayal.measure.scope import Scope, with_q_values
 from portrayal.report.first import finding_facts, first_screen
 from portrayal.report.view import View, beyond_chance
+from support import matrix
 
-AUDITS, ANSWERS = 500, 40
+AUDITS, ANSWERS = 300, 40
 SCORES = ("length", "sentiment", "readability", "refused")
 
 
@@ -65,7 +66,7 @@ def answers(rng, n, kind):
 
 @pytest.mark.parametrize(
     ("kind", "n_pairs"),
-    [("normal", 5), ("normal", 6), ("normal", 9), ("skewed", 5), ("rare", 6), ("rare", 9)],
+    matrix([("skewed", 5), ("normal", 5), ("normal", 6), ("normal", 9), ("rare", 6), ("rare", 9)]),
 )
 def test_equal_halves_are_stated_to_differ_in_five_of_a_hundred_audits(kind, n_pairs):
     rng = np.random.default_rng(n_pairs)
@@ -80,18 +81,18 @@ def test_fewer_than_five_pairs_tell_nothing_of_others(n_pairs):
     assert not stated(value)
 
 
-@pytest.mark.parametrize("n_pairs", [5, 6, 7, 9])
+@pytest.mark.parametrize("n_pairs", matrix([5, 6, 7, 9]))
 def test_a_difference_of_few_pairs_is_stated(n_pairs):
     """+.445 with 40 answers to a half, and pairs that differ by .127 in it, as was observed."""
     rng, hits = np.random.default_rng(0), 0
-    for _ in range(100):
+    for _ in range(40):
         value = rng.normal(0.0, 0.127 / np.sqrt(2.0), (len(SCORES), n_pairs, 2))
         value[1, :, 0] += 0.445
         hits += any(e.strata["score"] == "sentiment" for e in stated(value))
-    assert hits >= 80, hits
+    assert hits >= 32, hits
 
 
-@pytest.mark.parametrize("n_pairs", [1, 3])
+@pytest.mark.parametrize("n_pairs", matrix([3, 1]))
 def test_what_holds_in_few_pairs_is_known_of_their_own_answers(n_pairs):
     """Of 500 audits of equal halves 5 % have p below .05; +.445 as above is told in nearly all."""
     rng, false, hits = np.random.default_rng(n_pairs), [], []

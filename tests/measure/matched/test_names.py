@@ -4,6 +4,7 @@ import pytest
 
 import portrayal
 from fair_answers import LONG, MEN, PHRASE, SHORT, WOMEN, fair_answers
+from support import matrix
 
 GREETINGS, SYLLABLES = (WOMEN, MEN), (LONG, SHORT)
 
@@ -21,8 +22,8 @@ def stated(run):
     }
 
 
-@pytest.mark.parametrize("names", [GREETINGS, SYLLABLES])
-@pytest.mark.parametrize("columns", [("prompt",), ()])
+@pytest.mark.parametrize("names", matrix([(GREETINGS,), (SYLLABLES,)]))
+@pytest.mark.parametrize("columns", matrix([(("prompt",),), ((),)]))
 def test_who_is_greeted_by_name_is_no_finding(tmp_path, names, columns):
     rows = fair_answers(1, names=names)
     rows = [{k: v for k, v in row.items() if k != "prompt" or columns} for row in rows]

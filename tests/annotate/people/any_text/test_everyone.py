@@ -42,7 +42,7 @@ def test_any_string_is_read(text):
     check(text)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(deadline=None)
 @given(st.lists(st.sampled_from([*WORDS.split(), "\n"]), max_size=80).map(" ".join))
 def test_any_mix_of_words_is_read(text):
     check(text)

@@ -10,6 +10,7 @@ from command import invoke
 from portrayal.annotate.people import UNSPECIFIED, Roles, extract_people
 from portrayal.annotate.people.reader import load_network, read_stories, reader_settings
 from portrayal.annotate.people.reader.rows import SHIPPED
+from portrayal.studies.laissez_faire import sample
 
 pytest.importorskip("onnxruntime", reason="the reader needs the extra 'reader'")
 Tokenizer = pytest.importorskip("tokenizers", reason="the reader needs the extra").Tokenizer
@@ -85,7 +86,9 @@ def test_names_say_nothing():
 
 
 def test_an_audit_needs_no_folder(tmp_path):
-    out = ["--out", str(tmp_path / "run"), "--set", "draws=100", "--set", "permutations=100"]
-    done = invoke("audit", "laissez-faire", "--sample", "--labeler", "routed", *out)
+    texts = tmp_path / "texts.jsonl"
+    texts.write_text("".join(sample().read_text("utf-8").splitlines(True)[:40]), encoding="utf-8")
+    out = ["--out", str(tmp_path / "run"), "--set", "draws=100", "--set", "report=false"]
+    done = invoke("audit", "laissez-faire", "--texts", str(texts), "--labeler", "routed", *out)
     assert done.exit_code == 0, done.output
     assert "people-reader.v4" in done.output

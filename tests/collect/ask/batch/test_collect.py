@@ -21,7 +21,7 @@ from portrayal.errors import OptionError, RunError
 from portrayal.records import Prompt
 from portrayal.run import Run
 from servers.batch_server import BatchServer
-from support import needs
+from support import matrix, needs
 
 needs("pydantic_ai", "openai", "anthropic", "google")
 
@@ -230,7 +230,7 @@ def test_two_processes_cannot_submit_at_once(tmp_path, service):
 
 @BAD_DAYS
 @services
-@pytest.mark.parametrize("fault", ["lost", "reset", "server_error", "rate_limit"])
+@pytest.mark.parametrize("fault", matrix(["lost", "reset", "server_error", "rate_limit"]))
 def test_a_create_call_that_fails_is_neither_lost_nor_doubled(tmp_path, service, fault):
     with BatchServer(create=(fault,)) as server:
         report = collect(tmp_path, service, server)
@@ -494,7 +494,7 @@ CRASHES = {  # what is about to be created is saved twice
 
 @KILLED
 @services
-@pytest.mark.parametrize("crash", CRASHES)
+@pytest.mark.parametrize("crash", matrix(sorted(CRASHES)))
 def test_a_process_that_ends_at_a_step_loses_and_doubles_nothing(tmp_path, service, crash, killed):
     owner, name, how = CRASHES[crash]
     with BatchServer(looks=2) as server:
@@ -559,7 +559,7 @@ CLOCK = pytest.mark.fault(
 
 @CLOCK
 @services
-@pytest.mark.parametrize("days", [-4000, 30])
+@pytest.mark.parametrize("days", matrix([-4000, 30]))
 def test_a_batch_is_found_again_whatever_the_clock_said(
     tmp_path, service, days, killed, monkeypatch
 ):
@@ -579,7 +579,7 @@ def test_a_batch_is_found_again_whatever_the_clock_said(
 
 
 @KILLED
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", matrix(range(3)))
 def test_killed_again_and_again(tmp_path, seed):
     draw = random.Random(seed)
     with BatchServer(looks=6) as server:
