@@ -133,19 +133,19 @@ def command_line(tokens: Sequence[str] | None = None) -> App:
     order = {name: i for i, name in enumerate(ORDER)}
     for name, words in GROUPS.items():
         app.command(App(name=name, help=words, sort_key=order[name]))
-    for path, where in COMMANDS.items():
+    for path, module_path in COMMANDS.items():
         *group, name = path.split()
         parent = app[group[0]] if group else app
-        parent.command(f"portrayal.cli.{where}", name=name, sort_key=order.get(path))
+        parent.command(f"portrayal.cli.{module_path}", name=name, sort_key=order.get(path))
         if tokens and tokens[-1] in ("--help", "-h") and list(tokens[:-1]) == group:
             parent[name]  # loaded, as the help of its group says what it does
-    for path, (kind, where, words, of_one) in STUDIES.items():
+    for path, (kind, module_path, words, of_one) in STUDIES.items():
         *group, name = path.split()
         studies = App(name=name, help=words, sort_key=order.get(path))
         (app[group[0]] if group else app).command(studies)
         n = len(group) + 1
         if tokens is None or list(tokens[:n]) == path.split():
-            module, _, function = where.partition(":")
+            module, _, function = module_path.partition(":")
             make = getattr(import_module(f"portrayal.cli.{module}"), function)
             each_study(studies, kind, (make, of_one), None if tokens is None else tokens[n:])
     return app
@@ -180,8 +180,8 @@ def main() -> None:
     try:
         app = command_line(tokens)
         status = app(tokens, exit_on_error=False, print_error=False)
-        _, path, rest = app.parse_commands(tokens)
-        if path[-1].default_command is None and not rest:
+        _, path, unparsed = app.parse_commands(tokens)
+        if path[-1].default_command is None and not unparsed:
             status = 2  # a group was named and none of its commands: its help was printed
     except PortrayalError as error:
         _stop(str(error))
@@ -196,8 +196,8 @@ def main() -> None:
         sys.stderr.close()
         sys.exit(BROKEN_PIPE)
     except OSError as error:
-        said = f"{error.filename}: {error.strerror or error}" if error.filename else str(error)
-        _stop(f"{said}.")
+        reason = f"{error.filename}: {error.strerror or error}" if error.filename else str(error)
+        _stop(f"{reason}.")
     except Exception as error:
         is_duckdb = "OutOfMemory" in type(error).__name__  # which is no MemoryError
         if is_duckdb or isinstance(error, (MemoryError, ImportError)):
@@ -274,12 +274,16 @@ def _usage(error: CycloptsError, tokens: Sequence[str]) -> str:
     if isinstance(error, UnknownOptionError):
         key = str(error.token.keyword or error.token.value).lstrip("-").replace("-", "_")
         defaults = (getattr(error.target, "__kwdefaults__", None) or {}).values()
-        known = {name: each for taken in defaults for name, each in given_by_set(taken).items()}
-        if key in known:
+        rare_options = {
+            name: rare_option
+            for default in defaults
+            for name, rare_option in given_by_set(default).items()
+        }
+        if key in rare_options:
             text = f"--{key.replace('_', '-')} is given by --set {key}=…."
-    name = next((each for each in tokens if each not in GROUPS), "")
-    there = [f"`portrayal {path}`" for path in COMMANDS if path.endswith(f" {name}")]
-    hint = f" There is {' and '.join(there)}." if there and "nknown command" in text else ""
+    name = next((token for token in tokens if token not in GROUPS), "")
+    commands = [f"`portrayal {path}`" for path in COMMANDS if path.endswith(f" {name}")]
+    hint = f" There is {' and '.join(commands)}." if commands and "nknown command" in text else ""
     chain = " ".join(("portrayal", *(error.command_chain or ())))
     return f"{text}{hint} `{chain} --help` lists what it takes."
 

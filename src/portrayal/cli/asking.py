@@ -56,15 +56,15 @@ def asking_options(*names: str, whose: str = "", samples: int = 1) -> list[Optio
     samples
         The command's own default.
     """
-    made = []
-    for each in (ASKING[name] for name in names):
-        if whose and each.name in OWN:
-            each = replace(  # noqa: PLW2901
-                each, shown=f"{whose}_{each.shown}", help=f"The {whose}'s: {each.help}"
+    options = []
+    for option in (ASKING[name] for name in names):
+        if whose and option.name in OWN:
+            option = replace(  # noqa: PLW2901
+                option, shown=f"{whose}_{option.shown}", help=f"The {whose}'s: {option.help}"
             )
-        made.append(replace(each, default=samples) if each.name == "samples" else each)
+        options.append(replace(option, default=samples) if option.name == "samples" else option)
     shaping = SHAPING if "parameters" in names and not whose else ()
-    return [*made, *shaping, YES]
+    return [*options, *shaping, YES]
 
 
 def asking_record(*names: str, whose: str = "", samples: int = 1) -> Any:

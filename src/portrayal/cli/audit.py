@@ -50,8 +50,10 @@ _CONFIG = Parameter(
 
 def collect_of(study: str) -> tuple[Callable[..., None], str]:
     """Return the command `collect` of a study, and an example."""
-    asked = asking_options("model", "samples", "prompts", "arm", *LIMITS, "judge", *BATCH)
-    options = record([*asked, *prompt_options(study, [each.shown for each in asked])])
+    model_options = asking_options("model", "samples", "prompts", "arm", *LIMITS, "judge", *BATCH)
+    options = record(
+        [*model_options, *prompt_options(study, [option.shown for option in model_options])]
+    )
 
     def collect(
         *, out: Out = None, how: Annotated[Any, ONE_BY_ONE] = options, format: Format = "table"
@@ -81,29 +83,37 @@ def collect_of(study: str) -> tuple[Callable[..., None], str]:
 
 def _options(name: str, study: Any) -> list[Option]:
     """The options of a study's audit; what says nothing for it is left out."""
-    own = options_of(study.options)
-    own["seed"] = replace(own["seed"], rare=True)
+    study_options = options_of(study.options)
+    study_options["seed"] = replace(study_options["seed"], rare=True)
     texts, reading, report = (options_of(r) for r in (InputConfig, ReadingConfig, ReportConfig))
     if study.reference:
         words = "File of the texts that people wrote, to compare with."
         texts["reference"] = Option("reference", None, words, "Texts", shown="reference")
     else:
-        texts = {name: each for name, each in texts.items() if "reference" not in name}
+        texts = {name: option for name, option in texts.items() if "reference" not in name}
     if not study.pair_field:
         del texts["pair_by"]
-    if "labeler_model" not in own:
+    if "labeler_model" not in study_options:
         del reading["labeler_settings"]
-    if "classifier" not in own:
+    if "classifier" not in study_options:
         del reading["classifier_settings"]
     workers = Option(
         "workers", None, report.pop("workers").help, "Output", shown="workers", kind=int
     )
-    asked = asking_options("model", "samples", "prompts", "arm", *LIMITS, "judge", "batch")
-    asked = [
-        replace(o, rare=o.rare or o.name in ("arm", *(e.name for e in SHAPING))) for o in asked
+    model_options = asking_options("model", "samples", "prompts", "arm", *LIMITS, "judge", "batch")
+    model_options = [
+        replace(o, rare=o.rare or o.name in ("arm", *(e.name for e in SHAPING)))
+        for o in model_options
     ]
-    made = [*texts.values(), *asked, *own.values(), *reading.values(), workers, *report.values()]
-    return [*made, *prompt_options(name, [each.shown for each in made])]
+    all_options = [
+        *texts.values(),
+        *model_options,
+        *study_options.values(),
+        *reading.values(),
+        workers,
+        *report.values(),
+    ]
+    return [*all_options, *prompt_options(name, [option.shown for option in all_options])]
 
 
 def audit_of(name: str) -> tuple[Callable[..., None], str]:
@@ -133,19 +143,22 @@ def audit_of(name: str) -> tuple[Callable[..., None], str]:
         place = out or Path("runs") / registry.called(name)
         if append is not None:  # a folder of a series is named by the day, so one day has one run
             place = append / datetime.now(tz=UTC).date().isoformat()
-        known = {} if config is None else read_options(config, study.options, study.name)
-        known |= given(chosen)
-        models = [known.get(each) for each in ("model", "labeler_model", "factor_model")]
-        asked = any(models) or str(known.get("classifier")).startswith("llm:")
+        chosen_values = {} if config is None else read_options(config, study.options, study.name)
+        chosen_values |= given(chosen)
+        models = [
+            chosen_values.get(option_name)
+            for option_name in ("model", "labeler_model", "factor_model")
+        ]
+        asks_models = any(models) or str(chosen_values.get("classifier")).startswith("llm:")
         with (
             under_way(place, as_object=json),
-            show.progress(quiet=json or asked) as advance,
-            asking_progress(quiet=json or not asked) as answered,
+            show.progress(quiet=json or asks_models) as advance,
+            asking_progress(quiet=json or not asks_models) as answered,
         ):
             settings = {"workers": os.cpu_count() or 1} | settings_of(chosen, answered)
             # `columns` are those of the texts; where there are none, of a file of headlines.
-            there = ("columns",) if sample or any(files.values()) else ()
-            columns = {key: settings.pop(key) for key in there if key in settings}
+            table_keys = ("columns",) if sample or any(files.values()) else ()
+            columns = {key: settings.pop(key) for key in table_keys if key in settings}
             settings = split_prompt_options(settings, name) | columns
             settings.pop("reference", None)
             run = run_audit(

@@ -68,13 +68,17 @@ def sentences(
     from portrayal.raters.sentences import seed_sentences
 
     json = format == "json"
-    done = seed_sentences(
+    seeds = seed_sentences(
         texts, out / "sentences.csv", columns=column or (), first=first, last=last
     )
-    counts = {"texts": done.n_texts, "texts_too_short": done.n_short, "sentences": done.n_sentences}
+    counts = {
+        "texts": seeds.n_texts,
+        "texts_too_short": seeds.n_short,
+        "sentences": seeds.n_sentences,
+    }
     facts = {"source": texts.name, "left_out": f"{first} first, {last} last", **counts}
     after = f"portrayal build paraphrases --out {out} --model SERVICE:MODEL"
-    _tell(out, "sentences", facts, done.path, after, as_object=json)
+    _tell(out, "sentences", facts, seeds.path, after, as_object=json)
 
 
 def paraphrases(
@@ -104,15 +108,19 @@ def paraphrases(
         Run(out).lock(),
         asking_progress(quiet=json or how.batch) as answered,
     ):
-        done = run_paraphrase(
+        paraphrased = run_paraphrase(
             texts or out / "sentences.csv",
             asker(asking_of(settings_of(how, answered)), out / "asked"),
             out / "paraphrases.csv",
             columns=column or (),
         )
-    facts = {"model": how.model, "sentences": dict(done.outcomes), "unread": done.unread_path.name}
+    facts = {
+        "model": how.model,
+        "sentences": dict(paraphrased.outcomes),
+        "unread": paraphrased.unread_path.name,
+    }
     after = f"portrayal build sheets --out {out}"
-    _tell(out, "paraphrases", facts, done.path, after, as_object=json)
+    _tell(out, "paraphrases", facts, paraphrased.path, after, as_object=json)
 
 
 def sheets(
@@ -135,10 +143,12 @@ def sheets(
     from portrayal.raters.sentences import write_sheets
 
     json = format == "json"
-    done = write_sheets(texts or out / "paraphrases.csv", out / "sheets", raters=raters, seed=seed)
-    facts = {"raters": raters, "rows": done.n_rows, "seed": seed}
-    after = f"portrayal build labels {' '.join(map(str, done.paths))} --out {out}"
-    _tell(out, "sheets", facts, done.instructions, after, as_object=json)
+    written = write_sheets(
+        texts or out / "paraphrases.csv", out / "sheets", raters=raters, seed=seed
+    )
+    facts = {"raters": raters, "rows": written.n_rows, "seed": seed}
+    after = f"portrayal build labels {' '.join(map(str, written.paths))} --out {out}"
+    _tell(out, "sheets", facts, written.instructions, after, as_object=json)
 
 
 def labels(
@@ -166,7 +176,7 @@ def labels(
     from portrayal.raters.sentences import merge_labels
 
     json = format == "json"
-    done = merge_labels(
+    merged = merge_labels(
         texts or out / "paraphrases.csv",
         filled,
         out / "labelled.csv",
@@ -174,13 +184,13 @@ def labels(
         draws=draws,
         seed=seed,
     )
-    made = done.as_json()
-    facts = {name: made[name] for name in ("counts", "kappa_all", "kappa_kept")}
+    counts_read = merged.as_json()
+    facts = {name: counts_read[name] for name in ("counts", "kappa_all", "kappa_kept")}
     after = f"portrayal build split --out {out}"
-    if done.third_path is not None:
-        given = " ".join(map(str, filled))
-        after = f"portrayal build labels {given} --third {done.third_path} --out {out}"
-    _tell(out, "labels", facts, done.path, after, as_object=json)
+    if merged.third_path is not None:
+        sheet_paths = " ".join(map(str, filled))
+        after = f"portrayal build labels {sheet_paths} --third {merged.third_path} --out {out}"
+    _tell(out, "labels", facts, merged.path, after, as_object=json)
 
 
 def split(
@@ -205,16 +215,16 @@ def split(
     from portrayal.raters.sentences import split_labelled
 
     json = format == "json"
-    done = split_labelled(
+    parts = split_labelled(
         hand_labels or out / "labelled.csv",
         out / "split",
         together=together,
         seed=seed,
-        facts={step: known for step, known in _facts(out).items() if step != "split"},
+        facts={step: step_facts for step, step_facts in _facts(out).items() if step != "split"},
     )
-    counts = {name: dict(part) for name, part in done.counts.items()}
-    after = f"portrayal build classifier --hand-labels {done.paths['train']}"
-    _tell(out, "split", {"seed": seed, **counts}, done.card, after, as_object=json)
+    counts = {name: dict(part) for name, part in parts.counts.items()}
+    after = f"portrayal build classifier --hand-labels {parts.paths['train']}"
+    _tell(out, "split", {"seed": seed, **counts}, parts.card, after, as_object=json)
 
 
 def classifier(
@@ -284,7 +294,7 @@ def classifier(
         batch_size=settings.batch_size if batch_size is None else batch_size,
     )
     texts = read_labelled(hand_labels, column or ())
-    how: dict[str, Any] = {
+    options: dict[str, Any] = {
         "validation": read_labelled(validation, column or ()) if validation else None,
         "whole": whole,
         "masked": masked and recipe is None,
@@ -295,14 +305,14 @@ def classifier(
     }
     n = check_count("seeds", seeds if seeds is not None else 3 if recipe else 1, minimum=1)
     if n == 1:
-        done = train_agency(texts, encoder or usual, out, fitting=fitting, **how)
-        scores, means = list(done.scores), []
-        made = f"classifier: {done.folder} (model card: {done.folder / 'README.md'})"
+        trained = train_agency(texts, encoder or usual, out, fitting=fitting, **options)
+        scores, means = list(trained.scores), []
+        artefact = f"classifier: {trained.folder} (model card: {trained.folder / 'README.md'})"
     else:
-        every = train_checkpoints(texts, encoder or usual, out, n, fitting, **how)
-        scores = [score for each in every for score in each.scores]
+        checkpoints = train_checkpoints(texts, encoder or usual, out, n, fitting, **options)
+        scores = [score for checkpoint in checkpoints for score in checkpoint.scores]
         means = means_of({str(out): scores})
-        made = f"checkpoints: {out} (give this folder as --classifier)"
+        artefact = f"checkpoints: {out} (give this folder as --classifier)"
     if json:
         facts = {"folder": str(out), "scores": [score.as_json() for score in scores]}
         show.as_json(facts | ({"checkpoints": means} if n > 1 else {}))
@@ -310,21 +320,23 @@ def classifier(
     if scores:
         scores_table(scores, published=False)
         print_means(means)
-    show.line(made)
+    show.line(artefact)
 
 
-def _print_epoch(done: "Epoch") -> None:
+def _print_epoch(epoch: "Epoch") -> None:
     """Print one pass of a training."""
-    held = "" if done.accuracy is None else f", validation accuracy {100 * done.accuracy:.2f} %"
-    show.line(f"epoch {done.number}: loss {done.loss:.4f}{held}")
+    validation = (
+        "" if epoch.accuracy is None else f", validation accuracy {100 * epoch.accuracy:.2f} %"
+    )
+    show.line(f"epoch {epoch.number}: loss {epoch.loss:.4f}{validation}")
 
 
 def _facts(out: Path) -> dict[str, Any]:
     try:
-        found = json_module.loads((out / FACTS).read_text(encoding="utf-8"))
+        facts = json_module.loads((out / FACTS).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return facts if isinstance(facts, dict) else {}
 
 
 def _tell(
@@ -333,8 +345,8 @@ def _tell(
     """Keep what a step did for the data card, and print it."""
     from portrayal.run.files import write_atomically
 
-    known = _facts(out) | {step: facts}
-    write_atomically(out / FACTS, json_module.dumps(known, ensure_ascii=False, indent=1) + "\n")
+    all_facts = _facts(out) | {step: facts}
+    write_atomically(out / FACTS, json_module.dumps(all_facts, ensure_ascii=False, indent=1) + "\n")
     if as_object:
         show.as_json({"path": str(path), **facts})
         return

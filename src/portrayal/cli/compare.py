@@ -87,7 +87,7 @@ def compare(
         raise OptionError("a page shows two sides: name two runs, or a run of two models.")
     aliases = parse_columns(model_alias)
     with show.working("comparing", quiet=format != "table"):
-        found = compare_several(
+        several = compare_several(
             sides,
             level=level,
             margin=margin,
@@ -98,26 +98,26 @@ def compare(
             population=population,
         )
     for one, other in alike_models({m for side in sides for m in side.models} - aliases.keys()):
-        said = f"are {one} and {other} one model? --model-alias '{one}={other}' says so"
-        print(one_line(said), file=sys.stderr)  # noqa: T201
+        question = f"are {one} and {other} one model? --model-alias '{one}={other}' says so"
+        print(one_line(question), file=sys.stderr)  # noqa: T201
     with opened[0].run.speaking():
         # The rows of a measure, stratum and group; an unknown one is refused.
-        chosen = [
-            replace(each, rows=tuple(show.select(each.rows, measure, where or ())))
-            for each in found.comparisons
+        comparisons = [
+            replace(comparison, rows=tuple(show.select(comparison.rows, measure, where or ())))
+            for comparison in several.comparisons
         ]
         if format == "html":
             from portrayal.report.changes import write_comparison
 
             out = write_comparison(
-                chosen[0], (sides[0], sides[1]), out or Path("comparison.html"), seed
+                comparisons[0], (sides[0], sides[1]), out or Path("comparison.html"), seed
             )
         else:
-            pairs = [(each, ordered(each, full=every)) for each in chosen]
-            known = [row for row in found.summaries if row.undefined is None]
-            shown = known and format == "table"
-            summaries = show.select(known, measure, where or ()) if shown else []
-            text = _written(found, pairs, summaries, format, every=every)
+            pairs = [(comparison, ordered(comparison, full=every)) for comparison in comparisons]
+            valued = [row for row in several.summaries if row.undefined is None]
+            with_summaries = valued and format == "table"
+            summaries = show.select(valued, measure, where or ()) if with_summaries else []
+            text = _written(several, pairs, summaries, format, full=every)
             if out is None:
                 (sys.stdout.write if format == "table" else show.data)(text)
                 return
@@ -126,12 +126,12 @@ def compare(
 
 
 def _written(
-    found: "Several",
+    several: "Several",
     pairs: "Sequence[tuple[Comparison, Sequence[Change]]]",
     summaries: "Sequence[Summary]",
     kind: str,
     *,
-    every: bool,
+    full: bool,
 ) -> str:
     """Return comparisons, each with its rows, in a format; the table with those `summaries`."""
     from portrayal.collect.tables import csv_text
@@ -153,29 +153,46 @@ def _written(
 
     if kind == "json":
         facts = []
-        for each, own in pairs:
+        for comparison, comparison_rows in pairs:
             names = ("study", "a", "b", "level", "population", "only_a", "only_b")
-            told: dict[str, Any] = {name: getattr(each, name) for name in names}
-            told |= {"prompts": asdict(each.prompts), "changes": [plain(row) for row in own]}
-            told["asked"] = [asdict(one) for one in each.asked]
-            facts.append(told | {"instruments": [asdict(one) for one in each.instruments]})
-        over = [plain(row) for row in found.summaries]
-        return json_text(finite({"base": found.base, "comparisons": facts, "summaries": over}))
+            comparison_facts: dict[str, Any] = {name: getattr(comparison, name) for name in names}
+            comparison_facts |= {
+                "prompts": asdict(comparison.prompts),
+                "changes": [plain(row) for row in comparison_rows],
+            }
+            comparison_facts["asked"] = [asdict(one) for one in comparison.asked]
+            facts.append(
+                comparison_facts | {"instruments": [asdict(one) for one in comparison.instruments]}
+            )
+        over = [plain(row) for row in several.summaries]
+        return json_text(finite({"base": several.base, "comparisons": facts, "summaries": over}))
     if kind == "csv":
-        flat = [{"a": c.a, "b": c.b, **flat_change(row)} for c, own in pairs for row in own]
+        flat = [
+            {"a": c.a, "b": c.b, **flat_change(row)}
+            for c, comparison_rows in pairs
+            for row in comparison_rows
+        ]
         return csv_text(list(dict.fromkeys(name for row in flat for name in row)), flat)
     if kind == "markdown":
-        return "\n".join(to_markdown(each, own) for each, own in pairs)
+        return "\n".join(
+            to_markdown(comparison, comparison_rows) for comparison, comparison_rows in pairs
+        )
     parts = []
-    for each, own in pairs:
+    for comparison, comparison_rows in pairs:
         heads = tuple(HEADS[i] for i in _ON_A_TERMINAL)
-        rows = [tuple(cells(row, each.level)[i] for i in _ON_A_TERMINAL) for row in own]
+        rows = [
+            tuple(cells(row, comparison.level)[i] for i in _ON_A_TERMINAL)
+            for row in comparison_rows
+        ]
         # What changed is shown, up to a screen of it, and in any case what comes nearest.
-        verdicts = Counter("no test" if row.undefined else verdict(row, each.level) for row in own)
+        verdicts = Counter(
+            "no test" if row.undefined else verdict(row, comparison.level)
+            for row in comparison_rows
+        )
         most = min(max(verdicts[CHANGED], 5), show.ROWS)
-        sides, *notes = about(each)
-        lead = ", ".join(f"{n:,} {what}" for what, n in verdicts.items()) or "nothing compared"
-        table = show.text_table(heads, rows, None if every else most)
+        sides, *notes = about(comparison)
+        lead = ", ".join(f"{n:,} {label}" for label, n in verdicts.items()) or "nothing compared"
+        table = show.text_table(heads, rows, None if full else most)
         parts += [sides, f"{lead}.", *notes, table]
     if summaries:
         heads = ("over all models", "value", "interval", "a further model", "spread", "q", "models")
@@ -190,7 +207,7 @@ def _written(
             )
             for row in summaries
         ]
-        parts.append(show.text_table(heads, means, None if every else show.ROWS))
+        parts.append(show.text_table(heads, means, None if full else show.ROWS))
     return "\n".join(parts)
 
 
@@ -226,46 +243,46 @@ def watch(
 
     json = format == "json"
     with show.working("reading rounds", quiet=json):
-        found = watch_runs(folder, level=level, despite=despite or ())
+        watched = watch_runs(folder, level=level, despite=despite or ())
     if out is not None:
         from portrayal.report.changes import write_watch
 
-        write_watch(found, out)
+        write_watch(watched, out)
     if json:
-        show.as_json(watch_values(found))
+        show.as_json(watch_values(watched))
     else:
-        with speaking_of(found.factors):
-            _print(found)
+        with speaking_of(watched.factors):
+            _print(watched)
         if out is not None:
             show.line(f"page: {out}")
-    if fail and found.has_changed:
+    if fail and watched.has_changed:
         raise SystemExit(1)
 
 
-def _print(found: "Watch") -> None:
+def _print(watched: "Watch") -> None:
     from portrayal.comparison.result import change_number, form_of_change, words_of
     from portrayal.registry import form_of
     from portrayal.run.pages import number as plain
     from portrayal.run.pages import spread
 
-    for text in found.said:
+    for text in watched.said:
         show.line(text)
     rounds = [
-        (number, each.when.isoformat(), each.name, ", ".join(each.models), f"{each.n_texts:,}")
-        for number, each in enumerate(found.rounds, 1)
+        (number, look.when.isoformat(), look.name, ", ".join(look.models), f"{look.n_texts:,}")
+        for number, look in enumerate(watched.rounds, 1)
     ]
     show.table(("round", "date", "run", "models", "texts"), rounds)
-    for text in found.differences:
+    for text in watched.differences:
         show.line(f"differs: {text}")
-    for instrument in found.instruments:
+    for instrument in watched.instruments:
         show.line(f"instruments differ: {instrument}")
-    if found.left_out:
-        show.line(f"left out, as no audit was finished there: {', '.join(found.left_out)}")
-    tested = [row for row in found.rows if row.p is not None]
+    if watched.left_out:
+        show.line(f"left out, as no audit was finished there: {', '.join(watched.left_out)}")
+    tested = [row for row in watched.rows if row.p is not None]
     rows = []
     for row in sorted(tested, key=lambda row: (row.q or 0.0, row.p or 0.0)):
-        known = [value for value in row.values if value is not None]
-        ends = (plain(value, form_of(row)) for value in (known[0], known[-1]))
+        values = [value for value in row.values if value is not None]
+        ends = (plain(value, form_of(row)) for value in (values[0], values[-1]))
         change = f"{change_number(row, row.change)} ({spread(row, form_of_change(row))})"
         name = words_of(row.measure, row.place, row.group)
         alarm = f"round {row.alarm}" if row.alarm else ""
@@ -318,10 +335,10 @@ def gate(
             "`portrayal gate --init gate.toml` writes one."
         )
     verdict = judge(run, against, policy)
-    said = FORMATS[format](verdict)
+    text = FORMATS[format](verdict)
     if out is None:
-        show.data(said)
+        show.data(text)
     else:
-        write_atomically(out, said)
+        write_atomically(out, text)
         show.line(verdict.summary)
     raise SystemExit(verdict.exit_code)

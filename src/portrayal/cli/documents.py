@@ -76,8 +76,8 @@ def index(
     show.line(show.text_table(heads, rows, None if every else show.ROWS).rstrip())
     show.line(f"{counted(board.n_runs, 'run')}; place 1 is the highest value, which is no verdict")
     if board.left_out:
-        name, why = next(iter(board.left_out.items()))
-        show.line(f"not shown: {counted(len(board.left_out), 'folder')}, such as {name} ({why})")
+        name, reason = next(iter(board.left_out.items()))
+        show.line(f"not shown: {counted(len(board.left_out), 'folder')}, such as {name} ({reason})")
 
 
 def replicate(
@@ -114,42 +114,42 @@ def replicate(
 
     say = show.line if format == "table" else show.nothing
     place = out or Path(f"runs/replicate-{study}")
-    found = replicated(study, data, place, models=parse_columns(model_alias), say=say)
-    facts = [{**asdict(each), "inside": each.inside} for each in found.figures]
+    replication = replicated(study, data, place, models=parse_columns(model_alias), say=say)
+    facts = [{**asdict(figure), "inside": figure.inside} for figure in replication.figures]
     if format == "csv":
         show.data(csv_text(list(facts[0]), facts))
         return
     if format == "json":
-        show.as_json({"study": study, "run": str(place), "figures": facts, "why": found.why})
+        show.as_json({"study": study, "run": str(place), "figures": facts, "why": replication.why})
         return
-    known = [each for each in found.figures if each.ours is not None]
+    computed = [figure for figure in replication.figures if figure.ours is not None]
     rows = [
         (
-            " · ".join((each.place, each.domain, each.model, each.who)),
-            number(each.printed),
-            number(each.ours),
-            "–" if each.low is None else f"{number(each.low)} to {number(each.high)}",
-            {True: "inside", False: "outside", None: "–"}[each.inside],
+            " · ".join((figure.place, figure.domain, figure.model, figure.who)),
+            number(figure.printed),
+            number(figure.ours),
+            "–" if figure.low is None else f"{number(figure.low)} to {number(figure.high)}",
+            {True: "inside", False: "outside", None: "–"}[figure.inside],
         )
-        for each in known
+        for figure in computed
     ]
     heads = ("figure", "published", "ours", "interval", "published is")
     show.line(show.text_table(heads, rows, None if every else show.ROWS).rstrip())
-    tables = dict.fromkeys(each.place for each in found.figures)
+    tables = dict.fromkeys(figure.place for figure in replication.figures)
     for table in tables:
-        own = [each for each in found.figures if each.place == table]
-        beside = [each for each in own if each.ours is not None]
-        with_interval = [each.inside for each in beside if each.inside is not None]
+        table_figures = [figure for figure in replication.figures if figure.place == table]
+        computed_here = [figure for figure in table_figures if figure.ours is not None]
+        with_interval = [figure.inside for figure in computed_here if figure.inside is not None]
         show.line(
-            f"{table}: {len(beside):,} of {len(own):,} published figures have one of ours; "
-            f"{sum(with_interval):,} of {len(with_interval):,} lie in our interval"
+            f"{table}: {len(computed_here):,} of {len(table_figures):,} published figures have one of "
+            f"ours; {sum(with_interval):,} of {len(with_interval):,} lie in our interval"
         )
-    for reason in found.why:
+    for reason in replication.why:
         show.line(f"why they may differ: {reason}")
-    for text in found.left_out[:3]:
+    for text in replication.left_out[:3]:
         show.line(f"left out, as none of the authors' kinds: {text}")
-    if len(found.left_out) > 3:
-        show.line(f"and {len(found.left_out) - 3:,} files more")
+    if len(replication.left_out) > 3:
+        show.line(f"and {len(replication.left_out) - 3:,} files more")
 
 
 def reproduce(study: str, /, *, rows: Flag = False, format: Format = "table") -> None:

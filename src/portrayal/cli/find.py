@@ -68,35 +68,40 @@ def groups(
 
     check_count("top", top, minimum=1)
     with show.working("reading", quiet=format == "json"):
-        seen, mentions = observed_groups(texts, factor, parse_columns(column or ()))
+        sources, mentions = observed_groups(texts, factor, parse_columns(column or ()))
     if out is not None:
-        write_table(out, GroupMention._fields, (each._asdict() for each in mentions))
-    rows = [row for each in seen for row in _groups_of(each, top)]
+        write_table(out, GroupMention._fields, (mention._asdict() for mention in mentions))
+    rows = [row for source in sources for row in _groups_of(source, top)]
     if format == "json":
         show.as_json({"texts": str(texts), "n_mentions": len(mentions), "groups": rows})
         return
     cells = []
     for row in rows:
-        found = ", ".join(f"{word} {n:,}" for word, n in row["found"].items())
-        cells.append((row["factor"], row["source"], row["label"], f"{row['texts']:,}", found))
+        words_found = ", ".join(f"{word} {n:,}" for word, n in row["found"].items())
+        cells.append((row["factor"], row["source"], row["label"], f"{row['texts']:,}", words_found))
     show.table(("factor", "seen by", "group", "texts", "most often"), cells)
     if any(row["source"] == "words" for row in rows):
         show.line("A lexicon counts mentions, not identities: read the passages (--out FILE).")
 
 
-def _groups_of(seen: "GroupObservations", top: int) -> Iterator[dict[str, Any]]:
+def _groups_of(source_seen: "GroupObservations", top: int) -> Iterator[dict[str, Any]]:
     """Rows of one source: each group, then texts that show none or could not be told."""
-    factor, source = seen.factor.name, seen.source.name
-    rows = [(group.key, group.label, seen.of_group[group.key]) for group in seen.factor.groups]
+    factor, source = source_seen.factor.name, source_seen.source.name
+    rows = [
+        (group.key, group.label, source_seen.of_group[group.key])
+        for group in source_seen.factor.groups
+    ]
     rows += [
         (f"({status})",) * 2 + (n,)
-        for status, n in sorted(seen.n_texts.items())
+        for status, n in sorted(source_seen.n_texts.items())
         if status not in ("group", "several")
     ]
     for key, label, n in rows:
-        found = dict(seen.found[key].most_common(top)) if key in seen.found else {}
-        shown = {"group": key, "label": label, "texts": n, "found": found}
-        yield {"factor": factor, "source": source, **shown}
+        top_words = (
+            dict(source_seen.found[key].most_common(top)) if key in source_seen.found else {}
+        )
+        group_facts = {"group": key, "label": label, "texts": n, "found": top_words}
+        yield {"factor": factor, "source": source, **group_facts}
 
 
 def cues(
@@ -309,13 +314,16 @@ def words(
         facts["clustered_by"] = documents.clustered_by
         facts |= {name: getattr(scope, name) for name in ("level", "seed", "permutations")}
         names = ("group", "role", "against", "n_texts", "n_others", "n_clusters", "undefined")
-        made = []
-        for each in compared:
-            shown = [dataclasses.asdict(word) for word in each.words[:top] if word.z > 0]
-            told = {name: getattr(each, name) for name in names}
-            told |= {"n_words": len(each.words), "p_of_whole_clusters": each.whole_clusters}
-            made.append(told | {"words": shown})
-        show.as_json(facts | {"comparisons": made})
+        comparisons = []
+        for comparison in compared:
+            top_words = [dataclasses.asdict(word) for word in comparison.words[:top] if word.z > 0]
+            comparison_facts = {name: getattr(comparison, name) for name in names}
+            comparison_facts |= {
+                "n_words": len(comparison.words),
+                "p_of_whole_clusters": comparison.whole_clusters,
+            }
+            comparisons.append(comparison_facts | {"words": top_words})
+        show.as_json(facts | {"comparisons": comparisons})
     else:
         _print(documents, compared, len(counts.words), n_masked, top)
 
@@ -349,9 +357,9 @@ def _print(
             bounds = "" if math.isnan(word.low) else f" ({word.low:.2f}–{word.high:.2f})"
             numbers = ((word.z_clustered, ".1f"), (word.q, ".1g"), (word.p_shuffled, ".2g"))
             figures = ("–" if math.isnan(x) else format(x, form) for x, form in numbers)
-            told = (f"{n:,}" for n in (word.count, word.count_others, word.texts))
+            counts = (f"{n:,}" for n in (word.count, word.count_others, word.texts))
             odds = f"{word.log_odds:.2f}{bounds}", f"{word.z:.1f}"
-            cells.append((word.word, *told, *odds, *figures))
+            cells.append((word.word, *counts, *odds, *figures))
         show.table(_WORD_HEADERS, cells)
     if n_whole := max((c.whole_clusters for c in compared), default=0):
         show.line(
@@ -406,7 +414,7 @@ def people(
     rows = _rows(read_plain(texts, column or ()), counts, read, only_english=reads_english)
     with show.working("reading people", quiet=json):
         written = 0 if out is None else write(rows, out)
-        found = list(rows)
+        people_rows = list(rows)
     if out is not None:
         # Say what was written where.
         if json:
@@ -414,19 +422,19 @@ def people(
         else:
             show.line(f"{_summary(written, counts)}: {out}")
     elif json:
-        show.as_json({**counts, "people": found})
+        show.as_json({**counts, "people": people_rows})
     else:
         # Print people as a table, and how many texts there were.
         cells = []
-        for row in found:
+        for row in people_rows:
             about = f"{len(row['sentences']):,} of {row['n_sentences']:,}"
             name = row["name"] or ("(who writes)" if row["writer"] else "(no name)")
             name = f"{row['title']} {name}" if row["title"] else str(name)
-            who = (row["text_id"], name, row["gender"], ", ".join(row["references"]))
-            cells.append((*who, len(row["mentions"]), about))
-        if found:
+            identity = (row["text_id"], name, row["gender"], ", ".join(row["references"]))
+            cells.append((*identity, len(row["mentions"]), about))
+        if people_rows:
             show.table(_HEADERS, cells)
-        show.line(_summary(len(found), counts))
+        show.line(_summary(len(people_rows), counts))
 
 
 def _rows(

@@ -34,8 +34,8 @@ def studies(*, format: Format = "table") -> None:
     Example: portrayal list studies
     """
     names = ("name", "title", "question", "paper")
-    found = [registry.get("studies", each) for each in registry.names("studies")]
-    rows = [{name: getattr(each, name) for name in names} for each in found]
+    all_studies = [registry.get("studies", study_name) for study_name in registry.names("studies")]
+    rows = [{name: getattr(study, name) for name in names} for study in all_studies]
     show.listing("studies", rows, as_object=format == "json")
 
 
@@ -59,8 +59,8 @@ def _components(
     kind: Literal["measures", "annotators"], more: tuple[str, ...], format: Format
 ) -> None:
     names = ("name", "summary", "equation", "unit", "range", "undefined_when", "source", *more)
-    found = [registry.component(kind, name) for name in registry.names(kind)]
-    rows = [{name: getattr(each, name) for name in names} for each in found]
+    components = [registry.component(kind, name) for name in registry.names(kind)]
+    rows = [{name: getattr(component, name) for name in names} for component in components]
     show.listing(kind, rows, as_object=format == "json")
 
 
@@ -73,13 +73,13 @@ def factors(*, format: Format = "table") -> None:
 
     rows = [
         {
-            "name": each.name,
-            "groups": ", ".join(group.label for group in each.groups),
-            "seen by": ", ".join(source.name for source in each.sources),
-            "baselines": ", ".join(one.name for one in each.baselines) or "none",
-            "note": each.note,
+            "name": factor.name,
+            "groups": ", ".join(group.label for group in factor.groups),
+            "seen by": ", ".join(source.name for source in factor.sources),
+            "baselines": ", ".join(one.name for one in factor.baselines) or "none",
+            "note": factor.note,
         }
-        for each in map(load_factor, factors())
+        for factor in map(load_factor, factors())
     ]
     show.listing("factors", rows, as_object=format == "json")
 
@@ -93,14 +93,14 @@ def locales(*, format: Format = "table") -> None:
 
     rows = [
         {
-            "name": each.name,
-            "language": each.language,
-            "country": each.country,
-            "name tables": ", ".join(each.tables) or "none",
-            "baselines": ", ".join(each.baselines) or "none",
-            "source": each.source,
+            "name": locale.name,
+            "language": locale.language,
+            "country": locale.country,
+            "name tables": ", ".join(locale.tables) or "none",
+            "baselines": ", ".join(locale.baselines) or "none",
+            "source": locale.source,
         }
-        for each in map(load_locale, locales())
+        for locale in map(load_locale, locales())
     ]
     show.listing("locales", rows, as_object=format == "json")
 
@@ -166,8 +166,8 @@ def prompts_of(study: str) -> tuple[Callable[..., None], str]:
         from portrayal.collect.ask.asking import prompts_of
         from portrayal.collect.tables import csv_text
 
-        made = prompts_of(study, prompts, given(chosen))
-        rows = [{"prompt_id": p.prompt_id, **p.strata, "text": p.text} for p in made]
+        study_prompts = prompts_of(study, prompts, given(chosen))
+        rows = [{"prompt_id": p.prompt_id, **p.strata, "text": p.text} for p in study_prompts]
         if format == "json":
             show.as_json({"study": study, "prompts": rows})
             return
@@ -201,14 +201,16 @@ def doctor(*, format: Format = "table") -> None:
     import portrayal.annotate.people.reader as reader
     from portrayal.collect.ask.clients import KEYS
 
-    declared = {name for each in requires("portrayal") or () for name in _EXTRA.findall(each)}
+    declared = {
+        name for requirement in requires("portrayal") or () for name in _EXTRA.findall(requirement)
+    }
     extras = {name: sorted(_missing("portrayal", name)) for name in sorted(declared)}
 
     def here(needed: dict[str, str | None]) -> dict[str, bool]:
-        return {name: each is None or extras.get(each) == [] for name, each in needed.items()}
+        return {name: extra is None or extras.get(extra) == [] for name, extra in needed.items()}
 
     def is_set(variables: Iterable[str]) -> bool:
-        return any(os.environ.get(each, "").strip() for each in variables)
+        return any(os.environ.get(variable, "").strip() for variable in variables)
 
     facts: dict[str, Any] = {
         "portrayal": __version__,
@@ -218,8 +220,8 @@ def doctor(*, format: Format = "table") -> None:
         "readers": here(_READERS),
         "engines": here(_ENGINES),
         "browser": any(map(shutil.which, _BROWSERS)),
-        "keys": {name: is_set(known) for name, known in KEYS.items()},
-        "variables": {name: list(known) for name, known in KEYS.items()},
+        "keys": {name: is_set(key_names) for name, key_names in KEYS.items()},
+        "variables": {name: list(key_names) for name, key_names in KEYS.items()},
     }
     facts["readers"]["reader"] &= Path(reader.__file__).with_name("weights").is_dir()
     if format == "json":
@@ -231,23 +233,25 @@ def doctor(*, format: Format = "table") -> None:
         (f"extra {name}", not gone, f'pip install ".[{name}]"' * bool(gone))
         for name, gone in extras.items()
     ]
-    rows += [(f"reader {name}", there, "") for name, there in sorted(facts["readers"].items())]
-    rows += [(name, there, "") for name, there in sorted(facts["engines"].items())]
+    rows += [
+        (f"reader {name}", is_there, "") for name, is_there in sorted(facts["readers"].items())
+    ]
+    rows += [(name, is_there, "") for name, is_there in sorted(facts["engines"].items())]
     rows += [("a browser (for PDF)", facts["browser"], "")]
-    for name, there in sorted(facts["keys"].items()):
-        rows.append((f"key {name}", there, "" if there else f"set {KEYS[name][0]}"))
-    cells = ((what, "yes" if there else "–", how) for what, there, how in rows)
+    for name, is_there in sorted(facts["keys"].items()):
+        rows.append((f"key {name}", is_there, "" if is_there else f"set {KEYS[name][0]}"))
+    cells = ((name, "yes" if is_there else "–", remedy) for name, is_there, remedy in rows)
     show.table(("what", "here", "how to get it"), cells)
 
 
 def _missing(package: str, extra: str) -> Iterator[str]:
     """Names of the packages that an extra needs and that are not installed."""
     for requirement in requires(package) or ():
-        wanted, _, condition = requirement.partition(";")
+        specifier, _, condition = requirement.partition(";")
         if extra not in _EXTRA.findall(condition):
             continue
-        match = _NAME.match(wanted)
-        name, more = match.groups() if match else (wanted, None)
+        match = _NAME.match(specifier)
+        name, more = match.groups() if match else (specifier, None)
         try:
             version(name)
         except PackageNotFoundError:

@@ -69,11 +69,11 @@ def agency(
     source = either(run, texts)
     with under_way(out, as_object=json), asking_progress(quiet=json or how.batch) as answered:
         settings = settings_of(how, answered)
-        own = settings.pop("classifier_settings", {})
+        classifier_options = settings.pop("classifier_settings", {})
         asking = asking_of(settings)
         if how.batch and not json:
             show.line("asking in batches; Ctrl-C is safe, and the same command continues")
-        done = mitigate_agency(
+        mitigated = mitigate_agency(
             source,
             asking,
             out,
@@ -83,12 +83,14 @@ def agency(
             text_type=text_type,
             classifier=classifier,
             masked=masked,
-            classifier_settings=classifier_settings((classifier, None), own, settings),
+            classifier_settings=classifier_settings(
+                (classifier, None), classifier_options, settings
+            ),
             say=show.nothing if json else show.line,
         )
-    facts = done.facts
+    facts = mitigated.facts
     if json:
-        show.as_json({"out": str(done.out), **facts})
+        show.as_json({"out": str(mitigated.out), **facts})
         return
     show.line(f"texts: {_counted(facts['texts'])}")
     if method == "rewrite":
@@ -98,7 +100,7 @@ def agency(
             f"({_counted(edits['refused_by_reason'])})"
         )
     show.line(f"stopped: {facts['stopped']}")
-    show.line(f"next: portrayal audit agency --texts {done.out / 'texts.jsonl'}")
+    show.line(f"next: portrayal audit agency --texts {mitigated.out / 'texts.jsonl'}")
 
 
 def _counted(counts: Mapping[str, int]) -> str:

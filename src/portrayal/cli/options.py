@@ -99,35 +99,35 @@ def record(options: Iterable[Option]) -> Any:
 
     It is the default of a parameter that is marked `ONE_BY_ONE`.
     """
-    known = {each.name: each for each in options}
-    shown: list[tuple[str, Any, Any]] = []
-    for each in known.values():
-        if each.rare:
+    by_name = {option.name: option for option in options}
+    shown_fields: list[tuple[str, Any, Any]] = []
+    for option in by_name.values():
+        if option.rare:
             continue
-        one = str if each.named or each.kind is Any else each.kind  # `given` reads NAME=VALUE
-        kind = list[one] if each.repeated else one  # type: ignore[valid-type]
-        default = None if each.repeated else each.default
+        one = str if option.named or option.kind is Any else option.kind  # `given` reads NAME=VALUE
+        kind = list[one] if option.repeated else one  # type: ignore[valid-type]
+        default = None if option.repeated else option.default
         words = Parameter(
-            help=each.help,
-            group=PANEL[each.panel],
-            metavar=each.metavar or None,
-            negative=f"--un{each.shown}" if default is True else (),
+            help=option.help,
+            group=PANEL[option.panel],
+            metavar=option.metavar or None,
+            negative=f"--un{option.shown}" if default is True else (),
             show_default=default is not False and default not in (None, ""),
         )
         kind = kind | None if default is None else kind
-        shown.append((each.shown, Annotated[kind, words], field(default=default)))
-    if rare := [name for name, each in known.items() if each.rare]:
+        shown_fields.append((option.shown, Annotated[kind, words], field(default=default)))
+    if rare := [name for name, option in by_name.items() if option.rare]:
         words = Parameter(
             help=f"What is rarely needed, repeatable: {', '.join(rare)}.",
             group=PANEL["Output"],
             metavar="KEY=VALUE",
         )
-        shown.append(("set", Annotated[list[str] | None, words], field(default=None)))
-    space = {"__module__": __name__, "options": known}
-    return make_dataclass("Record", shown, frozen=True, kw_only=True, namespace=space)()
+        shown_fields.append(("set", Annotated[list[str] | None, words], field(default=None)))
+    space = {"__module__": __name__, "options": by_name}
+    return make_dataclass("Record", shown_fields, frozen=True, kw_only=True, namespace=space)()
 
 
-def given(taken: Any) -> dict[str, Any]:
+def given(values: Any) -> dict[str, Any]:
     """Return what was given of a `record`, by the names of the options.
 
     Raises
@@ -135,40 +135,45 @@ def given(taken: Any) -> dict[str, Any]:
     OptionError
         When a key of `--set` is unknown (the nearest is said), or a value is none of its kind.
     """
-    known: dict[str, Option] = taken.options
-    found: dict[str, Any] = {}
-    for name, each in known.items():
-        value = getattr(taken, each.shown, None)
-        if each.rare or value is None or value == each.default:
+    declared: dict[str, Option] = values.options
+    read_values: dict[str, Any] = {}
+    for name, option in declared.items():
+        value = getattr(values, option.shown, None)
+        if option.rare or value is None or value == option.default:
             continue
-        found[name] = tuple(value) if each.repeated else value
-        if each.named:
-            found[name] = pairs(f"--{each.shown}", value, each)
-    asked = options_of(AskingConfig)
-    for text in getattr(taken, "set", None) or ():
+        read_values[name] = tuple(value) if option.repeated else value
+        if option.named:
+            read_values[name] = pairs(f"--{option.shown}", value, option)
+    asking = options_of(AskingConfig)
+    for text in getattr(values, "set", None) or ():
         key, sign, value = (part.strip() for part in text.partition("="))
         if not sign:
             raise OptionError(f"--set takes KEY=VALUE, such as seed=1; got {text!r}.")
         name, _, part = key.partition(".")
-        check_known(name, known, "--set", [each for each in known if known[each].rare])
+        check_known(
+            name,
+            declared,
+            "--set",
+            [option_name for option_name in declared if declared[option_name].rare],
+        )
         if name.endswith("_settings"):
             part, _, inner = part.partition(".")
-            check_known(part, asked, name)
-            settings = found.setdefault(name, {})
+            check_known(part, asking, name)
+            settings = read_values.setdefault(name, {})
             if inner:
-                settings[part] = settings.get(part, {}) | {inner: asked[part].read(value)}
+                settings[part] = settings.get(part, {}) | {inner: asking[part].read(value)}
             else:
-                settings[part] = asked[part].read(value)
+                settings[part] = asking[part].read(value)
         elif part:
-            found[name] = dict(found.get(name, {})) | {part: known[name].read(value)}
+            read_values[name] = dict(read_values.get(name, {})) | {part: declared[name].read(value)}
         else:
-            found[name] = known[name].read(value)
-    return found
+            read_values[name] = declared[name].read(value)
+    return read_values
 
 
-def given_by_set(taken: Any) -> dict[str, Option]:
+def given_by_set(values: Any) -> dict[str, Option]:
     """Return what a `record` takes by `--set` alone; nothing for any other value."""
-    return {name: each for name, each in getattr(taken, "options", {}).items() if each.rare}
+    return {name: option for name, option in getattr(values, "options", {}).items() if option.rare}
 
 
 def either(run: Path | None, texts: Path | None) -> Path:
@@ -179,10 +184,10 @@ def either(run: Path | None, texts: Path | None) -> Path:
     OptionError
         When neither or both were.
     """
-    named = [path for path in (run, texts) if path is not None]
-    if len(named) != 1:
+    paths = [path for path in (run, texts) if path is not None]
+    if len(paths) != 1:
         raise OptionError("say whose texts: either the directory of a run, or --texts FILE.")
-    return named[0]
+    return paths[0]
 
 
 def pairs(option: str, texts: Iterable[str] | None, of: Option | str) -> dict[str, Any]:
@@ -196,11 +201,11 @@ def pairs(option: str, texts: Iterable[str] | None, of: Option | str) -> dict[st
         When one is not of that form; says the `option` and an example.
     """
     example = of if isinstance(of, str) else of.metavar or "NAME=VALUE"
-    each = [part for text in texts or () for part in text.split(",")] if of is example else texts
-    found: dict[str, Any] = {}
-    for pair in each or ():
+    parts = [part for text in texts or () for part in text.split(",")] if of is example else texts
+    read_pairs: dict[str, Any] = {}
+    for pair in parts or ():
         name, sign, value = (part.strip() for part in pair.partition("="))
         if not (sign and name and (value or of is not example)):
             raise OptionError(f"{option} takes {example} or the like; got {pair!r}.")
-        found[name] = value if isinstance(of, str) else of.read(value)
-    return found
+        read_pairs[name] = value if isinstance(of, str) else of.read(value)
+    return read_pairs

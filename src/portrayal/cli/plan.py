@@ -56,7 +56,7 @@ def plan(
     """
     from portrayal.planning import plan as needed_for
 
-    found = needed_for(
+    needed = needed_for(
         kind,
         effect or DEFAULTS[kind],
         blocks=blocks,
@@ -67,21 +67,25 @@ def plan(
         **{"apart": apart, "level": level, "tests": tests},
     )
     if format == "json":
-        as_json({"needed": [asdict(one) | {"n_texts": one.design.n_texts} for one in found]})
+        as_json({"needed": [asdict(one) | {"n_texts": one.design.n_texts} for one in needed]})
         return
-    first = found[0].design
+    first = needed[0].design
     line(
         f"found with {power:.0%} power at level {level:.0%} among {tests:,} tests, in simulated "
         f"audits; taken for granted: texts of a prompt correlate by {first.correlation:.2g}"
         + (f", differences vary by {varies:g} SD between prompts" if kind == "difference" else "")
     )
     rows = []
-    for one in found:
-        each = " and ".join(f"{n:,}" for n in dict.fromkeys(one.design.sides))
-        known = one.undefined is None
-        sizes = (f"{one.design.blocks:,}", each, f"{one.design.n_texts:,}") if known else ("–",) * 3
+    for one in needed:
+        sides = " and ".join(f"{n:,}" for n in dict.fromkeys(one.design.sides))
+        is_defined = one.undefined is None
+        sizes = (
+            (f"{one.design.blocks:,}", sides, f"{one.design.n_texts:,}")
+            if is_defined
+            else ("–",) * 3
+        )
         rows.append((f"{one.design.effect:g}", *sizes, f"{one.power:.2f}"))
     unit = "difference in SD" if kind == "difference" else f"true {kind}"
     table((unit, "prompts", "texts of each", "texts in all", "power"), rows)
-    for reason in dict.fromkeys(one.undefined for one in found if one.undefined):
+    for reason in dict.fromkeys(one.undefined for one in needed if one.undefined):
         line(f"–: {reason}")

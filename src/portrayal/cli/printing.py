@@ -55,9 +55,9 @@ def data(text: str) -> None:
     sys.stdout.write(text)
 
 
-def text_table(heads: Sequence[str], every: Sequence[Sequence[str]], most: int | None) -> str:
+def text_table(heads: Sequence[str], all_rows: Sequence[Sequence[str]], most: int | None) -> str:
     """Return `most` rows of a table as text, as wide as the terminal; 80 columns in a file."""
-    rows, more = shown(every, most)
+    rows, more = shown(all_rows, most)
     columns = (Column(Text(visible(head)), overflow="fold") for head in heads)
     table = Table(*columns, box=None, pad_edge=False, padding=(0, 1, 0, 0))
     for row in rows:
@@ -67,7 +67,7 @@ def text_table(heads: Sequence[str], every: Sequence[Sequence[str]], most: int |
     table.columns[0].width = min(widest[0], max(room - sum(n + 1 for n in widest[1:]), _FIRST))
     stream = StringIO()
     Console(emoji=False, width=room, file=stream, no_color=True).print(table)
-    lines = [each.rstrip() for each in stream.getvalue().splitlines()]
+    lines = [line_text.rstrip() for line_text in stream.getvalue().splitlines()]
     return "\n".join([*lines, *([more] if more else [])]) + "\n"
 
 
@@ -85,8 +85,8 @@ def progress(*, quiet: bool) -> Iterator[Advance | None]:
     ) as bar:
         task = bar.add_task("shards", total=None, visible=False)
 
-        def advance(done: int, total: int) -> None:
-            bar.update(task, completed=done, total=total, visible=True)
+        def advance(n_done: int, total: int) -> None:
+            bar.update(task, completed=n_done, total=total, visible=True)
 
         yield advance
 
@@ -105,9 +105,9 @@ def working(words: str, *, quiet: bool) -> Iterator[None]:
 def run_facts(run: "Run") -> dict[str, Any]:
     """Return what an audit made, as plain values."""
     note = run.texts.note()
-    known = {name: note[name] for name in ("n_texts", "outcomes", "models")}
-    known |= {"left_out": note.get("left_out", {}), "n_estimates": len(run.records)}
-    return {"run": str(run.path), "report": str(run.report_path), **known}
+    facts = {name: note[name] for name in ("n_texts", "outcomes", "models")}
+    facts |= {"left_out": note.get("left_out", {}), "n_estimates": len(run.records)}
+    return {"run": str(run.path), "report": str(run.report_path), **facts}
 
 
 def select(rows: Iterable[_Place], measure: str | None, where: Iterable[str]) -> list[_Place]:
@@ -120,24 +120,24 @@ def select(rows: Iterable[_Place], measure: str | None, where: Iterable[str]) ->
     """
     from portrayal.run.estimates import choose
 
-    wanted = None if measure is None else registry.resolve("measures", measure)
+    measure_name = None if measure is None else registry.resolve("measures", measure)
     pairs = {}
     for text in where:
         key, sign, value = text.partition("=")
         if not sign:
             raise OptionError(f"--where takes KEY=VALUE, such as domain=Love; got {text!r}.")
         pairs[key.strip()] = value.strip()
-    return choose(rows, wanted, pairs)
+    return choose(rows, measure_name, pairs)
 
 
 def estimate_facts(row: "Estimate") -> dict[str, Any]:
     """Return one estimate as plain values; group always names race and gender, null for neither."""
     facts: dict[str, Any] = {"id": row.id}
-    for each in dataclasses.fields(row):
-        value = getattr(row, each.name)
+    for record_field in dataclasses.fields(row):
+        value = getattr(row, record_field.name)
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
             value = dataclasses.asdict(value)
-        facts[each.name] = value
+        facts[record_field.name] = value
     facts["tests"] = [dataclasses.asdict(test) for test in row.tests]
     del facts["sums"], facts["scores"]  # not read from a file
     facts["warning"] = row.warning
@@ -151,7 +151,7 @@ def shown(rows: Sequence[_Row], most: int | None = ROWS) -> tuple[Sequence[_Row]
     return (rows, "") if more <= 0 else (rows[:most], f"… and {more:,} more: --all")
 
 
-def estimates_table(every: Sequence["Estimate"], most: int | None = ROWS) -> None:
+def estimates_table(estimates: Sequence["Estimate"], most: int | None = ROWS) -> None:
     """Print estimates for people: value, interval, null, q, and the number of units.
 
     The q-value of what a report may state is over the whole audit, and marked.
@@ -159,7 +159,7 @@ def estimates_table(every: Sequence["Estimate"], most: int | None = ROWS) -> Non
     from portrayal.comparison.result import words_of
     from portrayal.run.pages import number, spread
 
-    rows, more = shown(every, most)
+    rows, more = shown(estimates, most)
     erring = any(ERROR_LOW in row.details or row.status.reader_error for row in rows)
     heads = ["what", "value", "interval", "null", "q", "n", *(["reader"] * erring)]
     cells, caption = [], ""
@@ -173,10 +173,10 @@ def estimates_table(every: Sequence["Estimate"], most: int | None = ROWS) -> Non
         value = row.undefined or number(row.value, form)
         bounds = value, spread(row.interval, form), spread(row.null, form)
         error = [_error(row)] if erring else []
-        what = words_of(row.measure, row.strata, row.group)
+        label = words_of(row.measure, row.strata, row.group)
         if model := row.strata.get("model"):
-            what += f" · {model}"
-        cells.append((what, *bounds, q, f"{row.n_units:,.0f}", *error))
+            label += f" · {model}"
+        cells.append((label, *bounds, q, f"{row.n_units:,.0f}", *error))
     line(text_table(heads, cells, None) + "\n".join(filter(None, (caption, more))))
 
 
@@ -218,9 +218,9 @@ def listing(kind: str, rows: list[dict[str, str]], *, as_object: bool) -> None:
         return
     console = Console(emoji=False)
     for row in rows:
-        name, *others = row.items()
+        name, *further = row.items()
         console.print(visible(name[1]), style="bold", markup=False, highlight=False)
-        for key, text in others:
+        for key, text in further:
             console.print(f"  {key}: {visible(text)}", markup=False, highlight=False)
 
 
@@ -238,7 +238,7 @@ def reproduction(study: str, *, list_rows: bool, as_object: bool) -> None:
                     counts[-1][name] = [dataclasses.asdict(row) for row in getattr(check, name)]
         as_json({"study": registry.resolve("studies", study), "checks": counts})
         return
-    cells = [(each.table, each.statistic, each.reproduced, each.checked) for each in checks]
+    cells = [(check.table, check.statistic, check.reproduced, check.checked) for check in checks]
     table(("table", "statistic", "reproduced", "checked"), cells)
     if not list_rows:
         return

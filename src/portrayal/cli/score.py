@@ -98,22 +98,22 @@ def people(
     with under_way(out, as_object=json), asking_progress(quiet=json or model is None) as answered:
         settings = settings_beside(settings_of(how, answered), "labeler", "--labeler-model")
         labelling = labelling_of(labeler, model, how.labeler_samples, route_share, settings)
-        found, seen = None, None
+        by_model, by_reader = None, None
         if labelling is not None and not stories:
             raise OptionError("no story is labelled, so there is nothing to ask a model about.")
         if labelling is not None:  # a model, alone or where the rules are least sure
             share = labelling.share
-            found = label_by_model(stories, extract_people, labelling.asking, out, share=share)
+            by_model = label_by_model(stories, extract_people, labelling.asking, out, share=share)
         elif labeler != "embedded":  # the reader, everywhere or where the rules are unsure
             below = UNSURE if labeler == "routed" else 1.0
-            seen = label_by_reader(stories, reader, below=below)
+            by_reader = label_by_reader(stories, reader, below=below)
     facts: dict[str, Any] = {"labeler": labeler, "n_stories": len(stories)}
-    if found is not None:
-        facts |= {"n_by_the_model": found.n_llm, "n_the_model_failed_on": found.n_failed}
+    if by_model is not None:
+        facts |= {"n_by_the_model": by_model.n_llm, "n_the_model_failed_on": by_model.n_failed}
     with show.working("scoring", quiet=json):
         score = score_people(
             stories,
-            people=seen if found is None else found.people,
+            people=by_reader if by_model is None else by_model.people,
             level=level,
             draws=draws,
             seed=seed,
@@ -140,32 +140,34 @@ def _print(score: "PeopleScore") -> None:
         rows = [
             (
                 f"{coverage:.0%} of the slots",
-                *(percent(each.at[coverage]) for each in sure.values()),
+                *(percent(certainty.at[coverage]) for certainty in sure.values()),
             )
             for coverage in next(iter(sure.values())).at
         ]
-        rows.append(("area under risk–coverage", *(percent(each.area) for each in sure.values())))
+        rows.append(
+            ("area under risk–coverage", *(percent(certainty.area) for certainty in sure.values()))
+        )
         table(("most confident", *(f"{name} accuracy" for name in sure)), rows)
         rows, errors = [], []
-        for name, each in sure.items():
-            for place in each.bins:
-                told = f"{place.low:.1f}–{place.high:.1f}", name, f"{place.right.n:,.0f}"
-                rows.append((*told, f"{100 * place.confidence:.1f}", percent(place.right)))
-            if each.calibration_error is not None:
-                errors.append(f"{name} {100 * each.calibration_error:.1f}")
+        for name, certainty in sure.items():
+            for place in certainty.bins:
+                bin_words = f"{place.low:.1f}–{place.high:.1f}", name, f"{place.right.n:,.0f}"
+                rows.append((*bin_words, f"{100 * place.confidence:.1f}", percent(place.right)))
+            if certainty.calibration_error is not None:
+                errors.append(f"{name} {100 * certainty.calibration_error:.1f}")
         table(("confidence", "of", "slots", "mean confidence", "accuracy"), rows)
-        said = ", ".join(errors) or "undefined, as no slot is labelled"
-        line(f"expected calibration error: {said}")
+        errors_text = ", ".join(errors) or "undefined, as no slot is labelled"
+        line(f"expected calibration error: {errors_text}")
     gap = score.race_gap
     if gap is None or gap.value is None:
-        why = "nothing is labelled" if gap is None else gap.undefined
-        line(f"gender errors between races of names: undefined, as {why}")
+        reason = "nothing is labelled" if gap is None else gap.undefined
+        line(f"gender errors between races of names: undefined, as {reason}")
     else:
         bounds = "" if gap.low is None else f" ({gap.low:.2f}–{gap.high:.2f})"
-        left = f"; fewer than 30 slots: {', '.join(gap.left_out)}" if gap.left_out else ""
+        few_slots = f"; fewer than 30 slots: {', '.join(gap.left_out)}" if gap.left_out else ""
         line(
             f"gender errors between races of names: {gap.value:.2f} times{bounds}, {gap.highest} "
-            f"names over {gap.lowest} names; up to {gap.by_chance:.2f} by chance{left}"
+            f"names over {gap.lowest} names; up to {gap.by_chance:.2f} by chance{few_slots}"
         )
     unit = f"{score.n_clusters} {score.cluster_unit}{'' if score.n_clusters == 1 else 's'}"
     line(f"per cent; intervals resample {unit.replace('storys', 'stories')}")
@@ -214,7 +216,7 @@ def pronouns(
         (
             name,
             f"{rates['f1'].n:,}",
-            *(percent(rates[each]) for each in ("f1", "precision", "recall")),
+            *(percent(rates[rate]) for rate in ("f1", "precision", "recall")),
         )
         for name, rates in {"all": score.rates, **score.by}.items()
     ]
@@ -225,10 +227,12 @@ def pronouns(
             f"F1 of feminine pronouns is {score.bias.value:.2f} times that of masculine ones "
             f"({low:.2f}–{high:.2f})."
         )
-    how = "A name that is not found counts as not meant." if names_found else "Names are given."
+    names_note = (
+        "A name that is not found counts as not meant." if names_found else "Names are given."
+    )
     line(
-        f"{how} By GAP (Webster et al. 2018), whose best rule, syntactic parallelism, has an F1 of "
-        "66.9 with names given."
+        f"{names_note} By GAP (Webster et al. 2018), whose best rule, syntactic parallelism, has "
+        "an F1 of 66.9 with names given."
     )
 
 
@@ -265,17 +269,17 @@ def agency(
 
     json = format == "json"
     kinds = (True, False) if masked is None else (masked,)
-    asked = classifier or _CLASSIFIERS
+    specs = classifier or _CLASSIFIERS
     with under_way(out or hand_labels, as_object=json), asking_progress(quiet=json) as answered:
-        settings = classifier_settings(asked, settings_of(how, answered), {}, "--classifier-{}")
+        settings = classifier_settings(specs, settings_of(how, answered), {}, "--classifier-{}")
         labelled = read_labelled(hand_labels, column or ())
         tell = show.nothing if json else show.line
-        loaded = _classifiers(asked, kinds, labelled, out, settings, tell)
-    scores = score_all(labelled, [each for _, each in loaded], seed)
+        loaded = _classifiers(specs, kinds, labelled, out, settings, tell)
+    scores = score_all(labelled, [loaded_classifier for _, loaded_classifier in loaded], seed)
     sets: dict[str, list[AgencyScore]] = {}
-    for (spec, one), made in zip(loaded, scores, strict=True):
+    for (spec, one), agency_score in zip(loaded, scores, strict=True):
         if not isinstance(one, Checkpoints):
-            sets.setdefault(spec, []).append(made)
+            sets.setdefault(spec, []).append(agency_score)
     # Print scores in percent with intervals, the published rows, and means over checkpoints.
     n_left_out = labelled.n_left_out
     means = means_of(sets)
@@ -323,9 +327,13 @@ def _classifiers(
     loaded: list[tuple[str, AgencyClassifier]] = []
     for spec in (spec for spec in specs if models[spec] is None):
         for kind in kinds:
-            made = load_classifier(spec, kind)
-            each = (*made.members, made) if isinstance(made, Checkpoints) else (made,)
-            loaded += [(spec, one) for one in each]
+            loaded_one = load_classifier(spec, kind)
+            members = (
+                (*loaded_one.members, loaded_one)
+                if isinstance(loaded_one, Checkpoints)
+                else (loaded_one,)
+            )
+            loaded += [(spec, one) for one in members]
     for model in filter(None, models.values()):
         model.check()
     for model in filter(None, models.values()):
@@ -336,7 +344,9 @@ def _classifiers(
         loaded += [
             (
                 model.spec,
-                load_classifier(model.spec, kind, ask=partial(lambda known, _: known, replies)),
+                load_classifier(
+                    model.spec, kind, ask=partial(lambda prompts_known, _: prompts_known, replies)
+                ),
             )
             for kind in kinds
         ]
@@ -351,18 +361,22 @@ def means_of(sets: "Mapping[str, Sequence[AgencyScore]]") -> list[dict[str, Any]
     """Mean and standard deviation of each metric over the checkpoints of a set, by masking."""
     from statistics import mean, stdev
 
-    found = []
+    means = []
     for name, scores in sets.items():
         for masked in sorted({score.masked for score in scores}, reverse=True):
-            own = [score for score in scores if score.masked == masked]
-            if len(own) < 2:
+            masked_scores = [score for score in scores if score.masked == masked]
+            if len(masked_scores) < 2:
                 continue
-            row: dict[str, Any] = {"classifier": name, "masked": masked, "checkpoints": len(own)}
+            row: dict[str, Any] = {
+                "classifier": name,
+                "masked": masked,
+                "checkpoints": len(masked_scores),
+            }
             for metric in _METRICS:
-                values = [score.metrics[metric].value for score in own]
+                values = [score.metrics[metric].value for score in masked_scores]
                 row[metric] = {"mean": mean(values), "sd": stdev(values)}
-            found.append(row)
-    return found
+            means.append(row)
+    return means
 
 
 def print_means(rows: "Sequence[Mapping[str, Any]]") -> None:

@@ -54,7 +54,7 @@ def serve(
     new_address
         Make a new token: the old address ends.
     """
-    found = find_project(project)
+    opened = find_project(project)
     from portrayal.coding.server import check_certificate, check_password, serve, take_address
 
     word = os.environ.get(PASSWORD) if password else None
@@ -69,10 +69,10 @@ def serve(
             ) from None
     check_password(host, word)
     pair = check_certificate(ssl_certfile, ssl_keyfile)
-    address = take_address(found.folder, host, port, renew=new_address, tls=pair is not None)
+    address = take_address(opened.folder, host, port, renew=new_address, tls=pair is not None)
 
     def ready(address: "Address") -> None:
-        show.line(f"{len(found.items):,} texts of {found.folder}. Open in a browser:")
+        show.line(f"{len(opened.items):,} texts of {opened.folder}. Open in a browser:")
         show.line(address.url)
         if not address.is_loopback:
             show.line(
@@ -85,11 +85,16 @@ def serve(
                 )
             )
         show.line("Every answer is saved as it is given. Ctrl-C stops the page.")
-        if "for" in found.settings.get("how", {}):
-            show.line(f"then: portrayal audit … --hand-labels {found.folder / 'hand-labels.csv'}")
+        if "for" in opened.settings.get("how", {}):
+            show.line(f"then: portrayal audit … --hand-labels {opened.folder / 'hand-labels.csv'}")
 
     serve(
-        found, address, password=word, adjudicators=adjudicator or (), certificate=pair, ready=ready
+        opened,
+        address,
+        password=word,
+        adjudicators=adjudicator or (),
+        certificate=pair,
+        ready=ready,
     )
 
 
@@ -151,7 +156,7 @@ def draw(
     )
     items = coding.sample_items(opened, sampling)
     items = coding.in_sentences(items) if sentences else items
-    given = {
+    sampling_options = {
         "how": how,
         "n": n,
         "names": names if how == "names" else None,
@@ -161,16 +166,16 @@ def draw(
         "sentences": sentences or None,
         "run": str(run),
     }
-    drawn = {key: value for key, value in given.items() if value is not None}
-    made = coding.make_project(folder, items, book, seed=seed, how=drawn)
+    draw_settings = {key: value for key, value in sampling_options.items() if value is not None}
+    new_project = coding.make_project(folder, items, book, seed=seed, how=draw_settings)
     strata = sorted({name for item in items for name in item.strata["sampled_as"].split("; ")})
-    facts = {"project": str(made.folder), "n_items": len(items), "n_strata": len(strata)}
+    facts = {"project": str(new_project.folder), "n_items": len(items), "n_strata": len(strata)}
     if json:
-        show.as_json({**facts, "codebook": book.name, "seed": seed, "how": drawn})
+        show.as_json({**facts, "codebook": book.name, "seed": seed, "how": draw_settings})
         return
-    what = plural(len(items), "sentence" if sentences else "text")
-    show.line(f"{what} from {plural(len(strata), 'stratum', 'strata')} in {made.folder}")
-    show.line(f"next: portrayal label serve {made.folder}")
+    counted = plural(len(items), "sentence" if sentences else "text")
+    show.line(f"{counted} from {plural(len(strata), 'stratum', 'strata')} in {new_project.folder}")
+    show.line(f"next: portrayal label serve {new_project.folder}")
 
 
 def raters(
@@ -192,10 +197,10 @@ def raters(
     from portrayal.coding.store import Store, rater_key
 
     json = format == "json"
-    found = find_project(project)
-    if not found.codes_path.is_file():
-        raise OptionError(f"no one has coded in {found.folder} yet.")
-    with closing(Store(found.codes_path)) as store:
+    opened = find_project(project)
+    if not opened.codes_path.is_file():
+        raise OptionError(f"no one has coded in {opened.folder} yet.")
+    with closing(Store(opened.codes_path)) as store:
         if reset is not None:
             if not store.forget_code(rater_key(reset)):
                 raise OptionError(f"no rater called {reset!r} has a personal code here.")
@@ -207,7 +212,7 @@ def raters(
             for key, name in store.raters(kind).items()
         ]
     if json:
-        show.as_json({"project": str(found.folder), "raters": rows})
+        show.as_json({"project": str(opened.folder), "raters": rows})
         return
     for row in rows:
         called = f"{row['rater']} (language model)" if row["kind"] == "llm" else row["rater"]

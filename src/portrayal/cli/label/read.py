@@ -63,17 +63,17 @@ def find_project(path: Path) -> "Project":
     """
     from portrayal.coding import open_project
 
-    found = sorted(one.parent for one in path.glob("coding/*/project.toml"))
+    folders = sorted(one.parent for one in path.glob("coding/*/project.toml"))
     if (path / "project.toml").is_file() or not (path / "audit.toml").is_file():
         return open_project(path)
-    if not found:
+    if not folders:
         raise RunError(
             f"{path} has no texts to code yet. Draw some: portrayal label draw {path} --project …"
         )
-    if len(found) > 1:
-        names = ", ".join(str(one) for one in found)
+    if len(folders) > 1:
+        names = ", ".join(str(one) for one in folders)
         raise RunError(f"{path} has several coding projects; name one of {names}.")
-    return open_project(found[0])
+    return open_project(folders[0])
 
 
 def agreement(
@@ -111,23 +111,23 @@ def agreement(
         labels, unit = sheet_labels(given), "characters"
     else:
         labels, unit = table_labels(given), "texts"
-    found = agreement_of(labels, level=level, draws=draws, seed=seed)
+    agreed = agreement_of(labels, level=level, draws=draws, seed=seed)
     if format == "json":
-        facts["people"] = _compared_facts(found.people)
-        facts["pairs_of_people"] = [_compared_facts(one) for one in found.pairs]
-        facts["language_models_against_people"] = [_compared_facts(one) for one in found.models]
+        facts["people"] = _compared_facts(agreed.people)
+        facts["pairs_of_people"] = [_compared_facts(one) for one in agreed.pairs]
+        facts["language_models_against_people"] = [_compared_facts(one) for one in agreed.models]
         show.as_json(facts)
         return
-    done = ", ".join(f"{rater} {n:,}" for rater, n in found.people.n_done.items()) or "no one"
+    n_done = ", ".join(f"{rater} {n:,}" for rater, n in agreed.people.n_done.items()) or "no one"
     begun = f"; {labels.started:,} begun and not done, which do not count" if facts else ""
-    show.line(f"people: texts done by {done}{begun}.")
-    if len(found.people.raters) < 2:
+    show.line(f"people: texts done by {n_done}{begun}.")
+    if len(agreed.people.raters) < 2:
         show.line("agreement takes two people or more.")
-    _print_compared(found.people, unit)
-    for pair in found.pairs:
+    _print_compared(agreed.people, unit)
+    for pair in agreed.pairs:
         show.line(f"\n{' and '.join(pair.raters)}:")
         _print_compared(pair, unit)
-    for one in found.models:
+    for one in agreed.models:
         show.line(
             f"\nlanguage model {one.raters[1]}, against what people settle on (not in the above):"
         )
@@ -220,13 +220,13 @@ def model(
     run.check()
     with under_way(given, as_object=json), run.lock(), asking_progress(quiet=json) as answered:
         settings = settings_of(how, answered)
-        asked, samples = settings.pop("model"), settings.pop("samples", 3)
-        labelling = labelling_of(labeler, asked, samples, route_share, settings)
+        model_name, samples = settings.pop("model"), settings.pop("samples", 3)
+        labelling = labelling_of(labeler, model_name, samples, route_share, settings)
         facts = label_texts_of(run, labelling, show.nothing if json else show.line)
     if json:
         show.as_json({"run": str(given), **facts})
         return
-    more = f"--labeler {labeler} --labeler-model {asked} --set labeler_samples={samples}"
+    more = f"--labeler {labeler} --labeler-model {model_name} --set labeler_samples={samples}"
     routed = f" --set route_share={route_share}" if labeler == "routed" else ""
     show.line(f"next: portrayal audit STUDY --out {given} {more}{routed}")
 
@@ -248,13 +248,13 @@ def codes(
     """
     from portrayal.coding import code_prevalence, code_shares, read_labels
 
-    found = find_project(project)
-    labels, merged = read_labels(found), pairs("--merge", merge, "Inuit=AN")
-    groups = code_shares(found, labels, by=by, merge=merged, level=level)
-    corrected = code_prevalence(found, labels, by=by, merge=merged, level=level)
+    opened = find_project(project)
+    labels, merged = read_labels(opened), pairs("--merge", merge, "Inuit=AN")
+    groups = code_shares(opened, labels, by=by, merge=merged, level=level)
+    corrected = code_prevalence(opened, labels, by=by, merge=merged, level=level)
     if format == "json":
         facts = {"groups": list(map(asdict, groups)), "corrected": list(map(asdict, corrected))}
-        show.as_json({"project": str(found.folder), **facts})
+        show.as_json({"project": str(opened.folder), **facts})
         return
     print_codes(groups)
     if corrected:
@@ -291,10 +291,10 @@ def report(
     """
     from portrayal.report.coding import write_coding_report
 
-    found = find_project(project)
-    path = out or found.folder / "coding.html"
+    opened = find_project(project)
+    path = out or opened.folder / "coding.html"
     written = write_coding_report(
-        found, path, by=by, merge=pairs("--merge", merge, "Inuit=AN"), level=level, seed=seed
+        opened, path, by=by, merge=pairs("--merge", merge, "Inuit=AN"), level=level, seed=seed
     )
     show.line(f"report: {written}")
 
@@ -319,13 +319,13 @@ def export(
     """
     from portrayal.coding.files import export_labels, export_sheets, export_tasks
 
-    found = find_project(project)
+    opened = find_project(project)
     if format == "csv":
-        written = [export_labels(found, out)]
+        written = [export_labels(opened, out)]
     elif format == "sheets":
-        written = export_sheets(found, out)
+        written = export_sheets(opened, out)
     else:
-        written = list(export_tasks(found, out or found.folder / "label-studio"))
+        written = list(export_tasks(opened, out or opened.folder / "label-studio"))
     for path in written:
         show.line(f"wrote {path}")
     if not written:
@@ -354,16 +354,16 @@ def import_(
     """
     from portrayal.coding.files import import_labels
 
-    found, raters = find_project(project), pairs("--rater", rater, "THERE=HERE")
-    done = import_labels(found, file, raters=raters, replace=overwrite)
+    opened, raters = find_project(project), pairs("--rater", rater, "THERE=HERE")
+    imported = import_labels(opened, file, raters=raters, replace=overwrite)
     if format == "json":
-        facts = {"raters": dict(done.raters), "n_texts": done.n_texts}
-        show.as_json({"project": str(found.folder), **facts, "left_out": dict(done.left_out)})
+        facts = {"raters": dict(imported.raters), "n_texts": imported.n_texts}
+        show.as_json({"project": str(opened.folder), **facts, "left_out": dict(imported.left_out)})
         return
-    for name, n in done.raters.items():
+    for name, n in imported.raters.items():
         show.line(f"{name}: {n:,} texts")
-    for why, n in done.left_out.items():
-        show.line(f"left out: {n:,} {why}")
+    for reason, n in imported.left_out.items():
+        show.line(f"left out: {n:,} {reason}")
 
 
 def print_coder(result: "CoderResult", project: "Project", *, as_object: bool) -> None:
@@ -371,16 +371,16 @@ def print_coder(result: "CoderResult", project: "Project", *, as_object: bool) -
     if as_object:
         facts = asdict(replace(result, report=None))
         facts.pop("report")
-        asked = result.report
-        facts["cost_usd"] = None if asked is None else asked.cost
-        facts["stopped"] = None if asked is None else asked.stopped or None
+        asking_report = result.report
+        facts["cost_usd"] = None if asking_report is None else asking_report.cost
+        facts["stopped"] = None if asking_report is None else asking_report.stopped or None
         show.as_json({"project": str(project.folder), "kind": "llm", **facts})
         return
     show.line(f"{result.rater}: coded {result.n_coded:,} of {result.n_items:,} texts.")
-    for what, counts in (("answers not used", result.unusable), ("codes removed", result.removed)):
+    for title, counts in (("answers not used", result.unusable), ("codes removed", result.removed)):
         if counts:
-            listed = ", ".join(f"{n:,} {reason}" for reason, n in counts.items())
-            show.line(f"{what}: {listed}")
+            counts_text = ", ".join(f"{n:,} {reason}" for reason, n in counts.items())
+            show.line(f"{title}: {counts_text}")
     if result.failed:
         show.line(
             f"{len(result.failed):,} texts have no codes of it. The same command asks again about "
@@ -388,26 +388,28 @@ def print_coder(result: "CoderResult", project: "Project", *, as_object: bool) -
         )
 
 
-def print_codes(found: "list[GroupCodes]") -> None:
+def print_codes(groups: "list[GroupCodes]") -> None:
     """Print the share of each group's texts that show each code, and which texts do not count."""
     rows: list[tuple[str, ...]] = []
-    for group in found:
+    for group in groups:
         for row in group.shares:
             chance = "" if row.null is None else _percent(row.null)
             tests = ("" if x is None else f"{x:.2g}" for x in (row.p, row.q))
             rows.append((group.group, row.code, *_share(row.share), chance, *tests))
     show.table(("group", "code", "texts", "share", "interval", "by chance", "p", "q"), rows)
-    for group in found:
+    for group in groups:
         if group.n_open:
             show.line(f"{group.group}: left out: {group.n_open:,} on which people are divided")
-    for why in dict.fromkeys(row.no_null for group in found for row in group.shares if row.no_null):
-        show.line(f"nothing by chance: {why}.")
+    for reason in dict.fromkeys(
+        row.no_null for group in groups for row in group.shares if row.no_null
+    ):
+        show.line(f"nothing by chance: {reason}.")
 
 
 def _share(share: "Share") -> tuple[str, str, str]:
-    said = share.no_interval if share.interval is None else _percent(share.interval)
+    interval = share.no_interval if share.interval is None else _percent(share.interval)
     value = "–" if share.value is None else f"{100 * share.value:.0f} %"
-    return f"{share.n:,} of {share.of:,}", value, said
+    return f"{share.n:,} of {share.of:,}", value, interval
 
 
 def _percent(bounds: "Interval | Null") -> str:

@@ -42,7 +42,7 @@ def finetune(
     from portrayal.annotate.people.labeler import export_finetune
 
     json = format == "json"
-    done = export_finetune(
+    exported = export_finetune(
         hand_labels,
         out,
         columns=column or (),
@@ -51,16 +51,16 @@ def finetune(
         seed=seed,
     )
     if json:
-        second = None if done.validation is None else str(done.validation)
-        facts = {"train": str(done.train), "n_train": done.n_train, "validation": second}
-        more = {"n_validation": done.n_validation, "refused": dict(done.refused)}
+        second = None if exported.validation is None else str(exported.validation)
+        facts = {"train": str(exported.train), "n_train": exported.n_train, "validation": second}
+        more = {"n_validation": exported.n_validation, "refused": dict(exported.refused)}
         show.as_json(facts | more)
         return
-    show.line(f"{done.train}: {done.n_train:,} chats")
-    if done.validation is not None:
-        show.line(f"{done.validation}: {done.n_validation:,} chats of other prompts")
-    for why, n in done.refused.items():
-        show.line(f"left out: {n:,} rows {why}")
+    show.line(f"{exported.train}: {exported.n_train:,} chats")
+    if exported.validation is not None:
+        show.line(f"{exported.validation}: {exported.n_validation:,} chats of other prompts")
+    for reason, n in exported.refused.items():
+        show.line(f"left out: {n:,} rows {reason}")
 
 
 Sheets = Annotated[list[Path], Parameter(help="Sheets of one sample, filled in.")]
@@ -118,57 +118,65 @@ def sheet(
     from portrayal.run import Run
 
     json = format == "json"
-    held = Run.open(run)
+    opened = Run.open(run)
     if about is not None:
-        field, known = field_for(held, about), label_fields(held)
-        labels = None if hand_labels is None else read_hand_labels(str(hand_labels), known)
-        chosen = draw_for(held, field, n, seed=seed, labels=labels, target_width=target_width)
-        short = short_strata(held, chosen)
-        place, raters = out or held.path / f"{field}.csv", rater or ["first", "second"]
+        field, label_names = field_for(opened, about), label_fields(opened)
+        labels = None if hand_labels is None else read_hand_labels(str(hand_labels), label_names)
+        label_draw = draw_for(opened, field, n, seed=seed, labels=labels, target_width=target_width)
+        short = short_strata(opened, label_draw)
+        place, raters = out or opened.path / f"{field}.csv", rater or ["first", "second"]
         if project is None:
-            paths = write_sheets(held, chosen, place, raters)
+            paths = write_sheets(opened, label_draw, place, raters)
             after = f"portrayal label merge {' '.join(map(str, paths[:-1]))} --out {place}"
         else:
             from portrayal.coding.by_hand import labelling_project
 
-            paths = [labelling_project(held, chosen, project, len(raters)).folder]
+            paths = [labelling_project(opened, label_draw, project, len(raters)).folder]
             after = f"portrayal label serve {paths[0]}"
         if json:
-            facts = {"field": field, "n_drawn": len(chosen.texts), "expected_width": chosen.width}
-            facts |= {"sheets": [*map(str, paths)], "classes": dict(chosen.classes)}
-            show.as_json(facts | {"too_few": [asdict(each) for each in short]})
+            facts = {
+                "field": field,
+                "n_drawn": len(label_draw.texts),
+                "expected_width": label_draw.width,
+            }
+            facts |= {"sheets": [*map(str, paths)], "classes": dict(label_draw.classes)}
+            show.as_json(facts | {"too_few": [asdict(place) for place in short]})
             return
-        show.line("\n".join(f"{k}: {n:,} of {of:,} texts" for k, (of, n) in chosen.classes.items()))
-        width = f"expected width of a share of these texts: {chosen.width:.3f}"
-        show.line(f"{len(chosen.texts):,} texts; {width}")
+        show.line(
+            "\n".join(f"{k}: {n:,} of {of:,} texts" for k, (of, n) in label_draw.classes.items())
+        )
+        width = f"expected width of a share of these texts: {label_draw.width:.3f}"
+        show.line(f"{len(label_draw.texts):,} texts; {width}")
         _warn(short)
         if labels is not None:
             show.line(f"by {len(labels.labels.get(field, {})):,} labels so far")
         show.line("\n".join(f"wrote {path}" for path in paths))
-        show.line(f"labels: {'; '.join(choices_of(held, field))}")
+        show.line(f"labels: {'; '.join(choices_of(opened, field))}")
         show.line(f"then: {after}")
         return
     if rater or project or target_width is not None or hand_labels is not None:
         raise OptionError("--rater, --project, --target-width and --hand-labels go with --for.")
-    texts = list(readable_texts(held))
-    drawn = draw(texts, n, by=by or None, seed=seed)
+    texts = list(readable_texts(opened))
+    texts_drawn = draw(texts, n, by=by or None, seed=seed)
     short = short_places(texts, n, FEWEST, by=by or None, seed=seed)
-    path = write_sheet(out or held.path / "hand-labels.csv", drawn)
-    strata = {one.stratum: one.stratum_size for one in drawn}
+    path = write_sheet(out or opened.path / "hand-labels.csv", texts_drawn)
+    strata = {one.stratum: one.stratum_size for one in texts_drawn}
     if json:
         files = {"sheet": str(path), "instructions": str(path.with_suffix(".md"))}
-        sizes = {"n_drawn": len(drawn), "n_texts": sum(strata.values()), "strata": strata}
-        show.as_json({**files, **sizes, "too_few": [asdict(each) for each in short]})
+        sizes = {"n_drawn": len(texts_drawn), "n_texts": sum(strata.values()), "strata": strata}
+        show.as_json({**files, **sizes, "too_few": [asdict(place) for place in short]})
         return
-    show.line(f"{path}: {len(drawn):,} of {sum(strata.values()):,} texts, {len(strata)} strata")
+    show.line(
+        f"{path}: {len(texts_drawn):,} of {sum(strata.values()):,} texts, {len(strata)} strata"
+    )
     _warn(short)
     show.line(f"{path.with_suffix('.md')}: how to fill it in")
     show.line(f"then: portrayal score people --hand-labels {path}")
 
 
 def _warn(short: "Sequence[ShortPlace]") -> None:
-    for each in short:
-        show.line(f"warning: {each.sentence}")
+    for place in short:
+        show.line(f"warning: {place.sentence}")
 
 
 def merge(sheets: Sheets, /, *, out: Path, format: Format = "table") -> None:
@@ -193,11 +201,11 @@ def merge(sheets: Sheets, /, *, out: Path, format: Format = "table") -> None:
         else:
             show.line(f"{out}: {n:,} labels; then: portrayal audit … --hand-labels {out}")
         return
-    done = merge_sheets(sheets, out)
+    merged = merge_sheets(sheets, out)
     if json:
-        facts = {"sheet": str(done.path), "n_labelled": done.n_labelled}
-        show.as_json(facts | {"n_undecided": done.n_undecided})
+        facts = {"sheet": str(merged.path), "n_labelled": merged.n_labelled}
+        show.as_json(facts | {"n_undecided": merged.n_undecided})
         return
-    show.line(f"{done.path}: {done.n_labelled:,} texts with a label of the majority")
-    if done.n_undecided:
-        show.line(f"undecided, left empty for you to settle: {done.n_undecided:,} texts")
+    show.line(f"{merged.path}: {merged.n_labelled:,} texts with a label of the majority")
+    if merged.n_undecided:
+        show.line(f"undecided, left empty for you to settle: {merged.n_undecided:,} texts")
