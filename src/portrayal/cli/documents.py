@@ -141,8 +141,8 @@ def replicate(
         computed_here = [figure for figure in table_figures if figure.ours is not None]
         with_interval = [figure.inside for figure in computed_here if figure.inside is not None]
         show.line(
-            f"{table}: {len(computed_here):,} of {len(table_figures):,} published figures have one of "
-            f"ours; {sum(with_interval):,} of {len(with_interval):,} lie in our interval"
+            f"{table}: {len(computed_here):,} of {len(table_figures):,} published figures "
+            f"have one of ours; {sum(with_interval):,} of {len(with_interval):,} lie in our interval"
         )
     for reason in replication.why:
         show.line(f"why they may differ: {reason}")
