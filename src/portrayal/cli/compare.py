@@ -153,44 +153,27 @@ def _written(
 
     if kind == "json":
         facts = []
-        for comparison, comparison_rows in pairs:
+        for one, changes in pairs:
             names = ("study", "a", "b", "level", "population", "only_a", "only_b")
-            comparison_facts: dict[str, Any] = {name: getattr(comparison, name) for name in names}
-            comparison_facts |= {
-                "prompts": asdict(comparison.prompts),
-                "changes": [plain(row) for row in comparison_rows],
-            }
-            comparison_facts["asked"] = [asdict(one) for one in comparison.asked]
-            facts.append(
-                comparison_facts | {"instruments": [asdict(one) for one in comparison.instruments]}
-            )
+            facts_of: dict[str, Any] = {name: getattr(one, name) for name in names}
+            facts_of |= {"prompts": asdict(one.prompts), "changes": list(map(plain, changes))}
+            facts_of["asked"] = [asdict(x) for x in one.asked]
+            facts.append(facts_of | {"instruments": [asdict(x) for x in one.instruments]})
         over = [plain(row) for row in several.summaries]
         return json_text(finite({"base": several.base, "comparisons": facts, "summaries": over}))
     if kind == "csv":
-        flat = [
-            {"a": c.a, "b": c.b, **flat_change(row)}
-            for c, comparison_rows in pairs
-            for row in comparison_rows
-        ]
+        flat = [{"a": c.a, "b": c.b, **flat_change(x)} for c, changes in pairs for x in changes]
         return csv_text(list(dict.fromkeys(name for row in flat for name in row)), flat)
     if kind == "markdown":
-        return "\n".join(
-            to_markdown(comparison, comparison_rows) for comparison, comparison_rows in pairs
-        )
+        return "\n".join(to_markdown(one, changes) for one, changes in pairs)
     parts = []
-    for comparison, comparison_rows in pairs:
+    for one, changes in pairs:
         heads = tuple(HEADS[i] for i in _ON_A_TERMINAL)
-        rows = [
-            tuple(cells(row, comparison.level)[i] for i in _ON_A_TERMINAL)
-            for row in comparison_rows
-        ]
+        rows = [tuple(cells(row, one.level)[i] for i in _ON_A_TERMINAL) for row in changes]
         # What changed is shown, up to a screen of it, and in any case what comes nearest.
-        verdicts = Counter(
-            "no test" if row.undefined else verdict(row, comparison.level)
-            for row in comparison_rows
-        )
+        verdicts = Counter("no test" if x.undefined else verdict(x, one.level) for x in changes)
         most = min(max(verdicts[CHANGED], 5), show.ROWS)
-        sides, *notes = about(comparison)
+        sides, *notes = about(one)
         lead = ", ".join(f"{n:,} {label}" for label, n in verdicts.items()) or "nothing compared"
         table = show.text_table(heads, rows, None if full else most)
         parts += [sides, f"{lead}.", *notes, table]

@@ -138,11 +138,11 @@ def replicate(
     tables = dict.fromkeys(figure.place for figure in replication.figures)
     for table in tables:
         table_figures = [figure for figure in replication.figures if figure.place == table]
-        computed_here = [figure for figure in table_figures if figure.ours is not None]
-        with_interval = [figure.inside for figure in computed_here if figure.inside is not None]
+        ours = [figure for figure in table_figures if figure.ours is not None]
+        with_interval = [figure.inside for figure in ours if figure.inside is not None]
         show.line(
-            f"{table}: {len(computed_here):,} of {len(table_figures):,} published figures "
-            f"have one of ours; {sum(with_interval):,} of {len(with_interval):,} lie in our interval"
+            f"{table}: {len(ours):,} of {len(table_figures):,} published figures have one of ours; "
+            f"{sum(with_interval):,} of {len(with_interval):,} lie in our interval"
         )
     for reason in replication.why:
         show.line(f"why they may differ: {reason}")

@@ -122,31 +122,25 @@ def sheet(
     if about is not None:
         field, label_names = field_for(opened, about), label_fields(opened)
         labels = None if hand_labels is None else read_hand_labels(str(hand_labels), label_names)
-        label_draw = draw_for(opened, field, n, seed=seed, labels=labels, target_width=target_width)
-        short = short_strata(opened, label_draw)
+        sample = draw_for(opened, field, n, seed=seed, labels=labels, target_width=target_width)
+        short = short_strata(opened, sample)
         place, raters = out or opened.path / f"{field}.csv", rater or ["first", "second"]
         if project is None:
-            paths = write_sheets(opened, label_draw, place, raters)
+            paths = write_sheets(opened, sample, place, raters)
             after = f"portrayal label merge {' '.join(map(str, paths[:-1]))} --out {place}"
         else:
             from portrayal.coding.by_hand import labelling_project
 
-            paths = [labelling_project(opened, label_draw, project, len(raters)).folder]
+            paths = [labelling_project(opened, sample, project, len(raters)).folder]
             after = f"portrayal label serve {paths[0]}"
         if json:
-            facts = {
-                "field": field,
-                "n_drawn": len(label_draw.texts),
-                "expected_width": label_draw.width,
-            }
-            facts |= {"sheets": [*map(str, paths)], "classes": dict(label_draw.classes)}
+            facts = {"field": field, "n_drawn": len(sample.texts), "expected_width": sample.width}
+            facts |= {"sheets": [*map(str, paths)], "classes": dict(sample.classes)}
             show.as_json(facts | {"too_few": [asdict(place) for place in short]})
             return
-        show.line(
-            "\n".join(f"{k}: {n:,} of {of:,} texts" for k, (of, n) in label_draw.classes.items())
-        )
-        width = f"expected width of a share of these texts: {label_draw.width:.3f}"
-        show.line(f"{len(label_draw.texts):,} texts; {width}")
+        show.line("\n".join(f"{k}: {n:,} of {of:,} texts" for k, (of, n) in sample.classes.items()))
+        width = f"expected width of a share of these texts: {sample.width:.3f}"
+        show.line(f"{len(sample.texts):,} texts; {width}")
         _warn(short)
         if labels is not None:
             show.line(f"by {len(labels.labels.get(field, {})):,} labels so far")
@@ -157,18 +151,16 @@ def sheet(
     if rater or project or target_width is not None or hand_labels is not None:
         raise OptionError("--rater, --project, --target-width and --hand-labels go with --for.")
     texts = list(readable_texts(opened))
-    texts_drawn = draw(texts, n, by=by or None, seed=seed)
+    sampled = draw(texts, n, by=by or None, seed=seed)
     short = short_places(texts, n, FEWEST, by=by or None, seed=seed)
-    path = write_sheet(out or opened.path / "hand-labels.csv", texts_drawn)
-    strata = {one.stratum: one.stratum_size for one in texts_drawn}
+    path = write_sheet(out or opened.path / "hand-labels.csv", sampled)
+    strata = {one.stratum: one.stratum_size for one in sampled}
     if json:
         files = {"sheet": str(path), "instructions": str(path.with_suffix(".md"))}
-        sizes = {"n_drawn": len(texts_drawn), "n_texts": sum(strata.values()), "strata": strata}
+        sizes = {"n_drawn": len(sampled), "n_texts": sum(strata.values()), "strata": strata}
         show.as_json({**files, **sizes, "too_few": [asdict(place) for place in short]})
         return
-    show.line(
-        f"{path}: {len(texts_drawn):,} of {sum(strata.values()):,} texts, {len(strata)} strata"
-    )
+    show.line(f"{path}: {len(sampled):,} of {sum(strata.values()):,} texts, {len(strata)} strata")
     _warn(short)
     show.line(f"{path.with_suffix('.md')}: how to fill it in")
     show.line(f"then: portrayal score people --hand-labels {path}")
