@@ -80,16 +80,16 @@ class Option:
     def of(cls, name: str, hint: Any, default: Any, words: Mapping[str, Any]) -> "Option":
         """Return the option of a field or argument of this type; the first of several counts."""
         kinds = get_args(hint) if isinstance(hint, UnionType) else (hint,)
-        kind = next(each for each in kinds if each is not NoneType)
+        kind = next(hint_part for hint_part in kinds if hint_part is not NoneType)
         origin = get_origin(kind)
         many = isinstance(origin, type) and issubclass(origin, Iterable)
-        named = isinstance(origin, type) and issubclass(origin, Mapping)
+        is_mapping = isinstance(origin, type) and issubclass(origin, Mapping)
         if many:
-            kind = get_args(kind)[1 if named else 0]
+            kind = get_args(kind)[1 if is_mapping else 0]
         if get_origin(kind) is not Literal and kind not in (bool, int, float, Any):
             kind = str
         words = {"shown": name, **{key: value for key, value in words.items() if value}}
-        return cls(name=name, default=default, kind=kind, repeated=many, named=named, **words)
+        return cls(name=name, default=default, kind=kind, repeated=many, named=is_mapping, **words)
 
     def read(self, text: str) -> Any:
         """Return the value that `text` writes, as `--set` takes it.
@@ -124,9 +124,11 @@ def options_of(record: type) -> dict[str, Option]:
     """
     hints = get_type_hints(record)
     return {
-        each.name: Option.of(each.name, hints[each.name], each.default, each.metadata)
-        for each in dataclasses.fields(record)
-        if "help" in each.metadata
+        record_field.name: Option.of(
+            record_field.name, hints[record_field.name], record_field.default, record_field.metadata
+        )
+        for record_field in dataclasses.fields(record)
+        if "help" in record_field.metadata
     }
 
 
@@ -315,24 +317,24 @@ class ReportConfig:
         check_count("workers", self.workers, minimum=1)
 
 
-def refuse_settings(which: str, own: Mapping[str, Any], without: str) -> None:
+def refuse_settings(which: str, settings: Mapping[str, Any], without: str) -> None:
     """Refuse what is said of a model that is not asked; `which` makes option names of fields."""
     for name in ("base_url", "parameters", "budget", "price"):
-        if own.get(name):
-            shown = ("parameter" if name == "parameters" else name).replace("_", "-")
-            option = which.format(shown if which.startswith("--") else name)
+        if settings.get(name):
+            option_part = ("parameter" if name == "parameters" else name).replace("_", "-")
+            option = which.format(option_part if which.startswith("--") else name)
             raise OptionError(f"{option} says nothing without {without}.")
 
 
-def pace_of(asked: Mapping[str, Any]) -> dict[str, Any]:
+def pace_of(asking: Mapping[str, Any]) -> dict[str, Any]:
     """Return the pace and the consent of a model, which a second one shares."""
     same = ("concurrency", "rpm", "tpm", "timeout", "confirm", "progress")
-    return {name: asked[name] for name in same if name in asked}
+    return {name: asking[name] for name in same if name in asking}
 
 
 def classifier_settings(
     specs: Iterable[str | None],
-    own: Mapping[str, Any],
+    settings: Mapping[str, Any],
     first: Mapping[str, Any],
     which: str = "classifier_settings.{}",
 ) -> dict[str, Any]:
@@ -346,13 +348,13 @@ def classifier_settings(
     OptionError
         When something is said of a model that none of the classifiers asks.
     """
-    asked = [spec for spec in specs if spec and spec.startswith("llm:")]
-    if not asked:
-        refuse_settings(which, own, "a classifier llm:PROVIDER:MODEL")
+    llm_specs = [spec for spec in specs if spec and spec.startswith("llm:")]
+    if not llm_specs:
+        refuse_settings(which, settings, "a classifier llm:PROVIDER:MODEL")
         return {}
-    server = any(spec.startswith("llm:server:") for spec in asked)
-    if own.get("base_url") and not server:
+    server = any(spec.startswith("llm:server:") for spec in llm_specs)
+    if settings.get("base_url") and not server:
         name = which.format("base-url" if which.startswith("--") else "base_url")
         raise OptionError(f"{name} is for a classifier llm:server:MODEL.")
     address = {"base_url": first["base_url"]} if server and first.get("base_url") else {}
-    return {**pace_of(first), **address, **own}
+    return {**pace_of(first), **address, **settings}

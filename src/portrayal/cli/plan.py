@@ -60,7 +60,7 @@ def plan(
         kind,
         effect or DEFAULTS[kind],
         blocks=blocks,
-        wanted=power,
+        target_power=power,
         seed=seed,
         texts=samples if rewritings is None else (1, rewritings),
         **{"share": share, "race": race, "icc": icc, "varies": varies},

@@ -38,10 +38,10 @@ def known_names(
 
     That is those of the names passed, and words that are capitalised inside a sentence.
     """
-    known = {_plain(word) for name in names for word in _WORD.findall(name)}
+    names_known = {_plain(word) for name in names for word in _WORD.findall(name)}
     for start, end in spans:
-        known |= {word for word, opens in _capitalised(text[start:end]) if not opens}
-    return frozenset(known)
+        names_known |= {word for word, opens in _capitalised(text[start:end]) if not opens}
+    return frozenset(names_known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class SentenceFacts:
     genders: frozenset[str]
 
 
-def facts_of(sentence: str, known: Collection[str]) -> SentenceFacts:
+def facts_of(sentence: str, names_known: Collection[str]) -> SentenceFacts:
     """Return the facts of a sentence.
 
     A name is a capitalised word inside the sentence, or at its beginning where it is known as a
@@ -63,7 +63,7 @@ def facts_of(sentence: str, known: Collection[str]) -> SentenceFacts:
     names = {
         word
         for word, opens in _capitalised(sentence)
-        if not opens or word in known or mask(word.capitalize()) in ("[NAME]", "[GROUP]")
+        if not opens or word in names_known or mask(word.capitalize()) in ("[NAME]", "[GROUP]")
     }
     words = {_plain(word) for word in _WORD.findall(sentence)}
     numbers = {*_DIGITS.findall(sentence), *(words & _SPELLED)}
@@ -146,8 +146,8 @@ def read_edits(reply: str) -> tuple[list[Edit], int]:
     malformed.
     """
     edits, malformed = [], 0
-    for found in objects_in(reply):
-        pair = found.get("original"), found.get("edited")
+    for entry in objects_in(reply):
+        pair = entry.get("original"), entry.get("edited")
         if isinstance(pair[0], str) and isinstance(pair[1], str):
             edits.append(Edit(pair[0], pair[1]))
         else:
@@ -168,7 +168,7 @@ class Replacement:
 def apply_edits(
     text: str,
     spans: Sequence[Span],
-    chosen: Collection[int],
+    sentences: Collection[int],
     edits: Iterable[Edit],
     split: Split,
     names: Iterable[str] = (),
@@ -179,7 +179,7 @@ def apply_edits(
     ----------
     text, spans
         The text, and the offsets of its sentences as `split` gives them.
-    chosen
+    sentences
         Numbers of the sentences that may be rewritten.
     edits
         What was proposed.
@@ -188,28 +188,34 @@ def apply_edits(
     names
         Names of people the text is about.
     """
-    known = known_names(text, spans, names)
-    done: list[Replacement] = []
+    names_known = known_names(text, spans, names)
+    replacements: list[Replacement] = []
     refused: Counter[str] = Counter()
     for edit in edits:
-        place = _place(text, spans, chosen, edit, done)
-        why = place
+        place = _place(text, spans, sentences, edit, replacements)
+        reason = place
         if isinstance(place, Replacement):
-            why = _reason(text, spans, [*done, place], known, split)
-            if not why:
-                done = sorted([*done, place], key=lambda each: each.start)
+            reason = _reason(text, spans, [*replacements, place], names_known, split)
+            if not reason:
+                replacements = sorted(
+                    [*replacements, place], key=lambda replacement: replacement.start
+                )
                 continue
-        refused[str(why)] += 1
+        refused[str(reason)] += 1
     return Edited(
-        _built(text, done),
-        tuple(place.edit for place in done),
+        _built(text, replacements),
+        tuple(place.edit for place in replacements),
         refused,
-        frozenset(place.sentence for place in done),
+        frozenset(place.sentence for place in replacements),
     )
 
 
 def _place(
-    text: str, spans: Sequence[Span], chosen: Collection[int], edit: Edit, taken: list[Replacement]
+    text: str,
+    spans: Sequence[Span],
+    sentences: Collection[int],
+    edit: Edit,
+    replacements: list[Replacement],
 ) -> Replacement | str:
     """Where an edit goes: the first free place in a chosen sentence; why nowhere, else."""
     original, edited = edit.original.strip(), edit.edited.strip()
@@ -220,37 +226,38 @@ def _place(
     # The phrase in any quotes and spaces, but not a part of a word: "he" is not in "where".
     inside = r"\s+".join(re.escape(word) for word in original.translate(_QUOTES).split())
     before, after = (
-        edge if original[at].isalnum() else "" for at, edge in ((0, r"(?<!\w)"), (-1, r"(?!\w)"))
+        edge if original[end_index].isalnum() else ""
+        for end_index, edge in ((0, r"(?<!\w)"), (-1, r"(?!\w)"))
     )
-    why = NOT_FOUND
+    reason = NOT_FOUND
     for match in re.finditer(before + inside + after, text.translate(_QUOTES)):
         start, end = match.span()
-        why = OUTSIDE if why == NOT_FOUND else why
-        for number in chosen:
+        reason = OUTSIDE if reason == NOT_FOUND else reason
+        for number in sentences:
             if not (spans[number][0] <= start and end <= spans[number][1]):
                 continue
-            if all(end <= other.start or start >= other.end for other in taken):
+            if all(end <= other.start or start >= other.end for other in replacements):
                 if start == spans[number][0] and text[start].isupper():
                     edited = edited[0].upper() + edited[1:]
                 return Replacement(start, end, number, Edit(text[start:end], edited))
-            why = OVERLAP
-    return why
+            reason = OVERLAP
+    return reason
 
 
 def _built(text: str, places: Iterable[Replacement], offset: int = 0) -> str:
     """Return a text, which begins at `offset`, with these replacements."""
-    parts, at = [], 0
-    for place in sorted(places, key=lambda each: each.start):
-        parts += [text[at : place.start - offset], place.edit.edited]
-        at = place.end - offset
-    return "".join([*parts, text[at:]])
+    parts, position = [], 0
+    for place in sorted(places, key=lambda replacement: replacement.start):
+        parts += [text[position : place.start - offset], place.edit.edited]
+        position = place.end - offset
+    return "".join([*parts, text[position:]])
 
 
 def _reason(
     text: str,
     spans: Sequence[Span],
     places: list[Replacement],
-    known: Collection[str],
+    names_known: Collection[str],
     split: Split,
 ) -> str:
     """Why the last of these edits may not be applied after the others; "" where it may."""
@@ -267,7 +274,7 @@ def _reason(
     start, end = spans[number]
     before = text[start:end]
     after = _built(before, (place for place in places if place.sentence == number), start)
-    old, new = facts_of(before, known), facts_of(after, known)
+    old, new = facts_of(before, names_known), facts_of(after, names_known)
     if old.names != new.names:
         return NAMES
     if old.numbers != new.numbers:

@@ -108,57 +108,59 @@ def mitigate_agency(
         raise DataError(f"none of the {len(texts):,} texts can be read.")
     folder = Run(Path(out))
     if classify is None:
-        asked = classifying_of(classifier, classifier_settings)
-        made = (
+        classifying = classifying_of(classifier, classifier_settings)
+        loaded = (
             load_classifier(classifier, masked)
-            if asked is None
-            else asked.check().classifier(folder.path, masked)
+            if classifying is None
+            else classifying.check().classifier(folder.path, masked)
         )
-        classify, masked = made, made.masked
-    chosen, hidden = classify, masked
+        classify, masked = loaded, loaded.masked
+    reader, hidden = classify, masked
 
     def read(words: Sequence[str], names: Sequence[Sequence[str]]) -> list[AgencyReading]:
-        return read_agency(words, names, chosen, masked=hidden)
+        return read_agency(words, names, reader, masked=hidden)
 
     with folder.lock():
         ask = asker(asking, folder.path / "asked")
         if method == "instruction":
-            done = instruct(texts, read, ask, text_type)
+            rewritten = instruct(texts, read, ask, text_type)
         else:
-            done = rewrite(texts, read, ask, rounds=rounds, say=say)
-        edits = sum((Counter(each.edits) for each in done.rounds), Counter[str]())
-        what = [_what_happened(i, text, done) for i, text in enumerate(texts)]
+            rewritten = rewrite(texts, read, ask, rounds=rounds, say=say)
+        edits = sum(
+            (Counter(round_facts.edits) for round_facts in rewritten.rounds), Counter[str]()
+        )
+        outcomes = [_what_happened(i, text, rewritten) for i, text in enumerate(texts)]
         facts = {
             "source": Path(source).name if isinstance(source, (str, Path)) else "the table",
             **{"model": asking.model, "method": method},
             **{"classifier": classifier, "masked": masked, "n_texts": len(texts)},
-            "texts": dict(sorted(Counter(what).items())),
+            "texts": dict(sorted(Counter(outcomes).items())),
             "edits": {
                 "applied": edits.pop("applied", 0),
                 "refused": sum(edits.values()),
                 "refused_by_reason": {name: n for name, n in sorted(edits.items()) if n},
             },
-            "rounds": [asdict(each) for each in done.rounds],
-            "stopped": done.stopped,
+            "rounds": [asdict(round_facts) for round_facts in rewritten.rounds],
+            "stopped": rewritten.stopped,
         }
         lines = []
         for i, text in enumerate(texts):
-            row = {**text.row, text.column: done.texts[i], "mitigation": what[i]}
-            if done.texts[i] != text.text:
+            row = {**text.row, text.column: rewritten.texts[i], "mitigation": outcomes[i]}
+            if rewritten.texts[i] != text.text:
                 row["text_before"] = text.text
             lines.append(json.dumps(row, ensure_ascii=False, default=str) + "\n")
         write_atomically(folder.path / TEXTS, "".join(lines))
-        whole = json.dumps(facts, ensure_ascii=False, indent=1) + "\n"
-        write_atomically(folder.path / FACTS, whole)
+        facts_json = json.dumps(facts, ensure_ascii=False, indent=1) + "\n"
+        write_atomically(folder.path / FACTS, facts_json)
     return Mitigation(folder.path, facts)
 
 
-def _what_happened(i: int, text: AgencyText, done: Rewritten) -> str:
+def _what_happened(i: int, text: AgencyText, rewritten: Rewritten) -> str:
     """What happened to a text, in words."""
     if text.unread:
         return f"{UNCHANGED}: {text.unread}"
-    if i not in done.last:
+    if i not in rewritten.last:
         return f"{UNCHANGED}: not chosen"
-    if text.text != done.texts[i]:
-        return "rewritten" if i in done.changed else ASKED_AGAIN
-    return f"{UNCHANGED}: {done.last[i] if done.last[i] != EDITED else 'no change'}"
+    if text.text != rewritten.texts[i]:
+        return "rewritten" if i in rewritten.changed else ASKED_AGAIN
+    return f"{UNCHANGED}: {rewritten.last[i] if rewritten.last[i] != EDITED else 'no change'}"

@@ -79,8 +79,8 @@ def read_passages(source: Tabular, columns: Iterable[str] = ()) -> list[AgencyTe
     else:
         table = open_source(source)
         name, rows = table.name, [*map(dict, table.rows())]
-    there = dict.fromkeys(column for row in rows for column in row)
-    field = find_columns(_FIELDS, there, columns=columns, needed=("text",), file=name)
+    columns_there = dict.fromkeys(column for row in rows for column in row)
+    field = find_columns(_FIELDS, columns_there, columns=columns, needed=("text",), file=name)
     texts = []
     for row in rows:
         cells = {of: row.get(column) for of, column in field.items()}
@@ -89,9 +89,11 @@ def read_passages(source: Tabular, columns: Iterable[str] = ()) -> list[AgencyTe
         unread = "" if outcome == "ok" else outcome
         if not read["text"].strip():
             unread = unread or "empty"
-        prompt, who = read.get("prompt", ""), read.get("name", "")
-        kept = {**row, "prompt": prompt} if prompt else row
-        texts.append(AgencyText(kept, field["text"], read["text"], (who,) if who else (), unread))
+        prompt, person = read.get("prompt", ""), read.get("name", "")
+        full_row = {**row, "prompt": prompt} if prompt else row
+        texts.append(
+            AgencyText(full_row, field["text"], read["text"], (person,) if person else (), unread)
+        )
     return texts
 
 
@@ -113,9 +115,11 @@ def read_agency(
     """
     spans = [tuple(agency_sentences(text)) for text in texts]
     sentences = [
-        mask(text[low:high], known) if masked else text[low:high]
-        for text, own, known in zip(texts, spans, names, strict=True)
-        for low, high in own
+        mask(text[low:high], text_names) if masked else text[low:high]
+        for text, text_spans, text_names in zip(texts, spans, names, strict=True)
+        for low, high in text_spans
     ]
     agentic = iter(classify(sentences)[:, 1].tolist() if sentences else [])
-    return [AgencyReading(own, tuple(next(agentic) for _ in own)) for own in spans]
+    return [
+        AgencyReading(text_spans, tuple(next(agentic) for _ in text_spans)) for text_spans in spans
+    ]

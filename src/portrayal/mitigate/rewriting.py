@@ -135,21 +135,21 @@ def rewrite(
     Wan & Chang (2024), Section 5.2 (Mitigation via Selective Rewrite).
     """
     now = Rewritten([passage.text for passage in passages], first_readings(passages, read))
-    asked: Counter[tuple[int, str]] = Counter()
+    times_asked: Counter[tuple[int, str]] = Counter()
     for number in range(rounds):
-        chosen = {
+        communal_of = {
             i: tuple(communal)
             for i, reading in enumerate(now.readings)
             if reading is not None and (communal := reading.communal())
         }
-        if not chosen:
+        if not communal_of:
             now.stopped = DONE
             break
-        now.rounds.append(_round(passages, now, chosen, read, ask, asked))
+        now.rounds.append(_round(passages, now, communal_of, read, ask, times_asked))
         applied = now.rounds[-1].edits.get("applied", 0)
         say(
-            f"round {number + 1}: {now.rounds[-1].chosen:,} sentences of {len(chosen):,} texts, "
-            f"{applied:,} edits applied"
+            f"round {number + 1}: {now.rounds[-1].chosen:,} sentences of "
+            f"{len(communal_of):,} texts, {applied:,} edits applied"
         )
         if not applied:
             now.stopped = STALLED
@@ -181,21 +181,21 @@ def _read_again(
 def _round(
     passages: Sequence[AgencyText],
     now: Rewritten,
-    chosen: Mapping[int, tuple[int, ...]],
+    communal_of: Mapping[int, tuple[int, ...]],
     read: Read,
     ask: Ask,
-    asked: Counter[tuple[int, str]],
+    times_asked: Counter[tuple[int, str]],
 ) -> RewriteRound:
     """Ask about the chosen sentences, apply what holds, and read the texts that changed."""
     prompts: dict[int, Prompt] = {}
     spans = {i: reading.spans for i, reading in enumerate(now.readings) if reading is not None}
-    for i, communal in chosen.items():
+    for i, communal in communal_of.items():
         words = rewrite_prompt(now.texts[i], len(spans[i]), communal)
-        prompts[i] = prompt_of(words, asked[i, words])
-        asked[i, words] += 1
+        prompts[i] = prompt_of(words, times_asked[i, words])
+        times_asked[i, words] += 1
     replies = ask(prompts.values())
     edits: Counter[str] = Counter()
-    for i, communal in chosen.items():
+    for i, communal in communal_of.items():
         reply = replies.get(prompts[i].prompt_id)
         proposed, malformed = read_edits(reply.text) if reply is not None else ([], 0)
         if reply is None:
@@ -208,17 +208,19 @@ def _round(
         else:
             edits["malformed"] += malformed
             names = passages[i].names
-            done = apply_edits(now.texts[i], spans[i], communal, proposed, agency_sentences, names)
-            edits["applied"] += len(done.applied)
-            edits.update(done.refused)
-            now.last[i] = EDITED if done.applied else ALL_REFUSED
-            if done.applied:
-                now.texts[i] = done.text
-                now.changed.setdefault(i, set()).update(done.changed)
-    outcomes = Counter(now.last[i] for i in chosen)
-    edited = [i for i in chosen if now.last[i] == EDITED]
+            applied = apply_edits(
+                now.texts[i], spans[i], communal, proposed, agency_sentences, names
+            )
+            edits["applied"] += len(applied.applied)
+            edits.update(applied.refused)
+            now.last[i] = EDITED if applied.applied else ALL_REFUSED
+            if applied.applied:
+                now.texts[i] = applied.text
+                now.changed.setdefault(i, set()).update(applied.changed)
+    outcomes = Counter(now.last[i] for i in communal_of)
+    edited = [i for i in communal_of if now.last[i] == EDITED]
     _read_again(passages, now.texts, edited, read, now.readings)
-    n_chosen = sum(map(len, chosen.values()))
+    n_chosen = sum(map(len, communal_of.values()))
     return RewriteRound(dict(sorted(outcomes.items())), n_chosen, dict(sorted(edits.items())))
 
 
@@ -259,9 +261,9 @@ def instruct(
                 "column `prompt`, or use --method rewrite."
             )
         kind = text_type or str(passages[i].row.get("domain") or "text").casefold()
-        asked = with_instruction(words, kind)
-        prompts[i] = prompt_of(asked, times[asked])
-        times[asked] += 1
+        instructed = with_instruction(words, kind)
+        prompts[i] = prompt_of(instructed, times[instructed])
+        times[instructed] += 1
     replies = ask(prompts.values())
     for i in used:
         reply = replies.get(prompts[i].prompt_id)

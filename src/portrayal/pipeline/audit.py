@@ -132,9 +132,9 @@ def audit(
     >>> [(e.measure, round(e.value, 2)) for e in found if e.measure == "representation.v1"]
     [('representation.v1', 1.97)]
     """
-    chosen: Study = registry.get("studies", study)
+    study_record: Study = registry.get("studies", study)
     if not isinstance(config, AuditConfig):
-        config = AuditConfig.of(options, chosen.options, chosen.name, config)
+        config = AuditConfig.of(options, study_record.options, study_record.name, config)
     elif options:
         raise OptionError(f"give either config or options by name, not both: {', '.join(options)}.")
     if out is not None and _ADDRESS.match(str(out)):
@@ -142,12 +142,14 @@ def audit(
     run = Run(Path(out if out is not None else tempfile.mkdtemp(prefix="portrayal-")))
     if config.asking is not None and texts is not None:
         raise OptionError("give either texts or a model to ask, not both.")
-    if not chosen.reference and reference is not None:
-        raise OptionError(f"{chosen.name} compares texts with no reference; leave it out.")
-    if chosen.pair_field is None and config.input.pair_by is not None:
-        raise OptionError(f"{chosen.name} has no pairs, so --pair-by fits nothing; leave it out.")
+    if not study_record.reference and reference is not None:
+        raise OptionError(f"{study_record.name} compares texts with no reference; leave it out.")
+    if study_record.pair_field is None and config.input.pair_by is not None:
+        raise OptionError(
+            f"{study_record.name} has no pairs, so --pair-by fits nothing; leave it out."
+        )
     with run.lock():
-        _stages(run, chosen, config, texts, reference, progress, say or (lambda _: None))
+        _stages(run, study_record, config, texts, reference, progress, say or (lambda _: None))
     return run
 
 
@@ -161,18 +163,20 @@ def _stages(
     tell: Say,
 ) -> None:
     """Run the stages in order, in a run that is held: what fits of an earlier audit is kept."""
-    reading, chosen = config.reading, [*config.options.values()]
-    chosen += [each for value in chosen if isinstance(value, (list, tuple)) for each in value]
-    given = {
-        GIVEN: any(hasattr(value, "__arrow_c_stream__") for value in chosen),
+    reading, given_values = config.reading, [*config.options.values()]
+    given_values += [
+        item for value in given_values if isinstance(value, (list, tuple)) for item in value
+    ]
+    given_of = {
+        GIVEN: any(hasattr(value, "__arrow_c_stream__") for value in given_values),
         TEXTS: texts is not None or config.asking is not None,
         REFERENCE: reference is not None,
     }
     makes = {ANSWERS, ANNOTATED, REFERENCE_ANNOTATED, TOPICS, MEASURED, REPORTED}
-    makes |= {step for step, is_given in given.items() if is_given}
+    makes |= {step for step, is_given in given_of.items() if is_given}
     for line in run.manifest.mend(makes, by_user=config.asking is not None):
         tell(line)
-    with run.manifest.step(GIVEN) if given[GIVEN] else nullcontext():
+    with run.manifest.step(GIVEN) if given_of[GIVEN] else nullcontext():
         options = study.options(**_written(run, config.options))
     grouping = group_labelling(
         factors_of(options), options.factor_model, reading.factor_settings, options.retest
@@ -189,9 +193,9 @@ def _stages(
         values = options.group_values(read_prompts(run.prompts_path).values())
         values["model"] = {*run.texts.note()["models"]}
         check_questions(questions, measures_of(study, options), values)
-    asked = (labelling, classifying, grouping)
+    labellers = (labelling, classifying, grouping)
     work = {"workers": config.report.workers, "executor": config.report.executor}
-    annotations = _annotate(run, study, options, asked, {**work, "progress": progress}, tell)
+    annotations = _annotate(run, study, options, labellers, {**work, "progress": progress}, tell)
     _measure(run, study, annotations, options, config, tell)
     with run.manifest.recording(run.datasheet_path):
         write_datasheet(run, run.datasheet_path)
@@ -211,7 +215,7 @@ def _written(run: Run, options: Mapping[str, Any]) -> dict[str, Any]:
 
     def written(name: str, value: Any) -> Any:
         if isinstance(value, (list, tuple)):
-            return type(value)(written(name, each) for each in value)
+            return type(value)(written(name, item) for item in value)
         if hasattr(value, "__arrow_c_stream__"):
             return keep_table(value, run.path / "given", name)
         return value
@@ -229,14 +233,14 @@ def _collect(
     tell: Say,
 ) -> None:
     """Bring the reference and the texts into the run: from files, or by asking a model."""
-    given = config.input
-    loading: dict[str, Any] = {"shard_rows": given.shard_rows or SHARD_ROWS}
-    loading["replace"] = given.replace
-    paired = {str(study.pair_field): given.pair_by} if given.pair_by is not None else {}
+    inputs = config.input
+    loading: dict[str, Any] = {"shard_rows": inputs.shard_rows or SHARD_ROWS}
+    loading["replace"] = inputs.replace
+    paired = {str(study.pair_field): inputs.pair_by} if inputs.pair_by is not None else {}
     if study.reference:
         note = run.reference.note()
         if reference is not None:
-            columns = paired | parse_columns(given.reference_columns)
+            columns = paired | parse_columns(inputs.reference_columns)
             note = import_texts(
                 run, reference, study.fields, (), columns=columns, reference=True, **loading
             )
@@ -250,9 +254,9 @@ def _collect(
         _ask(run, study, config, tell)
     if texts is not None:
         fields = with_columns(options.text_fields(study.fields), factors_of(options))
-        loading |= {"preset": given.preset, "unknown_prompts": given.unknown_prompts}
-        loading["aliases"] = parse_columns(given.model_alias)
-        columns = paired | parse_columns(given.columns)
+        loading |= {"preset": inputs.preset, "unknown_prompts": inputs.unknown_prompts}
+        loading["aliases"] = parse_columns(inputs.model_alias)
+        columns = paired | parse_columns(inputs.columns)
         import_texts(run, texts, fields, study.prompts(), columns=columns, **loading)
     run.check(under_way=True)  # what this audit does not make must be as it was
     note = run.texts.note()
@@ -273,8 +277,8 @@ def _collect(
     for line in _oddities(note) if texts is not None else ():
         tell(line)
     for one, other in alike_models(note["models"]):
-        how = f"--model-alias {shlex.quote(f'{one}={other}')}"
-        tell(f"are {one} and {other} one model? They count as two; {how} makes them one")
+        remedy = f"--model-alias {shlex.quote(f'{one}={other}')}"
+        tell(f"are {one} and {other} one model? They count as two; {remedy} makes them one")
     if left_out := note.get("left_out"):
         tell(f"left out, as their prompts are not the study's: {said_left_out(left_out)}")
 
@@ -311,12 +315,12 @@ def _ask(run: Run, study: Study, config: AuditConfig, tell: Say) -> None:
     if study.reference and asking.prompts is None:
         strata = read_prompts(run.reference_prompts_path).values()
         headlines = [
-            {"headline": each[str(study.pair_field)]}
-            | {name: each[name] for name in ("domain", "source") if name in each}
-            for each in strata
+            {"headline": stratum[str(study.pair_field)]}
+            | {name: stratum[name] for name in ("domain", "source") if name in stratum}
+            for stratum in strata
         ]
-        made = {"headlines": headlines, **asking.prompt_options}
-        asking = dataclasses.replace(asking, prompt_options=made)
+        prompt_options = {"headlines": headlines, **asking.prompt_options}
+        asking = dataclasses.replace(asking, prompt_options=prompt_options)
     stopped = ask_model(run, study.key, asking, tell).stopped
     if stopped == "interrupted":
         raise KeyboardInterrupt
@@ -333,7 +337,7 @@ def _annotate(
     run: Run,
     study: Study,
     options: Options,
-    asked: tuple[Labelling | None, Classifying | None, GroupLabelling | None],
+    labellers: tuple[Labelling | None, Classifying | None, GroupLabelling | None],
     work: Mapping[str, Any],
     tell: Say,
 ) -> list[Stage]:
@@ -344,27 +348,27 @@ def _annotate(
             annotate_run(run, LABELERS["embedded"], settings=local, **work).note()["annotator"]
         )
 
-    labelling, classifying, grouping = asked
-    every = study.annotations(run, options)
+    labelling, classifying, grouping = labellers
+    annotations = study.annotations(run, options)
     if classifying is not None:
-        every = classifying.answered(run, every, tell)
-    every = (*every, *group_annotations(options, every))
-    people = people_among(each.name for each in every)
+        annotations = classifying.answered(run, annotations, tell)
+    annotations = (*annotations, *group_annotations(options, annotations))
+    people = people_among(annotation.name for annotation in annotations)
     stages = []
-    for wanted in every:
-        if grouping is not None and wanted.name == GROUPS:
-            wanted = grouping.answered(run, wanted, people, tell)  # noqa: PLW2901
-        if labelling is not None and wanted.name == labelling.annotator:
+    for planned in annotations:
+        if grouping is not None and planned.name == GROUPS:
+            planned = grouping.answered(run, planned, people, tell)  # noqa: PLW2901
+        if labelling is not None and planned.name == labelling.annotator:
             stages.append(run.annotations(labelling.label(run, embed, tell)))
             continue
         stage = annotate_run(
-            run, wanted.name, settings=wanted.settings, reference=wanted.reference, **work
+            run, planned.name, settings=planned.settings, reference=planned.reference, **work
         )
         errors = stage.note().get("n_errors", 0)
-        of = "reference texts" if wanted.reference else "texts"
+        of = "reference texts" if planned.reference else "texts"
         failed = f", {errors:,} {of} failed and are counted" if errors else ""
-        annotator: Annotator = registry.get("annotators", wanted.name)
-        tell(f"annotated {of}: {wanted.name}{failed}; how right: {annotator.accuracy}")
+        annotator: Annotator = registry.get("annotators", planned.name)
+        tell(f"annotated {of}: {planned.name}{failed}; how right: {annotator.accuracy}")
         stages.append(stage)
     return stages
 
@@ -378,7 +382,7 @@ def _measure(
     tell: Say,
 ) -> None:
     fitted = None if study.fit is None else study.fit(run, options, tell)
-    asked = dataclasses.asdict(options)
+    option_values = dataclasses.asdict(options)
     measures = measures_of(study, options)
     questions = options.questions()
     questions_asked = asked_when(run, questions)
@@ -391,18 +395,22 @@ def _measure(
         read=run.manifest.made(TEXTS, REFERENCE, *folders),
         annotators=names,
         fitted=fitted,
-        options=asked,
+        options=option_values,
         measures=measures,
-        files=digests(files_named(asked.values())),
+        files=digests(files_named(option_values.values())),
     )
     stage = Stage(run.path / "estimates")
-    made = is_whole(run.estimates_path) and is_whole(run.influences_path)
-    if not (stage.is_complete(mark) and made):
-        every = study.tables(run, options), group_tables(run, study, options, names)
-        check_measures([name for name in measures if name not in study.measures], every)
-        own = [made for tables in every for made in tables.estimates(measures)]
-        chosen = options.level, options.seed
-        estimates = with_q_in(options.population, own, chosen, study.stated, questions)
+    is_written = is_whole(run.estimates_path) and is_whole(run.influences_path)
+    if not (stage.is_complete(mark) and is_written):
+        all_tables = study.tables(run, options), group_tables(run, study, options, names)
+        check_measures([name for name in measures if name not in study.measures], all_tables)
+        estimates_made = [
+            estimate for tables in all_tables for estimate in tables.estimates(measures)
+        ]
+        level_and_seed = options.level, options.seed
+        estimates = with_q_in(
+            options.population, estimates_made, level_and_seed, study.stated, questions
+        )
         # What cannot be measured was refused by now, and leaves the run as it is.
         run.manifest.open(MEASURED)
         stage.begin(mark)
@@ -421,7 +429,7 @@ def _measure(
         "models": run.texts.note()["models"],
         "measures": measures,
         "questions": questions_asked,
-        "options": {n: _beside(value) for n, value in asked.items() if value is not None},
+        "options": {n: _beside(value) for n, value in option_values.items() if value is not None},
         **config.tables(),
         "factors": kept_words(named_factors(options)),
         "labeler": next(filter(None, (labelling_of_run(run, name) for name in names)), None),
@@ -438,8 +446,8 @@ def _measure(
 
 def measures_of(study: Study, options: Options) -> list[str]:
     """Return the registered names of what an audit measures, in the order of the report."""
-    every = (*study.measures, *(MEASURES if options.factor else ()), *options.further_measures())
-    return list(dict.fromkeys(every))
+    names = (*study.measures, *(MEASURES if options.factor else ()), *options.further_measures())
+    return list(dict.fromkeys(names))
 
 
 def _beside(value: Any) -> Any:

@@ -58,20 +58,24 @@ class AuditConfig:
 
     @classmethod
     def of(
-        cls, given: Mapping[str, Any], study: type, whose: str, file: str | Path | None = None
+        cls,
+        options_given: Mapping[str, Any],
+        study: type,
+        whose: str,
+        file: str | Path | None = None,
     ) -> "AuditConfig":
         """Return the configuration that options by name make; those that are the default count not.
 
         Parameters
         ----------
-        given
+        options_given
             Option → value. A part of a mapping may stand alone: "labeler_settings.budget".
         study
             The study's own record of options.
         whose
             The study's name, for messages.
         file
-            A file, such as the `audit.toml` of a run, that says what `given` does not.
+            A file, such as the `audit.toml` of a run, that says what `options_given` does not.
 
         Raises
         ------
@@ -81,13 +85,13 @@ class AuditConfig:
             When a key of the file is unknown or of a wrong type, or it is of another study.
         """
         if file is not None:
-            stated = read_options(file, study, whose)
+            in_file = read_options(file, study, whose)
             both = {
-                name: {**stated[name], **value}
-                for name, value in given.items()
-                if isinstance(value, Mapping) and isinstance(stated.get(name), Mapping)
+                name: {**in_file[name], **value}
+                for name, value in options_given.items()
+                if isinstance(value, Mapping) and isinstance(in_file.get(name), Mapping)
             }
-            given = {**stated, **given, **both}
+            options_given = {**in_file, **options_given, **both}
         tables = {
             "input": InputConfig,
             "asking": Asking,
@@ -95,13 +99,13 @@ class AuditConfig:
             "report": ReportConfig,
             "options": study,
         }
-        default = {each.name: each.default for each in dataclasses.fields(study)}
+        default = {option.name: option.default for option in dataclasses.fields(study)}
         table_of = {f.name: name for name, of in tables.items() for f in dataclasses.fields(of)}
-        made: dict[str, dict[str, Any]] = {name: {} for name in tables}
-        for key, value in given.items():
+        records: dict[str, dict[str, Any]] = {name: {} for name in tables}
+        for key, value in options_given.items():
             name, _, part = key.partition(".")
             check_known(name, table_of, whose, default)
-            into = made[table_of[name]]
+            into = records[table_of[name]]
             if part:
                 into.setdefault(name, {})
                 into[name] = {**into[name], part: value}
@@ -109,33 +113,33 @@ class AuditConfig:
                 type(value) is not type(default.get(name)) or value != default[name]
             ):
                 into[name] = value
-        asked, options = made["asking"], made["options"]
-        model = asked.get("model")
+        asking, options = records["asking"], records["options"]
+        model = asking.get("model")
         unasked = [
-            name for name in ("prompts", "samples", "judge", "batch", "arm") if name in asked
+            name for name in ("prompts", "samples", "judge", "batch", "arm") if name in asking
         ]
-        for name, value in asked.get("prompt_options", {}).items():
+        for name, value in asking.get("prompt_options", {}).items():
             unasked.append(name.removesuffix("s") if isinstance(value, (tuple, dict)) else name)
         if unasked and not model:
             raise OptionError(
                 f"--{unasked[0]} says what to ask a model: give --model, or leave it out. Texts "
                 "that are there say their prompts, and who is in them, by their columns."
             )
-        reading = made["reading"]
-        chosen: dict[str, Any] = default | options
+        reading = records["reading"]
+        study_options: dict[str, Any] = default | options
         reading["classifier_settings"] = classifier_settings(
-            [chosen.get("classifier")], reading.get("classifier_settings", {}), asked
+            [study_options.get("classifier")], reading.get("classifier_settings", {}), asking
         )
-        for who in ("labeler", "factor"):
-            settings = reading.get(f"{who}_settings", {})
-            if chosen.get(f"{who}_model") is None:
-                refuse_settings(f"{who}_settings.{{}}", settings, f"--{who}-model")
-            reading[f"{who}_settings"] = {**pace_of(asked), **settings}
+        for reader in ("labeler", "factor"):
+            settings = reading.get(f"{reader}_settings", {})
+            if study_options.get(f"{reader}_model") is None:
+                refuse_settings(f"{reader}_settings.{{}}", settings, f"--{reader}-model")
+            reading[f"{reader}_settings"] = {**pace_of(asking), **settings}
         return cls(
-            input=InputConfig(**made["input"]),
-            asking=model if isinstance(model, Asking) else Asking(**asked) if model else None,
+            input=InputConfig(**records["input"]),
+            asking=model if isinstance(model, Asking) else Asking(**asking) if model else None,
             reading=ReadingConfig(**reading),
-            report=ReportConfig(**made["report"]),
+            report=ReportConfig(**records["report"]),
             options=options,
         )
 
@@ -144,18 +148,21 @@ class AuditConfig:
 
         That is whatever is not the default; without what no file can hold, such as functions.
         """
-        made: dict[str, dict[str, Any]] = {}
+        written: dict[str, dict[str, Any]] = {}
         for name, kind in _TABLES.items():
             record = getattr(self, name)
-            names = [each.name for each in dataclasses.fields(kind) if record is not None]
+            names = [option.name for option in dataclasses.fields(kind) if record is not None]
             default = kind()
-            kept = {each: _plain(getattr(record, each)) for each in names}
-            made[name] = {
-                each: value
-                for each, value in kept.items()
-                if each not in OF_THE_MOMENT and value not in (None, _plain(getattr(default, each)))
+            plain_values = {
+                option_name: _plain(getattr(record, option_name)) for option_name in names
             }
-        return {name: kept for name, kept in made.items() if kept}
+            written[name] = {
+                option_name: value
+                for option_name, value in plain_values.items()
+                if option_name not in OF_THE_MOMENT
+                and value not in (None, _plain(getattr(default, option_name)))
+            }
+        return {name: table_values for name, table_values in written.items() if table_values}
 
 
 _TABLES: dict[str, type] = {
@@ -171,10 +178,10 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Path):
         return str(value)
     if isinstance(value, Mapping):
-        kept = {str(name): _plain(each) for name, each in value.items()}
-        return {name: each for name, each in kept.items() if each is not None}
+        plain_items = {str(name): _plain(item) for name, item in value.items()}
+        return {name: item for name, item in plain_items.items() if item is not None}
     if isinstance(value, (list, tuple)):
-        return [each for each in map(_plain, value) if each is not None]
+        return [item for item in map(_plain, value) if item is not None]
     return value if isinstance(value, (str, bool, int, float)) else None
 
 
@@ -198,17 +205,22 @@ def read_options(path: str | Path, study: type, whose: str) -> dict[str, Any]:
         """A record of the keys of a table; all may be left out."""
         keys: list[tuple[str, Any, Any]] = []
         hints = get_type_hints(kind)
-        for each in dataclasses.fields(kind):
-            taken = Option.of(
-                each.name, hints[each.name], None, {"help": each.name, **each.metadata}
+        for config_field in dataclasses.fields(kind):
+            declared = Option.of(
+                config_field.name,
+                hints[config_field.name],
+                None,
+                {"help": config_field.name, **config_field.metadata},
             )
-            hint: Any = GenericAlias(tuple, (taken.kind, ...)) if taken.repeated else taken.kind
-            if taken.named or each.name == "prompt_options":
+            hint: Any = (
+                GenericAlias(tuple, (declared.kind, ...)) if declared.repeated else declared.kind
+            )
+            if declared.named or config_field.name == "prompt_options":
                 hint = inner or Mapping[str, Any]
-            elif taken.metavar in ("FIELD=NAME", "NAME=NAME"):
+            elif declared.metavar in ("FIELD=NAME", "NAME=NAME"):
                 hint = hint | Mapping[str, str]
-            if each.name not in OF_THE_MOMENT:
-                keys.append((each.name, hint, None))
+            if config_field.name not in OF_THE_MOMENT:
+                keys.append((config_field.name, hint, None))
         return make_dataclass(kind.__name__, keys)
 
     asking = schema(AskingConfig)
@@ -217,12 +229,14 @@ def read_options(path: str | Path, study: type, whose: str) -> dict[str, Any]:
     file = read_datafile(path)
     if file.table.get("study", whose) != whose:
         raise file.wrong(("study",), f"expected {whose!r}; got {file.table['study']!r}.")
-    others = [(name, Any, None) for name in ("study", *RESULTS.split())]
-    whole = make_dataclass("AuditFile", [*((n, of, None) for n, of in kinds.items()), *others])
-    stated = dataclasses.asdict(file.record(whole))
+    results = [(name, Any, None) for name in ("study", *RESULTS.split())]
+    file_record = make_dataclass(
+        "AuditFile", [*((n, of, None) for n, of in kinds.items()), *results]
+    )
+    tables = dataclasses.asdict(file.record(file_record))
 
     def said(table: Mapping[str, Any]) -> dict[str, Any]:
         return {name: value for name, value in table.items() if value is not None}
 
-    found = {name: value for table in kinds for name, value in said(stated[table] or {}).items()}
-    return {n: said(value) if n.endswith("_settings") else value for n, value in found.items()}
+    values = {name: value for table in kinds for name, value in said(tables[table] or {}).items()}
+    return {n: said(value) if n.endswith("_settings") else value for n, value in values.items()}

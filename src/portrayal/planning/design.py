@@ -196,8 +196,8 @@ class People:
                 total = 1.0 / icc - 1.0
                 shares = rng.beta(true * self.share * total, (1 - true * self.share) * total, shape)
             return rng.binomial(texts, shares).astype(np.float64)
-        others = (1.0 - true * self.share) / (1.0 - self.share)
-        weight = self.weight * (true * self.value + others * (1.0 - self.value))
+        other_share = (1.0 - true * self.share) / (1.0 - self.share)
+        weight = self.weight * (true * self.value + other_share * (1.0 - self.value))
         order = np.cumsum(weight) / weight.sum()
         its_name, repeated = rng.random(shape), np.sqrt(icc)
         count = np.zeros(shape)
@@ -215,10 +215,10 @@ def _named(race: str) -> People:
     fair = fair_naming(bearers, column[:, np.newaxis])
     if reason := fair.reason(0):
         raise OptionError(f"{race} {reason}.")
-    listed = ~np.isnan(column)
-    place = np.minimum((column[listed] * 512).astype(np.int64), 511)
-    weight = np.bincount(place, bearers[listed])
-    total = np.bincount(place, bearers[listed] * column[listed])
+    is_listed = ~np.isnan(column)
+    place = np.minimum((column[is_listed] * 512).astype(np.int64), 511)
+    weight = np.bincount(place, bearers[is_listed])
+    total = np.bincount(place, bearers[is_listed] * column[is_listed])
     some = weight > 0
     return People(weight[some] / weight.sum(), total[some] / weight[some], fair)
 
@@ -283,13 +283,13 @@ def _difference(design: Design, rng: np.random.Generator) -> tuple[FloatArray, B
     totals, counts = list[FloatArray](), list[FloatArray]()
     for side, n in enumerate(design.sides):
         # Blocks that hold one group each take turns.
-        held = np.full(design.blocks, True)
+        has_side = np.full(design.blocks, True)
         if design.apart:
-            held = np.arange(design.blocks) % 2 == side
+            has_side = np.arange(design.blocks) % 2 == side
         noise = np.sqrt((1.0 - icc) * n) * rng.normal(size=shape)
         mean = of_block + effect * (0.5 if side == 0 else -0.5)
-        totals.append((n * mean + noise) * held[:, np.newaxis])
-        counts.append(np.broadcast_to(float(n) * held[:, np.newaxis], shape))
+        totals.append((n * mean + noise) * has_side[:, np.newaxis])
+        counts.append(np.broadcast_to(float(n) * has_side[:, np.newaxis], shape))
     pairs = np.stack([np.arange(k), np.arange(k) + k], axis=1)
     test = plain_differences if design.apart else matched_differences
     result = test(np.hstack(totals), np.hstack(counts), pairs, design.level)

@@ -37,7 +37,7 @@ def plan(
     effects: Sequence[float],
     *,
     blocks: int | None = None,
-    wanted: float = 0.8,
+    target_power: float = 0.8,
     seed: int = 0,
     **design: Any,
 ) -> list[Needed]:
@@ -50,7 +50,7 @@ def plan(
     blocks
         Prompts, sources, originals or templates that there are: how many texts of each are needed?
         By default, how many blocks are, with so many texts of each.
-    wanted
+    target_power
         Power, a fraction.
     seed
         Start of the random stream.
@@ -66,30 +66,34 @@ def plan(
     >>> 35 < pairs.design.blocks < 45
     True
     """
-    if not 0 < wanted < 1:
-        raise OptionError(f"power must be a fraction between 0 and 1, such as 0.8; got {wanted!r}.")
+    if not 0 < target_power < 1:
+        raise OptionError(
+            f"power must be a fraction between 0 and 1, such as 0.8; got {target_power!r}."
+        )
     if not effects:
         raise OptionError("give at least one effect to find, such as 1.5.")
     of_texts = blocks is not None
     first = Design(kind=kind, effect=effects[0], blocks=blocks or FEW_PROMPTS, **design)
     vary: Literal["texts", "blocks"] = "texts" if of_texts else "blocks"
-    return [_needed(replace(first, effect=effect), vary, wanted, seed) for effect in effects]
+    return [_needed(replace(first, effect=effect), vary, target_power, seed) for effect in effects]
 
 
-def _needed(design: Design, vary: Literal["texts", "blocks"], wanted: float, seed: int) -> Needed:
+def _needed(
+    design: Design, vary: Literal["texts", "blocks"], target_power: float, seed: int
+) -> Needed:
     """Double the number until it is enough, then halve what lies between to a fiftieth."""
     low, high = 0, 1 if vary == "texts" else FEW_PROMPTS
-    while (reached := power(resized(design, **{vary: high}), seed)) < wanted:
+    while (reached := power(resized(design, **{vary: high}), seed)) < target_power:
         # Texts of a prompt are alike: where ten times as many change nothing, none will do.
         if high * 2 > MOST:
-            why = MORE_PROMPTS if vary == "texts" else f"{MOST:,} are too few"
-            return Needed(resized(design, **{vary: high}), reached, why)
+            reason = MORE_PROMPTS if vary == "texts" else f"{MOST:,} are too few"
+            return Needed(resized(design, **{vary: high}), reached, reason)
         low, high = high, high * 2
     while high - low > max(1, high // 50):
         middle = (low + high) // 2
-        there = power(resized(design, **{vary: middle}), seed)
-        if there < wanted:
+        at_middle = power(resized(design, **{vary: middle}), seed)
+        if at_middle < target_power:
             low = middle
         else:
-            high, reached = middle, there
+            high, reached = middle, at_middle
     return Needed(resized(design, **{vary: high}), reached)
