@@ -10,6 +10,7 @@ import pytest
 import portrayal as toolkit
 from e2e.conftest import PAGED, Portrayal
 from portrayal import registry
+from support import matrix
 
 AUDIT = ("audit", "laissez-faire", "--sample", *PAGED)
 
@@ -100,7 +101,7 @@ def read_only(
     "a folder that cannot be written (mounted read-only)",
     "who writes there stops with one line that names it",
 )
-@pytest.mark.parametrize("command", WRITERS)
+@pytest.mark.parametrize("command", matrix(WRITERS, 3))
 def test_a_folder_that_cannot_be_written(
     inside: Portrayal, read_only: dict[str, Path], command: str
 ) -> None:

@@ -28,6 +28,7 @@ from portrayal.collect.tables import FORMULAS
 from portrayal.errors import DataError
 from portrayal.run import Run, read_rows
 from portrayal.studies.laissez_faire import FIELDS, prompts
+from support import matrix
 
 STORY = "María Chen met her colleague José. She thanked him."
 COLUMNS = ("prompt_id", "text", "model")
@@ -187,7 +188,7 @@ READERS: dict[str, Callable[[Path], tuple[object, ...]]] = {
 }
 
 
-@pytest.mark.parametrize("command", READERS)
+@pytest.mark.parametrize("command", matrix(READERS))
 def test_what_cannot_be_read_is_refused_in_one_line(
     inside: Portrayal, tmp_path: Path, command: str
 ) -> None:
@@ -208,7 +209,7 @@ OTHERS: dict[str, bytes] = {
 }
 
 
-@pytest.mark.parametrize("kind", OTHERS)
+@pytest.mark.parametrize("kind", matrix(OTHERS))
 @pytest.mark.parametrize(
     ("ending", "command"),
     [
@@ -227,7 +228,7 @@ def test_other_files_than_texts_are_refused_in_one_line(
     inside(*command, f"given.{ending}").refused()
 
 
-@pytest.mark.parametrize("kind", OTHERS)
+@pytest.mark.parametrize("kind", matrix(OTHERS))
 def test_codebooks_and_exports_are_refused_in_one_line(tmp_path: Path, kind: str) -> None:
     bench(tmp_path / "given.json", OTHERS[kind])
     with pytest.raises(DataError):
