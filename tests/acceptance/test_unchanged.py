@@ -61,9 +61,9 @@ AUDITS: dict[str, tuple[str, dict[str, Any]]] = {
 """Case → study and what it is given; without texts, the study's own sample."""
 
 COMMANDS = {
-    "reproduce-laissez-faire": ("reproduce", "laissez-faire", "--rows", "--format", "json"),
-    "reproduce-news": ("reproduce", "news", "--rows", "--format", "json"),
-    "reproduce-agency": ("reproduce", "agency", "--rows", "--format", "json"),
+    "reproduce-laissez-faire": ("replicate", "laissez-faire", "--all", "--format", "json"),
+    "reproduce-news": ("replicate", "news", "--all", "--format", "json"),
+    "reproduce-agency": ("replicate", "agency", "--all", "--format", "json"),
     "score-people": (
         *("score", "people", "--format", "json"),
         *("--hand-labels", "laissez_faire/gold_stories_dev.jsonl"),

@@ -191,8 +191,8 @@ def test_the_listings(inside: Portrayal, kind: str, name: str) -> None:
     assert all(row["name"] in shown for row in listed)
 
 
-def test_reproduce(inside: Portrayal) -> None:
-    found = inside("reproduce", "laissez-faire", "--format", "json").json()
+def test_printed_tables_are_recomputed(inside: Portrayal) -> None:
+    found = inside("replicate", "laissez-faire", "--format", "json").json()
     assert set(found) == {"study", "checks"}
     assert found["study"] == "laissez-faire"
     for check in found["checks"]:
@@ -202,7 +202,7 @@ def test_reproduce(inside: Portrayal) -> None:
     }
     assert counts["S13a-c", "interval"] == (135, 150)
     assert counts["S13d", "couple interval"] == (30, 30)
-    rows = inside("reproduce", "laissez_faire", "--rows").ok().out
+    rows = inside("replicate", "laissez_faire", "--all").ok().out
     assert "Love Claude2.0 Latine: printed [0.668, 0.717]" in rows  # the study card names it
 
 
@@ -253,7 +253,7 @@ def test_score_people(inside: Portrayal, tmp_path: Path) -> None:
 
 def test_help_and_version(portrayal: Portrayal, inside: Portrayal) -> None:
     assert portrayal("--version").ok().out.strip() == __version__
-    for command in ("audit", "report", "list", "find", "label", "reproduce", "score", "build"):
+    for command in ("audit", "report", "list", "find", "label", "replicate", "score", "build"):
         assert "Usage: " in inside(command, "--help").ok().out
 
 

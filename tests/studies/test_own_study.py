@@ -63,7 +63,7 @@ def test_commands_take_a_path_where_they_take_a_name(
     listed = invoke("list", "prompts", path, "--format", "json")
     assert json.loads(listed.stdout)["prompts"][0]["prompt_id"] == "neutral-maths"
     assert "--baseline" in invoke("audit", path, "--help").stdout
-    assert invoke("reproduce", path).exit_code == 2
+    assert invoke("replicate", path).exit_code == 2
     with pytest.raises(UnknownNameError, match="the path of a study of your own"):
         registry.get("studies", "no-such-study")
     with pytest.raises(OptionError, match="not empty"):

@@ -64,7 +64,7 @@ GROUPS = {
 _FUNCTIONS = (
     ("", "audit", "new"),
     ("", "compare", "compare gate watch"),
-    ("", "documents", "evidence index replicate report reproduce"),
+    ("", "documents", "evidence index replicate report"),
     ("", "listing", "doctor"),
     ("", "plan", "plan"),
     ("build", "build", "classifier labels paraphrases sentences sheets split"),
@@ -85,7 +85,7 @@ COMMANDS = {
 """Command → module and function, which are loaded when the command is named."""
 ORDER = (
     *("audit", "compare", "report", "list", "collect", "plan", "gate", "watch", "index"),
-    *("find", "label", "score", "mitigate", "evidence", "replicate", "reproduce", "new"),
+    *("find", "label", "score", "mitigate", "evidence", "replicate", "new"),
     *("build", "doctor"),
 )
 """The commands in the order of work, as `portrayal --help` lists them."""

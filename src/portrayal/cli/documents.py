@@ -1,4 +1,4 @@
-"""The commands `report`, `index`, `reproduce`, `evidence`: documents of runs or papers."""
+"""The commands `report`, `index`, `replicate`, `evidence`: documents of runs or papers."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 import portrayal.cli.printing as show
-from portrayal.cli.options import Every, Flag, Format, RunPath
+from portrayal.cli.options import Every, Flag, RunPath
 from portrayal.shown import counted
 
 
@@ -84,13 +84,13 @@ def replicate(
     study: str,
     /,
     *,
-    data: Path,
+    data: Path | None = None,
     out: Path | None = None,
     model_alias: Annotated[list[str] | None, Parameter(metavar="NAME=NAME")] = None,
     every: Every = False,
     format: Literal["table", "csv", "json"] = "table",
 ) -> None:
-    """Audit the authors' own files, and print every published figure beside ours.
+    """Recompute the published tables of a study, from one another or from the authors' own files.
 
     Example: portrayal replicate laissez-faire --data laissez-faire-prompts
 
@@ -99,7 +99,8 @@ def replicate(
     study
         laissez-faire, news or agency.
     data
-        Folder of the files, as the authors publish them.
+        Folder of the files, as the authors publish them, which are audited: every published figure
+        is printed beside ours. Without it the printed tables are checked against each other.
     out
         Run directory; default runs/replicate-STUDY.
     model_alias
@@ -109,9 +110,17 @@ def replicate(
     """
     from portrayal.collect.fields import parse_columns
     from portrayal.collect.tables import csv_text
+    from portrayal.errors import OptionError
     from portrayal.pipeline.replicate import replicate as replicated
     from portrayal.run.pages import number
 
+    if data is None:
+        if out or model_alias or format == "csv":
+            raise OptionError(
+                "--out, --model-alias and csv are of the authors' files; give --data."
+            )
+        show.reproduction(study, list_rows=every, as_object=format == "json")
+        return
     say = show.line if format == "table" else show.nothing
     place = out or Path(f"runs/replicate-{study}")
     replication = replicated(study, data, place, models=parse_columns(model_alias), say=say)
@@ -150,21 +159,6 @@ def replicate(
         show.line(f"left out, as none of the authors' kinds: {text}")
     if len(replication.left_out) > 3:
         show.line(f"and {len(replication.left_out) - 3:,} files more")
-
-
-def reproduce(study: str, /, *, rows: Flag = False, format: Format = "table") -> None:
-    """Recompute the published tables of a study.
-
-    Example: portrayal reproduce laissez-faire --rows
-
-    Parameters
-    ----------
-    study
-        Study, such as laissez-faire.
-    rows
-        List the printed figures that do not reproduce, or all it looked at.
-    """
-    show.reproduction(study, list_rows=rows, as_object=format == "json")
 
 
 def evidence(run: RunPath, /, *, out: Path | None = None) -> None:
