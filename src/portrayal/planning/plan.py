@@ -63,7 +63,7 @@ def plan(
         For a design or power that cannot be.
 
     >>> [pairs] = plan("difference", [0.5], tests=1)
-    >>> 35 < pairs.design.blocks < 45
+    >>> 45 < pairs.design.blocks < 60
     True
     """
     if not 0 < target_power < 1:
