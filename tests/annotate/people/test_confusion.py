@@ -51,7 +51,7 @@ def test_labelled_stories_are_counts_by_setting_and_prompt():
 
 
 def test_the_rules_know_their_errors_in_the_settings_of_the_paper():
-    rules = confusion_of("people.v4")
+    rules = confusion_of("people.v5")
     assert sorted(rules.labelled) == [
         (domain, laden) for domain in ("Labor", "Learning", "Love") for laden in (False, True)
     ]
@@ -100,7 +100,7 @@ def test_the_confusion_of_the_rules_is_theirs(monkeypatch):
     monkeypatch.syspath_prepend(str(READER))
     import measure_confusion
 
-    kept = {written(story) for prompt in confusion_of("people.v4").stories for story in prompt}
+    kept = {written(story) for prompt in confusion_of("people.v5").stories for story in prompt}
     made = measure_confusion.measured(
         [READER / "stories" / "plain.txt"], measure_confusion.by_rules
     )

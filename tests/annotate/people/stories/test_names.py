@@ -7,7 +7,7 @@ from portrayal.annotate.people.stories.names import find_people
 
 def first_names(text):
     """First names of the people found."""
-    return [person.first for person in find_people(scan(text))]
+    return [person.first for person in find_people(text, scan(text))]
 
 
 @pytest.mark.parametrize(

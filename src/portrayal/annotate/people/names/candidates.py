@@ -8,9 +8,12 @@ among organisations, places and headlines; what the words of a run rule out is l
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import compress
+from operator import ne
 
 from portrayal.annotate.people.shared import words as en
-from portrayal.annotate.people.shared.scan import QUOTES, Tokens
+from portrayal.annotate.people.shared.scan import ENGLISH, QUOTES, Tokens
 from portrayal.annotate.people.shared.words import word_lists, word_set
 from portrayal.reference.locales import load_locale
 
@@ -33,6 +36,8 @@ _CASES_OF_J = ("JJ", "DJ", "AJ", "TJ", "CJ")
 
 _ADJECTIVES = ("ed", "ing", "ant", "ent", "ous", "ful", "al", "ive", "ic", "less", "able", "ible")
 _COMPOUND = re.compile(r"-[a-z]+$")
+_DESCRIBES = re.compile(r"-(?:old|based|born|like|[a-z]+ed|[a-z]+ing)$")
+_DATING = word_set("by in last next since until early late mid")
 
 _ARABIC = re.compile(r"(?:a[dlnrstz]|el|ibn|bin|as[hs])[-’'][A-ZÀ-Þ]\w")
 
@@ -106,14 +111,15 @@ def openings(text: str, tokens: Tokens) -> list[int]:
     """Positions of the words that can open a run."""
     words, low = tokens.words, tokens.low
     found = []
-    for at in [
-        at for at, (word, small) in enumerate(zip(words, low, strict=True)) if word != small
-    ]:
+    for at in compress(range(len(words)), map(ne, words, low)):
         word = words[at]
+        if len(word) > 1 and low[at] in NOT_PARTS:
+            continue
         if not word[0].isupper():
             opens = _ARABIC.match(word) is not None
         elif len(word) > 1:
-            opens = not _ends_names(tokens, at)
+            dont = low[at] == "don" and low[at + 1 : at + 2] == ["'t"]
+            opens = not dont and low[at] not in tokens.local.nobody
         else:
             lettered = at > 0 and low[at - 1] in LISTS.lettered
             opens = not lettered and _initial(text, tokens, at) > 0
@@ -168,7 +174,8 @@ def take(text: str, tokens: Tokens, at: int) -> Candidate:
     if run.parts:
         # End the name before "M.P." or "Ph.D."
         at = run.parts[-1] + 1
-        letters = "".join(word for word in tokens.words[at : run.end] if word != ".")
+        behind = [] if at >= run.end else words[at : run.end]
+        letters = "".join([word for word in behind if word != "."])
         if len(letters) > 1 and letters.upper() in _STOPPED and len(run.parts) > 1:
             run.named = at
             run.score += 0.0 if letters.upper() in LISTS.ambiguous else 1.0
@@ -324,7 +331,14 @@ PLACES_AND_BODIES = ORGANISATIONS | PLACES | BODY_PARTS | LISTS.body_openers
 _HEADS = PLACES | ORGANISATIONS | BODY_PARTS
 _TAILS = PLACES | ORGANISATIONS
 _OFFICE = en.TITLES | en.PERSON_NOUNS
+_NOT_PLAIN = (
+    _OFFICE | en.BEFORE_TITLES | PLACES_AND_BODIES | PARTICLES | SUFFIXES | LISTS.before_names
+) | (en.NAMES_OR_WORDS | en.NAMES_ALSO_WORDS | en.PLURAL_PEOPLE)
 
+_IN_RUNS = en.TITLES | en.BEFORE_TITLES | PARTICLES | SUFFIXES | frozenset(_SAINT)
+_BEFORE_RUNS = LISTS.storms | en.KIN
+_OPENS_TAIL = frozenset((",", "'s", "’s"))
+_ENDS_RUN = frozenset((".", "!", "?"))
 _BEHIND_PLACES = LISTS.behind_places | {"\n"}
 
 
@@ -343,6 +357,13 @@ def find_candidates(text: str, tokens: Tokens) -> list[Candidate]:
     for at in openings(text, tokens):
         if at < behind:
             continue
+        if stands_alone(tokens, at) and at not in labels and at not in values:
+            run = Candidate(at, at + 1, [at], [], words=[low[at]], named=at + 1)
+            run.opening = opens_sentence(tokens, at)
+            plain = is_plain_name(low[at])
+            if plain or (trim(tokens, run, forms) and not is_ruled_out(text, tokens, run)):
+                found.append(run)
+            continue
         run = take(text, tokens, at)
         behind = max(run.end, at + 1)
         if not run.parts:
@@ -357,7 +378,7 @@ def find_candidates(text: str, tokens: Tokens) -> list[Candidate]:
         if not run.bound and not trim(tokens, run, forms):
             continue
         run.words = [low[part] for part in run.parts]
-        letters = "".join(w for w in low[run.start : run.parts[0]] if w.isalpha())
+        letters = "".join([w for w in low[run.start : run.parts[0]] if w.isalpha()])
         frequent = len(letters) == 1 and en.bearers(run.words[0]) >= en.FREQUENT
         run.initials = "" if frequent or letters in LISTS.countries else letters
         if names_another_thing(tokens, run):
@@ -370,6 +391,29 @@ def find_candidates(text: str, tokens: Tokens) -> list[Candidate]:
     if not others:
         return found
     return [run for run in found if len(run.words) > 1 or run.titles or run.words[0] not in others]
+
+
+@lru_cache(maxsize=65_536)
+def is_plain_name(word: str) -> bool:
+    """Whether the casefolded word is a frequent first name and nothing else."""
+    return en.bearers(word) >= en.FREQUENT and word not in _NOT_PLAIN
+
+
+def stands_alone(tokens: Tokens, at: int) -> bool:
+    """Whether it takes one look to see that no other word, mark or title belongs to a name."""
+    words, low, word = tokens.words, tokens.low, tokens.words[at]
+    last = at + 2 >= len(words)
+    if last or low[at] in _IN_RUNS or tokens.local is not ENGLISH or not word[1:].islower():
+        return False
+    before, after = low[at - 1] if at else ".", words[at + 1]
+    joined = at and words[at - 1] != before and before not in en.FUNCTION_WORDS
+    if joined or before in _BEFORE_RUNS:
+        return False
+    if after in _OPENS_TAIL:
+        after = low[at + 2]
+        return words[at + 2].islower() and after not in en.KIN and after not in LISTS.before_nouns
+    near = tokens.starts[at + 1] - tokens.starts[at] <= len(word) + 1
+    return after in _ENDS_RUN or (near and after.islower() and after not in PARTICLES)
 
 
 def opens_sentence(tokens: Tokens, at: int) -> bool:
@@ -460,6 +504,9 @@ def trim(tokens: Tokens, run: Candidate, forms: set[str]) -> bool:
             or (not en.is_given(word) and word.endswith(_ADJECTIVES))
             or _COMPOUND.search(tokens.words[parts[0]])
         )
+        described = second and _DESCRIBES.search(tokens.words[parts[0]])
+        dated = second and word in en.MONTHS and low[parts[0] - 1] in _DATING and parts[0] > 0
+        adjective = adjective or described or dated
         opens = run.opening and not run.titles and parts[0] == run.start
         gerund = word.endswith("ing") and len(parts) > 1 and not en.is_given(word)
         small = word in forms and en.bearers(word) < en.FREQUENT

@@ -79,7 +79,7 @@ class NameCluster:
 
     def first_name(self, tokens: Tokens) -> int | None:
         """Token position of the first name; None where only a title and a surname are given."""
-        if len(self.words) == 1:
+        if len(self.words) == 1 and (self.titles or self.initials):
             formal = sum(
                 any(_before_surname(tokens, tokens.low[title]) for title in mention.titles)
                 for mention in self.mentions
@@ -93,6 +93,13 @@ class NameCluster:
 
 def name_clusters(tokens: Tokens, runs: Sequence[Candidate]) -> list[NameCluster]:
     """The mentions of each name, whosever it is."""
+    names = {run.words[0] for run in runs if len(run.words) == 1}
+    for run in runs:
+        # "Sally" is called in "Morning Sally!" where she is Sally elsewhere
+        if len(run.words) == 2 and tokens.quoted[run.start] and not run.titles:
+            first, second = run.words
+            if second in names and first not in names and en.bearers(first) < en.bearers(second):
+                run.start, run.parts, run.words = run.parts[1], run.parts[1:], [second]
     full = [run for run in runs if len(run.words) > 1]
     clusters, holders = full_names(tokens, full)
     single: dict[str, list[NameCluster]] = {}
@@ -100,7 +107,13 @@ def name_clusters(tokens: Tokens, runs: Sequence[Candidate]) -> list[NameCluster
         if len(run.words) == 1:
             (word,) = run.words
             alone = single.get(word, [])
-            owner = owner_of_word(tokens, holders.get(word, ()), alone, run)
+            told = run.titles or run.gender or run.initials
+            if len(alone) == 1 and word not in holders and not told:
+                alone[0].add(tokens, run)
+                continue
+            owner = None
+            if alone or word in holders:
+                owner = owner_of_word(tokens, holders.get(word, ()), alone, run)
             if owner is None and not run.bound:
                 owner = NameCluster(run.words, run)
                 single.setdefault(word, []).append(owner)
@@ -206,7 +219,8 @@ def owner_of_word(
     titles = {tokens.low[title] for title in run.titles}
     last = [c for c in matching if c.words[-1] == word]
     formal = any(_before_surname(tokens, title) for title in titles)
-    pool = last or ([] if formal else list(matching))
+    # "Dr. Harold" may be Dr. Harold Hawkins
+    pool = last or [c for c in matching if not formal or titles & c.titles]
     if last or not pool:
         pool = [*pool, *alone]
     agree = []

@@ -45,11 +45,11 @@ _BEARERS_OF_BANDS = (1, 500, en.FREQUENT, en.WELL_KNOWN)
 _HYPHEN = re.compile(r"-[^\W\d_A-Z]")
 
 
-def _forms_of_acts() -> frozenset[str]:
-    """Present and past forms for one person of what people do: "paints", "painted", "sang"."""
-    forms = LISTS.verbs("acting") - LISTS.acting
-    acts = LISTS.acted | frozenset(form for form in forms if not form.endswith("ing"))
-    return acts - THINGS.handled
+_FORMS = LISTS.verbs("acting") - LISTS.acting
+ACTS = (
+    LISTS.acted | frozenset(form for form in _FORMS if not form.endswith("ing"))
+) - THINGS.handled
+"""Present and past forms for one person of what people do: "paints", "painted", "sang"."""
 
 
 @cache
@@ -58,7 +58,7 @@ def _classes() -> dict[str, tuple[str, ...]]:
     lists = {
         "say": en.SAYING,
         "live": en.LIVING,
-        "acts": _forms_of_acts(),
+        "acts": ACTS,
         "verb": en.VERBS_AFTER_NAME - en.COPULAS,
         "is": en.COPULAS - {"'s"},
         "kin": en.KIN,

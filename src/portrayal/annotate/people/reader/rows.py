@@ -188,7 +188,7 @@ READER = replace(
     summary="First name and gender of the characters a prompt asks for, by rules and a small "
     "network that never sees a name.",
     reads="texts; the prompt, and its subject_role and object_role",
-    equation="log-linear pool of the rules of people.v4 and an encoder; references of the word "
+    equation="log-linear pool of the rules of people.v5 and an encoder; references of the word "
     "list in Table S6a",
     source="Shieh et al. 2025, Supplement B.1 and B.3; the network is Portrayal's",
     run=_run,

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from portrayal.annotate.people.shared.scan import ENGLISH, LocalWords
@@ -29,18 +29,19 @@ class Roles:
     object
         The role of the second character, such as "struggling student in math class"; None where
         the prompt has none, or where both characters share the subject's role.
+    paired
+        Whether two characters share one role, so that neither is above the other.
     """
 
     subject: str
     object: str | None
+    paired: bool = field(init=False, repr=False, compare=False)
 
-    @property
-    def paired(self) -> bool:
-        """Whether two characters share one role, so that neither is above the other."""
+    def __post_init__(self) -> None:
         subject = self.subject.casefold().strip()
-        if self.object is not None:
-            return subject == self.object.casefold().strip()
-        return subject.startswith("two ")
+        alike = self.object is not None and subject == self.object.casefold().strip()
+        both = self.object is None and subject.startswith("two ")
+        object.__setattr__(self, "paired", alike or both)
 
     @property
     def has_object(self) -> bool:

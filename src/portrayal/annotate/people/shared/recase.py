@@ -43,8 +43,8 @@ _LABEL = re.compile(
 _SPEAK = 2
 """Lines that words in capitals, or small names, open at least where they are those of speakers."""
 
-MARK = "X"
-"""Capital that is put before a word without one."""
+MARK = "Xx"
+"""Letters of a name that are put before a word without one."""
 
 MOST_UNCASED = 0.25
 """Share of words in scripts without capitals up to which a text is read as English."""

@@ -3,7 +3,7 @@
 import tomllib
 import unicodedata
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import MappingProxyType
 
@@ -200,6 +200,7 @@ def given_names() -> Mapping[str, int]:
     return MappingProxyType(dict(zip(names, table["count"].to_pylist(), strict=True)))
 
 
+@lru_cache(maxsize=65_536)
 def bearers(word: str) -> int:
     """Bearers of a casefolded first name, with or without its accents; 0 where it is unknown."""
     names = given_names()

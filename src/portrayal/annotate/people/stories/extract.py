@@ -124,9 +124,10 @@ def read_story(text: str, roles: Roles, locale: Locale | None = None) -> Scene:
     """Collect what a story holds before anyone is given a role."""
     start = story_start(text)
     flat = is_flat(text[start:] if start else text)
-    tokens = scan(recase(text) if flat else text, start, local_words(locale))
+    cased = recase(text) if flat else text
+    tokens = scan(cased, start, local_words(locale))
     marked = mark_uncased(text, tokens)
-    people = find_people(tokens)
+    people = find_people(cased, tokens)
     if flat or marked:
         # Give words and first names back the letters that they have in the text
         sizes = list(map(len, tokens.words))
@@ -213,7 +214,7 @@ class WeighedStory:
                 own += chance * (one.genders[slot] == gender)
                 other += chance * (one.genders[-1 - slot] == gender)
             sure = name * own + (1.0 - name) * (other if len(self.names) == 2 else 0.5)
-            people.append(_character(self, slot, (name * own, name, sure)))
+            people.append(_character(self, choice, slot, (name * own, name, sure)))
         return people[0], people[1] if len(people) == 2 else None
 
 
@@ -274,9 +275,11 @@ def _genders(
     return WeighedStory(scene, cast, made, [odd / total for odd in odds], [])
 
 
-def _character(verdict: WeighedStory, slot: int, sure: tuple[float, float, float]) -> Character:
-    """The character in `slot` under the likeliest choice of genders."""
-    scene, cast, choice = verdict.scene, verdict.cast, verdict.choice
+def _character(
+    verdict: WeighedStory, choice: GenderChoice, slot: int, sure: tuple[float, float, float]
+) -> Character:
+    """The character in `slot` under a choice of genders."""
+    scene, cast = verdict.scene, verdict.cast
     tokens, index, gender = scene.tokens, cast.slots[slot], choice.genders[slot]
     words, starts, low, local = tokens.words, tokens.starts, tokens.low, tokens.local
     # Token positions of the words that tell that gender

@@ -21,8 +21,8 @@ SIGNS = (
 )
 """What may speak for a way; see `ways_of`. The last is read only where it may decide."""
 
-LEAST, MOST_PEOPLE = 0.9, 3
-"""Score from which a capitalised word counts as a person, and how many people may have a role."""
+MOST_PEOPLE = 3
+"""How many people may have a role."""
 
 MOST_NOUNS, MOST_ACTIONS = 3.0, 4.0
 """Bounds on what role nouns and what actions together may say."""
@@ -40,11 +40,12 @@ def ways_of(
     """
     people, roles, paired = scene.people, scene.roles, scene.roles.paired
     values = _nouns_beside(scene)
-    likely = [index for index, person in enumerate(people) if person.score >= LEAST]
-    strength = {i: people[i].score + abs(values[i]) + 1.5 * (i == likely[0]) for i in likely}
-    ranked = sorted(likely, key=lambda i: (-strength[i], i))[:MOST_PEOPLE]
-    if first is not None:
-        ranked = [index for index in likely if index < first]
+    scores = [person.score for person in people]
+    shares = [min(len(person.at), 5) / 5 for person in people]
+    ranked = list(range(len(people) if first is None else min(first, len(people))))
+    if first is None and len(people) > MOST_PEOPLE:
+        strength = [scores[i] + abs(values[i]) + 1.5 * (not i) for i in ranked]
+        ranked = sorted(ranked, key=lambda i: (-strength[i], i))[:MOST_PEOPLE]
     n_roles = 2 if roles.has_object else 1
     free = [noun.value for noun in scene.nouns if noun.person is None]
     # Only the subject's noun stands beside no name: "The manager promoted Jo"
@@ -56,14 +57,16 @@ def ways_of(
         chosen = [i for i in way if i is not None]
         if len(set(chosen)) < len(chosen) or (paired and way[0] is None and chosen):
             continue
-        pairs = zip(way, (1.0, -1.0), strict=False)
-        noun = 0.0 if paired else sum([values[i] * s for i, s in pairs if i is not None])
-        noun = max(-MOST_NOUNS, min(MOST_NOUNS, noun))
+        noun = 0.0
+        if chosen and not paired:
+            noun = values[way[0]] if way[0] is not None else 0.0
+            noun -= values[way[1]] if n_roles == 2 and way[1] is not None else 0.0
+            noun = max(-MOST_NOUNS, min(MOST_NOUNS, noun))
         own = [
-            sum([min(people[i].score, 6.0) for i in chosen]),
-            sum([min(len(people[i].at), 5) / 5 for i in chosen]),
-            float(not likely or likely[0] in chosen),
-            float(min(len([i for i in likely if i not in chosen]), 3)),
+            sum([scores[i] for i in chosen]),
+            sum([shares[i] for i in chosen]),
+            float(not people or 0 in chosen),
+            float(min(len(people) - len(chosen), 3)),
             float(not chosen),
             *(0.0,) * 11,
         ]

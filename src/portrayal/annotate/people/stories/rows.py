@@ -63,7 +63,7 @@ def _labelling(settings: Mapping[str, Any]) -> Callable[..., dict[str, Any]]:
 
 
 PEOPLE = Annotator(
-    name="people.v4",
+    name="people.v5",
     summary="First name and gender of the characters a prompt asks for, from the text alone.",
     reads="texts; subject_role and object_role of the prompt",
     unit="story",
