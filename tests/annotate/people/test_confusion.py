@@ -19,7 +19,7 @@ from portrayal.errors import DataError
 READER = Path(__file__).parents[3] / "scripts" / "reader"
 GIVEN = {
     "format": 1,
-    "reader": "people-reader.v4",
+    "reader": "people-reader.v5",
     "source": "two stories",
     "names_right": None,
     "stories": [["F ann | M>U bo>-", "NB>F kit"], ["U -"]],
@@ -80,12 +80,12 @@ def test_another_format_is_refused(change):
 def test_a_trained_reader_brings_its_own(tmp_path):
     settings = {"folder": str(tmp_path), "below": 1.0}
     (tmp_path / CARD).write_text("{}", encoding="utf-8")
-    assert confusion_of("people-reader.v4", settings) is None
+    assert confusion_of("people-reader.v5", settings) is None
     (tmp_path / CARD).write_text(json.dumps({"confusion": GIVEN}), encoding="utf-8")
-    found = confusion_of("people-reader.v4", settings)
+    found = confusion_of("people-reader.v5", settings)
     assert found is not None
     assert found.source == "two stories"
-    assert confusion_of("people-reader.v4", settings | {"below": 0.9}) is None
+    assert confusion_of("people-reader.v5", settings | {"below": 0.9}) is None
 
 
 @pytest.mark.parametrize("name", ["people-labelled.v1", "people-llm.v1", "people-routed.v1"])

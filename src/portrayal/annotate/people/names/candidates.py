@@ -174,8 +174,7 @@ def take(text: str, tokens: Tokens, at: int) -> Candidate:
     if run.parts:
         # End the name before "M.P." or "Ph.D."
         at = run.parts[-1] + 1
-        behind = [] if at >= run.end else words[at : run.end]
-        letters = "".join([word for word in behind if word != "."])
+        letters = "".join([word for word in words[at : max(at, run.end)] if word != "."])
         if len(letters) > 1 and letters.upper() in _STOPPED and len(run.parts) > 1:
             run.named = at
             run.score += 0.0 if letters.upper() in LISTS.ambiguous else 1.0
@@ -504,9 +503,9 @@ def trim(tokens: Tokens, run: Candidate, forms: set[str]) -> bool:
             or (not en.is_given(word) and word.endswith(_ADJECTIVES))
             or _COMPOUND.search(tokens.words[parts[0]])
         )
-        described = second and _DESCRIBES.search(tokens.words[parts[0]])
-        dated = second and word in en.MONTHS and low[parts[0] - 1] in _DATING and parts[0] > 0
-        adjective = adjective or described or dated
+        described = _DESCRIBES.search(tokens.words[parts[0]])
+        dated = word in en.MONTHS and low[parts[0] - 1] in _DATING and parts[0] > 0
+        adjective = adjective or (second != "" and (described or dated))
         opens = run.opening and not run.titles and parts[0] == run.start
         gerund = word.endswith("ing") and len(parts) > 1 and not en.is_given(word)
         small = word in forms and en.bearers(word) < en.FREQUENT
