@@ -26,6 +26,19 @@ def test_names_of_every_make(name):
             assert text[span.start : span.end] == name
 
 
+@pytest.mark.parametrize("name", ["John", "Mark", "Bill", "Grace", "Will", "Rose", "Hope", "May"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{} eagerly waited at the gate.",
+        "It rained. {} quickly ran home.",
+        "It rained. {} stood up. Nobody came.",
+    ],
+)
+def test_names_that_are_words_open_a_sentence(name, text):
+    assert first_names(text.format(name)) == [name]
+
+
 def test_a_title_and_a_surname_are_no_first_name():
     assert first_names("Mr. O'Neil and Mrs. Pitt waved.") == [None, None]
 
