@@ -95,35 +95,35 @@ def find_phrases(tokens: Tokens, names: Mapping[int, int]) -> list[Phrase]:
     """Noun phrases for one person, in order; `names` maps token positions of names to people."""
     low = tokens.low
     found = []
-    for at, word in enumerate(low):
-        after = low[at + 1] if at + 1 < len(low) else "."
-        capitals = at + 1 < len(low) and tokens.words[at] != word and tokens.words[at + 1] != after
-        if capitals and at + 1 not in names:
+    for i, word in enumerate(low):
+        after = low[i + 1] if i + 1 < len(low) else "."
+        capitals = i + 1 < len(low) and tokens.words[i] != word and tokens.words[i + 1] != after
+        if capitals and i + 1 not in names:
             continue  # "Queen" of "the Queen Sonja School"
-        if word in en.PERSON_NOUNS and at not in names and tokens.words[at][1:].islower():
-            if after not in en.PERSON_NOUNS or at + 1 in names:
-                phrase = _phrase(tokens, at, names)
+        if word in en.PERSON_NOUNS and i not in names and tokens.words[i][1:].islower():
+            if after not in en.PERSON_NOUNS or i + 1 in names:
+                phrase = _phrase(tokens, i, names)
                 phrase.person = _described(tokens, phrase, names)
                 found.append(phrase)
         elif word in en.ADJECTIVES and after not in ("and", "or") and after not in en.PERSON_NOUNS:
             # An adjective tells it of a named person whatever noun follows: "Ann is non-binary"
-            if at > 1 and low[at - 1] in _IS | LISTS.between and at - 2 in names:
-                found.append(Phrase(at, at, "", en.GENDER[word], [at], names[at - 2], True))
+            if i > 1 and low[i - 1] in _IS | LISTS.between and i - 2 in names:
+                found.append(Phrase(i, i, "", en.GENDER[word], [i], names[i - 2], True))
                 continue
-            phrase = _phrase(tokens, at, names)
+            phrase = _phrase(tokens, i, names)
             phrase.person = _described(tokens, phrase, names) if phrase.kind == "a" else -1
             if phrase.person >= 0:
                 found.append(phrase)
     return found
 
 
-def _phrase(tokens: Tokens, at: int, names: Mapping[int, int]) -> Phrase:
-    """The noun phrase whose head stands at `at`."""
+def _phrase(tokens: Tokens, i: int, names: Mapping[int, int]) -> Phrase:
+    """The noun phrase whose head stands at `i`."""
     low = tokens.low
-    gendered = [at] if low[at] in en.GENDER else []
+    gendered = [i] if low[i] in en.GENDER else []
     kind = ""
-    start = at
-    for back in range(at - 1, max(-1, at - 1 - _LONGEST), -1):
+    start = i
+    for back in range(i - 1, max(-1, i - 1 - _LONGEST), -1):
         word = low[back]
         if word in LISTS.indefinite or word in LISTS.definite or word in LISTS.possessive:
             kind = "a" if word in LISTS.indefinite else "the" if word in LISTS.definite else "'s"
@@ -131,7 +131,7 @@ def _phrase(tokens: Tokens, at: int, names: Mapping[int, int]) -> Phrase:
             break
         if word == "and" or (word in en.FUNCTION_WORDS and word not in LISTS.inside_phrases):
             break
-        if not word[0].isalpha() and not (word == "," and at - back > 1):
+        if not word[0].isalpha() and not (word == "," and i - back > 1):
             break
         if back in names:
             break
@@ -139,9 +139,9 @@ def _phrase(tokens: Tokens, at: int, names: Mapping[int, int]) -> Phrase:
             gendered.append(back)
     gender = en.GENDER[low[gendered[0]]] if gendered else ""
     if not kind:
-        start = at
+        start = i
     gendered = [where for where in gendered if where >= start and en.GENDER[low[where]] == gender]
-    return Phrase(start, at, kind, gender if gendered else "", sorted(gendered))
+    return Phrase(start, i, kind, gender if gendered else "", sorted(gendered))
 
 
 def _subject(tokens: Tokens, phrase: Phrase) -> int:
@@ -154,24 +154,24 @@ def _subject(tokens: Tokens, phrase: Phrase) -> int:
 
 def _described(tokens: Tokens, phrase: Phrase, names: Mapping[int, int]) -> int:
     """Index of the named person whom the phrase describes, or -1; notes predicates."""
-    low, start, at = tokens.low, phrase.start, phrase.at
+    low, start, i = tokens.low, phrase.start, phrase.at
     back = _subject(tokens, phrase) + 1
     phrase.predicate = start > 0 and low[back] in _PREDICATE and low[back] != "'s"
     before = low[start - 1] if start else "."
-    after = low[at + 1] if at + 1 < len(low) else "."
-    kin = phrase.kind == "'s" and low[at] in en.KIN and before != "with"
+    after = low[i + 1] if i + 1 < len(low) else "."
+    kin = phrase.kind == "'s" and low[i] in en.KIN and before != "with"
     where = -1
-    if at + 1 in names:
-        where = at + 1
-    elif at + 2 in names and (
+    if i + 1 in names:
+        where = i + 1
+    elif i + 2 in names and (
         after in en.NAMING or (after == "," and (kin or before in ("as", ".", "\n")))
     ):
-        where = at + 2
+        where = i + 2
     elif before in (",", "(", "—", "–") and start - 2 in names and (phrase.kind or after == "of"):
         where = start - 2
     elif before == "as" and phrase.kind and (start == 1 or low[start - 2] in en.CLAUSE_MARKS):
         # "As a woman with a long commute, I"
-        behind = (k for k in range(at + 1, len(low)) if tokens.sentence[k] == tokens.sentence[at])
+        behind = (k for k in range(i + 1, len(low)) if tokens.sentence[k] == tokens.sentence[i])
         where = next((k for k in behind if k in names), -1)
     elif low[back] in _IS and back > 0 and (phrase.kind or phrase.gendered):
         # "Ann 's" owns what follows, unless it is "a singer"
@@ -254,10 +254,10 @@ class TextDraft:
         span = self.span(first, last, "name")
         return " ".join(self.written[span.start : span.end].split())
 
-    def event(self, at: int, person: int, rank: float, gender: str = "", case: str = "") -> None:
+    def event(self, i: int, person: int, rank: float, gender: str = "", case: str = "") -> None:
         """Note a mention or pronoun."""
-        quoted, sentence = self.tokens.quoted[at], self.tokens.sentence[at]
-        self.events.append(PersonMention(at, sentence, person, rank, gender, case, quoted))
+        quoted, sentence = self.tokens.quoted[i], self.tokens.sentence[i]
+        self.events.append(PersonMention(i, sentence, person, rank, gender, case, quoted))
 
 
 def draft_people(
@@ -303,8 +303,8 @@ def draft_people(
     # Add pronouns of a gender and bring all events into order
     low = tokens.low
     speakers = find_speakers(tokens, draft.quotes, draft.names)
-    pronouns = [at for at, word in enumerate(low) if word in en.PRONOUNS and at not in draft.names]
-    draft.events += [pronoun_at(tokens, at) for at in pronouns]
+    pronouns = [i for i, word in enumerate(low) if word in en.PRONOUNS and i not in draft.names]
+    draft.events += [pronoun_at(tokens, i) for i in pronouns]
     draft.events.sort()
     _bar(draft, pronouns, speakers)
     who = _follow(draft, refer)
@@ -314,10 +314,10 @@ def draft_people(
     # Add "I" of speakers in their quotations
     if not FIRST_PERSON.isdisjoint(low):
         speakers = find_speakers(tokens, draft.quotes, draft.names | who)
-        for at, word in enumerate(low):
-            speaker = speakers.get(draft.quotes[at], _speaker_of_turn(draft, at))
+        for i, word in enumerate(low):
+            speaker = speakers.get(draft.quotes[i], _speaker_of_turn(draft, i))
             if word in FIRST_PERSON and speaker >= 0:
-                draft.people[speaker].spans.append(draft.span(at, at, "speech"))
+                draft.people[speaker].spans.append(draft.span(i, i, "speech"))
     for one in draft.people:
         if one.name is not None and one.score < ENOUGH and not one.meant:
             one.spans = []  # a name that no pronoun means, and nothing else says to be a person's
@@ -331,12 +331,12 @@ def add_writer(draft: TextDraft, *, asked: bool) -> None:
     if FIRST_PERSON.isdisjoint(tokens.low):
         return
     own = [
-        at
-        for at, word in enumerate(tokens.low)
-        if word in FIRST_PERSON and not tokens.quoted[at] and _speaker_of_turn(draft, at) < 0
+        i
+        for i, word in enumerate(tokens.low)
+        if word in FIRST_PERSON and not tokens.quoted[i] and _speaker_of_turn(draft, i) < 0
     ]
-    starts = sorted(at for at in draft.names if not tokens.quoted[at])
-    person = next((draft.names[at] for at in starts if introduces(tokens.low, at)), -1)
+    starts = sorted(i for i in draft.names if not tokens.quoted[i])
+    person = next((draft.names[i] for i in starts if introduces(tokens.low, i)), -1)
     if not own or (person < 0 and not asked):
         return
     if person < 0:
@@ -345,39 +345,39 @@ def add_writer(draft: TextDraft, *, asked: bool) -> None:
         person = len(draft.people)
         draft.people.append(PersonDraft())
     draft.people[person].writer = True
-    draft.people[person].spans += [draft.span(at, at, "speech") for at in own]
-    draft.names.update((at, person) for at in own if tokens.low[at] == "i")
+    draft.people[person].spans += [draft.span(i, i, "speech") for i in own]
+    draft.names.update((i, person) for i in own if tokens.low[i] == "i")
 
 
 def _add_mention(draft: TextDraft, index: int, run: Candidate) -> None:
     """Add one mention by name."""
     tokens, one = draft.tokens, draft.people[index]
     opens = run.titles[0] if run.titles else run.start
-    for at in range(opens, run.end):
-        draft.names[at] = index
+    for i in range(opens, run.end):
+        draft.names[i] = index
     one.spans.append(draft.span(opens, run.end - 1, "name"))
     hidden = draft.span(run.start, run.named - 1, "name")
     draft.hidden.append(Mark(hidden.start, hidden.end, "name", index))
     # Titles as written; "Deputy Minister" is one
     found: list[str] = []
-    for number, at in enumerate(run.titles):
-        word = draft.words(at, at)
-        if number and run.titles[number - 1] == at - 1 and tokens.low[at - 1] in en.OPEN_TITLES:
+    for number, i in enumerate(run.titles):
+        word = draft.words(i, i)
+        if number and run.titles[number - 1] == i - 1 and tokens.low[i - 1] in en.OPEN_TITLES:
             found[-1] += f" {word}"
         else:
             found.append(word)
     one.titles += found
-    for at in (*run.titles, *honorifics(tokens, run)):
-        if gender := tokens.local.genders.get(tokens.low[at]) or en.GENDER.get(tokens.low[at]):
+    for i in (*run.titles, *honorifics(tokens, run)):
+        if gender := tokens.local.genders.get(tokens.low[i]) or en.GENDER.get(tokens.low[i]):
             one.hints[gender] = one.hints.get(gender, 0.0) + _CERTAIN
-            one.spans.append(draft.span(at, at, "reference"))
+            one.spans.append(draft.span(i, i, "reference"))
     place = place_in_text(tokens, opens, run.end)
     if place == "line":
         first, last = draft.span(opens, run.end - 1, "name")[:2]
         place = "speaker" if draft.written[first:last].isupper() else place
     if place == "speaker":
         behind = run.end + (tokens.low[run.end : run.end + 1] == ["\n"])
-        ends = (at for at in range(behind, len(tokens.low)) if tokens.low[at] == "\n")
+        ends = (i for i in range(behind, len(tokens.low)) if tokens.low[i] == "\n")
         draft.turns.append((run.end, next(ends, len(tokens.low)), index))
     elif place == "field":
         label = opens - 2
@@ -403,46 +403,44 @@ def add_declared(draft: TextDraft) -> None:
     """
     tokens = draft.tokens
     for match in _DECLARED.finditer(draft.text):
-        inside = [at for at, s in enumerate(tokens.starts) if match.start() <= s < match.end()]
+        inside = [i for i, s in enumerate(tokens.starts) if match.start() <= s < match.end()]
         sentence = tokens.sentence[inside[0]]
         before = range(inside[0] - 1, -1, -1)
-        named = next((at for at in before if at in draft.names), -1)
-        own = any(
-            tokens.low[at] in FIRST_PERSON for at in before if tokens.sentence[at] == sentence
-        )
+        named = next((i for i in before if i in draft.names), -1)
+        own = any(tokens.low[i] in FIRST_PERSON for i in before if tokens.sentence[i] == sentence)
         writers = [index for index, person in enumerate(draft.people) if person.writer]
         person = draft.names.get(named, -1)
         if writers and (own or person < 0):
             person = writers[0]
-        for at in inside:
+        for i in inside:
             if person >= 0:
-                draft.people[person].spans.append(draft.span(at, at, "reference"))
-            tokens.low[at] = "–"
+                draft.people[person].spans.append(draft.span(i, i, "reference"))
+            tokens.low[i] = "–"
 
 
-def _speaker_of_turn(draft: TextDraft, at: int) -> int:
-    """Index of who speaks the line of a dialogue that the token at `at` stands in, or -1."""
-    return next((person for start, end, person in draft.turns if start <= at < end), -1)
+def _speaker_of_turn(draft: TextDraft, i: int) -> int:
+    """Index of who speaks the line of a dialogue that the token at `i` stands in, or -1."""
+    return next((person for start, end, person in draft.turns if start <= i < end), -1)
 
 
 def _bar(draft: TextDraft, pronouns: Sequence[int], speakers: Mapping[int, int]) -> None:
     """Note whom pronouns cannot mean: who speaks, and the object of their verb."""
-    for at in pronouns:
-        speaker = speakers.get(draft.quotes[at], _speaker_of_turn(draft, at))
-        never = speaker if speaker >= 0 else _object_of(draft, at)
+    for i in pronouns:
+        speaker = speakers.get(draft.quotes[i], _speaker_of_turn(draft, i))
+        never = speaker if speaker >= 0 else _object_of(draft, i)
         if never >= 0:
-            draft.barred.setdefault(at, never)
+            draft.barred.setdefault(i, never)
 
 
-def _object_of(draft: TextDraft, at: int) -> int:
-    """Index of who is named as object of the clause of the pronoun at `at`, or -1.
+def _object_of(draft: TextDraft, i: int) -> int:
+    """Index of who is named as object of the clause of the pronoun at `i`, or -1.
 
     A subject is not its own object: in "She hates Alex" she is not Alex (Principle C).
     """
     low = draft.tokens.low
-    if low[at] not in ("he", "she"):
+    if low[i] not in ("he", "she"):
         return -1
-    for behind in range(at + 1, min(at + _CLAUSE, len(low))):
+    for behind in range(i + 1, min(i + _CLAUSE, len(low))):
         if low[behind] in en.CLAUSE_OPENERS:
             return -1
         if behind in draft.names:
@@ -455,7 +453,7 @@ def _add_reference(draft: TextDraft, index: int, phrase: Phrase) -> None:
     """Add the words of a phrase that tell the gender of a person."""
     person = draft.people[index]
     person.hints[phrase.gender] = person.hints.get(phrase.gender, 0.0) + _CERTAIN
-    person.spans += [draft.span(at, at, "reference") for at in phrase.gendered]
+    person.spans += [draft.span(i, i, "reference") for i in phrase.gendered]
 
 
 def add_phrases(draft: TextDraft, phrases: Sequence[Phrase]) -> None:
@@ -497,7 +495,7 @@ def _follow(draft: TextDraft, refer: Refer | None = None) -> dict[int, int]:
     """Add pronouns and singular "they"; returns token position → person for every mention."""
     who = {event.at: event.entity for event in draft.events if not event.case}
     uses = Counter(person for _, person in _they_of(draft, who))
-    people = [(p.hinted, p.name is not None, uses[at]) for at, p in enumerate(draft.people)]
+    people = [(p.hinted, p.name is not None, uses[i]) for i, p in enumerate(draft.people)]
     told = [gender for gender, _, _ in people]
     liked = preferences(draft.tokens, draft.events, told, draft.barred)
     found = resolve(draft.tokens.low, draft.events, people, draft.barred, draft.apart, liked)
@@ -514,8 +512,8 @@ def _follow(draft: TextDraft, refer: Refer | None = None) -> dict[int, int]:
         who[event.at] = person
         draft.people[person].meant = True
         draft.people[person].spans.append(draft.span(event.at, event.at, "reference"))
-    for at, person in _they_of(draft, who):
-        draft.people[person].spans.append(draft.span(at, at, "reference"))
+    for i, person in _they_of(draft, who):
+        draft.people[person].spans.append(draft.span(i, i, "reference"))
     return who
 
 
@@ -527,23 +525,23 @@ def _referred(
     liked: Sequence[Preference],
 ) -> list[int]:
     """Whom `pending` mean: pronouns by `refer`, the rest, and what it does not know, by rules."""
-    spoken = [at for at, event in enumerate(pending) if event.at not in draft.apart]
+    spoken = [i for i, event in enumerate(pending) if event.at not in draft.apart]
     if not spoken or sum(one.name is not None for one in draft.people) < 2:
         return list(by_rules)  # there are no names to choose between
     marks = list(draft.hidden)
     for index, one in enumerate(draft.people):
         marks += [Mark(s.start, s.end, "noun", index) for s in one.spans if s.kind != "name"]
-    for number, at in enumerate(spoken):
-        span = draft.span(pending[at].at, pending[at].at, "reference")
+    for number, i in enumerate(spoken):
+        span = draft.span(pending[i].at, pending[i].at, "reference")
         marks.append(Mark(span.start, span.end, "pronoun", number))
     chances = refer(draft.text, marks, len(draft.people), len(spoken)).copy()
     # -1, nobody, is the last column
     grammar = {one.at: one.person for one in liked}
-    chances[np.arange(len(spoken)), [by_rules[at] for at in spoken]] *= [
-        BY_GRAMMAR if by_rules[at] == grammar.get(pending[at].at) else BY_RULES for at in spoken
+    chances[np.arange(len(spoken)), [by_rules[i] for i in spoken]] *= [
+        BY_GRAMMAR if by_rules[i] == grammar.get(pending[i].at) else BY_RULES for i in spoken
     ]
     mentioned = {event.entity for event in draft.events if not event.case}
-    chances[:, [at for at in range(len(draft.people)) if at not in mentioned]] = 0.0
+    chances[:, [i for i in range(len(draft.people)) if i not in mentioned]] = 0.0
     chances /= chances.sum(1, keepdims=True)
     known = [number for number in range(len(spoken)) if not np.isnan(chances[number]).any()]
     events = [pending[spoken[number]] for number in known]

@@ -47,8 +47,8 @@ def named_people(
         If the locale has no table of names.
     """
     words = list(any_word().finditer(text))
-    places = {word.start(): at for at, word in enumerate(words)}
-    ends = {word.end(): at for at, word in enumerate(words)}
+    places = {word.start(): i for i, word in enumerate(words)}
+    ends = {word.end(): i for i, word in enumerate(words)}
     people: dict[str, PersonDraft] = {}
     mentions: list[tuple[int, PersonDraft]] = []
     taken: set[int] = set()
@@ -63,9 +63,9 @@ def named_people(
     # Give each pronoun to whom it means
     pronouns = {word: g for g, listed in locale.pronouns.items() for word in listed}
     known: dict[int, str] = {}
-    for at, word in enumerate(words):
+    for i, word in enumerate(words):
         gender = pronouns.get(_key(word.group(), locale))
-        if gender is None or at in taken:
+        if gender is None or i in taken:
             continue
         here = bisect_right(starts, word.start())
         for place, person in reversed(mentions):
@@ -103,14 +103,14 @@ def _names(locale: Locale) -> NameTable:
 def _mention(
     text: str,
     words: Sequence[re.Match[str]],
-    at: tuple[int, int],
+    i: tuple[int, int],
     span: tuple[int, int],
     locale: Locale,
     people: dict[str, PersonDraft],
 ) -> PersonDraft | None:
     """Whom a name means, with what stands around it noted; None where it is no person's."""
     local = local_words(locale)
-    opens, closes = at
+    opens, closes = i
     titles: list[re.Match[str]] = []
     while opens and len(titles) < _LAST_TITLE and _beside(text, words, opens - 1, "."):
         if _key(words[opens - 1].group(), locale) not in local.titles:
@@ -143,9 +143,9 @@ def _mention(
     return one
 
 
-def _beside(text: str, words: Sequence[re.Match[str]], at: int, more: str) -> bool:
+def _beside(text: str, words: Sequence[re.Match[str]], i: int, more: str) -> bool:
     """Whether only blanks, a hyphen, or one of `more`, stand between a word and the next."""
-    gap = text[words[at].end() : words[at + 1].start()]
+    gap = text[words[i].end() : words[i + 1].start()]
     return "\n" not in gap and gap.strip(f" -־{more}") == ""
 
 

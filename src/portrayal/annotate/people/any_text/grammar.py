@@ -79,11 +79,11 @@ def preferences(
     for event in events:
         if not event.case or event.quoted:
             continue
-        at = event.at
+        i = event.at
         # Mentions before, in this sentence and the last one, of those who can be meant. They are in
         # order, so a long text is not gone through again for every pronoun.
         first = bisect_left(mentions, event.sentence - 1, key=_sentence)
-        last = bisect_left(mentions, at, key=_position)
+        last = bisect_left(mentions, i, key=_position)
         near = [one for one in mentions[first:last] if told[one.entity] in ("", event.gender)]
         here = [one for one in near if one.sentence == event.sentence]
         chosen = None
@@ -111,7 +111,7 @@ def _reflexive(
     low: Sequence[str], event: PersonMention, here: Sequence[PersonMention]
 ) -> Preference | None:
     """As in "Ann hurt herself", "Ann taught Eva to defend herself", "… more than herself"."""
-    start = next((at + 1 for at in range(event.at - 1, -1, -1) if low[at] in en.CLAUSE_OPENERS), 0)
+    start = next((i + 1 for i in range(event.at - 1, -1, -1) if low[i] in en.CLAUSE_OPENERS), 0)
     here = [one for one in here if one.at >= start]
     if len({one.entity for one in here}) != 2:
         return None
@@ -143,7 +143,7 @@ def _fronted(
     if event.case == "s" or not here:
         return None
     start = here[0].at
-    opened = next((at for at in range(start - 1, max(-1, start - 4), -1) if low[at] in _FRONT), -1)
+    opened = next((i for i in range(start - 1, max(-1, start - 4), -1) if low[i] in _FRONT), -1)
     if opened < 0 or (opened and low[opened - 1] not in en.CLAUSE_MARKS):
         return None
     if any(word in en.CLAUSE_MARKS or word in en.COPULAS for word in low[opened : event.at]):
@@ -179,10 +179,10 @@ def _clauses(  # noqa: PLR0911 (a return for each form of sentence)
     near: Sequence[PersonMention],
 ) -> Preference | None:
     """What the verb of the clause before says of its subject and its object."""
-    at = event.at
-    joined = low[at - 1] if at else ""
+    i = event.at
+    joined = low[i - 1] if i else ""
     scope = here
-    if not here and near and (not at or joined in en.CLAUSE_MARKS):
+    if not here and near and (not i or joined in en.CLAUSE_MARKS):
         scope = [one for one in near if one.sentence == event.sentence - 1]
         joined = "."
     people = list(dict.fromkeys(one.entity for one in scope))
@@ -195,12 +195,12 @@ def _clauses(  # noqa: PLR0911 (a return for each form of sentence)
     owned = low[first.at + 1 : first.at + 2] == ["'s"] or behind == ["'s"]
     if owned or not verbs or verbs[0] in ("and", "or") or first.rank < 1.0:
         return None
-    subject = Preference(at, first.entity, other.entity, LIKELY)
-    object_ = Preference(at, other.entity, first.entity, LIKELY)
+    subject = Preference(i, first.entity, other.entity, LIKELY)
+    object_ = Preference(i, other.entity, first.entity, LIKELY)
     acts = set(verbs)
     if joined in ("why", "whether", "if"):
         return object_ if acts & {"asked", "asks", "ask"} else None
-    if joined in ("that", "how") or other.at == at - 1:
+    if joined in ("that", "how") or other.at == i - 1:
         if acts & _PLEDGED:
             return subject
         return object_ if acts & _MINDED else None

@@ -100,7 +100,7 @@ def resolve(
     found: list[int] = []
     for part in parts:
         own = list(dict.fromkeys(event.entity for event in part if not event.case))
-        place = {person: at for at, person in enumerate(own)}
+        place = {person: i for i, person in enumerate(own)}
         local = [e if e.case else e._replace(entity=place[e.entity]) for e in part]
         never = {e.at: place.get(barred[e.at], OTHER) for e in part if e.at in barred}
         named = {e.at for e in part if not e.case}
@@ -117,7 +117,7 @@ def resolve(
         ]
         # Where further words tell the gender of the other, a sentence by itself says little
         asked = {one.at for one in against}
-        told = Counter(who for at, who in choice.found.items() if at not in asked)
+        told = Counter(who for i, who in choice.found.items() if i not in asked)
         against = [one for one in against if one.worth >= SURE or not told[place[one.rival]]]
         if against:
             bars = never | {one.at: place[one.rival] for one in against}
@@ -128,7 +128,7 @@ def resolve(
         for person, gender in zip(own, choice.genders, strict=True):
             genders[person] = gender or ""
         meant = [choice.found[event.at] for event in part if event.case]
-        found += [OTHER if at == OTHER else own[at] for at in meant]
+        found += [OTHER if i == OTHER else own[i] for i in meant]
     return found
 
 
@@ -144,17 +144,17 @@ def _likeliest(
 
     def follow(genders: Sequence[str | None]) -> tuple[int, GenderChoice]:
         more = [
-            OFTEN * min(times[at], MOST) + NAMED * people[at][1] + OPEN * (gender == "")
-            for at, gender in enumerate(genders)
+            OFTEN * min(times[i], MOST) + NAMED * people[i][1] + OPEN * (gender == "")
+            for i, gender in enumerate(genders)
         ]
         choice = walk(steps, tuple(genders), first, weights, more=more)
         counts = Counter(choice.found.values())
         codes, against = choice.codes.copy(), 0
-        for at, (gender, (hint, named, they)) in enumerate(zip(genders, people, strict=True)):
+        for i, (gender, (hint, named, they)) in enumerate(zip(genders, people, strict=True)):
             against += they * bool(gender)
-            if gender != "" or not counts[at]:
+            if gender != "" or not counts[i]:
                 how = {"named": named, "sole": len(people) == 1}
-                codes.append(code_of_gender(gender or None, counts[at], 2 * bool(hint), **how))
+                codes.append(code_of_gender(gender or None, counts[i], 2 * bool(hint), **how))
         return sum(map(weights.__getitem__, codes)) + THEY_TOO * against, choice
 
     genders: list[str | None] = [hint for hint, _, _ in people]
@@ -163,18 +163,18 @@ def _likeliest(
         # Each pronoun is a vote for the gender of whom it means
         votes = Counter((choice.found[e.at], e.gender) for e in events if e.case)
         decided = dict(sorted(votes, key=lambda vote: (votes[vote], vote)))
-        voted = [hint or decided.get(at, "") for at, (hint, _, _) in enumerate(people)]
+        voted = [hint or decided.get(i, "") for i, (hint, _, _) in enumerate(people)]
         if voted == genders:
             break
         genders = [*voted]
         best, choice = follow(genders)
     told = sorted({event.gender for event in events if event.case})
-    free = [at for at, _ in times.most_common() if at != OTHER and not people[at][0]][:TRIED]
-    for some in (*combinations(free[:TRIED_AT_ONCE], 2), *((at,) for at in free)) if told else ():
+    free = [i for i, _ in times.most_common() if i != OTHER and not people[i][0]][:TRIED]
+    for some in (*combinations(free[:TRIED_AT_ONCE], 2), *((i,) for i in free)) if told else ():
         for given in product((*told, None), repeat=len(some)):
             other = genders.copy()
-            for at, gender in zip(some, given, strict=True):
-                other[at] = gender
+            for i, gender in zip(some, given, strict=True):
+                other[i] = gender
             score, way = follow(other) if other != genders else (best, choice)
             if score > best:
                 best, choice, genders = score, way, other
@@ -226,7 +226,7 @@ def most_likely(
         found = allowed * share**_LEAN
         found /= found.sum(1, keepdims=True)
     nobody = found.shape[1] - 1
-    return [-1 if at == nobody else int(at) for at in found.argmax(1)]
+    return [-1 if i == nobody else int(i) for i in found.argmax(1)]
 
 
 _SEVERAL = PLURAL_PEOPLE | LISTS.together
@@ -257,23 +257,23 @@ def single_they(
     says so, at least two uses must follow this person alone, with no noun for several people near.
     """
     sentence, low = tokens.sentence, tokens.low
-    places = [at for at, word in enumerate(low) if word in THEY]
+    places = [i for i, word in enumerate(low) if word in THEY]
     if not places:
         return []
     crowded: dict[int, int] = {}
-    for at, word in enumerate(low):
-        ahead = low[at + 1 : at + 3] if word in LISTS.before_plurals else []
+    for i, word in enumerate(low):
+        ahead = low[i + 1 : i + 3] if word in LISTS.before_plurals else []
         plural = any(w.endswith("s") and not w.endswith("ss") and len(w) > 3 for w in ahead)
         if plural or word in _SEVERAL:
-            crowded.setdefault(sentence[at], at)
+            crowded.setdefault(sentence[i], i)
     near: dict[int, set[int]] = {}
     found: dict[int, list[int]] = {}
-    for at in sorted({*who, *places}):
-        here = sentence[at]
-        if at in who:
-            near.setdefault(here, set()).add(who[at])
+    for i in sorted({*who, *places}):
+        here = sentence[i]
+        if i in who:
+            near.setdefault(here, set()).add(who[i])
             continue
-        if tokens.quoted[at] or crowded.get(here, at) < at:
+        if tokens.quoted[i] or crowded.get(here, i) < i:
             continue
         before = near.get(here, set())
         if not before and here - 1 not in crowded:
@@ -281,13 +281,13 @@ def single_they(
         if len(before) == 1:
             (person,) = before
             if not genders[person] & {FEMININE, MASCULINE}:
-                found.setdefault(person, []).append(at)
+                found.setdefault(person, []).append(i)
                 near.setdefault(here, set()).add(person)
     return [
-        (at, person)
+        (i, person)
         for person, uses in found.items()
         if NON_BINARY in genders[person] or (named[person] and len(uses) >= _LEAST)
-        for at in uses
+        for i in uses
     ]
 
 
@@ -318,16 +318,16 @@ def find_speakers(tokens: Tokens, quotes: list[int], who: Mapping[int, int]) -> 
     if QUOTES.isdisjoint(words):
         return found
     n = len(words)
-    for at in [at for at in range(n) if words[at] in QUOTES]:
-        closes = at > 0 and quotes[at - 1] >= 0
-        number = quotes[at - 1] if closes else (quotes[at + 1] if at + 1 < n else -1)
+    for i in [i for i in range(n) if words[i] in QUOTES]:
+        closes = i > 0 and quotes[i - 1] >= 0
+        number = quotes[i - 1] if closes else (quotes[i + 1] if i + 1 < n else -1)
         if number < 0 or number in found:
             continue
         step = 1 if closes else -1
-        near = [at + step * k for k in range(1, _NEAR + 2) if 0 <= at + step * k < n]
+        near = [i + step * k for k in range(1, _NEAR + 2) if 0 <= i + step * k < n]
         says = [p for p in near if low[p] in SAYING]
         named = [p for p in near if p in who]
-        if says and named and (not closes or min(says + named) <= at + 2):
+        if says and named and (not closes or min(says + named) <= i + 2):
             found[number] = who[named[0]]
     return found
 
@@ -335,7 +335,7 @@ def find_speakers(tokens: Tokens, quotes: list[int], who: Mapping[int, int]) -> 
 def find_signature(tokens: Tokens) -> int:
     """Position of the first word below a closing formula ("Sincerely,"), or -1."""
     words, low = tokens.words, tokens.low
-    for at in range(len(words) - 1, max(-1, len(words) - 40), -1):
-        if low[at] in LISTS.closing and words[at + 1 : at + 2] == [","]:
-            return at + 2 + (words[at + 2 : at + 3] == ["\n"])
+    for i in range(len(words) - 1, max(-1, len(words) - 40), -1):
+        if low[i] in LISTS.closing and words[i + 1 : i + 2] == [","]:
+            return i + 2 + (words[i + 2 : i + 3] == ["\n"])
     return -1

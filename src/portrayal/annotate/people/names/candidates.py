@@ -97,56 +97,56 @@ class Candidate:
     bound: bool = False
 
 
-def gap(text: str, tokens: Tokens, at: int) -> str:
-    """What stands between token `at` and the next one."""
-    return text[tokens.starts[at] + len(tokens.words[at]) : tokens.starts[at + 1]]
+def gap(text: str, tokens: Tokens, i: int) -> str:
+    """What stands between token `i` and the next one."""
+    return text[tokens.starts[i] + len(tokens.words[i]) : tokens.starts[i + 1]]
 
 
-def gap_before(text: str, tokens: Tokens, at: int) -> str:
-    """What stands before the token at `at`, without blanks."""
-    return gap(text, tokens, at - 1).strip()
+def gap_before(text: str, tokens: Tokens, i: int) -> str:
+    """What stands before the token at `i`, without blanks."""
+    return gap(text, tokens, i - 1).strip()
 
 
 def openings(text: str, tokens: Tokens) -> list[int]:
     """Positions of the words that can open a run."""
     words, low = tokens.words, tokens.low
     found = []
-    for at in compress(range(len(words)), map(ne, words, low)):
-        word = words[at]
-        if len(word) > 1 and low[at] in NOT_PARTS:
+    for i in compress(range(len(words)), map(ne, words, low)):
+        word = words[i]
+        if len(word) > 1 and low[i] in NOT_PARTS:
             continue
         if not word[0].isupper():
             opens = _ARABIC.match(word) is not None
         elif len(word) > 1:
-            dont = low[at] == "don" and low[at + 1 : at + 2] == ["'t"]
-            opens = not dont and low[at] not in tokens.local.nobody
+            dont = low[i] == "don" and low[i + 1 : i + 2] == ["'t"]
+            opens = not dont and low[i] not in tokens.local.nobody
         else:
-            lettered = at > 0 and low[at - 1] in LISTS.lettered
-            opens = not lettered and _initial(text, tokens, at) > 0
+            lettered = i > 0 and low[i - 1] in LISTS.lettered
+            opens = not lettered and _initial(text, tokens, i) > 0
         if opens:
-            found.append(at)
+            found.append(i)
     return found
 
 
-def _ends_names(tokens: Tokens, at: int) -> bool:
-    """Whether the word at `at` is part of no name."""
-    if tokens.low[at] == "don" and tokens.low[at + 1 : at + 2] == ["'t"]:
+def _ends_names(tokens: Tokens, i: int) -> bool:
+    """Whether the word at `i` is part of no name."""
+    if tokens.low[i] == "don" and tokens.low[i + 1 : i + 2] == ["'t"]:
         return True
-    return tokens.low[at] in NOT_PARTS or tokens.low[at] in tokens.local.nobody
+    return tokens.low[i] in NOT_PARTS or tokens.low[i] in tokens.local.nobody
 
 
-def take(text: str, tokens: Tokens, at: int) -> Candidate:
-    """The run that opens at `at`."""
-    run = Candidate(at, at, [], [])
-    end = take_titles(text, tokens, at, run)
+def take(text: str, tokens: Tokens, i: int) -> Candidate:
+    """The run that opens at `i`."""
+    run = Candidate(i, i, [], [])
+    end = take_titles(text, tokens, i, run)
     run.start = run.end = end
     # Note the words of the name from `at` on
-    at = end
+    i = end
     words, low = tokens.words, tokens.low
-    end, closed = at, at
+    end, closed = i, i
     while end < len(words):
         word = words[end]
-        marked = word in _CLOSED_BY or (end > at and gap(text, tokens, end - 1) != " ")
+        marked = word in _CLOSED_BY or (end > i and gap(text, tokens, end - 1) != " ")
         if run.parts and marked and (behind := take_nickname(text, tokens, end, run)):
             end = closed = behind
             continue
@@ -173,29 +173,29 @@ def take(text: str, tokens: Tokens, at: int) -> Candidate:
     run.named = run.end
     if run.parts:
         # End the name before "M.P." or "Ph.D."
-        at = run.parts[-1] + 1
-        letters = "".join([word for word in words[at : max(at, run.end)] if word != "."])
+        i = run.parts[-1] + 1
+        letters = "".join([word for word in words[i : max(i, run.end)] if word != "."])
         if len(letters) > 1 and letters.upper() in _STOPPED and len(run.parts) > 1:
-            run.named = at
+            run.named = i
             run.score += 0.0 if letters.upper() in LISTS.ambiguous else 1.0
         elif (
             tokens.words[run.parts[-1]] == "Ph"
-            and tokens.words[at : at + 3] == [".", "D", "."]
+            and tokens.words[i : i + 3] == [".", "D", "."]
             and len(run.parts) > 1
         ):
             run.parts.pop()
-            run.named = at - 1
-            run.end = at + 3
+            run.named = i - 1
+            run.end = i + 3
             run.score += 1.0
         run.end = take_letters(text, tokens, run)
     return run
 
 
-def take_titles(text: str, tokens: Tokens, at: int, run: Candidate) -> int:
-    """Note the titles from `at` on; returns the position behind them."""
+def take_titles(text: str, tokens: Tokens, i: int, run: Candidate) -> int:
+    """Note the titles from `i` on; returns the position behind them."""
     words, low = tokens.words, tokens.low
     n = len(words)
-    end = at
+    end = i
     while end < n and words[end][0].isupper():
         local = tokens.is_local_title(end)
         if not (low[end] in en.TITLES or local) and not (
@@ -214,46 +214,46 @@ def take_titles(text: str, tokens: Tokens, at: int, run: Candidate) -> int:
     return end
 
 
-def _is_part(tokens: Tokens, at: int) -> bool:
-    """Whether the word at `at` is a word of a name."""
-    word = tokens.words[at]
-    if tokens.low[at] in tokens.local.honorifics and not en.bearers(tokens.low[at]):
+def _is_part(tokens: Tokens, i: int) -> bool:
+    """Whether the word at `i` is a word of a name."""
+    word = tokens.words[i]
+    if tokens.low[i] in tokens.local.honorifics and not en.bearers(tokens.low[i]):
         return False
     if not word[0].isupper():
         return word[0] in "aeib" and _ARABIC.match(word) is not None
-    if _ends_names(tokens, at):
+    if _ends_names(tokens, i):
         return False
     return len(word) == 1 or not word.isupper() or word in _CASES_OF_J
 
 
-def _initial(text: str, tokens: Tokens, at: int) -> int:
-    """How many tokens an initial at `at` takes up; 0 where there is none.
+def _initial(text: str, tokens: Tokens, i: int) -> int:
+    """How many tokens an initial at `i` takes up; 0 where there is none.
 
     "A" and "I" are initials only with a full stop and another initial or name behind it.
     """
     words = tokens.words
-    word = words[at]
+    word = words[i]
     if len(word) != 1 or not word.isupper():
         return 0
-    stopped = words[at + 1 : at + 2] == ["."] and not gap(text, tokens, at)
-    if tokens.low[at] not in NOT_PARTS:
+    stopped = words[i + 1 : i + 2] == ["."] and not gap(text, tokens, i)
+    if tokens.low[i] not in NOT_PARTS:
         return 1 + stopped
-    if not stopped or at + 2 >= len(words) or not words[at + 2][0].isupper():
+    if not stopped or i + 2 >= len(words) or not words[i + 2][0].isupper():
         return 0
-    close = not gap(text, tokens, at + 1) or len(words[at + 2]) == 1
-    opening = at == 0 or not words[at - 1].islower()
-    name = word == "A" and opening and tokens.low[at + 2] not in NOT_PARTS
-    inside = at > 0 and words[at - 1][0].isupper() and tokens.low[at - 1] not in NOT_PARTS
+    close = not gap(text, tokens, i + 1) or len(words[i + 2]) == 1
+    opening = i == 0 or not words[i - 1].islower()
+    name = word == "A" and opening and tokens.low[i + 2] not in NOT_PARTS
+    inside = i > 0 and words[i - 1][0].isupper() and tokens.low[i - 1] not in NOT_PARTS
     return 2 if close or name or inside else 0
 
 
-def take_nickname(text: str, tokens: Tokens, at: int, run: Candidate) -> int:
+def take_nickname(text: str, tokens: Tokens, i: int, run: Candidate) -> int:
     """Position behind 'a "Nickname"' before a surname, which is noted; 0 where there is none."""
     words = tokens.words
-    mark = words[at]
-    if run.nickname or not (mark in _CLOSED_BY or gap_before(text, tokens, at) in _SINGLE):
+    mark = words[i]
+    if run.nickname or not (mark in _CLOSED_BY or gap_before(text, tokens, i) in _SINGLE):
         return 0
-    first = at + (mark in _CLOSED_BY)
+    first = i + (mark in _CLOSED_BY)
     # Position behind the last word of the nickname; 0 where nothing near closes it
     last = 0
     if mark in _CLOSED_BY:
@@ -280,16 +280,14 @@ def take_letters(text: str, tokens: Tokens, run: Candidate) -> int:
     whole = len(run.parts) > 1 or bool(run.titles)
     while end < len(words):
         comma = words[end] == "," and whole and not gap_before(text, tokens, end)
-        at = end + comma
-        if at >= len(words) or gap_before(text, tokens, at):
+        i = end + comma
+        if i >= len(words) or gap_before(text, tokens, i):
             break
-        if words[at] in LISTS.post_nominals and not (
-            comma and words[at] in LISTS.ambiguous - {"MD"}
-        ):
-            run.score += 0.0 if words[at] in LISTS.ambiguous else 1.0
-            end = at + 1
-        elif comma and low[at] in SUFFIXES and words[at][0].isupper():
-            end = at + 1 + (low[at] in _JUNIOR and words[at + 1 : at + 2] == ["."])
+        if words[i] in LISTS.post_nominals and not (comma and words[i] in LISTS.ambiguous - {"MD"}):
+            run.score += 0.0 if words[i] in LISTS.ambiguous else 1.0
+            end = i + 1
+        elif comma and low[i] in SUFFIXES and words[i][0].isupper():
+            end = i + 1 + (low[i] in _JUNIOR and words[i + 1 : i + 2] == ["."])
         else:
             break
     return end
@@ -353,18 +351,18 @@ def find_candidates(text: str, tokens: Tokens) -> list[Candidate]:
     others: set[str] = set()
     behind = 0
     labels, values = labels_of_form(tokens)
-    for at in openings(text, tokens):
-        if at < behind:
+    for i in openings(text, tokens):
+        if i < behind:
             continue
-        if stands_alone(tokens, at) and at not in labels and at not in values:
-            run = Candidate(at, at + 1, [at], [], words=[low[at]], named=at + 1)
-            run.opening = opens_sentence(tokens, at)
-            plain = is_plain_name(low[at])
+        if stands_alone(tokens, i) and i not in labels and i not in values:
+            run = Candidate(i, i + 1, [i], [], words=[low[i]], named=i + 1)
+            run.opening = opens_sentence(tokens, i)
+            plain = is_plain_name(low[i])
             if plain or (trim(tokens, run, forms) and not is_ruled_out(text, tokens, run)):
                 found.append(run)
             continue
-        run = take(text, tokens, at)
-        behind = max(run.end, at + 1)
+        run = take(text, tokens, i)
+        behind = max(run.end, i + 1)
         if not run.parts:
             last = run.titles[-1] if run.titles else -1
             if last < 0 or (last and low[last - 1] in LISTS.before_nouns):
@@ -373,7 +371,7 @@ def find_candidates(text: str, tokens: Tokens) -> list[Candidate]:
             office = low[last + 1 : last + 2] in (["of"], ["for"])
             bound = office or en.bearers(low[last]) < _ALONE
             run = Candidate(last, last + 1, [last], run.titles[:-1], named=last + 1, bound=bound)
-        run.opening = opens_sentence(tokens, at)
+        run.opening = opens_sentence(tokens, i)
         if not run.bound and not trim(tokens, run, forms):
             continue
         run.words = [low[part] for part in run.parts]
@@ -398,38 +396,38 @@ def is_plain_name(word: str) -> bool:
     return en.bearers(word) >= en.FREQUENT and word not in _NOT_PLAIN
 
 
-def stands_alone(tokens: Tokens, at: int) -> bool:
+def stands_alone(tokens: Tokens, i: int) -> bool:
     """Whether it takes one look to see that no other word, mark or title belongs to a name."""
-    words, low, word = tokens.words, tokens.low, tokens.words[at]
-    last = at + 2 >= len(words)
-    if last or low[at] in _IN_RUNS or tokens.local is not ENGLISH or not word[1:].islower():
+    words, low, word = tokens.words, tokens.low, tokens.words[i]
+    last = i + 2 >= len(words)
+    if last or low[i] in _IN_RUNS or tokens.local is not ENGLISH or not word[1:].islower():
         return False
-    before, after = low[at - 1] if at else ".", words[at + 1]
-    joined = at and words[at - 1] != before and before not in en.FUNCTION_WORDS
+    before, after = low[i - 1] if i else ".", words[i + 1]
+    joined = i and words[i - 1] != before and before not in en.FUNCTION_WORDS
     if joined or before in _BEFORE_RUNS:
         return False
     if after in _OPENS_TAIL:
-        after = low[at + 2]
-        return words[at + 2].islower() and after not in en.KIN and after not in LISTS.before_nouns
-    near = tokens.starts[at + 1] - tokens.starts[at] <= len(word) + 1
+        after = low[i + 2]
+        return words[i + 2].islower() and after not in en.KIN and after not in LISTS.before_nouns
+    near = tokens.starts[i + 1] - tokens.starts[i] <= len(word) + 1
     return after in _ENDS_RUN or (near and after.islower() and after not in PARTICLES)
 
 
-def opens_sentence(tokens: Tokens, at: int) -> bool:
-    """Whether the word at `at` stands first in a sentence or quotation."""
-    if at == 0 or tokens.sentence[at] != tokens.sentence[at - 1]:
+def opens_sentence(tokens: Tokens, i: int) -> bool:
+    """Whether the word at `i` stands first in a sentence or quotation."""
+    if i == 0 or tokens.sentence[i] != tokens.sentence[i - 1]:
         return True
-    before = tokens.words[at - 1]
-    return before in QUOTES or (before == ":" and opens_line(tokens, at - 2))
+    before = tokens.words[i - 1]
+    return before in QUOTES or (before == ":" and opens_line(tokens, i - 2))
 
 
 def couple_of(tokens: Tokens, run: Candidate) -> list[Candidate]:
     """The run, or two where it names a couple: "Mr. and Mrs. Patel"."""
     low = tokens.low
-    at = run.titles[0] - 1 if run.titles else -1
-    if at < 1 or low[at] != "and" or low[run.titles[0]] not in LISTS.polite:
+    i = run.titles[0] - 1 if run.titles else -1
+    if i < 1 or low[i] != "and" or low[run.titles[0]] not in LISTS.polite:
         return [run]
-    back = at - 2 if low[at - 1] == "." and at > 1 else at - 1
+    back = i - 2 if low[i - 1] == "." and i > 1 else i - 1
     if low[back] not in LISTS.polite or not tokens.words[back][0].isupper():
         return [run]
     other = replace(run, titles=[back])
@@ -446,29 +444,25 @@ def honorifics(tokens: Tokens, run: Candidate) -> list[int]:
     if not known:
         return []
     return [
-        at
-        for at in (run.end - 1, run.end)
-        if at > run.parts[-1] and low[at : at + 1] and low[at] in known
+        i
+        for i in (run.end - 1, run.end)
+        if i > run.parts[-1] and low[i : i + 1] and low[i] in known
     ]
 
 
 def gender_of_titles(tokens: Tokens, run: Candidate) -> str:
     """Gender that the titles of a run, or a noun of kinship beside it, tell, or ""."""
     low = tokens.low
-    for at in (*run.titles, *honorifics(tokens, run)):
-        if gender := tokens.local.genders.get(low[at]) or en.GENDER.get(low[at]):
+    for i in (*run.titles, *honorifics(tokens, run)):
+        if gender := tokens.local.genders.get(low[i]) or en.GENDER.get(low[i]):
             return gender
     first = run.titles[0] if run.titles else run.start
     if first and low[first - 1] in en.KIN:
         return en.GENDER.get(low[first - 1], "")
     if low[run.end : run.end + 1] == [","] and low[run.end + 1 : run.end + 2]:
-        at = run.end + 1 + (low[run.end + 1] in LISTS.before_nouns)
-        if (
-            low[at : at + 1]
-            and low[at] in en.KIN
-            and low[at + 1 : at + 2] in ([","], ["."], ["of"])
-        ):
-            return en.GENDER.get(low[at], "")
+        i = run.end + 1 + (low[run.end + 1] in LISTS.before_nouns)
+        if low[i : i + 1] and low[i] in en.KIN and low[i + 1 : i + 2] in ([","], ["."], ["of"]):
+            return en.GENDER.get(low[i], "")
     return ""
 
 
@@ -525,21 +519,21 @@ def trim(tokens: Tokens, run: Candidate, forms: set[str]) -> bool:
         if parts and not tokens.words[run.start][0].isalpha():
             run.start, run.nickname = parts[0], ""
     office = [
-        at
-        for at in parts[1:-1]
-        if low[at] in _OFFICE and (low[at] in LISTS.offices or not en.is_given(low[parts[0]]))
+        i
+        for i in parts[1:-1]
+        if low[i] in _OFFICE and (low[i] in LISTS.offices or not en.is_given(low[parts[0]]))
     ]
     if office:
         run.titles = office[-1:]
-        run.parts = [at for at in parts if at > office[-1]]
+        run.parts = [i for i in parts if i > office[-1]]
         run.start = run.parts[0]
     return bool(parts)
 
 
-def _is_question(tokens: Tokens, at: int) -> bool:
-    """Whether the sentence of the word at `at` ends with a question mark."""
-    sentence, last = tokens.sentence, at
-    while last + 1 < len(sentence) and sentence[last + 1] == sentence[at]:
+def _is_question(tokens: Tokens, i: int) -> bool:
+    """Whether the sentence of the word at `i` ends with a question mark."""
+    sentence, last = tokens.sentence, i
+    while last + 1 < len(sentence) and sentence[last + 1] == sentence[i]:
         last += 1
     return tokens.words[last].startswith("?")
 
@@ -559,7 +553,7 @@ def is_ruled_out(  # noqa: PLR0911 (one return for each reason)
         adjective = not run.titles and run.opening and first in LISTS.before_names
         if adjective or (first in en.PLURAL_PEOPLE and not en.is_given(first)):
             return True
-        if "+".join([*(low[at] for at in run.titles), first]) in LISTS.firms:
+        if "+".join([*(low[i] for i in run.titles), first]) in LISTS.firms:
             return True
         polite = run.titles and low[run.titles[-1]] in LISTS.polite
         least = en.FREQUENT if first in PLACES else _UNBOUND
@@ -602,10 +596,10 @@ def labels_of_form(tokens: Tokens) -> tuple[frozenset[int], frozenset[int]]:
         return _NO_FORM
     lines: list[tuple[list[int], int, int]] = []
     start = 0
-    for end in [at for at, word in enumerate(words) if word == "\n"] + [len(words)]:
+    for end in [i for i, word in enumerate(words) if word == "\n"] + [len(words)]:
         ahead = low[start : min(end, start + _LABEL + 2)]
-        mark = next((at for at, word in enumerate(ahead) if [word] in _BEHIND_LABELS and at), -1)
-        label = [at for at in range(start, start + mark) if words[at][0].isalpha()]
+        mark = next((i for i, word in enumerate(ahead) if [word] in _BEHIND_LABELS and i), -1)
+        label = [i for i in range(start, start + mark) if words[i][0].isalpha()]
         if label and words[label[0]][0].isupper():
             lines.append((label, start + mark + 1, end))
         start = end + 1
@@ -619,16 +613,16 @@ def labels_of_form(tokens: Tokens) -> tuple[frozenset[int], frozenset[int]]:
     if not (named or short):
         behind = {value for label, value, _ in lines if low[label[-1]] in LISTS.fields}
         inside = {
-            at for label, _, _ in lines if low[label[-1]] in LISTS.naming_fields for at in label
+            i for label, _, _ in lines if low[label[-1]] in LISTS.naming_fields for i in label
         }
         return frozenset(inside), frozenset(behind)
     inside = {
-        at
+        i
         for label, _, _ in lines
         if _names_field(low, label)
         or low[label[-1]] in LISTS.naming_fields | en.PERSON_NOUNS
         or en.bearers(low[label[0]]) < en.FREQUENT
-        for at in label
+        for i in label
     }
     behind = {
         value + (value < end and low[value] in LISTS.indefinite | LISTS.definite)
@@ -645,15 +639,15 @@ def _names_field(low: Sequence[str], label: Sequence[int]) -> bool:
         return True
     return last in LISTS.fields or (
         last not in LISTS.naming_fields
-        and not LISTS.fields.isdisjoint(low[at] for at in label)
+        and not LISTS.fields.isdisjoint(low[i] for i in label)
         and not en.is_given(last)
     )
 
 
-def opens_line(tokens: Tokens, at: int) -> bool:
-    """Whether at most three words, a bullet or a time stand before `at` in its line."""
-    back = at - 1
-    while back >= 0 and at - back <= _LABEL and tokens.words[back] != "\n":
+def opens_line(tokens: Tokens, i: int) -> bool:
+    """Whether at most three words, a bullet or a time stand before `i` in its line."""
+    back = i - 1
+    while back >= 0 and i - back <= _LABEL and tokens.words[back] != "\n":
         back -= 1
     return back < 0 or tokens.words[back] == "\n"
 

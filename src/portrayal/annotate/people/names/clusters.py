@@ -61,7 +61,7 @@ class NameCluster:
         """Add a mention."""
         self.mentions.append(run)
         self.gender = self.gender or run.gender
-        self.titles.update(tokens.low[at] for at in run.titles)
+        self.titles.update(tokens.low[i] for i in run.titles)
         if run.nickname:
             self.nicknames.add(run.nickname)
         if len(self.words) == 1 and len(run.initials) > len(self.initials):
@@ -71,9 +71,9 @@ class NameCluster:
         else:
             self.alone = run.start
 
-    def recency(self, at: int) -> int:
-        """Position of the last mention before `at`; below 0 where there is none."""
-        before = bisect_left(self.full, at)
+    def recency(self, i: int) -> int:
+        """Position of the last mention before `i`; below 0 where there is none."""
+        before = bisect_left(self.full, i)
         last = max(self.alone, self.full[before - 1] if before else -1)
         return last if last >= 0 else -self.longest.start - 1
 
@@ -199,7 +199,7 @@ def _same(cluster: NameCluster, run: Candidate) -> bool:
     short, long = sorted((one, other), key=len)
     if len(short) == len(long):
         return False
-    return any(long[at : at + len(short)] == short for at in range(len(long) - len(short) + 1))
+    return any(long[i : i + len(short)] == short for i in range(len(long) - len(short) + 1))
 
 
 def _before_surname(tokens: Tokens, title: str) -> bool:
@@ -254,9 +254,9 @@ def with_known(
     found, taken = list(clusters), list[NameCluster]()
     for start, end in known:
         inside = [
-            at
-            for at, word in enumerate(tokens.words)
-            if tokens.starts[at] < end and start < tokens.starts[at] + len(word)
+            i
+            for i, word in enumerate(tokens.words)
+            if tokens.starts[i] < end and start < tokens.starts[i] + len(word)
         ]
         owned = [c for c in found for run in c.mentions if {*inside} & {*range(run.start, run.end)}]
         if not inside or (owned and owned[0] not in taken):

@@ -121,11 +121,11 @@ def _kinds_of(word: str, low: str) -> tuple[str, ...]:
     return (next(endings, "other"),)
 
 
-def _kinds(tokens: Tokens, at: int) -> tuple[str, ...]:
+def _kinds(tokens: Tokens, i: int) -> tuple[str, ...]:
     """Classes of the token at a position; "start" and "." outside the text."""
-    if not 0 <= at < len(tokens.low):
-        return ("start",) if at < 0 else (".",)
-    return _kinds_of(tokens.words[at], tokens.low[at])
+    if not 0 <= i < len(tokens.low):
+        return ("start",) if i < 0 else (".",)
+    return _kinds_of(tokens.words[i], tokens.low[i])
 
 
 @lru_cache(maxsize=65_536)
@@ -238,9 +238,9 @@ def _run_features(  # noqa: PLR0912 (a feature each; run for every mention of ev
     if run.titles:
         sacred = low[first] in THINGS.deities or low[first] in tokens.local.sacred
         yield "title" if not sacred else "god's title" if god else f"title {low[first]}"
-    written = "".join(tokens.words[at] for at in run.parts)
+    written = "".join(tokens.words[i] for i in run.parts)
     if tokens.local.honorifics and (
-        honorifics(tokens, run) or len(written) > sum(len(low[at]) for at in run.parts)
+        honorifics(tokens, run) or len(written) > sum(len(low[i]) for i in run.parts)
     ):
         yield "honorific"  # behind the name, or written together with it ("Ramji")
     if run.score > 0:
@@ -323,15 +323,15 @@ def _grouped_features(text: str, tokens: Tokens, run: Candidate) -> Iterator[tup
     """The features of a mention in groups, of which few are new."""
     low, words, end = tokens.low, tokens.words, run.end
     yield tuple(_run_features(text, tokens, run))
-    at = (run.titles or [run.start])[0] - 1
-    yield _features_before(_kinds(tokens, at - 1), _kinds(tokens, at))
-    if at >= 0:
-        yield _word_before(low[at], low[at - 1] if at else ".")
+    i = (run.titles or [run.start])[0] - 1
+    yield _features_before(_kinds(tokens, i - 1), _kinds(tokens, i))
+    if i >= 0:
+        yield _word_before(low[i], low[i - 1] if i else ".")
     # What the names of an enumeration are: "dishes such as Rasam and Vada"
-    head, least = at, max(0, at - _LIST)
+    head, least = i, max(0, i - _LIST)
     while head > least and (low[head] in _BETWEEN_ITEMS or words[head][0].isupper()):
         head -= 1
-    if head != at and low[at] not in QUOTES:
+    if head != i and low[i] not in QUOTES:
         yield tuple(f"list {kind}" for kind in _kinds(tokens, head))
     behind = end + (end < len(low) and low[end] in QUOTES)
     word = run.opening and not run.titles and len(run.words) == 1 and is_word_too(run.words[0])
@@ -351,14 +351,14 @@ def _grouped_features(text: str, tokens: Tokens, run: Candidate) -> Iterator[tup
     if gloss:
         yield (f"gloss {gloss}",)
     # The pronoun that follows before anybody else is named
-    for at in range(end, min(len(low), end + _FURTHEST)):
-        if low[at] in _FOLLOWING:
-            apart = tokens.sentence[at] - tokens.sentence[run.start]
+    for i in range(end, min(len(low), end + _FURTHEST)):
+        if low[i] in _FOLLOWING:
+            apart = tokens.sentence[i] - tokens.sentence[run.start]
             if apart <= 1:
-                feature = f"then {'she' if low[at] in en.PRONOUNS else 'it'} {apart}"
+                feature = f"then {'she' if low[i] in en.PRONOUNS else 'it'} {apart}"
                 yield (feature, f"word {feature}") if word else (feature,)
             break
-        if low[at] != words[at] and low[at - 1] not in _NEW_SENTENCE:
+        if low[i] != words[i] and low[i - 1] not in _NEW_SENTENCE:
             break
 
 

@@ -95,7 +95,7 @@ class HiddenStory:
     def needed(self) -> list[int]:
         """Places of the tokens whose states are read: the first, names and pronouns."""
         told = zip(self.candidate, self.pronoun, strict=True)
-        return [at for at, each in enumerate(told) if at == 0 or max(each) >= 0]
+        return [i for i, each in enumerate(told) if i == 0 or max(each) >= 0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,11 +149,15 @@ def pieces_of(scene: Scene, start: int) -> list[str | int]:
     tokens, text = scene.tokens, scene.text
     words, starts = tokens.words, tokens.starts
     spans = []
-    for at, index in scene.names.items():
+    for place_at, index in scene.names.items():
         surname = scene.people[index].surname
-        behind = range(min(at + 2, len(words) - 1), at, -1) if words[at] != surname else ()
-        last = next((i for i in behind if words[i] == surname), at)
-        spans.append((starts[at], starts[last] + len(words[last]), index))
+        behind = (
+            range(min(place_at + 2, len(words) - 1), place_at, -1)
+            if words[place_at] != surname
+            else ()
+        )
+        last = next((i for i in behind if words[i] == surname), place_at)
+        spans.append((starts[place_at], starts[last] + len(words[last]), index))
     pieces: list[str | int] = []
     for begin, end, index in sorted(spans):
         if begin >= start:
@@ -297,9 +301,9 @@ class Network:
         first = states[0]
         candidate, pronoun = np.array(story.candidate)[needed], np.array(story.pronoun)[needed]
         seen = [candidate == k for k in range(story.n_candidates)]
-        means = [states[at].sum(0) / max(at.sum(), 1) for at in seen]
+        means = [states[i].sum(0) / max(i.sum(), 1) for i in seen]
         people = np.array(means, dtype=np.float32).reshape(-1, width)
-        absent = np.array([not at.any() for at in seen], dtype=bool)
+        absent = np.array([not i.any() for i in seen], dtype=bool)
 
         role = self._two_layers("role", np.hstack([people, np.tile(first, (len(people), 1))]))
         role[absent] = _HIDDEN_SCORE
@@ -327,7 +331,7 @@ class Network:
         given = {
             "words": self._words.of(ids)[np.newaxis],
             "attention_mask": np.ones((1, len(ids)), dtype=np.int64),
-            "token_type_ids": np.array([[int(at >= second) for at in range(len(ids))]]),
+            "token_type_ids": np.array([[int(i >= second) for i in range(len(ids))]]),
             "needed": np.array([needed]),
         }
         taken = {each.name: given[each.name] for each in self._session.get_inputs()}

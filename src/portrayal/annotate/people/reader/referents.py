@@ -79,12 +79,12 @@ def mark(
     ids: list[int] = []
     mentions, pronouns = [], []
     places: dict[int, int] = {}
-    at = 0
+    i = 0
     for each in sorted(marks, key=lambda one: (one.start, -one.end)):
-        if each.start < at:
+        if each.start < i:
             continue
-        ids += words.encode(change(text[at : each.start]))
-        at = each.end
+        ids += words.encode(change(text[i : each.start]))
+        i = each.end
         if each.kind == "name":
             place = places.setdefault(each.person, len(places))
             named = place < len(words.names)
@@ -100,7 +100,7 @@ def mark(
         elif own:
             mentions.append((len(ids) + len(own) - 1, each.person))
         ids += own
-    ids += words.encode(change(text[at:]))
+    ids += words.encode(change(text[i:]))
     where, who = np.array(mentions, dtype=np.int64).reshape(-1, 2).T
     spoken, numbers = np.array(pronouns, dtype=np.int64).reshape(-1, 2).T
     return MarkedText(ids, where, who, spoken, numbers)

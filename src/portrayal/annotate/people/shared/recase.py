@@ -67,14 +67,14 @@ def recase(text: str) -> str:
     tokens = scan(low)
     # Function words that open sentences get a capital; on other words it would mislead
     openings = {
-        at
-        for at, word in enumerate(tokens.low)
-        if word in en.FUNCTION_WORDS and (at == 0 or tokens.low[at - 1] in _ENDS)
+        i
+        for i, word in enumerate(tokens.low)
+        if word in en.FUNCTION_WORDS and (i == 0 or tokens.low[i - 1] in _ENDS)
     }
     places = _names(tokens) | openings
     letters = list(low)
-    for at in sorted(places):
-        start = tokens.starts[at]
+    for i in sorted(places):
+        start = tokens.starts[i]
         letters[start] = _same_length(letters[start], str.upper)
     return "".join(letters)
 
@@ -111,11 +111,11 @@ def mark_uncased(text: str, tokens: Tokens) -> list[int]:
     """
     if text.isascii() or not _UNCASED.search(text):
         return []
-    places = [at for at, word in enumerate(tokens.words) if _UNCASED.match(word)]
+    places = [i for i, word in enumerate(tokens.words) if _UNCASED.match(word)]
     if len(places) > MOST_UNCASED * len(tokens.words):
         return []
-    for at in places:
-        tokens.words[at] = MARK + tokens.words[at]
+    for i in places:
+        tokens.words[i] = MARK + tokens.words[i]
     return places
 
 
@@ -131,35 +131,35 @@ def _names(tokens: Tokens) -> set[int]:
     """Positions of words and titles that belong to names."""
     low = tokens.low
     worth: dict[str, int] = {}
-    for at, word in enumerate(low):
+    for i, word in enumerate(low):
         if _may_be(word):
-            worth[word] = worth.get(word, 0) + name_cues(low, at)
+            worth[word] = worth.get(word, 0) + name_cues(low, i)
     names = {
         word
         for word, cues in worth.items()
         if cues >= (0 if _is_plain(word) else 2 if en.bearers(word) else 4)
     }
-    found = {at for at, word in enumerate(low) if word in names and not _after_determiner(low, at)}
-    for at, word in enumerate(low):
-        behind = at + 1 + (low[at + 1 : at + 2] == ["."])
+    found = {i for i, word in enumerate(low) if word in names and not _after_determiner(low, i)}
+    for i, word in enumerate(low):
+        behind = i + 1 + (low[i + 1 : i + 2] == ["."])
         if word not in en.COMMON_TITLES or behind >= len(low):
             continue
         if behind in found or (word in en.ABBREVIATIONS and _may_be(low[behind])):
-            found |= {at, behind}
+            found |= {i, behind}
     # Positions of words behind names and titles that may be surnames, and of their like
     beside: set[int] = set()
     surnames: set[str] = set()
-    for at in sorted(found):
-        word, after = (*low[at + 1 : at + 3], ".", ".")[:2]
-        if not _may_be(word) or low[at] in en.ABBREVIATIONS:
+    for i in sorted(found):
+        word, after = (*low[i + 1 : i + 3], ".", ".")[:2]
+        if not _may_be(word) or low[i] in en.ABBREVIATIONS:
             continue
         if en.bearers(word):
-            beside.add(at + 1)
+            beside.add(i + 1)
         elif (after in _ACTS or after in en.CLAUSE_MARKS) and not word.endswith(_NOT_ENDINGS):
             surnames.add(word)
     return found | (
         beside
-        | {at for at, word in enumerate(low) if word in surnames and not _after_determiner(low, at)}
+        | {i for i, word in enumerate(low) if word in surnames and not _after_determiner(low, i)}
     )
 
 
@@ -174,20 +174,20 @@ def _is_plain(word: str) -> bool:
     return usual and en.bearers(word) >= en.FREQUENT
 
 
-def _after_determiner(low: list[str], at: int) -> bool:
+def _after_determiner(low: list[str], i: int) -> bool:
     """Whether what stands before makes the word no name: "the rose", "her grace"."""
-    before = low[at - 1] if at else "."
+    before = low[i - 1] if i else "."
     return before in _LISTS.articles or (
-        before in _LISTS.possessives and low[at] in en.NAMES_OR_WORDS
+        before in _LISTS.possessives and low[i] in en.NAMES_OR_WORDS
     )
 
 
-def name_cues(low: list[str], at: int) -> int:
+def name_cues(low: list[str], i: int) -> int:
     """How much the words around one mention say that it is a name."""
-    before = low[at - 1] if at else "."
-    earlier = low[at - 2] if at > 1 else "."
-    after = low[at + 1] if at + 1 < len(low) else "."
-    if _after_determiner(low, at):
+    before = low[i - 1] if i else "."
+    earlier = low[i - 2] if i > 1 else "."
+    after = low[i + 1] if i + 1 < len(low) else "."
+    if _after_determiner(low, i):
         return -2
     value = 0
     if before in en.NAMING and earlier in en.PERSON_NOUNS:
@@ -198,9 +198,9 @@ def name_cues(low: list[str], at: int) -> int:
         before == "and" and _is_plain(earlier)
     ):
         value += 2
-    if after == "," and low[at + 2 : at + 3] and low[at + 2] in en.APPOSITION:
+    if after == "," and low[i + 2 : i + 3] and low[i + 2] in en.APPOSITION:
         value += 2 if before in en.CLAUSE_OPENERS else 0
-    elif after == "and" and low[at + 2 : at + 3] and _is_plain(low[at + 2]):
+    elif after == "and" and low[i + 2 : i + 3] and _is_plain(low[i + 2]):
         value += 2
     if after in _ACTS - en.COPULAS or after.endswith("ed"):
         value += 2 if before in _ENDS or before in QUOTES or before in en.SAYING else 1

@@ -96,7 +96,7 @@ def local_words(locale: Locale | None) -> LocalWords:
     pronouns: dict[str, str] = {}
     for gender, forms in _FORMS.items():
         own = [w for w in locale.pronouns.get(gender, ()) if w not in PRONOUNS and w not in THEY]
-        pronouns |= {word: forms[at % len(forms)] for at, word in enumerate(own)}
+        pronouns |= {word: forms[i % len(forms)] for i, word in enumerate(own)}
     return LocalWords(
         titles=titles,
         sacred=frozenset(locale.titles.get("sacred", ())),
@@ -163,12 +163,12 @@ class Tokens:
     quoted: list[bool]
     local: LocalWords = ENGLISH
 
-    def is_local_title(self, at: int) -> bool:
-        """Whether the word at `at` is a title of the locale; a first name only before a name."""
-        word = self.low[at]
+    def is_local_title(self, i: int) -> bool:
+        """Whether the word at `i` is a title of the locale; a first name only before a name."""
+        word = self.low[i]
         if word not in self.local.titles:
             return False
-        behind = at + 1 + (self.words[at + 1 : at + 2] == ["."])
+        behind = i + 1 + (self.words[i + 1 : i + 2] == ["."])
         return not en.bearers(word) or "".join(self.words[behind : behind + 1])[:1].isupper()
 
 
@@ -186,33 +186,33 @@ def scan(text: str, start: int = 0, local: LocalWords = ENGLISH) -> Tokens:
     quoted: list[bool] = []
     number, inside = 0, False
     last = len(words) - 1
-    for at in compress(range(len(words)), map(not_, map(str.islower, words))):
-        mark = words[at]
+    for i in compress(range(len(words)), map(not_, map(str.islower, words))):
+        mark = words[i]
         first = mark[0]
         if first not in _MARKS:
-            low[at] = mark.lower()
+            low[i] = mark.lower()
             continue
         ends = 0
         if first in QUOTES:
-            quoted += [inside] * (at + 1 - len(quoted))
+            quoted += [inside] * (i + 1 - len(quoted))
             inside = not inside if mark == '"' else mark == "“"
-            if not inside and at and words[at - 1][0] in _ENDS and at < last:
-                ends = words[at + 1][0].isupper() or words[at + 1] in QUOTES
+            if not inside and i and words[i - 1][0] in _ENDS and i < last:
+                ends = words[i + 1][0].isupper() or words[i + 1] in QUOTES
         elif first == "\n":
-            quoted += [inside] * (at + 1 - len(quoted))
+            quoted += [inside] * (i + 1 - len(quoted))
             ends, inside = 1, False
         elif first in _ENDS:
             ends = not (
-                inside or (mark == "." and at and (len(low[at - 1]) == 1 or low[at - 1] in stopped))
+                inside or (mark == "." and i and (len(low[i - 1]) == 1 or low[i - 1] in stopped))
             )
         else:
-            low[at] = "–" if first == "-" else "'s"
+            low[i] = "–" if first == "-" else "'s"
         if ends:
-            sentence += [number] * (at + 1 - len(sentence))
+            sentence += [number] * (i + 1 - len(sentence))
             number += 1
     if "’" in text:
-        for at in compress(range(len(words)), map(_CURLED.__contains__, words)):
-            low[at] = "'" + words[at][1:]
+        for i in compress(range(len(words)), map(_CURLED.__contains__, words)):
+            low[i] = "'" + words[i][1:]
     sentence += [number] * (len(words) - len(sentence))
     quoted += [inside] * (len(words) - len(quoted))
     if local is not ENGLISH:
@@ -265,11 +265,11 @@ class PersonMention(NamedTuple):
     quoted: bool
 
 
-def noun_rank(tokens: Tokens, at: int) -> float:
-    """Rank of the name or noun at `at`."""
+def noun_rank(tokens: Tokens, i: int) -> float:
+    """Rank of the name or noun at `i`."""
     low = tokens.low
-    after = low[at + 1] if at + 1 < len(low) else "."
-    back, furthest = at - 1, max(-1, at - _LONG_NOUN_PHRASE)
+    after = low[i + 1] if i + 1 < len(low) else "."
+    back, furthest = i - 1, max(-1, i - _LONG_NOUN_PHRASE)
     while back > furthest and (
         low[back] in _LISTS.not_heads or (low[back] == "." and low[back - 1] in _LISTS.not_heads)
     ):

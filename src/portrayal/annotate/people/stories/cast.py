@@ -47,11 +47,11 @@ class Cast:
     barred: dict[int, int]
     apart: dict[int, int]
 
-    def refer(self, slot: int, at: int, gender: str, weight: float) -> None:
-        """Note that the gendered word at `at` stands for the character."""
+    def refer(self, slot: int, i: int, gender: str, weight: float) -> None:
+        """Note that the gendered word at `i` stands for the character."""
         hint = self.hints[slot]
         hint[gender] = hint.get(gender, 0.0) + weight
-        self.references[slot].append(at)
+        self.references[slot].append(i)
 
 
 def make_cast(scene: Scene, slots: Slots) -> Cast:
@@ -71,13 +71,13 @@ def make_cast(scene: Scene, slots: Slots) -> Cast:
         for noun in scene.nouns
         if noun.person is not None and noun.person not in slot_of and noun.gender
     }
-    for at, index in scene.names.items():
+    for i, index in scene.names.items():
         slot = slot_of.get(index, OTHER)
-        cast.events.append(_mention(tokens, at, slot, strangers.get(index, "")))
-    titles = [(slot, at) for index, slot in slot_of.items() for at in scene.people[index].titles]
-    for slot, at in titles:
-        if (gender := _of_title(tokens, at)) != NON_BINARY:
-            cast.refer(slot, at, gender, CERTAIN)
+        cast.events.append(_mention(tokens, i, slot, strangers.get(index, "")))
+    titles = [(slot, i) for index, slot in slot_of.items() for i in scene.people[index].titles]
+    for slot, i in titles:
+        if (gender := _of_title(tokens, i)) != NON_BINARY:
+            cast.refer(slot, i, gender, CERTAIN)
     free = [noun.value for noun in scene.nouns if noun.person is None]
     known = (any(value > 0 for value in free), any(value < 0 for value in free))
     for noun in scene.nouns:
@@ -89,29 +89,29 @@ def make_cast(scene: Scene, slots: Slots) -> Cast:
             slot = add_nominal(scene, cast, noun, known)
         if noun.owner is not None:
             cast.barred[noun.owner] = slot
-    for at in scene.others:
-        cast.events.append(_mention(tokens, at, OTHER, OTHER_PEOPLE[tokens.low[at]]))
+    for i in scene.others:
+        cast.events.append(_mention(tokens, i, OTHER, OTHER_PEOPLE[tokens.low[i]]))
     cast.events.sort()
     # Words for both characters at once: "the girls"
-    for at in scene.groups if len(slots) == 2 else ():
-        gender = GROUPS[tokens.low[at]]
+    for i in scene.groups if len(slots) == 2 else ():
+        gender = GROUPS[tokens.low[i]]
         for hint, references in zip(cast.hints, cast.references, strict=True):
             if not hint:
                 hint[gender] = LIKELY
-            references.append(at)
+            references.append(i)
     return cast
 
 
-def _of_title(tokens: Tokens, at: int) -> str:
+def _of_title(tokens: Tokens, i: int) -> str:
     """Gender that a title tells; non-binary, which is no evidence, where it tells none."""
-    word = tokens.low[at]
+    word = tokens.low[i]
     return tokens.local.genders.get(word) or GENDER_OF_WORD.get(word, NON_BINARY)
 
 
-def _mention(tokens: Tokens, at: int, entity: int, gender: str) -> PersonMention:
-    """The name or noun at `at` as a mention."""
-    rank = noun_rank(tokens, at)
-    return PersonMention(at, tokens.sentence[at], entity, rank, gender, "", tokens.quoted[at])
+def _mention(tokens: Tokens, i: int, entity: int, gender: str) -> PersonMention:
+    """The name or noun at `i` as a mention."""
+    rank = noun_rank(tokens, i)
+    return PersonMention(i, tokens.sentence[i], entity, rank, gender, "", tokens.quoted[i])
 
 
 def add_nominal(scene: Scene, cast: Cast, noun: Noun, known: tuple[bool, bool]) -> int:
@@ -119,18 +119,18 @@ def add_nominal(scene: Scene, cast: Cast, noun: Noun, known: tuple[bool, bool]) 
 
     `known` says whether the subject and the object have a noun of their role beside no name.
     """
-    slots, tokens, at = cast.slots, scene.tokens, noun.at
-    low, generic = tokens.low, tokens.low[at] in GENERIC
+    slots, tokens, i = cast.slots, scene.tokens, noun.at
+    low, generic = tokens.low, tokens.low[i] in GENERIC
     nameless = [slot for slot, index in enumerate(slots) if index is None]
     if not nameless and len(slots) == 2 and not noun.value:
         # A definite noun works like a pronoun: "the girl", "the young man", "her brother"
         kin = scene.roles.paired and noun.role and noun.gender and noun.owner is not None
-        if kin or (generic and "the" in low[max(0, at - 2) : at]):
+        if kin or (generic and "the" in low[max(0, i - 2) : i]):
             owner = noun.owner
             # The possessive stands for a pronoun, or for the name before "'s"
-            cast.apart[at] = -1 if owner is None else owner - (low[owner] == "'s")
-            place = at, tokens.sentence[at], OTHER, 0.0
-            cast.events.append(PersonMention(*place, noun.gender, "p", tokens.quoted[at]))
+            cast.apart[i] = -1 if owner is None else owner - (low[owner] == "'s")
+            place = i, tokens.sentence[i], OTHER, 0.0
+            cast.events.append(PersonMention(*place, noun.gender, "p", tokens.quoted[i]))
             return OTHER
     slot, equals = OTHER, scene.words.object_nouns <= OBJECT_WORDS
     if len(nameless) == 2 and noun.gender and noun.role and equals:
@@ -145,9 +145,9 @@ def add_nominal(scene: Scene, cast: Cast, noun: Noun, known: tuple[bool, bool]) 
         slot = int(bool(cast.hints[0]) and noun.gender not in cast.hints[0])
     if slot >= len(slots):
         return OTHER
-    cast.events.append(_mention(tokens, at, slot, noun.gender))
+    cast.events.append(_mention(tokens, i, slot, noun.gender))
     if slot >= 0 and noun.gender and slots[slot] is None:
-        cast.refer(slot, at, noun.gender, LIKELY)
+        cast.refer(slot, i, noun.gender, LIKELY)
     return slot
 
 

@@ -131,8 +131,8 @@ def read_story(text: str, roles: Roles, locale: Locale | None = None) -> Scene:
     if flat or marked:
         # Give words and first names back the letters that they have in the text
         sizes = list(map(len, tokens.words))
-        for at in marked:
-            sizes[at] -= len(MARK)
+        for i in marked:
+            sizes[i] -= len(MARK)
         places = zip(tokens.starts, sizes, strict=False)
         written = [text[start : start + size] for start, size in places]
         own = dict(zip(tokens.words, written, strict=True))
@@ -227,10 +227,10 @@ def weigh(
     scores = [sum(map(mul, each, signs)) / SCALE for each in values]
     if opinion is not None:
         rules, network = opinion.of_roles
-        for at, way in enumerate(ways):
+        for i, way in enumerate(ways):
             told = zip(opinion.roles, way, strict=True)
             spoken = sum(row[-1 if person is None else person] for row, person in told)
-            scores[at] = rules * scores[at] + network * spoken
+            scores[i] = rules * scores[i] + network * spoken
     best = max(range(len(scores)), key=scores.__getitem__)
     verdict = _genders(scene, ways[best], codes, opinion)
     if scene.cues and len(ways[best]) == 2 and None not in ways[best]:
@@ -262,13 +262,11 @@ def _genders(
     if opinion is not None:
         rules, network, singly = opinion.of_genders
         people = len(opinion.genders) - 2
-        rows = [people + slot if at is None else at for slot, at in enumerate(slots)]
-        for at, choice in enumerate(made):
+        rows = [people + slot if i is None else i for slot, i in enumerate(slots)]
+        for i, choice in enumerate(made):
             told = zip(rows, choice.genders, strict=True)
             spoken = sum(opinion.genders[row][_GENDERS.index(gender)] for row, gender in told)
-            scores[at] = (
-                rules * scores[at] + network * spoken + singly * choice.genders.count(SINGLY)
-            )
+            scores[i] = rules * scores[i] + network * spoken + singly * choice.genders.count(SINGLY)
     top = max(scores)
     odds = [exp(TEMPER * (score - top)) for score in scores]
     total = sum(odds)
@@ -289,8 +287,8 @@ def _character(
         told = local.genders.get(word) or GENDER_OF_WORD.get(SINGULAR.get(word, word))
         if gender is not None and told == gender:
             places.add(place)
-    at = sorted(places)
-    spans = [Span(starts[i], starts[i] + len(words[i]), "reference") for i in at]
+    place_at = sorted(places)
+    spans = [Span(starts[i], starts[i] + len(words[i]), "reference") for i in place_at]
     name = None if index is None else scene.people[index].first
     if index is not None and name is not None:
         end = len(name)
@@ -300,7 +298,7 @@ def _character(
             if (words[i][:end] if local.endings else words[i]) == name
         ]
     spans.sort(key=_START)
-    said = [low[i] for i in at]
+    said = [low[i] for i in place_at]
     references = tuple(dict.fromkeys(map(SINGULAR.get, said, said)))
     rounded = [round(each, 4) for each in sure]
     return Character(name, gender or UNSPECIFIED, references, tuple(spans), *rounded)

@@ -70,7 +70,7 @@ for _kind, (_dimensions, _features) in CODES.items():
     _FIRST[_kind] = len(FEATURES_OF)
     for _values in product(*_dimensions):
         FEATURES_OF.append(
-            tuple(" ".join((_kind, *(_values[at] for at in feature))) for feature in _features)
+            tuple(" ".join((_kind, *(_values[i] for i in feature))) for feature in _features)
         )
 
 _CASE, _BACK, _RANK = 144, 36, 9
@@ -161,24 +161,24 @@ def steps_of(
     first: dict[int, int] = {}
     behind = 0
     step: Step
-    for at, sentence, entity, rank, gender, case, quoted in events:
+    for i, sentence, entity, rank, gender, case, quoted in events:
         if not case:
-            kind, named = _NAME_RANK[rank], int(at in names)
+            kind, named = _NAME_RANK[rank], int(i in names)
             first.setdefault(entity, sentence)
-            step = (at, sentence, -1, entity, kind, gender, quoted, rank == 1.0, named, None, -1)
+            step = (i, sentence, -1, entity, kind, gender, quoted, rank == 1.0, named, None, -1)
         else:
-            apart = at in all_apart
+            apart = i in all_apart
             barred = None
-            if apart or at in all_barred:
-                barred = all_barred.get(at, OTHER), all_apart.get(at, -1)
+            if apart or i in all_barred:
+                barred = all_barred.get(i, OTHER), all_apart.get(i, -1)
             opens, reach = case == "p" and rank > 0.0, -int(rank) if rank < 0.0 else 0
             number = _CASE * CASES.index("noun" if apart else case)
             join = -1
             if (case == "s" or opens) and not apart and not quoted:
-                join = _JOINS.get(low[at - 1], -1) if at else 6
+                join = _JOINS.get(low[i - 1], -1) if i else 6
                 join = _JOIN + (case == "p") * 32 + join * 4 if join >= 0 else -1
             rest = gender, quoted, opens, reach, barred, join
-            step = (at, sentence, number, OTHER, _PRONOUN_RANK[case], *rest)
+            step = (i, sentence, number, OTHER, _PRONOUN_RANK[case], *rest)
             behind = len(steps) + 1
         steps.append(step)
     return steps[:behind], first
@@ -204,14 +204,14 @@ def walk(  # noqa: PLR0912, PLR0915 (run for every choice of every story: calls 
     bearers = {g: [i for i, own in enumerate(genders) if own in (g, "")] for g in "FM"}
     found: dict[int, int] = {}
     codes: list[int] = []
-    for at, sentence, case, entity, rank, gender, quoted, opens, reach, barred, join in steps:
+    for place_at, sentence, case, entity, rank, gender, quoted, opens, reach, barred, join in steps:
         if sentence != current:
             current, clause = sentence, OTHER
         if case < 0:
             if not quoted or last[entity] < 0:
                 last[entity], newest, ranks[entity] = sentence, entity, rank
                 if opens:
-                    clause, clause_at = entity, at
+                    clause, clause_at = entity, place_at
                 if entity == OTHER:
                     stranger, stranger_named = gender, reach
             continue
@@ -243,7 +243,7 @@ def walk(  # noqa: PLR0912, PLR0915 (run for every choice of every story: calls 
                 if index != newest:
                     place += 6 if newest == OTHER else 3
                 if index == clause:
-                    place += 1 if not reach else 2 * (at - clause_at <= reach)
+                    place += 1 if not reach else 2 * (place_at - clause_at <= reach)
             if weights[place] + more[index] > top:
                 best, code, top = index, place, weights[place] + more[index]
         if join >= 0:
@@ -254,8 +254,8 @@ def walk(  # noqa: PLR0912, PLR0915 (run for every choice of every story: calls 
             last[best], newest, ranks[best] = current, best, rank
         codes.append(code)
         if case == 0:
-            clause, clause_at = best, at
-        found[at] = best
+            clause, clause_at = best, place_at
+        found[place_at] = best
     return GenderChoice(genders, found, codes)
 
 
@@ -287,9 +287,7 @@ def choices(scene: Scene, cast: Cast, weights: Sequence[int]) -> list[GenderChoi
             if key not in walks:
                 way = walk(steps, key, first, weights, narrated=scene.narrated)
                 way.codes += [
-                    _ROLE + (way.found[at] != tone)
-                    for at, tone in tones.items()
-                    if way.found[at] >= 0
+                    _ROLE + (way.found[i] != tone) for i, tone in tones.items() if way.found[i] >= 0
                 ]
                 meant = list(way.found.values())
                 walks[key] = way, [meant.count(slot) for slot in range(len(key))]
@@ -309,8 +307,8 @@ def _options(cast: Cast, heard: Mapping[str, int], *, spoken_of: bool) -> list[G
         slots.append([*hint, None] if sure else [*sorted({*heard, *hint}), None])
     options = list(product(*slots))
     if spoken_of:
-        for at in range(len(slots)):
-            singly = [[SINGLY] if at == slot else own for slot, own in enumerate(slots)]
+        for i in range(len(slots)):
+            singly = [[SINGLY] if i == slot else own for slot, own in enumerate(slots)]
             options += product(*singly)
     return options
 
@@ -373,24 +371,24 @@ class _TheyUses:
         tokens, self.scene = scene.tokens, scene
         self.order: list[tuple[int, int, int]] = []
         self.who: dict[int, int] = {}
-        uses = [at for at in scene.they if not tokens.quoted[at]]
+        uses = [i for i in scene.they if not tokens.quoted[i]]
         if not uses:
             return
         self.who = {event.at: event.entity for event in cast.events}
         self.who |= dict.fromkeys(scene.plurals, OTHER)
         low, sentence, sole = tokens.low, tokens.sentence, len(cast.slots) == 1
         shared = set(compress(sentence, map(_LISTS.together.__contains__, low)))
-        self.order = [(at, sentence[at], -1) for at in self.who if at < uses[-1]]
-        for at in uses:
-            word, after = low[at], low[at + 1 : at + 4]
+        self.order = [(i, sentence[i], -1) for i in self.who if i < uses[-1]]
+        for i in uses:
+            word, after = low[i], low[i + 1 : i + 4]
             if word != "their":
                 use = 0 if word == "they" else 4 if word.startswith("them") else 1
             elif after and after[0] in _LISTS.they_kin:
                 use = 3
             else:
                 use = 1 if _LISTS.one_of.isdisjoint(after[:2]) else 2
-            together = sentence[at] in shared
-            self.order.append((at, sentence[at], use * 4 + together * 2 + sole))
+            together = sentence[i] in shared
+            self.order.append((i, sentence[i], use * 4 + together * 2 + sole))
         self.order.sort()
 
     def links(self, choice: GenderChoice, slot: int) -> dict[int, int]:
@@ -407,12 +405,12 @@ class _TheyUses:
         seen: set[int] = set()
         current, latest = -1, -9
         made: dict[int, int] = {}
-        for at, sentence, use in self.order:
+        for i, sentence, use in self.order:
             if sentence != current:
                 before = here if sentence == current + 1 else set()
                 here, current = set(), sentence
             if use < 0:
-                latest = choice.found.get(at, self.who[at])
+                latest = choice.found.get(i, self.who[i])
                 here.add(latest)
                 seen.add(latest)
                 continue
@@ -426,7 +424,7 @@ class _TheyUses:
                 rival = 3
             else:
                 rival = 0 if seen <= {slot} else 2 if len(before) > (slot in before) else 1
-            made[at] = (not here) * 100 + rival * 20 + use
+            made[i] = (not here) * 100 + rival * 20 + use
             here.add(slot)
             latest = slot
         return made
@@ -436,10 +434,10 @@ class _TheyUses:
         singly = [choice for choice in made if SINGLY in choice.genders]
         low, quoted = self.scene.tokens.low, self.scene.tokens.quoted
         one_says = singly and any(
-            low[at - 1] in QUOTES
-            and not quoted[at]
-            and not SAYING.isdisjoint(low[at + 1 : at + 2])
-            and _LISTS.at_once.isdisjoint(low[at + 2 : at + 6])
-            for at in self.scene.they
+            low[i - 1] in QUOTES
+            and not quoted[i]
+            and not SAYING.isdisjoint(low[i + 1 : i + 2])
+            and _LISTS.at_once.isdisjoint(low[i + 2 : i + 6])
+            for i in self.scene.they
         )
         return singly if one_says else made

@@ -65,8 +65,8 @@ def find_people(text: str, tokens: Tokens) -> list[NamedPerson]:
         odds = _odds(text, tokens, cluster)
         if odds < LEAST:
             continue
-        at, surname = cluster.first_name(tokens), words[cluster.longest.parts[-1]]
-        first = None if at is None else words[at]
+        i, surname = cluster.first_name(tokens), words[cluster.longest.parts[-1]]
+        first = None if i is None else words[i]
         if first is not None and local.endings:
             first = first[: len(local.bare(first.lower()))]
         titles = [title for run in mentions for title in run.titles]

@@ -96,10 +96,10 @@ def _nouns_beside(scene: Scene) -> list[float]:
         before = 0 if noun.owner is None else bisect_left(scene.places, noun.owner)
         if noun.owner is not None and before:
             # The person named last before the possessive, in its sentence
-            at = scene.places[before - 1]
-            here = sentence[at] == sentence[noun.owner]
-            if here and scene.names[at] != noun.person:
-                values[scene.names[at]] -= noun.value
+            i = scene.places[before - 1]
+            here = sentence[i] == sentence[noun.owner]
+            if here and scene.names[i] != noun.person:
+                values[scene.names[i]] -= noun.value
     return values
 
 
@@ -126,27 +126,27 @@ def actions(scene: Scene, cast: Cast, found: Mapping[int, int]) -> float:
             subjects[event.at] = event.case == "s" if event.case else event.rank == 1.0
     value = 0.0
     agent, agent_sentence = -1, -1
-    for at in sorted({*scene.cues, *who}):
-        if at in who:
+    for i in sorted({*scene.cues, *who}):
+        if i in who:
             # A clause about the person may follow: "Jane, who nodded"
-            after = low[at + 1 : at + 3]
-            if subjects[at] or after[:1] == ["who"] or after == [",", "who"]:
-                agent, agent_sentence = who[at], sentence[at]
+            after = low[i + 1 : i + 3]
+            if subjects[i] or after[:1] == ["who"] or after == [",", "who"]:
+                agent, agent_sentence = who[i], sentence[i]
             # The name is an address: "Jane, come here"
-            around = low[at - 1 : at + 2 : 2] if quoted[at] and at else ()
+            around = low[i - 1 : i + 2 : 2] if quoted[i] and i else ()
             if len(around) == 2 and _LISTS.vocative.issuperset(around):
-                value += ADDRESS if who[at] else -ADDRESS
+                value += ADDRESS if who[i] else -ADDRESS
             continue
-        weight = 0.0 if quoted[at] else _weight(low, at, scene.words)
+        weight = 0.0 if quoted[i] else _weight(low, i, scene.words)
         if not weight:
             continue
-        doer = agent if agent_sentence == sentence[at] else -1
-        near = range(at + 1, min(at + 4, len(low)))
-        here = [k for k in near if k in who and not subjects[k] and sentence[k] == sentence[at]]
+        doer = agent if agent_sentence == sentence[i] else -1
+        near = range(i + 1, min(i + 4, len(low)))
+        here = [k for k in near if k in who and not subjects[k] and sentence[k] == sentence[i]]
         patient = who[here[0]] if here else -1
-        if at and low[at - 1] in QUOTES and at + 1 in who:
-            doer, patient = who[at + 1], -1
-        if patient >= 0 and low[at] not in _LISTS.decides:
+        if i and low[i - 1] in QUOTES and i + 1 in who:
+            doer, patient = who[i + 1], -1
+        if patient >= 0 and low[i] not in _LISTS.decides:
             value += weight if patient else -weight
             if doer == patient:
                 continue
@@ -155,10 +155,10 @@ def actions(scene: Scene, cast: Cast, found: Mapping[int, int]) -> float:
     return max(-MOST_ACTIONS, min(MOST_ACTIONS, value))
 
 
-def _weight(low: Sequence[str], at: int, words: RoleWords) -> float:
-    """How much the word at `at` says that its agent is the subject; "the nurse" says nothing."""
-    word = low[at]
-    noun = at > 0 and low[at - 1] in _LISTS.articles and not word.endswith(("ed", "ing"))
+def _weight(low: Sequence[str], i: int, words: RoleWords) -> float:
+    """How much the word at `i` says that its agent is the subject; "the nurse" says nothing."""
+    word = low[i]
+    noun = i > 0 and low[i - 1] in _LISTS.articles and not word.endswith(("ed", "ing"))
     if noun and word not in _LISTS.jobs:
         return 0.0
     if word in words.verbs:
@@ -170,5 +170,5 @@ def _weight(low: Sequence[str], at: int, words: RoleWords) -> float:
     elif word in _LISTS.decides:
         weight = WEAK
     else:
-        return 0.0 if _LISTS.gets.isdisjoint(low[max(0, at - 4) : at]) else PLAIN
-    return -weight if word.endswith("ed") and at and low[at - 1] in _LISTS.passive else weight
+        return 0.0 if _LISTS.gets.isdisjoint(low[max(0, i - 4) : i]) else PLAIN
+    return -weight if word.endswith("ed") and i and low[i - 1] in _LISTS.passive else weight

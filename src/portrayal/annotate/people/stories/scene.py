@@ -69,9 +69,9 @@ def role_words(roles: Roles) -> RoleWords:
 def _verbs(role: str) -> frozenset[str]:
     """Forms of the verb that follows "who" or "that" in a role's wording."""
     words = _WORD.findall(role.casefold())
-    for at, word in enumerate(words):
+    for i, word in enumerate(words):
         if word in _LISTS.relatives:
-            for verb in words[at + 1 :]:
+            for verb in words[i + 1 :]:
                 if verb not in _LISTS.helpers and not verb.endswith("ly"):
                     return en.verb_forms(en.bare_verb(verb))
     return frozenset()
@@ -105,12 +105,12 @@ def _expand(role: str) -> tuple[frozenset[str], frozenset[str]]:
 _REACH = 7
 
 
-def polarity(tokens: Tokens, at: int, words: RoleWords) -> float:
-    """Whether the noun at `at` stands for the subject (> 0), the object (< 0) or either (0)."""
+def polarity(tokens: Tokens, i: int, words: RoleWords) -> float:
+    """Whether the noun at `i` stands for the subject (> 0), the object (< 0) or either (0)."""
     low = tokens.low
-    noun = low[at]
+    noun = low[i]
     value = 0.0
-    for back in range(max(0, at - 3), at):
+    for back in range(max(0, i - 3), i):
         modifier = low[back]
         if modifier in words.subject_modifiers or modifier == "american":
             value += 1.0
@@ -127,13 +127,13 @@ def polarity(tokens: Tokens, at: int, words: RoleWords) -> float:
     return value
 
 
-def attached(tokens: Tokens, at: int, names: Mapping[int, int]) -> int | None:
-    """Index of the person whom the noun at `at` names or describes, if one stands beside it.
+def attached(tokens: Tokens, i: int, names: Mapping[int, int]) -> int | None:
+    """Index of the person whom the noun at `i` names or describes, if one stands beside it.
 
     "her friend Emily", "a student named Alex", "Maria, a shy student" and "Sarah was the star".
     """
     low = tokens.low
-    ahead = at + 1
+    ahead = i + 1
     limit = len(low) - 1
     if ahead <= limit and low[ahead] == "'s":
         return None
@@ -142,15 +142,15 @@ def attached(tokens: Tokens, at: int, names: Mapping[int, int]) -> int | None:
         ahead += 1
     if ahead < limit and low[ahead] in en.NAMING:
         ahead += 1
-    limit = min(limit, at + _REACH)
+    limit = min(limit, i + _REACH)
     while ahead < limit and low[ahead] in _LISTS.title_dots:
         ahead += 1
-    near = ahead in names and tokens.sentence[ahead] == tokens.sentence[at]
-    if near and not (comma and _opens_clause(tokens, at)):
+    near = ahead in names and tokens.sentence[ahead] == tokens.sentence[i]
+    if near and not (comma and _opens_clause(tokens, i)):
         return names[ahead]
     # The person described by a noun phrase that ends at `at`, after a comma or a copula
     determined = False
-    for back in range(at - 1, max(0, at - _REACH), -1):
+    for back in range(i - 1, max(0, i - _REACH), -1):
         word = low[back]
         if word in _LISTS.marks or (word in en.COPULAS and (word != "'s" or determined)):
             for position in (back - 1, back - 2):
@@ -169,11 +169,11 @@ def attached(tokens: Tokens, at: int, names: Mapping[int, int]) -> int | None:
     return None
 
 
-def _opens_clause(tokens: Tokens, at: int) -> bool:
+def _opens_clause(tokens: Tokens, i: int) -> bool:
     """Whether the noun ends an introductory phrase: "With her friend, Emily left"."""
     low = tokens.low
-    back = at - 1
-    while back >= 0 and back > at - 9 and (low[back][0].isalpha() or low[back] == "'s"):
+    back = i - 1
+    while back >= 0 and back > i - 9 and (low[back][0].isalpha() or low[back] == "'s"):
         back -= 1
     if back >= 0 and low[back] in ",;:–—":
         return False
@@ -181,10 +181,10 @@ def _opens_clause(tokens: Tokens, at: int) -> bool:
     return (start in _LISTS.not_between and start != "as") or start.endswith(("ing", "ed"))
 
 
-def owner_of(tokens: Tokens, at: int) -> int | None:
-    """Position of the possessive that opens the noun phrase ending at `at`, if any."""
+def owner_of(tokens: Tokens, i: int) -> int | None:
+    """Position of the possessive that opens the noun phrase ending at `i`, if any."""
     low = tokens.low
-    for back in range(at - 1, max(-1, at - 5), -1):
+    for back in range(i - 1, max(-1, i - 5), -1):
         if low[back] in _LISTS.possessives:
             return back
         if low[back] in _LISTS.not_between or not low[back][0].isalpha():
@@ -210,13 +210,13 @@ _BOUNDS = en.CLAUSE_OPENERS | {"it"}
 _TOUCHED = _LISTS.touches | word_set("on into at by to around beside against")
 
 
-def object_reach(low: Sequence[str], at: int) -> int:
-    """Tokens from the pronoun at `at` back to the start of the clause whose verb governs it.
+def object_reach(low: Sequence[str], i: int) -> int:
+    """Tokens from the pronoun at `i` back to the start of the clause whose verb governs it.
 
     A verb joined by "and" or a comma to the one before keeps its subject: "she rose and hugged
     him".
     """
-    for back in range(at - 1, max(-1, at - FURTHEST), -1):
+    for back in range(i - 1, max(-1, i - FURTHEST), -1):
         word = low[back]
         if word in _LISTS.joins:
             # A verb form follows, perhaps behind an adverb
@@ -225,55 +225,53 @@ def object_reach(low: Sequence[str], at: int) -> int:
                 verb = low[back + 2]
             listed = verb in en.VERBS_AFTER_NAME or verb in _LISTS.touches
             if not (listed or verb.endswith(("ed", "ing"))):
-                return at - back
+                return i - back
             continue
         if word in _BOUNDS:
-            return at - back
-        if word.endswith("ing") and back < at - 1 and low[back - 1] not in _LISTS.joins:
-            return at - back
+            return i - back
+        if word.endswith("ing") and back < i - 1 and low[back - 1] not in _LISTS.joins:
+            return i - back
     return FURTHEST
 
 
-def is_object(low: Sequence[str], at: int) -> bool:
-    """Whether the "her" at `at` is an object ("thanked her for") and no possessive ("her book")."""
-    if at + 1 == len(low) or low[at + 1] in en.ENDS_OBJECT:
+def is_object(low: Sequence[str], i: int) -> bool:
+    """Whether the "her" at `i` is an object ("thanked her for") and no possessive ("her book")."""
+    if i + 1 == len(low) or low[i + 1] in en.ENDS_OBJECT:
         return True
-    return low[at + 1] in _LISTS.let and at > 0 and low[at - 1] in _LISTS.lets
+    return low[i + 1] in _LISTS.let and i > 0 and low[i - 1] in _LISTS.lets
 
 
-def is_beside(low: Sequence[str], at: int) -> bool:
-    """Whether the object at `at` says where: "the dish before him" may be one person's own."""
-    return at > 0 and low[at - 1] in _LISTS.where
+def is_beside(low: Sequence[str], i: int) -> bool:
+    """Whether the object at `i` says where: "the dish before him" may be one person's own."""
+    return i > 0 and low[i - 1] in _LISTS.where
 
 
-def is_touched(low: Sequence[str], at: int) -> bool:
-    """Whether the possessive at `at` owns what someone else touches or looks at."""
-    if at == 0 or low[at - 1] not in _TOUCHED:
+def is_touched(low: Sequence[str], i: int) -> bool:
+    """Whether the possessive at `i` owns what someone else touches or looks at."""
+    if i == 0 or low[i - 1] not in _TOUCHED:
         return False
-    after = low[at + 1 : at + 3]
+    after = low[i + 1 : i + 3]
     if _LISTS.body.isdisjoint(after):
         return False
-    return not (after[0] in _LISTS.own_after and low[at - 1] in ("to", "at", "by"))
+    return not (after[0] in _LISTS.own_after and low[i - 1] in ("to", "at", "by"))
 
 
-def pronoun_at(tokens: Tokens, at: int) -> PersonMention:
-    """The pronoun of a gender at `at`."""
+def pronoun_at(tokens: Tokens, i: int) -> PersonMention:
+    """The pronoun of a gender at `i`."""
     low = tokens.low
-    gender, case = en.PRONOUNS[low[at]]
-    if case == "p" and low[at] == "her" and is_object(low, at):
+    gender, case = en.PRONOUNS[low[i]]
+    if case == "p" and low[i] == "her" and is_object(low, i):
         case = "o"
-    if case == "o" and is_beside(low, at):
+    if case == "o" and is_beside(low, i):
         rank = 0.0
-    elif case == "o" or (case == "p" and is_touched(low, at)):
-        rank = -float(object_reach(low, at))
-    elif (
-        case == "p" and low[at - 1] == "for" and not en.THANKS.isdisjoint(low[max(0, at - 5) : at])
-    ):
+    elif case == "o" or (case == "p" and is_touched(low, i)):
+        rank = -float(object_reach(low, i))
+    elif case == "p" and low[i - 1] == "for" and not en.THANKS.isdisjoint(low[max(0, i - 5) : i]):
         rank = -THANKED
     else:
-        rank = 1.0 if at == 0 or low[at - 1] in en.CLAUSE_OPENERS else 0.0
-    place = at, tokens.sentence[at], OTHER, rank
-    return PersonMention(*place, gender, case, tokens.quoted[at])
+        rank = 1.0 if i == 0 or low[i - 1] in en.CLAUSE_OPENERS else 0.0
+    place = i, tokens.sentence[i], OTHER, rank
+    return PersonMention(*place, gender, case, tokens.quoted[i])
 
 
 GENERIC = word_set("woman man girl boy")
@@ -361,24 +359,24 @@ class Scene:
     narrated: bool = False
     cues: list[int] = field(default_factory=list)
 
-    def add_noun(self, at: int) -> None:
-        """Add the noun at `at`, or the stranger whom it stands for."""
+    def add_noun(self, i: int) -> None:
+        """Add the noun at `i`, or the stranger whom it stands for."""
         low = self.tokens.low
-        word, before = low[at], low[at - 1] if at else "."
+        word, before = low[i], low[i - 1] if i else "."
         role = word in self.words.all
         if not role and word not in en.GENDERED:
-            self.others.append(at)
+            self.others.append(i)
             return
         if word in _LISTS.also_verbs and before == "to":
             return
         # "Love" stands for a person in "her love, Ann"
-        behind = at + 1 + (low[at + 1 : at + 2] == [","])
+        behind = i + 1 + (low[i + 1 : i + 2] == [","])
         if word == "love" and (before not in _LISTS.owners or behind not in self.names):
             return
-        value = 0.0 if self.roles.paired else polarity(self.tokens, at, self.words)
-        person = attached(self.tokens, at, self.names)
-        owner = owner_of(self.tokens, at)
-        self.nouns.append(Noun(at, value, en.GENDERED.get(word, ""), person, owner, role))
+        value = 0.0 if self.roles.paired else polarity(self.tokens, i, self.words)
+        person = attached(self.tokens, i, self.names)
+        owner = owner_of(self.tokens, i)
+        self.nouns.append(Noun(i, value, en.GENDERED.get(word, ""), person, owner, role))
 
     def tones(self, events: Sequence[PersonMention]) -> dict[int, int]:
         """Token position of a pronoun → 0 where a giver would be meant there, 1 for a receiver.
@@ -387,13 +385,13 @@ class Scene:
         """
         low, verbs = self.tokens.low, self.words.verbs
         found: dict[int, int] = {}
-        for at, _, _, _, _, case, _ in events:
-            near = () if case not in ("s", "o") else low[at + 1 : at + 4]
+        for i, _, _, _, _, case, _ in events:
+            near = () if case not in ("s", "o") else low[i + 1 : i + 4]
             if case == "o":
-                near = low[max(0, at - 3) : at][::-1]
+                near = low[max(0, i - 3) : i][::-1]
             for word in near:
                 if word in GIVES or word in RECEIVES or word in verbs:
-                    found[at] = int((word in RECEIVES) == (case == "s"))
+                    found[i] = int((word in RECEIVES) == (case == "s"))
                     break
         return found
 
@@ -401,23 +399,23 @@ class Scene:
 def look(text: str, tokens: Tokens, people: Sequence[NamedPerson], roles: Roles) -> Scene:
     """Collect names, nouns and pronouns."""
     low, words = tokens.low, role_words(roles)
-    names = {at: index for index, person in enumerate(people) for at in person.at}
+    names = {i: index for index, person in enumerate(people) for i in person.at}
     scene = Scene(text, tokens, words, roles, people, names, sorted(names))
-    for at in compress(range(len(low)), map(words.vocabulary.__contains__, low)):
-        word = low[at]
+    for i in compress(range(len(low)), map(words.vocabulary.__contains__, low)):
+        word = low[i]
         if word in en.PRONOUNS:
-            scene.pronouns.append(pronoun_at(tokens, at))
+            scene.pronouns.append(pronoun_at(tokens, i))
         elif word in en.THEY:
-            scene.they.append(at)
+            scene.they.append(i)
         elif word in en.PLURAL_PEOPLE:
-            scene.plurals.append(at)
+            scene.plurals.append(i)
         elif word in GROUPS:
-            if at and low[at - 1] in _LISTS.both:
-                scene.groups.append(at)
+            if i and low[i - 1] in _LISTS.both:
+                scene.groups.append(i)
         elif word == "i":
-            scene.narrated |= not tokens.quoted[at]
-        elif at not in names:
-            scene.add_noun(at)
+            scene.narrated |= not tokens.quoted[i]
+        elif i not in names:
+            scene.add_noun(i)
     if words.object_nouns and not scene.roles.paired:
         cues = _CUES | words.verbs if words.verbs else _CUES
         scene.cues = list(compress(range(len(low)), map(cues.__contains__, low)))
