@@ -71,7 +71,7 @@ def gap(path: Path) -> Iterator[Passage]:
             seen.append((marks, n, m))
             return np.full((m, n + 1), np.nan)
 
-        find_everyone(passage.text, known=passage.names, refer=look)
+        find_everyone(passage.text, given_spans=passage.names, refer=look)
         for marks, n_people, _ in seen:
             pronoun = next(
                 (m.person for m in marks if m.kind == "pronoun" and m.start == passage.pronoun),

@@ -227,7 +227,7 @@ def score_pronouns(
 def _said(passage: PronounPassage, refer: Refer | None, names_given: bool) -> list[bool]:
     """Whether the pronoun means each of the two names, as people are found."""
     people = find_everyone(
-        passage.text, unnamed=True, known=passage.names if names_given else (), refer=refer
+        passage.text, unnamed=True, given_spans=passage.names if names_given else (), refer=refer
     )
     for one in people:
         if any(s.kind == "reference" and s.start == passage.pronoun for s in one.spans):

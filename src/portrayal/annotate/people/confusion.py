@@ -107,10 +107,10 @@ def confusion_of(annotator: str, settings: Mapping[str, Any] | None = None) -> C
         return None
     path = reader_folder(settings["folder"]) / CARD
     key = "confusion" if settings.get("below", 1.0) >= 1.0 else "confusion_routed"
-    given = json.loads(path.read_text(encoding="utf-8")).get(key)
-    if given is None:
+    stored = json.loads(path.read_text(encoding="utf-8")).get(key)
+    if stored is None:
         return None
-    return replace(confusion_from(given, f"{path}, {key}"), borrowed=_of_rules().labelled)
+    return replace(confusion_from(stored, f"{path}, {key}"), borrowed=_of_rules().labelled)
 
 
 @cache
@@ -119,8 +119,8 @@ def _of_rules() -> Confusion:
     return confusion_from(json.loads(place.read_text(encoding="utf-8")), place.name)
 
 
-def confusion_from(given: Mapping[str, Any], where: str) -> Confusion:
-    """Return the confusion of a JSON object; `where` names it in errors.
+def confusion_from(stored: Mapping[str, Any], source: str) -> Confusion:
+    """Return the confusion of a JSON object; `source` names it in errors.
 
     Raises
     ------
@@ -128,31 +128,31 @@ def confusion_from(given: Mapping[str, Any], where: str) -> Confusion:
         When it is not of the format.
     """
     try:
-        if given["format"] != FORMAT:
-            raise ValueError(f"format {given['format']!r}, not {FORMAT}")
-        names = given.get("names_right")
+        if stored["format"] != FORMAT:
+            raise ValueError(f"format {stored['format']!r}, not {FORMAT}")
+        names = stored.get("names_right")
         labelled: dict[Setting, Prompts] = {}
-        for each in given.get("labelled", ()):
-            counts = each["prompts"]
+        for setting in stored.get("labelled", ()):
+            counts = setting["prompts"]
             texts = [[t for t, n in prompt.items() for _ in range(n)] for prompt in counts]
-            labelled[Setting(str(each["domain"]), bool(each["laden"]))] = _prompts(texts)
+            labelled[Setting(str(setting["domain"]), bool(setting["laden"]))] = _prompts(texts)
         return Confusion(
-            str(given["reader"]),
-            str(given["source"]),
-            _prompts(given["stories"]),
-            _prompts(given.get("hard", ())),
+            str(stored["reader"]),
+            str(stored["source"]),
+            _prompts(stored["stories"]),
+            _prompts(stored.get("hard", ())),
             None if names is None else (float(names[0]), float(names[1])),
             labelled,
-            str(given.get("locale", HOME)),
+            str(stored.get("locale", HOME)),
         )
     except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
-        raise DataError(f"{where} is no confusion of a reader ({error}).") from error
+        raise DataError(f"{source} is no confusion of a reader ({error}).") from error
 
 
-def _prompts(given: Any) -> Prompts:
+def _prompts(stored: Any) -> Prompts:
     """Stories by prompt from lists of lists of texts such as "F>M ann>bo | M>M bo>ann"."""
     prompts = []
-    for texts in given:
+    for texts in stored:
         stories: list[Story] = []
         for text in texts:
             slots = []
@@ -161,9 +161,12 @@ def _prompts(given: Any) -> Prompts:
                 gender, _, read = genders.partition(">")
                 if gender not in GENDERS or (read or gender) not in GENDERS:
                     raise ValueError(f"genders are {', '.join(GENDERS)}, not {genders!r}")
-                name, arrow, said = names.partition(">")
-                told = ["" if each == NO_NAME else each for each in (name, said if arrow else name)]
-                slots.append(Slot(gender, read or gender, *told))
+                name, arrow, read_name = names.partition(">")
+                slot_names = [
+                    "" if slot_name == NO_NAME else slot_name
+                    for slot_name in (name, read_name if arrow else name)
+                ]
+                slots.append(Slot(gender, read or gender, *slot_names))
             if len(slots) > 2:
                 raise ValueError(f"a story has one or two roles, not {text!r}")
             stories.append(tuple(slots))

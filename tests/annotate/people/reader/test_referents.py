@@ -151,11 +151,11 @@ def test_known_names_are_people_and_two_of_them_are_two():
     text = "Xoch Prantl wrote to Vrenner. Later Vrenner said that he slept."
     vrenner = text.index("Vrenner")
     known = [(0, 11), (vrenner, vrenner + 7)]
-    names = [one.name for one in find_everyone(text, known=known)]
+    names = [one.name for one in find_everyone(text, given_spans=known)]
     assert names == ["Xoch Prantl", "Vrenner"]
     same = "Ann Lee called Ann."
     assert len(find_everyone(same)) == 1
-    assert len(find_everyone(same, known=[(0, 7), (15, 18)])) == 2
+    assert len(find_everyone(same, given_spans=[(0, 7), (15, 18)])) == 2
 
 
 def test_a_labeler_that_is_none_is_refused():

@@ -94,7 +94,7 @@ class Phrase:
 def find_phrases(tokens: Tokens, names: Mapping[int, int]) -> list[Phrase]:
     """Noun phrases for one person, in order; `names` maps token positions of names to people."""
     low = tokens.low
-    found = []
+    phrases = []
     for i, word in enumerate(low):
         after = low[i + 1] if i + 1 < len(low) else "."
         capitals = i + 1 < len(low) and tokens.words[i] != word and tokens.words[i + 1] != after
@@ -104,17 +104,17 @@ def find_phrases(tokens: Tokens, names: Mapping[int, int]) -> list[Phrase]:
             if after not in en.PERSON_NOUNS or i + 1 in names:
                 phrase = _phrase(tokens, i, names)
                 phrase.person = _described(tokens, phrase, names)
-                found.append(phrase)
+                phrases.append(phrase)
         elif word in en.ADJECTIVES and after not in ("and", "or") and after not in en.PERSON_NOUNS:
             # An adjective tells it of a named person whatever noun follows: "Ann is non-binary"
             if i > 1 and low[i - 1] in _IS | LISTS.between and i - 2 in names:
-                found.append(Phrase(i, i, "", en.GENDER[word], [i], names[i - 2], True))
+                phrases.append(Phrase(i, i, "", en.GENDER[word], [i], names[i - 2], True))
                 continue
             phrase = _phrase(tokens, i, names)
             phrase.person = _described(tokens, phrase, names) if phrase.kind == "a" else -1
             if phrase.person >= 0:
-                found.append(phrase)
-    return found
+                phrases.append(phrase)
+    return phrases
 
 
 def _phrase(tokens: Tokens, i: int, names: Mapping[int, int]) -> Phrase:
@@ -140,7 +140,7 @@ def _phrase(tokens: Tokens, i: int, names: Mapping[int, int]) -> Phrase:
     gender = en.GENDER[low[gendered[0]]] if gendered else ""
     if not kind:
         start = i
-    gendered = [where for where in gendered if where >= start and en.GENDER[low[where]] == gender]
+    gendered = [place for place in gendered if place >= start and en.GENDER[low[place]] == gender]
     return Phrase(start, i, kind, gender if gendered else "", sorted(gendered))
 
 
@@ -160,23 +160,23 @@ def _described(tokens: Tokens, phrase: Phrase, names: Mapping[int, int]) -> int:
     before = low[start - 1] if start else "."
     after = low[i + 1] if i + 1 < len(low) else "."
     kin = phrase.kind == "'s" and low[i] in en.KIN and before != "with"
-    where = -1
+    name_at = -1
     if i + 1 in names:
-        where = i + 1
+        name_at = i + 1
     elif i + 2 in names and (
         after in en.NAMING or (after == "," and (kin or before in ("as", ".", "\n")))
     ):
-        where = i + 2
+        name_at = i + 2
     elif before in (",", "(", "—", "–") and start - 2 in names and (phrase.kind or after == "of"):
-        where = start - 2
+        name_at = start - 2
     elif before == "as" and phrase.kind and (start == 1 or low[start - 2] in en.CLAUSE_MARKS):
         # "As a woman with a long commute, I"
         behind = (k for k in range(i + 1, len(low)) if tokens.sentence[k] == tokens.sentence[i])
-        where = next((k for k in behind if k in names), -1)
+        name_at = next((k for k in behind if k in names), -1)
     elif low[back] in _IS and back > 0 and (phrase.kind or phrase.gendered):
         # "Ann 's" owns what follows, unless it is "a singer"
-        where = -1 if low[back] == "'s" and phrase.kind != "a" else back - 1
-    return names.get(where, -1)
+        name_at = -1 if low[back] == "'s" and phrase.kind != "a" else back - 1
+    return names.get(name_at, -1)
 
 
 _CERTAIN = 3.0
@@ -222,8 +222,8 @@ class PersonDraft:
     @property
     def confidence(self) -> float:
         """How clear the name and the gender were, 0–1."""
-        named = 1 / (1 + math.exp(-self.score)) if self.name else 0.4
-        return named * (0.6 if self.gender == UNSURE else 1.0)
+        name_odds = 1 / (1 + math.exp(-self.score)) if self.name else 0.4
+        return name_odds * (0.6 if self.gender == UNSURE else 1.0)
 
 
 class TextDraft:
@@ -265,7 +265,7 @@ def draft_people(
     *,
     writer: bool = False,
     local: LocalWords = ENGLISH,
-    known: Sequence[tuple[int, int]] = (),
+    given_spans: Sequence[tuple[int, int]] = (),
     refer: Refer | None = None,
 ) -> list[PersonDraft]:
     """The people of `text`.
@@ -278,7 +278,7 @@ def draft_people(
         Whether to add the writer.
     local
         Words of a locale.
-    known
+    given_spans
         Offsets of names that are known to be people's; two of them are two people.
     refer
         Says whom pronouns mean; without it, the rules do.
@@ -287,17 +287,17 @@ def draft_people(
     # Find the named people
     tokens = draft.tokens
     runs = find_candidates(draft.text, tokens)
-    clusters = cluster_names(draft.text, tokens, runs, doubted=refer is not None)
-    if known:
-        clusters = with_known(tokens, clusters, known)
+    clusters = cluster_names(draft.text, tokens, runs, with_doubted=refer is not None)
+    if given_spans:
+        clusters = with_known(tokens, clusters, given_spans)
     for index, cluster in enumerate(clusters):
         first, longest = cluster.first_name(tokens), cluster.longest
         name = draft.words(longest.start, longest.named - 1)
-        given = None if first is None else draft.words(first, first)
-        draft.people.append(PersonDraft(given, name, score=cluster.score))
+        first_name = None if first is None else draft.words(first, first)
+        draft.people.append(PersonDraft(first_name, name, score=cluster.score))
         for run in cluster.mentions:
             _add_mention(draft, index, run)
-    add_writer(draft, asked=writer)
+    add_writer(draft, always=writer)
     add_declared(draft)
     add_phrases(draft, find_phrases(draft.tokens, draft.names))
     # Add pronouns of a gender and bring all events into order
@@ -307,13 +307,13 @@ def draft_people(
     draft.events += [pronoun_at(tokens, i) for i in pronouns]
     draft.events.sort()
     _bar(draft, pronouns, speakers)
-    who = _follow(draft, refer)
+    person_at = _follow(draft, refer)
     for subject, phrase in draft.predicates:
-        if subject in who:
-            _add_reference(draft, who[subject], phrase)
+        if subject in person_at:
+            _add_reference(draft, person_at[subject], phrase)
     # Add "I" of speakers in their quotations
     if not FIRST_PERSON.isdisjoint(low):
-        speakers = find_speakers(tokens, draft.quotes, draft.names | who)
+        speakers = find_speakers(tokens, draft.quotes, draft.names | person_at)
         for i, word in enumerate(low):
             speaker = speakers.get(draft.quotes[i], _speaker_of_turn(draft, i))
             if word in FIRST_PERSON and speaker >= 0:
@@ -325,19 +325,19 @@ def draft_people(
     return draft.people
 
 
-def add_writer(draft: TextDraft, *, asked: bool) -> None:
+def add_writer(draft: TextDraft, *, always: bool) -> None:
     """Add who says "I" outside quotations: by introduction, or, where asked for, in any case."""
     tokens = draft.tokens
     if FIRST_PERSON.isdisjoint(tokens.low):
         return
-    own = [
+    first_persons = [
         i
         for i, word in enumerate(tokens.low)
         if word in FIRST_PERSON and not tokens.quoted[i] and _speaker_of_turn(draft, i) < 0
     ]
     starts = sorted(i for i in draft.names if not tokens.quoted[i])
     person = next((draft.names[i] for i in starts if introduces(tokens.low, i)), -1)
-    if not own or (person < 0 and not asked):
+    if not first_persons or (person < 0 and not always):
         return
     if person < 0:
         person = draft.names.get(find_signature(tokens), -1)
@@ -345,8 +345,8 @@ def add_writer(draft: TextDraft, *, asked: bool) -> None:
         person = len(draft.people)
         draft.people.append(PersonDraft())
     draft.people[person].writer = True
-    draft.people[person].spans += [draft.span(i, i, "speech") for i in own]
-    draft.names.update((i, person) for i in own if tokens.low[i] == "i")
+    draft.people[person].spans += [draft.span(i, i, "speech") for i in first_persons]
+    draft.names.update((i, person) for i in first_persons if tokens.low[i] == "i")
 
 
 def _add_mention(draft: TextDraft, index: int, run: Candidate) -> None:
@@ -359,14 +359,14 @@ def _add_mention(draft: TextDraft, index: int, run: Candidate) -> None:
     hidden = draft.span(run.start, run.named - 1, "name")
     draft.hidden.append(Mark(hidden.start, hidden.end, "name", index))
     # Titles as written; "Deputy Minister" is one
-    found: list[str] = []
+    titles: list[str] = []
     for number, i in enumerate(run.titles):
         word = draft.words(i, i)
         if number and run.titles[number - 1] == i - 1 and tokens.low[i - 1] in en.OPEN_TITLES:
-            found[-1] += f" {word}"
+            titles[-1] += f" {word}"
         else:
-            found.append(word)
-    one.titles += found
+            titles.append(word)
+    one.titles += titles
     for i in (*run.titles, *honorifics(tokens, run)):
         if gender := tokens.local.genders.get(tokens.low[i]) or en.GENDER.get(tokens.low[i]):
             one.hints[gender] = one.hints.get(gender, 0.0) + _CERTAIN
@@ -406,11 +406,13 @@ def add_declared(draft: TextDraft) -> None:
         inside = [i for i, s in enumerate(tokens.starts) if match.start() <= s < match.end()]
         sentence = tokens.sentence[inside[0]]
         before = range(inside[0] - 1, -1, -1)
-        named = next((i for i in before if i in draft.names), -1)
-        own = any(tokens.low[i] in FIRST_PERSON for i in before if tokens.sentence[i] == sentence)
+        name_before = next((i for i in before if i in draft.names), -1)
+        is_writer = any(
+            tokens.low[i] in FIRST_PERSON for i in before if tokens.sentence[i] == sentence
+        )
         writers = [index for index, person in enumerate(draft.people) if person.writer]
-        person = draft.names.get(named, -1)
-        if writers and (own or person < 0):
+        person = draft.names.get(name_before, -1)
+        if writers and (is_writer or person < 0):
             person = writers[0]
         for i in inside:
             if person >= 0:
@@ -493,28 +495,28 @@ def add_phrases(draft: TextDraft, phrases: Sequence[Phrase]) -> None:
 
 def _follow(draft: TextDraft, refer: Refer | None = None) -> dict[int, int]:
     """Add pronouns and singular "they"; returns token position → person for every mention."""
-    who = {event.at: event.entity for event in draft.events if not event.case}
-    uses = Counter(person for _, person in _they_of(draft, who))
+    person_at = {event.at: event.entity for event in draft.events if not event.case}
+    uses = Counter(person for _, person in _they_of(draft, person_at))
     people = [(p.hinted, p.name is not None, uses[i]) for i, p in enumerate(draft.people)]
-    told = [gender for gender, _, _ in people]
-    liked = preferences(draft.tokens, draft.events, told, draft.barred)
-    found = resolve(draft.tokens.low, draft.events, people, draft.barred, draft.apart, liked)
+    hinted = [gender for gender, _, _ in people]
+    liked = preferences(draft.tokens, draft.events, hinted, draft.barred)
+    persons = resolve(draft.tokens.low, draft.events, people, draft.barred, draft.apart, liked)
     pending = [event for event in draft.events if event.case]
     if refer is not None:
-        found = _referred(draft, pending, found, refer, liked)
+        persons = _referred(draft, pending, persons, refer, liked)
     strangers: dict[str, int] = {}
-    for event, nearest in zip(pending, found, strict=True):
+    for event, nearest in zip(pending, persons, strict=True):
         person = nearest
         if nearest < 0:
             person = strangers.setdefault(event.gender, len(draft.people))
             if person == len(draft.people):
                 draft.people.append(PersonDraft())
-        who[event.at] = person
+        person_at[event.at] = person
         draft.people[person].meant = True
         draft.people[person].spans.append(draft.span(event.at, event.at, "reference"))
-    for i, person in _they_of(draft, who):
+    for i, person in _they_of(draft, person_at):
         draft.people[person].spans.append(draft.span(i, i, "reference"))
-    return who
+    return person_at
 
 
 def _referred(
@@ -543,34 +545,36 @@ def _referred(
     mentioned = {event.entity for event in draft.events if not event.case}
     chances[:, [i for i in range(len(draft.people)) if i not in mentioned]] = 0.0
     chances /= chances.sum(1, keepdims=True)
-    known = [number for number in range(len(spoken)) if not np.isnan(chances[number]).any()]
-    events = [pending[spoken[number]] for number in known]
-    found = list(by_rules)
+    read_numbers = [number for number in range(len(spoken)) if not np.isnan(chances[number]).any()]
+    events = [pending[spoken[number]] for number in read_numbers]
+    persons = list(by_rules)
     meant = most_likely(
-        chances[known],
+        chances[read_numbers],
         [event.gender for event in events],
         [one.hinted for one in draft.people],
         [draft.barred.get(event.at, -1) for event in events],
     )
-    for number, person in zip(known, meant, strict=True):
-        found[spoken[number]] = person
-    return found
+    for number, person in zip(read_numbers, meant, strict=True):
+        persons[spoken[number]] = person
+    return persons
 
 
-def _they_of(draft: TextDraft, who: Mapping[int, int]) -> list[tuple[int, int]]:
-    """Position of each singular "they", and who it is; `who` as in `single_they`."""
+def _they_of(draft: TextDraft, person_at: Mapping[int, int]) -> list[tuple[int, int]]:
+    """Position of each singular "they", and who it is; `person_at` as in `single_they`."""
     if en.THEY.isdisjoint(draft.tokens.low):
         return []
     genders = [_genders_of(draft, one) for one in draft.people]
-    return single_they(draft.tokens, who, genders, [one.name is not None for one in draft.people])
+    return single_they(
+        draft.tokens, person_at, genders, [one.name is not None for one in draft.people]
+    )
 
 
 def _genders_of(draft: TextDraft, one: PersonDraft) -> frozenset[str]:
     """Genders that the references so far tell."""
-    found, local = set(), draft.tokens.local.genders
+    genders, local = set(), draft.tokens.local.genders
     for span in one.spans:
         if span.kind == "reference":
             word = draft.text[span.start : span.end].casefold()
-            known = en.PRONOUNS[word][0] if word in en.PRONOUNS else local.get(word)
-            found.add(known or en.GENDER.get(word, NON_BINARY))
-    return frozenset(found)
+            pronoun_gender = en.PRONOUNS[word][0] if word in en.PRONOUNS else local.get(word)
+            genders.add(pronoun_gender or en.GENDER.get(word, NON_BINARY))
+    return frozenset(genders)

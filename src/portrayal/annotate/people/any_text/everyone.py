@@ -51,35 +51,37 @@ def named_people(
     ends = {word.end(): i for i, word in enumerate(words)}
     people: dict[str, PersonDraft] = {}
     mentions: list[tuple[int, PersonDraft]] = []
-    taken: set[int] = set()
-    for found in _names(locale).in_text(text, locale.prefixes):
-        last = ends[found.end]
-        first = places.get(found.start, last)  # behind a prefix no word begins
-        one = _mention(text, words, (first, last), (found.start, found.end), locale, people)
+    used: set[int] = set()
+    for match in _names(locale).in_text(text, locale.prefixes):
+        last = ends[match.end]
+        first = places.get(match.start, last)  # behind a prefix no word begins
+        one = _mention(text, words, (first, last), (match.start, match.end), locale, people)
         if one is not None:
-            mentions.append((found.start, one))
-            taken.update(range(first, last + 1))
+            mentions.append((match.start, one))
+            used.update(range(first, last + 1))
     starts = [start for start, _ in sentences]
     # Give each pronoun to whom it means
-    pronouns = {word: g for g, listed in locale.pronouns.items() for word in listed}
-    known: dict[int, str] = {}
+    pronouns = {word: g for g, forms in locale.pronouns.items() for word in forms}
+    gender_of: dict[int, str] = {}
     for i, word in enumerate(words):
         gender = pronouns.get(_key(word.group(), locale))
-        if gender is None or i in taken:
+        if gender is None or i in used:
             continue
-        here = bisect_right(starts, word.start())
+        number = bisect_right(starts, word.start())
         for place, person in reversed(mentions):
             if place > word.start():
                 continue
-            if bisect_right(starts, place) < here - 1:
+            if bisect_right(starts, place) < number - 1:
                 break
-            if known.setdefault(id(person), gender) == gender:
+            if gender_of.setdefault(id(person), gender) == gender:
                 person.spans.append(Span(word.start(), word.end(), "reference"))
                 break
     genders = local_words(locale).genders
     for one in people.values():
-        told = [_key(text[s.start : s.end], locale) for s in one.spans if s.kind == "reference"]
-        one.gender = one_gender(genders[key] for key in told if key in genders)
+        references = [
+            _key(text[s.start : s.end], locale) for s in one.spans if s.kind == "reference"
+        ]
+        one.gender = one_gender(genders[key] for key in references if key in genders)
     return list(people.values())
 
 
@@ -227,7 +229,7 @@ def find_everyone(
     unnamed: bool = False,
     writer: bool = False,
     locale: Locale | None = None,
-    known: Sequence[tuple[int, int]] = (),
+    given_spans: Sequence[tuple[int, int]] = (),
     refer: Refer | None = None,
 ) -> list[Person]:
     """Find the people of a text.
@@ -249,7 +251,7 @@ def find_everyone(
         tell a gender, as its pronouns do; a name that it lists as a place, people, feast or god is
         left out unless the text refers to it as to a person. In another language than English
         people are those whom its first table of names names; nobody is unnamed or a writer.
-    known
+    given_spans
         Offsets of names that are known to be people's; two of them are two people. English alone.
     refer
         Says whom "she" and "he" mean, as
@@ -270,7 +272,9 @@ def find_everyone(
     if locale is not None and locale.language != "en":
         drafts = named_people(text, sentences, locale)
     else:
-        drafts = draft_people(text, writer=writer, local=local, known=known, refer=refer)
+        drafts = draft_people(
+            text, writer=writer, local=local, given_spans=given_spans, refer=refer
+        )
     starts = [start for start, _ in sentences]
     people = []
     for draft in drafts:
@@ -278,11 +282,11 @@ def find_everyone(
             continue
         spans = sorted(set(draft.spans))
         words = [text[s.start : s.end].casefold() for s in spans if s.kind == "reference"]
-        told = {*words, *(title.lower() for title in draft.titles[:1])}
+        name_words = {*words, *(title.lower() for title in draft.titles[:1])}
         first, name = draft.first, draft.name
         if locale is not None and name is not None:
             # What the locale lists as no person is one where words for people tell it
-            if not (told - local.sacred or draft.writer) and local.is_no_person(name):
+            if not (name_words - local.sacred or draft.writer) and local.is_no_person(name):
                 continue
             # Honorifics behind a name, or written together with it, are no part of it
             parts = name.split()

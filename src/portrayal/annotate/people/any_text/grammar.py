@@ -50,7 +50,7 @@ class Preference(NamedTuple):
 def preferences(
     tokens: Tokens,
     events: Sequence[PersonMention],
-    told: Sequence[str],
+    genders: Sequence[str],
     barred: Mapping[int, int],
 ) -> list[Preference]:
     """What grammar prefers, at most once for each pronoun.
@@ -59,7 +59,7 @@ def preferences(
     ----------
     tokens, events
         The text; its mentions and pronouns in order.
-    told
+    genders
         Per person the gender that titles and nouns tell, or "".
     barred
         Position of a pronoun → a person whom it cannot mean.
@@ -73,7 +73,7 @@ def preferences(
         and behind.gender == one.gender
         and behind.at in barred
     }
-    found: list[Preference] = []
+    preferred: list[Preference] = []
     low = tokens.low
     mentions = [event for event in events if not event.case and event.entity >= 0]
     for event in events:
@@ -84,65 +84,67 @@ def preferences(
         # order, so a long text is not gone through again for every pronoun.
         first = bisect_left(mentions, event.sentence - 1, key=_sentence)
         last = bisect_left(mentions, i, key=_position)
-        near = [one for one in mentions[first:last] if told[one.entity] in ("", event.gender)]
-        here = [one for one in near if one.sentence == event.sentence]
-        chosen = None
+        near = [one for one in mentions[first:last] if genders[one.entity] in ("", event.gender)]
+        same_sentence = [one for one in near if one.sentence == event.sentence]
+        preference = None
         if event.case == "r":
-            chosen = _reflexive(low, event, here)
+            preference = _reflexive(low, event, same_sentence)
         elif event.case == "o" and event.rank < 0:
-            chosen = _object(event, near)
+            preference = _object(event, near)
         elif event.at in chained:
             not_meant = {chained[event.at], barred.get(event.at, OTHER)}
-            left = {one.entity for one in near} - not_meant
-            if len(left) == 1:
-                chosen = Preference(event.at, min(left), chained[event.at], SURE)
-        if chosen is None:
-            chosen = _fronted(low, event, mentions, here)
-        if chosen is None:
-            chosen = _told(event, near, told)
-        if chosen is None and event.case == "s":
-            chosen = _clauses(low, event, here, near)
-        if chosen is not None and chosen.person != chosen.rival:
-            found.append(chosen)
-    return found
+            remaining = {one.entity for one in near} - not_meant
+            if len(remaining) == 1:
+                preference = Preference(event.at, min(remaining), chained[event.at], SURE)
+        if preference is None:
+            preference = _fronted(low, event, mentions, same_sentence)
+        if preference is None:
+            preference = _told(event, near, genders)
+        if preference is None and event.case == "s":
+            preference = _clauses(low, event, same_sentence, near)
+        if preference is not None and preference.person != preference.rival:
+            preferred.append(preference)
+    return preferred
 
 
 def _reflexive(
-    low: Sequence[str], event: PersonMention, here: Sequence[PersonMention]
+    low: Sequence[str], event: PersonMention, in_clause: Sequence[PersonMention]
 ) -> Preference | None:
     """As in "Ann hurt herself", "Ann taught Eva to defend herself", "… more than herself"."""
     start = next((i + 1 for i in range(event.at - 1, -1, -1) if low[i] in en.CLAUSE_OPENERS), 0)
-    here = [one for one in here if one.at >= start]
-    if len({one.entity for one in here}) != 2:
+    in_clause = [one for one in in_clause if one.at >= start]
+    if len({one.entity for one in in_clause}) != 2:
         return None
-    last = here[-1].entity
-    other = next(one.entity for one in reversed(here) if one.entity != last)
-    between = low[here[-1].at + 1 : event.at]
-    own = len(between) > 0 and between[-1] not in LISTS.beside | {"than", "as"}
+    last = in_clause[-1].entity
+    other = next(one.entity for one in reversed(in_clause) if one.entity != last)
+    between = low[in_clause[-1].at + 1 : event.at]
+    is_own = len(between) > 0 and between[-1] not in LISTS.beside | {"than", "as"}
     return (
-        Preference(event.at, last, other, SURE) if own else Preference(event.at, other, last, SURE)
+        Preference(event.at, last, other, SURE)
+        if is_own
+        else Preference(event.at, other, last, SURE)
     )
 
 
 def _object(event: PersonMention, near: Sequence[PersonMention]) -> Preference | None:
     """As in "Before Gus left, Eva kissed him": not the subject of the verb."""
     inside = [one for one in near if one.at >= event.at + event.rank and one.rank == 1.0]
-    others = {one.entity for one in near} - {one.entity for one in inside}
-    if len(inside) != 1 or len(others) != 1:
+    outside = {one.entity for one in near} - {one.entity for one in inside}
+    if len(inside) != 1 or len(outside) != 1:
         return None
-    return Preference(event.at, min(others), inside[0].entity, SURE)
+    return Preference(event.at, min(outside), inside[0].entity, SURE)
 
 
 def _fronted(
     low: Sequence[str],
     event: PersonMention,
     mentions: Sequence[PersonMention],
-    here: Sequence[PersonMention],
+    same_sentence: Sequence[PersonMention],
 ) -> Preference | None:
     """As in "With Eva beside her, Ann felt safe": the subject behind the comma."""
-    if event.case == "s" or not here:
+    if event.case == "s" or not same_sentence:
         return None
-    start = here[0].at
+    start = same_sentence[0].at
     opened = next((i for i in range(start - 1, max(-1, start - 4), -1) if low[i] in _FRONT), -1)
     if opened < 0 or (opened and low[opened - 1] not in en.CLAUSE_MARKS):
         return None
@@ -154,7 +156,7 @@ def _fronted(
     )
     if subject is None or subject.sentence != event.sentence:
         return None
-    return Preference(event.at, subject.entity, here[-1].entity, SURE)
+    return Preference(event.at, subject.entity, same_sentence[-1].entity, SURE)
 
 
 _FRONT = frozenset(("with", "without"))
@@ -162,11 +164,11 @@ _FRONTED = 6
 
 
 def _told(
-    event: PersonMention, near: Sequence[PersonMention], told: Sequence[str]
+    event: PersonMention, near: Sequence[PersonMention], genders: Sequence[str]
 ) -> Preference | None:
     """As in "Kim asked Mr. Pratt for his report": who is told to be a man, not who may be one."""
-    sure = list(dict.fromkeys(one.entity for one in near if told[one.entity] == event.gender))
-    open_ = list(dict.fromkeys(one.entity for one in near if not told[one.entity]))
+    sure = list(dict.fromkeys(one.entity for one in near if genders[one.entity] == event.gender))
+    open_ = list(dict.fromkeys(one.entity for one in near if not genders[one.entity]))
     if len(sure) == 1 and len(open_) == 1:
         return Preference(event.at, sure[0], open_[0], LIKELY)
     return None
@@ -175,14 +177,14 @@ def _told(
 def _clauses(  # noqa: PLR0911 (a return for each form of sentence)
     low: Sequence[str],
     event: PersonMention,
-    here: Sequence[PersonMention],
+    same_sentence: Sequence[PersonMention],
     near: Sequence[PersonMention],
 ) -> Preference | None:
     """What the verb of the clause before says of its subject and its object."""
     i = event.at
     joined = low[i - 1] if i else ""
-    scope = here
-    if not here and near and (not i or joined in en.CLAUSE_MARKS):
+    scope = same_sentence
+    if not same_sentence and near and (not i or joined in en.CLAUSE_MARKS):
         scope = [one for one in near if one.sentence == event.sentence - 1]
         joined = "."
     people = list(dict.fromkeys(one.entity for one in scope))

@@ -70,7 +70,7 @@ def resolve(
     events: Sequence[PersonMention],
     people: Sequence[tuple[str, bool, int]],
     barred: Mapping[int, int],
-    apart: Mapping[int, int],
+    separate: Mapping[int, int],
     preferred: Sequence[Preference] = (),
 ) -> list[int]:
     """The person of each pronoun, in order; `OTHER` for no one who is mentioned.
@@ -82,30 +82,30 @@ def resolve(
     people
         Of each person the gender that titles and nouns tell, or "", whether it has a name, and how
         many "they" refer to it alone.
-    barred, apart
+    barred, separate
         See `portrayal.annotate.people.stories.cast.Cast`.
     preferred
         What grammar prefers.
     """
     genders = [gender for gender, _, _ in people]
     parts: list[list[PersonMention]] = [[]]
-    here: set[int] = set()
+    seen_persons: set[int] = set()
     for event in events:
-        if not event.case and event.entity not in here:
-            if len(here) == RIVALS:
+        if not event.case and event.entity not in seen_persons:
+            if len(seen_persons) == RIVALS:
                 parts.append([])
-                here = set()
-            here.add(event.entity)
+                seen_persons = set()
+            seen_persons.add(event.entity)
         parts[-1].append(event)
-    found: list[int] = []
+    meant_persons: list[int] = []
     for part in parts:
-        own = list(dict.fromkeys(event.entity for event in part if not event.case))
-        place = {person: i for i, person in enumerate(own)}
+        persons = list(dict.fromkeys(event.entity for event in part if not event.case))
+        place = {person: i for i, person in enumerate(persons)}
         local = [e if e.case else e._replace(entity=place[e.entity]) for e in part]
         never = {e.at: place.get(barred[e.at], OTHER) for e in part if e.at in barred}
-        named = {e.at for e in part if not e.case}
-        hints = [(genders[who], *people[who][1:]) for who in own]
-        steps = steps_of(low, named, local, never, apart)
+        mention_places = {e.at for e in part if not e.case}
+        hints = [(genders[person], *people[person][1:]) for person in persons]
+        steps = steps_of(low, mention_places, local, never, separate)
         score, choice = _likeliest(*steps, local, hints)
         against = [
             one
@@ -116,20 +116,22 @@ def resolve(
             and choice.found.get(one.at) == place[one.rival]
         ]
         # Where further words tell the gender of the other, a sentence by itself says little
-        asked = {one.at for one in against}
-        told = Counter(who for i, who in choice.found.items() if i not in asked)
-        against = [one for one in against if one.worth >= SURE or not told[place[one.rival]]]
+        judged = {one.at for one in against}
+        times_meant = Counter(
+            meant_person for i, meant_person in choice.found.items() if i not in judged
+        )
+        against = [one for one in against if one.worth >= SURE or not times_meant[place[one.rival]]]
         if against:
             bars = never | {one.at: place[one.rival] for one in against}
-            steps = steps_of(low, named, local, bars, apart)
+            steps = steps_of(low, mention_places, local, bars, separate)
             other, way = _likeliest(*steps, local, hints)
             if other + sum(one.worth for one in against) >= score:
                 choice = way
-        for person, gender in zip(own, choice.genders, strict=True):
+        for person, gender in zip(persons, choice.genders, strict=True):
             genders[person] = gender or ""
         meant = [choice.found[event.at] for event in part if event.case]
-        found += [OTHER if i == OTHER else own[i] for i in meant]
-    return found
+        meant_persons += [OTHER if i == OTHER else persons[i] for i in meant]
+    return meant_persons
 
 
 def _likeliest(
@@ -150,11 +152,11 @@ def _likeliest(
         choice = walk(steps, tuple(genders), first, weights, more=more)
         counts = Counter(choice.found.values())
         codes, against = choice.codes.copy(), 0
-        for i, (gender, (hint, named, they)) in enumerate(zip(genders, people, strict=True)):
+        for i, (gender, (hint, is_named, they)) in enumerate(zip(genders, people, strict=True)):
             against += they * bool(gender)
             if gender != "" or not counts[i]:
-                how = {"named": named, "sole": len(people) == 1}
-                codes.append(code_of_gender(gender or None, counts[i], 2 * bool(hint), **how))
+                flags = {"named": is_named, "sole": len(people) == 1}
+                codes.append(code_of_gender(gender or None, counts[i], 2 * bool(hint), **flags))
         return sum(map(weights.__getitem__, codes)) + THEY_TOO * against, choice
 
     genders: list[str | None] = [hint for hint, _, _ in people]
@@ -168,12 +170,14 @@ def _likeliest(
             break
         genders = [*voted]
         best, choice = follow(genders)
-    told = sorted({event.gender for event in events if event.case})
+    genders_told = sorted({event.gender for event in events if event.case})
     free = [i for i, _ in times.most_common() if i != OTHER and not people[i][0]][:TRIED]
-    for some in (*combinations(free[:TRIED_AT_ONCE], 2), *((i,) for i in free)) if told else ():
-        for given in product((*told, None), repeat=len(some)):
+    for some in (
+        (*combinations(free[:TRIED_AT_ONCE], 2), *((i,) for i in free)) if genders_told else ()
+    ):
+        for trial in product((*genders_told, None), repeat=len(some)):
             other = genders.copy()
-            for i, gender in zip(some, given, strict=True):
+            for i, gender in zip(some, trial, strict=True):
                 other[i] = gender
             score, way = follow(other) if other != genders else (best, choice)
             if score > best:
@@ -211,7 +215,7 @@ def most_likely(
     """
     allowed = chances.copy()
     for row, (gender, never) in enumerate(zip(spoken, barred, strict=True)):
-        allowed[row, [i for i, told in enumerate(genders) if told and told != gender]] = 0.0
+        allowed[row, [i for i, hinted in enumerate(genders) if hinted and hinted != gender]] = 0.0
         if never >= 0:
             allowed[row, never] = 0.0
     same = np.array(spoken)[:, np.newaxis] == np.array(spoken)
@@ -220,8 +224,8 @@ def most_likely(
     np.fill_diagonal(other, val=False)
     found = allowed
     for _ in range(WALKS):
-        own = same @ found + _SURE
-        share = own / (own + other @ found + _SURE)
+        same_gender = same @ found + _SURE
+        share = same_gender / (same_gender + other @ found + _SURE)
         share[:, -1] = 0.5
         found = allowed * share**_LEAN
         found /= found.sum(1, keepdims=True)
@@ -236,7 +240,10 @@ _LEAST = 2
 
 
 def single_they(
-    tokens: Tokens, who: Mapping[int, int], genders: Sequence[frozenset[str]], named: Sequence[bool]
+    tokens: Tokens,
+    person_at: Mapping[int, int],
+    genders: Sequence[frozenset[str]],
+    is_named: Sequence[bool],
 ) -> list[tuple[int, int]]:
     """Uses of "they" that refer to one person, as (position, person).
 
@@ -244,11 +251,11 @@ def single_they(
     ----------
     tokens
         The text.
-    who
+    person_at
         Token position of each mention → person.
     genders
         Per person the genders that other references tell.
-    named
+    is_named
         Per person whether it has a name.
 
     Notes
@@ -267,26 +274,26 @@ def single_they(
         if plural or word in _SEVERAL:
             crowded.setdefault(sentence[i], i)
     near: dict[int, set[int]] = {}
-    found: dict[int, list[int]] = {}
-    for i in sorted({*who, *places}):
-        here = sentence[i]
-        if i in who:
-            near.setdefault(here, set()).add(who[i])
+    uses_of: dict[int, list[int]] = {}
+    for i in sorted({*person_at, *places}):
+        number = sentence[i]
+        if i in person_at:
+            near.setdefault(number, set()).add(person_at[i])
             continue
-        if tokens.quoted[i] or crowded.get(here, i) < i:
+        if tokens.quoted[i] or crowded.get(number, i) < i:
             continue
-        before = near.get(here, set())
-        if not before and here - 1 not in crowded:
-            before = near.get(here - 1, set())
+        before = near.get(number, set())
+        if not before and number - 1 not in crowded:
+            before = near.get(number - 1, set())
         if len(before) == 1:
             (person,) = before
             if not genders[person] & {FEMININE, MASCULINE}:
-                found.setdefault(person, []).append(i)
-                near.setdefault(here, set()).add(person)
+                uses_of.setdefault(person, []).append(i)
+                near.setdefault(number, set()).add(person)
     return [
         (i, person)
-        for person, uses in found.items()
-        if NON_BINARY in genders[person] or (named[person] and len(uses) >= _LEAST)
+        for person, uses in uses_of.items()
+        if NON_BINARY in genders[person] or (is_named[person] and len(uses) >= _LEAST)
         for i in uses
     ]
 
@@ -308,28 +315,30 @@ def number_quotations(tokens: Tokens) -> list[int]:
     return numbers
 
 
-def find_speakers(tokens: Tokens, quotes: list[int], who: Mapping[int, int]) -> dict[int, int]:
+def find_speakers(
+    tokens: Tokens, quotes: list[int], person_at: Mapping[int, int]
+) -> dict[int, int]:
     """Number of a quotation → index of its speaker, where one stands beside it.
 
-    `who` maps positions of names and pronouns to people: '"…," said Ann', 'Ann said: "…"'.
+    `person_at` maps positions of names and pronouns to people: '"…," said Ann', 'Ann said: "…"'.
     """
     words, low = tokens.words, tokens.low
-    found: dict[int, int] = {}
+    speakers: dict[int, int] = {}
     if QUOTES.isdisjoint(words):
-        return found
+        return speakers
     n = len(words)
     for i in [i for i in range(n) if words[i] in QUOTES]:
         closes = i > 0 and quotes[i - 1] >= 0
         number = quotes[i - 1] if closes else (quotes[i + 1] if i + 1 < n else -1)
-        if number < 0 or number in found:
+        if number < 0 or number in speakers:
             continue
         step = 1 if closes else -1
         near = [i + step * k for k in range(1, _NEAR + 2) if 0 <= i + step * k < n]
         says = [p for p in near if low[p] in SAYING]
-        named = [p for p in near if p in who]
-        if says and named and (not closes or min(says + named) <= i + 2):
-            found[number] = who[named[0]]
-    return found
+        name_places = [p for p in near if p in person_at]
+        if says and name_places and (not closes or min(says + name_places) <= i + 2):
+            speakers[number] = person_at[name_places[0]]
+    return speakers
 
 
 def find_signature(tokens: Tokens) -> int:

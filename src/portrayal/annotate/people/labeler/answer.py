@@ -86,12 +86,16 @@ def local_sentence(locale: Locale | None) -> str:
     if locale is None or locale.name == HOME:
         return ""
     country = f' of the country "{locale.country}"' if locale.country else ""
-    told = f'The story is in the language "{locale.language}"{country} (ISO codes)'
-    every = (*locale.titles.items(), *locale.honorifics.items())
-    ranked = sorted((kind not in GENDERS, word) for kind, words in every for word in words)
-    kept = list(dict.fromkeys(word for _, word in ranked))[:_MOST_TITLES]
-    titles = ", ".join(f'"{word}"' for word in kept)
-    return f"{told}, where {titles} are titles and no part of a name." if titles else f"{told}."
+    sentence = f'The story is in the language "{locale.language}"{country} (ISO codes)'
+    titles_by_kind = (*locale.titles.items(), *locale.honorifics.items())
+    ranked = sorted((kind not in GENDERS, word) for kind, words in titles_by_kind for word in words)
+    shown_words = list(dict.fromkeys(word for _, word in ranked))[:_MOST_TITLES]
+    titles = ", ".join(f'"{word}"' for word in shown_words)
+    return (
+        f"{sentence}, where {titles} are titles and no part of a name."
+        if titles
+        else f"{sentence}."
+    )
 
 
 def characters_of(roles: Roles) -> tuple[str, ...]:
@@ -127,8 +131,8 @@ def read_fields(reply: str) -> dict[str, Any]:
     """
     text = reply[:LONGEST]
     fields: dict[str, Any] = {}
-    for found in read_objects(text):
-        _flatten(found, "", fields)
+    for read in read_objects(text):
+        _flatten(read, "", fields)
     if not fields and ":" in text and "{" not in text:
         _flatten(read_open(text[max(text.find('"'), 0) :]), "", fields)
     return fields
@@ -139,8 +143,8 @@ def plain_key(key: str) -> str:
     return " ".join(re.findall(r"[^\W_]+", key.casefold()))
 
 
-def _flatten(found: dict[str, Any], before: str, into: dict[str, Any], deep: int = 0) -> None:
-    for key, value in found.items():
+def _flatten(nested: dict[str, Any], before: str, into: dict[str, Any], deep: int = 0) -> None:
+    for key, value in nested.items():
         name = f"{before} {plain_key(str(key))}".strip()
         if isinstance(value, dict) and deep < _DEEPEST:
             _flatten(value, name, into, deep + 1)
@@ -203,20 +207,22 @@ def read_answer(
     fields = read_fields(reply)
     counted = Counter[str]() if removed is None else removed
     banned = _role_words() | {word for role in characters for word in _words(role)}
-    said = []
+    responses = []
     for slot in range(len(characters)):
-        named, raw_name = _field(fields, characters, slot, ("name", "names"))
-        told, raw = _field(fields, characters, slot, ("references", "reference", "pronouns"))
-        named &= raw_name is None or isinstance(raw_name, (str, list))
-        told &= raw is None or isinstance(raw, (str, list))
-        said.append(
+        has_name, raw_name = _field(fields, characters, slot, ("name", "names"))
+        has_references, raw = _field(
+            fields, characters, slot, ("references", "reference", "pronouns")
+        )
+        has_name &= raw_name is None or isinstance(raw_name, (str, list))
+        has_references &= raw is None or isinstance(raw, (str, list))
+        responses.append(
             CharacterResponse(
-                named,
+                has_name,
                 _name(raw_name, text, banned, counted),
-                _references(raw, text, counted) if told else None,
+                _references(raw, text, counted) if has_references else None,
             )
         )
-    return tuple(said) if any(s.named or s.references is not None for s in said) else None
+    return tuple(responses) if any(s.named or s.references is not None for s in responses) else None
 
 
 def _field(
@@ -227,7 +233,7 @@ def _field(
     A key that lost the role ("name") or words it differently is taken by place, where there are as
     many of them as characters without a key.
     """
-    full = [[f"{plain_key(each)} {kind}" for kind in kinds] for each in characters]
+    full = [[f"{plain_key(character)} {kind}" for kind in kinds] for character in characters]
     keys = [next((key for key in of_one if key in fields), None) for of_one in full]
     mine = keys[slot]
     if mine is not None:
@@ -251,7 +257,7 @@ def _name(raw: Any, text: str, banned: frozenset[str], removed: Counter[str]) ->
         removed["names that are role words"] += name.casefold() not in _NO_NAME
         return None
     # As the text writes it; a word in small letters alone is no name, unless the whole text is
-    spellings = dict.fromkeys(found[0] for found in re.finditer(whole(name), text, re.IGNORECASE))
+    spellings = dict.fromkeys(match[0] for match in re.finditer(whole(name), text, re.IGNORECASE))
     if name in spellings and not name.islower():
         return name
     capital = [spelling for spelling in spellings if not spelling.islower()]
@@ -286,8 +292,8 @@ def _references(raw: Any, text: str, removed: Counter[str]) -> tuple[str, ...]:
 def _strings(raw: Any, deep: int = 0) -> list[str]:
     """The references as strings: of one string, of a list, or of what is inside a list."""
     if isinstance(raw, str):
-        listed = read_list(raw)
-        return [raw] if listed is None or deep else _strings(listed, 1)
+        items = read_list(raw)
+        return [raw] if items is None or deep else _strings(items, 1)
     inside = raw.values() if isinstance(raw, dict) else raw
     if not isinstance(raw, (list, dict)) or deep > _DEEPEST:
         return []
@@ -316,15 +322,15 @@ def locate(
         {word for word in (*references, name and name.casefold()) if word}
         for name, references in slots
     ]
-    found: list[tuple[Span, ...]] = []
+    spans_of: list[tuple[Span, ...]] = []
     for i, (name, references) in enumerate(slots):
-        others = {word for j, words in enumerate(claimed) if j != i for word in words}
+        claimed_words = {word for j, words in enumerate(claimed) if j != i for word in words}
         spans: set[tuple[int, int, str]] = set()
-        if name is not None and name.casefold() not in others:
+        if name is not None and name.casefold() not in claimed_words:
             spans |= {(m.start(), m.end(), "name") for m in re.finditer(whole(name), text)}
         for word in references:
-            if word not in others:
+            if word not in claimed_words:
                 places = re.finditer(whole(word), text, re.IGNORECASE)
                 spans |= {(m.start(), m.end(), "reference") for m in places}
-        found.append(tuple(Span(*span) for span in sorted(spans)))
-    return found
+        spans_of.append(tuple(Span(*span) for span in sorted(spans)))
+    return spans_of

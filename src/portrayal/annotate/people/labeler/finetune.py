@@ -93,14 +93,16 @@ def export_finetune(
         if chat is not None:
             # What must not be in both files: the prompt, or else the roles
             roles = f"{row['subject_role']}\n{row.get('object_role')}"
-            named = (row.get("prompt_id"), row.get("prompt"), roles)
-            group = next(one for one in named if isinstance(one, str) and one.strip())
+            group_fields = (row.get("prompt_id"), row.get("prompt"), roles)
+            group = next(one for one in group_fields if isinstance(one, str) and one.strip())
             chats.setdefault(group, []).append(chat)
     if not chats:
-        told = ", ".join(f"{n} {why}" for why, n in refused.items()) or "the file has no rows"
+        reasons = (
+            ", ".join(f"{n} {reason}" for reason, n in refused.items()) or "the file has no rows"
+        )
         raise DataError(
-            f"{gold}: no row can be written ({told}). A row needs names and references by hand in "
-            "gold_subject_name, gold_subject_references and those of the object."
+            f"{gold}: no row can be written ({reasons}). A row needs names and references by hand "
+            "in gold_subject_name, gold_subject_references and those of the object."
         )
     # Prompts of the second file are drawn by seed; at least one of several where a share is asked
     held_out: set[str] = set()
@@ -111,16 +113,16 @@ def export_finetune(
             group: hashlib.blake2b(f"{seed}\n{group}".encode(), digest_size=8).digest()
             for group in chats
         }
-        wanted = min(max(round(validation_share * len(chats)), 1), len(chats) - 1)
-        held_out.update(sorted(chats, key=digest.__getitem__)[:wanted])
+        n_held_out = min(max(round(validation_share * len(chats)), 1), len(chats) - 1)
+        held_out.update(sorted(chats, key=digest.__getitem__)[:n_held_out])
     train = [chat for group, rows in chats.items() if group not in held_out for chat in rows]
-    rest = [chat for group, rows in chats.items() if group in held_out for chat in rows]
+    validation = [chat for group, rows in chats.items() if group in held_out for chat in rows]
     write_atomically(target, "".join(train))
     second = None
-    if rest:
+    if validation:
         second = target.with_name(f"{target.stem}-validation{target.suffix}")
-        write_atomically(second, "".join(rest))
-    return FineTuneExport(target, second, len(train), len(rest), dict(refused))
+        write_atomically(second, "".join(validation))
+    return FineTuneExport(target, second, len(train), len(validation), dict(refused))
 
 
 def _chat(row: Mapping[str, Any], system: str | None, refused: Counter[str]) -> str | None:
@@ -132,16 +134,22 @@ def _chat(row: Mapping[str, Any], system: str | None, refused: Counter[str]) -> 
     prompt = label_prompt(text, Roles(subject, other if isinstance(other, str) and other else None))
     names, references = {}, {}
     for slot, role in zip(("subject", "object"), prompt.characters, strict=False):
-        name, told = row.get(f"gold_{slot}_name"), row.get(f"gold_{slot}_references")
-        told = read_list(told) if isinstance(told, str) else told
-        if not (isinstance(name, str) and name.strip() and isinstance(told, (list, tuple))):
+        name, gold_references = row.get(f"gold_{slot}_name"), row.get(f"gold_{slot}_references")
+        gold_references = (
+            read_list(gold_references) if isinstance(gold_references, str) else gold_references
+        )
+        if not (
+            isinstance(name, str) and name.strip() and isinstance(gold_references, (list, tuple))
+        ):
             refused["without labels"] += 1
             return None
         names[f"{role} name"] = clean_name(name) or "Unspecified"
-        references[f"{role} references"] = [item for item in told if isinstance(item, str)]
+        references[f"{role} references"] = [
+            item for item in gold_references if isinstance(item, str)
+        ]
     answer = json.dumps({**names, **references}, ensure_ascii=False, indent=2)
-    said = [("user", prompt.text), ("assistant", answer)]
+    messages_of = [("user", prompt.text), ("assistant", answer)]
     if system:
-        said.insert(0, ("system", system))
-    messages = [{"role": role, "content": content} for role, content in said]
+        messages_of.insert(0, ("system", system))
+    messages = [{"role": role, "content": content} for role, content in messages_of]
     return json.dumps({"messages": messages}, ensure_ascii=False) + "\n"

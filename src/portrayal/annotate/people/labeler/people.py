@@ -64,10 +64,10 @@ def least_confident(
     text_ids
         Decide among equal confidences; the order of the texts by default.
     """
-    wanted = int(len(confidences) * check_share(share) + 0.5)
+    n_wanted = int(len(confidences) * check_share(share) + 0.5)
     ids = text_ids if text_ids is not None else [""] * len(confidences)
     order = sorted(range(len(confidences)), key=lambda i: (confidences[i], ids[i], i))
-    return sorted(order[:wanted])
+    return sorted(order[:n_wanted])
 
 
 T = TypeVar("T")
@@ -99,26 +99,30 @@ def vote(
         return None
     slots = []
     for of_slot in zip(*answers, strict=True):
-        named = [None if said.name is None else said.name for said in of_slot if said.named]
-        genders = [said.gender for said in of_slot if said.gender is not None]
-        if not named or not genders:
+        names = [
+            None if response.name is None else response.name
+            for response in of_slot
+            if response.named
+        ]
+        genders = [response.gender for response in of_slot if response.gender is not None]
+        if not names or not genders:
             return None
-        key, name_votes = _most([None if name is None else name.casefold() for name in named])
+        key, name_votes = _most([None if name is None else name.casefold() for name in names])
         gender, gender_votes = _most(genders)
         gender = UNSURE if gender is None else gender
-        name = next((n for n in named if n is not None and n.casefold() == key), None)
+        name = next((n for n in names if n is not None and n.casefold() == key), None)
         slots.append((name, gender, _shared(of_slot, gender), min(name_votes, gender_votes)))
     spans = locate(text, [(name, references) for name, _, references, _ in slots])
     return tuple(
-        Character(name, gender, references, found, votes / n_asked)
-        for (name, gender, references, votes), found in zip(slots, spans, strict=True)
+        Character(name, gender, references, slot_spans, votes / n_asked)
+        for (name, gender, references, votes), slot_spans in zip(slots, spans, strict=True)
     )
 
 
 def _most(values: Sequence[T | None]) -> tuple[T | None, int]:
     """The value that occurs most often, and how often; None where two do."""
-    (first, n), *others = Counter(values).most_common()
-    return (None if others and others[0][1] == n else first), n
+    (first, n), *runners_up = Counter(values).most_common()
+    return (None if runners_up and runners_up[0][1] == n else first), n
 
 
 def _shared(of_slot: Sequence[CharacterResponse], gender: str) -> tuple[str, ...]:
@@ -126,8 +130,8 @@ def _shared(of_slot: Sequence[CharacterResponse], gender: str) -> tuple[str, ...
 
     The words that at least half of them give; all of them where these tell another gender.
     """
-    agreeing = [said for said in of_slot if said.gender == gender]
-    lists = [said.references or () for said in agreeing or of_slot]
+    agreeing = [response for response in of_slot if response.gender == gender]
+    lists = [response.references or () for response in agreeing or of_slot]
     counts = Counter(word for words in lists for word in words)
     shared = tuple(word for word, n in counts.items() if 2 * n >= len(lists))
     return shared if gender_of_references(shared) == gender else tuple(counts)
@@ -229,11 +233,11 @@ def label_people(
             roles = Roles(subject, other if isinstance(other, str) else None)
             labels[i] = label_prompt(rows[i]["text"], roles, local)
     prompts = {i: label.prompt for i, label in labels.items()}
-    wanted = {prompt.prompt_id for prompt in prompts.values()}
+    prompt_ids = {prompt.prompt_id for prompt in prompts.values()}
     place = Path(folder)
     with Run(place).lock():
         report = ask_prompts(asking, prompts.values(), place, ANSWER_TOKENS)
-        answers = kept_samples(place, asking.samples, wanted)
+        answers = kept_samples(place, asking.samples, prompt_ids)
     removed: Counter[str] = Counter()
     unusable: Counter[str] = Counter()
     texts = [LabelledText("embedded", None)] * len(rows)
@@ -242,25 +246,25 @@ def label_people(
         if i not in labels:
             texts[i] = LabelledText(failed_is, None, "unlabelled: its prompt has no subject_role")
             continue
-        kept = answers.get(prompts[i].prompt_id, [])
-        usable, why = [], Counter[str]()
-        for answer in kept:
-            said = read_answer(answer.text, labels[i].characters, rows[i]["text"], removed)
-            if said is None:
-                why["malformed" if answer.outcome == "ok" else answer.outcome] += 1
+        replies = answers.get(prompts[i].prompt_id, [])
+        usable, reasons = [], Counter[str]()
+        for answer in replies:
+            response = read_answer(answer.text, labels[i].characters, rows[i]["text"], removed)
+            if response is None:
+                reasons["malformed" if answer.outcome == "ok" else answer.outcome] += 1
             else:
-                usable.append(said)
-        if asking.samples > len(kept):
-            why["not asked"] += asking.samples - len(kept)
-        found = vote(usable, asking.samples, rows[i]["text"])
-        if found is not None:
-            people = (found[0], found[1] if len(found) > 1 else None)
+                usable.append(response)
+        if asking.samples > len(replies):
+            reasons["not asked"] += asking.samples - len(replies)
+        characters = vote(usable, asking.samples, rows[i]["text"])
+        if characters is not None:
+            people = (characters[0], characters[1] if len(characters) > 1 else None)
             texts[i] = LabelledText("llm", people)
         else:
             if usable:
-                why["incomplete"] += len(usable)
-            listed = ", ".join(f"{n} {reason}" for reason, n in sorted(why.items()))
-            error = f"unlabelled: of {asking.samples} answers {listed}"
+                reasons["incomplete"] += len(usable)
+            counted = ", ".join(f"{n} {reason}" for reason, n in sorted(reasons.items()))
+            error = f"unlabelled: of {asking.samples} answers {counted}"
             texts[i] = LabelledText(failed_is, None, error)
-        unusable.update(why)
+        unusable.update(reasons)
     return LabelResult(tuple(texts), dict(removed), dict(unusable), report)

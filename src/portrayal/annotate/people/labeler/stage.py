@@ -89,8 +89,8 @@ ROUTED = dataclasses.replace(
 
 def labelling_of_run(run: Run, annotator: str) -> dict[str, Any]:
     """Return who labelled what in a run, as the stage of `annotator` notes it; empty for others."""
-    found = run.annotations(annotator).note().get("labelling", {})
-    return {name: value for name, value in found.items() if value is not None}
+    labelling = run.annotations(annotator).note().get("labelling", {})
+    return {name: value for name, value in labelling.items() if value is not None}
 
 
 def labeler_instrument(run: Run, annotator: str) -> str:
@@ -130,8 +130,10 @@ def labelling_sentence(labelling: Mapping[str, Any]) -> str:
 
 def labelling_removed(labelling: Mapping[str, Any]) -> str:
     """Return what was removed from the model's answers and what could not be used."""
-    removed = [f"{n:,} {what}" for what, n in sorted(labelling.get("removed", {}).items()) if n]
-    unusable = [f"{n:,} {why}" for why, n in sorted(labelling.get("unusable", {}).items()) if n]
+    removed = [f"{n:,} {kind}" for kind, n in sorted(labelling.get("removed", {}).items()) if n]
+    unusable = [
+        f"{n:,} {reason}" for reason, n in sorted(labelling.get("unusable", {}).items()) if n
+    ]
     return (
         f"Removed from its answers: {', '.join(removed) or 'nothing'}. Answers that could not be "
         f"used: {', '.join(unusable) or 'none'}."
@@ -194,7 +196,7 @@ def label_run(
     stage = run.annotations(LABELERS["llm" if base is None else "routed"])
     local = local_sentence(None if locale is None else load_locale(locale))
     # What a labelling is asked to be
-    asked = fingerprint(
+    request_mark = fingerprint(
         texts=run.texts.note().get("fingerprint"),
         parts=[part.name for part in run.texts.parts()],
         n_texts=run.texts.note().get("n_texts"),
@@ -205,13 +207,13 @@ def label_run(
         **({"local": local} if local else {}),
     )
     note = stage.note()
-    whole = (
+    is_done = (
         note.get("complete")
-        and note.get("asked") == asked
+        and note.get("asked") == request_mark
         and note.get("all_asked")
         and not stage.damaged()
     )
-    if whole and not again:
+    if is_done and not again:
         return stage
     rows, confidences = _readable(run, base)
     route = None if base is None else (check_share(share), confidences)
@@ -219,7 +221,7 @@ def label_run(
     with run.manifest.step(ANSWERS):
         result = label_people(rows, asking, folder, route=route, local=local)
     labels = {row["text_id"]: label for row, label in zip(rows, result.texts, strict=True)}
-    told = {
+    by_text = {
         text_id: [
             label.labeler,
             label.error,
@@ -227,17 +229,17 @@ def label_run(
         ]
         for text_id, label in labels.items()
     }
-    made = fingerprint(asked=asked, labels=told)
+    labels_mark = fingerprint(asked=request_mark, labels=by_text)
     with run.manifest.step(stage.folder.relative_to(run.path).as_posix()):
-        if not stage.is_complete(made):
-            stage.begin(made)
+        if not stage.is_complete(labels_mark):
+            stage.begin(labels_mark)
             names = [part.name for part in run.texts.parts()]
             stage.keep_parts(names)
             for name in names:
                 extracted = None if base is None else base.folder / name
                 _write(run.texts.folder / name, extracted, stage, labels, embedded)
         facts = _facts(result, asking, embedded, share)
-        stage.finish(made, {"asked": asked, "n_errors": count_errors(stage), **facts})
+        stage.finish(labels_mark, {"asked": request_mark, "n_errors": count_errors(stage), **facts})
     return stage
 
 
@@ -250,7 +252,7 @@ def _readable(run: Run, base: Stage | None) -> tuple[list[dict[str, Any]], list[
     rows, confidences = [], []
     sure = ["text_id", "subject_confidence", "object_confidence", "error"]
     for part in run.texts.parts():
-        known: dict[str, float] = {}
+        least_by_text: dict[str, float] = {}
         if base is not None:
             read = base.folder / part.name
             if not read.is_file():
@@ -259,7 +261,7 @@ def _readable(run: Run, base: Stage | None) -> tuple[list[dict[str, Any]], list[
                 )
             for row in read_parquet(read, columns=sure).to_pylist():
                 slots = [row[name] for name in sure[1:3] if row[name] is not None]
-                known[row["text_id"]] = -1.0 if row["error"] or not slots else min(slots)
+                least_by_text[row["text_id"]] = -1.0 if row["error"] or not slots else min(slots)
         columns = ["text_id", "prompt_id", "text", "outcome"]
         for text in read_parquet(part, columns=columns).to_pylist():
             if text["outcome"] != "ok":
@@ -274,7 +276,7 @@ def _readable(run: Run, base: Stage | None) -> tuple[list[dict[str, Any]], list[
                 }
             )
             if base is not None:
-                confidences.append(known[text["text_id"]])
+                confidences.append(least_by_text[text["text_id"]])
     return rows, confidences
 
 
@@ -441,14 +443,14 @@ def labelling_of_options(
     """Return the labelling of an audit's options, as `labelling_of`; None where they have none."""
     if not hasattr(options, "labeler"):
         return None
-    found = labelling_of(
+    labelling = labelling_of(
         options.labeler,
         options.labeler_model,
         options.labeler_samples,
         options.route_share,
         settings,
     )
-    return found and dataclasses.replace(found, locale=options.locale)
+    return labelling and dataclasses.replace(labelling, locale=options.locale)
 
 
 def label_texts_of(run: Run, labelling: Labelling | None, tell: Say) -> dict[str, Any]:
@@ -459,8 +461,8 @@ def label_texts_of(run: Run, labelling: Labelling | None, tell: Say) -> dict[str
     """
     if labelling is None:
         raise OptionError("the embedded labeler asks no model.")
-    known = run.settings() if run.settings_path.is_file() else {}
-    locale = known.get("options", {}).get("locale")
+    settings = run.settings() if run.settings_path.is_file() else {}
+    locale = settings.get("options", {}).get("locale")
 
     def embed() -> str:
         name = registry.resolve("annotators", LABELERS["embedded"])

@@ -110,7 +110,7 @@ def gap_before(text: str, tokens: Tokens, i: int) -> str:
 def openings(text: str, tokens: Tokens) -> list[int]:
     """Positions of the words that can open a run."""
     words, low = tokens.words, tokens.low
-    found = []
+    opens_at = []
     for i in compress(range(len(words)), map(ne, words, low)):
         word = words[i]
         if len(word) > 1 and low[i] in NOT_PARTS:
@@ -124,8 +124,8 @@ def openings(text: str, tokens: Tokens) -> list[int]:
             lettered = i > 0 and low[i - 1] in LISTS.lettered
             opens = not lettered and _initial(text, tokens, i) > 0
         if opens:
-            found.append(i)
-    return found
+            opens_at.append(i)
+    return opens_at
 
 
 def _ends_names(tokens: Tokens, i: int) -> bool:
@@ -277,9 +277,9 @@ def take_nickname(text: str, tokens: Tokens, i: int, run: Candidate) -> int:
 def take_letters(text: str, tokens: Tokens, run: Candidate) -> int:
     """Position behind the letters that follow the name, with or without commas: ", Jr." too."""
     words, low, end = tokens.words, tokens.low, run.end
-    whole = len(run.parts) > 1 or bool(run.titles)
+    is_full = len(run.parts) > 1 or bool(run.titles)
     while end < len(words):
-        comma = words[end] == "," and whole and not gap_before(text, tokens, end)
+        comma = words[end] == "," and is_full and not gap_before(text, tokens, end)
         i = end + comma
         if i >= len(words) or gap_before(text, tokens, i):
             break
@@ -347,8 +347,8 @@ def find_candidates(text: str, tokens: Tokens) -> list[Candidate]:
     """
     words, low = tokens.words, tokens.low
     forms = set(words)
-    found: list[Candidate] = []
-    others: set[str] = set()
+    runs: list[Candidate] = []
+    last_names: set[str] = set()
     behind = 0
     labels, values = labels_of_form(tokens)
     for i in openings(text, tokens):
@@ -359,7 +359,7 @@ def find_candidates(text: str, tokens: Tokens) -> list[Candidate]:
             run.opening = opens_sentence(tokens, i)
             plain = is_plain_name(low[i])
             if plain or (trim(tokens, run, forms) and not is_ruled_out(text, tokens, run)):
-                found.append(run)
+                runs.append(run)
             continue
         run = take(text, tokens, i)
         behind = max(run.end, i + 1)
@@ -379,15 +379,17 @@ def find_candidates(text: str, tokens: Tokens) -> list[Candidate]:
         frequent = len(letters) == 1 and en.bearers(run.words[0]) >= en.FREQUENT
         run.initials = "" if frequent or letters in LISTS.countries else letters
         if names_another_thing(tokens, run):
-            others.add(run.words[-1])
+            last_names.add(run.words[-1])
         elif run.bound or not (
             run.start in labels or run.start in values or is_ruled_out(text, tokens, run)
         ):
             run.gender = gender_of_titles(tokens, run)
-            found += couple_of(tokens, run)
-    if not others:
-        return found
-    return [run for run in found if len(run.words) > 1 or run.titles or run.words[0] not in others]
+            runs += couple_of(tokens, run)
+    if not last_names:
+        return runs
+    return [
+        run for run in runs if len(run.words) > 1 or run.titles or run.words[0] not in last_names
+    ]
 
 
 @lru_cache(maxsize=65_536)
@@ -440,13 +442,13 @@ def couple_of(tokens: Tokens, run: Candidate) -> list[Candidate]:
 
 def honorifics(tokens: Tokens, run: Candidate) -> list[int]:
     """Position of the locale's honorific behind the name, in or behind the run."""
-    known, low = tokens.local.honorifics, tokens.low
-    if not known:
+    titles, low = tokens.local.honorifics, tokens.low
+    if not titles:
         return []
     return [
         i
         for i in (run.end - 1, run.end)
-        if i > run.parts[-1] and low[i : i + 1] and low[i] in known
+        if i > run.parts[-1] and low[i : i + 1] and low[i] in titles
     ]
 
 
@@ -478,8 +480,8 @@ def names_another_thing(tokens: Tokens, run: Candidate) -> bool:
     if run.titles or low[end : end + 1] != [","] or not (run.opening or before in LISTS.where):
         return False
     land = low[end + 1 : end + 2]
-    known = land and (land[0] in PLACES or land[0] in tokens.local.places)
-    if not known or not tokens.words[end + 1][0].isupper():
+    is_land = land and (land[0] in PLACES or land[0] in tokens.local.places)
+    if not is_land or not tokens.words[end + 1][0].isupper():
         return False
     return end + 2 >= len(low) or low[end + 2] in _BEHIND_PLACES
 
@@ -543,13 +545,13 @@ def is_ruled_out(  # noqa: PLR0911 (one return for each reason)
 ) -> bool:
     """Whether the run's own words, or what it is joined to, name no person."""
     low, local = tokens.low, tokens.local.places
-    named = [low[part] for part in run.parts]
-    first, last = named[0], named[-1]
+    name_words = [low[part] for part in run.parts]
+    first, last = name_words[0], name_words[-1]
     opens = (run.titles or [run.start])[0]
     before = low[opens - 1] if opens else "."
     if low[run.start - 3 : run.end] == ["to", "whom", "it", "may", "concern"]:
         return True
-    if len(named) == 1:
+    if len(name_words) == 1:
         adjective = not run.titles and run.opening and first in LISTS.before_names
         if adjective or (first in en.PLURAL_PEOPLE and not en.is_given(first)):
             return True
@@ -564,7 +566,7 @@ def is_ruled_out(  # noqa: PLR0911 (one return for each reason)
         return of or _continues(text, tokens, run)
     # Several words may name an organisation, place or event
     body = (
-        not BODY_PARTS.isdisjoint(named[1:])
+        not BODY_PARTS.isdisjoint(name_words[1:])
         or first in LISTS.body_openers
         or first in PLACE_OPENERS
         or (first in _HEADS and not en.is_given(first))
@@ -580,8 +582,8 @@ def is_ruled_out(  # noqa: PLR0911 (one return for each reason)
     office = nobody and (last in en.PERSON_NOUNS or last in en.PLURAL_PEOPLE)
     if last in BODY_PARTS or hall or office or (addressed and not run.titles):
         return True
-    if len(named) > _MOST or body:
-        return not (run.titles and en.is_given(first) and len(named) <= _MOST)
+    if len(name_words) > _MOST or body:
+        return not (run.titles and en.is_given(first) and len(name_words) <= _MOST)
     return _continues(text, tokens, run)
 
 
@@ -603,14 +605,14 @@ def labels_of_form(tokens: Tokens) -> tuple[frozenset[int], frozenset[int]]:
         if label and words[label[0]][0].isupper():
             lines.append((label, start + mark + 1, end))
         start = end + 1
-    named = any(_names_field(low, label) for label, _, _ in lines)
+    has_name_field = any(_names_field(low, label) for label, _, _ in lines)
     short = len(lines) > 1 and all(
         end - value <= _SHORT_VALUE
         and words[end - 1] not in en.CLAUSE_MARKS - {":"}
         and not (en.bearers(low[label[-1]]) or low[label[-1]] in LISTS.naming_fields)
         for label, value, end in lines
     )
-    if not (named or short):
+    if not (has_name_field or short):
         behind = {value for label, value, _ in lines if low[label[-1]] in LISTS.fields}
         inside = {
             i for label, _, _ in lines if low[label[-1]] in LISTS.naming_fields for i in label

@@ -106,27 +106,27 @@ def name_clusters(tokens: Tokens, runs: Sequence[Candidate]) -> list[NameCluster
     for run in runs:
         if len(run.words) == 1:
             (word,) = run.words
-            alone = single.get(word, [])
-            told = run.titles or run.gender or run.initials
-            if len(alone) == 1 and word not in holders and not told:
-                alone[0].add(tokens, run)
+            same_word = single.get(word, [])
+            has_signs = run.titles or run.gender or run.initials
+            if len(same_word) == 1 and word not in holders and not has_signs:
+                same_word[0].add(tokens, run)
                 continue
             owner = None
-            if alone or word in holders:
-                owner = owner_of_word(tokens, holders.get(word, ()), alone, run)
+            if same_word or word in holders:
+                owner = owner_of_word(tokens, holders.get(word, ()), same_word, run)
             if owner is None and not run.bound:
                 owner = NameCluster(run.words, run)
                 single.setdefault(word, []).append(owner)
             if owner is not None:
                 owner.add(tokens, run)
-    clusters += [cluster for alone in single.values() for cluster in alone]
+    clusters += [cluster for of_word in single.values() for cluster in of_word]
     for cluster in clusters:
         cluster.mentions.sort(key=lambda run: run.start)
     return clusters
 
 
 def cluster_names(
-    text: str, tokens: Tokens, runs: Sequence[Candidate], *, doubted: bool = False
+    text: str, tokens: Tokens, runs: Sequence[Candidate], *, with_doubted: bool = False
 ) -> list[NameCluster]:
     """Named people, in order of first mention.
 
@@ -136,19 +136,19 @@ def cluster_names(
         The text.
     runs
         Runs of capitalised words that may be names.
-    doubted
+    with_doubted
         Whether to return names too that behave less like a person's than `ENOUGH`.
     """
-    found = []
+    kept_clusters = []
     for cluster in name_clusters(tokens, runs):
         cluster.score = name_score(text, tokens, cluster.words, cluster.mentions)
         # A word that stands first in sentences alone is none: "Concerned, she left"
         (word, *more) = cluster.words
         opens = not more and all(run.opening for run in cluster.mentions)
         common = opens and (word.endswith(("ing", "ed", "ly")) or word in tokens.words)
-        if cluster.score >= ENOUGH or (doubted and cluster.score >= DOUBTED and not common):
-            found.append(cluster)
-    return sorted(found, key=lambda cluster: cluster.mentions[0].start)
+        if cluster.score >= ENOUGH or (with_doubted and cluster.score >= DOUBTED and not common):
+            kept_clusters.append(cluster)
+    return sorted(kept_clusters, key=lambda cluster: cluster.mentions[0].start)
 
 
 def full_names(
@@ -208,12 +208,15 @@ def _before_surname(tokens: Tokens, title: str) -> bool:
 
 
 def owner_of_word(
-    tokens: Tokens, matching: Sequence[NameCluster], alone: Sequence[NameCluster], run: Candidate
+    tokens: Tokens,
+    matching: Sequence[NameCluster],
+    same_word: Sequence[NameCluster],
+    run: Candidate,
 ) -> NameCluster | None:
     """Whose name the single word of `run` is, or None.
 
-    `matching` have the word in their full name, `alone` are named by this word only. A person whose
-    titles tell another gender, or whose initials differ, is none of them.
+    `matching` have the word in their full name, `same_word` are named by this word only. A person
+    whose titles tell another gender, or whose initials differ, is none of them.
     """
     (word,) = run.words
     titles = {tokens.low[title] for title in run.titles}
@@ -222,12 +225,12 @@ def owner_of_word(
     # "Dr. Harold" may be Dr. Harold Hawkins
     pool = last or [c for c in matching if not formal or titles & c.titles]
     if last or not pool:
-        pool = [*pool, *alone]
+        pool = [*pool, *same_word]
     agree = []
     for one in pool:
-        own = one.initials or (one.words[0] if len(one.words) > 1 else "")
+        initials_of = one.initials or (one.words[0] if len(one.words) > 1 else "")
         genders = run.gender and one.gender not in ("", run.gender)
-        initials = run.initials and own and own[0] != run.initials[0]
+        initials = run.initials and initials_of and initials_of[0] != run.initials[0]
         # One word may belong to two people: "Mr. and Mrs. Patel"
         shared = one.mentions and one.mentions[-1].parts[-1] == run.parts[-1]
         if not (genders or initials or shared):
@@ -244,29 +247,34 @@ def owner_of_word(
 
 
 def with_known(
-    tokens: Tokens, clusters: Sequence[NameCluster], known: Sequence[tuple[int, int]]
+    tokens: Tokens, clusters: Sequence[NameCluster], given_spans: Sequence[tuple[int, int]]
 ) -> list[NameCluster]:
-    """Clusters with the people added whose names stand at the offsets `known`.
+    """Clusters with the people added whose names stand at the offsets `given_spans`.
 
     A name that a cluster has is that person's, unless another known name is; any other is a
     person's there.
     """
-    found, taken = list(clusters), list[NameCluster]()
-    for start, end in known:
+    all_clusters, used = list(clusters), list[NameCluster]()
+    for start, end in given_spans:
         inside = [
             i
             for i, word in enumerate(tokens.words)
             if tokens.starts[i] < end and start < tokens.starts[i] + len(word)
         ]
-        owned = [c for c in found for run in c.mentions if {*inside} & {*range(run.start, run.end)}]
-        if not inside or (owned and owned[0] not in taken):
-            taken += owned[:1]
+        owned = [
+            c
+            for c in all_clusters
+            for run in c.mentions
+            if {*inside} & {*range(run.start, run.end)}
+        ]
+        if not inside or (owned and owned[0] not in used):
+            used += owned[:1]
             continue
         for cluster in owned[:1]:
             cluster.mentions = [r for r in cluster.mentions if r.start not in inside]
         last = inside[-1] + 1
         words = tokens.low[inside[0] : last]
         run = Candidate(inside[0], last, inside, [], words=words, named=last)
-        found.append(NameCluster(words, run, [run], ENOUGH))
-        taken.append(found[-1])
-    return found
+        all_clusters.append(NameCluster(words, run, [run], ENOUGH))
+        used.append(all_clusters[-1])
+    return all_clusters

@@ -98,11 +98,11 @@ def _classes() -> dict[str, tuple[str, ...]]:
         "plants": THINGS.plants,
     }
     themselves = ("the", "of", "and", "from", "river", "'s", "not")
-    found: dict[str, list[str]] = {word: [word] for word in themselves}
+    classes_of: dict[str, list[str]] = {word: [word] for word in themselves}
     for name, words in lists.items():
         for word in words:
-            found.setdefault(word, []).append(name)
-    return {word: tuple(names) for word, names in found.items()}
+            classes_of.setdefault(word, []).append(name)
+    return {word: tuple(names) for word, names in classes_of.items()}
 
 
 @lru_cache(maxsize=65_536)
@@ -219,9 +219,14 @@ def place_in_text(tokens: Tokens, first: int, end: int) -> str:
     if low[behind : behind + 1] in ([":"], ["–"]):
         return "speaker" if opens_line(tokens, first) else ""
     # A name that is a line: it speaks the next one, or the text is about it
-    alone = low[behind : behind + 1] == ["\n"] and low[behind + 1 : behind + 2] not in ([], ["\n"])
-    alone = alone and en.is_given(low[end - 1])
-    return "line" if alone and (not first or low[max(0, first - 2) : first] == ["\n", "\n"]) else ""
+    is_line = low[behind : behind + 1] == ["\n"] and low[behind + 1 : behind + 2] not in (
+        [],
+        ["\n"],
+    )
+    is_line = is_line and en.is_given(low[end - 1])
+    return (
+        "line" if is_line and (not first or low[max(0, first - 2) : first] == ["\n", "\n"]) else ""
+    )
 
 
 def _run_features(  # noqa: PLR0912 (a feature each; run for every mention of every text)
@@ -258,10 +263,10 @@ def _run_features(  # noqa: PLR0912 (a feature each; run for every mention of ev
     if before:
         yield "'"
     if opens and closes:
-        named = not THINGS.names.isdisjoint(ahead)
-        yield f"term {min(len(run.words), 2)}{' named' * named}"
-    beside = (*low[max(0, first - _BESIDE) : first], *low[end : end + _BESIDE])
-    if THINGS.plants.issuperset(run.words) and not THINGS.plants.isdisjoint(beside):
+        names_thing = not THINGS.names.isdisjoint(ahead)
+        yield f"term {min(len(run.words), 2)}{' named' * names_thing}"
+    around = (*low[max(0, first - _BESIDE) : first], *low[end : end + _BESIDE])
+    if THINGS.plants.issuperset(run.words) and not THINGS.plants.isdisjoint(around):
         yield "plants"
     if not LISTS.named_things.isdisjoint(ahead[-_NAMING:]) and not en.NAMING.isdisjoint(ahead[-2:]):
         yield "thing named"
@@ -273,7 +278,7 @@ def _run_features(  # noqa: PLR0912 (a feature each; run for every mention of ev
     if god:
         if not THINGS.worship.isdisjoint(near):
             yield "god prayed to"
-        if not tokens.local.gods.isdisjoint(beside):
+        if not tokens.local.gods.isdisjoint(around):
             yield "gods"
     if not _counted_near().isdisjoint(near):
         classes = {name for word in near for name in _classes().get(word, ())}
@@ -353,9 +358,9 @@ def _grouped_features(text: str, tokens: Tokens, run: Candidate) -> Iterator[tup
     # The pronoun that follows before anybody else is named
     for i in range(end, min(len(low), end + _FURTHEST)):
         if low[i] in _FOLLOWING:
-            apart = tokens.sentence[i] - tokens.sentence[run.start]
-            if apart <= 1:
-                feature = f"then {'she' if low[i] in en.PRONOUNS else 'it'} {apart}"
+            distance = tokens.sentence[i] - tokens.sentence[run.start]
+            if distance <= 1:
+                feature = f"then {'she' if low[i] in en.PRONOUNS else 'it'} {distance}"
                 yield (feature, f"word {feature}") if word else (feature,)
             break
         if low[i] != words[i] and low[i - 1] not in _NEW_SENTENCE:
@@ -395,8 +400,8 @@ def name_score(
     mentions
         Where it stands; what is around n of them weighs as much as around the square root of n.
     """
-    own = _sum(tuple(name_features(tokens, words, mentions)))
+    name_sum = _sum(tuple(name_features(tokens, words, mentions)))
     around = sum(
         _sum(features) for run in mentions for features in _grouped_features(text, tokens, run)
     )
-    return _weights()["bias"] + own + around / math.sqrt(len(mentions))
+    return _weights()["bias"] + name_sum + around / math.sqrt(len(mentions))

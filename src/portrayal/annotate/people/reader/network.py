@@ -94,8 +94,8 @@ class HiddenStory:
     @property
     def needed(self) -> list[int]:
         """Places of the tokens whose states are read: the first, names and pronouns."""
-        told = zip(self.candidate, self.pronoun, strict=True)
-        return [i for i, each in enumerate(told) if i == 0 or max(each) >= 0]
+        indices = zip(self.candidate, self.pronoun, strict=True)
+        return [i for i, places in enumerate(indices) if i == 0 or max(places) >= 0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +135,8 @@ def vocabulary_of(encode: Encode, opening: int, closing: int) -> Vocabulary:
 
     pronouns: dict[int, int] = {}
     for place, words in enumerate(PRONOUNS.values()):
-        known = (encode(word) for word in words)
-        pronouns |= {ids[0]: place for ids in known if len(ids) == 1}
+        token_ids = (encode(word) for word in words)
+        pronouns |= {ids[0]: place for ids in token_ids if len(ids) == 1}
     names = tuple(map(one, (*PLACEHOLDERS, *MORE_PLACEHOLDERS)))
     return Vocabulary(encode, opening, closing, names, one(OTHER_NAME), pronouns)
 
@@ -195,8 +195,8 @@ def hide(
     candidate = [-1] * second
     for piece in pieces:
         if isinstance(piece, str):
-            known = _RARE.sub(lambda found: RARE_PRONOUNS[found[0].lower()], piece)
-            more = list(words.encode(known))
+            recoded = _RARE.sub(lambda match: RARE_PRONOUNS[match[0].lower()], piece)
+            more = list(words.encode(recoded))
             ids += more
             candidate += [-1] * len(more)
         else:
@@ -204,7 +204,7 @@ def hide(
             candidate.append(piece if piece < n else -1)
     ids = [*ids[: MOST_TOKENS - 1], words.closing]
     candidate = [*candidate[: MOST_TOKENS - 1], -1]
-    pronoun = [-1] * second + [words.pronouns.get(each, -1) for each in ids[second:]]
+    pronoun = [-1] * second + [words.pronouns.get(token, -1) for token in ids[second:]]
     return HiddenStory(ids, candidate, pronoun, second, n)
 
 
@@ -300,24 +300,24 @@ class Network:
         width = states.shape[1]
         first = states[0]
         candidate, pronoun = np.array(story.candidate)[needed], np.array(story.pronoun)[needed]
-        seen = [candidate == k for k in range(story.n_candidates)]
-        means = [states[i].sum(0) / max(i.sum(), 1) for i in seen]
+        of_candidate = [candidate == k for k in range(story.n_candidates)]
+        means = [states[i].sum(0) / max(i.sum(), 1) for i in of_candidate]
         people = np.array(means, dtype=np.float32).reshape(-1, width)
-        absent = np.array([not i.any() for i in seen], dtype=bool)
+        absent = np.array([not i.any() for i in of_candidate], dtype=bool)
 
         role = self._two_layers("role", np.hstack([people, np.tile(first, (len(people), 1))]))
         role[absent] = _HIDDEN_SCORE
         role = np.vstack([role, self._linear("null", first)[np.newaxis]]).T
 
         slots = self._linear("slot", first).reshape(SLOTS, width)
-        who = np.vstack([people, slots])
-        keys, queries = self._linear("pk", states), self._linear("pq", who)
+        asked_of = np.vstack([people, slots])
+        keys, queries = self._linear("pk", states), self._linear("pq", asked_of)
         meant = keys @ queries.T / sqrt(keys.shape[1])
         meant[:, : len(absent)][:, absent] = _HIDDEN_SCORE
         meant = np.exp(_log_softmax(np.hstack([meant, self._linear("pn", states)])))[:, :-1]
         evidence = [meant[pronoun == gender].sum(0) for gender in range(len(PRONOUNS))]
-        told = np.log1p(np.array(evidence).T)
-        signs = np.hstack([who, np.tile(first, (len(who), 1)), told])
+        log_evidence = np.log1p(np.array(evidence).T)
+        signs = np.hstack([asked_of, np.tile(first, (len(asked_of), 1)), log_evidence])
         genders = self._two_layers("gen", signs, last="3")
         return NetworkOutput(_log_softmax(role), _log_softmax(genders))
 
@@ -328,15 +328,18 @@ class Network:
 
         Where `needed` are given, only those of the tokens at these places.
         """
-        given = {
+        inputs = {
             "words": self._words.of(ids)[np.newaxis],
             "attention_mask": np.ones((1, len(ids)), dtype=np.int64),
             "token_type_ids": np.array([[int(i >= second) for i in range(len(ids))]]),
             "needed": np.array([needed]),
         }
-        taken = {each.name: given[each.name] for each in self._session.get_inputs()}
-        states = np.asarray(self._session.run(["states"], taken)[0][0])
-        return states if needed is None or "needed" in taken else states[list(needed)]
+        fed = {
+            wanted_input.name: inputs[wanted_input.name]
+            for wanted_input in self._session.get_inputs()
+        }
+        states = np.asarray(self._session.run(["states"], fed)[0][0])
+        return states if needed is None or "needed" in fed else states[list(needed)]
 
     @on_one_core
     def referents(
@@ -421,13 +424,13 @@ def load_network(folder: Path, *, threads: int = 0) -> Network:
         raise DataError(f"{folder}: no reader could be read: {', '.join(missing)} missing.")
     try:
         card = json.loads(files[CARD].read_text(encoding="utf-8"))
-        named, digest = card["sha256"], digest_of(folder)
+        card_digest, digest = card["sha256"], digest_of(folder)
     except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
         raise DataError(f"{folder}: no reader could be read ({error}).") from error
-    if named != digest:  # before any library reads what may be made to harm it
+    if card_digest != digest:  # before any library reads what may be made to harm it
         raise DataError(
             f"{folder}: the files of the reader are not those that its card names (expected sha256 "
-            f"{named}, got {digest}). Install or train it again."
+            f"{card_digest}, got {digest}). Install or train it again."
         )
     session, tokenizer = load_onnx(files[ENCODER], files[TOKENIZER], threads=threads)
     try:
@@ -446,7 +449,7 @@ def load_network(folder: Path, *, threads: int = 0) -> Network:
     def encode(text: str) -> list[int]:
         if not _PLAIN.fullmatch(text):
             return ids_of.__wrapped__(text)
-        return [each for word in _WORD.findall(text) for each in ids_of(word)]
+        return [token for word in _WORD.findall(text) for token in ids_of(word)]
 
-    special_ids = [tokenizer.token_to_id(each) for each in ("[CLS]", "[SEP]")]
+    special_ids = [tokenizer.token_to_id(special) for special in ("[CLS]", "[SEP]")]
     return Network(session, vocabulary_of(encode, *special_ids), words, heads, card)

@@ -58,11 +58,11 @@ class MarkedText:
 
     def cut(self, n_tokens: int) -> "MarkedText":
         """Return the first `n_tokens` tokens."""
-        named, spoken = self.mentions < n_tokens, self.pronouns < n_tokens
+        names_kept, spoken = self.mentions < n_tokens, self.pronouns < n_tokens
         return MarkedText(
             self.ids[:n_tokens],
-            self.mentions[named],
-            self.people[named],
+            self.mentions[names_kept],
+            self.people[names_kept],
             self.pronouns[spoken],
             self.numbers[spoken],
         )
@@ -80,30 +80,32 @@ def mark(
     mentions, pronouns = [], []
     places: dict[int, int] = {}
     i = 0
-    for each in sorted(marks, key=lambda one: (one.start, -one.end)):
-        if each.start < i:
+    for mention in sorted(marks, key=lambda one: (one.start, -one.end)):
+        if mention.start < i:
             continue
-        ids += words.encode(change(text[i : each.start]))
-        i = each.end
-        if each.kind == "name":
-            place = places.setdefault(each.person, len(places))
-            named = place < len(words.names)
-            mentions.append((len(ids), each.person))
-            ids.append(words.names[place] if named else words.other)
+        ids += words.encode(change(text[i : mention.start]))
+        i = mention.end
+        if mention.kind == "name":
+            place = places.setdefault(mention.person, len(places))
+            has_name = place < len(words.names)
+            mentions.append((len(ids), mention.person))
+            ids.append(words.names[place] if has_name else words.other)
             continue
         # What "her" becomes is told by what is behind it
-        seen = change(text[each.start : each.end + _AHEAD])
-        kept = re.match(r"\W*[\w'’-]+", seen) if each.kind == "pronoun" else None
-        own = words.encode(kept[0] if kept else change(text[each.start : each.end]))
-        if own and each.kind == "pronoun":
-            pronouns.append((len(ids), each.person))
-        elif own:
-            mentions.append((len(ids) + len(own) - 1, each.person))
-        ids += own
+        shown_text = change(text[mention.start : mention.end + _AHEAD])
+        pronoun_match = re.match(r"\W*[\w'’-]+", shown_text) if mention.kind == "pronoun" else None
+        mention_ids = words.encode(
+            pronoun_match[0] if pronoun_match else change(text[mention.start : mention.end])
+        )
+        if mention_ids and mention.kind == "pronoun":
+            pronouns.append((len(ids), mention.person))
+        elif mention_ids:
+            mentions.append((len(ids) + len(mention_ids) - 1, mention.person))
+        ids += mention_ids
     ids += words.encode(change(text[i:]))
-    where, who = np.array(mentions, dtype=np.int64).reshape(-1, 2).T
+    mention_places, mention_people = np.array(mentions, dtype=np.int64).reshape(-1, 2).T
     spoken, numbers = np.array(pronouns, dtype=np.int64).reshape(-1, 2).T
-    return MarkedText(ids, where, who, spoken, numbers)
+    return MarkedText(ids, mention_places, mention_people, spoken, numbers)
 
 
 def refer(network: Network, story: MarkedText, n_people: int, n_pronouns: int) -> FloatArray:
@@ -124,26 +126,28 @@ def refer(network: Network, story: MarkedText, n_people: int, n_pronouns: int) -
         Probability that each pronoun means each person, and in the last column none of them, shape
         (n_pronouns, n_people + 1); NaN for a pronoun that has no token.
     """
-    found = np.full((n_pronouns, n_people + 1), np.nan)
-    for start, own in _windows(story):
+    chances = np.full((n_pronouns, n_people + 1), np.nan)
+    for start, window_pronouns in _windows(story):
         end = start + WINDOW - 3
         near = (story.mentions >= start) & (story.mentions < end)
         if not near.any():
-            found[story.numbers[own]] = np.eye(n_people + 1)[-1]
+            chances[story.numbers[window_pronouns]] = np.eye(n_people + 1)[-1]
             continue
         ids = [network.vocabulary.opening, network.vocabulary.closing, *story.ids[start:end]]
         states = network.states([*ids, network.vocabulary.closing], 2)
-        where, people = story.mentions[near], story.people[near]
-        spoken = story.pronouns[own]
-        told = network.referents(
-            states[spoken - start + 2], states[where - start + 2], *places(spoken, where)
+        name_places, people = story.mentions[near], story.people[near]
+        spoken = story.pronouns[window_pronouns]
+        raw_scores = network.referents(
+            states[spoken - start + 2],
+            states[name_places - start + 2],
+            *places(spoken, name_places),
         )
         scores = np.full((len(spoken), n_people + 1), -np.inf)
-        scores[:, -1] = told[:, -1]
+        scores[:, -1] = raw_scores[:, -1]
         for person in np.unique(people):
-            scores[:, person] = special.logsumexp(told[:, :-1][:, people == person], axis=1)
-        found[story.numbers[own]] = special.softmax(scores, axis=1)
-    return found
+            scores[:, person] = special.logsumexp(raw_scores[:, :-1][:, people == person], axis=1)
+        chances[story.numbers[window_pronouns]] = special.softmax(scores, axis=1)
+    return chances
 
 
 def _windows(story: MarkedText) -> Iterator[tuple[int, IntArray]]:
@@ -152,16 +156,16 @@ def _windows(story: MarkedText) -> Iterator[tuple[int, IntArray]]:
         yield 0, np.arange(len(story.pronouns))
         return
     number = np.maximum(0, (story.pronouns - _BEFORE) // STEP)
-    for each in np.unique(number):
-        yield int(each) * STEP, np.flatnonzero(number == each)
+    for window in np.unique(number):
+        yield int(window) * STEP, np.flatnonzero(number == window)
 
 
-def places(spoken: IntArray, where: IntArray) -> tuple[IntArray, IntArray]:
+def places(spoken: IntArray, name_places: IntArray) -> tuple[IntArray, IntArray]:
     """Return band of `DISTANCES`, and class of the mentions between, of pronouns and mentions.
 
     Parameters
     ----------
-    spoken, where
+    spoken, name_places
         Tokens of the pronouns, and of the mentions in order.
 
     Returns
@@ -170,10 +174,10 @@ def places(spoken: IntArray, where: IntArray) -> tuple[IntArray, IntArray]:
         Each of shape (n_pronouns, n_mentions); mentions behind a pronoun have bands of their own,
         and the class `BEHIND`.
     """
-    apart = spoken[:, np.newaxis] - where
-    bands = np.searchsorted(DISTANCES, np.abs(apart)) + (apart < 0) * (len(DISTANCES) + 1)
-    between = (apart > 0).sum(1, keepdims=True) - 1 - np.arange(len(where))
-    return bands, np.where(apart > 0, np.minimum(between, BEHIND), BEHIND)
+    distance = spoken[:, np.newaxis] - name_places
+    bands = np.searchsorted(DISTANCES, np.abs(distance)) + (distance < 0) * (len(DISTANCES) + 1)
+    between = (distance > 0).sum(1, keepdims=True) - 1 - np.arange(len(name_places))
+    return bands, np.where(distance > 0, np.minimum(between, BEHIND), BEHIND)
 
 
 def referring(network: Network) -> Refer:

@@ -71,18 +71,22 @@ def reader_settings(folder: str | Path | None = None, *, below: float = 1.0) -> 
     """
     if not 0.0 <= below <= 1.0:
         raise OptionError(f"below must be a probability, 0-1; got {below}.")
-    where = _WEIGHTS if folder is None else Path(folder).expanduser().resolve()
+    weights_folder = _WEIGHTS if folder is None else Path(folder).expanduser().resolve()
     try:
-        card = json.loads((where / CARD).read_text(encoding="utf-8"))
+        card = json.loads((weights_folder / CARD).read_text(encoding="utf-8"))
         digest = str(card["sha256"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise OptionError(
-            f"{where}: there is no reader here ({CARD}: {error}). Give a folder that "
+            f"{weights_folder}: there is no reader here ({CARD}: {error}). Give a folder that "
             "scripts/reader/train.py wrote, or none for the reader that ships."
         ) from error
-    if folder is not None and digest_of(where) != digest:
-        raise _changed(where)
-    return {"folder": SHIPPED if folder is None else str(where), "sha256": digest, "below": below}
+    if folder is not None and digest_of(weights_folder) != digest:
+        raise _changed(weights_folder)
+    return {
+        "folder": SHIPPED if folder is None else str(weights_folder),
+        "sha256": digest,
+        "below": below,
+    }
 
 
 def _changed(folder: Path) -> DataError:
@@ -138,22 +142,22 @@ def read_stories(
             f"{reader_folder(folder)}: {CARD} does not say how much the network counts. Expected "
             "the weights that scripts/reader/fit_joining.py writes; run it for this reader."
         )
-    made: list[People | Exception] = []
+    results: list[People | Exception] = []
     for text, roles, prompt in stories:
         try:
             scene = read_story(text, roles, locale)
             people = weigh(scene).characters() if below < 1.0 else None
-            sure = min((each.confidence for each in people or () if each), default=0.0)
+            sure = min((person.confidence for person in people or () if person), default=0.0)
             if people is None or sure < below:
-                asked = prompt or " and ".join(filter(None, (roles.subject, roles.object)))
+                request = prompt or " and ".join(filter(None, (roles.subject, roles.object)))
                 pieces = pieces_of(scene, story_start(scene.text))
-                hidden = hide(asked, pieces, len(scene.people), network.vocabulary)
+                hidden = hide(request, pieces, len(scene.people), network.vocabulary)
                 opinion = opinion_of(network.read(hidden), joining, scene)
                 people = weigh(scene, opinion).characters()
-            made.append(people)
+            results.append(people)
         except Exception as error:  # this text is counted as failed, the others go on
-            made.append(error)
-    return made
+            results.append(error)
+    return results
 
 
 def _setup(settings: Mapping[str, Any]) -> Callable[..., list[dict[str, Any] | Exception]]:
@@ -166,12 +170,16 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., list[dict[str, Any] | E
         rows: Sequence[Mapping[str, Any]], strata: Sequence[Mapping[str, str]]
     ) -> list[dict[str, Any] | Exception]:
         stories = [
-            (row["text"], Roles(known["subject_role"], known.get("object_role")), known.get(PROMPT))
-            for row, known in zip(rows, strata, strict=True)
+            (
+                row["text"],
+                Roles(text_strata["subject_role"], text_strata.get("object_role")),
+                text_strata.get(PROMPT),
+            )
+            for row, text_strata in zip(rows, strata, strict=True)
         ]
         return [
-            each if isinstance(each, Exception) else people_columns(each)
-            for each in read_stories(stories, folder, below, locale)
+            result if isinstance(result, Exception) else people_columns(result)
+            for result in read_stories(stories, folder, below, locale)
         ]
 
     return annotate

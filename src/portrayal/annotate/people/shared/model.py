@@ -123,9 +123,9 @@ def gender_of_references(references: Iterable[str]) -> str:
     )
 
 
-def one_gender(told: Iterable[str]) -> str:
+def one_gender(told_genders: Iterable[str]) -> str:
     """The gender that is told; "Unspecified" where none is, "Unsure" where several are."""
-    genders = sorted(set(told))
+    genders = sorted(set(told_genders))
     return UNSPECIFIED if not genders else UNSURE if len(genders) > 1 else genders[0]
 
 
@@ -178,11 +178,11 @@ def labelled_person(
     """
     name, gender, references = cells
     words = [word.casefold() for word in re.findall(r"[^\W\d_]+", str(references or ""))]
-    stated = normalise_gender(gender)
-    if stated == UNSPECIFIED and words:
+    read_gender = normalise_gender(gender)
+    if read_gender == UNSPECIFIED and words:
         genders = sorted({local.genders[word] for word in words if word in local.genders})
-        stated = genders[0] if len(genders) == 1 else gender_of_references(words)
-    return clean_name(name, local), stated, words
+        read_gender = genders[0] if len(genders) == 1 else gender_of_references(words)
+    return clean_name(name, local), read_gender, words
 
 
 def normalise_gender(raw: object) -> str:

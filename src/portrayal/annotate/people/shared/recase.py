@@ -94,13 +94,13 @@ def capital_speakers(text: str) -> str:
         elif name.islower() and match["mark"] == ":" and len(low) == 1 and en.bearers(low[0]):
             small.append(match)
     letters = list(text)
-    for found in (cues, small):
-        known = any(en.bearers(match["name"].lower().split()[0]) for match in found)
-        if len(found) >= _SPEAK and known:
-            for match in found:
-                named = match["name"].title()
-                if len(named) == len(match["name"]):
-                    letters[match.start("name") : match.end("name")] = named
+    for matches in (cues, small):
+        has_name = any(en.bearers(match["name"].lower().split()[0]) for match in matches)
+        if len(matches) >= _SPEAK and has_name:
+            for match in matches:
+                title_case = match["name"].title()
+                if len(title_case) == len(match["name"]):
+                    letters[match.start("name") : match.end("name")] = title_case
     return "".join(letters)
 
 
@@ -139,26 +139,28 @@ def _names(tokens: Tokens) -> set[int]:
         for word, cues in worth.items()
         if cues >= (0 if _is_plain(word) else 2 if en.bearers(word) else 4)
     }
-    found = {i for i, word in enumerate(low) if word in names and not _after_determiner(low, i)}
+    name_places = {
+        i for i, word in enumerate(low) if word in names and not _after_determiner(low, i)
+    }
     for i, word in enumerate(low):
         behind = i + 1 + (low[i + 1 : i + 2] == ["."])
         if word not in en.COMMON_TITLES or behind >= len(low):
             continue
-        if behind in found or (word in en.ABBREVIATIONS and _may_be(low[behind])):
-            found |= {i, behind}
+        if behind in name_places or (word in en.ABBREVIATIONS and _may_be(low[behind])):
+            name_places |= {i, behind}
     # Positions of words behind names and titles that may be surnames, and of their like
-    beside: set[int] = set()
+    further: set[int] = set()
     surnames: set[str] = set()
-    for i in sorted(found):
+    for i in sorted(name_places):
         word, after = (*low[i + 1 : i + 3], ".", ".")[:2]
         if not _may_be(word) or low[i] in en.ABBREVIATIONS:
             continue
         if en.bearers(word):
-            beside.add(i + 1)
+            further.add(i + 1)
         elif (after in _ACTS or after in en.CLAUSE_MARKS) and not word.endswith(_NOT_ENDINGS):
             surnames.add(word)
-    return found | (
-        beside
+    return name_places | (
+        further
         | {i for i, word in enumerate(low) if word in surnames and not _after_determiner(low, i)}
     )
 

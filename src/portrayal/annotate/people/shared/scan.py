@@ -95,8 +95,10 @@ def local_words(locale: Locale | None) -> LocalWords:
     }
     pronouns: dict[str, str] = {}
     for gender, forms in _FORMS.items():
-        own = [w for w in locale.pronouns.get(gender, ()) if w not in PRONOUNS and w not in THEY]
-        pronouns |= {word: forms[i % len(forms)] for i, word in enumerate(own)}
+        forms_only = [
+            w for w in locale.pronouns.get(gender, ()) if w not in PRONOUNS and w not in THEY
+        ]
+        pronouns |= {word: forms[i % len(forms)] for i, word in enumerate(forms_only)}
     return LocalWords(
         titles=titles,
         sacred=frozenset(locale.titles.get("sacred", ())),

@@ -79,14 +79,14 @@ def make_cast(scene: Scene, slots: Slots) -> Cast:
         if (gender := _of_title(tokens, i)) != NON_BINARY:
             cast.refer(slot, i, gender, CERTAIN)
     free = [noun.value for noun in scene.nouns if noun.person is None]
-    known = (any(value > 0 for value in free), any(value < 0 for value in free))
+    has_pronouns = (any(value > 0 for value in free), any(value < 0 for value in free))
     for noun in scene.nouns:
         if noun.person is not None:
             slot = slot_of.get(noun.person, OTHER)
             if slot >= 0 and noun.gender:
                 cast.refer(slot, noun.at, noun.gender, CERTAIN)
         else:
-            slot = add_nominal(scene, cast, noun, known)
+            slot = add_nominal(scene, cast, noun, has_pronouns)
         if noun.owner is not None:
             cast.barred[noun.owner] = slot
     for i in scene.others:
@@ -114,10 +114,10 @@ def _mention(tokens: Tokens, i: int, entity: int, gender: str) -> PersonMention:
     return PersonMention(i, tokens.sentence[i], entity, rank, gender, "", tokens.quoted[i])
 
 
-def add_nominal(scene: Scene, cast: Cast, noun: Noun, known: tuple[bool, bool]) -> int:
+def add_nominal(scene: Scene, cast: Cast, noun: Noun, has_pronouns: tuple[bool, bool]) -> int:
     """Add a noun that stands beside no name; returns its character or `OTHER`.
 
-    `known` says whether the subject and the object have a noun of their role beside no name.
+    `has_pronouns` says whether the subject and the object have a noun of their role beside no name.
     """
     slots, tokens, i = cast.slots, scene.tokens, noun.at
     low, generic = tokens.low, tokens.low[i] in GENERIC
@@ -138,7 +138,7 @@ def add_nominal(scene: Scene, cast: Cast, noun: Noun, known: tuple[bool, bool]) 
     elif noun.value and (noun.role or len(nameless) == 2):
         slot = 0 if noun.value > 0 else 1
     elif len(nameless) == 2 and generic:
-        slot = _slot_by_gender(cast.hints, known, noun.gender)
+        slot = _slot_by_gender(cast.hints, has_pronouns, noun.gender)
     elif len(nameless) == 1 and (noun.role or generic):
         slot = nameless[0]
     if slot == 0 and len(nameless) == 2 and noun.gender:
@@ -152,14 +152,14 @@ def add_nominal(scene: Scene, cast: Cast, noun: Noun, known: tuple[bool, bool]) 
 
 
 def _slot_by_gender(
-    hints: Sequence[Mapping[str, float]], known: tuple[bool, bool], gender: str
+    hints: Sequence[Mapping[str, float]], has_pronouns: tuple[bool, bool], gender: str
 ) -> int:
     """Of two nameless characters the one that a "man" or "sister" stands for."""
     for slot, hint in enumerate(hints):
         if gender in hint:
             return slot
-    if any(known):
-        return int(known[0])
+    if any(has_pronouns):
+        return int(has_pronouns[0])
     for slot, hint in enumerate(hints):
         if not hint:
             return slot

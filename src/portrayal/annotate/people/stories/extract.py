@@ -76,14 +76,14 @@ def story_start(text: str) -> int:
     """
     start = 0
     for pattern in (_PREAMBLE, _TITLE):
-        found = pattern.match(text, start)
-        if found and len(text) - found.end() >= _LEAST:
-            start = found.end()
-    rest = text[start:].strip()
-    if len(rest) > _LEAST and rest[0] in _OPENING:
-        marks = rest.count('"') + rest.count("“") + rest.count("”")
-        if marks == 1 or (marks == 2 and rest[-1] in _CLOSING):
-            start = text.index(rest[0], start) + 1
+        match = pattern.match(text, start)
+        if match and len(text) - match.end() >= _LEAST:
+            start = match.end()
+    remaining = text[start:].strip()
+    if len(remaining) > _LEAST and remaining[0] in _OPENING:
+        marks = remaining.count('"') + remaining.count("“") + remaining.count("”")
+        if marks == 1 or (marks == 2 and remaining[-1] in _CLOSING):
+            start = text.index(remaining[0], start) + 1
     return start
 
 
@@ -135,11 +135,11 @@ def read_story(text: str, roles: Roles, locale: Locale | None = None) -> Scene:
             sizes[i] -= len(MARK)
         places = zip(tokens.starts, sizes, strict=False)
         written = [text[start : start + size] for start, size in places]
-        own = dict(zip(tokens.words, written, strict=True))
+        as_written = dict(zip(tokens.words, written, strict=True))
         tokens.words = written
         for person in people:
             if person.first is not None:
-                person.first = own.get(person.first, person.first)
+                person.first = as_written.get(person.first, person.first)
     return look(text, tokens, people, roles)
 
 
@@ -196,7 +196,7 @@ class WeighedStory:
         """The likeliest choice without what fits the roles, which would speak for their order."""
         scores = [
             log(max(chance, 1e-12)) / TEMPER
-            - sum(codes[each] * one.codes.count(each) for each in ROLE_CODES) / SCALE
+            - sum(codes[role_code] * one.codes.count(role_code) for role_code in ROLE_CODES) / SCALE
             for one, chance in zip(self.made, self.chances, strict=True)
         ]
         return self.made[max(range(len(scores)), key=scores.__getitem__)]
@@ -209,12 +209,12 @@ class WeighedStory:
         choice = self.choice
         people = []
         for slot, (name, gender) in enumerate(zip(self.names, choice.genders, strict=True)):
-            own = other = 0.0
+            own_chance = other = 0.0
             for one, chance in zip(self.made, self.chances, strict=True):
-                own += chance * (one.genders[slot] == gender)
+                own_chance += chance * (one.genders[slot] == gender)
                 other += chance * (one.genders[-1 - slot] == gender)
-            sure = name * own + (1.0 - name) * (other if len(self.names) == 2 else 0.5)
-            people.append(_character(self, choice, slot, (name * own, name, sure)))
+            sure = name * own_chance + (1.0 - name) * (other if len(self.names) == 2 else 0.5)
+            people.append(_character(self, choice, slot, (name * own_chance, name, sure)))
         return people[0], people[1] if len(people) == 2 else None
 
 
@@ -224,12 +224,12 @@ def weigh(
     """Decide who has which role by rules, and by a network where it has an opinion."""
     codes, signs = weights or learned()
     ways, values = ways_of(scene, None if opinion is None else len(opinion.roles[0]) - 1)
-    scores = [sum(map(mul, each, signs)) / SCALE for each in values]
+    scores = [sum(map(mul, value_row, signs)) / SCALE for value_row in values]
     if opinion is not None:
         rules, network = opinion.of_roles
         for i, way in enumerate(ways):
-            told = zip(opinion.roles, way, strict=True)
-            spoken = sum(row[-1 if person is None else person] for row, person in told)
+            role_of_person = zip(opinion.roles, way, strict=True)
+            spoken = sum(row[-1 if person is None else person] for row, person in role_of_person)
             scores[i] = rules * scores[i] + network * spoken
     best = max(range(len(scores)), key=scores.__getitem__)
     verdict = _genders(scene, ways[best], codes, opinion)
@@ -256,21 +256,23 @@ def _genders(
 ) -> WeighedStory:
     """All choices of genders of the people in `slots`, and their probabilities."""
     cast = make_cast(scene, slots)
-    made = choices(scene, cast, codes)
+    gender_choices = choices(scene, cast, codes)
     # Sums of integers, so that every machine agrees on their order
-    scores = [sum(map(codes.__getitem__, choice.codes)) / SCALE for choice in made]
+    scores = [sum(map(codes.__getitem__, choice.codes)) / SCALE for choice in gender_choices]
     if opinion is not None:
         rules, network, singly = opinion.of_genders
         people = len(opinion.genders) - 2
         rows = [people + slot if i is None else i for slot, i in enumerate(slots)]
-        for i, choice in enumerate(made):
-            told = zip(rows, choice.genders, strict=True)
-            spoken = sum(opinion.genders[row][_GENDERS.index(gender)] for row, gender in told)
+        for i, choice in enumerate(gender_choices):
+            row_genders = zip(rows, choice.genders, strict=True)
+            spoken = sum(
+                opinion.genders[row][_GENDERS.index(gender)] for row, gender in row_genders
+            )
             scores[i] = rules * scores[i] + network * spoken + singly * choice.genders.count(SINGLY)
     top = max(scores)
     odds = [exp(TEMPER * (score - top)) for score in scores]
     total = sum(odds)
-    return WeighedStory(scene, cast, made, [odd / total for odd in odds], [])
+    return WeighedStory(scene, cast, gender_choices, [odd / total for odd in odds], [])
 
 
 def _character(
@@ -284,8 +286,8 @@ def _character(
     places = {place for place, entity in choice.found.items() if entity == slot}
     for place in cast.references[slot]:
         word = low[place]
-        told = local.genders.get(word) or GENDER_OF_WORD.get(SINGULAR.get(word, word))
-        if gender is not None and told == gender:
+        word_gender = local.genders.get(word) or GENDER_OF_WORD.get(SINGULAR.get(word, word))
+        if gender is not None and word_gender == gender:
             places.add(place)
     place_at = sorted(places)
     spans = [Span(starts[i], starts[i] + len(words[i]), "reference") for i in place_at]
@@ -298,7 +300,7 @@ def _character(
             if (words[i][:end] if local.endings else words[i]) == name
         ]
     spans.sort(key=_START)
-    said = [low[i] for i in place_at]
-    references = tuple(dict.fromkeys(map(SINGULAR.get, said, said)))
-    rounded = [round(each, 4) for each in sure]
+    words_said = [low[i] for i in place_at]
+    references = tuple(dict.fromkeys(map(SINGULAR.get, words_said, words_said)))
+    rounded = [round(number, 4) for number in sure]
     return Character(name, gender or UNSPECIFIED, references, tuple(spans), *rounded)

@@ -163,22 +163,22 @@ def steps_of(
     step: Step
     for i, sentence, entity, rank, gender, case, quoted in events:
         if not case:
-            kind, named = _NAME_RANK[rank], int(i in names)
+            kind, is_name = _NAME_RANK[rank], int(i in names)
             first.setdefault(entity, sentence)
-            step = (i, sentence, -1, entity, kind, gender, quoted, rank == 1.0, named, None, -1)
+            step = (i, sentence, -1, entity, kind, gender, quoted, rank == 1.0, is_name, None, -1)
         else:
-            apart = i in all_apart
+            is_apart = i in all_apart
             barred = None
-            if apart or i in all_barred:
+            if is_apart or i in all_barred:
                 barred = all_barred.get(i, OTHER), all_apart.get(i, -1)
             opens, reach = case == "p" and rank > 0.0, -int(rank) if rank < 0.0 else 0
-            number = _CASE * CASES.index("noun" if apart else case)
+            number = _CASE * CASES.index("noun" if is_apart else case)
             join = -1
-            if (case == "s" or opens) and not apart and not quoted:
+            if (case == "s" or opens) and not is_apart and not quoted:
                 join = _JOINS.get(low[i - 1], -1) if i else 6
                 join = _JOIN + (case == "p") * 32 + join * 4 if join >= 0 else -1
-            rest = gender, quoted, opens, reach, barred, join
-            step = (i, sentence, number, OTHER, _PRONOUN_RANK[case], *rest)
+            pronoun_fields = gender, quoted, opens, reach, barred, join
+            step = (i, sentence, number, OTHER, _PRONOUN_RANK[case], *pronoun_fields)
             behind = len(steps) + 1
         steps.append(step)
     return steps[:behind], first
@@ -201,8 +201,10 @@ def walk(  # noqa: PLR0912, PLR0915 (run for every choice of every story: calls 
     n = len(genders) + 1
     last, ranks, more = [-1] * n, [0] * n, more or [0] * n
     current, newest, clause, clause_at, stranger, stranger_named = -1, OTHER, OTHER, -1, "", 0
-    bearers = {g: [i for i, own in enumerate(genders) if own in (g, "")] for g in "FM"}
-    found: dict[int, int] = {}
+    bearers = {
+        g: [i for i, slot_gender in enumerate(genders) if slot_gender in (g, "")] for g in "FM"
+    }
+    person_at: dict[int, int] = {}
     codes: list[int] = []
     for place_at, sentence, case, entity, rank, gender, quoted, opens, reach, barred, join in steps:
         if sentence != current:
@@ -218,7 +220,7 @@ def walk(  # noqa: PLR0912, PLR0915 (run for every choice of every story: calls 
         subject, clause = clause, OTHER if opens else clause
         among = bearers[gender]
         if barred:
-            owner = found.get(barred[1], OTHER)
+            owner = person_at.get(barred[1], OTHER)
             among = [index for index in among if index not in (barred[0], owner)]
         # Nobody: a stranger of another gender, of none, of this one, or no stranger at all
         kind, away = _NONE, current - last[OTHER]
@@ -228,15 +230,15 @@ def walk(  # noqa: PLR0912, PLR0915 (run for every choice of every story: calls 
             kind = _ALIKE if stranger else _NAMED_STRANGER if stranger_named else _NEUTRAL
             if away > 1:
                 kind = _ALIKE_FAR if stranger else _FAR
-        alone = newest == OTHER and last[OTHER] >= 0 and not quoted
-        best, code = OTHER, _NOBODY + kind * 10 + case // _CASE * 2 + alone
+        newest_unmet = newest == OTHER and last[OTHER] >= 0 and not quoted
+        best, code = OTHER, _NOBODY + kind * 10 + case // _CASE * 2 + newest_unmet
         top = weights[code] if kind in (_ALIKE, _ALIKE_FAR) else -99_999
         for index in among:
             if last[index] < 0:
                 if index in first:
                     place = _UNMET + (first[index] == current)
                 else:
-                    place = _UNMET + (4 if narrated else 2 if found else 3)
+                    place = _UNMET + (4 if narrated else 2 if person_at else 3)
             else:
                 back = current - last[index]
                 place = case + (back if back < 3 else 3) * _BACK + ranks[index]
@@ -255,8 +257,8 @@ def walk(  # noqa: PLR0912, PLR0915 (run for every choice of every story: calls 
         codes.append(code)
         if case == 0:
             clause, clause_at = best, place_at
-        found[place_at] = best
-    return GenderChoice(genders, found, codes)
+        person_at[place_at] = best
+    return GenderChoice(genders, person_at, codes)
 
 
 def choices(scene: Scene, cast: Cast, weights: Sequence[int]) -> list[GenderChoice]:
@@ -272,17 +274,17 @@ def choices(scene: Scene, cast: Cast, weights: Sequence[int]) -> list[GenderChoi
     they = _TheyUses(scene, cast)
     options = _options(cast, heard, spoken_of=bool(they.order))
     if sum(heard.values()) > LEFT:
-        left = [sum([n for g, n in heard.items() if g not in genders]) for genders in options]
-        limit = min(left) + LEFT
-        likely = [one for one, n in zip(options, left, strict=True) if n <= limit]
-        rest = [one for one, n in zip(options, left, strict=True) if n > limit]
+        unheard = [sum([n for g, n in heard.items() if g not in genders]) for genders in options]
+        limit = min(unheard) + LEFT
+        likely = [one for one, n in zip(options, unheard, strict=True) if n <= limit]
+        unlikely = [one for one, n in zip(options, unheard, strict=True) if n > limit]
     else:
-        likely, rest = options, []
+        likely, unlikely = options, []
     tones = scene.tones(cast.events) if two and not scene.roles.paired else {}
     walks: dict[Genders, tuple[GenderChoice, list[int]]] = {}
-    made: list[GenderChoice] = []
-    for part in (likely, rest):
-        for genders in () if made else part:
+    walked: list[GenderChoice] = []
+    for part in (likely, unlikely):
+        for genders in () if walked else part:
             key = tuple([gender if gender in heard else None for gender in genders])
             if key not in walks:
                 way = walk(steps, key, first, weights, narrated=scene.narrated)
@@ -294,8 +296,8 @@ def choices(scene: Scene, cast: Cast, weights: Sequence[int]) -> list[GenderChoi
             way, counts = walks[key]
             choice = GenderChoice(genders, way.found, way.codes.copy())
             if _close(scene, cast, choice, counts, they):
-                made.append(choice)
-    return they.settle(made)
+                walked.append(choice)
+    return they.settle(walked)
 
 
 def _options(cast: Cast, heard: Mapping[str, int], *, spoken_of: bool) -> list[Genders]:
@@ -308,16 +310,20 @@ def _options(cast: Cast, heard: Mapping[str, int], *, spoken_of: bool) -> list[G
     options = list(product(*slots))
     if spoken_of:
         for i in range(len(slots)):
-            singly = [[SINGLY] if i == slot else own for slot, own in enumerate(slots)]
+            singly = [
+                [SINGLY] if i == slot else slot_options for slot, slot_options in enumerate(slots)
+            ]
             options += product(*singly)
     return options
 
 
-def code_of_gender(gender: str | None, count: int, state: int, *, named: bool, sole: bool) -> int:
+def code_of_gender(
+    gender: str | None, count: int, state: int, *, is_named: bool, sole: bool
+) -> int:
     """Code of a person with that gender, or none, `count` pronouns, and `_HINTS[state]`."""
     if gender is None:
-        return _FIRST["untold"] + state * 4 + named * 2 + sole
-    return _FIRST["told"] + min(count, 3) * 8 + state * 2 + named
+        return _FIRST["untold"] + state * 4 + is_named * 2 + sole
+    return _FIRST["told"] + min(count, 3) * 8 + state * 2 + is_named
 
 
 def _close(
@@ -329,17 +335,17 @@ def _close(
     """
     genders, codes, sole = choice.genders, choice.codes, len(choice.genders) == 1
     for slot, (gender, hint) in enumerate(zip(genders, cast.hints, strict=True)):
-        named = cast.slots[slot] is not None
+        is_named = cast.slots[slot] is not None
         state = 1 + (max(hint.values()) >= CERTAIN) if hint else 0
         if gender is None:
-            codes.append(code_of_gender(None, 0, state, named=named, sole=sole))
+            codes.append(code_of_gender(None, 0, state, is_named=is_named, sole=sole))
         elif gender == SINGLY:
             links = they.links(choice, slot)
             if not links:
                 return False
             codes += [
                 *(_FIRST["they"] + code for code in links.values()),
-                _FIRST["singly"] + named * 2 + sole,
+                _FIRST["singly"] + is_named * 2 + sole,
                 _FIRST["singly uses"] + min(len(links), 3) - 1,
                 *[_FIRST["singly also"]] * bool(hint),
                 *[_FIRST["singly also"] + 1] * scene.roles.paired,
@@ -347,7 +353,7 @@ def _close(
             choice.found = choice.found | dict.fromkeys(links, slot)
         elif gender in hint or counts[slot]:
             state = state if gender in hint or not hint else _HINTS.index("against")
-            codes.append(code_of_gender(gender, counts[slot], state, named=named, sole=sole))
+            codes.append(code_of_gender(gender, counts[slot], state, is_named=is_named, sole=sole))
         else:
             return False
     if not sole and genders[0] == genders[1] and genders[0] is not None:
@@ -387,8 +393,8 @@ class _TheyUses:
                 use = 3
             else:
                 use = 1 if _LISTS.one_of.isdisjoint(after[:2]) else 2
-            together = sentence[i] in shared
-            self.order.append((i, sentence[i], use * 4 + together * 2 + sole))
+            in_shared = sentence[i] in shared
+            self.order.append((i, sentence[i], use * 4 + in_shared * 2 + sole))
         self.order.sort()
 
     def links(self, choice: GenderChoice, slot: int) -> dict[int, int]:
@@ -400,22 +406,22 @@ class _TheyUses:
         """
         genders = choice.genders
         other_told = len(genders) == 2 and genders[1 - slot] in (FEMININE, MASCULINE)
-        here: set[int] = set()
+        in_sentence: set[int] = set()
         before: set[int] = set()
-        seen: set[int] = set()
+        told_of: set[int] = set()
         current, latest = -1, -9
-        made: dict[int, int] = {}
+        code_at: dict[int, int] = {}
         for i, sentence, use in self.order:
             if sentence != current:
-                before = here if sentence == current + 1 else set()
-                here, current = set(), sentence
+                before = in_sentence if sentence == current + 1 else set()
+                in_sentence, current = set(), sentence
             if use < 0:
                 latest = choice.found.get(i, self.who[i])
-                here.add(latest)
-                seen.add(latest)
+                in_sentence.add(latest)
+                told_of.add(latest)
                 continue
-            between = other_told and latest == 1 - slot and OTHER not in here
-            around = here or before
+            between = other_told and latest == 1 - slot and OTHER not in in_sentence
+            around = in_sentence or before
             if slot not in around or not (latest == slot or between):
                 continue
             if between:
@@ -423,15 +429,15 @@ class _TheyUses:
             elif len(around) > 1:
                 rival = 3
             else:
-                rival = 0 if seen <= {slot} else 2 if len(before) > (slot in before) else 1
-            made[i] = (not here) * 100 + rival * 20 + use
-            here.add(slot)
+                rival = 0 if told_of <= {slot} else 2 if len(before) > (slot in before) else 1
+            code_at[i] = (not in_sentence) * 100 + rival * 20 + use
+            in_sentence.add(slot)
             latest = slot
-        return made
+        return code_at
 
-    def settle(self, made: list[GenderChoice]) -> list[GenderChoice]:
+    def settle(self, all_choices: list[GenderChoice]) -> list[GenderChoice]:
         """Leave those of singular "they" where it says whose a quotation is: '"Hi," they said.'"""
-        singly = [choice for choice in made if SINGLY in choice.genders]
+        singly = [choice for choice in all_choices if SINGLY in choice.genders]
         low, quoted = self.scene.tokens.low, self.scene.tokens.quoted
         one_says = singly and any(
             low[i - 1] in QUOTES
@@ -440,4 +446,4 @@ class _TheyUses:
             and _LISTS.at_once.isdisjoint(low[i + 2 : i + 6])
             for i in self.scene.they
         )
-        return singly if one_says else made
+        return singly if one_says else all_choices

@@ -57,7 +57,7 @@ def find_people(text: str, tokens: Tokens) -> list[NamedPerson]:
     `text` is what the tokens were scanned from.
     """
     words, local = tokens.words, tokens.local
-    found = []
+    named_people = []
     for cluster in name_clusters(tokens, find_candidates(text, tokens)):
         mentions, several = cluster.mentions, len(cluster.words) > 1
         if several and " ".join(cluster.words) in local.whole:
@@ -71,8 +71,10 @@ def find_people(text: str, tokens: Tokens) -> list[NamedPerson]:
             first = first[: len(local.bare(first.lower()))]
         titles = [title for run in mentions for title in run.titles]
         score = min(MOST, max(odds, 0.0) + sum([_weight(tokens, run) for run in mentions]))
-        found.append(NamedPerson(first, surname, [run.start for run in mentions], titles, score))
-    return sorted(found, key=lambda person: person.at[0])
+        named_people.append(
+            NamedPerson(first, surname, [run.start for run in mentions], titles, score)
+        )
+    return sorted(named_people, key=lambda person: person.at[0])
 
 
 def _odds(text: str, tokens: Tokens, cluster: NameCluster) -> float:

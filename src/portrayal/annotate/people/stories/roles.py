@@ -54,34 +54,34 @@ def ways_of(
     ways: list[tuple[int | None, ...]] = []
     signs: list[list[float]] = []
     for way in product((*ranked, None), repeat=n_roles):
-        chosen = [i for i in way if i is not None]
-        if len(set(chosen)) < len(chosen) or (paired and way[0] is None and chosen):
+        persons = [i for i in way if i is not None]
+        if len(set(persons)) < len(persons) or (paired and way[0] is None and persons):
             continue
         noun = 0.0
-        if chosen and not paired:
+        if persons and not paired:
             noun = values[way[0]] if way[0] is not None else 0.0
             noun -= values[way[1]] if n_roles == 2 and way[1] is not None else 0.0
             noun = max(-MOST_NOUNS, min(MOST_NOUNS, noun))
-        own = [
-            sum([scores[i] for i in chosen]),
-            sum([shares[i] for i in chosen]),
-            float(not people or 0 in chosen),
-            float(min(len(people) - len(chosen), 3)),
-            float(not chosen),
+        features = [
+            sum([scores[i] for i in persons]),
+            sum([shares[i] for i in persons]),
+            float(not people or 0 in persons),
+            float(min(len(people) - len(persons), 3)),
+            float(not persons),
             *(0.0,) * 11,
         ]
-        if len(chosen) == 1 and n_roles == 2:
-            own[5] = 1.0
+        if len(persons) == 1 and n_roles == 2:
+            features[5] = 1.0
             if way[0] is None:
-                own[6:10] = 1.0, -noun, float(scene.narrated), float(led)
-        elif len(chosen) == 1:
-            own[10] = noun
-        elif chosen:
-            ahead = 1.0 if chosen[0] < chosen[1] else -1.0
-            own[11 + paired] = ahead
-            own[13 + alike] = noun
+                features[6:10] = 1.0, -noun, float(scene.narrated), float(led)
+        elif len(persons) == 1:
+            features[10] = noun
+        elif persons:
+            ahead = 1.0 if persons[0] < persons[1] else -1.0
+            features[11 + paired] = ahead
+            features[13 + alike] = noun
         ways.append(way)
-        signs.append(own)
+        signs.append(features)
     return ways, signs
 
 
@@ -97,8 +97,8 @@ def _nouns_beside(scene: Scene) -> list[float]:
         if noun.owner is not None and before:
             # The person named last before the possessive, in its sentence
             i = scene.places[before - 1]
-            here = sentence[i] == sentence[noun.owner]
-            if here and scene.names[i] != noun.person:
+            same_sentence = sentence[i] == sentence[noun.owner]
+            if same_sentence and scene.names[i] != noun.person:
                 values[scene.names[i]] -= noun.value
     return values
 
@@ -107,45 +107,47 @@ PLAIN, WEAK, ADDRESS = 1.0, 0.6, 1.6
 """Weight of a verb that tells roles apart, of a weak sign, and of being addressed by name."""
 
 
-def actions(scene: Scene, cast: Cast, found: Mapping[int, int]) -> float:
+def actions(scene: Scene, cast: Cast, person_of: Mapping[int, int]) -> float:
     """How much more the subject of a cast acts as one than the object, within `MOST_ACTIONS`.
 
-    `found` resolves pronouns.
+    `person_of` resolves pronouns.
     """
     tokens = scene.tokens
     low, sentence, quoted = tokens.low, tokens.sentence, tokens.quoted
     # Who stands where, and whether as the subject of a clause
-    who: dict[int, int] = {}
+    person_at: dict[int, int] = {}
     subjects: dict[int, bool] = {}
     for event in cast.events:
-        entity = found.get(event.at, event.entity)
+        entity = person_of.get(event.at, event.entity)
         # A noun stands for whom the order makes it, and says nothing of the order
-        named = event.case in ("s", "o") or event.at in scene.names
-        if entity >= 0 and named:
-            who[event.at] = entity
+        is_clear = event.case in ("s", "o") or event.at in scene.names
+        if entity >= 0 and is_clear:
+            person_at[event.at] = entity
             subjects[event.at] = event.case == "s" if event.case else event.rank == 1.0
     value = 0.0
     agent, agent_sentence = -1, -1
-    for i in sorted({*scene.cues, *who}):
-        if i in who:
+    for i in sorted({*scene.cues, *person_at}):
+        if i in person_at:
             # A clause about the person may follow: "Jane, who nodded"
             after = low[i + 1 : i + 3]
             if subjects[i] or after[:1] == ["who"] or after == [",", "who"]:
-                agent, agent_sentence = who[i], sentence[i]
+                agent, agent_sentence = person_at[i], sentence[i]
             # The name is an address: "Jane, come here"
             around = low[i - 1 : i + 2 : 2] if quoted[i] and i else ()
             if len(around) == 2 and _LISTS.vocative.issuperset(around):
-                value += ADDRESS if who[i] else -ADDRESS
+                value += ADDRESS if person_at[i] else -ADDRESS
             continue
         weight = 0.0 if quoted[i] else _weight(low, i, scene.words)
         if not weight:
             continue
         doer = agent if agent_sentence == sentence[i] else -1
         near = range(i + 1, min(i + 4, len(low)))
-        here = [k for k in near if k in who and not subjects[k] and sentence[k] == sentence[i]]
-        patient = who[here[0]] if here else -1
-        if i and low[i - 1] in QUOTES and i + 1 in who:
-            doer, patient = who[i + 1], -1
+        patients = [
+            k for k in near if k in person_at and not subjects[k] and sentence[k] == sentence[i]
+        ]
+        patient = person_at[patients[0]] if patients else -1
+        if i and low[i - 1] in QUOTES and i + 1 in person_at:
+            doer, patient = person_at[i + 1], -1
         if patient >= 0 and low[i] not in _LISTS.decides:
             value += weight if patient else -weight
             if doer == patient:

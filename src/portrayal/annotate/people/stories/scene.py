@@ -223,8 +223,8 @@ def object_reach(low: Sequence[str], i: int) -> int:
             verb = low[back + 1]
             if verb.endswith("ly") and back + 2 < len(low):
                 verb = low[back + 2]
-            listed = verb in en.VERBS_AFTER_NAME or verb in _LISTS.touches
-            if not (listed or verb.endswith(("ed", "ing"))):
+            takes_object = verb in en.VERBS_AFTER_NAME or verb in _LISTS.touches
+            if not (takes_object or verb.endswith(("ed", "ing"))):
                 return i - back
             continue
         if word in _BOUNDS:
@@ -384,16 +384,16 @@ class Scene:
         "she taught" and "thanked her" mean who gives, "she thanked" and "taught her" who receives.
         """
         low, verbs = self.tokens.low, self.words.verbs
-        found: dict[int, int] = {}
+        tone_at: dict[int, int] = {}
         for i, _, _, _, _, case, _ in events:
             near = () if case not in ("s", "o") else low[i + 1 : i + 4]
             if case == "o":
                 near = low[max(0, i - 3) : i][::-1]
             for word in near:
                 if word in GIVES or word in RECEIVES or word in verbs:
-                    found[i] = int((word in RECEIVES) == (case == "s"))
+                    tone_at[i] = int((word in RECEIVES) == (case == "s"))
                     break
-        return found
+        return tone_at
 
 
 def look(text: str, tokens: Tokens, people: Sequence[NamedPerson], roles: Roles) -> Scene:
