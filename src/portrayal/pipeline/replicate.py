@@ -128,14 +128,16 @@ def replicate(
                 counts[part] += 1
                 files[part].write(json.dumps(row, default=str) + "\n")
     if not counts["texts"]:
-        kinds = "; ".join(", ".join(each["has"]) for each in spec["files"])
-        said = f" Not read: {'; '.join(left_out[:5])}." if left_out else ""
+        kinds = "; ".join(", ".join(file_kind["has"]) for file_kind in spec["files"])
+        unread = f" Not read: {'; '.join(left_out[:5])}." if left_out else ""
         raise DataError(
-            f"{data}: none of the authors' files, which have the columns {kinds}.{said}"
+            f"{data}: none of the authors' files, which have the columns {kinds}.{unread}"
         )
-    chosen = registry.get("studies", study)
+    study_record = registry.get("studies", study)
     config = AuditConfig.of(
-        {"replace": True, **spec.get("options", {}), **options}, chosen.options, chosen.name
+        {"replace": True, **spec.get("options", {}), **options},
+        study_record.options,
+        study_record.name,
     )
     reference = written["reference"] if counts["reference"] else None
     run = audit(study, texts=written["texts"], reference=reference, out=out, config=config, say=say)
@@ -145,15 +147,18 @@ def replicate(
         from portrayal.raters.people import read_gold, score_people
 
         columns = [f"gold_{name}={name}" for name in reading["columns"]]
-        every = list(read_gold(written["texts"], columns))
+        gold_rows = list(read_gold(written["texts"], columns))
         score = score_people(
-            every[:: 1 + len(every) // reading["most"]], draws=config.options.get("draws", 2_000)
+            gold_rows[:: 1 + len(gold_rows) // reading["most"]],
+            draws=config.options.get("draws", 2_000),
         )
         for name, printed in reading["printed"].items():
-            rate, who = score.rates[name], name.replace("_", " ")
-            known = [None if v is None else 100 * v for v in (rate.value, rate.low, rate.high)]
+            rate, label = score.rates[name], name.replace("_", " ")
+            percents = [None if v is None else 100 * v for v in (rate.value, rate.low, rate.high)]
             figures.append(
-                PublishedFigure(reading["place"], "All", reading["model"], who, printed, *known)
+                PublishedFigure(
+                    reading["place"], "All", reading["model"], label, printed, *percents
+                )
             )
     return Replication(run, tuple(figures), tuple(spec["why"]), tuple(left_out))
 
@@ -167,27 +172,32 @@ def _rows(
     """
     if not data.is_dir():
         raise DataError(f"{data}: there is no such folder; name the one that holds the files.")
-    for path in sorted(each for each in data.rglob("*") if each.is_file()):
+    for path in sorted(path_there for path_there in data.rglob("*") if path_there.is_file()):
         try:
             source = open_source(path)
         except DataError as error:
             left_out.append(str(error))
             continue
-        kind = next((each for each in spec["files"] if {*each["has"]} <= {*source.columns}), None)
+        kind = next(
+            (file_kind for file_kind in spec["files"] if {*file_kind["has"]} <= {*source.columns}),
+            None,
+        )
         if kind is None:
             left_out.append(f"{path}: columns {', '.join(source.columns)}")
             continue
-        known = dict(kind.get("values", {}))
+        constants = dict(kind.get("values", {}))
         for pattern, values in spec.get("names", {}).items():
             if re.search(pattern, path.stem, re.IGNORECASE):
-                known |= values
-        where = known.pop("part", "texts")
+                constants |= values
+        part = constants.pop("part", "texts")
         columns = {column: field for field, column in kind.get("columns", {}).items()}
         for row in source.rows():
-            found = known | {columns.get(name, name): value for name, value in row.items() if name}
-            if "model" in found:
-                found["model"] = models.get(str(found["model"]), found["model"])
-            yield found, where
+            cells = constants | {
+                columns.get(name, name): value for name, value in row.items() if name
+            }
+            if "model" in cells:
+                cells["model"] = models.get(str(cells["model"]), cells["model"])
+            yield cells, part
 
 
 def _figures(run: Run, spec: dict[str, Any]) -> list[PublishedFigure]:

@@ -222,15 +222,15 @@ def most_likely(
     np.fill_diagonal(same, val=False)
     other = ~same
     np.fill_diagonal(other, val=False)
-    found = allowed
+    posterior = allowed
     for _ in range(WALKS):
-        same_gender = same @ found + _SURE
-        share = same_gender / (same_gender + other @ found + _SURE)
+        same_gender = same @ posterior + _SURE
+        share = same_gender / (same_gender + other @ posterior + _SURE)
         share[:, -1] = 0.5
-        found = allowed * share**_LEAN
-        found /= found.sum(1, keepdims=True)
-    nobody = found.shape[1] - 1
-    return [-1 if i == nobody else int(i) for i in found.argmax(1)]
+        posterior = allowed * share**_LEAN
+        posterior /= posterior.sum(1, keepdims=True)
+    nobody = posterior.shape[1] - 1
+    return [-1 if i == nobody else int(i) for i in posterior.argmax(1)]
 
 
 _SEVERAL = PLURAL_PEOPLE | LISTS.together
