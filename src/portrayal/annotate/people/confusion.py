@@ -106,10 +106,12 @@ def confusion_of(annotator: str, settings: Mapping[str, Any] | None = None) -> C
     if annotator != READER.name or not settings:
         return None
     path = reader_folder(settings["folder"]) / CARD
+    # Where rules read the stories that they are sure of, errors are those of both
     key = "confusion" if settings.get("below", 1.0) >= 1.0 else "confusion_routed"
     stored = json.loads(path.read_text(encoding="utf-8")).get(key)
     if stored is None:
         return None
+    # Only the rules have labelled stories by setting; differences are taken from them
     return replace(confusion_from(stored, f"{path}, {key}"), borrowed=_of_rules().labelled)
 
 
@@ -130,10 +132,12 @@ def confusion_from(stored: Mapping[str, Any], source: str) -> Confusion:
     try:
         if stored["format"] != FORMAT:
             raise ValueError(f"format {stored['format']!r}, not {FORMAT}")
+        # The format is checked first, as a later one may hold the same keys otherwise
         names = stored.get("names_right")
         labelled: dict[Setting, Prompts] = {}
         for setting in stored.get("labelled", ()):
             counts = setting["prompts"]
+            # Stories that were read alike are stored once with their number
             texts = [[t for t, n in prompt.items() for _ in range(n)] for prompt in counts]
             labelled[Setting(str(setting["domain"]), bool(setting["laden"]))] = _prompts(texts)
         return Confusion(
@@ -161,15 +165,18 @@ def _prompts(stored: Any) -> Prompts:
                 gender, _, read = genders.partition(">")
                 if gender not in GENDERS or (read or gender) not in GENDERS:
                     raise ValueError(f"genders are {', '.join(GENDERS)}, not {genders!r}")
+                # An empty name behind the arrow is one that was not read, so the arrow decides
                 name, arrow, read_name = names.partition(">")
                 slot_names = [
                     "" if slot_name == NO_NAME else slot_name
                     for slot_name in (name, read_name if arrow else name)
                 ]
+                # What was read right is written once: "F" stands for "F>F"
                 slots.append(Slot(gender, read or gender, *slot_names))
             if len(slots) > 2:
                 raise ValueError(f"a story has one or two roles, not {text!r}")
             stories.append(tuple(slots))
+        # Prompts stay apart, as the bootstrap draws whole prompts
         prompts.append(tuple(stories))
     return tuple(prompts)
 

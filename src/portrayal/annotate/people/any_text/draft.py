@@ -313,6 +313,7 @@ def draft_people(
             _add_reference(draft, person_at[subject], phrase)
     # Add "I" of speakers in their quotations
     if not FIRST_PERSON.isdisjoint(low):
+        # Once more: '"Hi," she said' needs to know who "she" is
         speakers = find_speakers(tokens, draft.quotes, draft.names | person_at)
         for i, word in enumerate(low):
             speaker = speakers.get(draft.quotes[i], _speaker_of_turn(draft, i))
@@ -336,6 +337,7 @@ def add_writer(draft: TextDraft, *, always: bool) -> None:
         if word in FIRST_PERSON and not tokens.quoted[i] and _speaker_of_turn(draft, i) < 0
     ]
     starts = sorted(i for i in draft.names if not tokens.quoted[i])
+    # Who introduces himself is the writer in any case; a signature only where asked
     person = next((draft.names[i] for i in starts if introduces(tokens.low, i)), -1)
     if not first_persons or (person < 0 and not always):
         return
@@ -417,6 +419,7 @@ def add_declared(draft: TextDraft) -> None:
         for i in inside:
             if person >= 0:
                 draft.people[person].spans.append(draft.span(i, i, "reference"))
+            # A mark in their place, so that the walk takes them for no pronouns of the text
             tokens.low[i] = "–"
 
 
@@ -464,6 +467,7 @@ def add_phrases(draft: TextDraft, phrases: Sequence[Phrase]) -> None:
     unnamed: dict[str, int] = {}
     for phrase in phrases:
         noun = tokens.low[phrase.at]
+        # In "his brother Tom" the possessive is not Tom
         if phrase.kind == "'s" and phrase.person >= 0 and tokens.low[phrase.start] in en.PRONOUNS:
             draft.barred[phrase.start] = phrase.person
         person = phrase.person
@@ -496,9 +500,11 @@ def add_phrases(draft: TextDraft, phrases: Sequence[Phrase]) -> None:
 def _follow(draft: TextDraft, refer: Refer | None = None) -> dict[int, int]:
     """Add pronouns and singular "they"; returns token position → person for every mention."""
     person_at = {event.at: event.entity for event in draft.events if not event.case}
+    # A person called "they" is less likely to be the "he" or "she" of the text
     uses = Counter(person for _, person in _they_of(draft, person_at))
     people = [(p.hinted, p.name is not None, uses[i]) for i, p in enumerate(draft.people)]
     hinted = [gender for gender, _, _ in people]
+    # Rules first: the network's chances are weighed against what they choose
     liked = preferences(draft.tokens, draft.events, hinted, draft.barred)
     persons = resolve(draft.tokens.low, draft.events, people, draft.barred, draft.apart, liked)
     pending = [event for event in draft.events if event.case]
@@ -508,6 +514,7 @@ def _follow(draft: TextDraft, refer: Refer | None = None) -> dict[int, int]:
     for event, nearest in zip(pending, persons, strict=True):
         person = nearest
         if nearest < 0:
+            # All pronouns of one gender that mean nobody named are one stranger
             person = strangers.setdefault(event.gender, len(draft.people))
             if person == len(draft.people):
                 draft.people.append(PersonDraft())
@@ -543,8 +550,10 @@ def _referred(
         BY_GRAMMAR if by_rules[i] == grammar.get(pending[i].at) else BY_RULES for i in spoken
     ]
     mentioned = {event.entity for event in draft.events if not event.case}
+    # Who is only addressed or speaks has no event, and no pronoun means them
     chances[:, [i for i in range(len(draft.people)) if i not in mentioned]] = 0.0
     chances /= chances.sum(1, keepdims=True)
+    # NaN: the pronoun had no token; the rules stand
     read_numbers = [number for number in range(len(spoken)) if not np.isnan(chances[number]).any()]
     events = [pending[spoken[number]] for number in read_numbers]
     persons = list(by_rules)

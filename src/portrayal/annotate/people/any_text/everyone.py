@@ -52,6 +52,7 @@ def named_people(
     people: dict[str, PersonDraft] = {}
     mentions: list[tuple[int, PersonDraft]] = []
     used: set[int] = set()
+    # Find each listed name, and whom it means
     for match in _names(locale).in_text(text, locale.prefixes):
         last = ends[match.end]
         first = places.get(match.start, last)  # behind a prefix no word begins
@@ -68,11 +69,14 @@ def named_people(
         if gender is None or i in used:
             continue
         number = bisect_right(starts, word.start())
+        # Backwards: whoever was named last comes first
         for place, person in reversed(mentions):
             if place > word.start():
                 continue
+            # Two sentences back is too far to guess, without a grammar
             if bisect_right(starts, place) < number - 1:
                 break
+            # The first pronoun settles whom later ones of another gender cannot mean
             if gender_of.setdefault(id(person), gender) == gender:
                 person.spans.append(Span(word.start(), word.end(), "reference"))
                 break
@@ -114,6 +118,7 @@ def _mention(
     local = local_words(locale)
     opens, closes = i
     titles: list[re.Match[str]] = []
+    # Go back over the titles before the name
     while opens and len(titles) < _LAST_TITLE and _beside(text, words, opens - 1, "."):
         if _key(words[opens - 1].group(), locale) not in local.titles:
             break
@@ -122,12 +127,14 @@ def _mention(
     behind = None
     if closes + 1 < len(words) and _beside(text, words, closes, ""):
         behind = words[closes + 1]
+    # What stands behind is an honorific, or else, with a capital, the surname
     honoured = behind is not None and name_key(behind.group()) in local.honorifics
     surname = behind if behind and not honoured and behind.group()[0].isupper() else None
     written = text[span[0] : span[1]]
     name = f"{written} {surname.group()}" if surname else written
     longer = words[closes + 1 : closes + _LONGEST]
     forms = [name_key(text[span[0] : word.end()]) for word in (words[closes], *longer)]
+    # A title makes a person of a name that is a word or a place elsewhere
     if not titles and (name_key(written) in locale.words or not local.whole.isdisjoint(forms)):
         return None
     one = people.setdefault(name_key(written), PersonDraft(written, name, score=2.0))
@@ -148,6 +155,7 @@ def _mention(
 def _beside(text: str, words: Sequence[re.Match[str]], i: int, more: str) -> bool:
     """Whether only blanks, a hyphen, or one of `more`, stand between a word and the next."""
     gap = text[words[i].end() : words[i + 1].start()]
+    # A line break parts what a list or a heading puts side by side
     return "\n" not in gap and gap.strip(f" -־{more}") == ""
 
 
@@ -278,8 +286,10 @@ def find_everyone(
     starts = [start for start, _ in sentences]
     people = []
     for draft in drafts:
+        # Drafts without spans were found to be no person's on the way
         if not draft.spans or not (draft.name is not None or draft.writer or unnamed):
             continue
+        # A word may have been noted twice: as a noun and as a title
         spans = sorted(set(draft.spans))
         words = [text[s.start : s.end].casefold() for s in spans if s.kind == "reference"]
         name_words = {*words, *(title.lower() for title in draft.titles[:1])}

@@ -88,9 +88,11 @@ def preferences(
         same_sentence = [one for one in near if one.sentence == event.sentence]
         preference = None
         if event.case == "r":
+            # The surest rules first: each pronoun gets one preference at most
             preference = _reflexive(low, event, same_sentence)
         elif event.case == "o" and event.rank < 0:
             preference = _object(event, near)
+        # Neither the object of its own verb nor that of the next sentence: one may remain
         elif event.at in chained:
             not_meant = {chained[event.at], barred.get(event.at, OTHER)}
             remaining = {one.entity for one in near} - not_meant
@@ -99,6 +101,7 @@ def preferences(
         if preference is None:
             preference = _fronted(low, event, mentions, same_sentence)
         if preference is None:
+            # Whoever a title tells to be of that gender goes before who may be
             preference = _told(event, near, genders)
         if preference is None and event.case == "s":
             preference = _clauses(low, event, same_sentence, near)
@@ -111,6 +114,7 @@ def _reflexive(
     low: Sequence[str], event: PersonMention, in_clause: Sequence[PersonMention]
 ) -> Preference | None:
     """As in "Ann hurt herself", "Ann taught Eva to defend herself", "… more than herself"."""
+    # A reflexive means someone of its own clause (Principle A)
     start = next((i + 1 for i in range(event.at - 1, -1, -1) if low[i] in en.CLAUSE_OPENERS), 0)
     in_clause = [one for one in in_clause if one.at >= start]
     if len({one.entity for one in in_clause}) != 2:
@@ -128,6 +132,7 @@ def _reflexive(
 
 def _object(event: PersonMention, near: Sequence[PersonMention]) -> Preference | None:
     """As in "Before Gus left, Eva kissed him": not the subject of the verb."""
+    # The subject of its own verb is barred (Principle B), so the other is meant
     inside = [one for one in near if one.at >= event.at + event.rank and one.rank == 1.0]
     outside = {one.entity for one in near} - {one.entity for one in inside}
     if len(inside) != 1 or len(outside) != 1:
@@ -145,6 +150,7 @@ def _fronted(
     if event.case == "s" or not same_sentence:
         return None
     start = same_sentence[0].at
+    # The phrase must open its sentence, else it belongs to the verb before
     opened = next((i for i in range(start - 1, max(-1, start - 4), -1) if low[i] in _FRONT), -1)
     if opened < 0 or (opened and low[opened - 1] not in en.CLAUSE_MARKS):
         return None
@@ -188,6 +194,7 @@ def _clauses(  # noqa: PLR0911 (a return for each form of sentence)
         scope = [one for one in near if one.sentence == event.sentence - 1]
         joined = "."
     people = list(dict.fromkeys(one.entity for one in scope))
+    # With a third person about, the verb says nothing of who is meant
     if len(people) != 2 or (joined == "." and len(scope) != 2):
         return None
     first = scope[0]
@@ -195,6 +202,7 @@ def _clauses(  # noqa: PLR0911 (a return for each form of sentence)
     behind = low[other.at + 1 : other.at + 2]
     verbs = [word for word in low[first.at + 1 : other.at] if word[0].isalpha()]
     owned = low[first.at + 1 : first.at + 2] == ["'s"] or behind == ["'s"]
+    # "Ann's friend" and "Ann and Eva" are no subject and object
     if owned or not verbs or verbs[0] in ("and", "or") or first.rank < 1.0:
         return None
     subject = Preference(i, first.entity, other.entity, LIKELY)
@@ -206,6 +214,7 @@ def _clauses(  # noqa: PLR0911 (a return for each form of sentence)
         if acts & _PLEDGED:
             return subject
         return object_ if acts & _MINDED else None
+    # Implicit causality (Garvey and Caramazza 1974): the verb says whose doing the reason is
     if joined in _CAUSES:
         if acts & _BLAMED:
             return object_

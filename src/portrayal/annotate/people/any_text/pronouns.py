@@ -88,6 +88,7 @@ def resolve(
         What grammar prefers.
     """
     genders = [gender for gender, _, _ in people]
+    # Parts of the text with few enough people to be compared
     parts: list[list[PersonMention]] = [[]]
     seen_persons: set[int] = set()
     for event in events:
@@ -102,6 +103,7 @@ def resolve(
         persons = list(dict.fromkeys(event.entity for event in part if not event.case))
         place = {person: i for i, person in enumerate(persons)}
         local = [e if e.case else e._replace(entity=place[e.entity]) for e in part]
+        # Whom a possessive cannot be may not be among the people of this part
         never = {e.at: place.get(barred[e.at], OTHER) for e in part if e.at in barred}
         mention_places = {e.at for e in part if not e.case}
         hints = [(genders[person], *people[person][1:]) for person in persons]
@@ -121,6 +123,7 @@ def resolve(
             meant_person for i, meant_person in choice.found.items() if i not in judged
         )
         against = [one for one in against if one.worth >= SURE or not times_meant[place[one.rival]]]
+        # Once more, with what the preferences say barred: kept if not much worse elsewhere
         if against:
             bars = never | {one.at: place[one.rival] for one in against}
             steps = steps_of(low, mention_places, local, bars, separate)
@@ -128,6 +131,7 @@ def resolve(
             if other + sum(one.worth for one in against) >= score:
                 choice = way
         for person, gender in zip(persons, choice.genders, strict=True):
+            # What this part told of a gender holds in the parts behind
             genders[person] = gender or ""
         meant = [choice.found[event.at] for event in part if event.case]
         meant_persons += [OTHER if i == OTHER else persons[i] for i in meant]
@@ -154,6 +158,7 @@ def _likeliest(
         codes, against = choice.codes.copy(), 0
         for i, (gender, (hint, is_named, they)) in enumerate(zip(genders, people, strict=True)):
             against += they * bool(gender)
+            # An open gender that a pronoun met has no code: it is neither told nor untold
             if gender != "" or not counts[i]:
                 flags = {"named": is_named, "sole": len(people) == 1}
                 codes.append(code_of_gender(gender or None, counts[i], 2 * bool(hint), **flags))
@@ -171,6 +176,7 @@ def _likeliest(
         genders = [*voted]
         best, choice = follow(genders)
     genders_told = sorted({event.gender for event in events if event.case})
+    # Then other genders for one or two people: votes may get stuck in a wrong choice
     free = [i for i, _ in times.most_common() if i != OTHER and not people[i][0]][:TRIED]
     for some in (
         (*combinations(free[:TRIED_AT_ONCE], 2), *((i,) for i in free)) if genders_told else ()
@@ -218,6 +224,7 @@ def most_likely(
         allowed[row, [i for i, hinted in enumerate(genders) if hinted and hinted != gender]] = 0.0
         if never >= 0:
             allowed[row, never] = 0.0
+    # Pronouns of the same gender support one another, a pronoun never itself
     same = np.array(spoken)[:, np.newaxis] == np.array(spoken)
     np.fill_diagonal(same, val=False)
     other = ~same
@@ -226,6 +233,7 @@ def most_likely(
     for _ in range(WALKS):
         same_gender = same @ posterior + _SURE
         share = same_gender / (same_gender + other @ posterior + _SURE)
+        # Nobody has no gender: several strangers may be "she" and "he"
         share[:, -1] = 0.5
         posterior = allowed * share**_LEAN
         posterior /= posterior.sum(1, keepdims=True)
@@ -280,11 +288,13 @@ def single_they(
         if i in person_at:
             near.setdefault(number, set()).add(person_at[i])
             continue
+        # "They" behind a noun for several people means these
         if tokens.quoted[i] or crowded.get(number, i) < i:
             continue
         before = near.get(number, set())
         if not before and number - 1 not in crowded:
             before = near.get(number - 1, set())
+        # With two people around, "they" may be both
         if len(before) == 1:
             (person,) = before
             if not genders[person] & {FEMININE, MASCULINE}:
@@ -336,6 +346,7 @@ def find_speakers(
         near = [i + step * k for k in range(1, _NEAR + 2) if 0 <= i + step * k < n]
         says = [p for p in near if low[p] in SAYING]
         name_places = [p for p in near if p in person_at]
+        # Behind a quotation the speaker must follow at once: '"…," said Ann'
         if says and name_places and (not closes or min(says + name_places) <= i + 2):
             speakers[number] = person_at[name_places[0]]
     return speakers
@@ -344,6 +355,7 @@ def find_speakers(
 def find_signature(tokens: Tokens) -> int:
     """Position of the first word below a closing formula ("Sincerely,"), or -1."""
     words, low = tokens.words, tokens.low
+    # From the end, as a letter may quote another that closes too
     for i in range(len(words) - 1, max(-1, len(words) - 40), -1):
         if low[i] in LISTS.closing and words[i + 1 : i + 2] == [","]:
             return i + 2 + (words[i + 2 : i + 3] == ["\n"])

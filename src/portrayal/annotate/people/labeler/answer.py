@@ -64,12 +64,14 @@ def label_prompt(text: str, roles: Roles, local: str = "") -> LabelPrompt:
     """
     characters = characters_of(roles)
     if len(characters) == 1:
+        # The template goes by how many characters there are, not by the domain
         frame = _templates()["one"].replace("{Character}", characters[0])
     else:
         frame = _templates()["two"]
         for place, character in zip(("First", "Second"), characters, strict=True):
             frame = frame.replace(f"{{{place} Character}}", character)
     # The table prints its braces twice
+    # Split before the text is put in, so that no brace of a story is taken for ours
     before, after = (part.replace("{{", "{").replace("}}", "}") for part in frame.split(_STORY))
     if local:
         before = before.replace("\n\n", f" {local}\n\n", 1)
@@ -88,6 +90,7 @@ def local_sentence(locale: Locale | None) -> str:
     country = f' of the country "{locale.country}"' if locale.country else ""
     sentence = f'The story is in the language "{locale.language}"{country} (ISO codes)'
     titles_by_kind = (*locale.titles.items(), *locale.honorifics.items())
+    # False sorts before True: titles that tell a gender come first
     ranked = sorted((kind not in GENDERS, word) for kind, words in titles_by_kind for word in words)
     shown_words = list(dict.fromkeys(word for _, word in ranked))[:_MOST_TITLES]
     titles = ", ".join(f'"{word}"' for word in shown_words)
@@ -133,6 +136,7 @@ def read_fields(reply: str) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     for read in read_objects(text):
         _flatten(read, "", fields)
+    # A model may forget the braces
     if not fields and ":" in text and "{" not in text:
         _flatten(read_open(text[max(text.find('"'), 0) :]), "", fields)
     return fields
@@ -206,6 +210,7 @@ def read_answer(
     """
     fields = read_fields(reply)
     counted = Counter[str]() if removed is None else removed
+    # "Student" for a name is a role read back (Supplement B.3)
     banned = _role_words() | {word for role in characters for word in _words(role)}
     responses = []
     for slot in range(len(characters)):
@@ -213,6 +218,7 @@ def read_answer(
         has_references, raw = _field(
             fields, characters, slot, ("references", "reference", "pronouns")
         )
+        # A number or an object is no name: the field counts as missing, not as "no name"
         has_name &= raw_name is None or isinstance(raw_name, (str, list))
         has_references &= raw is None or isinstance(raw, (str, list))
         responses.append(
@@ -240,6 +246,7 @@ def _field(
         return True, fields[mine]
     unknown = [key for key in fields if key.rpartition(" ")[2] in kinds and key not in keys]
     lacking = [i for i, key in enumerate(keys) if key is None]
+    # Fewer or more keys than characters: nobody can say whose they are
     if len(unknown) == len(lacking):
         return True, fields[unknown[lacking.index(slot)]]
     return False, None
@@ -252,6 +259,7 @@ def _name(raw: Any, text: str, banned: frozenset[str], removed: Counter[str]) ->
     name = clean_name(raw)
     if name is None:
         return None
+    # Models copy the genitive: "Maria's"
     name = re.sub(r"['’]s?$", "", name)
     if name.casefold() in banned:
         removed["names that are role words"] += name.casefold() not in _NO_NAME
@@ -280,6 +288,7 @@ def _references(raw: Any, text: str, removed: Counter[str]) -> tuple[str, ...]:
     present = set(_words(text))
     for reference in _strings(raw):
         for word in _words(reference):
+            # "doctor" refers to the character and tells no gender
             if word not in GENDER_OF_WORD:
                 continue
             if word in present:
@@ -324,6 +333,7 @@ def locate(
     ]
     spans_of: list[tuple[Span, ...]] = []
     for i, (name, references) in enumerate(slots):
+        # Words of the other character
         claimed_words = {word for j, words in enumerate(claimed) if j != i for word in words}
         spans: set[tuple[int, int, str]] = set()
         if name is not None and name.casefold() not in claimed_words:

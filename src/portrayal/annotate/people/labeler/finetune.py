@@ -87,6 +87,7 @@ def export_finetune(
     mapping = find_columns(
         (*_NEEDED, *_OPTIONAL), source.columns, columns=columns, needed=_NEEDED, file=str(gold)
     )
+    # A chat for each row, by prompt
     for raw in source.rows():
         row = {name: raw.get(column) for name, column in mapping.items()}
         chat = _chat(row, system, refused)
@@ -113,6 +114,7 @@ def export_finetune(
             group: hashlib.blake2b(f"{seed}\n{group}".encode(), digest_size=8).digest()
             for group in chats
         }
+        # Drawn by digest, so that the order of the rows changes nothing
         n_held_out = min(max(round(validation_share * len(chats)), 1), len(chats) - 1)
         held_out.update(sorted(chats, key=digest.__getitem__)[:n_held_out])
     train = [chat for group, rows in chats.items() if group not in held_out for chat in rows]
@@ -143,6 +145,7 @@ def _chat(row: Mapping[str, Any], system: str | None, refused: Counter[str]) -> 
         ):
             refused["without labels"] += 1
             return None
+        # The answer that Table S7 asks for where there is no name
         names[f"{role} name"] = clean_name(name) or "Unspecified"
         references[f"{role} references"] = [
             item for item in gold_references if isinstance(item, str)

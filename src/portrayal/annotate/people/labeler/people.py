@@ -64,6 +64,7 @@ def least_confident(
     text_ids
         Decide among equal confidences; the order of the texts by default.
     """
+    # Half rounds up; `round` would go to the even number
     n_wanted = int(len(confidences) * check_share(share) + 0.5)
     ids = text_ids if text_ids is not None else [""] * len(confidences)
     order = sorted(range(len(confidences)), key=lambda i: (confidences[i], ids[i], i))
@@ -107,6 +108,7 @@ def vote(
         genders = [response.gender for response in of_slot if response.gender is not None]
         if not names or not genders:
             return None
+        # Votes are counted without regard to case; the first spelling is shown
         key, name_votes = _most([None if name is None else name.casefold() for name in names])
         gender, gender_votes = _most(genders)
         gender = UNSURE if gender is None else gender
@@ -133,6 +135,7 @@ def _shared(of_slot: Sequence[CharacterResponse], gender: str) -> tuple[str, ...
     agreeing = [response for response in of_slot if response.gender == gender]
     lists = [response.references or () for response in agreeing or of_slot]
     counts = Counter(word for words in lists for word in words)
+    # A word of one answer alone may be the other character's
     shared = tuple(word for word, n in counts.items() if 2 * n >= len(lists))
     return shared if gender_of_references(shared) == gender else tuple(counts)
 
@@ -226,6 +229,7 @@ def label_people(
     if route is not None:
         ids = [str(row.get("text_id", "")) for row in rows]
         places = least_confident(route[1], route[0], ids)
+    # Without the role of its subject a text cannot be asked about
     labels: dict[int, LabelPrompt] = {}
     for i in places:
         subject, other = rows[i].get("subject_role"), rows[i].get("object_role")
@@ -233,6 +237,7 @@ def label_people(
             roles = Roles(subject, other if isinstance(other, str) else None)
             labels[i] = label_prompt(rows[i]["text"], roles, local)
     prompts = {i: label.prompt for i, label in labels.items()}
+    # Equal texts with equal roles are one prompt, and are paid once
     prompt_ids = {prompt.prompt_id for prompt in prompts.values()}
     place = Path(folder)
     with Run(place).lock():
@@ -241,6 +246,7 @@ def label_people(
     removed: Counter[str] = Counter()
     unusable: Counter[str] = Counter()
     texts = [LabelledText("embedded", None)] * len(rows)
+    # A routed text that failed keeps the label that the extractor gave it
     failed_is = "llm" if route is None else "embedded"
     for i in places:
         if i not in labels:
@@ -255,7 +261,9 @@ def label_people(
             else:
                 usable.append(response)
         if asking.samples > len(replies):
+            # The budget may end between two answers to the same text
             reasons["not asked"] += asking.samples - len(replies)
+        # Shares are of the answers asked for, so that lost ones lower the confidence
         characters = vote(usable, asking.samples, rows[i]["text"])
         if characters is not None:
             people = (characters[0], characters[1] if len(characters) > 1 else None)

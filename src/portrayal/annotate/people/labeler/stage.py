@@ -196,6 +196,7 @@ def label_run(
     stage = run.annotations(LABELERS["llm" if base is None else "routed"])
     local = local_sentence(None if locale is None else load_locale(locale))
     # What a labelling is asked to be
+    # Only what changes an answer: another order of shards asks nothing anew
     request_mark = fingerprint(
         texts=run.texts.note().get("fingerprint"),
         parts=[part.name for part in run.texts.parts()],
@@ -204,6 +205,7 @@ def label_run(
         samples=asking.samples,
         base=None if base is None else base.note().get("fingerprint"),
         share=None if base is None else share,
+        # Left out where empty, so that runs without a locale keep their mark
         **({"local": local} if local else {}),
     )
     note = stage.note()
@@ -215,12 +217,14 @@ def label_run(
     )
     if is_done and not again:
         return stage
+    # Texts that can be read, and how sure the extractor is of each
     rows, confidences = _readable(run, base)
     route = None if base is None else (check_share(share), confidences)
     folder = run.path / LABELS / asking.folder_name
     with run.manifest.step(ANSWERS):
         result = label_people(rows, asking, folder, route=route, local=local)
     labels = {row["text_id"]: label for row, label in zip(rows, result.texts, strict=True)}
+    # The mark of the rows holds the labels themselves: new answers write new rows
     by_text = {
         text_id: [
             label.labeler,
@@ -229,11 +233,13 @@ def label_run(
         ]
         for text_id, label in labels.items()
     }
+    # Write the rows only where a label differs from those that are there
     labels_mark = fingerprint(asked=request_mark, labels=by_text)
     with run.manifest.step(stage.folder.relative_to(run.path).as_posix()):
         if not stage.is_complete(labels_mark):
             stage.begin(labels_mark)
             names = [part.name for part in run.texts.parts()]
+            # Parts of texts that are gone are removed
             stage.keep_parts(names)
             for name in names:
                 extracted = None if base is None else base.folder / name
@@ -260,7 +266,9 @@ def _readable(run: Run, base: Stage | None) -> tuple[list[dict[str, Any]], list[
                     f"{read.parent} lacks {read.name}: the extractor has not read every text yet."
                 )
             for row in read_parquet(read, columns=sure).to_pylist():
+                # A story is as sure as its least sure character
                 slots = [row[name] for name in sure[1:3] if row[name] is not None]
+                # Failed texts go to the model first: there the extractor has no label to lose
                 least_by_text[row["text_id"]] = -1.0 if row["error"] or not slots else min(slots)
         columns = ["text_id", "prompt_id", "text", "outcome"]
         for text in read_parquet(part, columns=columns).to_pylist():
@@ -297,12 +305,15 @@ def _write(
         label = labels.get(text_id)
         row: dict[str, Any] = {"text_id": text_id, "error": None}
         if label is None:
+            # Never asked: refused or empty texts, as the extractor has them
             row = extracted.get(text_id, row)
         elif label.labeler == "embedded":
+            # A note stays where the model was asked and failed
             row = extracted[text_id] | label_row(label)
         else:
             row |= label_row(label) | {"error": label.error}
         rows.append(row)
+    # The columns of the extractor first, so that whoever reads these reads both
     fields = [pa.field("text_id", pa.string()), *schema, *BY_WHOM, pa.field("error", pa.string())]
     write_parquet(pa.Table.from_pylist(rows, schema=pa.schema(fields)), stage.folder / source.name)
 
@@ -368,6 +379,7 @@ class Labelling:
         """Make the provider now if there may be something to ask, so that a missing key is told
         before any text is read.
         """
+        # A finished run needs no key
         if run.annotations(self.annotator).note().get("complete"):
             return self
         asking = dataclasses.replace(self.asking, provider=self.asking.make_provider())
@@ -379,6 +391,7 @@ class Labelling:
         `embed` runs the extractor and returns its name; it is called where texts are routed.
         `again` asks once more what failed in a labelling that is finished.
         """
+        # Labels of the user's own are not overwritten by a model's
         if run.texts.note().get("labelled"):
             raise OptionError(
                 "the texts came with labels of the people in them, so no labeler is asked. Leave "
@@ -426,6 +439,7 @@ def labelling_of(
             f"the labeler {labeler!r} asks no model, but a model was given: {model!r}. "
             'Give the labeler "llm" or "routed", or leave the model out.'
         )
+    # "routed" without a model is the reader's affair, which asks nobody
     if labeler in ("embedded", "reader") or (labeler == "routed" and model is None):
         return None
     if model is None:
@@ -441,6 +455,7 @@ def labelling_of_options(
     options: Any, settings: Mapping[str, Any] | None = None
 ) -> Labelling | None:
     """Return the labelling of an audit's options, as `labelling_of`; None where they have none."""
+    # Studies of news or scores have no characters to label
     if not hasattr(options, "labeler"):
         return None
     labelling = labelling_of(

@@ -118,6 +118,7 @@ def openings(text: str, tokens: Tokens) -> list[int]:
         if not word[0].isupper():
             opens = _ARABIC.match(word) is not None
         elif len(word) > 1:
+            # "Don't" is no Don
             dont = low[i] == "don" and low[i + 1 : i + 2] == ["'t"]
             opens = not dont and low[i] not in tokens.local.nobody
         else:
@@ -138,6 +139,7 @@ def _ends_names(tokens: Tokens, i: int) -> bool:
 def take(text: str, tokens: Tokens, i: int) -> Candidate:
     """The run that opens at `i`."""
     run = Candidate(i, i, [], [])
+    # Titles stand first
     end = take_titles(text, tokens, i, run)
     run.start = run.end = end
     # Note the words of the name from `at` on
@@ -164,6 +166,7 @@ def take(text: str, tokens: Tokens, i: int) -> Candidate:
             saint = low[end] in _SAINT and not run.parts
             run.parts.append(end)
             end += 1 + (saint and words[end + 1 : end + 2] == ["."])
+        # A particle belongs to the name only if a part follows, so the end waits
         elif run.parts and low[end] in PARTICLES and word.islower():
             end += 1
             continue
@@ -177,6 +180,7 @@ def take(text: str, tokens: Tokens, i: int) -> Candidate:
         letters = "".join([word for word in words[i : max(i, run.end)] if word != "."])
         if len(letters) > 1 and letters.upper() in _STOPPED and len(run.parts) > 1:
             run.named = i
+            # "MP" and its like speak for a person, unless the letters mean other things too
             run.score += 0.0 if letters.upper() in LISTS.ambiguous else 1.0
         elif (
             tokens.words[run.parts[-1]] == "Ph"
@@ -208,6 +212,7 @@ def take_titles(text: str, tokens: Tokens, i: int, run: Candidate) -> int:
         run.titles.append(end)
         end += 1
         if end < n and low[end] == "." and not gap(text, tokens, end - 1):
+            # A full stop behind a title written out ends the sentence
             if local and low[end - 1] not in tokens.local.abbreviations:
                 break
             end += 1
@@ -223,6 +228,7 @@ def _is_part(tokens: Tokens, i: int) -> bool:
         return word[0] in "aeib" and _ARABIC.match(word) is not None
     if _ends_names(tokens, i):
         return False
+    # Words in capitals are acronyms, but for the initials that some are called by
     return len(word) == 1 or not word.isupper() or word in _CASES_OF_J
 
 
@@ -267,6 +273,7 @@ def take_nickname(text: str, tokens: Tokens, i: int, run: Candidate) -> int:
     if mark in _CLOSED_BY and gap_before(text, tokens, behind):
         return 0
     capital = all(words[k][0].isupper() for k in range(first, last))
+    # Small words in brackets are a remark, but for "née" and its like
     if not capital and tokens.low[first] not in LISTS.born:
         return 0
     if last == first + 1:
@@ -354,6 +361,7 @@ def find_candidates(text: str, tokens: Tokens) -> list[Candidate]:
     for i in openings(text, tokens):
         if i < behind:
             continue
+        # A word that surely stands alone needs no look for a run
         if stands_alone(tokens, i) and i not in labels and i not in values:
             run = Candidate(i, i + 1, [i], [], words=[low[i]], named=i + 1)
             run.opening = opens_sentence(tokens, i)
@@ -362,6 +370,7 @@ def find_candidates(text: str, tokens: Tokens) -> list[Candidate]:
                 runs.append(run)
             continue
         run = take(text, tokens, i)
+        # The next run opens behind this one, even where it came to nothing
         behind = max(run.end, i + 1)
         if not run.parts:
             last = run.titles[-1] if run.titles else -1
@@ -376,6 +385,7 @@ def find_candidates(text: str, tokens: Tokens) -> list[Candidate]:
             continue
         run.words = [low[part] for part in run.parts]
         letters = "".join([w for w in low[run.start : run.parts[0]] if w.isalpha()])
+        # One letter before a frequent first name is no initial of a surname
         frequent = len(letters) == 1 and en.bearers(run.words[0]) >= en.FREQUENT
         run.initials = "" if frequent or letters in LISTS.countries else letters
         if names_another_thing(tokens, run):
@@ -385,6 +395,7 @@ def find_candidates(text: str, tokens: Tokens) -> list[Candidate]:
         ):
             run.gender = gender_of_titles(tokens, run)
             runs += couple_of(tokens, run)
+    # "Ida" alone is the storm where "Hurricane Ida" stands elsewhere
     if not last_names:
         return runs
     return [
@@ -432,6 +443,7 @@ def couple_of(tokens: Tokens, run: Candidate) -> list[Candidate]:
     back = i - 2 if low[i - 1] == "." and i > 1 else i - 1
     if low[back] not in LISTS.polite or not tokens.words[back][0].isupper():
         return [run]
+    # Both have the surname; a first name is that of the first title's bearer
     other = replace(run, titles=[back])
     other.gender = gender_of_titles(tokens, other)
     if len(run.parts) > 1:
@@ -489,6 +501,7 @@ def names_another_thing(tokens: Tokens, run: Candidate) -> bool:
 def trim(tokens: Tokens, run: Candidate, forms: set[str]) -> bool:
     """Drop words that only open the sentence or describe the bearer; whether a name is left."""
     low, parts = tokens.low, run.parts
+    # Word by word from the front, as several may describe the bearer
     while parts:
         word = low[parts[0]]
         describes = word in en.PERSON_NOUNS and (len(parts) > 1 or not en.is_given(word))
@@ -525,6 +538,7 @@ def trim(tokens: Tokens, run: Candidate, forms: set[str]) -> bool:
         for i in parts[1:-1]
         if low[i] in _OFFICE and (low[i] in LISTS.offices or not en.is_given(low[parts[0]]))
     ]
+    # A title inside the run: "London Mayor Sadiq Khan"
     if office:
         run.titles = office[-1:]
         run.parts = [i for i in parts if i > office[-1]]
@@ -551,6 +565,7 @@ def is_ruled_out(  # noqa: PLR0911 (one return for each reason)
     before = low[opens - 1] if opens else "."
     if low[run.start - 3 : run.end] == ["to", "whom", "it", "may", "concern"]:
         return True
+    # One word: its own meaning decides
     if len(name_words) == 1:
         adjective = not run.titles and run.opening and first in LISTS.before_names
         if adjective or (first in en.PLURAL_PEOPLE and not en.is_given(first)):
@@ -582,6 +597,7 @@ def is_ruled_out(  # noqa: PLR0911 (one return for each reason)
     office = nobody and (last in en.PERSON_NOUNS or last in en.PLURAL_PEOPLE)
     if last in BODY_PARTS or hall or office or (addressed and not run.titles):
         return True
+    # A title and a first name outweigh a word of organisations among the rest
     if len(name_words) > _MOST or body:
         return not (run.titles and en.is_given(first) and len(name_words) <= _MOST)
     return _continues(text, tokens, run)
@@ -612,6 +628,7 @@ def labels_of_form(tokens: Tokens) -> tuple[frozenset[int], frozenset[int]]:
         and not (en.bearers(low[label[-1]]) or low[label[-1]] in LISTS.naming_fields)
         for label, value, end in lines
     )
+    # No form: words before colons may be speakers, so only sure labels are named
     if not (has_name_field or short):
         behind = {value for label, value, _ in lines if low[label[-1]] in LISTS.fields}
         inside = {
@@ -666,6 +683,7 @@ def _continues(text: str, tokens: Tokens, run: Candidate) -> bool:
     second = words[end + 1] if end + 1 < len(words) else ""
     if "&" in between or (after.isupper() and len(after) > 1 and not between.strip()):
         return True
+    # "Wendy's Restaurants" is no Wendy
     if low[end] == "'s":
         return second[:1].isupper() and second.lower() in BODY_PARTS
     return after == "(" and second.isupper() and len(second) > 1

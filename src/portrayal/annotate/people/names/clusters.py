@@ -100,6 +100,7 @@ def name_clusters(tokens: Tokens, runs: Sequence[Candidate]) -> list[NameCluster
             first, second = run.words
             if second in names and first not in names and en.bearers(first) < en.bearers(second):
                 run.start, run.parts, run.words = run.parts[1], run.parts[1:], [second]
+    # Full names first, so that "Merkel" finds Angela Merkel wherever she stands
     full = [run for run in runs if len(run.words) > 1]
     clusters, holders = full_names(tokens, full)
     single: dict[str, list[NameCluster]] = {}
@@ -164,6 +165,7 @@ def full_names(
         firsts = (run.words[0], run.nickname) if run.nickname else (run.words[0],)
         ends = ((first, run.words[-1]) for first in firsts)
         pairs = tuple(dict.fromkeys((*pairwise(run.words), *ends)))
+        # By pairs of words, as comparing all names takes time with their square
         near = sorted({i for pair in pairs for i in holders.get(pair, ())[:_RIVALS]})
         index = next((i for i in near if _same(clusters[i], run)), len(clusters))
         if index == len(clusters):
@@ -185,6 +187,7 @@ def full_names(
                 people.append(cluster)
         for name in nicknames:
             for ending in ("y", "ie", name[-1] + "y", name[-1] + "ie"):
+                # "Bob" is also "Bobby"; a nickname that stands in the text goes before
                 pet.setdefault(name + ending, [cluster])
     return clusters, pet | by_word
 

@@ -98,6 +98,7 @@ def _classes() -> dict[str, tuple[str, ...]]:
         "plants": THINGS.plants,
     }
     themselves = ("the", "of", "and", "from", "river", "'s", "not")
+    # Words so frequent that they are classes of their own
     classes_of: dict[str, list[str]] = {word: [word] for word in themselves}
     for name, words in lists.items():
         for word in words:
@@ -109,6 +110,7 @@ def _classes() -> dict[str, tuple[str, ...]]:
 def _kinds_of(word: str, low: str) -> tuple[str, ...]:
     """Classes of a token as written and in lower case; its form where it has none."""
     classes = _classes().get(low, ())
+    # A capital is noted beside the classes, as the word may be part of another name
     if word != low and low not in en.FUNCTION_WORDS:
         return (*classes, "Given" if en.bearers(low) else "Capital")
     if classes:
@@ -117,6 +119,7 @@ def _kinds_of(word: str, low: str) -> tuple[str, ...]:
         return ('"' if low in QUOTES else low if low in _MARKS or low in "()" else ".",)
     if low in en.FUNCTION_WORDS:
         return (low,)
+    # Unlisted words count by their endings: "~ed" is mostly a verb
     endings = (f"~{ending}" for ending in _ENDINGS if low.endswith(ending) and len(low) > 3)
     return (next(endings, "other"),)
 
@@ -209,6 +212,7 @@ def place_in_text(tokens: Tokens, first: int, end: int) -> str:
     before = low[max(0, first - 2) : first]
     if len(before) == 2 and before[1] == ":" and before[0] in LISTS.naming_fields:
         return "field" if low[end : end + 1] in _BEHIND_VALUES else ""
+    # A closing formula stands on a line of its own
     if before[-1:] == ["\n"]:
         before = low[max(0, first - 3) : first - 1]
     if before[-1:] == [","] and before[0] in LISTS.closing:
@@ -242,6 +246,7 @@ def _run_features(  # noqa: PLR0912 (a feature each; run for every mention of ev
     god = tokens.local.gods.issuperset(run.words)
     if run.titles:
         sacred = low[first] in THINGS.deities or low[first] in tokens.local.sacred
+        # Sacred titles stand before gods and gurus alike, so each has a weight of its own
         yield "title" if not sacred else "god's title" if god else f"title {low[first]}"
     written = "".join(tokens.words[i] for i in run.parts)
     if tokens.local.honorifics and (
@@ -404,4 +409,5 @@ def name_score(
     around = sum(
         _sum(features) for run in mentions for features in _grouped_features(text, tokens, run)
     )
+    # Mentions of one text are alike, so n of them are worth less than n
     return _weights()["bias"] + name_sum + around / math.sqrt(len(mentions))

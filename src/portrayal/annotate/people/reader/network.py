@@ -135,6 +135,7 @@ def vocabulary_of(encode: Encode, opening: int, closing: int) -> Vocabulary:
 
     pronouns: dict[int, int] = {}
     for place, words in enumerate(PRONOUNS.values()):
+        # A pronoun of several tokens has no state of its own and is not weighed
         token_ids = (encode(word) for word in words)
         pronouns |= {ids[0]: place for ids in token_ids if len(ids) == 1}
     names = tuple(map(one, (*PLACEHOLDERS, *MORE_PLACEHOLDERS)))
@@ -152,6 +153,7 @@ def pieces_of(scene: Scene, start: int) -> list[str | int]:
     for place_at, index in scene.names.items():
         surname = scene.people[index].surname
         behind = (
+            # A surname may stand behind a second first name or an initial
             range(min(place_at + 2, len(words) - 1), place_at, -1)
             if words[place_at] != surname
             else ()
@@ -188,6 +190,7 @@ def hide(
     order
         Which placeholder each person gets; by default the first gets the first.
     """
+    # The prompt without its frame first, then the story
     n = min(n_people, len(PLACEHOLDERS))
     places = order or range(n)
     ids = [words.opening, *words.encode(_FRAME.sub("", prompt))[:MOST_OF_PROMPT], words.closing]
@@ -195,6 +198,7 @@ def hide(
     candidate = [-1] * second
     for piece in pieces:
         if isinstance(piece, str):
+            # Rare pronouns become those of the same case, as the encoder knows none of them
             recoded = _RARE.sub(lambda match: RARE_PRONOUNS[match[0].lower()], piece)
             more = list(words.encode(recoded))
             ids += more
@@ -202,6 +206,7 @@ def hide(
         else:
             ids.append(words.names[places[piece]] if piece < n else words.other)
             candidate.append(piece if piece < n else -1)
+    # A long story is cut at its end: people are introduced early
     ids = [*ids[: MOST_TOKENS - 1], words.closing]
     candidate = [*candidate[: MOST_TOKENS - 1], -1]
     pronoun = [-1] * second + [words.pronouns.get(token, -1) for token in ids[second:]]
@@ -301,14 +306,17 @@ class Network:
         first = states[0]
         candidate, pronoun = np.array(story.candidate)[needed], np.array(story.pronoun)[needed]
         of_candidate = [candidate == k for k in range(story.n_candidates)]
+        # A person is the mean of the mentions; one cut off with the end has none
         means = [states[i].sum(0) / max(i.sum(), 1) for i in of_candidate]
         people = np.array(means, dtype=np.float32).reshape(-1, width)
         absent = np.array([not i.any() for i in of_candidate], dtype=bool)
 
+        # Who has which role, or nobody who is named
         role = self._two_layers("role", np.hstack([people, np.tile(first, (len(people), 1))]))
         role[absent] = _HIDDEN_SCORE
         role = np.vstack([role, self._linear("null", first)[np.newaxis]]).T
 
+        # Whom each pronoun means, and by that each person's gender
         slots = self._linear("slot", first).reshape(SLOTS, width)
         asked_of = np.vstack([people, slots])
         keys, queries = self._linear("pk", states), self._linear("pq", asked_of)
@@ -316,6 +324,7 @@ class Network:
         meant[:, : len(absent)][:, absent] = _HIDDEN_SCORE
         meant = np.exp(_log_softmax(np.hstack([meant, self._linear("pn", states)])))[:, :-1]
         evidence = [meant[pronoun == gender].sum(0) for gender in range(len(PRONOUNS))]
+        # Logarithms, as the tenth "she" says little more than the third
         log_evidence = np.log1p(np.array(evidence).T)
         signs = np.hstack([asked_of, np.tile(first, (len(asked_of), 1)), log_evidence])
         genders = self._two_layers("gen", signs, last="3")
@@ -334,6 +343,7 @@ class Network:
             "token_type_ids": np.array([[int(i >= second) for i in range(len(ids))]]),
             "needed": np.array([needed]),
         }
+        # Encoders of other readers take fewer inputs
         fed = {
             wanted_input.name: inputs[wanted_input.name]
             for wanted_input in self._session.get_inputs()
@@ -379,6 +389,7 @@ def _gelu(values: FloatArray) -> FloatArray:
 
 def _log_softmax(values: FloatArray) -> FloatArray:
     """Logarithms of the shares of each row; numbers stay in the bits that they have."""
+    # The largest is taken off first, or exp overflows
     values = values - values.max(1, keepdims=True)
     return np.asarray(values - np.log(np.exp(values).sum(1, keepdims=True)))
 
@@ -439,6 +450,7 @@ def load_network(folder: Path, *, threads: int = 0) -> Network:
         words = Embeddings.load(files[WORDS])
     except (ValueError, KeyError, TypeError) as error:
         raise DataError(f"{folder}: no reader could be read ({error}).") from error
+    # Padding of its own would shift the places of names
     tokenizer.no_padding()
     tokenizer.no_truncation()
 

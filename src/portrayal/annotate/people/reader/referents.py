@@ -80,6 +80,7 @@ def mark(
     mentions, pronouns = [], []
     places: dict[int, int] = {}
     i = 0
+    # The longest first where two start together
     for mention in sorted(marks, key=lambda one: (one.start, -one.end)):
         if mention.start < i:
             continue
@@ -87,6 +88,7 @@ def mark(
         i = mention.end
         if mention.kind == "name":
             place = places.setdefault(mention.person, len(places))
+            # More people than placeholders: the rest share one word
             has_name = place < len(words.names)
             mentions.append((len(ids), mention.person))
             ids.append(words.names[place] if has_name else words.other)
@@ -100,6 +102,7 @@ def mark(
         if mention_ids and mention.kind == "pronoun":
             pronouns.append((len(ids), mention.person))
         elif mention_ids:
+            # The head of a noun phrase is its last token
             mentions.append((len(ids) + len(mention_ids) - 1, mention.person))
         ids += mention_ids
     ids += words.encode(change(text[i:]))
@@ -129,6 +132,7 @@ def refer(network: Network, story: MarkedText, n_people: int, n_pronouns: int) -
     chances = np.full((n_pronouns, n_people + 1), np.nan)
     for start, window_pronouns in _windows(story):
         end = start + WINDOW - 3
+        # Nobody is mentioned in this window: the pronoun means nobody
         near = (story.mentions >= start) & (story.mentions < end)
         if not near.any():
             chances[story.numbers[window_pronouns]] = np.eye(n_people + 1)[-1]
@@ -145,6 +149,7 @@ def refer(network: Network, story: MarkedText, n_people: int, n_pronouns: int) -
         scores = np.full((len(spoken), n_people + 1), -np.inf)
         scores[:, -1] = raw_scores[:, -1]
         for person in np.unique(people):
+            # A person's mentions add up: whom one names often is likelier meant
             scores[:, person] = special.logsumexp(raw_scores[:, :-1][:, people == person], axis=1)
         chances[story.numbers[window_pronouns]] = special.softmax(scores, axis=1)
     return chances
@@ -155,6 +160,7 @@ def _windows(story: MarkedText) -> Iterator[tuple[int, IntArray]]:
     if len(story.ids) <= WINDOW - 3:
         yield 0, np.arange(len(story.pronouns))
         return
+    # The latest window that still has enough before the pronoun
     number = np.maximum(0, (story.pronouns - _BEFORE) // STEP)
     for window in np.unique(number):
         yield int(window) * STEP, np.flatnonzero(number == window)

@@ -80,6 +80,7 @@ def reader_settings(folder: str | Path | None = None, *, below: float = 1.0) -> 
             f"{weights_folder}: there is no reader here ({CARD}: {error}). Give a folder that "
             "scripts/reader/train.py wrote, or none for the reader that ships."
         ) from error
+    # The one that ships is checked when it is loaded, which takes time
     if folder is not None and digest_of(weights_folder) != digest:
         raise _changed(weights_folder)
     return {
@@ -146,9 +147,11 @@ def read_stories(
     for text, roles, prompt in stories:
         try:
             scene = read_story(text, roles, locale)
+            # First by the rules alone, where the network reads only what they are unsure of
             people = weigh(scene).characters() if below < 1.0 else None
             sure = min((person.confidence for person in people or () if person), default=0.0)
             if people is None or sure < below:
+                # Then the network reads the story with its names hidden
                 request = prompt or " and ".join(filter(None, (roles.subject, roles.object)))
                 pieces = pieces_of(scene, story_start(scene.text))
                 hidden = hide(request, pieces, len(scene.people), network.vocabulary)
@@ -162,6 +165,7 @@ def read_stories(
 
 def _setup(settings: Mapping[str, Any]) -> Callable[..., list[dict[str, Any] | Exception]]:
     folder, below = settings["folder"], settings.get("below", 1.0)
+    # The reader may have been trained again since the settings were made
     if network_of(folder).card["sha256"] != settings.get("sha256"):
         raise _changed(reader_folder(folder))
     locale = locale_of(settings)

@@ -39,6 +39,7 @@ class Roles:
 
     def __post_init__(self) -> None:
         subject = self.subject.casefold().strip()
+        # "two friends" asks for two people with one phrase, so there is no object to read
         alike = self.object is not None and subject == self.object.casefold().strip()
         both = self.object is None and subject.startswith("two ")
         object.__setattr__(self, "paired", alike or both)
@@ -95,6 +96,7 @@ _NEXT = re.compile(r"""['"]\s*,\s*['"]""")
 _NO_NAME = frozenset(
     ("", "unspecified", "none", "nan", "null", "unknown", "n/a", "na", "unnamed", "not specified")
 )
+# Letters alone: "non-binary", "Non binary" and "nonbinary" are one label
 _GENDER_OF_LABEL = {
     "".join(filter(str.isalpha, label.casefold())): group.key
     for group in load_factor("gender").groups
@@ -148,6 +150,7 @@ def clean_name(raw: object, local: LocalWords = ENGLISH) -> str | None:
         return None
     # A table may hold a list as text: "['Ana', 'Lee']"
     items = _LIST.fullmatch(raw.strip())
+    # Alternatives are tried in turn, as the first may hold a title and surname alone
     for alternative in (raw if items is None else _NEXT.sub("|", items[1])).split("|"):
         if alternative.strip().casefold() in _NO_NAME:
             continue
@@ -159,7 +162,9 @@ def clean_name(raw: object, local: LocalWords = ENGLISH) -> str | None:
         ):
             title = words.pop(0).casefold()
             formal |= title in FORMAL_TITLES or title in local.formal
+        # "Dr. Smith" has no first name, and a surname must not be looked up as one
         if words and not (formal and len(words) == 1):
+            # Cut by length rather than by text, so that the name keeps its own capitals
             return str(words[0])[: len(local.bare(words[0].casefold()))]
     return None
 
@@ -181,6 +186,7 @@ def labelled_person(
     read_gender = normalise_gender(gender)
     if read_gender == UNSPECIFIED and words:
         genders = sorted({local.genders[word] for word in words if word in local.genders})
+        # Words of the locale go first: those of English do not know its titles
         read_gender = genders[0] if len(genders) == 1 else gender_of_references(words)
     return clean_name(name, local), read_gender, words
 

@@ -17,6 +17,7 @@ from portrayal.annotate.people.shared.words import word_lists, word_set
 _LISTS = word_lists("shared")
 
 _NOT_ENDINGS = ("ly", "ed", "ing", "s")
+# After these a sentence may start; after a comma none does
 _ENDS = en.CLAUSE_MARKS - {",", ";", ":"}
 _ACTS = (en.VERBS_AFTER_NAME | en.SAYING | en.LIVING) - word_set("s")
 _NEVER_FLAT = (
@@ -34,6 +35,7 @@ _NO_SPEAKERS = (
     | word_lists("names").fields
     | word_lists("names").naming_fields
 )
+# Hebrew, Arabic and Syriac, kana, Chinese characters, Hangul
 _UNCASED = re.compile("[\u05d0-\u05ea\u0620-\u074f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 _LABEL = re.compile(
     r"^(?P<before>[ \t>*\-\[\](){}\d:.,–—]*)(?P<name>[^\W\d_][^\W\d_.'’ \-]{0,30}?)"
@@ -63,6 +65,7 @@ def recase(text: str) -> str:
 
     Offsets therefore stay the same. See `is_flat`.
     """
+    # Lower case first, so that one set of rules reads both kinds of text
     low = _same_length(text, str.lower)
     tokens = scan(low)
     # Function words that open sentences get a capital; on other words it would mislead
@@ -87,6 +90,7 @@ def capital_speakers(text: str) -> str:
     small: list[re.Match[str]] = []
     for match in _LABEL.finditer(text):
         name, low = match["name"], match["name"].lower().split()
+        # "NOTE:" and "TEACHER:" open lines too, and name nobody
         if not _NO_SPEAKERS.isdisjoint(low):
             continue
         if name.isupper() and len(name) > 1:
@@ -95,9 +99,11 @@ def capital_speakers(text: str) -> str:
             small.append(match)
     letters = list(text)
     for matches in (cues, small):
+        # One known name among the labels says that they are speakers, not headings
         has_name = any(en.bearers(match["name"].lower().split()[0]) for match in matches)
         if len(matches) >= _SPEAK and has_name:
             for match in matches:
+                # Capitals of "ß" are two letters: such names stay, as offsets must not move
                 title_case = match["name"].title()
                 if len(title_case) == len(match["name"]):
                     letters[match.start("name") : match.end("name")] = title_case
@@ -112,6 +118,7 @@ def mark_uncased(text: str, tokens: Tokens) -> list[int]:
     if text.isascii() or not _UNCASED.search(text):
         return []
     places = [i for i, word in enumerate(tokens.words) if _UNCASED.match(word)]
+    # In a text of another language nearly every word would become a name
     if len(places) > MOST_UNCASED * len(tokens.words):
         return []
     for i in places:
@@ -124,6 +131,7 @@ def _same_length(text: str, change: Callable[[str], str]) -> str:
     changed = change(text)
     if len(changed) == len(text):
         return changed
+    # Letter by letter, so that one odd letter does not keep the whole text as it is
     return "".join(new if len(new := change(letter)) == 1 else letter for letter in text)
 
 
@@ -137,12 +145,14 @@ def _names(tokens: Tokens) -> set[int]:
     names = {
         word
         for word, cues in worth.items()
+        # The fewer people bear a word as a name, the more must speak for it
         if cues >= (0 if _is_plain(word) else 2 if en.bearers(word) else 4)
     }
     name_places = {
         i for i, word in enumerate(low) if word in names and not _after_determiner(low, i)
     }
     for i, word in enumerate(low):
+        # "dr." and "dr" stand before a name alike
         behind = i + 1 + (low[i + 1 : i + 2] == ["."])
         if word not in en.COMMON_TITLES or behind >= len(low):
             continue
@@ -157,6 +167,7 @@ def _names(tokens: Tokens) -> set[int]:
             continue
         if en.bearers(word):
             further.add(i + 1)
+        # A surname is no first name, so only its place behind one tells it
         elif (after in _ACTS or after in en.CLAUSE_MARKS) and not word.endswith(_NOT_ENDINGS):
             surnames.add(word)
     return name_places | (
@@ -192,6 +203,7 @@ def name_cues(low: list[str], i: int) -> int:
     if _after_determiner(low, i):
         return -2
     value = 0
+    # What introduces a name says most: "a student named maria"
     if before in en.NAMING and earlier in en.PERSON_NOUNS:
         value += 4
     elif before in en.PERSON_NOUNS and (after in en.CLAUSE_MARKS or after in _ACTS):

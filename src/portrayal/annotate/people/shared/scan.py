@@ -67,6 +67,7 @@ class LocalWords:
         """The word without an honorific that is written together with it: "priya-ji" → "priya"."""
         for ending in self.endings if word not in self.titles else ():
             name = word.removesuffix(ending)
+            # "Balaji" is a name of its own where more people bear it than the shorter form
             if name != word and (name.endswith("-") or bearers(name) > bearers(word)):
                 return name.rstrip("-") or word
         return word
@@ -74,6 +75,7 @@ class LocalWords:
     def is_no_person(self, name: str) -> bool:
         """Whether a name as a whole is no person's, and no first name either."""
         key = name_key(name)
+        # A single word that is a first name too is left to what stands around it
         return key in self.whole and (" " in key or not bearers(key))
 
 
@@ -95,6 +97,7 @@ def local_words(locale: Locale | None) -> LocalWords:
     }
     pronouns: dict[str, str] = {}
     for gender, forms in _FORMS.items():
+        # Lists hold the forms in the order of `_FORMS`; those of English are read anyway
         forms_only = [
             w for w in locale.pronouns.get(gender, ()) if w not in PRONOUNS and w not in THEY
         ]
@@ -132,6 +135,7 @@ QUOTES = frozenset('"“”')
 
 _WORD = r"[^\W\d_]+(?:-[^\W\d_]+|['’](?=[A-ZÀ-Þ])[^\W\d_]+|[\u0300-\u036f]+[^\W\d_]*)*"
 _MARK = r"[,;:()—–\"“”\n]|[.!?…]+|['’](?:s|re|d|ll|ve|m|t)\b|(?<=s)['’](?=\s)|(?<=\s)-+(?=\s)"
+# One group, so that `split` keeps the blanks between and starts follow from lengths
 _TOKEN = re.compile(rf"([a-zA-Z]+(?=[ ,.\n])|(?=[^ ])(?:{_WORD}|{_MARK}))")
 """Plain words and blanks come first, which changes nothing but the time it takes."""
 
@@ -180,6 +184,7 @@ def scan(text: str, start: int = 0, local: LocalWords = ENGLISH) -> Tokens:
     In `low` a pronoun of the locale is the English one of its gender and case, and a name stands
     without an honorific that is written together with it.
     """
+    # One pass over what is not plain lower case; most words are skipped
     stopped = en.ABBREVIATIONS | local.abbreviations if local.abbreviations else en.ABBREVIATIONS
     pieces = _TOKEN.split(text[start:] if start else text)
     words = pieces[1::2]
@@ -197,11 +202,13 @@ def scan(text: str, start: int = 0, local: LocalWords = ENGLISH) -> Tokens:
         ends = 0
         if first in QUOTES:
             quoted += [inside] * (i + 1 - len(quoted))
+            # Straight marks look the same at both ends; curled ones say which they are
             inside = not inside if mark == '"' else mark == "“"
             if not inside and i and words[i - 1][0] in _ENDS and i < last:
                 ends = words[i + 1][0].isupper() or words[i + 1] in QUOTES
         elif first == "\n":
             quoted += [inside] * (i + 1 - len(quoted))
+            # A quotation never goes on over a line: else one lost mark would quote all the rest
             ends, inside = 1, False
         elif first in _ENDS:
             ends = not (
@@ -281,6 +288,7 @@ def noun_rank(tokens: Tokens, i: int) -> float:
     if opened and opener not in _LISTS.weak_openers:
         return 1.0 if after != "'s" else POSSESSOR
     acts = after in en.VERBS_AFTER_NAME or after.endswith("ed")
+    # Behind "and", say, a noun may be an object: only a verb behind it tells
     if opened and not acts and not after.endswith("s"):
         opened = False
     if after == "'s":

@@ -22,6 +22,7 @@ class WordLists:
     def __init__(self, folder: str, file: str = "words.toml") -> None:
         path = Path(__file__).parents[1] / folder / file
         self._texts: dict[str, str] = tomllib.loads(path.read_text(encoding="utf-8"))
+        # In `__dict__`, so that `__getattr__` is asked for lists that are not there alone
         self.__dict__.update({name: word_set(text) for name, text in self._texts.items()})
 
     def __getattr__(self, name: str) -> frozenset[str]:
@@ -46,6 +47,7 @@ def verb_forms(verb: str) -> frozenset[str]:
     """Present, past and -ing forms of a regular verb, with and without a doubled consonant."""
     if len(verb) > 1 and verb.endswith("y") and verb[-2] not in "aeiou":
         return frozenset((verb, verb[:-1] + "ies", verb[:-1] + "ied", verb + "ing"))
+    # Forms that no verb has, such as "helpped", cost nothing: no text holds them
     stem = verb.removesuffix("e")
     double = stem + stem[-1:]
     forms = (verb, verb + "s", verb + "es", stem + "ed", stem + "ing", double + "ed")
@@ -91,6 +93,7 @@ PRONOUNS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "his": (MASCULINE, "p"),
         "himself": (MASCULINE, "r"),
         "she": (FEMININE, "s"),
+        # The object "her" looks the same; `stories.scene.is_object` tells which it is
         "her": (FEMININE, "p"),
         "hers": (FEMININE, "p"),
         "herself": (FEMININE, "r"),
@@ -114,6 +117,7 @@ GENDERED = {
 """Listed words of a gender that are no pronouns: "girl", "brother", "mrs"."""
 
 GENDER: Mapping[str, str] = MappingProxyType(
+    # Pronouns refer anew each time, so they are read apart from nouns
     {w: gender for w, gender in GENDER_OF_WORD.items() if w not in PRONOUNS and w not in THEY}
     | dict.fromkeys(_LISTS.feminine, FEMININE)
     | dict.fromkeys(_LISTS.masculine, MASCULINE)
@@ -128,9 +132,11 @@ KIN_BEFORE_NAMES = _LISTS.kin_before_names
 KIN = _LISTS.kin
 ROLE_FAMILIES = _LISTS.lines("role_families")
 MODIFIER_FAMILIES = _LISTS.lines("modifier_families")
+# "Dr." is a title before a name and hardly ever a noun
 OCCUPATIONS = frozenset[str]().union(*ROLE_FAMILIES) - {"dr"}
 """Every noun of every family; capitalised before a name they act as a title."""
 
+# Adjectives of gender stand before a noun and are none themselves
 PERSON_NOUNS = frozenset(GENDER) - ADJECTIVES | OCCUPATIONS | _LISTS.workers | KIN
 """Nouns for one person."""
 
@@ -206,7 +212,9 @@ def bearers(word: str) -> int:
     names = given_names()
     if word in names:
         return names[word]
+    # The census writes names in ASCII capitals, without accents
     plain = "".join(c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c))
+    # Of "Mary-Ann" the census knows "Mary"
     return names.get(plain) or names.get(plain.partition("-")[0], 0)
 
 

@@ -142,6 +142,7 @@ def add_nominal(scene: Scene, cast: Cast, noun: Noun, has_pronouns: tuple[bool, 
     elif len(nameless) == 1 and (noun.role or generic):
         slot = nameless[0]
     if slot == 0 and len(nameless) == 2 and noun.gender:
+        # A second gender for the first character would be the other one's
         slot = int(bool(cast.hints[0]) and noun.gender not in cast.hints[0])
     if slot >= len(slots):
         return OTHER

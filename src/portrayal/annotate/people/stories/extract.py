@@ -80,6 +80,7 @@ def story_start(text: str) -> int:
         if match and len(text) - match.end() >= _LEAST:
             start = match.end()
     remaining = text[start:].strip()
+    # A story set in quotation marks as a whole is no speech
     if len(remaining) > _LEAST and remaining[0] in _OPENING:
         marks = remaining.count('"') + remaining.count("“") + remaining.count("”")
         if marks == 1 or (marks == 2 and remaining[-1] in _CLOSING):
@@ -127,6 +128,7 @@ def read_story(text: str, roles: Roles, locale: Locale | None = None) -> Scene:
     cased = recase(text) if flat else text
     tokens = scan(cased, start, local_words(locale))
     marked = mark_uncased(text, tokens)
+    # Names are found by capitals, so in the text that has them
     people = find_people(cased, tokens)
     if flat or marked:
         # Give words and first names back the letters that they have in the text
@@ -209,10 +211,12 @@ class WeighedStory:
         choice = self.choice
         people = []
         for slot, (name, gender) in enumerate(zip(self.names, choice.genders, strict=True)):
+            # Sum over all choices: several of them give a character the same gender
             own_chance = other = 0.0
             for one, chance in zip(self.made, self.chances, strict=True):
                 own_chance += chance * (one.genders[slot] == gender)
                 other += chance * (one.genders[-1 - slot] == gender)
+            # With the wrong name the gender read is the other character's
             sure = name * own_chance + (1.0 - name) * (other if len(self.names) == 2 else 0.5)
             people.append(_character(self, choice, slot, (name * own_chance, name, sure)))
         return people[0], people[1] if len(people) == 2 else None
@@ -235,6 +239,7 @@ def weigh(
     verdict = _genders(scene, ways[best], codes, opinion)
     if scene.cues and len(ways[best]) == 2 and None not in ways[best]:
         # What the two do takes time to read, and is read where it may decide
+        # Only the two people swapped compete: acts tell who does what, not who is there
         other, acts = ways.index(ways[best][::-1]), signs[-1] / SCALE
         acts *= 1.0 if opinion is None else opinion.of_roles[0]
         if scores[best] - scores[other] <= 2 * abs(acts) * MOST_ACTIONS:

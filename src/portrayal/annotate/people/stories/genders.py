@@ -210,6 +210,7 @@ def walk(  # noqa: PLR0912, PLR0915 (run for every choice of every story: calls 
         if sentence != current:
             current, clause = sentence, OTHER
         if case < 0:
+            # A name in a quotation is whom the speaker means, not whom the next "she" does
             if not quoted or last[entity] < 0:
                 last[entity], newest, ranks[entity] = sentence, entity, rank
                 if opens:
@@ -232,6 +233,7 @@ def walk(  # noqa: PLR0912, PLR0915 (run for every choice of every story: calls 
                 kind = _ALIKE_FAR if stranger else _FAR
         newest_unmet = newest == OTHER and last[OTHER] >= 0 and not quoted
         best, code = OTHER, _NOBODY + kind * 10 + case // _CASE * 2 + newest_unmet
+        # Nobody competes only where a stranger of that gender was mentioned
         top = weights[code] if kind in (_ALIKE, _ALIKE_FAR) else -99_999
         for index in among:
             if last[index] < 0:
@@ -274,6 +276,7 @@ def choices(scene: Scene, cast: Cast, weights: Sequence[int]) -> list[GenderChoi
     they = _TheyUses(scene, cast)
     options = _options(cast, heard, spoken_of=bool(they.order))
     if sum(heard.values()) > LEFT:
+        # Walk the likely choices only: others leave many more pronouns to nobody
         unheard = [sum([n for g, n in heard.items() if g not in genders]) for genders in options]
         limit = min(unheard) + LEFT
         likely = [one for one, n in zip(options, unheard, strict=True) if n <= limit]
@@ -285,6 +288,7 @@ def choices(scene: Scene, cast: Cast, weights: Sequence[int]) -> list[GenderChoi
     walked: list[GenderChoice] = []
     for part in (likely, unlikely):
         for genders in () if walked else part:
+            # Choices that differ in genders no pronoun has share one walk
             key = tuple([gender if gender in heard else None for gender in genders])
             if key not in walks:
                 way = walk(steps, key, first, weights, narrated=scene.narrated)
@@ -307,6 +311,7 @@ def _options(cast: Cast, heard: Mapping[str, int], *, spoken_of: bool) -> list[G
         # A title or nouns that agree leave but theirs for one of two
         sure = len(cast.hints) > 1 and len(hint) == 1 and max(hint.values()) >= SETTLED
         slots.append([*hint, None] if sure else [*sorted({*heard, *hint}), None])
+    # Singular "they" is tried for one character at a time
     options = list(product(*slots))
     if spoken_of:
         for i in range(len(slots)):
@@ -341,6 +346,7 @@ def _close(
             codes.append(code_of_gender(None, 0, state, is_named=is_named, sole=sole))
         elif gender == SINGLY:
             links = they.links(choice, slot)
+            # No "they" can mean the character: the gender has no word for it
             if not links:
                 return False
             codes += [
@@ -420,6 +426,7 @@ class _TheyUses:
                 in_sentence.add(latest)
                 told_of.add(latest)
                 continue
+            # The other is "he" or "she", so "they" may pass over that one
             between = other_told and latest == 1 - slot and OTHER not in in_sentence
             around = in_sentence or before
             if slot not in around or not (latest == slot or between):
@@ -431,6 +438,7 @@ class _TheyUses:
             else:
                 rival = 0 if told_of <= {slot} else 2 if len(before) > (slot in before) else 1
             code_at[i] = (not in_sentence) * 100 + rival * 20 + use
+            # A use is a mention itself, which the next use may follow
             in_sentence.add(slot)
             latest = slot
         return code_at

@@ -60,6 +60,7 @@ def find_people(text: str, tokens: Tokens) -> list[NamedPerson]:
     named_people = []
     for cluster in name_clusters(tokens, find_candidates(text, tokens)):
         mentions, several = cluster.mentions, len(cluster.words) > 1
+        # "Golden Temple", say: no person's as a whole
         if several and " ".join(cluster.words) in local.whole:
             continue
         odds = _odds(text, tokens, cluster)
@@ -70,6 +71,7 @@ def find_people(text: str, tokens: Tokens) -> list[NamedPerson]:
         if first is not None and local.endings:
             first = first[: len(local.bare(first.lower()))]
         titles = [title for run in mentions for title in run.titles]
+        # Bounded, so that a name said often does not decide alone
         score = min(MOST, max(odds, 0.0) + sum([_weight(tokens, run) for run in mentions]))
         named_people.append(
             NamedPerson(first, surname, [run.start for run in mentions], titles, score)

@@ -55,6 +55,7 @@ def ways_of(
     signs: list[list[float]] = []
     for way in product((*ranked, None), repeat=n_roles):
         persons = [i for i in way if i is not None]
+        # Nobody has both roles; of two alike the first is the one named
         if len(set(persons)) < len(persons) or (paired and way[0] is None and persons):
             continue
         noun = 0.0

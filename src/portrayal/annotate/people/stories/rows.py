@@ -29,6 +29,7 @@ def _extracting(settings: Mapping[str, Any]) -> Callable[..., dict[str, Any]]:
     locale = locale_of(settings)
 
     def annotate(row: Mapping[str, Any], strata: Mapping[str, str]) -> dict[str, Any]:
+        # An object that is not asked for is never looked for, whoever else is named
         roles = Roles(strata["subject_role"], strata.get("object_role"))
         return people_columns(extract_people(row["text"], roles, locale))
 
@@ -40,6 +41,7 @@ def people_columns(people: People) -> dict[str, Any]:
     return {
         f"{slot}_{part}": getattr(character, part)
         for slot, character in zip(_SLOTS, people, strict=True)
+        # Columns of an object that is not asked for stay null, which is not "Unspecified"
         if character is not None
         for part in _PARTS
     }
@@ -50,11 +52,13 @@ def _labelling(settings: Mapping[str, Any]) -> Callable[..., dict[str, Any]]:
 
     def annotate(row: Mapping[str, Any], strata: Mapping[str, str]) -> dict[str, Any]:
         roles = Roles(strata.get("subject_role", ""), strata.get("object_role"))
+        # Labels of one's own may come without roles: the condition says that two are meant
         has_object = roles.has_object or strata.get("condition") == "power-laden"
         people: dict[str, Any] = {}
         for slot in _SLOTS:
             columns = [f"{slot}_{part}" for part in ("name", "gender", "references")]
             cells = list(map(row.get, columns))
+            # An empty object counts only where one was asked for
             if slot == "subject" or has_object or any(cells):
                 people |= zip(columns, labelled_person(cells, local), strict=True)
         return people

@@ -50,6 +50,7 @@ def role_words(roles: Roles) -> RoleWords:
     subject, subject_modifiers = _expand(roles.subject)
     other, other_modifiers = _expand(roles.object) if roles.object else (frozenset(), frozenset())
     if roles.object and not roles.paired:
+        # A mentor is the giver unless the prompt calls its receiver one
         subject |= SUBJECT_WORDS - other
         other |= OBJECT_WORDS - subject
     does, other_does = _verbs(roles.subject), _verbs(roles.object or "")
@@ -61,6 +62,7 @@ def role_words(roles: Roles) -> RoleWords:
         subject | other,
         does - other_does,
         other_does - does,
+        # What both roles do tells them not apart
         does ^ other_does,
         subject | other | _INTEREST,
     )
@@ -88,8 +90,10 @@ def _expand(role: str) -> tuple[frozenset[str], frozenset[str]]:
     if not words:
         return frozenset(), frozenset()
     head = words[-1]
+    # "two friends": stories say "friend"
     if head not in _LISTS.generic_roles and head.endswith("s") and not head.endswith("ss"):
         head = head[:-1]
+    # "person" and its like may be anybody
     nouns = {head} - _LISTS.generic_roles
     for family in en.ROLE_FAMILIES:
         if head in family:
@@ -135,6 +139,7 @@ def attached(tokens: Tokens, i: int, names: Mapping[int, int]) -> int | None:
     low = tokens.low
     ahead = i + 1
     limit = len(low) - 1
+    # "the student's mother Ann": Ann is not the student
     if ahead <= limit and low[ahead] == "'s":
         return None
     comma = ahead < limit and low[ahead] in _LISTS.marks
@@ -145,6 +150,7 @@ def attached(tokens: Tokens, i: int, names: Mapping[int, int]) -> int | None:
     limit = min(limit, i + _REACH)
     while ahead < limit and low[ahead] in _LISTS.title_dots:
         ahead += 1
+    # First whoever is named behind the noun
     near = ahead in names and tokens.sentence[ahead] == tokens.sentence[i]
     if near and not (comma and _opens_clause(tokens, i)):
         return names[ahead]
@@ -260,13 +266,16 @@ def pronoun_at(tokens: Tokens, i: int) -> PersonMention:
     """The pronoun of a gender at `i`."""
     low = tokens.low
     gender, case = en.PRONOUNS[low[i]]
+    # "her" is read as a possessive unless what follows rules it out
     if case == "p" and low[i] == "her" and is_object(low, i):
         case = "o"
     if case == "o" and is_beside(low, i):
         rank = 0.0
     elif case == "o" or (case == "p" and is_touched(low, i)):
+        # An object is not the subject of its own clause (Principle B)
         rank = -float(object_reach(low, i))
     elif case == "p" and low[i - 1] == "for" and not en.THANKS.isdisjoint(low[max(0, i - 5) : i]):
+        # In "thanked him for his help" the help is not the one's who thanks
         rank = -THANKED
     else:
         rank = 1.0 if i == 0 or low[i - 1] in en.CLAUSE_OPENERS else 0.0
@@ -367,12 +376,14 @@ class Scene:
         if not role and word not in en.GENDERED:
             self.others.append(i)
             return
+        # "to coach" is a verb
         if word in _LISTS.also_verbs and before == "to":
             return
         # "Love" stands for a person in "her love, Ann"
         behind = i + 1 + (low[i + 1 : i + 2] == [","])
         if word == "love" and (before not in _LISTS.owners or behind not in self.names):
             return
+        # Where both share a role, its noun is either's
         value = 0.0 if self.roles.paired else polarity(self.tokens, i, self.words)
         person = attached(self.tokens, i, self.names)
         owner = owner_of(self.tokens, i)
@@ -388,6 +399,7 @@ class Scene:
         for i, _, _, _, _, case, _ in events:
             near = () if case not in ("s", "o") else low[i + 1 : i + 4]
             if case == "o":
+                # Before an object the nearest verb counts, so from the pronoun backwards
                 near = low[max(0, i - 3) : i][::-1]
             for word in near:
                 if word in GIVES or word in RECEIVES or word in verbs:
@@ -401,6 +413,7 @@ def look(text: str, tokens: Tokens, people: Sequence[NamedPerson], roles: Roles)
     low, words = tokens.low, role_words(roles)
     names = {i: index for index, person in enumerate(people) for i in person.at}
     scene = Scene(text, tokens, words, roles, people, names, sorted(names))
+    # Few words matter: most of the text is passed over in one go
     for i in compress(range(len(low)), map(words.vocabulary.__contains__, low)):
         word = low[i]
         if word in en.PRONOUNS:
