@@ -60,6 +60,7 @@ def model_pairs(
     ours, theirs = a.models, b.models
     if len(ours) == len(theirs) == 1:
         return [(ours[0], theirs[0])]
+    # Versions of one model have several names; aliases bring them together.
     alias_of = aliases or {}
     called = {alias_of.get(model, model): model for model in theirs}
     names = [(model, alias_of.get(model, model)) for model in ours]
@@ -131,6 +132,7 @@ def differing(a: Run, b: Run, records: tuple[list[Estimate], list[Estimate]]) ->
         for name, value in dict.fromkeys(
             item for e in estimates if e.measure in measures for item in e.instruments.items()
         ):
+            # What follows a semicolon is a note on an instrument, no other instrument.
             by_name.setdefault(name, set()).add(value.partition(";")[0])
         used = {name: ", ".join(sorted(values)) for name, values in by_name.items()}
         settings = run.settings()
@@ -185,6 +187,7 @@ def check_instruments(instruments: Iterable[Instrument], despite: Iterable[str])
         Listing what differs; or where `despite` names what does not.
     """
     items, allowed = list(instruments), set(despite)
+    # A permission for what does not differ is most likely a misspelled name.
     needless = allowed - {item.name for item in items} - {"all"}
     if needless:
         names = ", ".join(item.name for item in items) or "nothing"

@@ -187,6 +187,7 @@ def chart_of(rows: Sequence[Change], level: float, title: str) -> Chart:
         ("ratio", "log", "second over first"),
         ("difference", "linear", "second less first"),
     ):
+        # Ratios and differences have no common axis.
         with_bounds = [row for row in rows if row.low is not None and row.scale == kind]
         values = [
             {
@@ -294,6 +295,7 @@ class Comparison:
 
     def chart(self) -> Chart:
         """Return a Vega-Lite chart of what may be stated: each change with its interval."""
+        # Groups are called as the run calls them, also where its factor's file is gone.
         with speaking_of(self.factors):
             return chart_of(ordered(self), self.level, f"{self.b} beside {self.a}")
 

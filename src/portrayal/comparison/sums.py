@@ -92,6 +92,7 @@ def sums_of(run: Run, rows: Sequence[int], recode: IntArray | None = None) -> Su
     if recode is None:
         return sums
     codes = recode[sums.prompts]
+    # Nothing to add up where each prompt keeps a code of its own, which is the rule.
     once = len(np.unique(codes)) == len(codes)
     return replace(sums, prompts=codes) if once else sums.joined(codes)
 
@@ -185,6 +186,7 @@ def measured(sums: Sums) -> Measured:
             shift = divide(a.sum(0), n.sum(0))
             weight = n / n.sum(0)
             return Measured(finite(value + shift), a / n.sum(0) - shift * weight, weight, n > 0)
+        # A ratio of sums over prompts, not a mean of prompts' ratios: long texts count for more.
         first, weight = a.sum(0) / n.sum(0), n / n.sum(0)
         counts = np.all(a >= 0) and np.all(np.isnan(b) | (b >= 0))
         inside = n > 0
@@ -247,6 +249,7 @@ def _inferred(
     if sums.log and sums.form == "mean" and all(_are_shares(side) for side in sides):
         (b, m), (a, n) = ((side.cells[0], side.cells[1]) for side in sides)
         return paired_shares((b, m), (a, n), level, margin, part, these_prompts=fixed)
+    # The same subsets for all estimates, so that their tests depend on each other as they do.
     draws = subsets(len(influence))
     if sums.log and sums.form in _CELLS:
         # Ratios of counts are compared by counts: exact, however rare the group is.
@@ -319,20 +322,24 @@ def changes_against(
         on the scale of the change, None where undefined.
     """
     prompts = against.prompts, sums.prompts
+    # Prompts that both sides have.
     both = np.intersect1d(*prompts)
     # Pairing over a few common prompts would leave out most of what both runs have.
     paired = len(both) >= ENOUGH * min(map(len, prompts))
     used = both if paired else np.union1d(*prompts)
     sides = [against.at(used), sums.at(used)]
+    # Beyond so many, prompts joined at random say nearly as much and cost far less.
     if paired and buckets is not None and len(both) > BUCKETS:
         sides = [side.joined(buckets[both]) for side in sides]
     one, two = (measured(side) for side in sides)
+    # Pairing takes out what is difficult about a prompt, so it is used wherever it can be.
     change, scores = _inferred(sides, (one, two), paired, subsets, level, margin, part, fixed)
     method = APART if not paired else PAIRED if scores is None else SCORED
     texts_alone = np.full(len(change.value), False)
     if fixed and scores is not None:
         texts_alone = ~np.isnan(change.p)
     elif fixed and paired:
+        # Of these prompts alone, how prompts differ from each other is no chance any more.
         variance = _within(sides)
         texts_alone = ~np.isnan(variance)
         change = fixed_changes(change, variance, level, margin)

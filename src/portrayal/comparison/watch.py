@@ -324,6 +324,7 @@ def watch(folder: str | Path, *, level: float = 0.95, despite: Collection[str] =
     # What rounds measured with differently from the first, despite which they are watched.
     first = rounds[0].run
     differ: dict[tuple[str, str, str], Instrument] = {}
+    # Each later round is held against the first, so that slow drift of instruments shows.
     for one_round in rounds[1:]:
         for one in differing(first, one_round.run, (first.records, one_round.run.records)):
             differ.setdefault((one.name, one.first, one.second), one)
@@ -383,6 +384,7 @@ def _timelines(
             tested[number] = rows, sums
         else:
             timelines[number] = replace(timelines[number], undefined=reason)
+    # A look weighs each round by its texts; an estimate that does not count them takes the run's.
     series = []
     for rows, sums in tested.values():
         size = []
@@ -438,6 +440,7 @@ def _shared_sums(
 
     Rounds without it are left out of its test. Else the reason why it has none.
     """
+    # The rounds that have the estimate, and why the others cannot be tested.
     row_of: dict[int, int] = {}
     cause = "fewer than two rounds have it" if len(rounds) > 1 else "a change takes two rounds"
     for number, row in enumerate(rows):
@@ -454,6 +457,7 @@ def _shared_sums(
     if other is not None:
         return {}, other
     sums = {number: numbering.sums(number, [row]) for number, row in row_of.items()}
+    # The same prompts in each round, or a change of prompts would read as one of the model.
     shared = reduce(np.intersect1d, [part.prompts for part in sums.values()])
     shared = np.setdiff1d(shared, np.array(unusable, dtype=np.int64))
     if len(shared) < FEWEST:
@@ -500,6 +504,7 @@ def looks(series: Sequence[Looks], n_rounds: int, alpha: float) -> list[dict[str
     list of dict
         Fields of `Timeline` of the test of each.
     """
+    # An e-value of 0 before the second round: nothing can be said yet.
     e = np.zeros((n_rounds, len(series)))
     for k, item in enumerate(series):
         for n in range(2, len(item.sums) + 1):
@@ -515,6 +520,7 @@ def looks(series: Sequence[Looks], n_rounds: int, alpha: float) -> list[dict[str
     rows: list[dict[str, Any]] = []
     for k, item in enumerate(series):
         fields: dict[str, Any] = {"n_prompts": len(item.sums[0].prompts)}
+        # The change and its interval, as the last look sees them.
         parts, scale = _contrasts(item.sums, item.size)
         if parts is None:
             rows.append({**fields, "undefined": "not one of the group in any round"})
@@ -565,6 +571,7 @@ def _contrasts(sums: Sequence[Sums], size: FloatArray) -> tuple[FloatArray | Non
     """
     form, log, n_prompts = sums[0].form, sums[0].log, len(sums[0].prompts)
     if form == "influence":
+        # Only influences are kept: a pseudo-value of each prompt, whose mean is the estimate.
         parts = [measured(part) for part in sums]
         value = np.array([part.value[0] for part in parts])
         if not np.isfinite(value).all():
@@ -580,6 +587,7 @@ def _contrasts(sums: Sequence[Sums], size: FloatArray) -> tuple[FloatArray | Non
         return n_prompts * (a - share * n) / total, share
 
     a, n, b, m = (np.stack([part.cells[i][:, 0] for part in sums]) for i in range(4))
+    # Influences are centred on the mean of all rounds, so that rounds have one zero.
     upper, share = scores(a, n)
     if form == "mean" and not log:
         return upper * sums[0].scale[0], "linear"
@@ -605,6 +613,7 @@ def read_rounds(folder: str | Path) -> tuple[list[Round], list[str]]:
     hint = "Make one with `portrayal audit STUDY … --append DIR`, or name the folder that holds it."
     if not path.is_dir():
         raise RunError(f"{path} is not a folder of runs. {hint}")
+    # A run without estimates broke off: it is named, never silently skipped.
     runs, left_out = [], []
     for child in sorted(path.iterdir()):
         if not child.is_dir() or child.name.startswith("."):
@@ -614,6 +623,7 @@ def read_rounds(folder: str | Path) -> tuple[list[Round], list[str]]:
             runs.append(Run.open(child))
         else:
             left_out.append(child.name)
+    # Many name the run itself, where the folder around it is wanted.
     if not runs:
         one = (
             " It is a run itself: name the folder around it."
@@ -666,6 +676,7 @@ def differences(rounds: list[Round]) -> list[str]:
             )
             if was != now
         ]
+        # Prompts of one name with other words are other prompts.
         gone, fresh = old.prompts.keys() - new.prompts.keys(), new.prompts.keys() - old.prompts
         reworded = sum(
             new.prompts[name] != old.prompts[name] for name in old.prompts.keys() & new.prompts

@@ -28,6 +28,7 @@ def decide(checks: Sequence[RuleCheck], policy: Policy) -> list[RuleCheck]:
     OptionError
         Where there are so many tests that none could fail.
     """
+    # Estimates without a test are no member of the family, and cost the others no power.
     alpha = 1.0 - policy.level
     tested = [i for i, check in enumerate(checks) if check.p_beyond is not None]
     # Holm multiplies the least p by the number of tests, and of random subsets none is below 1 /
@@ -61,11 +62,13 @@ def decide(checks: Sequence[RuleCheck], policy: Policy) -> list[RuleCheck]:
 
 def outcome(checks: Sequence[RuleCheck], limits: Sequence[Limit]) -> Outcome:
     """Return the outcome that the checks show, whatever the policy makes of "inconclusive"."""
+    # Where too much could not be read, estimates say little of the model, whatever they show.
     if limits:
         return "unreadable"
     statuses = {check.status for check in checks}
     if "fail" in statuses:
         return "fail"
+    # Nothing but skipped checks shows nothing, so that is no pass.
     return "pass" if statuses <= {"pass", "skipped"} and "pass" in statuses else "inconclusive"
 
 
@@ -80,12 +83,14 @@ def _needed(check: RuleCheck, policy: Policy, n_tests: int) -> SampleSize | None
         numbers = [check.low, check.high, check.change, *check.allowed]
         if check.scale == "ratio":
             numbers = [math.log(x) if x > 0 else -math.inf for x in numbers]
+        # The standard error, back from half the width of the interval.
         low, high, now, *ends = numbers
         widths = [x for x in (high - now, now - low) if math.isfinite(x)]
         if widths and math.isfinite(now):
             error = sum(widths) / len(widths) / float(normal_isf(alpha / 2.0))
 
             def times(missed: float, distance: float) -> float:
+                # The usual formula of sample size: (z of the level + z of the power) errors apart.
                 sure = float(normal_isf(alpha)) + float(normal_isf(missed))
                 return (sure * error / distance) ** 2 if distance > 0 else math.inf
 
@@ -94,6 +99,7 @@ def _needed(check: RuleCheck, policy: Policy, n_tests: int) -> SampleSize | None
             nearest = min(map(abs, ends))
             # To lie within, both ends must be shown, and either may be missed.
             factor, assuming = times(missed / 2.0 if two_sided else missed, nearest), UNCHANGED
+            # No base to be equal to, or texts enough for that: the value at hand is the best guess.
             if check.kind != "change" or not factor > 1.0:
                 factor, assuming = times(missed, min(abs(end - now) for end in ends)), AS_IT_IS
     # Without a test there is no width to go by: the group is in too few prompts for one.

@@ -38,6 +38,7 @@ def example_policy(run: Run | None = None) -> str:
     if run is None:
         return text
     head, *rules = text.split(_RULE)
+    # Only rules that this run can be judged by, or the first gate would end in an error.
     examples = [rule.strip() for rule in rules if _fits(head, rule, run)]
     with run.speaking():
         blocks = [*examples, *_rules(run), *_pair_rules(run)]
@@ -58,6 +59,7 @@ def write_example(path: str | Path, run: Run | None = None) -> None:
 
 def _fits(head: str, rule: str, run: Run) -> bool:
     """Whether the run has estimates that a rule of the example reads."""
+    # Read by the parser of policies itself, so that the example cannot drift from it.
     (read,) = parse_policy(f"{head}{_RULE}{rule}", str(run.path)).rules
     try:
         read.check(run.records, run.settings().get("models", []), str(run.path))
@@ -103,6 +105,7 @@ def _pair_rules(run: Run) -> Iterator[str]:
             spread.setdefault(e.strata["score"], []).append(e.details[TEXT_SD])
             groups = dict.fromkeys(e.group, "*")
     for score, sds in spread.items():
+        # The narrowest spread gives the strictest range; two digits are plenty for an example.
         most = float(f"{_LITTLE * min(sds):.2g}")
         patterns = (f"{_key(name)} = {_text(value)}" for name, value in groups.items())
         yield "\n".join(

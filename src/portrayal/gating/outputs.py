@@ -32,12 +32,14 @@ def _speaking(written: Callable[[Verdict], str]) -> Callable[[Verdict], str]:
 def as_table(verdict: Verdict) -> str:
     """Return a table for a terminal, what failed first, and the verdict below it."""
     table = Table("", "estimate", "is", "allowed", "p", box=None, pad_edge=False)
+    # A cut name cannot be looked up, so cells go on in the next line.
     for column in table.columns:
         column.overflow = "fold"
     for check in verdict.sorted:
         p = "–" if check.p_beyond_all is None else f"{check.p_beyond_all:.3g}"
         name = f"{check.rule}: {check.label}"
         table.add_row(check.status, _plain(name), check.found_words, check.allowed_words, p)
+    # A fixed width without markup: the same bytes in a log, a pipe and a terminal.
     console = Console(file=io.StringIO(), width=WIDTH, emoji=False, markup=False, highlight=False)
     console.print(table)
     for line in _notes(verdict):
@@ -98,6 +100,7 @@ def as_junit(verdict: Verdict) -> str:
             if tags[check.status] != "skipped":
                 node.set("type", check.status)
             counts[tags[check.status]] += 1
+    # One more than the checks: whether texts are readable is a case of its own.
     suite.set("tests", str(len(verdict.checks) + 1))
     for attribute, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
         suite.set(attribute, str(counts[tag]))

@@ -301,6 +301,7 @@ def _policy(file: DataFile) -> Policy:
     given_rules = file.table.get("rule", [] if file.table.get("judge") else None)
     if not isinstance(given_rules, list) or (given_rules == [] and "judge" not in file.table):
         raise file.wrong((), "the policy has no rule; begin each with [[rule]] or [[judge]].")
+    # A file names lines; rules keep them, as what is wrong may only show once a run is read.
     rules = []
     tables = tuple[Mapping[str, Any], ...]
     for i, table in enumerate(file.value(tables, ("rule",)) if given_rules else ()):

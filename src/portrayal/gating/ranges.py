@@ -74,8 +74,10 @@ def place(
     open_ends = [end <= possible[0] or end >= possible[1] for end in ends]
     closed = [end for end, is_open in zip(ends, open_ends, strict=True) if not is_open]
     tested = [infer(end) for end in closed]
+    # The interval is the same at each end; only p depends on it.
     test = tested[0] if tested else infer(np.nan)
     value = float(test.value[0])
+    # One end without a test leaves the whole range without.
     reason = next((str(part.reason[0]) for part in tested if part.reason[0]), None)
     if np.isnan(value):
         reason = "the estimate has no value"
@@ -135,6 +137,7 @@ def inference(
 
         return mean, (0.0, scale) if counts else _ANY
     if form == "ratio" and counts and bool(np.all((b >= 0) & (b <= m + 1e-9))):
+        # One score serves all ends: p and interval come of it and so agree.
         test = RatioScore(TwoSides(a, n, b, m))
         low, high = test.interval(level, these_prompts=fixed)
         reason = None if fixed else too_few_prompts(int(test.n_prompts[0]))

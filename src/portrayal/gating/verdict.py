@@ -194,6 +194,7 @@ class Verdict:
     @property
     def needed(self) -> SampleSize | None:
         """The largest number of texts that an inconclusive check asks for."""
+        # The hungriest check decides, as all must be shown.
         sizes = [check.needed for check in self.checks if check.needed is not None]
         return max(sizes, key=lambda size: size.texts, default=None)
 
@@ -232,6 +233,7 @@ class Verdict:
         words += f", judged for {self.population.replace('-', ' ')}"
         if self.limits:
             return f"{words}; {self.limits[0]}."
+        # A policy may turn it into a pass or fail; a reader must see that nothing was shown.
         if self.decided == "inconclusive" and self.outcome != "inconclusive":
             words += f"; inconclusive, and the policy says {self.outcome}"
         if self.outcome in ("fail", "inconclusive") and self.needed is not None:

@@ -41,11 +41,14 @@ def run_checks(package: str) -> list[Check]:
     import pyarrow as pa
 
     declared = tomllib.loads(files(package).joinpath("checks.toml").read_text(encoding="utf-8"))
+    # One thread: rows come in the same order each time.
     with duckdb.connect(config={"threads": 1}) as db:
+        # The statistics of the package itself, so that the checks test them too.
         for name, function in FUNCTIONS.items():
             db.create_function(name, _of_arrow(function), None, "DOUBLE", type="arrow")  # type: ignore[call-overload]
         for name in declared["tables"]:
             db.from_arrow(published(name)).create(name)
+        # Ratios of representation are over a baseline, which queries join like any table.
         if "baseline" in declared:
             of = baseline(declared["baseline"])
             shares = {**of.race, **of.pair, **of.gender}
@@ -75,6 +78,7 @@ def _checked(check: dict[str, Any], rows: list[dict[str, Any]]) -> Check:
     figures, missed = [], []
     for row in rows:
         both = row["printed"], row["ours"]
+        # Printed figures are rounded, so ours may lie within the check's slack.
         good = row["good"] if "good" in row else abs(both[0] - both[1]) <= check["slack"] + NEAR
         digits = check.get("digits", 2)
         printed, ours = (
@@ -83,6 +87,7 @@ def _checked(check: dict[str, Any], rows: list[dict[str, Any]]) -> Check:
         place = (row["place"], row["domain"], row["model"], row["who"])
         figures.append(Row(*place, printed, ours, row.get("note") or ""))
         if not good:
+            # What does not come out must be explained: without any 'why' this ends in an error.
             reason = row["why"] if "why" in row else check["why"]
             missed.append(Row(*place, printed, ours, reason))
     figures_of_rows = tuple(figures) if check.get("listed") else ()

@@ -47,6 +47,7 @@ def factors_of(options: Options) -> tuple[Factor, ...]:
 
 def named_factors(options: Options) -> tuple[Factor, ...]:
     """Return every factor whose groups estimates name: those asked for, and that of the names."""
+    # Not every study has names.
     table = str(getattr(options, "name_table", ""))
     names = [load_factor(table)] if table.endswith(".toml") else []
     by_name = {factor.name: factor for factor in (*names, *factors_of(options))}
@@ -66,6 +67,7 @@ def group_annotations(
         return ()
     groups = Annotation(GROUPS, group_settings(options.factor))
     reads_people = any(_reads_people(s) for f in factors_of(options) for s in f.sources)
+    # Who is in the texts is read once: the study's own people do for factors too.
     if not reads_people or people_among(annotation.name for annotation in annotations):
         return (groups,)
     # The network reads 10 to 20 texts a second that name several people, so an audit asks for it.
@@ -107,8 +109,10 @@ def group_tables(run: Run, study: Study, options: Options, annotators: Sequence[
         return Tables(scope, {})
 
     def texts() -> GroupTexts:
+        # Read only when a measure asks, as every text is gone through.
         people = run.annotations(people_stage) if people_stage else None
         strata = read_prompts(run.prompts_path).values()
+        # One stratum is enough: splits by many leave few texts in each.
         if study.group_by is None:
             by = attributes_of(strata, study.fields.strata)[:1]
         else:

@@ -142,6 +142,8 @@ class Options:
 
     def __post_init__(self) -> None:
         """Refuse options that cannot be used, before any text is read."""
+        # Each of these checks what it returns; called here, an audit fails before it costs
+        # anything.
         self.scope("")
         check_choice("population", self.population, get_args(Population))
         self.locale_settings()
@@ -157,6 +159,7 @@ class Options:
         """Return the labels by hand; None where there are none, or they are a sheet of people."""
         if self.hand_labels is None:
             return None
+        # One option takes both files, told apart by their columns.
         if is_sheet(open_source(self.hand_labels).columns):
             if self.reads_sheets:
                 return None
@@ -168,6 +171,7 @@ class Options:
 
     def questions(self) -> tuple[Question, ...]:
         """Return the questions that are asked beforehand, each once however it is written."""
+        # Read from the back, so that of two alike the first stays.
         by_key = {question.key: question for question in map(Question.of, reversed(self.question))}
         return tuple(reversed(by_key.values()))
 
@@ -253,6 +257,7 @@ class PromptMaker:
         OptionError
             When an option is missing or unknown, naming those there are.
         """
+        # Checked by name here, as a call's own error would speak of Python.
         missing = [name for name in self.needed if name not in options]
         unknown = [name for name in options if name not in self.options]
         if missing or unknown:

@@ -97,6 +97,7 @@ def prompts(*, fairness: bool = False) -> tuple[Prompt, ...]:
 def _people(data: Mapping[str, Any], descriptors: list[str]) -> Iterator[dict[str, str]]:
     """Yield race, gender, name and descriptors of everyone that one task describes."""
     values = [data[f"{name}s"] for name in descriptors]
+    # Names belong to a group, so only they are not crossed with everything.
     for group in data["group"]:
         for name, *person_values in product(group["names"], *values):
             person = {"race": group["race"], "gender": group["gender"], "name": name}
@@ -109,6 +110,7 @@ def _prompt(task: Mapping[str, str], strata: dict[str, str], instruction: str) -
     if instruction:
         text += " " + instruction.format(text_type=task["text_type"])
         condition, ending = FAIRNESS, "-fairness"
+    # A name tells race and gender here, so ids need neither.
     parts = [strata[name] for name in strata if name not in ("race", "gender")]
     prompt_id = "-".join(_slug(part) for part in (task["domain"], *parts)) + ending
     return Prompt(prompt_id, text, {"domain": task["domain"], "condition": condition} | strata)
@@ -117,6 +119,7 @@ def _prompt(task: Mapping[str, str], strata: dict[str, str], instruction: str) -
 @cache
 def _slug(text: str) -> str:
     """Lower-case ASCII with hyphens: "José" is "jose", "Fine Arts department" "fine-arts"."""
+    # Ids go into file names and tables of others, hence ASCII.
     folded = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().casefold()
     return "-".join(folded.removesuffix(" department").split())
 
@@ -220,6 +223,7 @@ class AgencyOptions(Options):
                 f"there is no classifier {self.classifier!r}: expected {', '.join(_OWN_NAME)}, "
                 "the folder of a trained model, or llm:PROVIDER:MODEL."
             )
+        # Resampling groups whole would leave no group to compare.
         if self.cluster in self.by:
             raise OptionError(
                 f"--cluster {self.cluster} is a group: texts of one group are no unit to resample. "
@@ -281,6 +285,7 @@ def annotations(run: Run, options: AgencyOptions) -> tuple[Annotation, ...]:
         check_columns(prompts_strata, options.by or _default_group(prompts_strata), options.stratum)
     settings = agency_settings(options.classifier)
     n_texts = int(run.texts.note().get("n_texts", 0))
+    # The transformer is slow: a sample of texts shows whether it disagrees.
     if n_texts > options.sensitivity_texts:
         share = options.sensitivity_texts / n_texts
         settings["sample"] = {"share": share, "seed": options.seed}
@@ -316,6 +321,7 @@ def say_left_out(run: Run, options: AgencyOptions, say: Say) -> None:
     prompt_strata = read_prompts(run.prompts_path)
     group = options.by or _default_group(prompt_strata.values())
     all_grouped = all(_value(name, strata) for strata in prompt_strata.values() for name in group)
+    # Reading all texts takes time, so only where some may be left out.
     if options.min_group or options.per_stratum or not all_grouped:
         for line in left_out_lines(read_texts(run, options), options):
             say(line)

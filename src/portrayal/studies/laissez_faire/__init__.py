@@ -15,6 +15,7 @@ FILE = Path(str(files(__package__).joinpath("study.toml")))
 STORIES = read_stories(FILE)
 """What the study says of its stories."""
 
+# It is a study in a file as anyone's own, with checks of the paper's tables and a card added.
 STUDY = replace(
     read_study(FILE), reproduce=partial(run_checks, __package__), card="card.md", file=""
 )

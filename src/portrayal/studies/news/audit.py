@@ -106,6 +106,7 @@ def prompts(
     """
     if isinstance(forms, str) or not forms:
         raise OptionError(f"forms is a list of {' and '.join(FORMS)}; got {forms!r}.")
+    # A form that is named twice makes no second prompt.
     form_names = [check_choice("form", form, FORMS) for form in dict.fromkeys(forms)]
     opened = _preambles(preambles) if BIASED in form_names else {}
     headline_strata = list(_headlines(headlines, columns or {}))
@@ -123,6 +124,7 @@ def _forms() -> dict[str, Any]:
 
 def _preambles(preambles: Mapping[str, str] | None) -> dict[str, str]:
     words = {
+        # The template sets its own comma after the preamble.
         name.strip(): text.strip().rstrip(",.")
         for name, text in (_forms()["preambles"] if preambles is None else preambles).items()
     }
@@ -165,11 +167,13 @@ def _prompt(
     strata: Mapping[str, str], form: str, preamble: str, opened: Mapping[str, str]
 ) -> Prompt:
     headline = strata["headline"]
+    # Ids must not change with the order of the file, so they are made of the words alone.
     digest = hashlib.blake2b(
         "\x1f".join((headline, form, opened.get(preamble, ""))).encode(), digest_size=8
     ).hexdigest()
     extra = {"form": form} | ({"preamble": preamble} if preamble else {})
     text = _forms()[form].format(headline=headline, preamble=opened.get(preamble, ""))
+    # The headline is the pair: by it a text finds its original.
     about = {name: value for name, value in strata.items() if name != "headline"}
     return Prompt(f"news-{form}-{digest}", text, {"pair": headline, **about, **extra})
 
@@ -209,6 +213,7 @@ def chosen_levels(
     """
     for level in levels:
         check_choice("levels", level, LEVELS)
+    # A level that was asked for is never left out in silence; a default one may be.
     missing = {level: reason for level in LEVELS if (reason := _missing(level, sentiment))}
     for level in levels:
         if level in missing:
@@ -222,6 +227,7 @@ def chosen_levels(
 
 def _missing(level: str, sentiment: str) -> str:
     """What a level needs that is not installed, in words; nothing where it can be measured."""
+    # Engines have needs of their own, and say them.
     if level == SENTIMENT:
         try:
             sentiment_settings(sentiment)
@@ -323,6 +329,7 @@ class NewsOptions(Options):
         """Whether named people count by the race shares of the bearers of their first names."""
         check_choice("named_people", self.named_people, NAMED_PEOPLE)
         if self.named_people == AUTO:
+            # A table of people is the paper's own way, and is not mixed with likelihoods unasked.
             return self.people is None and RACE_LEXICON in self.lexicons
         return self.named_people in (FIRST_NAMES, MENTIONS)
 
@@ -342,6 +349,7 @@ def annotations(_run: Run, options: NewsOptions) -> tuple[Annotation, ...]:
     return tuple(
         Annotation(name, settings, reference)
         for name, settings in stages
+        # Originals are read alike, or a change of instrument would read as one of the texts.
         for reference in (False, True)
     )
 
@@ -364,11 +372,13 @@ def tables(run: Run, options: NewsOptions) -> Tables:
     levels, _ = options.chosen()
     paired = pair_texts(run, sentiment=SENTIMENT in levels, toxicity=TOXICITY in levels)
     paired = with_hand_scores(paired, run, options.hand_table())
+    # Before levels are made: keys that do not match are the usual mistake.
     _check_keys(paired)
     if options.base_form is not None and options.base_form not in paired.forms:
         form_names = ", ".join(paired.forms)
         raise OptionError(f"no text has the form {options.base_form!r}; forms: {form_names}.")
     settings = options.topic_settings()
+    # Levels and measures of topics share one reading.
     topics = cache(lambda: read_topics(run, paired, settings))
 
     def with_levels() -> Paired:

@@ -35,6 +35,7 @@ def read_own_prompts(file: DataFile, folder: Path) -> tuple[Prompt, ...]:
         With file, line and key, and what was expected.
     """
     entries = enumerate(_entries(file, folder), 1)
+    # Numbered in the order of the file, which ids of prompts without one are made of.
     built = distinct((_prompt(entry, number), entry) for number, entry in entries)
     if not built:
         raise file.wrong(
@@ -52,6 +53,7 @@ def _entries(file: DataFile, folder: Path) -> Iterator[PromptEntry]:
         return PromptEntry(table, f"line {file.line(keys)}", file, keys)
 
     entries = file.table.get("prompts", [])
+    # One key for a list in place or the name of a file, as either is the prompts.
     if isinstance(entries, str):
         path = folder / file.beside(("prompts",), entries)
         for prompt in read_prompts(path, story_fields(laden=False, read=False)):
@@ -60,6 +62,7 @@ def _entries(file: DataFile, folder: Path) -> Iterator[PromptEntry]:
     else:
         for i, text in enumerate(entries):
             yield entry({"text": text}, ("prompts", i))
+    # Single prompts come before templates, however the file mixes them.
     for i, table in enumerate(file.table.get("prompt", ())):
         yield entry(table, ("prompt", i))
     for i in range(len(file.table.get("template", ()))):
@@ -83,6 +86,7 @@ def _filled(file: DataFile, keys: Keys) -> Iterator[dict[str, Any]]:
     values: Mapping[str, tuple[str, ...]] = {}
     if template.get("values"):
         values = file.value(Mapping[str, tuple[Word, ...]], (*keys, "values"))
+    # Every wording is looked at, as a slot may stand in one alone.
     for slot in slots_of(" ".join(wordings)):
         if not values.get(slot):
             names = ", ".join(values) or "none"
@@ -94,12 +98,14 @@ def _filled(file: DataFile, keys: Keys) -> Iterator[dict[str, Any]]:
         for combination in product(*values.values())
     )
     for number, text, combination in filled_in:
+        # The text and every other key of the template may have slots.
         of = dict(zip(values, combination, strict=True))
         filled = {
             key: fill(value, of) if isinstance(value, str) else value
             for key, value in (template | {"text": text}).items()
             if key != "values"
         }
+        # Ids say what a prompt was made of, in signs that every file and shell takes.
         slugs = [re.sub(r"[\W_]+", "-", v.casefold()).strip("-") or "x" for v in combination]
         of |= {"wording": str(number)} if len(wordings) > 1 else {}
         slugs += [str(number)] * (len(wordings) > 1)
@@ -114,13 +120,16 @@ def _prompt(entry: PromptEntry, number: int) -> Prompt:
         raise entry.wrong("text", "a prompt has no 'text'.")
     prompt_id = strata.pop("id", f"prompt-{number}")
     laden = "powerful" in strata or "less_powerful" in strata
+    # One of the two people alone leaves it open who depends on whom.
     if laden and not {"powerful", "less_powerful"} <= strata.keys():
         raise entry.wrong("powerful", f"{prompt_id!r}: give both 'powerful' and 'less_powerful'.")
+    # A prompt is laden or neutral, never both.
     if laden and ({"person", "other"} & strata.keys()):
         raise entry.wrong("person", f"{prompt_id!r}: 'powerful' and 'person' exclude one another.")
     for key, role in _ROLES.items():
         if key in strata:
             strata[role] = strata.pop(key)
+    # Reading people takes a role to look for.
     strata.setdefault("subject_role", _NO_ROLE)
     condition = strata.get("condition", LADEN if laden else NEUTRAL)
     try:

@@ -107,10 +107,12 @@ def read_study(path: Path) -> Study:
     """
     file = read_datafile(path)
     record = file.record(_StudyFile)
+    # A study of pairs has no stories, and so none of the keys that follow.
     if record.pair:
         return _of_pairs(file, record)
     stories = _stories(file, record)
     prompts = read_own_prompts(file, path.parent)
+    # Strata are whatever any prompt states, in the order of the file.
     strata = dict.fromkeys(key for prompt in prompts for key in prompt.strata)
     for i, name in enumerate(record.strata):
         if name not in strata:
@@ -139,8 +141,10 @@ def read_study(path: Path) -> Study:
 
 def _of_pairs(file: DataFile, record: _StudyFile) -> Study:
     """A study of texts that differ in the person: that of pairs, with the file's own column."""
+    # All but the column and the prompts is as in the study that ships.
     base: Study = registry.get("studies", "pairs")
     aliases = {**base.fields.aliases, str(base.pair_field): (record.pair,)}
+    # Prompts are optional here: texts at hand name their pairs themselves.
     own_prompts: tuple[Prompt, ...] = ()
     if isinstance(record.prompts, str) and record.prompts and file.path is not None:
         path = file.path.parent / file.beside(("prompts",), record.prompts)
@@ -157,12 +161,15 @@ def _of_pairs(file: DataFile, record: _StudyFile) -> Study:
 def _said(file: DataFile, record: _StudyFile) -> dict[str, Any]:
     """What a study says of itself: name, words, card and sample."""
     assert file.path is not None
+    # A file called study.toml says nothing, so its folder gives the name.
     path = file.path.absolute()
     stem = path.parent.name if path.stem == "study" else path.stem
     name = record.name or re.sub(r"[^a-z0-9_-]+", "-", stem.casefold()).strip("-_") or "study"
+    # The studies that ship are read here too, and may have their own names.
     shipped = Path(__file__).parent.parent / name.replace("-", "_")
     if name in registry.names("studies") and path.resolve().parent != shipped.resolve():
         raise file.wrong(("name",), f"{name!r} is a study that ships; call yours something else.")
+    # A card that is named must be there; the usual one may be.
     with_card = "card" in file.table or (file.path.parent / record.card).exists()
     card = file.beside(("card",), record.card) if with_card else ""
     sample = Path(file.beside(("sample",), record.sample)) if record.sample else None
@@ -199,6 +206,7 @@ def prompts_of_file(path: Path) -> PromptMaker:
 
 def _stories(file: DataFile, record: _StudyFile) -> Stories:
     """What a file says of its stories: measures, people, cues, baselines and roles."""
+    # Rules, reader and llm all read texts; which of them does is an option.
     read: Literal["texts", "labels", "none"] = "texts"
     if record.people.read in ("labels", "none"):
         read = record.people.read
@@ -209,6 +217,7 @@ def _stories(file: DataFile, record: _StudyFile) -> Stories:
     measures = []
     for i, measure in enumerate(record.measures):
         try:
+            # A version may be left out, as for every registered name.
             measures.append(registry.resolve("measures", measure))
         except PortrayalError as error:
             raise file.wrong(("measures", i), str(error)) from None
@@ -217,6 +226,7 @@ def _stories(file: DataFile, record: _StudyFile) -> Stories:
             raise file.wrong(
                 ("measures", i), f"{measure} is no measure of stories; expected {measure_names}."
             )
+    # A default is a registered name, no file beside the study.
     cues = (
         record.cues
         if "cues" not in file.table
@@ -224,6 +234,7 @@ def _stories(file: DataFile, record: _StudyFile) -> Stories:
     )
     return Stories(
         name=_said(file, record)["name"],
+        # No measures named: all of them.
         measures=() if read == "none" else tuple(dict.fromkeys(measures)) or MEASURES,
         read=read,
         cues=cues,
@@ -239,11 +250,13 @@ def _baselines(file: DataFile, record: _StudyFile) -> dict[str, Baseline]:
     by_name: dict[str, Baseline] = {}
     for i, entry in enumerate(record.baselines):
         for attribute, shares in entry.shares.items():
+            # Published shares are rounded, and so may add up to a little more than 1.
             if sum(shares.values()) > 1.02:
                 raise file.wrong(
                     ("baselines", i, "shares", attribute),
                     f"shares sum to {sum(shares.values()):.3g}; expected 1 at most.",
                 )
+        # Genders are told by words of reference and pairs by two people; all else by names.
         name_attributes = [
             attribute for attribute in entry.shares if attribute not in ("gender", "pair")
         ]
@@ -268,9 +281,11 @@ def _options(
 ) -> type[Any]:
     """The options of the study: those of its kind, with the file's own values as defaults."""
     values = file.values(kind, ("options",)) if record.options else {}
+    # A path is meant from the study's folder, not from where the audit runs.
     for name, value in values.items():
         values[name] = _paths_in(file, ("options", name), value)
     if kind is StoryOptions:
+        # An option that the file sets itself stands.
         values.setdefault("labeler", _LABELERS[record.people.read])
     if record.locale:
         values["locale"] = file.beside(("locale",), record.locale, or_name=True)
@@ -286,6 +301,7 @@ def _options(
         values["name_column"] = record.people.name_columns
     if baselines:
         values.setdefault("baseline", baselines[0])
+    # A subclass with other defaults: checks, help and command line stay those of its kind.
     hints = get_type_hints(kind)
     words = {option.name: option.metadata for option in fields(kind)}
     option_fields = [
@@ -302,9 +318,11 @@ def _paths_in(file: DataFile, keys: Keys, value: Any) -> Any:
     """An option's value with the files that it names as paths beside the study."""
     if isinstance(value, tuple):
         return tuple(_paths_in(file, (*keys, i), item) for i, item in enumerate(value))
+    # What looks like a path: a suffix, or a folder before it.
     if not isinstance(value, str) or not ("." in value or Path(value).name != value):
         return value
     folder = file.path.parent if file.path is not None else Path()
+    # A registered name may hold a dot too, so only what is there is taken for a file.
     is_path = Path(value).exists() or (folder / value).exists()
     return file.beside(keys, value) if is_path else value
 
@@ -358,6 +376,7 @@ def keep_study(study: Study, run: Run) -> None:
     """
     if not study.file:
         return
+    # Written anew, not copied: the file may have named others that a reader lacks.
     facts = {"name": study.name, "title": study.title, "question": study.question}
     if study.paper:
         facts["paper"] = study.paper

@@ -119,6 +119,7 @@ class PairOptions(Options):
 
     def text_fields(self, fields: TextFields) -> TextFields:
         """Return the study's fields and the columns that are named."""
+        # Each with its option, so that an error about a column names it.
         columns = {self.group: "--group"} if self.group else {}
         columns |= dict.fromkeys((column for column in self.by if column != "model"), "--by")
         columns |= dict.fromkeys(self.slots, "--set slots")
@@ -131,6 +132,7 @@ class PairOptions(Options):
     def missing(self) -> dict[str, str]:
         """Return the default scorer where it cannot be read here, with the reason."""
         lacking: dict[str, str] = {}
+        # A scorer that was chosen must be there; only a default one is left out.
         if SENTIMENT not in self.scorers or tuple(self.scorers) != DEFAULT_SCORERS:
             return lacking
         from portrayal.annotate.sentiment import sentiment_of
@@ -193,6 +195,7 @@ def group_column(prompts: Sequence[Mapping[str, str]], strata: Sequence[str] = (
     OptionError
         When there is none, or several tell the texts of pairs apart in different ways.
     """
+    # The values of each column within each pair.
     halves: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for about in prompts:
         for name, value in about.items():
@@ -200,12 +203,15 @@ def group_column(prompts: Sequence[Mapping[str, str]], strata: Sequence[str] = (
     free = [name for name in halves if name not in (*FIELDS.strata, *strata, SYSTEM)]
     usual = [name for name in GROUPS if name in free]
     by_values = [name for name in free if names_groups(set().union(*halves[name].values()))]
+    # A usual name is surer than values that look like people.
     for candidates in (usual, by_values):
+        # A column that is alike within every pair does not tell its texts apart.
         telling = [name for name in candidates if any(len(v) > 1 for v in halves[name].values())]
         # Columns of which either tells what the other does ("woman", "she") are one choice.
         first = telling[:1]
         for name in telling[1:]:
             both = {(about.get(first[0]), about.get(name)) for about in prompts}
+            # Neither column follows from the other, so they are two choices.
             if max(len({pair[side] for pair in both}) for side in (0, 1)) < len(both):
                 first.append(name)
         if len(first) > 1:

@@ -100,9 +100,11 @@ def prompts(prompts: Tabular) -> tuple[Prompt, ...]:
     if not isinstance(path, Path) or path.suffix.casefold() != ".toml":
         return read_prompts(path, FIELDS)
     file = read_datafile(path)
+    # Prompts written out one by one are no template to fill.
     if "prompt" in file.table:
         return read_prompts(path, FIELDS)
     record = file.record(_PairFile)
+    # A name that is taken would overwrite what says which texts are a pair.
     if record.group in _OWN:
         raise file.wrong(("group",), f"{record.group!r} is kept for something else; name another.")
     people = _people(file, record.groups, load_locale(record.locale))
@@ -129,6 +131,7 @@ def _people(
                     raise file.wrong(
                         keys, f"expected one of {known_forms or 'none'}; got {value!r}."
                     )
+                # A pronoun has several forms, each a slot of its own.
                 forms = vars(locale.forms[value]).items()
                 slots |= {f"pronoun.{form}": [word] for form, word in forms}
                 continue
@@ -139,6 +142,7 @@ def _people(
         if _NAME in table and _NAMES in table:
             raise file.wrong(("groups", group, _NAMES), "give either 'name' or 'names'.")
         slots_by_group[group] = slots
+    # One value serves every person; lists must be as long as each other.
     n = max(several.values(), default=1)
     for keys, length in several.items():
         if length != n:
@@ -167,6 +171,7 @@ def _texts(file: DataFile, keys: Keys, value: Any) -> list[str]:
             raise file.wrong(keys, str(error)) from None
     values = value if isinstance(value, list) else [value]
     for item in values:
+        # TOML's true is an int to Python.
         if isinstance(item, bool) or not isinstance(item, (str, int, float)):
             raise file.wrong(keys, f"expected text, a number, or a list of them; got {item!r}.")
     if not values or (keys[-1] == _NAME and not all(str(item).strip() for item in values)):
@@ -195,9 +200,12 @@ def _cases(
         for key in ("text", "introduction", "system"):
             keys, words = ("template", i, key), template.get(key, "")
             for slot in slots_of(" ".join(words) if isinstance(words, list) else words):
+                # "{Job}" at the start of a sentence is the slot "job".
                 names = (slot, slot[0].lower() + slot[1:])
                 of_case = [name for name in names if name in columns]
                 needed |= dict.fromkeys(of_case[:1])
+                # A slot filled for some groups alone would make pairs that differ in more than the
+                # person.
                 lacking = [g for g, (one, *_) in people.items() if not {*names} & one.keys()]
                 if len(lacking) == len(people) and not of_case:
                     slots = dict.fromkeys(
@@ -227,6 +235,7 @@ def _grid(
     """Every case in every wording with every person."""
     cells = [case.cells for case in cases] or [{}]
     sources = [case.get(SOURCE, str(row)) for row, case in enumerate(cells, 1)]
+    # Sources that occur twice are told apart by their row.
     again = {source for source, n in Counter(sources).items() if n > 1}
     columns = dict.fromkeys(name for case in cells for name in case if name != SOURCE)
     short = [c for c in columns if max(len(case.get(c, "")) for case in cells) <= _LONGEST]

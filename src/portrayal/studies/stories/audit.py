@@ -80,6 +80,7 @@ def story_fields(
     variants
         Other words of its prompts → the prompt's id.
     """
+    # Every prompt names one person; a second is only asked for where it is laden.
     roles = {"subject_role": None, "object_role": ("condition", LADEN)}
     more = tuple(name for name in strata if name not in STRATA)
     return TextFields(
@@ -162,11 +163,14 @@ class StoryOptions(Options):
         Options.__post_init__(self)
         if self.min_count is not None:
             check_count("min_count", self.min_count)
+        # Options are tried where they will be used, so that there is one rule of what is valid.
         self.scope("", smoothing=self.smoothing, min_name_count=self.min_name_count)
+        # A reader that is missing is found out now, not after the texts were read.
         if self.labeler == "reader" or (self.labeler == "routed" and self.labeler_model is None):
             reader_settings(self.reader)
         if self.people_sheet is not None:
             read_sheet(self.people_sheet)
+        # Before the baseline is checked, as the locale may name it.
         self._take_from_locale()
         if self.baseline not in (*self.known_baselines, *naming(self).baselines):
             baseline(self.baseline)
@@ -177,6 +181,7 @@ class StoryOptions(Options):
 
     def group_values(self, strata: Iterable[Mapping[str, str]]) -> dict[str, set[str]]:
         """Return the values of strata and groups: those of prompts, names and references."""
+        # Beside factors, stories have groups told by names and by words of reference.
         names, values = naming(self), Options.group_values(self, strata)
         for attribute, groups in ((names.attribute, names.groups), ("gender", GENDERS)):
             values[attribute] = values.get(attribute, set()) | {*groups}
@@ -192,6 +197,7 @@ class StoryOptions(Options):
         if self.locale is None:
             return
         locale = load_locale(self.locale)
+        # What equals the default was not chosen, so a locale may replace it.
         if self.name_table == CENSUS and locale.tables:
             object.__setattr__(self, "name_table", locale.tables[0])
         if self.baseline == CENSUS_SHARES and locale.baselines:
@@ -242,10 +248,12 @@ def naming(options: StoryOptions) -> Naming:
     columns = options.name_column or ()
     if options.name_table.endswith(".toml"):
         return _of_factor(load_factor(options.name_table), columns, options.min_count)
+    # A table of other groups than races stands alone.
     primary = name_table(options.name_table, min_count=options.min_count, columns=columns)
     if not {*primary.races} <= {*RACES}:
         of = dict.fromkeys(primary.races, primary)
         return Naming(primary.about, primary.races, of, len(of), primary)
+    # MENA and NH/PI stand in no self-report table: a second source, never renormalised together.
     secondary = mena_nhpi_table()
     tables = {race: table for table in (primary, secondary) for race in table.races}
     n = sum(race in primary.races for race in RACES)
@@ -254,6 +262,7 @@ def naming(options: StoryOptions) -> Naming:
 
 def _of_factor(factor: Factor, columns: Sequence[str], min_count: int | None) -> Naming:
     """The groups of a factor that a table of names tells, spelled as the factor spells them."""
+    # The first source that tells names; others of the factor read texts.
     source = next((s for s in factor.sources if isinstance(s, NameSource) and s.table), None)
     if source is None:
         raise DataError(
@@ -262,6 +271,7 @@ def _of_factor(factor: Factor, columns: Sequence[str], min_count: int | None) ->
         )
     rows = [f"{column}={value}" for column, value in source.by.items()]
     table = name_table(source.table, min_count=min_count, columns=[*columns, *rows])
+    # Tables spell groups as their makers did.
     keys = {label: factor.find(label) for label in table.races}
     strange = [label for label, key in keys.items() if key is None]
     if strange:
@@ -314,10 +324,12 @@ class Stories:
     def facts(self, strata: Mapping[str, str]) -> dict[str, Any]:
         """Return what measures need to know of a prompt: domain, roles, couple, scenario."""
         roles = f"{strata.get('subject_role', '')} {strata.get('object_role', '')}".casefold()
+        # Roles such as "husband" tell a couple where no column does.
         relationship = strata.get("relationship") or next(
             (kind for kind in self.relationships if kind.split()[0].rstrip("s") in roles), ""
         )
         subject = strata.get("subject_role", "")
+        # "A person" and such say nothing, so the other role names the scenario.
         role = strata.get("object_role", "") if subject in self.generic else subject
         scenario = strata.get("scenario") or role or subject or "unnamed"
         return {
@@ -332,8 +344,10 @@ class Stories:
         if self.read == "none":
             return ()
         local = options.locale_settings()
+        # Labels that came with the texts are better than any reading of them.
         if run.texts.note().get("labelled") and options.labeler == "embedded":
             return (Annotation("people-labelled.v1", local),)
+        # The rules and the reader know English alone.
         foreign = options.locale is not None and load_locale(options.locale).language != "en"
         if (foreign or self.read == "labels") and options.labeler != "llm":
             raise OptionError(
@@ -361,6 +375,7 @@ class Stories:
             return Tables(options.scope(self.name), {})
         (people,) = self.annotations(run, options)
         stage, names = run.annotations(people.name), naming(options)
+        # Every table that a number rests on is named beside it.
         second = {} if names.secondary is None else {"mena_nhpi_table": names.secondary.name}
         scope = options.scope(
             self.name,
@@ -375,6 +390,7 @@ class Stories:
                 **options.locale_instrument(),
             },
         )
+        # Counting goes through all texts once, for all measures.
         tally = cache(
             lambda: tally_stories(
                 run,
@@ -393,6 +409,7 @@ class Stories:
             "name_tables": lambda: names.tables,
             "cue_hits": lambda: find_cues(run_corpus(run, people.name), cue_list(self.cues)),
         }
+        # Refusals labelled by hand; a sheet labels people.
         if options.hand_table() is not None:
             columns = ["prompt_id", "model", "outcome"]
             offered["hand_outcomes"] = lambda: hand_marks(
@@ -405,6 +422,7 @@ class Stories:
             )
 
         def with_reader_errors(estimates: list[Estimate]) -> Iterator[Estimate]:
+            # Hand labels know more of the reader's errors than its record elsewhere does.
             by_hand = {key_of(e.measure, e): e for e in estimates if e.measure in CORRECTED}
             confusion = confusion_of(people.name, people.settings)
             local = load_locale(options.locale or HOME)
@@ -420,6 +438,7 @@ class Stories:
         Those without a share, such as shares by state, are left out.
         """
         local = () if options.locale is None else load_locale(options.locale).baselines
+        # Each once, the one that was asked for first.
         baseline_names = dict.fromkeys(
             (options.baseline, *self.baselines, *names.baselines, *local)
         )
@@ -438,5 +457,6 @@ class Stories:
         )
         if study_baseline is None and shares is None:
             return baseline(baseline_name)
+        # A factor gives shares of its groups alone, the study those of genders and pairs.
         base = study_baseline or Baseline(baseline_name, "", {}, {}, {})
         return base if shares is None else replace(base, race={**base.race, **shares})

@@ -75,6 +75,7 @@ def ranking(view: View) -> Iterator[Figure]:
     ranks = rankings(view, series.primary(view))
     if not ranks:
         return
+    # Groups by name, to stand beside the same under the other masking.
     other_masking = {
         (r.where, r.attribute): {group_name(e.group): e for e in r.groups}
         for r in rankings(view, series.other(view))
@@ -86,6 +87,7 @@ def ranking(view: View) -> Iterator[Figure]:
         for e, letters in zip(r.groups, r.letters, strict=True):
             name = group_name(e.group)
             match = second.get(name)
+            # Letters would claim an order that chance may have made.
             row = name if r.why else f"{name} ({letters})"
             marks += [
                 (row, pair_estimate) for pair_estimate in (e, match) if pair_estimate is not None
@@ -153,6 +155,7 @@ def beside_human(view: View) -> Iterator[Figure]:
 
 
 def _human_panel(view: View, gaps: list[Estimate], task: str, pair: str) -> Spec | None:
+    # People first: the line through all rows is theirs.
     gaps = sorted(gaps, key=lambda e: not series.is_human(e))
     marks: list[Mark] = [(called((ALL, *where_of(e)[1:])), e) for e in gaps]
     marks += list(_printed(task)) if pair == MALE else []
@@ -172,6 +175,7 @@ def differences(view: View) -> Iterator[Figure]:
     """Yield Figure 2: the differences between two groups, by model and task."""
     gaps = of(view, "agency_gap", stratum=ALL)
     single = [e for e in gaps if len(series.bare(e)) == 1]
+    # Only differences of two groups, which are named with a minus.
     single = [e for e in single if any("−" in v for v in e.group.values())]
     if not single:
         return
@@ -212,6 +216,7 @@ def by_stratum(view: View) -> Iterator[Figure]:
         place_gaps = series.at(mine, place)
         primary_gaps = [e for e in place_gaps if e.strata["masking"] == series.primary(view)]
         primary_gaps.sort(key=lambda e: -abs(e.value or 0.0))
+        # By the primary result; the other masking is shown for the same strata.
         largest = [e.strata["stratum"] for e in primary_gaps[:STRATA]]
         marks: list[Mark] = [
             (e.strata["stratum"], e) for e in place_gaps if e.strata["stratum"] in largest

@@ -68,6 +68,7 @@ def agency_first(view: View) -> FirstScreen:
     places = wheres(of(view, "agency_share", stratum=ALL))
     candidates = [finding for place in places for finding in _differences(view, place)]
     candidates += [finding for place in places for finding in _from_people(view, place)]
+    # Variances come last: they are said only where no difference is.
     candidates += [finding for place in places for finding in _variances(view, place, candidates)]
     findings = sorted(
         (e for e in candidates if e.clear), key=lambda e: (e.strength != STRONG, -_size(e))
@@ -94,6 +95,7 @@ def _contradicted(view: View) -> list[str]:
     gaps = _every(view)
     beyond = [e for e in gaps if beyond_chance(e)]
     in_doubt = [e for e in beyond if reader_could(e)]
+    # A run without other readings cannot be contradicted.
     if not any(BY in name for e in gaps for name in e.details):
         return []
     if not beyond:
@@ -126,6 +128,7 @@ def _other(e: Estimate, turned: bool = False) -> str:
 
 def _level(view: View) -> list[str]:
     """The level that each classifier which ships gives on LABE's own texts."""
+    # The level hangs on the classifier: it is shown for each that ships, and is no finding.
     levels_by_name = dict(words_of(__package__)["levels"])
     sentence = levels_by_name.pop("said")
     level_words = [
@@ -161,6 +164,7 @@ def _variances(view: View, place: Where, differences: list[Stated]) -> list[Stat
     """The score of a place, overall or of its only attribute, where it alone can be told apart."""
     rows = at(of(view, "agency_variance", stratum=ALL, masking=primary(view)), place)
     rows = [e for e in rows if e.value is not None]
+    # A run with one attribute has no overall score.
     first = next((e for e in rows if e.group["attribute"] == "overall"), rows[0] if rows else None)
     q = None if first is None else q_of(first)
     if (
@@ -195,15 +199,18 @@ def _differences(view: View, place: Where) -> list[Stated]:
         gaps = [e for e in rows if tuple(sorted(e.group)) == kind and e.value is not None]
         if not gaps:
             continue
+        # One sentence for each attribute, or all pairs of races would fill the screen.
         sure = [e for e in gaps if strength_of(view, e) in (STRONG, SOME)]
         e = max(sure or gaps, key=lambda gap: abs(gap.value or 0.0))
         upper, _, lower = group_name(e.group).partition(" − ")
+        # Sentences put the more agentic group first, so numbers change their sign with it.
         turned = (e.value or 0.0) < 0
         if turned:
             upper, lower = lower, upper
         headline = f"{called(place)}: {_more_agentic(e, upper, lower)}"
         gap = points(abs(e.value or 0.0), sign="")
         facts = [
+            # A gap is twice the difference of the agentic shares, as communal is the rest.
             f"{points(abs(e.value or 0.0) / 2.0)} points ({_span(e.interval, turned, 0.5)})",
             f"agentic less communal: {gap} points",
         ]
@@ -242,6 +249,7 @@ def _more_agentic(e: Estimate, upper: str, lower: str) -> str:
     if not e.value:
         return f"texts about {more} and {fewer} are equally agentic"
     agentic = "agentic (what a person achieves, over whom they help)"
+    # Groups are compared within prompts, so two shares of all texts may differ by another amount.
     within = f"{points(size / 2.0, sign='')} points more"
     if "upper" not in e.details:
         return f"sentences about {more} are {within} often {agentic} than those about {fewer}"
@@ -308,6 +316,7 @@ def _span(bounds: Interval | Null | None, turned: bool, times: float = 1.0) -> s
     """Bounds of a difference so many times, or of the same with its groups in the other order."""
     if bounds is not None:
         ends = (times * bounds.low, times * bounds.high)
+        # Turned round, the upper end becomes the lower.
         low, high = (-ends[1], -ends[0]) if turned else ends
         bounds = replace(bounds, low=low, high=high)
     return str(span(bounds))

@@ -56,8 +56,10 @@ def rankings(view: View, masking: str) -> list[Ranking]:
         for score in at(of(view, "agency_variance", stratum=ALL, masking=masking), place):
             name = score.group["attribute"]
             rows = _means(view, place, masking, name)
+            # The overall score is a mean over attributes, and has no groups to rank.
             if name == "overall" or score.value is None or len(rows) < 2:
                 continue
+            # First the test of all groups together: without it no pair of them is told apart.
             reason = ""
             if not score.tests:
                 reason = "as shuffled groups all give the same variance"
@@ -72,6 +74,7 @@ def rankings(view: View, masking: str) -> list[Ranking]:
                 has_bounds = e.value is not None and bounds is not None and "beside" not in e.group
                 if reason or not has_bounds or q is None or q >= SURE or reader_could(e):
                     continue
+                # Names of groups, as letters are dealt by name.
                 if bounds is not None and not bounds.low <= 0.0 <= bounds.high:
                     upper, _, lower = group_name(e.group).partition(" − ")
                     distinct.add(frozenset((upper, lower)))
@@ -107,6 +110,7 @@ def letter_display(names: Sequence[str], distinct: set[frozenset[str]]) -> list[
     >>> letter_display(["x", "y", "z"], {frozenset("xz")})
     ['a', 'ab', 'b']
     """
+    # Insert and absorb (Piepho 2004): start with one letter for all, and split at each pair.
     cliques = [set(names)]
     for pair in sorted(tuple(sorted(pair)) for pair in distinct if pair <= set(names)):
         one, two = pair
@@ -115,6 +119,7 @@ def letter_display(names: Sequence[str], distinct: set[frozenset[str]]) -> list[
         for clique in split:
             for gone in (one, two):
                 without = clique - {gone}
+                # A set within another one would be a letter that says nothing new.
                 if not any(without <= other for other in cliques):
                     cliques = [c for c in cliques if not c <= without] + [without]
     cliques.sort(key=lambda clique: sorted(names.index(name) for name in clique))

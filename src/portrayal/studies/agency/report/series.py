@@ -88,9 +88,11 @@ def called(place: Where) -> str:
 def group_name(group: Mapping[str, str]) -> str:
     """Return a group in words ("Black female", "male − female")."""
     values = {name: value for name, value in group.items() if name != "beside"}
+    # "Black female", as English has it.
     order = sorted(values, key=lambda name: (name == "gender", name))
     name = " ".join(values[key] for key in order) or "all texts"
     if sum("−" in value for value in values.values()) > 1 or ("−" in name and len(values) > 1):
+        # A crossed difference is of two whole groups, not of two attributes.
         upper, lower = [], []
         for key in order:
             first, _, second = values[key].partition(" − ")
@@ -143,6 +145,7 @@ def beside_pairs(view: View, estimates: Iterable[Estimate], masking: str = "") -
     """Return the estimates of a masking, the primary one by default, with their counterparts."""
     masking = masking or primary(view)
     estimates = list(estimates)
+    # The same estimate but for the masking.
     second = {_key(e): e for e in estimates if e.strata["masking"] != masking}
     return [
         (place, e, second.get(_key(e)))
@@ -165,6 +168,7 @@ def _published_share(model: str) -> Cell:
     def cell(_: View, row: Pair) -> str:
         place, e = row[:2]
         rows = published_of(place[0], e.group)
+        # Texts after selective rewriting are in a table of their own.
         rewritten = [
             {**entry, "model": f"{entry['model']} MSR"}
             for entry in published("wan_rewrite_agentic").to_pylist()
@@ -250,6 +254,7 @@ DIFFERENCES = Axis("difference, percentage points", zero=True, line=0.0)
 def datum(view: View, e: Estimate, row: str) -> Datum:
     """Return the datum of an estimate; one of the other masking keeps only its point."""
     point = dot(view, e, row, OWN, SHARES, times=100)
+    # Two intervals in a row would hide one another.
     if e.strata["masking"] != primary(view):
         point = {"row": row, "b": None if e.value is None else 100 * e.value}
     return point | {

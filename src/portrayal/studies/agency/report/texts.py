@@ -55,10 +55,12 @@ class ShownReading:
 
 def agency_reading(view: View) -> ShownReading | None:
     """Return texts to read; None where the run has none."""
+    # Texts are ordered by the result that comes first.
     stage = view.run.annotations(ANNOTATORS[primary(view) == MASKED])
     if not (view.run.texts.parts() and stage.parts()):
         return None
     attributes = dict.fromkeys(k for e in view.estimates for k in e.group)
+    # Names of estimates' own parts are no groups of people.
     keys = [k for k in attributes if k not in ("attribute", "beside")]
     parameters = {
         "texts": [str(path) for path in view.run.texts.parts()],
@@ -74,6 +76,7 @@ def agency_reading(view: View) -> ShownReading | None:
     groups = tuple(dict.fromkeys(row["group"] for row in rows))
     ids = [row["text_id"] for row in rows]
     words = texts_by_id(view.run.texts, ids, "text")
+    # Both readings of a sentence are shown, as the words that masking hides may decide it.
     first, second = (
         texts_by_id(view.run.annotations(ANNOTATORS[masking == MASKED]), ids, "sentences, agentic")
         for masking in (primary(view), other(view))
@@ -107,6 +110,7 @@ def _pieces(
             break
         if low > shown_to:
             pieces.append(ShownSentence(visible(text[shown_to:low]), "", ""))
+        # A sentence that the classifier could not tell has no colour.
         kind = "" if p is None or isnan(p) else "agentic" if p >= 0.5 else "communal"
         chances = f"agentic {_chance(p)} {primary(view)}"
         if i < len(other_chances):

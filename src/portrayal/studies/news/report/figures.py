@@ -49,6 +49,7 @@ def side_by_side(
         What the titles of axes name.
     """
     declared = FIGURES.figures[name]
+    # The same rows in all panels, so that one set of labels serves them.
     ordered = series.ordered(view, (e for rows in rows_by_measure.values() for e in rows))
     marked: list[Estimate | Printed] = [*ordered, *(row for rows in paper.values() for row in rows)]
     rows = list(dict.fromkeys(mark(row, "share")["row"] for row in marked))
@@ -71,7 +72,9 @@ def side_by_side(
             places=len(groups),
             **declared.get("layout", {}),
         )
+        # An empty panel is left out, once the first one has its labels.
         charts += [chart] if panel_rows else []
+    # Distances, rates and changes have scales of their own.
     return {"hconcat": charts, "resolve": {"scale": {"x": "independent"}}}
 
 
@@ -83,6 +86,7 @@ def group_changes(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
     colour = series.colours(view, changes)
     charts, paper = [], False
     for place in dict.fromkeys(map(series.place_of, changes)):
+        # The published models stand beside any run, in grey.
         place_changes, printed = at(changes, place), series.printed_at("group_change", place)
         paper = paper or bool(printed)
         groups = dict.fromkeys(group_name(e.group) for e in place_changes)
@@ -102,6 +106,7 @@ def group_changes(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
     reading = "No group’s change can be told from chance by this number of headlines."
     if sure:
         e = max(sure, key=lambda change: abs(change.value or 0.0))
+        # The change that is largest among those that chance does not explain.
         way = "rises" if (e.value or 0.0) > 0 else "falls"
         reading = (
             f"{series.series(view, e)}: the {series.quantity(*series.place_of(e))} {way} most for "
@@ -147,12 +152,14 @@ def _level(view: View, place: Place) -> Figure:
     distances = by_measure["paired_distance"]
     valued = [e for e in distances if e.value is not None]
     if valued:
+        # The main model, in the form that the others are compared with.
         first = series.ordered(view, valued)[0]
         reading = (
             f"{series.series(view, first)}: texts stand {fmt.distance(first.value)} from their "
             f"originals in the {series.quantity(*place)} ({fmt.level(view.level)} interval "
             f"{fmt.interval(first.interval, 'distance')}"
         )
+        # NaN is not itself: a null without a range is not said.
         if first.null is not None and first.null.low == first.null.low:
             reading += f"; by chance alone {fmt.interval(first.null, 'distance')}"
         reading += f"; {fmt.plural(first.n_units, 'pair')})."
@@ -196,6 +203,7 @@ def equal_length(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
         name = _LENGTHS.get(e.strata.get("length", ""), "")
         return datum(view, e, {}, g=name, group=name, c=_LENGTH_COLOURS.get(name, INK))
 
+    # Both lengths in one row, so that a shift is seen at once.
     charts = [
         series.series_panel(
             view,
@@ -248,8 +256,10 @@ def turned(view: View) -> str:
         for e in series.shown(view, of(view, "prompt_effect"), "")
         if e.value is not None and e.strata.get("of") == "paired_distance"
     ]
+    # Forms may refuse other headlines; on the same ones only the form differs.
     effects = [e for e in effects if e.strata.get("matched") == series.SAME] or effects
     names = ("level", "attribute", "model", "contrast", "matched")
+    # Full and equal length of the same comparison differ in the last part of the key.
     by_place = {(*(e.strata.get(n) for n in names), e.strata.get("length")): e for e in effects}
     turns = []
     for place, full in by_place.items():
@@ -257,10 +267,12 @@ def turned(view: View) -> str:
         if place[-1] != series.FULL or equal is None:
             continue
         one, two = full.value or 0.0, equal.value or 0.0
+        # Two values that are both shown as 0.000 did not turn for any reader.
         if one * two < 0 and min(abs(one), abs(two)) >= SHOWN:
             turns.append((resolved_of(full, equal), full, equal))
     if not turns:
         return ""
+    # The clearest turn is told in full, the others are counted.
     turns.sort(key=lambda turn: -turn[0])
     n_told, full, equal = turns[0]
 
@@ -275,6 +287,7 @@ def turned(view: View) -> str:
 
     form, _, base = (short(part, 28) for part in full.strata["contrast"].partition(series.MINUS))
     model = short(view.called(full.strata.get("model", "")), 28)
+    # Only what is told from 0 at both lengths is called a reversal.
     if n_told == 2:
         verdict = "the order of the two reverses"
     elif series.resolved(equal):
@@ -325,10 +338,12 @@ def contrast(view: View, e: Estimate) -> str:
 def form_figure(view: View, place: Place, effects: list[Estimate]) -> Figure:
     """Return the figure of how prompt forms differ at one level and attribute."""
     has_values = any(e.value is not None for e in effects)
+    # With one base it can be called by name.
     bases = sorted(
         {e.strata.get("contrast", "").partition(series.MINUS)[2] for e in effects} - {""}
     )
     base = f"“{short(bases[0], 24)}”" if len(bases) == 1 else "another form"
+    # The paper's effects are of its biased form alone.
     has_biased = "biased" in series.forms(view)
     paper = {
         kind: series.printed_at(kind, place, table=series.EFFECTS) if has_biased else []
@@ -338,6 +353,7 @@ def form_figure(view: View, place: Place, effects: list[Estimate]) -> Figure:
     distances = [
         e for e in effects if e.strata.get("of") == "paired_distance" and e.value is not None
     ]
+    # A difference that can be told from 0 is said before a larger one that cannot.
     clear = [e for e in distances if series.resolved(e)]
     reason = next((e.undefined for e in effects if e.undefined), "none was measured")
     reading = f"No difference of distances is known: {reason}."
@@ -392,6 +408,7 @@ def biased_forms(view: View, place: Place) -> Iterator[Figure]:
     """Yield the figure of one level, where the run has two forms that tell of women."""
     level, attribute = place
     names = series.forms(view)
+    # The paper's Figures 8 to 10 are of gender, and need a second form.
     if attribute != "gender" or level not in FIGURE_NUMBERS or len(names) < 2:
         return
     by_measure = {
@@ -446,6 +463,7 @@ def _biased_table(
     view: View, place: Place, by_measure: Mapping[str, Rows], paper: Mapping[str, Sequence[Printed]]
 ) -> Table:
     """The numbers of both panels, the published ones with their p."""
+    # The paper prints p of the differences, none of the plain form's own values.
     p = {
         (entry["metric"], entry["model"]): entry["p"]
         for entry in published(series.EFFECTS).to_pylist()
@@ -493,6 +511,7 @@ def _biased_reading(view: View, place: Place, rates: Rows, names: Sequence[str])
         and e.strata.get("contrast", "").startswith(f"{other.strata['form']} ")
         and e.value is not None
     )
+    # Without a test of the difference, two shares alone are said.
     change = next(effects, None)
     if change is None or change.interval is None:
         return f"{reading}."
@@ -519,6 +538,7 @@ def text_lengths(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
     if not model_lengths and not first:
         return
     paper = {row["writer"]: row["words"] for row in published("fang_word_counts").to_pylist()}
+    # Originals first and in their own colour, as all others are held against them.
     data = [datum(view, e, {}, row=series.ORIGINAL_ROW, s=True, c="#1f4e79") for e in first]
     data += [datum(view, e, {}, s=True) for e in model_lengths]
     data += [
@@ -571,6 +591,7 @@ def _other_lists(view: View, estimates: list[Estimate]) -> list[Estimate]:
         and e.strata.get("model") == view.main
         and (not names or e.strata.get("form") in names)
     ]
+    # With one list there is nothing to compare.
     lists: dict[str, set[str]] = {}
     for e in changes:
         lists.setdefault(e.strata["attribute"], set()).add(e.strata["lexicon"])

@@ -46,9 +46,11 @@ def news_first(view: View) -> FirstScreen:
         )
         for kind in kinds
     ]
+    # Some of each kind first, or one kind would fill the screen.
     first = [finding for kind in clear for finding in kind[:EACH]]
     ordered = [*first, *(finding for kind in clear for finding in kind[EACH:])]
     ordered = [replace(finding, folded=rank >= MOST) for rank, finding in enumerate(ordered)]
+    # What nearly was a finding fills the chart where there are few.
     near = [finding for kind in kinds for finding in kind if finding.strength == UNCLEAR]
     near.sort(key=lambda finding: finding.p)
     distances = shown(view, of(view, "paired_distance"))
@@ -61,6 +63,7 @@ def news_first(view: View) -> FirstScreen:
         level = series.LEVELS.get(e.strata["level"], "")
         return f"{group_name(e.group)}{LINE}{series.series(view, e)}, {level}"
 
+    # One axis: shares in points, but plain numbers once a score is among them.
     points = all(form_of(finding.first) == "points" for finding in charted)
     unit, form = ("percentage points", "points") if points else ("change (a share from 0 to 1)", "")
     return FirstScreen(
@@ -89,6 +92,7 @@ def sentences(view: View) -> tuple[list[Stated], list[Stated], list[Stated]]:
         if e.value is not None and e.strata.get("of") == "paired_distance"
     ]
     effects = [e for e in effects if e.strata.get("matched") == series.SAME] or effects
+    # Of several models the main one speaks; the others stand in the figures.
     effects = [e for e in effects if e.strata.get("model") == view.main] or effects
     distances = [e for e in _asked(shown(view, of(view, "paired_distance"))) if e.value is not None]
     return (
@@ -118,8 +122,10 @@ def _change_headline(view: View, e: Estimate) -> str:
     people = people_words(group) if len(e.group) == 1 else group
     before = e.details.get(IN_ORIGINALS)
     texts, naive = _texts(view, e), corrected_from(e)
+    # Both shares are said where they are known: a change alone hides how large the group was.
     if level in SHARES and before is not None:
         of = {"word": f"the {e.strata['attribute']} words", "document": "the topics"}[level]
+        # A corrected change may take a small share below 0, which no share is.
         ours, theirs = (short_share(max(share, 0.0)) for share in (before + value, before))
         lead = f"{capital(texts)} give {people} {ours} of {of}"
         return f"{lead}, the articles they rewrote {theirs}"
@@ -161,6 +167,7 @@ def _form(view: View, e: Estimate) -> Stated:
         f"{place} form “{short(first, 30)}” stand {size} {way} their originals than those of "
         f"“{short(second, 30)}”"
     )
+    # What reads 0.000 has no direction.
     if abs(e.value or 0.0) < 0.0005:
         headline = (
             f"{place} forms “{short(first, 30)}” and “{short(second, 30)}” stand equally far from "
@@ -186,6 +193,7 @@ def _verdict(e: Estimate) -> str:
     if e.null is None or e.value is None:
         reason = e.status.no_test
         return "There is no null to hold it against" + (f": {reason}" if reason else "")
+    # From the weakest to the strongest doubt: the first that holds is said.
     if e.null.low <= e.value <= e.null.high:
         return "This is within what chance can give"
     if q is not None and q >= SURE:
@@ -209,6 +217,7 @@ def _fell(view: View, e: Estimate) -> str:
     """How often a group's share fell, and how often it rose, in the same series."""
     keep = ("level", "attribute", "lexicon", "model", "form")
     by_group: dict[str, dict[str, float]] = {}
+    # A rate of falls misleads without the rate of rises beside it.
     for r in shown(view, of(view, "prejudice_rate")):
         if r.value is not None and all(r.strata.get(n) == e.strata.get(n) for n in keep):
             rates = by_group.setdefault(group_name(r.group), {})
@@ -255,6 +264,7 @@ def intervals(view: View) -> tuple[str, Table]:
     """Return how the clustered intervals compare with the paper's: a sentence and a table."""
     kinds: Sequence[str] = ("paired_distance", "prejudice_rate", "prejudice_change", "group_change")
     estimates = [e for kind in kinds for e in of(view, kind)]
+    # How often pairs of one headline, taken as independent, promise too much.
     both = [(a, b) for e in estimates if (a := e.interval) and (b := e.paper_interval)]
     sentence = "No estimate has both a clustered and the published interval."
     if both:

@@ -63,6 +63,7 @@ class Printed:
 
     def datum(self, statistic: str) -> Datum:
         """Return where it stands in a panel, in grey."""
+        # Some figures are printed without an interval.
         has_bounds = self.low is not None and self.high is not None
         bounds = (
             fmt.span(self.low or 0.0, self.high or 0.0, statistic) if has_bounds else fmt.NOTHING
@@ -85,10 +86,12 @@ def printed() -> tuple[Printed, ...]:
     rows = []
     for table in (RATES, GROUPS, EFFECTS):
         for row in published(table).to_pylist():
+            # One table has the metric in a column, another the group.
             metric = row.get("metric", f"group_change_{row.get('group')}")
             kind, _, group = metric.rpartition("_")
             if kind not in ("group_change", "prejudice_rate", "prejudice_change"):
                 kind, group = "paired_distance", ""
+            # The experiment with biased prompts is about women alone.
             group = "female" if table == EFFECTS else {"black": "Black"}.get(group, group)
             place, form = (row["level"], row["attribute"]), row.get("prompt", PLAIN)
             value = row["difference" if table == EFFECTS else "value"]
@@ -129,6 +132,7 @@ def shown(view: View, estimates: Iterable[Estimate], length: str = FULL) -> list
 
     `length` is "full", "equal" or "" for both. What labels by hand correct stands corrected.
     """
+    # Further word lists and pooled forms stand in tables, or a figure would show one thing twice.
     first, names = lexicons(view), forms(view)
     return [
         e
@@ -178,6 +182,7 @@ def forms(view: View) -> list[str]:
 
 def base_form(view: View, names: Sequence[str]) -> str:
     """Return the form that prompt effects subtract, else the paper's plain one, else the first."""
+    # The user may name the base, which only the effects' names still tell.
     contrasts = [e.strata.get("contrast", "") for e in of(view, "prompt_effect")]
     bases = {text.partition(MINUS)[2] for text in contrasts}
     base_names = [name for name in names if name in bases] or [n for n in names if n == PLAIN]
@@ -187,6 +192,7 @@ def base_form(view: View, names: Sequence[str]) -> str:
 def series(view: View, e: Estimate) -> str:
     """Return the label of an estimate's series: model and form, what varies of them."""
     model, form = e.strata.get("model", ""), e.strata.get("form", ALL)
+    # What all series share is left out of every label.
     parts = [short(view.called(model), 28)] if len(view.models) > 1 else []
     if len(forms(view)) > 1:
         parts.append("all forms" if form == ALL else short(form, 28))
@@ -199,6 +205,7 @@ def ordered(view: View, estimates: Iterable[Estimate]) -> list[Estimate]:
 
     def key(e: Estimate) -> tuple[int, int, str]:
         model, contrast = e.strata.get("model", ""), e.strata.get("contrast", "")
+        # Contrasts are no form, and follow by their own name.
         form = "" if contrast else e.strata.get("form", ALL)
         return (
             models.index(model) if model in models else len(models),
@@ -216,6 +223,7 @@ def rows_of(view: View, estimates: Iterable[Estimate]) -> list[str]:
 
 def resolved(e: Estimate) -> bool:
     """Whether a difference can be told from 0: q below 0.05 and an interval that leaves out 0."""
+    # Both: q allows for many tests, the interval shows what is drawn.
     q, bounds = q_of(e), e.interval
     clear = bounds is not None and not bounds.low <= 0.0 <= bounds.high
     return q is not None and q < 0.05 and clear
@@ -232,6 +240,7 @@ def group_name(group: Mapping[str, str]) -> str:
 def colours(view: View, present: Iterable[Estimate]) -> dict[str, str]:
     """Return the colour of each group of these estimates, by its name, as in all of the run."""
     by_group: dict[str, str] = {}
+    # Colours are dealt over the whole run, so that a group keeps its own in every figure.
     own_values: list[str] = []
     for kind in ("group_change", "prejudice_rate"):
         for e in of(view, kind):
@@ -331,6 +340,7 @@ def datum(view: View, e: Estimate, groups: Mapping[str, str], **more: Any) -> Da
     """Return where the dot, interval and null band of an estimate stand; `more` overrules."""
     name = group_name(e.group)
     point = dot(view, e, series(view, e), groups.get(name, INK), Axis(None))
+    # Dots of several groups share a row, each in a place of its own.
     point |= {"g": name or WHOLE, "form": e.strata.get("form", ""), "group": short(name, 60)}
     return point | {"group": point["group"] or "all"} | more
 
@@ -360,6 +370,7 @@ def key(
     against: str = "its null",
 ) -> tuple[tuple[str, str], ...]:
     """Return what each mark is, for the key under the chart."""
+    # A key to a mark that no panel has would send readers looking for it.
     null = any(e.null is not None and not math.isnan(e.null.low) for e in estimates)
     return (
         *((f"dot {words.colour_class(colour)}", name) for name, colour in groups.items()),

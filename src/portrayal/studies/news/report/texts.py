@@ -88,6 +88,7 @@ class _Row:
 def examples(view: View) -> Examples | None:
     """Return example pairs; None where texts, originals or their annotations are missing."""
     run, stage = view.run, view.run.annotations(WORDS)
+    # The counts of a text are a matrix; the stage's settings say what its columns are.
     settings_columns = (stage.note().get("settings") or {}).get("columns") or ()
     columns: list[Column] = [tuple(name.split("/", 2)) for name in settings_columns]
     if not (columns and run.texts.parts() and run.reference.parts() and stage.parts()):
@@ -98,6 +99,7 @@ def examples(view: View) -> Examples | None:
     for i, (lexicon, attribute, _) in enumerate(columns):
         if lists.setdefault(attribute, lexicon) == lexicon:
             first.setdefault(attribute, []).append(i)
+    # The first original of a pair, should there be several.
     originals: dict[str, _Row] = {}
     for row in _rows(view, len(columns), reference=True):
         originals.setdefault(row.pair, row)
@@ -108,11 +110,13 @@ def examples(view: View) -> Examples | None:
                 _apart(row.counts[columns_of], originals[row.pair].counts[columns_of])
                 for columns_of in first.values()
             ]
+            # The attribute that moved most decides how far a pair is.
             defined = [distance for distance in distances if distance is not None]
             rows += [(max(defined), row)] if defined else []
     examples_of_rows = _chosen(rows)
     if not examples_of_rows:
         return None
+    # Groups of a factor take colours by their order, genders and races have fixed ones.
     own_groups = [group for _, attribute, group in columns if attribute not in ("gender", "race")]
     marks = {
         i: colour_class(colour_of_group({attribute: columns[i][2]}, own_groups))
@@ -121,6 +125,7 @@ def examples(view: View) -> Examples | None:
     }
     models = tuple(dict.fromkeys(row.model for _, row in examples_of_rows))
     forms = tuple(dict.fromkeys(row.form for _, row in examples_of_rows))
+    # Only now are texts read, and only those that are shown.
     generated = _sides(view, [row.text_id for _, row in examples_of_rows], marks, reference=False)
     human = _sides(
         view, [originals[row.pair].text_id for _, row in examples_of_rows], marks, reference=True
@@ -159,8 +164,10 @@ def _rows(view: View, n_columns: int, *, reference: bool) -> Iterator[_Row]:
         counted = read_parquet(words.folder / part.name, columns=["text_id", "counts", "error"])
         for text, counts_row in zip(text_rows, counted.to_pylist(), strict=True):
             about = strata.get(text["prompt_id"], {})
+            # Refusals and unread texts have no words to compare.
             if text["outcome"] != "ok" or counts_row["error"] is not None or "pair" not in about:
                 continue
+            # Counts are kept by sentence; a pair is compared by whole texts.
             counts = np.array(counts_row["counts"] or [], dtype=np.float64).reshape(-1, n_columns)
             form = about.get("form", "")
             yield _Row(
@@ -172,18 +179,21 @@ def _apart(one: Vector, other: Vector) -> float | None:
     """How far the shares of the groups lie apart; None without words on both sides."""
     if one.sum() == 0 or other.sum() == 0:
         return None
+    # Total variation, which for two and three groups is the distance that the paper prints.
     return float(np.abs(one / one.sum() - other / other.sum()).sum() / 2.0)
 
 
 def _chosen(rows: Sequence[tuple[float, _Row]]) -> list[tuple[float, _Row]]:
     """Pairs of each model and form at even steps of rank, then all with the furthest first."""
 
+    # Ties go by id, so that a report does not change when it is written again.
     def order(ranked_row: tuple[float, _Row]) -> tuple[float, str]:
         return (-ranked_row[0], ranked_row[1].text_id)
 
     series: dict[tuple[str, str], list[tuple[float, _Row]]] = {}
     for ranked_row in sorted(rows, key=order):
         series.setdefault((ranked_row[1].model, ranked_row[1].form), []).append(ranked_row)
+    # Every series has its share of the page, however many there are.
     per_series = max(1, min(EACH, MOST // max(len(series), 1)))
     picked: list[tuple[float, _Row]] = []
     for key in sorted(series)[:MOST]:
@@ -228,6 +238,7 @@ def _sides(
     of = run.reference_annotations if reference else run.annotations
     texts = texts_by_id(run.reference if reference else run.texts, text_ids, "text, model")
     words = texts_by_id(of(WORDS), text_ids, "words, sentences, spans")
+    # Scores are of sentences, in the order in which they stand.
     polarity, toxicity = (
         {name: row["score"] or () for name, row in texts_by_id(of(stage), text_ids, column).items()}
         for stage, column in ((SENTIMENT, "polarity as score"), (TOXICITY, "toxicity as score"))
@@ -242,9 +253,11 @@ def _sides(
         sentences: list[ScoredSentence] = []
         shown_to = 0
         for i, span in enumerate(annotation.get("sentences") or ()):
+            # One sentence at least, however long.
             if span["end"] > LONGEST and sentences:
                 break
             tone, toxic = (values[i] if i < len(values) else None for values in scores)
+            # What lies between sentences, such as line breaks, is shown too.
             if span["start"] > shown_to:
                 sentences.append(ScoredSentence(((visible(body[shown_to : span["start"]]), ""),)))
             shade, scores_words = "", []
@@ -252,6 +265,7 @@ def _sides(
                 shade = "good" if tone > 0 else "bad"
                 shade += " strong" if abs(tone) >= STRONG else ""
                 scores_words = [fmt.signed(tone)]
+            # Nearly all sentences score about 0, which would be said everywhere.
             if toxic is not None and toxic >= 0.01:
                 scores_words.append(f"toxicity {toxic:.2f}")
             shown_to = min(span["end"], LONGEST)

@@ -49,6 +49,7 @@ def pair_figures(view: View, _: list[Estimate]) -> Iterator[Figure]:
     yield _by_score(view, differences_of, labels)
     if any(e.strata["part"] != ALL for e in view.estimates):
         yield _by_part(view, first, labels)
+    # Means and histograms need the texts' scores again, which a run may no longer hold.
     every_set = sets_of(view)
     if every_set is not None:
         yield _means(view, every_set, [e for e in differences_of if drawable(e)])
@@ -60,6 +61,7 @@ def _by_score(view: View, estimates: list[Estimate], labels: dict[str, Any]) -> 
     drawn_estimates = [e for e in estimates if drawable(e)]
     rows = list(dict.fromkeys(e.strata["score"] for e in drawn_estimates))
     places = list(dict.fromkeys((contrast(e), e.strata["model"]) for e in drawn_estimates))
+    # More panels beside each other would be too narrow for their ticks.
     columns = min(len(places), 4)
     width = {1: 440, 2: 280, 3: 190}.get(columns, 145)
     panels = []
@@ -71,6 +73,7 @@ def _by_score(view: View, estimates: list[Estimate], labels: dict[str, Any]) -> 
         data = [datum(view, e, e.strata["score"]) for e in panel_estimates]
         spec = panel(view, data, rows, STANDARD, size=(width, 22), labels=i % columns == 0)
         panels.append(_titled(spec, title, width))
+    # The note names the clearest, the largest first.
     sure = sorted(filter(is_sure, drawn_estimates), key=size, reverse=True)
     names = "; ".join(called(e) for e in sure[:4])
     names += f"; and {len(sure) - 4} more" if sure[4:] else ""
@@ -94,6 +97,7 @@ def _one_title(spec: Spec) -> Spec:
     """Panels whose axes have short titles: the note under the chart says what they are of."""
     for row in spec["vconcat"]:
         for cell in row["hconcat"]:
+            # Rules and marks without an axis of their own are left alone.
             for layer in cell["layer"]:
                 x = layer.get("encoding", {}).get("x")
                 if isinstance(x, dict) and x.get("title"):
@@ -103,6 +107,7 @@ def _one_title(spec: Spec) -> Spec:
 
 def _by_part(view: View, first: list[Estimate], labels: dict[str, Any]) -> Figure:
     """The leading differences, whole and in each part."""
+    # How many parts point the same way as all pairs is what the note says.
     panels, rows_of_table, same, n = [], [], 0, 0
     parts = list(dict.fromkeys(e.strata["part"] for e in view.estimates if "part" in e.strata))
     columns = sorted({part.partition(" = ")[0] for part in parts if part != ALL})
@@ -145,8 +150,10 @@ def values_of(sets: MatchedSets, score: str) -> tuple[FloatArray, str]:
     That is without what the words of a person make of it, where these could be exchanged.
     """
     column = [score_column.name for score_column in sets.scores].index(score)
+    # A refusal is not a word count: exchanging words of a person cannot change it.
     if score == REFUSED:
         return 100.0 * sets.value[column], "%"
+    # Some scores cannot be made on exchanged texts; those stay as they are.
     exchanged = sets.exchanged and sets.scores[column].exchanged
     return (sets.neutral if exchanged else sets.value)[column], sets.scores[column].unit
 
@@ -154,6 +161,7 @@ def values_of(sets: MatchedSets, score: str) -> tuple[FloatArray, str]:
 def spread_of(sets: MatchedSets, e: Estimate) -> tuple[FloatArray, BoolArray]:
     """Return the difference of each set, shape (n_sets,), and which sets an estimate rests on."""
     value, _ = values_of(sets, e.strata["score"])
+    # Sets that lack a half have no difference, and drop out as NaN.
     d = within_sets(value, dict(contrasts(sets))[next(iter(e.group.values()))])
     inside = sets.model == sets.models.index(e.strata["model"])
     return d, inside & ~np.isnan(d)
@@ -168,6 +176,7 @@ def _means(view: View, sets: MatchedSets, estimates: list[Estimate]) -> Figure:
     for name in dict.fromkeys(e.strata["score"] for e in estimates):
         value, unit = values_of(sets, name)
         data = []
+        # A row for each model.
         for code, row in enumerate(rows):
             # Two groups: the pairs with both halves; of more, whatever a group has.
             values = value[sets.model == code]
@@ -176,6 +185,7 @@ def _means(view: View, sets: MatchedSets, estimates: list[Estimate]) -> Figure:
             means = [float(np.nanmean(x)) if (~np.isnan(x)).any() else np.nan for x in values.T]
             means_written = (fmt.difference(mean, "") for mean in means)
             cells.append((row, name, unit, *means_written, f"{len(values):,}"))
+            # A bar from the lowest to the highest group, the dots on it.
             defined = [mean for mean in means if not isnan(mean)]
             for group, mean, colour in zip(sets.groups, means, colours, strict=True):
                 if not isnan(mean):
@@ -192,6 +202,7 @@ def _means(view: View, sets: MatchedSets, estimates: list[Estimate]) -> Figure:
                 "means", data=data, title=title, width=width, y=y, low=x, tooltip=tooltip()
             )
         )
+    # Scores have units of their own; only in standard deviations can they be ranked.
     far = max(estimates, key=size, default=None)
     text = "No score has a mean."
     if far is not None:
@@ -224,6 +235,7 @@ def _distribution(sets: MatchedSets, first: list[Estimate], labels: dict[str, An
         values = d[inside]
         # Both sides alike, without the outermost hundredth, which is counted in the last bins.
         reach = float(np.quantile(np.abs(values), 0.99)) or float(np.abs(values).max()) or 1.0
+        # An odd number of bins puts one in the middle, with the pairs that do not differ.
         count, edges = np.histogram(np.clip(values, -reach, reach), BINS + 1, (-reach, reach))
         data = [
             {
@@ -237,6 +249,7 @@ def _distribution(sets: MatchedSets, first: list[Estimate], labels: dict[str, An
                 edges[:-1].tolist(), edges[1:].tolist(), count.tolist(), strict=True
             )
         ]
+        # Means hide how many pairs go the other way.
         above, below = int((values > 0).sum()), int((values < 0).sum())
         quarters = [fmt.difference(float(x)) for x in np.quantile(values, [0.25, 0.5, 0.75])]
         equal = f"{len(values) - above - below:,}"
@@ -264,6 +277,7 @@ def _distribution(sets: MatchedSets, first: list[Estimate], labels: dict[str, An
         "Below 0",
         "Equal",
     )
+    # A sentence for those who cannot see the chart.
     reading = "No pair can be drawn."
     if cells:
         reading = f"{cells[0][0]}: {cells[0][5]} pairs lie above 0, {cells[0][6]} below."

@@ -58,6 +58,7 @@ def pairs_first(view: View) -> FirstScreen:
     findings = tuple(_finding(view, e) for e in in_front)
     findings += tuple(replace(_finding(view, e), folded=True) for e in folded)
     cannot = _hidden(view, score_findings)
+    # What is not shown is counted, or it would be read as equal treatment.
     unclear = sum(not is_sure(e) for e in gaps)
     if not unclear and not score_findings:
         cannot.append("No difference between groups was measured in this run.")
@@ -67,6 +68,7 @@ def pairs_first(view: View) -> FirstScreen:
             "whether there is one. That is no evidence that groups are treated alike."
         )
     largest = max(gaps, key=clusters, default=None)
+    # Scores of a model rest on the same pairs, so the most of any is their number.
     pairs = sum(
         max(e.n_units for e in gaps if e.strata["model"] == model) for model in _models(gaps)
     )
@@ -78,6 +80,7 @@ def pairs_first(view: View) -> FirstScreen:
     counted = [fmt.plural(pairs, "pair")]
     if largest is not None:
         units = clusters_of(replace(largest, tests=()), noun="source")
+        # Where each pair is a unit, pairs and units are one number.
         if UNITS + "pair" not in largest.details:
             counted.insert(0, units)
         elif clusters(largest) < largest.n_units:
@@ -97,6 +100,7 @@ def _by_model(scores: list[Estimate], words: list[Estimate], models: list[str]) 
     """How many differences are established of each model, the one with most first."""
     of_scores, of_words = (Counter(e.strata["model"] for e in part) for part in (scores, words))
     clauses = []
+    # A model with nothing established is named as well.
     for model in sorted(models, key=lambda m: (-of_scores[m], -of_words[m])):
         counted = [fmt.plural(of_scores[model], "score")] if of_scores[model] else []
         if of_words[model]:
@@ -116,6 +120,7 @@ def _finding(view: View, e: Estimate) -> Stated:
     # As the sentence, of the group with more over the one with less.
     turned = (e.value or 0.0) < 0
     bounds, sign = e.interval, -1.0 if turned else 1.0
+    # Turned round, the upper end becomes the lower.
     if bounds is not None and turned:
         bounds = replace(bounds, low=-bounds.high, high=-bounds.low)
     facts = [
@@ -142,6 +147,7 @@ def _hidden(view: View, score_findings: list[Estimate]) -> list[str]:
     gaps = [e for e in differences(view) if drawable(e) and AT_MOST in e.details]
     for model in (name for name in _models(gaps) if name not in models):
         model_gaps = [e for e in gaps if e.strata["model"] == model]
+        # In standard deviations, as the scores' own units cannot be ranked.
         model_gaps.sort(key=lambda e: -e.details[AT_MOST] / e.details[TEXT_SD])
         largest = [
             f"{e.strata['score']} {e.details[AT_MOST] / e.details[TEXT_SD]:.2f} SD "
@@ -173,6 +179,7 @@ def _glance(view: View, findings: tuple[Stated, ...]) -> dict[str, Any] | None:
             if same and other is not e and drawable(other):
                 point = datum(view, other, row)
                 point["m"], point["o"] = short(other.strata["model"], 28), point.pop("v")
+                # Other models are context: their intervals would hide the finding's own.
                 for name in ("lo", "hi", "nl", "nh"):
                     point.pop(name, None)
                 data.append(point)

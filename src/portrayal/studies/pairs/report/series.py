@@ -54,6 +54,7 @@ def size(e: Estimate) -> float:
 
 def score_of(name: str) -> TextScore:
     """Return what a score is: one of a text's own, the share of refusals, or words of a theme."""
+    # Not a score of the words, so nothing in it can be exchanged.
     if name == REFUSED:
         return TextScore(REFUSED, "percentage points", exchanged=False)
     return _KNOWN.get(name) or TextScore(name, f"words in {PER:.0f}")
@@ -115,6 +116,7 @@ def sayable(view: View, estimates: Iterable[Estimate]) -> list[Estimate]:
         and e.tests
         and e.tests[0].audit_q is not None
     ]
+    # Made once: strength is costly, and sorting asks for it again and again.
     order = {id(e): (strength_of(view, e) != STRONG, -size(e), e.tests[0].p) for e in stateable}
     return sorted(stateable, key=lambda e: (*order[id(e)], label(e)))
 
@@ -126,6 +128,7 @@ def established(view: View) -> list[Estimate]:
     """
     remaining = sayable(view, differences(view))
     ordered: list[Estimate] = []
+    # Each step takes what speaks of a model or score that none before does.
     while remaining:
         models = {e.strata["model"] for e in ordered}
         scores = {e.strata["score"] for e in ordered}
@@ -150,6 +153,7 @@ def leading(view: View, most: int) -> list[Estimate]:
     models = {e.strata["model"] for e in leaders}
     largest: dict[str, Estimate] = {}
     for e in sorted(filter(drawable, differences(view)), key=size, reverse=True):
+        # A model without a finding is shown too, with what is largest in it.
         if e.strata["model"] not in models and e.status.detail is None:
             largest.setdefault(e.strata["model"], e)
     return [*leaders, *largest.values()][:most]
@@ -178,6 +182,7 @@ def _read_sets(view: View) -> MatchedSets | None:
 
 def datum(view: View, e: Estimate, row: str) -> Datum:
     """Return the datum of a difference, in standard deviations of the texts."""
+    # Divided by the spread of the texts, so that all scores share an axis.
     point = dot(view, e, row, OWN, STANDARD, times=1.0 / e.details[TEXT_SD])
     return point | {
         "model": called(e),

@@ -74,31 +74,37 @@ def pairs_reading(view: View) -> PairsReading | None:
     sets = sets_of(view)
     if sets is None:
         return None
+    # Of several answers of one half, the first is shown: no choice by its score.
     answers = (sets.answers[name].to_pylist() for name in ("set", "half", "text_id"))
     text_of: dict[tuple[int, int], str] = {}
     for number, half, text_id in zip(*answers, strict=True):
         text_of.setdefault((number, half), text_id)
     locale = view.options.get("locale") or HOME
     read = MatchedTexts(sets, view.run, locale)
+    # Words with a person's words left in would show "she" beside "he".
     kinds = [e for e in unasked(view) if e.strata.get("kind") not in (None, UNMASKED_WORD)]
     words_of = kinds[:MOST_WORDS]
+    # What the report leads with is what a reader wants to see in the texts.
     first = [*leading(view, MOST_SERIES), *words_of]
     picked = [
         (code, i, d)
         for code, e in enumerate(first)
         for i, d in (_with_word(read, e) if "word" in e.strata else _chosen(sets, e))
     ]
+    # All texts are read in one pass, as files hold many texts each.
     halves = {(code, i): _halves(sets, first[code], i) for code, i, _ in picked}
     ids = [text_of[i, group] for (_, i), sides in halves.items() for group in sides]
     texts = texts_by_id(view.run.texts, ids, "text")
     scores = texts_by_id(view.run.annotations(TEXT_SCORES.name), ids, f"scores, {HIDDEN}")
     place = {score.name: column for column, score in enumerate(sets.scores)}
+    # Words that merely follow from the person are no difference worth a mark.
     words = exchange_of(locale).neutral if gender_sides(sets.groups) else {}
     pairs = []
     for code, i, d in picked:
         e, sides = first[code], []
         half_ids = [text_of[i, group] for group in halves[code, i]]
         two = [texts[text_id] for text_id in half_ids]
+        # Names differ by design, and so count as one word.
         hidden = [spans_of(scores.get(text_id, {}).get(HIDDEN)) for text_id in half_ids]
         one, other = (
             PairText(text["text"], hidden_spans)
@@ -107,10 +113,12 @@ def pairs_reading(view: View) -> PairsReading | None:
         spans = differing(one, other, words)
         score = e.strata.get("score")
         column, unit = place[score] if score else 0, unit_of(e) if score else "words of it"
+        # Each side with its own score, as the text stands.
         for group, text, text_spans in zip(halves[code, i], two, spans, strict=True):
             value = (scores.get(text_of[i, group], {}).get("scores") or [])[column : column + 1]
             value_words = f"{fmt.difference(value[0], '')} {unit}" if score and value else ""
             sides.append(_side(sets, i, group, value_words, text["text"], text_spans))
+        # The difference is of the whole set, all answers of it, not of the two that are shown.
         value_words = f"{fmt.difference(d)} {unit}"
         model = "" if e.strata["model"] == UNNAMED else short(e.strata["model"], 60)
         name, source = sets.names[i], sets.sources[sets.source[i]]
@@ -146,8 +154,10 @@ def _chosen(sets: MatchedSets, e: Estimate) -> list[tuple[int, float]]:
     """Sets and their differences: the largest, and those at even steps of rank, in that order."""
     d, inside = spread_of(sets, e)
     sign = -1.0 if (e.value or 0.0) < 0 else 1.0
+    # Ranked in the direction of the whole, ties by number, so that pages do not change.
     ranked = sorted(np.flatnonzero(inside).tolist(), key=lambda i: (-sign * d[i], i))
     largest = sorted(ranked, key=lambda i: (-abs(d[i]), i))[:LARGEST]
+    # Even steps show what is usual, which the largest never are.
     steps = np.unique(np.linspace(0, len(ranked) - 1, min(EVEN, len(ranked))).astype(int))
     picked = {*largest, *(ranked[step] for step in steps.tolist())}
     return [(i, float(d[i])) for i in ranked if i in picked]
@@ -156,13 +166,16 @@ def _chosen(sets: MatchedSets, e: Estimate) -> list[tuple[int, float]]:
 def _with_word(texts: MatchedTexts, e: Estimate) -> list[tuple[int, float]]:
     """Of the first sets of its model, those whose halves differ most in a word."""
     sets, kind, word = texts.sets, e.strata["kind"], e.strata["word"]
+    # Openings are kept apart from the same words elsewhere.
     features = {f"{OPENING} {word}"} if kind == "opening" else {word}
     sign = -1.0 if (e.value or 0.0) < 0 else 1.0
+    # A few hundred sets: words are counted anew, and a report should not take minutes.
     inside = np.flatnonzero(sets.model == sets.models.index(e.strata["model"]))[:LOOKED]
     differences = []
     for i, halves in texts.halves(inside.tolist()):
         one, two = (len(features & halves[group][0]) for group in _halves(sets, e, i))
         differences.append((i, float(one - two)))
+    # Only pairs that go the way of the finding, which they are to illustrate.
     differences = [(i, d) for i, d in differences if sign * d > 0.0]
     return sorted(differences, key=lambda difference: -abs(difference[1]))[:LARGEST]
 
@@ -184,6 +197,7 @@ class PairText(NamedTuple):
         """Return its words, and what each counts as: its twin's, NAME, or itself in lower case."""
         matches = list(WORD.finditer(self.text))
         keys = [words.get(word[0].lower(), word[0].lower()) for word in matches]
+        # Any overlap hides a word: "Maria's" holds the name and more.
         for index, word in enumerate(matches):
             if any(start < word.end() and word.start() < end for start, end in self.hidden):
                 keys[index] = NAME
@@ -211,8 +225,10 @@ def differing(
     (first_words, first), (second_words, second) = one.keys(words), two.keys(words)
     matches = first_words, second_words
     marks = [[DIFFERS] * len(side) for side in matches]
+    # Without autojunk, which takes frequent words of long texts for noise.
     for a, b, n in SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks():
         for i in range(n):
+            # Matched only by what they count as: exchanged with the person.
             alike = matches[0][a + i][0].lower() == matches[1][b + i][0].lower()
             marks[0][a + i] = marks[1][b + i] = "" if alike else SWAPPED
     return _spans(first_words, marks[0]), _spans(second_words, marks[1])
@@ -222,6 +238,7 @@ def _spans(words: list[re.Match[str]], marks: list[str]) -> list[Span]:
     """Neighbours with the same mark as one span."""
     spans: list[Span] = []
     last = ""
+    # A mark runs over the space between words alike, or it would flicker.
     for word, mark in zip(words, marks, strict=True):
         if mark and mark == last:
             spans[-1] = (spans[-1][0], word.end(), mark)

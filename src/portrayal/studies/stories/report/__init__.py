@@ -31,9 +31,11 @@ def facts(view: View) -> list[Fact]:
 
 def instruments(view: View) -> list[str]:
     """Return what is known of the error of who found the people, and of the name table."""
+    # The first annotator is that of people; those of factors follow.
     annotator = next(iter(view.settings.get("annotators", ())), "")
     words = words_of(__package__)["instruments"]
     lines = []
+    # Given labels have errors that nobody measured here.
     if "labelled" in annotator:
         lines.append(words["labelled"])
     elif labelling := view.settings.get("labeler"):
@@ -65,6 +67,7 @@ def matched(view: View) -> list[tuple[str, ...]]:
     """
 
     def part(e: Estimate | None, reason: str) -> str:
+        # A share of all characters, also of those that could not be counted.
         everyone = 0.0 if e is None else e.n_units + sum(e.exclusions.get(r, 0) for r in _REASONS)
         if e is None or not everyone:
             return fmt.NOTHING
@@ -79,6 +82,8 @@ def matched(view: View) -> list[tuple[str, ...]]:
                 for e in view.of_main(name):
                     by_domain.setdefault(e.strata.get("domain", "all"), []).append(e)
         for domain, domain_findings in by_domain.items():
+            # Race and gender have denominators of their own, so each reason is read from its own
+            # estimate.
             race = next(
                 (e for e in domain_findings if list(e.group) != ["gender"] and borne(e.group)), None
             )

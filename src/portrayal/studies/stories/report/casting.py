@@ -25,9 +25,11 @@ def pair_roles(view: View, estimates: Rows) -> Iterator[Figure]:
         return
     valued = [e for e in main if e.value is not None]
     attributes = (next(iter(e.group)) for e in valued)
+    # Attributes in which both people were told.
     pairs = dict.fromkeys(
         n.removeprefix("dominant_") for n in attributes if n.startswith("dominant_")
     )
+    # A row of matrices for each attribute, one matrix for each domain.
     rows = []
     for attribute in pairs:
         mine = [e for e in main if f"dominant_{attribute}" in e.group]
@@ -45,8 +47,10 @@ def pair_roles(view: View, estimates: Rows) -> Iterator[Figure]:
             for domain in domains(view, mine)
         ]
         rows.append(tiled(charts, 3, 24))
+    # Of the two cells of a pair, the one that is more frequent.
     sure = [e for e in main if _is_asymmetric(e) and (e.value or 0) > _reverse(e)]
     tested = [e for e in main if e.tests and e.value is not None]
+    # A pair has two cells and one test, so cells are halved.
     reading = f"None of {len(tested) // 2} pairs leans one way round beyond chance."
     if sure:
         far = max(sure, key=lambda e: (e.value or 0) - _reverse(e))
@@ -63,6 +67,7 @@ def _matrix_cell(view: View, e: Estimate, attribute: str) -> dict[str, Any]:
     above = column_label(e.group[f"dominant_{attribute}"])
     below = column_label(e.group[f"subordinate_{attribute}"])
     forth, back = e.details.get("count", 0.0), e.details.get("count_reversed", 0.0)
+    # A way round that never occurs leans without limit; the colours end at LIMIT.
     lean = math.log2(forth / back) if forth > 0 and back > 0 else LIMIT if forth else -LIMIT
     text = GAP if e.value is None else f"{100 * e.value:.0f} %"
     return {
@@ -71,6 +76,7 @@ def _matrix_cell(view: View, e: Estimate, attribute: str) -> dict[str, Any]:
         "row": above,
         "col": below,
         "l": max(-LIMIT, min(LIMIT, lean)),
+        # "0 %" would deny stories that there are.
         "t": "<1 %" if 0 < (e.value or 0) < 0.005 else text,
         "c": "undefined" if e.value is None else "sure" if _is_asymmetric(e) else "unsure",
     }
@@ -98,6 +104,7 @@ def scenario_likelihood(view: View, estimates: Rows) -> Iterator[Figure]:
     present = {e.strata.get("role", "") for e in main if e.value is not None}
     for role in [role for role in ROLES if role in present] or sorted(present):
         role_rows = [e for e in main if e.strata.get("role", "") == role]
+        # A scenario says something where its share is not what its domain's would give by chance.
         outside = sorted((e for e in role_rows if _is_outside(e)), key=lambda e: -abs(_gap(e)))
         valued = [e for e in main if e.strata.get("role") == role and e.value is not None]
         reading = f"No share among {len(valued)} lies outside what chance within the domain gives."
@@ -138,6 +145,7 @@ def _is_outside(e: Estimate) -> bool:
 
 def _scenarios(view: View, main: Rows, domain: str, columns: list[str]) -> Spec:
     domain_rows = [e for e in main if domain_of(e) == domain]
+    # Long lists are cut: hundreds of rows are read by nobody.
     scenarios = list(dict.fromkeys(e.strata.get("scenario", "") for e in domain_rows))[
         :MOST_SCENARIOS
     ]
@@ -150,6 +158,7 @@ def _scenarios(view: View, main: Rows, domain: str, columns: list[str]) -> Spec:
         cell: dict[str, Any] = {
             name: estimate_facts[name] for name in kept_facts if name in estimate_facts
         }
+        # Facts that all cells share are left out, as there are very many cells.
         cell["row"] = short(e.strata.get("scenario", ""), 36)
         cell["col"] = column_label(next(iter(e.group.values())))
         cell["t"] = "–" if e.value is None else f"{100 * e.value:.0f} %"

@@ -59,12 +59,14 @@ FIGURES = Declarations(
 def threshold_subordination(view: View, estimates: Rows) -> Iterator[Figure]:
     """Yield the curves, one panel for each race."""
     main = view.only_main(estimates)
+    # A ratio of 0 has no logarithm.
     valued = [e for e in main if e.value]
     if not valued:
         return
     factor = reach([e.value for e in valued], most=128)
     races = list(dict.fromkeys(borne(e.group) for e in main))
     of_race = {race: [e for e in valued if borne(e.group) == race] for race in races}
+    # A curve that ends below 0.2 is too short to show anything.
     high_races = [r for r in races if max((_threshold(e) for e in of_race[r]), default=0.0) >= 0.2]
     gone = [people_of(race) for race in races if race not in high_races]
     columns, size = panels.multiples(len(high_races), 150)
@@ -73,12 +75,14 @@ def threshold_subordination(view: View, estimates: Rows) -> Iterator[Figure]:
     for race in high_races:
         sure = [e for e in of_race[race] if is_sure(e)]
         if sure:
+            # Names of high likelihood say most clearly whom they are borne by.
             last = max(sure, key=_threshold)
             rises.append(f"{race} {fmt.ratio(last.value)} above {100 * _threshold(last):.0f} %")
     rise_words = (
         f"At the highest threshold where it can be told from 1: {fmt.listed(rises or [''])}."
     )
     yield FIGURES.figure(
+        # Steps of a tenth are enough for the table.
         "thresholds",
         view,
         [e for e in main if e.group["threshold"][-1] == "0"],
@@ -105,6 +109,7 @@ def _curves(view: View, estimates: Rows, race: str, factor: float, pixels: tuple
             "model": estimate_facts["model"],
         }
         for bounds, low, high in ((e.interval, "lo", "hi"), (e.null, "nl", "nh")):
+            # Bands of every model would hide one another.
             if bounds is not None and is_main:
                 point[low] = panels.within(bounds.low, factor)
                 point[high] = panels.within(bounds.high, factor)
@@ -133,6 +138,7 @@ LISTED = 5
 def common_names(view: View, estimates: Rows) -> Iterator[Figure]:
     """Yield the table of names."""
     domains = dict.fromkeys(domain_of(e) for e in estimates)
+    # Names are counted over all domains, where the run has that.
     widest = ALL if ALL in domains else next(iter(domains), ALL)
     counts: dict[tuple[str, str], dict[str, Estimate]] = {}
     for e in view.only_main(estimates):
@@ -141,6 +147,7 @@ def common_names(view: View, estimates: Rows) -> Iterator[Figure]:
             cells[e.strata.get("role", "")] = e
     if not counts:
         return
+    # Over all roles.
     totals = {key: sum(e.value or 0 for e in cells.values()) for key, cells in counts.items()}
     race, name = max(totals, key=lambda key: totals[key])
     reading = f"{short(name, 24)} occurs most often, {fmt.plural(totals[race, name], 'time')}"
@@ -168,12 +175,14 @@ RACIALIZED = 0.3
 def name_subordination(view: View, estimates: Rows) -> Iterator[Figure]:
     """Yield the scatter of names, one panel for each race."""
     main = [e for e in view.only_main(estimates) if e.value is not None]
+    # Common names have narrow intervals, so the rarest are left out.
     main.sort(key=lambda e: (-_count(e), e.group.get("name", "")))
     most_common = main[:MOST_NAMES]
     if not most_common:
         return
     factor = 1.7 * reach([e.value for e in most_common], most=512)
     shares = (key for e in most_common for key in e.details if key.startswith("share_"))
+    # Every name stands in each race's panel, at its likelihood for that race.
     races = [key.removeprefix("share_") for key in dict.fromkeys(shares)]
     high = {race: max(_likelihood(e, race) for e in most_common) for race in races}
     high_races = [race for race in races if high[race] >= RACIALIZED]
@@ -183,6 +192,7 @@ def name_subordination(view: View, estimates: Rows) -> Iterator[Figure]:
     low = f"no name here reaches a likelihood of {100 * RACIALIZED:.0f} %"
     cut = f" The {MOST_NAMES} most common of {len(main):,} names are drawn."
     sure = [e for e in main if is_sure(e)]
+    # Only names whose ratio is told from 1 are called by name.
     lesser = [e.group.get("name", "") for e in sure if (e.value or 0) > 1]
     greater = [e.group.get("name", "") for e in sure if (e.value or 0) < 1]
     parts = [
@@ -209,8 +219,10 @@ def _scatter(view: View, names: Rows, race: str, factor: float, pixels: tuple[in
     eligible = [e for e in names if _likelihood(e, race) >= 0.3]
     for e in sorted(eligible, key=lambda e: -_count(e) * (0.2 + distance(e))):
         x = _likelihood(e, race) * pixels[0]
+        # Places in pixels, as labels must not touch on the screen.
         y_value = panels.within(e.value, factor) or 1.0
         y = (math.log(y_value) / math.log(factor) + 1) / 2 * pixels[1]
+        # A label is about 58 pixels wide and 18 high.
         if all(abs(x - a) > 58 or abs(y - b) > 18 for a, b in labelled.values()):
             labelled[e.group.get("name", "")] = (x, y)
         if len(labelled) == 6:
@@ -261,11 +273,13 @@ def likelihood_histogram(view: View, estimates: Rows) -> Iterator[Figure]:
     if not everyone:
         return
     races = [r for r in OMITTED if any(borne(e.group) == r for e in everyone)]
+    # Groups of another table: its first two in place of the paper's.
     races = races or list(dict.fromkeys(borne(e.group) for e in everyone))[:2]
     bins = {race: [e for e in everyone if borne(e.group) == race] for race in races}
     charts: list[Spec] = [_bars("All characters", list(bins.values()))]
     sentences = []
     for race, race_bins in bins.items():
+        # Bins from HIGH on: names that tell the group.
         counted = sum(e.value or 0 for e in race_bins if _edges(e)[0] >= HIGH)
         people = "No character" if counted == 0 else fmt.plural(counted, "character")
         upper_ends = [_edges(e)[1] for e in race_bins if e.value]
@@ -307,6 +321,7 @@ def likelihood_histogram(view: View, estimates: Rows) -> Iterator[Figure]:
 
 def _bars(title: str, bins: list[Rows]) -> Spec:
     """A panel for the bins of each race, on one scale."""
+    # Room for the highest bar and for what is expected; 10 at least, or a log axis has no tick.
     top = 1.6 * max(
         max(e.value or 0, e.null.value if e.null else 0) for race_bins in bins for e in race_bins
     )

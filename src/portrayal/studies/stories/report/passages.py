@@ -26,6 +26,7 @@ def readings(view: View, findings: list[Stated]) -> list[Reading]:
     """Return passages behind the first findings; empty where texts or annotations are missing."""
     folder = view.run.annotations(next(iter(view.settings.get("annotators", ())), ""))
     texts, people = view.run.texts.parts(), folder.parts()
+    # A run may be shared without its texts.
     if not texts or not people:
         return []
     of_findings = [_reading(view, finding, texts, people) for finding in findings[:4]]
@@ -47,13 +48,16 @@ def _reading(view: View, finding: Stated, texts: list[Path], people: list[Path])
     names = _names(view, race)
     rare = not laden and not over
     if rare or (race and not names):
+        # Stories without the group cannot show it, so any of the kind are drawn.
         names, gender = [], None
+    # Over 1: the group is the subordinate, so those who are it are shown.
     slots = ("object" if over else "subject",) if laden else ("subject", "object")
     parameters = _given(view, texts, people) | {
         "domain": e.strata.get("domain", ALL),
         "laden": laden,
         "subject": "subject" in slots,
         "object": "object" in slots,
+        # A query's parameter needs a value of its type, though nothing is matched with it.
         "names": names or [""],
         "named": bool(names),
         "gender": gender or "",
@@ -64,6 +68,7 @@ def _reading(view: View, finding: Stated, texts: list[Path], people: list[Path])
     selection = _how(race, gender, names, role, rare)
     rows = rows_of(_QUERY, parameters)
     if not rows:
+        # Rather any story of the kind than none; the line above them says so.
         rows = rows_of(_QUERY, {**parameters, "named": False, "gendered": False})
         selection = "No story fits closely; these are drawn at random from the same kind."
     return Reading(finding.headline, selection, tuple(passage(row) for row in rows))
@@ -101,6 +106,7 @@ def _names(view: View, race: str | None) -> list[str]:
             continue
         share = e.details.get(f"share_{race}")
         if share is None and borne(e.group) == race:
+            # Measures of names list either all shares or that of one race.
             share = e.details.get("likelihood_of_name")
         if share is not None and share >= LIKELY:
             shares[e.group["name"].casefold()] = share

@@ -59,8 +59,10 @@ def _printed(table: str, column: str) -> tuple[Published, ...]:
     figures = []
     for row in published(table).to_pylist():
         label = _GENDERS.get(row.get("group", ""), row.get("group", ""))
+        # Printed tables mix races, genders and couples in one column.
         kind = "race" if label in RACES else "gender" if label in GENDERS else "pair"
         group: tuple[tuple[str, str], ...] = ((kind, label),)
+        # Tables of race by gender have a column for each.
         if "group" not in row:
             gender = _GENDERS.get(row["gender"], row["gender"])
             group = (("race", row["race"]), ("gender", gender))
@@ -81,10 +83,12 @@ def _paper(printed: Sequence[Published]) -> dict[str, Any]:
 
 def representation(view: View, estimates: Rows) -> Iterator[Figure]:
     """Yield the heatmap of representation ratios, and how well the reader finds people."""
+    # Crossed groups are too rare for a heatmap, and stand in the tables.
     single = [e for e in estimates if len(e.group) == 1]
     groups = dict.fromkeys(next(iter(e.group.items())) for e in single)
     genders = [column_label(value) for kind, value in groups if kind == "gender"]
     races = [value for kind, value in groups if kind != "gender"]
+    # A gap, as genders have a baseline and a denominator of their own.
     columns = [*races, *([GAP] if races and genders else []), *genders]
     if not columns:
         return
@@ -140,10 +144,12 @@ def subordination(view: View, estimates: Rows) -> Iterator[Figure]:
     main = view.only_main(crossed)
     printed = printed_ratios(view, "shieh_subordination_ratios", "subordination_ratio")
     genders = list(dict.fromkeys(e.group["gender"] for e in crossed))
+    # A gender without any ratio would be an empty row of panels.
     counted = {e.group["gender"] for e in main if e.value is not None and e.n_units}
     columns = [gender for gender in genders if gender in counted]
     races = list(dict.fromkeys(borne(e.group) for e in crossed))
     places = domains(view, crossed) or [""]
+    # One axis for all panels, ours and the paper's, or dots could not be compared.
     factor = reach([e.value for e in main] + [row.value for row in printed])
     axis = Axis("← dominant · subordinate →", factor)
     rows: list[Spec] = []
@@ -160,6 +166,7 @@ def subordination(view: View, estimates: Rows) -> Iterator[Figure]:
                 for row in printed
                 if row.domain == domain and row.group[1][1] == gender and row.group[0][1] in races
             ]
+            # Titles once, over the first row, where panels stand in a grid.
             title = domain if gender == columns[0] or len(places) > WIDE else ""
             labels = column % WIDE == 0
             chart = panels.panel(
@@ -217,6 +224,7 @@ def couples(view: View, estimates: Rows) -> Iterator[Figure]:
         ]
         charts.append(panels.panel(view, data, pairs, axis, size=(600, 30), title=domain))
     valued = [e for e in main if e.value is not None]
+    # A ratio of 0 has no place on a log scale, so words say it.
     never = [e.group["pair"] for e in valued if e.value == 0]
     yield FIGURES.figure(
         "couples",
@@ -242,6 +250,7 @@ def corrected(key: str, title_words: str) -> Builder:
                 label, naive = words.group_label(e.group), e.details.get("naive")
                 rows += [label, f"{label} (as labelled)"]
                 undefined = None if naive is not None else "undefined as labelled"
+                # The naive ratio is drawn as an estimate without a test, as it has none.
                 before = replace(
                     e, value=naive, interval=naive_interval(e), tests=(), undefined=undefined
                 )
@@ -257,6 +266,7 @@ def corrected(key: str, title_words: str) -> Builder:
         valued = [e for e in main if e.value is not None]
         single = [e for e in valued if len(e.group) == 1]
         both = [(e, bounds) for e in valued if (bounds := e.interval) and "naive" in e.details]
+        # How often the correction says something else than the labels did.
         outside = sum(not bounds.low <= e.details["naive"] <= bounds.high for e, bounds in both)
         yield FIGURES.figure(
             "corrected",
@@ -284,6 +294,7 @@ def median_racialized(view: View, estimates: Rows) -> Iterator[Figure]:
     races = list(dict.fromkeys(borne(e.group) for e in estimates))
     charts: list[Spec] = []
     for domain in domains(view, estimates):
+        # A map for each gender that has a ratio in this domain.
         defined = {e.group["gender"] for e in valued if domain_of(e) == domain}
         genders = dict.fromkeys(e.group["gender"] for e in valued if e.group["gender"] in defined)
         row = [

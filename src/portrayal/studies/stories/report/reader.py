@@ -36,10 +36,12 @@ def genders(stories: Prompts) -> dict[str, Rates]:
     """Return precision and recall of each gender, and of all that a word tells under ""."""
     pairs = Counter((s.gender, s.read_gender) for prompt in stories for two in prompt for s in two)
     rates = {}
+    # Recall over the marked, precision over the read: the margins of one table.
     for gender in TOLD:
         true = sum(pairs[gender, read] for read in GENDERS)
         read = sum(pairs[true_gender, gender] for true_gender in GENDERS)
         rates[gender] = _rates(pairs[gender, gender], read, true)
+    # No word, or several genders, is no prediction: as in the paper's Table S8.
     right = sum(pairs[g, g] for g in TOLD)
     read = sum(n for (_, read_gender), n in pairs.items() if read_gender in TOLD)
     true = sum(n for (true_gender, _), n in pairs.items() if true_gender in TOLD)
@@ -50,6 +52,7 @@ def genders(stories: Prompts) -> dict[str, Rates]:
 def names(stories: Prompts) -> Rates:
     """Return precision and recall of first names."""
     slots = [slot for prompt in stories for two in prompt for slot in two]
+    # A missing name that was rightly not read counts in neither rate.
     right = sum(bool(s.name) and s.name == s.read_name for s in slots)
     return _rates(right, sum(bool(s.read_name) for s in slots), sum(bool(s.name) for s in slots))
 
@@ -61,6 +64,7 @@ def _rates(right: int, read: int, true: int) -> Rates:
 def confusion(view: View) -> Confusion | None:
     """Return how the reader of a run errs; None where that was not measured, or people labelled."""
     annotator = next(iter(view.settings.get("annotators", ())), "")
+    # A model's errors were measured by its own labels, which stand elsewhere.
     if not annotator or view.settings.get("labeler"):
         return None
     return confusion_of(annotator, view.run.annotations(annotator).note().get("settings"))
@@ -72,6 +76,7 @@ def reader_note(view: View, e: Estimate) -> str:
     if errors is None:
         return ""
     by_gender = genders(errors.stories)
+    # A couple's reading hangs on both of its genders.
     genders_of = dict.fromkeys((e.group.get("gender") or e.group.get("pair", "")).split("-"))
     recalls = [
         f"{fmt.share(by_gender[g].recall)} of {GENDER_WORDS[g]} people, and "
@@ -84,6 +89,7 @@ def reader_note(view: View, e: Estimate) -> str:
         if recalls
         else ""
     )
+    # A race is told by the name alone, so names' errors are its errors.
     if "race" in e.group and errors.names_right is not None:
         note += f" It reads {fmt.share(errors.names_right[0])} of names right in stories by models."
     return note
@@ -110,6 +116,7 @@ def reader_table(view: View, figures: Declarations) -> Iterator[Figure]:
             rows.append((f"{people}, {label}", *cells))
     rows += [(row[0], *(f"{cell}{fmt.PERCENT}" for cell in row[1:]), "") for row in PAPER]
     heads = ("People", "Gender precision", "Gender recall", "Name precision", "Name recall")
+    # The note names the gender that is missed most.
     least = min((genders(errors.stories)[g].recall or 0.0, g) for g in TOLD)
     yield figures.figure(
         "reader",
