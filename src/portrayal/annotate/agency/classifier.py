@@ -80,6 +80,7 @@ class Checkpoints:
 def mean_of(agentic: FloatArray) -> FloatArray:
     """Return the mean over checkpoints, shape (k, n) -> (n,); NaN where none can say."""
     is_told = ~np.isnan(agentic)
+    # Not nanmean: it warns where no checkpoint can say
     total = np.where(is_told, agentic, 0.0).sum(axis=0)
     count = is_told.sum(axis=0)
     mean = np.full(total.shape, np.nan)
@@ -95,6 +96,7 @@ def checkpoint_folders(folder: Path) -> tuple[Path, ...]:
     if not folder.is_dir() or _is_classifier(folder):
         return ()
     inside = [child for child in folder.iterdir() if child.is_dir() and _is_classifier(child)]
+    # Shorter names first, as 10 follows 9
     return tuple(sorted(inside, key=lambda child: (len(child.name), child.name)))
 
 
@@ -139,6 +141,7 @@ class LexiconClassifier:
         for number, sentence in enumerate(sentences):
             agentic = communal = 0
             for word in _LEXICON_WORD.findall(sentence.lower()):
+                # Words recur, so each is matched once
                 kinds_of_word = self._known.get(word)
                 if kinds_of_word is None:
                     is_kind = [bool(self._kinds[kind].fullmatch(word)) for kind in _KINDS]
@@ -146,6 +149,7 @@ class LexiconClassifier:
                 agentic += kinds_of_word[0]
                 communal += kinds_of_word[1]
             if agentic + communal:
+                # Half a word of each (Jeffreys): one word alone is not certain
                 shares[number] = (agentic + 0.5) / (agentic + communal + 1.0)
         return rows(shares)
 
@@ -222,6 +226,7 @@ def word_polarity(text: str) -> float:
     for word in _WORD.findall(text.lower()):
         sign_of_word = (word in positive) - (word in negative)
         if sign_of_word:
+            # A negation holds up to the next polar word and no further
             score, n_words, sign = score + sign * sign_of_word, n_words + 1, 1
         elif word in _NEGATIONS or word.endswith("n't"):
             sign = -1
@@ -240,6 +245,7 @@ class SentimentClassifier:
         self.masked = masked
         self._polarity: Callable[[str], float] = word_polarity
         self.name = "sentiment"
+        # TextBlob where it is there; the name of the classifier says which was used
         with suppress(ImportError):
             from textblob import TextBlob
 

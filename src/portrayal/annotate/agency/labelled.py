@@ -38,6 +38,7 @@ def families(texts: Sequence[str], alike: float = ALIKE) -> IntArray:
     """
     from scipy import sparse
 
+    # Which words stand in which sentence
     words = [set(tokens(text)) for text in texts]
     place = {word: k for k, word in enumerate(sorted(set().union(*words)))}
     rows = np.repeat(np.arange(len(words)), [len(word_set) for word_set in words])
@@ -45,9 +46,11 @@ def families(texts: Sequence[str], alike: float = ALIKE) -> IntArray:
         [place[word] for word_set in words for word in sorted(word_set)], dtype=np.int64
     )
     incidence = sparse.csr_matrix((np.ones(len(rows)), (rows, columns)), (len(words), len(place)))
+    # A word of every sentence weighs nothing
     rarity = np.log(len(texts) / np.maximum(np.bincount(columns, minlength=len(place)), 1))
     weighted = incidence @ sparse.diags(rarity)
     total = np.asarray(weighted.sum(axis=1)).ravel()
+    # Overlap of all pairs, some rows at a time: all at once would fill the memory
     turned = incidence.T.tocsc()
     firsts, right = [], []
     for start in range(0, len(words), _ROWS):
@@ -57,6 +60,7 @@ def families(texts: Sequence[str], alike: float = ALIKE) -> IntArray:
         firsts.append(row[close])
         right.append(shared.col[close])
     ends = np.concatenate(firsts), np.concatenate(right)
+    # Links chain: A with B and B with C are one family
     links = sparse.coo_matrix((np.ones(len(ends[0])), ends), (len(words), len(words)))
     return np.asarray(sparse.csgraph.connected_components(links)[1], dtype=np.int64)
 
@@ -132,6 +136,7 @@ def read_labelled(path: Tabular, columns: Iterable[str] = ()) -> LabelledSentenc
     left_out = 0
     for number, row in enumerate(source.rows(), 1):
         label = _label(row[mapping["label"]], f"{source.name}: row {number}")
+        # LAC has two classes; neutral sentences belong to neither
         if label is None:
             left_out += 1
             continue
@@ -155,6 +160,7 @@ def split(
     """
     rng = np.random.default_rng(seed)
     source = families(labelled.sentences)
+    # Too few sources to hold one out
     if share * (source.max() + 1) < _LEAST_SOURCES:
         source = np.arange(len(labelled))
     second = np.zeros(len(labelled), dtype=np.bool_)
@@ -164,6 +170,7 @@ def split(
         for drawn_source in rng.permutation(np.unique(source[of_label & ~second])):
             if second[of_label].sum() >= n_second:
                 break
+            # The whole source goes over, sentences of the other label too
             second |= source == drawn_source
     return labelled.take(np.flatnonzero(~second)), labelled.take(np.flatnonzero(second))
 
@@ -256,16 +263,19 @@ def score_agency(
     read = labelled.sentences
     shown_sentences = shown(labelled, classifier.masked)
     agentic = classifier(shown_sentences)[:, 1]
+    # Silence is an answer of its own, and wrong whatever the label
     answers = np.where(np.isnan(agentic), _SILENT, agentic > 0.5).astype(np.int64)
     values = _metrics(_confusion(labelled.labels, answers)[None])
     rng = np.random.default_rng(seed)
     cells = _confusion(labelled.labels, answers)
+    # To draw sentences anew is to draw their cells: the metrics need no more
     tables = rng.multinomial(len(read), cells.ravel() / len(read), size=draws)
     spread = _metrics(tables.reshape(draws, *cells.shape))
     tails = [(1.0 - level) / 2.0, (1.0 + level) / 2.0]
     metrics = {}
     for name in METRICS:
         low, high = np.quantile(spread[name], tails)
+        # All right: an interval without width would claim too much
         if low == high and low in (0.0, 1.0):
             low, high = wilson(int(np.trace(cells)), len(read), level)
         metrics[name] = Score(float(values[name][0]), float(low), float(high))
@@ -302,6 +312,7 @@ def _metrics(cells: NDArray[np.int64]) -> dict[str, FloatArray]:
     total = cells.sum(axis=(1, 2))
     hit = np.stack([cells[:, 0, 0], cells[:, 1, 1]], axis=1)
     support = cells.sum(axis=2)
+    # Silence claims no label, so it costs recall and no precision
     claimed = cells[:, :, :2].sum(axis=1)
     f1 = np.divide(
         2.0 * hit, support + claimed, out=np.zeros(hit.shape), where=support + claimed > 0

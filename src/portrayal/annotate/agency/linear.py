@@ -54,6 +54,7 @@ class WordScores:
 def tokens(sentence: str) -> list[str]:
     """Return the words, masks, commas and semicolons of a sentence in lower case; numbers are 0."""
     words = _TOKEN.findall(sentence.lower())
+    # All numbers are one word: years and ages should teach nothing
     return ["0" if "0" <= word[0] <= "9" else word for word in words]
 
 
@@ -84,6 +85,7 @@ class WordNumbers:
 
     def __init__(self, scores: WordScores) -> None:
         self._scores = scores
+        # Words of pairs have the lowest numbers, so that a pair is one number too
         pairs = [pair.split(" ") for pair in scores.pairs]
         self._first = tuple(dict.fromkeys(chain(_MARKS, chain.from_iterable(pairs))))
         self._start()
@@ -95,6 +97,7 @@ class WordNumbers:
 
     def read(self, sentences: Sequence[str]) -> tuple[IntArray, IntArray]:
         """Return the number of words of each sentence, shape (n,), and all words' numbers."""
+        # Memory stays bounded on any corpus
         if len(self._runs) > _REMEMBERED:
             self._start()
         runs = self._runs
@@ -118,6 +121,7 @@ class WordNumbers:
         n = len(self._first)
         among = np.flatnonzero((first < n) & (right < n))
         keys = first[among] * n + right[among]
+        # Pairs are looked up in a sorted list, all at once
         nearest = np.minimum(np.searchsorted(self._pair_keys, keys), len(self._pair_keys) - 1)
         is_key = self._pair_keys[nearest] == keys
         pair_values[among[is_key]] = self._pair_scores[nearest[is_key]]
@@ -158,6 +162,7 @@ class WordNumbers:
             self._words[number] = self._scores.words.get(word, 0.0) + sum(pieces)
             self._tails[number] = self._scores.tails.get(word, 0.0)
             if word[0].isalpha():
+                # Known words less unknown ones: below 0 most are unknown
                 self._signs[number] = 1 if word in self._scores.words else -1
         return number
 
@@ -199,6 +204,7 @@ class LinearClassifier:
             n = len(length)
             of = np.repeat(np.arange(n), length)
             score, tail_score = scores_of_words.scores()
+            # Pairs do not reach over the end of a sentence
             within = of[1:] == of[:-1]
             pairs = scores_of_words.pair_scores(word[:-1][within], word[1:][within])
             marks = np.flatnonzero(scores_of_words.is_mark(word))
@@ -276,6 +282,7 @@ def write_linear(path: Path, masked: WordScores, plain: WordScores) -> None:
         for part in ("words", "tails", "pairs", "grams"):
             table: dict[str, float] = getattr(scores, part)
             values = np.array(list(table.values()), dtype=np.float64)
+            # Symmetric around 0, so that a score of 0 stays one
             scale = float(np.abs(values).max(initial=0.0)) / 127.0 or 1.0
             rounded = np.rint(values / scale).astype(np.int8)
             non_zero = (rounded != 0) | (part == "words")
@@ -365,6 +372,7 @@ def count(sentences: Sequence[str], fitting: LinearFitting | None = None) -> Sen
             rows.append(row)
             cols.append(place.setdefault(column, len(place)))
             values.append(value)
+    # Sorted, so that the fit does not depend on which sentence came first
     columns = sorted(place)
     order = np.empty(len(place), dtype=np.int64)
     order[[place[column] for column in columns]] = np.arange(len(place))
@@ -402,6 +410,7 @@ def fit_counted(
 
     fitting = counted.fitting
     matrix = counted.matrix[rows]
+    # Rare features are dropped by the sentences trained on alone
     frequent = np.flatnonzero(matrix.getnnz(axis=0) >= fitting.least)
     matrix = matrix[:, frequent]
     target_values = np.asarray(targets, dtype=np.float64)
@@ -433,6 +442,7 @@ def fit_counted(
     parts: dict[str, dict[str, float]] = {part: {} for part in PARTS}
     for index, score in zip(frequent.tolist(), (scale * fit.x[:-1]).tolist(), strict=True):
         part, key = counted.columns[index]
+        # Back to the scale of plain counts, on which sentences are read
         parts[part][key] = score * (fitting.grams if part == "grams" else 1.0)
     return WordScores(name, **parts, bias=float(fit.x[-1]))
 
@@ -440,6 +450,7 @@ def fit_counted(
 def _entries(sentence: str, fitting: LinearFitting) -> Iterable[tuple[tuple[str, str], float]]:
     """Yield (part, key) and its value; the same key may come more than once and is summed."""
     words = tokens(sentence)
+    # By the root of the length, or long sentences would be sure of anything
     unit = 1.0 / np.sqrt(len(words) or 1)
     for word in words:
         yield ("words", word), unit

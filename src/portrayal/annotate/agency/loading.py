@@ -119,9 +119,11 @@ class OnnxClassifier:
 
     def __call__(self, sentences: Sequence[str]) -> FloatArray:
         """Return P(communal) and P(agentic), shape (n, 2)."""
+        # One sentence at a time: in a batch 8-bit scales depend on the neighbours
         read = self._tokenizer.encode_batch(list(sentences))
         outputs = [read_alone(self._session, "logits", encoded.ids) for encoded in read]
         logits = np.array(outputs, dtype=np.float64).reshape(-1, 2)
+        # Less the largest, or exp overflows
         shifted = np.exp(logits - logits.max(axis=1, keepdims=True))
         return np.asarray(shifted / shifted.sum(axis=1, keepdims=True), dtype=np.float64)
 
@@ -158,6 +160,7 @@ class ShippedTransformer:
         encoder_logits = np.array(
             [self._logit(sentence) for sentence in sentences], dtype=np.float64
         )
+        # The mean of both logits; one of 0 or 1 is infinite and decides
         with np.errstate(divide="ignore"):
             logits = (encoder_logits + np.log(agentic) - np.log1p(-agentic)) / 2.0
         return rows(1.0 / (1.0 + np.exp(-logits)))
@@ -179,6 +182,7 @@ def shipped_logit(folder: Path = WEIGHTS) -> Callable[[str], float]:
         content = (folder / ENCODER).read_bytes() + words.table.tobytes()
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise DataError(f"{folder}: no classifier could be read ({error}).") from error
+    # Before any library reads what may be made to harm it
     if card_digest != hashlib.sha256(content).hexdigest():
         raise DataError(
             f"{folder}: encoder and words are not those that the card names ({card_digest}). "
@@ -188,6 +192,7 @@ def shipped_logit(folder: Path = WEIGHTS) -> Callable[[str], float]:
     tokenizer.no_padding()
     tokenizer.enable_truncation(_TOKENS)
 
+    # Sentences recur, and each is read alone and always the same
     @lru_cache(maxsize=100_000)
     def logit(sentence: str) -> float:
         (logit,) = session.run(["logit"], {"words": words.of(tokenizer.encode(sentence).ids)[None]})
@@ -217,6 +222,7 @@ def export_onnx(folder: Path, out: Path) -> Path:
             "older kind. Train from an encoder with a fast tokenizer."
         )
     encoder = load_encoder(str(folder))
+    # Other kinds of attention cannot be exported
     encoder.model.config._attn_implementation = "eager"
     encoder.model.config.return_dict = False
     encoded = encoder.tokenizer(
@@ -293,6 +299,7 @@ def parse_llm(spec: str) -> tuple[str, str]:
     """
     parts = spec.removeprefix("llm:")
     model, colon, form = parts.rpartition(":")
+    # Names of models may hold colons; only a known form at the end is one
     if not (colon and form in FORMS):
         model, form = parts, "definition"
     service, colon, model_name = model.partition(":")
@@ -315,11 +322,13 @@ def agency_prompt(sentence: str, form: str = "definition") -> str:
     prompt = _prompts()[plain]
     if plain != form:
         prompt = f"{_prompts()['llama2-system']} {prompt}"
+    # On one line, so that a sentence cannot pose as part of the prompt
     return prompt.replace("{sentence}", " ".join(sentence.split()))
 
 
 def parse_agency(reply: str) -> str | None:
     """Return "agentic" or "communal" where a reply names one of them; None for both or neither."""
+    # An answer with both words is a discussion and no label
     answers = sorted({word.lower() for word in _WORD.findall(reply)})
     return answers[0] if len(answers) == 1 else None
 
@@ -374,6 +383,7 @@ def load_classifier(
     """
     if spec in SHIPPED:
         return ShippedTransformer(masked) if spec == "transformer" else shipped(masked, spec)
+    # Names first, folders last: a folder called "linear" is given as "./linear"
     if spec == "lexicon" or spec.startswith("lexicon:"):
         return LexiconClassifier(read_lexicon(spec.partition(":")[2] or None), masked)
     if spec == "sentiment":
@@ -398,6 +408,7 @@ def _from_folder(spec: str, masked: bool) -> AgencyClassifier:
             f"{spec!r} is no agency classifier and no folder that exists. Expected {SPECS}."
         )
     members = [_from_folder(str(checkpoint), masked) for checkpoint in checkpoint_folders(folder)]
+    # A folder of classifiers is one classifier, and each is read on its own
     if members:
         return Checkpoints(f"{len(members)} checkpoints:{folder.name}", members, masked)
     if (folder / "linear.npz").is_file():

@@ -54,6 +54,7 @@ def mask(text: str, names: Iterable[str] = ()) -> str:
     linked = [index for index, part in enumerate(masked_runs) if not part]
     end = len(runs)
     for index in reversed(linked):
+        # From the end, so that what is replaced moves no run before it
         if index < end:
             start, stop = index, index + 1
             while stop < end and (links.opens(runs[stop]) or links.colours(runs[stop - 1])):
@@ -132,6 +133,7 @@ def name_spans(
                 continue
             opens = not part.start() and _BEFORE_START.search(text, 0, start)
             is_single = len(part[0]) == len(match[0])
+            # "Will you?" opens a sentence with a word; "Will," calls somebody
             if opens and is_single and is_ambiguous_name(key) and not _CALLED.match(text, end):
                 continue
             if spans and not text[spans[-1][1] : start].strip(" -.'’"):
@@ -206,6 +208,7 @@ def _masked(text: str, given_names: frozenset[str]) -> str:
     def replaced(match: re.Match[str]) -> str:
         run = match[0]
         if match["run"] is None:
+            # Masks stay, so that masking twice is masking once
             if run[0] == "[":
                 return run
             if match["colour"]:
@@ -214,6 +217,7 @@ def _masked(text: str, given_names: frozenset[str]) -> str:
         parts: list[str] = []
         last = 0
         for part, kind in _kinds(text, match, given_names):
+            # What opened a sentence still does
             neutral = kind if kind[:1] in ("", "[") or part[0].islower() else kind.capitalize()
             parts += run[last : part.start()], neutral or part[0]
             last = part.end()
@@ -274,6 +278,7 @@ def _words() -> _Words:
     name_words -= names["words"] | names["months"] | names["seldom"]
     titles = frozenset(read["titles"]["gendered"].split())
     put = frozenset(read["words"])
+    # What stands in place of a word stays when it is masked again
     neutral |= {word: word for word in sorted(put - set(neutral))}
     run = rf"{_CAPITAL}(?:{_JOIN}{_CAPITAL})*"
     # Match masks, runs of capitalised words, and listed words in lower case
@@ -287,6 +292,7 @@ def _words() -> _Words:
         neutral_titles=frozenset(read["titles"]["neutral"].split()),
         groups=groups,
         capital_groups=capital_groups,
+        # What the lists mask otherwise is no name, whoever bears it
         names=name_words - set(neutral) - groups - capital_groups - titles,
         word_names=names["words"] - put,
         month_names=names["months"] - put,

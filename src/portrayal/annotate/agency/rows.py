@@ -84,6 +84,7 @@ def agency_settings(classifier: str) -> dict[str, Any]:
         content.
     """
     if classifier in SHIPPED:
+        # What ships is marked by content, as times of files differ between installations
         digest: str | None = _digest(classifier)
     else:
         digest = _mark(Path(classifier.removeprefix("lexicon:")).expanduser())
@@ -136,6 +137,7 @@ def agency_sentences(text: str) -> list[tuple[int, int]]:
 
     `<return>` stands for a line break in some published texts and is read as one.
     """
+    # The length stays the same, so that offsets are those of the text
     plain = with_line_breaks(text)
     repeated = _repeated().match(plain)
     start = repeated.end() if repeated else 0
@@ -146,6 +148,7 @@ def _annotator(settings: Mapping[str, Any], *, masked: bool) -> Work:
     """Return the function that annotates the rows of a shard."""
     classify = _classifier(settings, masked=masked)
     names = settings.get("beside", {})
+    # What reads beside the classifier; None keeps a place for what is not asked
     further = {
         name: load_classifier(name, masked) if digest else None
         for name, digest in names.items()
@@ -172,13 +175,16 @@ def _annotator(settings: Mapping[str, Any], *, masked: bool) -> Work:
         in_drawn = np.repeat(sampled, [len(text_spans) for text_spans in spans])
         readings = []
         for name, other in further.items():
+            # The transformer reads the texts of the sample alone
             to_read = in_drawn if name == SAMPLED else np.ones(len(read), dtype=bool)
             agentic = np.full(len(read), np.nan)
             if other is not None and to_read.any():
                 agentic[to_read] = other(list(compress(read, to_read)))[:, 1]
             readings.append(agentic)
         if neither is not None:
+            # Neither agentic nor communal: the sentence is left out of that reading
             readings.append(np.where(neither(read)[:, 1] >= 0.5, np.nan, mean_of(by_checkpoint)))
+        # Cut the numbers of all sentences at the ends of texts again
         means = mean_of(by_checkpoint)
         ends = np.cumsum([len(text_spans) for text_spans in spans]).tolist()
         return [
@@ -198,6 +204,7 @@ def _annotator(settings: Mapping[str, Any], *, masked: bool) -> Work:
 
 def in_sample(text_id: str, share: float, seed: int) -> bool:
     """Whether a text is among those that `SAMPLED` reads: the same in whatever shard it lies."""
+    # By a hash of the id, as shards may be cut anywhere and read in any order
     hashed = blake2b(f"{seed} {text_id}".encode("utf-8", "replace"), digest_size=8).digest()
     return int.from_bytes(hashed) < share * 2.0**64
 
@@ -208,6 +215,7 @@ def _classifier(settings: Mapping[str, Any], *, masked: bool) -> AgencyClassifie
     if "answers" not in settings:
         return load_classifier(spec, masked)
     answers = _answers(Path(settings["run"]) / settings["answers"], settings["digest"])
+    # Nothing is asked here: every answer is in the run
     return load_classifier(spec, masked, ask=lambda _: answers)
 
 
@@ -218,6 +226,7 @@ def _answers(folder: Path, _digest: str) -> Mapping[str, Reply]:
 
 def _pieces(text: str, text_strata: Mapping[str, str], *, masked: bool) -> list[str]:
     """The sentences of a text as the classifier is given them."""
+    # The name in the prompt may be in no table of names
     names = (text_strata["name"],) if text_strata.get("name") else ()
     pieces = [text[low:high] for low, high in agency_sentences(text)]
     return [mask(piece, names) for piece in pieces] if masked else pieces
@@ -333,6 +342,7 @@ class Classifying:
         for name in (AGENCY.name, AGENCY_UNMASKED.name):
             note = run.annotations(name).note()
             settings = note.get("settings") or {}
+            # A key is needed only where something is still to be asked
             read_with = settings.get("classifier"), settings.get("answers")
             if not note.get("complete") or read_with != (self.spec, self.kept_in):
                 return self.check()
@@ -357,6 +367,7 @@ class Classifying:
             Saying what to do; what was answered before is kept.
         """
         form = parse_llm(self.spec)[1]
+        # Equal sentences are one prompt, and are paid once
         prompts = {p.prompt_id: p for p in (sentence_prompt(s, form) for s in sentences)}
         n = f"{len(prompts):,} different sentences"
         first = f"classifier: {self.asking.model} is asked what is not answered yet of {n}"
@@ -389,6 +400,7 @@ class Classifying:
             answers = self.ask(run.path, read, tell)
         more = {
             "answers": self.kept_in,
+            # Another answer is another annotation
             "digest": fingerprint(said=answers),
             "said": dict(sorted(Counter(answers.values()).items())),
         }
@@ -420,6 +432,7 @@ def classifying_of(spec: str, settings: Mapping[str, Any] | None = None) -> Clas
     model, _ = parse_llm(spec)
     own_settings = dict(settings or {})
     if not model.startswith("server:"):
+        # The address is that of a local server, not of a service
         own_settings.pop("base_url", None)
     return Classifying(spec, asking_of(model, own_settings, "a classifier"))
 

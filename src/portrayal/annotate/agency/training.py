@@ -65,12 +65,14 @@ def save_state(
     from safetensors.torch import save_file
 
     tensors = {
+        # Copies: safetensors refuses tensors that share their memory
         f"{_MODEL}{name}": weights.detach().cpu().clone()
         for name, weights in encoder.model.state_dict().items()
     }
     for number, moments in optimiser.state_dict()["state"].items():
         for name, values in moments.items():
             tensors[f"{_MOMENTS}{number}.{name}"] = torch.as_tensor(values).cpu().clone()
+    # The random streams too, or a resumed training would draw other batches
     tensors[_STREAM] = torch.get_rng_state()
     header = {"belongs": belongs, "epochs": epochs, "stream": rng.bit_generator.state}
     out.mkdir(parents=True, exist_ok=True)
@@ -106,6 +108,7 @@ def load_state(
         raise DataError(
             f"{out / STATE}: not the state of a training ({error}). Remove it to start anew."
         ) from error
+    # Refuse to go on with what is another training
     for field in sorted(belongs.keys() | belonged.keys()):
         if belonged.get(field) != belongs.get(field):
             raise OptionError(
@@ -222,6 +225,7 @@ def fine_tune(
     steps = fitting.epochs * math.ceil(len(train) / fitting.batch_size)
     params: dict[float, list[Any]] = {fitting.weight_decay: [], 0.0: []}
     for name, weights in encoder.model.named_parameters():
+        # Biases and norms are not decayed, as usual for AdamW
         plain = weights.ndim < 2 or "norm" in name.lower()
         params[0.0 if plain else fitting.weight_decay].append(weights)
     groups = [{"params": parameters, "weight_decay": decay} for decay, parameters in params.items()]
@@ -236,6 +240,7 @@ def fine_tune(
     if resume and (out / STATE).is_file():
         earlier = load_state(out, encoder, optimiser, rng, belongs)
         epochs = [Epoch(**epoch) for epoch in earlier]
+    # A resumed training goes on in the middle of the schedule
     warm, behind = max(1, steps // 10), len(epochs) * steps // fitting.epochs
 
     def rate(step: int) -> float:
@@ -264,11 +269,13 @@ def fine_tune(
             predicted = probabilities(encoder, validation.sentences, max_tokens=fitting.max_tokens)
             accuracy = float(np.mean((predicted[:, 1] > 0.5) == validation.labels))
         epochs.append(Epoch(len(epochs) + 1, loss, accuracy))
+        # Weights of the best epoch so far; the state is that of the last
         if accuracy is None or accuracy > best:
             save_encoder(encoder, out)
         save_state(out, encoder, optimiser, rng, belongs, [asdict(epoch) for epoch in epochs])
         if on_epoch is not None:
             on_epoch(epochs[-1])
+    # A folder without a state is a training that came to its end
     (out / STATE).unlink(missing_ok=True)
     return epochs
 
@@ -294,8 +301,10 @@ def one_pass(
     batches: list[IntArray] = []
     for start in range(0, len(order), 16 * size):
         pool = order[start : start + 16 * size]
+        # Sorted within pools alone: over all, each batch would be the same every time
         pool = pool[np.argsort(lengths[pool], kind="stable")]
         batches += [pool[low : low + size] for low in range(0, len(pool), size)]
+    # Turns dropout on
     encoder.model.train()
     total = 0.0
     for index in rng.permutation(len(batches)):
@@ -311,6 +320,7 @@ def one_pass(
         torch.nn.utils.clip_grad_norm_(encoder.model.parameters(), 1.0)
         optimiser.step()
         schedule.step()
+        # Times its sentences, as the last batch is smaller
         total += float(loss.detach()) * len(rows)
     return total / len(labels)
 
@@ -418,6 +428,7 @@ def train_agency(
         As the parts raise them.
     """
     fitting = fitting or Fitting()
+    # Refuse what cannot be done before anything is written
     check_folder(out, "agency.json", STATE)
     if (out / STATE).is_file() and not resume:
         raise OptionError(
@@ -428,6 +439,7 @@ def train_agency(
         raise OptionError("the linear classifier is arrays already and is not exported to ONNX.")
     if whole and validation:
         raise OptionError("a training on all sentences takes no validation sentences.")
+    # Which sentences train, and which are held out
     train, held_out = labelled, validation
     if not (whole or validation):
         train, held_out = split(labelled, 0.1, fitting.seed)
@@ -439,6 +451,7 @@ def train_agency(
         texts = (_masked(train).sentences, train.sentences)
         write_linear(out / "linear.npz", *(fit_linear(t, labels, name=name) for t in texts))
     elif masked:
+        # Masked and as it stands, so that one set of weights reads both
         twice = (*_masked(train).sentences, *train.sentences)
         both = replace(train, sentences=twice, labels=np.tile(train.labels, 2))
         stop_by = held_out and _masked(held_out)
@@ -448,6 +461,7 @@ def train_agency(
         kinds = [False]
     artefacts = [(out, kind) for kind in kinds]
     if export:
+        # The export is scored as well: 8 bits may read otherwise
         exported = export_onnx(out, out / EXPORTS)
         artefacts += [(exported, kind) for kind in kinds]
     scores = [
@@ -497,6 +511,7 @@ def train_checkpoints(
             "the linear classifier is the same from every seed where --validation is given: leave "
             "one of the two out, or name an encoder with --base."
         )
+    # A folder for each seed
     seeds = [replace(fitting, seed=fitting.seed + i) for i in range(n)]
     fitting_by_folder = {out / f"seed-{fitting_of.seed}": fitting_of for fitting_of in seeds}
     check_folder(out, EXPORTS, *(folder.name for folder in fitting_by_folder))

@@ -7,6 +7,8 @@ numpy and scipy; fitting needs gensim (`pip install "portrayal[news]"`).
 """
 
 from portrayal.annotate.topics.corpus import Bags
+
+# gensim is imported where a model is fitted, so that reading topics needs none
 from portrayal.annotate.topics.fit import (
     TABLES,
     TopicSettings,

@@ -42,6 +42,7 @@ class Bags:
     @property
     def words(self) -> Floats:
         """Words of each document, repetitions counted; shape (n,)."""
+        # In 64 bits: a running sum of 32 bits loses words in a large corpus
         total = np.concatenate([[0.0], np.cumsum(self.count, dtype=np.float64)])
         return np.asarray(total[self.start[1:]] - total[self.start[:-1]])
 
@@ -49,6 +50,7 @@ class Bags:
         """Return these documents, in this order."""
         size = np.diff(self.start)[documents]
         start = np.concatenate([[0], np.cumsum(size)])
+        # Shift from each document's old place to its new one
         place = np.repeat(self.start[documents] - start[:-1], size) + np.arange(start[-1])
         return Bags(start, self.word[place], self.count[place])
 
@@ -74,6 +76,7 @@ def bags_of(documents: Iterable[Sequence[int]]) -> Bags:
 
 def count_words(owner: Ints, word: Ints, n: int) -> Bags:
     """Count words by the document that holds them: shapes (m,), (m,) -> n documents."""
+    # Document and word as one number, so that one sort counts all
     span = int(word.max()) + 1 if len(word) else 1
     key, count = np.unique(owner.astype(np.int64) * span + word, return_counts=True)
     start = np.searchsorted(key, np.arange(n + 1) * span)
@@ -83,6 +86,7 @@ def count_words(owner: Ints, word: Ints, n: int) -> Bags:
 LEMMATISER = "lemminflect"
 """What turns a form into its lemma; its version is kept with every model."""
 
+# Clitics are words: the paper keeps stop words
 _TOKEN = re.compile(r"[^\W_]+|['’](?:s|t|re|ve|ll|d|m)(?![^\W_])")
 _INFLECTED = ("ing", "ed", "s")
 _PARTS_OF_SPEECH = ("VERB", "AUX", "NOUN", "ADJ", "ADV")
@@ -196,11 +200,13 @@ def read_corpus(run: Run, seed: int) -> TopicCorpus:
         pair_of: dict[str, str] = {}
         if shards := stage.parts():
             for row in read_parquet(prompts, columns=["prompt_id", "strata"]).to_pylist():
+                # Prompts without a pair are pairs of their own
                 pair_of[row["prompt_id"]] = dict(row["strata"]).get("pair", row["prompt_id"])
         for shard in shards:
             table = read_parquet(shard, columns=["text_id", "prompt_id", "text", "outcome"])
             rows = [row for row in table.to_pylist() if row["outcome"] == "ok"]
             parts.append(bags_of(numbers.of(row["text"]) for row in rows))
+            # gensim learns in the order of the documents: a hash shuffles them, come as they may
             keys += [_hash(seed, side, row["text_id"]) for row in rows]
             pairs += [_hash(seed, "pair", pair_of[row["prompt_id"]]) for row in rows]
     sizes = np.concatenate([np.zeros(0, dtype=int), *(np.diff(part.start) for part in parts)])
@@ -209,6 +215,7 @@ def read_corpus(run: Run, seed: int) -> TopicCorpus:
         np.concatenate([np.zeros(0, np.int32), *(part.word for part in parts)]),
         np.concatenate([np.zeros(0, np.float32), *(part.count for part in parts)]),
     )
+    # Documents left without a word are no documents of the fit
     words, bags = _prune(numbers.words, bags)
     order = np.array(
         sorted(np.flatnonzero(np.diff(bags.start)).tolist(), key=keys.__getitem__), dtype=np.int64
@@ -218,6 +225,7 @@ def read_corpus(run: Run, seed: int) -> TopicCorpus:
             f"topics need at least two texts that share words; {len(order)} of {len(keys)} "
             "readable texts hold a word that another holds"
         )
+    # Of hashes the smallest are a random fifth
     held_pairs = set(sorted(set(pairs))[: max(1, round(_HELD_OUT * len(set(pairs))))])
     held_out = np.array([pairs[i] in held_pairs for i in order], dtype=bool)
     return TopicCorpus(words, bags.take(order), held_out)
@@ -251,6 +259,7 @@ def _prune(words: list[str], bags: Bags) -> tuple[tuple[str, ...], Bags]:
     """Keep the words of the vocabulary, and number them in their sorted order."""
     in_documents = np.bincount(bags.word, minlength=len(words))
     frequent = [i for i in range(len(words)) if in_documents[i] >= MIN_DOCUMENTS]
+    # Ties go by spelling, as numbers depend on the order of texts
     frequent.sort(key=lambda i: (-int(in_documents[i]), words[i]))
     vocabulary = sorted(frequent[:MAX_WORDS], key=lambda i: words[i])
     number = np.full(len(words), -1, dtype=np.int64)
@@ -258,6 +267,7 @@ def _prune(words: list[str], bags: Bags) -> tuple[tuple[str, ...], Bags]:
     owner = np.repeat(np.arange(len(bags)), np.diff(bags.start))
     inside = number[bags.word] >= 0 if len(words) else np.zeros(0, dtype=bool)
     word, owner, count = number[bags.word][inside], owner[inside], bags.count[inside]
+    # Renumbered words are ascending within their document again
     order = np.lexsort((word, owner))
     start = np.searchsorted(owner, np.arange(len(bags) + 1))
     return tuple(words[i] for i in vocabulary), Bags(

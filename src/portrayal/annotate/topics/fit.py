@@ -68,6 +68,7 @@ def topic_grid(n_documents: int) -> tuple[int, ...]:
     most = max(2, n_documents // PER_TOPIC)
     if most >= PAPER_K:
         return (PAPER_K,)
+    # From the most topics down, so that the most the corpus allows is always tried
     steps = [most]
     while steps[-1] > 2:
         steps.append(max(2, int(steps[-1] / _STEP + 0.5)))
@@ -80,8 +81,10 @@ def split_words(bags: Bags, seed: int) -> tuple[Bags, Bags]:
     Either half holds every second word of the document in random order; the first half has the odd
     word.
     """
+    # A stream of its own: the split stays the same whatever else is drawn
     rng = np.random.default_rng([seed, _HALVES])
     times = bags.count.astype(np.int64)
+    # Each occurrence for itself, as halves split repetitions too
     entry = np.repeat(np.arange(len(times)), times)
     owner = np.repeat(np.arange(len(bags)), np.diff(bags.start))[entry]
     order = np.lexsort((rng.random(len(entry)), owner))
@@ -117,8 +120,10 @@ def completion_loss(topics: Floats, alpha: Floats, visible: Bags, hidden: Bags) 
     ----------
     Wallach, Murray, Salakhutdinov and Mimno (2009), Evaluation methods for topic models, Section 5.
     """
+    # Topics of a document from its visible half alone
     gamma = infer(visible, topic_weights(topics), alpha).astype(np.float64)
     shares = gamma / gamma.sum(axis=1, keepdims=True)
+    # Mean shares, not exp(E[log]): these sum to 1 however many topics there are
     words = (topics / topics.sum(axis=1, keepdims=True)).T
     owner = np.repeat(np.arange(len(hidden)), np.diff(hidden.start))
     p = np.einsum("ek,ek->e", shares[owner], words[hidden.word])
@@ -173,9 +178,11 @@ def choose_topics(tried: Sequence[int], loss: Floats, size: Floats) -> TopicNumb
     10
     """
     best, words = int(loss.sum(axis=1).argmin()), float(size.sum())
+    # Losses of the same documents are paired: only their differences vary
     more = (loss - loss[best]) / words
     mean = more.sum(axis=1)
     error = np.sqrt(np.maximum((more**2).sum(axis=1) - mean**2 / len(size), 0.0))
+    # The one-standard-error rule; the best itself is always near
     near = mean <= error
     fewest = int(np.flatnonzero(near)[0])
     interior = 0 < best < len(tried) - 1
@@ -282,6 +289,7 @@ def fit_lda(
             id2word=dict(enumerate(words)),
             chunksize=chunk,
             passes=passes,
+            # gensim would work out its own perplexity on the way, which nothing here reads
             eval_every=None,
             random_state=seed,
         )
@@ -366,6 +374,7 @@ def fit_topics(run: Run, settings: TopicSettings, say: Say) -> TopicModel | None
     mark = _mark(run, settings, model_given)
     if stage.is_complete(mark):
         return saved_topics(run)[0]
+    # A missing package is told before the corpus is read
     lemmas()
     model, undefined = model_given, None
     if model is None:
@@ -374,6 +383,7 @@ def fit_topics(run: Run, settings: TopicSettings, say: Say) -> TopicModel | None
         except TooFewTextsError as error:
             undefined = str(error)
     with run.manifest.step(TOPICS):
+        # Nothing of an earlier model may stay beside a new one
         for name in (MODEL, WORDS, ARRAYS, TABLES):
             (stage.folder / name).unlink(missing_ok=True)
         stage.begin(mark)
@@ -413,10 +423,12 @@ def fit_corpus(corpus: TopicCorpus, settings: TopicSettings, say: Say) -> TopicM
     best. With a single number nothing is held out.
     """
     n = len(corpus.bags)
+    # Ascending, as the search stops where more topics are worse
     grid = tuple(sorted(set(settings.topics))) or topic_grid(n)
     k, tried = grid[0], list[dict[str, Any]]()
     if len(grid) > 1:
         held_out = corpus.held_out.copy()
+        # A tiny corpus may hold out all: one text is left to be fitted
         if held_out.all():
             held_out[:-1] = False
         fitted = corpus.bags.take(np.flatnonzero(~held_out))
@@ -440,6 +452,7 @@ def fit_corpus(corpus: TopicCorpus, settings: TopicSettings, say: Say) -> TopicM
         reason = "the paper's; --topics 200,250,300 chooses among those that the paper tried"
     else:
         reason = f"{n:,} documents allow no more at {PER_TOPIC} documents a topic"
+    # The fit that counts reads all documents, those that were held out too
     say(f"topics: K = {k}: {reason}")
     lda = _fit(corpus.bags, corpus, k, settings)
     facts = {

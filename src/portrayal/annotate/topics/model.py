@@ -51,6 +51,7 @@ def infer(bags: Bags, weights: Floats, alpha: Floats) -> Floats:
     """
     kind = weights.dtype
     alpha = alpha.astype(kind)
+    # A document without words keeps its prior
     gamma = np.tile(alpha, (len(bags), 1))
     for rows, place in _batches(bags, len(alpha)):
         begin = np.ones((len(rows), len(alpha)), kind)
@@ -64,6 +65,7 @@ def _batches(bags: Bags, n_topics: int) -> Iterator[tuple[Ints, Ints]]:
     """Yield documents with as many distinct words, and where their words stand: (b,), (b, l)."""
     sizes = np.diff(bags.start)
     for size in np.unique(sizes[sizes > 0]).tolist():
+        # As many words each: one product of matrices for all, without padding
         same = np.flatnonzero(sizes == size)
         step = max(1, _CELLS // (size * n_topics))
         for low in range(0, len(same), step):
@@ -76,6 +78,7 @@ def _settle(weights: Floats, count: Floats, alpha: Floats, gamma: Floats) -> Flo
 
     Shapes (b, l, K), (b, l), (K,), (b, K) -> (b, K).
     """
+    # gensim adds the same, so that no word of no topic divides by 0
     tiny = np.finfo(weights.dtype).eps
     result = np.empty_like(gamma)
     unsettled = np.arange(len(gamma))
@@ -87,8 +90,10 @@ def _settle(weights: Floats, count: Floats, alpha: Floats, gamma: Floats) -> Flo
             norm = np.matmul(weights, theta[:, :, np.newaxis])[:, :, 0] + tiny
             mass = np.matmul((count / norm)[:, np.newaxis, :], weights)[:, 0, :]
         before, gamma = gamma, alpha + theta * mass
+        # A document that is settled leaves the batch, so neighbours cannot go on changing it
         change = np.abs(gamma - before).mean(axis=1)
         open_ = change >= THRESHOLD
+        # The last turn ends all, settled or not, as in gensim
         if turn == ITERATIONS - 1:
             open_[:] = False
         result[unsettled[~open_]] = gamma[~open_]
@@ -112,6 +117,7 @@ def expected(gamma: Floats) -> Floats:
 
 def topic_weights(topics: Floats) -> Floats:
     """Return exp E[log beta] of the words of topics, shape (K, V) -> (V, K), in the same type."""
+    # psi is sensitive to rounding: 64 bits here, whatever the type of the model
     lam = topics.astype(np.float64)
     log_beta = psi(lam) - psi(lam.sum(axis=1, keepdims=True))
     return np.ascontiguousarray(np.exp(log_beta).T, dtype=topics.dtype)
@@ -196,6 +202,7 @@ class TopicModel:
 
     def top_words(self, topic: int, n: int = 15) -> tuple[str, ...]:
         """Return the `n` most relevant words of a topic, most relevant first."""
+        # A stable sort: of equally relevant words the first of the vocabulary
         order = np.argsort(-self.relevance(topic), kind="stable")
         return tuple(self.words[word] for word in order[:n])
 
@@ -208,6 +215,7 @@ class _Forms(dict[str, int]):
         self._numbers, self._lemmas = numbers, lemmas()
 
     def __missing__(self, form: str) -> int:
+        # Forms recur, so each is looked up once
         number = self[form] = self._numbers.get(self._lemmas[form], -1)
         return number
 
@@ -224,6 +232,7 @@ def save_topics(model: TopicModel, folder: str | Path) -> Path:
     """Write a model into a folder: `model.json`, `vocabulary.json` and `arrays.npz`."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
+    # The JSON file last: a model without it was not written to its end
     arrays = folder / ARRAYS
     with replacing(arrays) as temporary, temporary.open("wb") as stream:
         np.savez(stream, **{name: getattr(model, name) for name in _NAMES})
@@ -261,6 +270,7 @@ def load_topics(folder: str | Path) -> TopicModel:
     except KeyError as error:
         raise DataError(f"{path}: expected the arrays {', '.join(_NAMES)}: {error}.") from error
     for name, array in arrays.items():
+        # Arrays may come from anywhere: refuse what would give topics without warning
         usable = array.dtype.kind == "f" and bool(np.isfinite(array).all() and (array >= 0).all())
         if not usable:
             raise DataError(f"{path}: {name} must hold finite numbers that are not negative.")
@@ -276,6 +286,7 @@ def load_topics(folder: str | Path) -> TopicModel:
             )
     if not ((model.topics > 0).all() and (model.alpha > 0).all() and (model.word_count > 0).all()):
         raise DataError(f"{folder / ARRAYS}: topics, alpha and word_count must be above 0.")
+    # Files of two models fit in shape and mean nothing together
     if about.get("identity") != identity(model):
         raise DataError(
             f"{folder}: vocabulary, arrays and {MODEL} do not belong together (identity "
@@ -288,6 +299,7 @@ def identity(model: TopicModel) -> str:
     """Return a digest of the model's words and numbers."""
     digest = {}
     for name in _NAMES:
+        # Type and shape too, as the same bytes may be other numbers
         plain = np.ascontiguousarray(getattr(model, name))
         content = hashlib.blake2b(plain.tobytes()).hexdigest()
         digest[name] = f"{plain.dtype.str}{plain.shape}{content}"
@@ -355,6 +367,7 @@ def read_topic_texts(run: Run, model: TopicModel, *, reference: bool = False) ->
     reference
         Whether to read the reference in place of the texts.
     """
+    # On disk, as sentences of a large run do not fit into memory
     topic, start = Column(run.path, np.int32), Column(run.path, np.int64)
     word, count = Column(run.path, np.int32), Column(run.path, np.float32)
     start.append(np.zeros(1))
@@ -376,6 +389,7 @@ def read_topic_texts(run: Run, model: TopicModel, *, reference: bool = False) ->
             bags = bags_of(model.read(sentence) for text in block for sentence in text)
             has_words = np.diff(bags.start) > 0
             lengths.append(np.array([len(text) for text in block], dtype=np.int64))
+            # Without a word of the model the prior would name a topic
             topic.append(np.where(has_words, model.infer(bags).argmax(axis=1), -1))
             start.append(len(word) + bags.start[1:])
             word.append(bags.word)
