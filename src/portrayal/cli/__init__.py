@@ -120,6 +120,7 @@ def command_line(tokens: Sequence[str] | None = None) -> App:
     app = App(
         name="portrayal",
         help="Measure how language models portray people in open-ended text.",
+        # Only in the help of the whole: these options stand before a command
         help_epilogue="\n\n".join(words for _, words in BEFORE.values())
         if (tokens or ["-"])[0].startswith("-")
         else "",
@@ -136,6 +137,7 @@ def command_line(tokens: Sequence[str] | None = None) -> App:
     for path, module_path in COMMANDS.items():
         *group, name = path.split()
         parent = app[group[0]] if group else app
+        # By its path: importing every command would make each start slow
         parent.command(f"portrayal.cli.{module_path}", name=name, sort_key=order.get(path))
         if tokens and tokens[-1] in ("--help", "-h") and list(tokens[:-1]) == group:
             parent[name]  # loaded, as the help of its group says what it does
@@ -144,6 +146,7 @@ def command_line(tokens: Sequence[str] | None = None) -> App:
         studies = App(name=name, help=words, sort_key=order.get(path))
         (app[group[0]] if group else app).command(studies)
         n = len(group) + 1
+        # Loading the studies takes longest, so only where one is named
         if tokens is None or list(tokens[:n]) == path.split():
             module, _, function = module_path.partition(":")
             make = getattr(import_module(f"portrayal.cli.{module}"), function)
@@ -167,6 +170,7 @@ def main() -> None:
     # Matrices here are small: threads of BLAS only wait for one another and for our own workers.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     tokens = sys.argv[1:]
+    # Set as variables of the environment, which worker processes inherit
     while tokens and (first := tokens[0].partition("="))[0] in BEFORE:
         name, sign, value = first if first[0] != "--verify" else (first[0], "=", "1")
         if not sign and len(tokens) == 1:
@@ -179,6 +183,7 @@ def main() -> None:
     status = None
     try:
         app = command_line(tokens)
+        # Errors come here, so that they are one line, with our status
         status = app(tokens, exit_on_error=False, print_error=False)
         _, path, unparsed = app.parse_commands(tokens)
         if path[-1].default_command is None and not unparsed:
@@ -192,16 +197,18 @@ def main() -> None:
             "interrupted: the same command continues where it stopped.", file=sys.stderr
         )
         sys.exit(130)
+    # `| head` closed the pipe; closing stderr keeps Python from complaining at its exit
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(BROKEN_PIPE)
-    except OSError as error:
+    except OSError as error:  # a full disk, a file that may not be read: the user can act on it
         reason = f"{error.filename}: {error.strerror or error}" if error.filename else str(error)
         _stop(f"{reason}.")
     except Exception as error:
         is_duckdb = "OutOfMemory" in type(error).__name__  # which is no MemoryError
         if is_duckdb or isinstance(error, (MemoryError, ImportError)):
             _stop(no_memory(error), UNEXPECTED)
+        # Only these libraries fail by what is in a file; anything else is a mistake of ours
         if type(error).__module__.strip("_").partition(".")[0] not in ("pyarrow", "duckdb"):
             traceback.print_exc()
             sys.exit(UNEXPECTED)
@@ -229,6 +236,8 @@ def _open_streams() -> None:
         try:
             os.fstat(number)
         except OSError:
+            # Lowest free number first, as POSIX promises, so this one takes the closed stream's
+            # place
             if os.open(os.devnull, os.O_RDWR) == number:
                 setattr(sys, name, os.fdopen(number, "r" if number == 0 else "w", closefd=False))
 
@@ -241,6 +250,7 @@ def _speak_utf8() -> None:
     """
     if os.name == "posix" and sys.getfilesystemencoding() != "utf-8" and not sys.flags.utf8_mode:
         command = [sys.executable, "-X", "utf8", "-m", "portrayal", *sys.argv[1:]]
+        # Python fixes how names of files are read at its start, so it has to start again
         os.execv(sys.executable, command)  # noqa: S606
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
@@ -257,6 +267,7 @@ class LogLines(logging.Handler):
 
 def _speak_log() -> None:
     log = logging.getLogger("portrayal")
+    # A program that has set up logging and calls us keeps its own
     if not log.handlers:
         log.addHandler(LogLines())
         log.setLevel(logging.INFO)
@@ -265,7 +276,7 @@ def _speak_log() -> None:
 
 def _usage(error: CycloptsError, tokens: Sequence[str]) -> str:
     """What is wrong with the words of a command, and where the right ones are."""
-    text = str(error).partition(" Available commands:")[0]
+    text = str(error).partition(" Available commands:")[0]  # dozens of names bury the error
     if isinstance(error, UnusedCliTokensError):
         unused = [*(error.unused_tokens or ())]
         text = f"unexpected: {' '.join(unused)}."
@@ -274,6 +285,7 @@ def _usage(error: CycloptsError, tokens: Sequence[str]) -> str:
     if isinstance(error, UnknownOptionError):
         key = str(error.token.keyword or error.token.value).lstrip("-").replace("-", "_")
         defaults = (getattr(error.target, "__kwdefaults__", None) or {}).values()
+        # A rare option given as one of its own: say how it is given
         rare_options = {
             name: rare_option
             for default in defaults
@@ -281,6 +293,7 @@ def _usage(error: CycloptsError, tokens: Sequence[str]) -> str:
         }
         if key in rare_options:
             text = f"--{key.replace('_', '-')} is given by --set {key}=…."
+    # The command may stand in another group: say in which
     name = next((token for token in tokens if token not in GROUPS), "")
     commands = [f"`portrayal {path}`" for path in COMMANDS if path.endswith(f" {name}")]
     hint = f" There is {' and '.join(commands)}." if commands and "nknown command" in text else ""

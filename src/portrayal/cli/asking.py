@@ -58,6 +58,7 @@ def asking_options(*names: str, whose: str = "", samples: int = 1) -> list[Optio
     """
     options = []
     for option in (ASKING[name] for name in names):
+        # Limits are shared by all the models of a command; whom it asks is not
         if whose and option.name in OWN:
             option = replace(  # noqa: PLW2901
                 option, shown=f"{whose}_{option.shown}", help=f"The {whose}'s: {option.help}"
@@ -81,6 +82,7 @@ def settings_of(how: Any, progress: "AskCallback | None" = None) -> dict[str, An
     for text in settings.pop("parameter_raw", ()):
         key, sign, value = text.partition("=")
         try:
+            # As JSON, since a bare word could be a text or a number
             shaping.setdefault("raw", {})[key.strip()] = json.loads(value)
         except ValueError as error:
             raise OptionError(
@@ -124,8 +126,10 @@ def confirm(estimate: "CostEstimate") -> bool:
     cost = cost_line(estimate)
     from rich.prompt import Confirm
 
+    # Nobody to ask: refused, as going on could cost money that no one agreed to
     if not sys.stdin.isatty():
         raise OptionError(f"{cost} Confirm that on a terminal, or start it with --yes.")
+    # On stderr, as stdout may be read as JSON
     console = Console(stderr=True, emoji=False, soft_wrap=True)
     console.print(visible(cost), markup=False, highlight=False)
     # asyncio holds the first Ctrl-C back for its loop, which waits here for the answer.
@@ -159,7 +163,7 @@ def under_way(out: Path, *, as_object: bool) -> Iterator[None]:
             as_json({"out": str(out), "open_batches": waiting.n_batches})
         else:
             line(str(waiting))
-        raise SystemExit(0) from None
+        raise SystemExit(0) from None  # nothing failed: the same command goes on later
 
 
 @contextmanager

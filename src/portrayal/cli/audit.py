@@ -67,13 +67,14 @@ def collect_of(study: str) -> tuple[Callable[..., None], str]:
         with run.lock(), asking_progress(quiet=json) as advance:
             asking = asking_of(split_prompt_options(settings_of(how, advance), study))
             report = ask_model(run, study, asking, show.nothing if json else show.line)
-            if run.texts.parts():
+            if run.texts.parts():  # no answer yet, nothing to describe
                 write_datasheet(run, run.datasheet_path)
         if json:
             names = "model done total outcomes asked tries open_batches"
             facts = {"run": str(run.path), "cost_usd": report.cost}
             facts |= {name: getattr(report, name) for name in names.split()}
             show.as_json(facts | asdict(report.usage) | {"stopped": report.stopped or None})
+        # Raised at the end, when what was answered is on disk and told
         if report.stopped == "interrupted":
             raise KeyboardInterrupt
 
@@ -86,6 +87,7 @@ def _options(name: str, study: Any) -> list[Option]:
     study_options = options_of(study.options)
     study_options["seed"] = replace(study_options["seed"], rare=True)
     texts, reading, report = (options_of(r) for r in (InputConfig, ReadingConfig, ReportConfig))
+    # What says nothing for a study is no option of it: its help stays short
     if study.reference:
         words = "File of the texts that people wrote, to compare with."
         texts["reference"] = Option("reference", None, words, "Texts", shown="reference")
@@ -144,6 +146,7 @@ def audit_of(name: str) -> tuple[Callable[..., None], str]:
         if append is not None:  # a folder of a series is named by the day, so one day has one run
             place = append / datetime.now(tz=UTC).date().isoformat()
         chosen_values = {} if config is None else read_options(config, study.options, study.name)
+        # What the command line says counts over the file
         chosen_values |= given(chosen)
         models = [
             chosen_values.get(option_name)
@@ -152,6 +155,7 @@ def audit_of(name: str) -> tuple[Callable[..., None], str]:
         asks_models = any(models) or str(chosen_values.get("classifier")).startswith("llm:")
         with (
             under_way(place, as_object=json),
+            # two bars on one terminal would garble
             show.progress(quiet=json or asks_models) as advance,
             asking_progress(quiet=json or not asks_models) as answered,
         ):
@@ -160,7 +164,7 @@ def audit_of(name: str) -> tuple[Callable[..., None], str]:
             table_keys = ("columns",) if sample or any(files.values()) else ()
             columns = {key: settings.pop(key) for key in table_keys if key in settings}
             settings = split_prompt_options(settings, name) | columns
-            settings.pop("reference", None)
+            settings.pop("reference", None)  # given as a file already
             run = run_audit(
                 name,
                 **(study.sample() if sample else files),

@@ -76,6 +76,7 @@ def sentences(
         "texts_too_short": seeds.n_short,
         "sentences": seeds.n_sentences,
     }
+    # The name alone: the data card is published, and a path tells of the machine
     facts = {"source": texts.name, "left_out": f"{first} first, {last} last", **counts}
     after = f"portrayal build paraphrases --out {out} --model SERVICE:MODEL"
     _tell(out, "sentences", facts, seeds.path, after, as_object=json)
@@ -103,6 +104,7 @@ def paraphrases(
     from portrayal.run.directory import Run
 
     json = format == "json"
+    # Locked, as two askings into one folder would pay for each sentence twice
     with (
         under_way(out, as_object=json),
         Run(out).lock(),
@@ -187,6 +189,7 @@ def labels(
     counts_read = merged.as_json()
     facts = {name: counts_read[name] for name in ("counts", "kappa_all", "kappa_kept")}
     after = f"portrayal build split --out {out}"
+    # Raters differ somewhere: the next step is a third one's sheet, not the split
     if merged.third_path is not None:
         sheet_paths = " ".join(map(str, filled))
         after = f"portrayal build labels {sheet_paths} --third {merged.third_path} --out {out}"
@@ -220,6 +223,7 @@ def split(
         out / "split",
         together=together,
         seed=seed,
+        # Its own earlier facts are left out, as the card is about this split
         facts={step: step_facts for step, step_facts in _facts(out).items() if step != "split"},
     )
     counts = {name: dict(part) for name, part in parts.counts.items()}
@@ -297,6 +301,7 @@ def classifier(
     options: dict[str, Any] = {
         "validation": read_labelled(validation, column or ()) if validation else None,
         "whole": whole,
+        # The paper trained on sentences as they stand
         "masked": masked and recipe is None,
         "licence": licence,
         "export": onnx,
@@ -334,7 +339,7 @@ def _print_epoch(epoch: "Epoch") -> None:
 def _facts(out: Path) -> dict[str, Any]:
     try:
         facts = json_module.loads((out / FACTS).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError):  # a step may be run without the ones before it
         return {}
     return facts if isinstance(facts, dict) else {}
 

@@ -97,12 +97,15 @@ def compare(
             aliases=aliases,
             population=population,
         )
+    # A service may rename a model: asked, as a difference of models is what is looked for
     for one, other in alike_models({m for side in sides for m in side.models} - aliases.keys()):
         question = f"are {one} and {other} one model? --model-alias '{one}={other}' says so"
         print(one_line(question), file=sys.stderr)  # noqa: T201
+    # Words of the base's factors: labels of groups are those of its study
     with opened[0].run.speaking():
         # The rows of a measure, stratum and group; an unknown one is refused.
         comparisons = [
+            # Chosen after all were tested: picking first would make q-values smaller
             replace(comparison, rows=tuple(show.select(comparison.rows, measure, where or ())))
             for comparison in several.comparisons
         ]
@@ -163,6 +166,7 @@ def _written(
         return json_text(finite({"base": several.base, "comparisons": facts, "summaries": over}))
     if kind == "csv":
         flat = [{"a": c.a, "b": c.b, **flat_change(x)} for c, changes in pairs for x in changes]
+        # Heads of all rows, as strata differ from measure to measure
         return csv_text(list(dict.fromkeys(name for row in flat for name in row)), flat)
     if kind == "markdown":
         return "\n".join(to_markdown(one, changes) for one, changes in pairs)
@@ -185,6 +189,7 @@ def _written(
                 number(row.value),
                 f"[{number(row.low)}, {number(row.high)}]",
                 f"[{number(row.least)}, {number(row.most)}]",
+                # of ratios the spread is a factor
                 ("×" if row.scale == "ratio" else "") + number(row.spread),
                 *(number(row.q), str(row.n_models)),
             )
@@ -227,6 +232,7 @@ def watch(
     json = format == "json"
     with show.working("reading rounds", quiet=json):
         watched = watch_runs(folder, level=level, despite=despite or ())
+    # The page first: a failing exit must not cost it
     if out is not None:
         from portrayal.report.changes import write_watch
 
@@ -238,6 +244,7 @@ def watch(
             _print(watched)
         if out is not None:
             show.line(f"page: {out}")
+    # only when asked for, so that a script may look without failing
     if fail and watched.has_changed:
         raise SystemExit(1)
 
@@ -263,7 +270,9 @@ def _print(watched: "Watch") -> None:
         show.line(f"left out, as no audit was finished there: {', '.join(watched.left_out)}")
     tested = [row for row in watched.rows if row.p is not None]
     rows = []
+    # Least q first; what has changed stands on top
     for row in sorted(tested, key=lambda row: (row.q or 0.0, row.p or 0.0)):
+        # A round in which a number is undefined is no end of the series
         values = [value for value in row.values if value is not None]
         ends = (plain(value, form_of(row)) for value in (values[0], values[-1]))
         change = f"{change_number(row, row.change)} ({spread(row, form_of_change(row))})"
@@ -312,6 +321,7 @@ def gate(
         write_example(init, None if run is None else Run.open(run))
         show.line(f"policy: {init} (its numbers are examples: choose your own)")
         return
+    # Neither is required by the parser, as --init needs none
     if run is None or policy is None:
         raise OptionError(
             "name a run and a policy: portrayal gate RUN --against BASE --policy gate.toml; "
@@ -324,4 +334,4 @@ def gate(
     else:
         write_atomically(out, text)
         show.line(verdict.summary)
-    raise SystemExit(verdict.exit_code)
+    raise SystemExit(verdict.exit_code)  # the verdict is the status: a pipeline reads nothing else

@@ -114,6 +114,7 @@ def replicate(
     from portrayal.pipeline.replicate import replicate as replicated
     from portrayal.run.pages import number
 
+    # Without files only the printed tables are compared, which needs no run
     if data is None:
         if out or model_alias or format == "csv":
             raise OptionError(
@@ -175,6 +176,7 @@ def evidence(run: RunPath, /, *, out: Path | None = None) -> None:
     from portrayal.run import Run
     from portrayal.run.manifest import digest
 
+    # Every byte digested, whatever size and time say: the card vouches for them
     opened = Run.open(run, verify=True)
     show.line(f"wrote {write_model_card(opened, out)}")
     show.line(f"sha256 of {opened.manifest.path}: {digest(opened.manifest.path)}")

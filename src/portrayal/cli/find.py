@@ -69,6 +69,7 @@ def groups(
     check_count("top", top, minimum=1)
     with show.working("reading", quiet=format == "json"):
         sources, mentions = observed_groups(texts, factor, parse_columns(column or ()))
+    # The whole list goes to the file; the terminal has only the most frequent words
     if out is not None:
         write_table(out, GroupMention._fields, (mention._asdict() for mention in mentions))
     rows = [row for source in sources for row in _groups_of(source, top)]
@@ -94,7 +95,7 @@ def _groups_of(source_seen: "GroupObservations", top: int) -> Iterator[dict[str,
     rows += [
         (f"({status})",) * 2 + (n,)
         for status, n in sorted(source_seen.n_texts.items())
-        if status not in ("group", "several")
+        if status not in ("group", "several")  # those are counted under their groups above
     ]
     for key, label, n in rows:
         top_words = (
@@ -149,6 +150,7 @@ def cues(
         if run is not None
         else file_corpus(str(texts), parse_columns(column or ()))
     )
+    # A role is of a person, and a file of texts has none found
     if by == "role" and corpus.people is None:
         raise OptionError(f"--by role needs a run with annotated people; {corpus.name} has none.")
     with show.working("searching", quiet=format == "json"):
@@ -164,6 +166,7 @@ def cues(
         "cues": rows,
     }
     if run is not None:
+        # Kept in the run, where the report looks for it
         (run / "coding").mkdir(exist_ok=True)
         text = json.dumps(facts, indent=1, ensure_ascii=False)
         write_atomically(run / "coding" / "cues.json", text)
@@ -198,10 +201,12 @@ def _print_cues(hits: "CueHits", rows: Sequence[dict[str, Any]], by: str) -> Non
     for row in rows:
         # Rows are split by `by`, and pooled over everything else.
         pooled = all(row[name] == "all" for name in ("model", "domain", "role") if name != by)
+        # Counting rows of several cuts together would count texts twice
         if not pooled or (by != "nothing" and row[by] == "all"):
             continue
         paper = "" if row["published"] is None else f" (paper: {row['published']:,.0f})"
         exact = _range(row["exact_interval"])
+        # Never seen is not never: the rate is below the bound that none in so many texts leaves
         if row["upper_of_none"] is not None:
             exact = f"below {_share(row['upper_of_none'])}"
         cells.append(
@@ -353,7 +358,8 @@ def _print(
             show.line(f"  no comparison: {c.undefined}")
             continue
         cells = []
-        for word in (word for word in c.words[:top] if word.z > 0):
+        for word in (word for word in c.words[:top] if word.z > 0):  # below 0, words of the others
+            # A word in one cluster has no clustered error, whatever its z
             bounds = "" if math.isnan(word.low) else f" ({word.low:.2f}–{word.high:.2f})"
             numbers = ((word.z_clustered, ".1f"), (word.q, ".1g"), (word.p_shuffled, ".2g"))
             figures = ("–" if math.isnan(x) else format(x, form) for x, form in numbers)
@@ -361,6 +367,7 @@ def _print(
             odds = f"{word.log_odds:.2f}{bounds}", f"{word.z:.1f}"
             cells.append((word.word, *counts, *odds, *figures))
         show.table(_WORD_HEADERS, cells)
+    # Few whole units have few arrangements, and no p can be below one over their number
     if n_whole := max((c.whole_clusters for c in compared), default=0):
         show.line(
             f"\nNo {documents.clustered_by} has texts of both sides, so p shuffles the groups "
@@ -404,17 +411,20 @@ def people(
     from portrayal.reference.locales import load_locale
 
     json = format == "json"
+    # Before hours of reading, not after them
     if out is not None and out.suffix.casefold() not in ENDINGS:
         raise OptionError(f"--out writes {' or '.join(ENDINGS)} files; got {str(out)!r}.")
     lists = None if locale is None else load_locale(locale)
     counts = {"n_texts": 0, "n_blank": 0, "n_nobody": 0, "n_not_english": 0}
     labeler, refer = referring_of(labeler)
     read = partial(find_everyone, unnamed=unnamed, writer=True, locale=lists, refer=refer)
+    # A locale of another language reads that language: then nothing is left out as foreign
     reads_english = lists is None or lists.language == "en"
     rows = _rows(read_plain(texts, column or ()), counts, read, only_english=reads_english)
     with show.working("reading people", quiet=json):
+        # Written as they are read; what the file took is not held in memory
         written = 0 if out is None else write(rows, out)
-        people_rows = list(rows)
+        people_rows = list(rows)  # empty after a file was written
     if out is not None:
         # Say what was written where.
         if json:
@@ -454,6 +464,7 @@ def _rows(
 
     for text_id, text in texts:
         counts["n_texts"] += 1
+        # Counted by reason, so that what is left out is never silent
         if not text.strip():
             counts["n_blank"] += 1
             continue
@@ -492,6 +503,7 @@ def write(rows: Iterable[Row], path: Path) -> int:
         return {**row, **counted, **joined}
 
     path.parent.mkdir(parents=True, exist_ok=True)
+    # A table of people that is being replaced may be the one that is read
     with replacing(path) as part, part.open("w", encoding="utf-8", newline="") as stream:
         if path.suffix.casefold() == ".csv":
             return write_rows(stream, _CELLS, map(cells, rows))

@@ -171,6 +171,7 @@ def prompts_of(study: str) -> tuple[Callable[..., None], str]:
         if format == "json":
             show.as_json({"study": study, "prompts": rows})
             return
+        # The text last, as it is the longest column
         names = dict.fromkeys(name for row in rows for name in row if name != "text")
         show.data(csv_text([*names, "text"], rows))
 
@@ -201,6 +202,7 @@ def doctor(*, format: Format = "table") -> None:
     import portrayal.annotate.people.reader as reader
     from portrayal.collect.ask.clients import KEYS
 
+    # From the installed package, so that no list of extras here can grow old
     declared = {
         name for requirement in requires("portrayal") or () for name in _EXTRA.findall(requirement)
     }
@@ -210,6 +212,7 @@ def doctor(*, format: Format = "table") -> None:
         return {name: extra is None or extras.get(extra) == [] for name, extra in needed.items()}
 
     def is_set(variables: Iterable[str]) -> bool:
+        # An empty variable counts as none, as the services refuse it
         return any(os.environ.get(variable, "").strip() for variable in variables)
 
     facts: dict[str, Any] = {
@@ -223,6 +226,7 @@ def doctor(*, format: Format = "table") -> None:
         "keys": {name: is_set(key_names) for name, key_names in KEYS.items()},
         "variables": {name: list(key_names) for name, key_names in KEYS.items()},
     }
+    # The extra alone is not enough: a source tree may lack the weights
     facts["readers"]["reader"] &= Path(reader.__file__).with_name("weights").is_dir()
     if format == "json":
         show.as_json(facts)
@@ -259,4 +263,4 @@ def _missing(package: str, extra: str) -> Iterator[str]:
             continue
         for other in (more or "").split(","):
             if other:
-                yield from _missing(name, other)
+                yield from _missing(name, other)  # an extra may ask for extras of others

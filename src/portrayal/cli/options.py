@@ -123,6 +123,7 @@ def record(options: Iterable[Option]) -> Any:
             metavar="KEY=VALUE",
         )
         shown_fields.append(("set", Annotated[list[str] | None, words], field(default=None)))
+    # A class with real annotations, as that is what the parser reads options from
     space = {"__module__": __name__, "options": by_name}
     return make_dataclass("Record", shown_fields, frozen=True, kw_only=True, namespace=space)()
 
@@ -139,6 +140,7 @@ def given(values: Any) -> dict[str, Any]:
     read_values: dict[str, Any] = {}
     for name, option in declared.items():
         value = getattr(values, option.shown, None)
+        # Defaults are left out: what a file of options says must count over them
         if option.rare or value is None or value == option.default:
             continue
         read_values[name] = tuple(value) if option.repeated else value
@@ -149,6 +151,7 @@ def given(values: Any) -> dict[str, Any]:
         key, sign, value = (part.strip() for part in text.partition("="))
         if not sign:
             raise OptionError(f"--set takes KEY=VALUE, such as seed=1; got {text!r}.")
+        # "labeler_settings.price": a setting of a setting, as the file of options has tables
         name, _, part = key.partition(".")
         check_known(
             name,
@@ -201,6 +204,7 @@ def pairs(option: str, texts: Iterable[str] | None, of: Option | str) -> dict[st
         When one is not of that form; says the `option` and an example.
     """
     example = of if isinstance(of, str) else of.metavar or "NAME=VALUE"
+    # Joined by commas only where values are names; a value of an option may hold commas
     parts = [part for text in texts or () for part in text.split(",")] if of is example else texts
     read_pairs: dict[str, Any] = {}
     for pair in parts or ():

@@ -36,6 +36,7 @@ Advance = Callable[[int, int], None]
 
 def line(text: str) -> None:
     """Print one line of text, word for word."""
+    # Without markup: "[red]" or ":smile:" in a text of a model is only text
     Console(soft_wrap=True, emoji=False).print(visible(text), markup=False, highlight=False)
 
 
@@ -64,8 +65,10 @@ def text_table(heads: Sequence[str], all_rows: Sequence[Sequence[str]], most: in
         table.add_row(*(Text(visible(cell)) for cell in row))
     widest = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
     room = Console().width
+    # The first column gives way last: its words say what a row is about
     table.columns[0].width = min(widest[0], max(room - sum(n + 1 for n in widest[1:]), _FIRST))
     stream = StringIO()
+    # Into text, and trimmed: rich pads every line to the full width
     Console(emoji=False, width=room, file=stream, no_color=True).print(table)
     lines = [line_text.rstrip() for line_text in stream.getvalue().splitlines()]
     return "\n".join([*lines, *([more] if more else [])]) + "\n"
@@ -75,6 +78,7 @@ def text_table(heads: Sequence[str], all_rows: Sequence[Sequence[str]], most: in
 def progress(*, quiet: bool) -> Iterator[Advance | None]:
     """Show a bar of shards on a terminal; nothing when `quiet` or not on a terminal."""
     console = Console(stderr=True, emoji=False)
+    # In a log a bar would be a thousand lines
     if quiet or not console.is_terminal:
         yield None
         return
@@ -160,6 +164,7 @@ def estimates_table(estimates: Sequence["Estimate"], most: int | None = ROWS) ->
     from portrayal.run.pages import number, spread
 
     rows, more = shown(estimates, most)
+    # A column of dashes says nothing: it is there only where some row has it
     erring = any(ERROR_LOW in row.details or row.status.reader_error for row in rows)
     heads = ["what", "value", "interval", "null", "q", "n", *(["reader"] * erring)]
     cells, caption = [], ""

@@ -107,6 +107,7 @@ def people(
         elif labeler != "embedded":  # the reader, everywhere or where the rules are unsure
             below = UNSURE if labeler == "routed" else 1.0
             by_reader = label_by_reader(stories, reader, below=below)
+    # Who labelled, beside the score: of routed texts a part is the rules' work
     facts: dict[str, Any] = {"labeler": labeler, "n_stories": len(stories)}
     if by_model is not None:
         facts |= {"n_by_the_model": by_model.n_llm, "n_the_model_failed_on": by_model.n_failed}
@@ -136,6 +137,7 @@ def _print(score: "PeopleScore") -> None:
     table(("", "slots", *_COLUMNS.values()), rows)
     for attribute in score.absent:
         line(f"left out: the file does not say the {attribute}, so there is no breakdown by it")
+    # How the labeler does where it is surest, and whether its confidence is what it says
     if sure := score.selective:
         rows = [
             (
@@ -150,6 +152,7 @@ def _print(score: "PeopleScore") -> None:
         table(("most confident", *(f"{name} accuracy" for name in sure)), rows)
         rows, errors = [], []
         for name, certainty in sure.items():
+            # Confidence beside accuracy, in bins: they are equal where it is calibrated
             for place in certainty.bins:
                 bin_words = f"{place.low:.1f}–{place.high:.1f}", name, f"{place.right.n:,.0f}"
                 rows.append((*bin_words, f"{100 * place.confidence:.1f}", percent(place.right)))
@@ -158,12 +161,14 @@ def _print(score: "PeopleScore") -> None:
         table(("confidence", "of", "slots", "mean confidence", "accuracy"), rows)
         errors_text = ", ".join(errors) or "undefined, as no slot is labelled"
         line(f"expected calibration error: {errors_text}")
+    # Whether errors are spread evenly: the worst race of names over the best
     gap = score.race_gap
     if gap is None or gap.value is None:
         reason = "nothing is labelled" if gap is None else gap.undefined
         line(f"gender errors between races of names: undefined, as {reason}")
     else:
         bounds = "" if gap.low is None else f" ({gap.low:.2f}–{gap.high:.2f})"
+        # Groups of few slots would make the largest ratio by chance alone
         few_slots = f"; fewer than 30 slots: {', '.join(gap.left_out)}" if gap.left_out else ""
         line(
             f"gender errors between races of names: {gap.value:.2f} times{bounds}, {gap.highest} "
@@ -270,6 +275,7 @@ def agency(
     json = format == "json"
     kinds = (True, False) if masked is None else (masked,)
     specs = classifier or _CLASSIFIERS
+    # All classifiers are loaded before one is scored: a wrong name costs no hour of work
     with under_way(out or hand_labels, as_object=json), asking_progress(quiet=json) as answered:
         settings = classifier_settings(specs, settings_of(how, answered), {}, "--classifier-{}")
         labelled = read_labelled(hand_labels, column or ())
@@ -278,6 +284,7 @@ def agency(
     scores = score_all(labelled, [loaded_classifier for _, loaded_classifier in loaded], seed)
     sets: dict[str, list[AgencyScore]] = {}
     for (spec, one), agency_score in zip(loaded, scores, strict=True):
+        # The checkpoints one by one; their set votes and has a row of its own
         if not isinstance(one, Checkpoints):
             sets.setdefault(spec, []).append(agency_score)
     # Print scores in percent with intervals, the published rows, and means over checkpoints.
@@ -325,6 +332,7 @@ def _classifiers(
             "a model's answers are kept in a folder, so that none is paid for twice: give --out."
         )
     loaded: list[tuple[str, AgencyClassifier]] = []
+    # First those that cost nothing
     for spec in (spec for spec in specs if models[spec] is None):
         for kind in kinds:
             loaded_one = load_classifier(spec, kind)
@@ -334,12 +342,15 @@ def _classifiers(
                 else (loaded_one,)
             )
             loaded += [(spec, one) for one in members]
+    # Every model is checked before the first is asked and paid
     for model in filter(None, models.values()):
         model.check()
     for model in filter(None, models.values()):
         folder = Run(out or Path())
         with folder.lock():
+            # Masked and unmasked sentences in one go, as batches of a service take hours each
             model.ask(folder.path, (s for kind in kinds for s in shown(labelled, kind)), tell)
+        # Read back from disk, so what is scored is what a later call would score
         replies = kept(folder.path / model.kept_in)
         loaded += [
             (
@@ -365,6 +376,7 @@ def means_of(sets: "Mapping[str, Sequence[AgencyScore]]") -> list[dict[str, Any]
     for name, scores in sets.items():
         for masked in sorted({score.masked for score in scores}, reverse=True):
             masked_scores = [score for score in scores if score.masked == masked]
+            # One checkpoint has no spread
             if len(masked_scores) < 2:
                 continue
             row: dict[str, Any] = {
@@ -374,6 +386,8 @@ def means_of(sets: "Mapping[str, Sequence[AgencyScore]]") -> list[dict[str, Any]
             }
             for metric in _METRICS:
                 values = [score.metrics[metric].value for score in masked_scores]
+                # Spread of the training, not of the test sentences: that is what the intervals are
+                # for
                 row[metric] = {"mean": mean(values), "sd": stdev(values)}
             means.append(row)
     return means
@@ -446,6 +460,7 @@ def judge(
     opened = Run.open(run)
     named = field_for(opened, field)
     path = hand_labels or opened.settings()["options"].get("hand_labels")
+    # Consistency with itself needs no labels, so it is told also where there are none
     repeated = repeated_shares(opened, named, level)
     if path is None and not repeated:
         raise OptionError(
@@ -474,6 +489,7 @@ def judge(
         return
 
     def shown(of: "AgreedShare") -> str:
+        # NaN: too few to have an interval
         bounds = "" if of.low != of.low else f" ({100 * of.low:.0f}–{100 * of.high:.0f})"
         return f"{100 * of.value:.0f}{bounds} of {of.n:.0f}" if of.n else "–"
 
@@ -532,8 +548,10 @@ def share(
         raise OptionError(f"--design-effect is 1 or more; got {design_effect:g}.")
     k, n = counts("said", said)
     sides = counts("found", found), counts("cleared", cleared)
+    # Fewer texts in effect: dividing both keeps the share and widens its variance
     every = rogan_gladen(k / design_effect, n / design_effect, *sides, level)
     value, low, high = map(float, every)
+    # Sensitivity and specificity add up to 1 or less: the correction would divide by nothing
     if isnan(value):
         raise OptionError(
             f"a classifier that finds {found} and clears {cleared} is no better than chance, so "

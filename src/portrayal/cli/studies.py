@@ -32,6 +32,7 @@ def prompt_options(study: str, taken: Collection[str] = ()) -> list[Option]:
     found = _ARGUMENTS.search(cleandoc(make.__doc__ or ""))
     words: dict[str, str] = {}
     for names, text in _ARGUMENT.findall(found[1] if found else ""):
+        # The first sentence of the docstring is the help: one place to say what it does
         sentence = re.split(r"(?<=[.;])\s", " ".join(text.split()), maxsplit=1)[0]
         words |= dict.fromkeys(names.split(", "), sentence.rstrip(".;") + ".")
     made = []

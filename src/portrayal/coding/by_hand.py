@@ -57,14 +57,16 @@ def labelling_project(run: Run, label_draw: LabelDraw, name: str, raters: int = 
     field = CodebookField(
         "label", label_draw.field.replace("_", " "), "choice", choices, needed=True
     )
+    # The page shows no people and nothing of the scorer: raters must not be led
     words = _WORDS.format(raters="Two" if raters == 2 else str(raters))
     book = Codebook(name, f"Labels of {field.label}", words, fields=(field,), show_people=False)
     items = [
         CodingItem(
+            # A text can have several units, such as people, and each is labelled by itself
             "#".join(filter(None, (unit["text_id"], unit["unit"]))),
             unit["text"],
             strata={part: unit[part] for part in ("text_id", "unit")},
-            weight=1.0 / float(unit[CHANCE]),
+            weight=1.0 / float(unit[CHANCE]),  # by the chance of this draw: the correction needs it
         )
         for unit in units_of(run, label_draw)
     ]
@@ -89,26 +91,32 @@ class HandProject:
         self.project, self.field = project, str(project.settings["how"][FOR])
         self.path = project.folder / TABLE
         self._writing = threading.Lock()
-        run = Run.open(project.folder.parent.parent)
+        run = Run.open(project.folder.parent.parent)  # RUN/coding/NAME
         classes = classes_of(run, self.field, unsure=False)
         prompt: dict[str, str] = {}
+        # Texts and what they are compared with, told apart by a prefix: ids may be the same
         for side, stage in (("", run.texts), (ORIGINAL, run.reference)):
             for (rows,) in read_shards(stage, ["text_id", "prompt_id"]):
                 prompt |= {side + row["text_id"]: row["prompt_id"] for row in rows.to_pylist()}
+        # Prompts are the clusters: texts of one prompt are alike
         names = {name: i for i, name in enumerate(dict.fromkeys(prompt[t] for t, _ in classes))}
         choices = project.codebook.fields[0].choices
+        # One class is shown narrowing: the marked one, or the most common of a field of several
         groups = [name for name in classes.values() if name in choices and name not in BESIDE]
+        # Sorted first, so that a tie does not hang on the order of the texts
         common = max(sorted(set(groups)), key=groups.count, default=choices[0])
         self.target = choices[-1] if self.field in MARKS else common
         self._names, self._prompt, self._said = names, prompt, classes
         cells = [
             (names[prompt[text]], self._is(class_name)) for (text, _), class_name in classes.items()
         ]
+        # Equal rows once, with their number: a run may have a million texts
         distinct, n = np.unique(np.array(cells, dtype=np.int64), axis=0, return_counts=True)
         shows = distinct[:, 1:].astype(np.float64)
         self._every = Labelled(distinct[:, 0], n.astype(np.float64), (shows, np.ones_like(shows)))
 
     def _is(self, class_name: str) -> bool:
+        # a text about two groups counts for each
         return self.target.casefold() in class_name.casefold().split(" and ")
 
     def labels(self) -> list[Label]:
@@ -125,6 +133,7 @@ class HandProject:
                 item, fields = items[one.text_id], {"field": self.field, "label": one.value}
                 yield {**item.strata, **fields, "rater": one.rater, CHANCE: repr(1.0 / item.weight)}
 
+        # Two clicks at once would each replace the other's half of the table
         with self._writing:
             return write_table(self.path, COLUMNS, lines())
 
@@ -132,10 +141,12 @@ class HandProject:
         """Return the corrected share as labels came in; empty with too few of them."""
         labels = self.labels()
         of = {item.item_id: item for item in self.project.items}
+        # A few numbers of labels: the curve shows when to stop, and is reckoned after every click
         steps = np.unique(np.linspace(FEWEST, len(labels), STEPS).round().astype(int)).tolist()
         shares = []
         for step in steps if len(labels) >= FEWEST else ():
             labels_by_unit: dict[str, list[str]] = {}
+            # The first labels in the order of time, as if coding had stopped there
             for one in labels[:step]:
                 labels_by_unit.setdefault(one.text_id, []).append(
                     class_of_label(self.field, one.value)
@@ -146,6 +157,8 @@ class HandProject:
                     (of[name].strata["text_id"], of[name].strata["unit"]),
                     majority(unit_labels),
                 )
+                # A tie of raters settles nothing; a unit that the scorer did not read cannot be
+                # compared
                 if settled is not None and unit in self._said:
                     pair = self._is(settled), self._is(self._said[unit])
                     rows.append((*pair, self._names[self._prompt[unit[0]]], of[name].weight))
@@ -158,6 +171,7 @@ class HandProject:
             sums = HandSums.of(self._every, hand, people, len(self._names), "")
             share = corrected_inference(sums.sums, Scope(""))
             assert share.fixed is not None
+            # With the run's prompts fixed: more labels narrow this interval, but not what other prompts add
             ends = (share.value, *share.fixed[:2])
             shares.append(NarrowedShare(len(rows), *(float(end[0]) for end in ends)))
         return [one for one in shares if not np.isnan([one.value, one.low, one.high]).any()]

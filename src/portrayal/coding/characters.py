@@ -20,6 +20,7 @@ from portrayal.run.manifest import SETTINGS
 THRESHOLD = 0.6
 """Share of its bearers from which a name counts as borne mostly by a group (Table S10)."""
 
+# Simple on purpose: a closing quotation mark belongs to the sentence before it
 _SENTENCE = re.compile(r"[^.!?\n]*[.!?\n]*[\"'”’)]*\s*")
 _COLUMNS = tuple(f"{slot}_{part}" for slot in SLOTS for part in ("name", "gender"))
 ATTRIBUTES = ("gender", "race", "model", "domain")
@@ -44,6 +45,7 @@ def frame(run: Run) -> pa.Table:
         raise DataError(
             f"{run.path}: people were not annotated. Audit it first, or sample by cue or random."
         )
+    # In DuckDB, as a run of many shards need not fit in memory
     query = f"""
         select t.text_id, t.prompt_id, t.model, {", ".join("a." + c for c in _COLUMNS)}
         from read_parquet($texts) t join read_parquet($people) a using (text_id)
@@ -79,6 +81,7 @@ def people_of(
             most = shares.most(name)
             if most is not None:
                 labels["names"] = f"{100 * most[1]:.0f} % of bearers {most[0]}"
+                # A share of bearers, not a person's race: only where it is large is it a label
                 if most[1] >= THRESHOLD:
                     labels["race"] = most[0]
             spans = tuple((s["start"], s["end"]) for s in row[f"{slot}_spans"] or ())
@@ -93,7 +96,7 @@ class NameShares:
     def __init__(self, names: Iterable[str | None]) -> None:
         sorted_names = sorted({name.casefold() for name in names if name})
         likelihoods = race_likelihoods(sorted_names, name_table(), mena_nhpi_table())
-        finite = np.nan_to_num(likelihoods, nan=-1.0)
+        finite = np.nan_to_num(likelihoods, nan=-1.0)  # argmax would take NaN for the largest
         self._best = {
             name: (RACES[int(best)], float(row[best]))
             for name, row, best in zip(sorted_names, finite, finite.argmax(axis=1), strict=True)
@@ -138,6 +141,7 @@ def run_documents(run: Run, groups: Sequence[str] = ("gender",)) -> Documents:
         (about, person, texts[i], strata[i])
         for i in ids
         for person in people.get(i, ())
+        # A character whom no sentence refers to has no document
         if (about := sentences(text := texts[i]["text"], person.spans or _named(text, person.name)))
     ]
     if not rows:
@@ -178,6 +182,7 @@ def sentences(text: str, spans: Sequence[tuple[int, int]]) -> str:
     starts = sorted(start for start, _ in spans)
     shown_sentences = []
     for low, high in sentence_places(text):
+        # The start decides, so that a span across a border is in one sentence alone
         first = np.searchsorted(starts, low)
         if first < len(starts) and starts[first] < high:
             shown_sentences.append(text[low:high])

@@ -104,6 +104,7 @@ class Codebook:
     @property
     def shortcuts(self) -> dict[str, str]:
         """Keys of the keyboard by code; a code without one has the next free digit, then letter."""
+        # Chosen keys first, so that a code without one does not take the key of a later code
         used = {code.shortcut for code in self.codes if code.shortcut}
         free = (key for key in "123456789abcdefghijklmnopqrstuvwxyz" if key not in used)
         return {code.key: code.shortcut or next(free, "") for code in self.codes}
@@ -144,6 +145,7 @@ def codebook(spec: str | Path) -> Codebook:
 
 def codebook_table(book: Codebook) -> dict[str, Any]:
     """Return a codebook as the table that `read_codebook` reads."""
+    # TOML has no null: what is None is left out, and is None when read again
     table = {key: value for key, value in asdict(book).items() if value is not None}
     codes = [
         {key: value for key, value in code.items() if value is not None} for code in table["codes"]

@@ -135,6 +135,7 @@ def read_documents(
     )
     text, role, outcomes = field["text"], field.get("role"), field.get("outcome", "")
     cluster = cluster or field.get("prompt") or field.get("name")
+    # "text" says that texts are independent, unless the file has a column of that name
     if cluster == TEXT and cluster not in (source.columns if text != TEXT else ()):
         cluster = None
     for name in (*groups, cluster):
@@ -144,6 +145,7 @@ def read_documents(
     rows: list[Mapping[str, Any]] = []
     unread: Counter[str] = Counter()
     for row in source.rows():
+        # The file's own word on a refusal counts; without one it is recognised by how it is written
         outcome = _cell(row, outcomes).casefold() or outcome_of(_cell(row, text))
         if outcome == "ok" and not is_english(_cell(row, text)):
             unread[NOT_ENGLISH] += 1
@@ -155,6 +157,7 @@ def read_documents(
         raise DataError(
             f"{source.name}: no text could be read: all were refused, empty or not in English."
         )
+    # Numbers of rows where nothing is known to make texts dependent
     keys = [_cell(row, cluster) if cluster else str(i) for i, row in enumerate(rows)]
     words = [_cell(row, field["name"]) for row in rows] if "name" in field else []
     return Documents(
@@ -178,7 +181,7 @@ def names_mask(names: Iterable[str | None], texts: Iterable[str]) -> frozenset[s
     words: set[str] = set()
     for name in names:
         for word in words_of(name or ""):
-            words |= {word, *word.split("-")}
+            words |= {word, *word.split("-")}  # "Mary-Ann" is called Mary too
     follows: Counter[str] = Counter()
     small: Counter[str] = Counter()
     for text in texts:
@@ -186,6 +189,7 @@ def names_mask(names: Iterable[str | None], texts: Iterable[str]) -> frozenset[s
             if first.casefold() in words or first in _TITLES:
                 follows[last.casefold()] += 1
         small.update(_SMALL.findall(text))
+    # "Dr Brown" beside many a "brown" dog: what is mostly small is a word, no surname
     return frozenset(words | {word for word, n in follows.items() if small[word] < n})
 
 
@@ -247,8 +251,10 @@ def count_words(
     indptr: list[int] = [0]
     indices: list[int] = []
     data: list[int] = []
+    # The sparse matrix row by row, as compressed rows are built without a copy
     for text in documents.texts:
         spans = hidden_spans(text, HOME, ambiguous) if masking else []
+        # Names are cut out where they stand as names, so that "hope" is counted elsewhere
         names.update(word for start, end in spans for word in words_of(text[start:end]))
         counted = Counter(words_of(hidden(text, spans, _MARK)))
         indices += [vocabulary.setdefault(word, len(vocabulary)) for word in counted]
@@ -262,7 +268,9 @@ def count_words(
     in_texts = np.bincount(np.array(indices, dtype=np.int64), minlength=len(vocabulary))
     terms = np.array(list(vocabulary), dtype=object)
     is_hidden = np.array(
-        [not listed_words.isdisjoint((word, *word.split("-"))) for word in terms], dtype=bool
+        # A compound is hidden by any of its parts: "African-American", "self-made-man"
+        [not listed_words.isdisjoint((word, *word.split("-"))) for word in terms],
+        dtype=bool,
     )
     keep = np.flatnonzero((totals >= min_count) & (in_texts >= min_texts) & ~is_hidden)
     masked = {str(terms[i]): int(totals[i]) for i in np.flatnonzero(is_hidden)} | names
@@ -272,7 +280,7 @@ def count_words(
             f"{documents.name}: no word occurs {min_count} times in {min_texts} texts. Lower "
             "--min-count, or give more texts."
         )
-    order = keep[np.argsort(terms[keep])]
+    order = keep[np.argsort(terms[keep])]  # by the alphabet, whatever text came first
     return Counts(
         tuple(str(w) for w in terms[order]), matrix[:, order].tocsr(), masked, min_count, min_texts
     )
@@ -284,4 +292,5 @@ def _folded(words: Iterable[str]) -> Iterable[str]:
 
 def _cell(row: Mapping[str, Any], name: str | None) -> str:
     value = row.get(name) if name else None
+    # A missing number of a table is NaN, the only value that differs from itself
     return "" if value is None or value != value else str(value).strip()  # noqa: PLR0124

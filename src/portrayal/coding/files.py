@@ -71,6 +71,7 @@ def export_sheets(project: Project, folder: str | Path | None = None) -> list[Pa
     columns = SHEET if of_people else ("sentence", "label")
     sizes: dict[str, float] = {}
     for item in project.items:
+        # Weights add up to the texts of the stratum in the run, of which these were drawn
         sizes[_stratum(item)] = sizes.get(_stratum(item), 0.0) + item.weight
     paths: list[Path] = []
     for rater in labels.raters:
@@ -190,13 +191,14 @@ def import_labels(
                 f"{source}: {expected}; got {one.value!r} for {one.code} of {one.text_id}."
             )
     present = set(read_labels(project).raters)
+    # By key, as "Anna" and "anna" are one rater here
     again = sorted({one.rater for one in of_project if rater_key(one.rater) in present})
     if again and not replace:
         raise OptionError(
             f"{source}: {again[0]!r} has codes in {project.folder} already. Import them over the "
             "present ones with --replace, or under another name."
         )
-    write_labels(project, of_project)
+    write_labels(project, of_project)  # after all checks, so a bad file changes nothing
     if len(of_project) < len(labels):
         excluded["of texts that are not in this project"] = len(labels) - len(of_project)
     texts = dict.fromkeys((label.rater, label.text_id) for label in of_project)
@@ -217,6 +219,7 @@ def _of_table(path: Tabular, source: str) -> Iterator[Label]:
         return
     needed = ("item_id", "rater", "code", "value")
     advice = f"A file of codes has {', '.join(CODE_COLUMNS)}."
+    # From 2: the first line of the file holds the heads
     for number, cells in enumerate(read_table(path, needed, advice), 2):
         kind, note = cells.get("kind") or "human", cells.get("note", "")
         if kind not in KINDS:
@@ -311,6 +314,7 @@ def _of_tasks(
                 f"{path}, task {number}: no item_id in its data, so it is not one of the tasks "
                 "that `portrayal label export` wrote."
             )
+        # Label Studio keeps every version; the latest of a rater counts
         last: dict[str, Mapping[str, Any]] = {}
         for one in sorted(annotations, key=_when):
             if one.get("was_cancelled"):

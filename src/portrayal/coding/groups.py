@@ -105,6 +105,7 @@ def observed_groups(
     """
     read = [load_factor(factor_spec) for factor_spec in group_settings(factors)["factors"]]
     source = open_source(path)
+    # Numbered before some are left out: the reader answers for every source, in this order
     observed = [
         (number, GroupObservations(factor, text_source))
         for number, (factor, text_source) in enumerate(text_sources(read))
@@ -123,6 +124,7 @@ def observed_groups(
         for _, observation in observed
         if isinstance(observation.source, ColumnSource)
     }
+    # The reader of an audit, so that what is tried here is what an audit sees
     reader = group_reader(read)
     mentions: list[GroupMention] = []
     for number, row in enumerate(source.rows(), 1):
@@ -165,6 +167,7 @@ def _mentions(
         start, end = span["start"], span["end"]
         around = text[max(0, start - WINDOW) : start], text[end : end + WINDOW]
         yield GroupMention(*place, span["group"], text[start:end], start, end, *around)
+    # A cell has no place in the text: shown as it stands, also where it says no group
     if not entry["spans"] and entry["value"]:
         for group in entry["groups"] or [f"({entry['status']})"]:
             yield GroupMention(*place, group, entry["value"])

@@ -15,11 +15,13 @@ def read_labels(project: Project) -> Labels:
     """
     names = {code.key: code.name for code in project.codebook.codes}
     fields = tuple(field.key for field in project.codebook.fields)
+    # Labels come in the order in which raters see the texts, not in that of the store
     place = {item.item_id: i for i, item in enumerate(project.items)}
     by: dict[tuple[str, str], dict[tuple[str, str], StandingAnswer]] = {}
     if project.codes_path.is_file():
         with closing(Store(project.codes_path)) as store:
             for answer in store.every():
+                # the store may hold answers about texts of another draw
                 if answer.item_id in place:
                     answers_of = by.setdefault((answer.item_id, answer.rater), {})
                     answers_of[answer.about, answer.key] = answer
@@ -27,11 +29,14 @@ def read_labels(project: Project) -> Labels:
     done_labels: list[Label] = []
     for (text_id, rater), answers_of in sorted(by.items(), key=lambda p: (place[p[0][0]], p[0][1])):
         end, note = answers_of.get(("done", "")), answers_of.get(("note", ""))
+        # Unfinished: what is not set yet is not a "no"
         if end is None or end.value != "1":
             continue
         done_labels.append(Label(rater, text_id, "", "1", at=end.at, kind=end.kind))
         words = "" if note is None else note.value
+        # Codes are boxes to tick: one that is left alone is a "no", said when the text was done
         answers = {key: answers_of.get(("code", key), end) for key in names}
+        # Fields have no such default; one that was left open is no answer
         answers |= {
             key: answers_of[("field", key)] for key in fields if ("field", key) in answers_of
         }
@@ -51,6 +56,7 @@ def write_labels(project: Project, labels: Iterable[Label]) -> None:
     by_rater: dict[tuple[str, str], dict[tuple[str, str, str], str]] = {}
     for one in labels:
         rows, text_id = by_rater.setdefault((one.rater, one.kind), {}), one.text_id
+        # First every code as not given; the labels that follow write over these
         if (text_id, "done", "") not in rows:
             rows |= {(text_id, "code", key): "0" for key in keys} | {(text_id, "done", ""): "1"}
         if one.code:
@@ -58,5 +64,6 @@ def write_labels(project: Project, labels: Iterable[Label]) -> None:
         if one.note:
             rows[text_id, "note", ""] = one.note
     with closing(Store(project.codes_path)) as store:
+        # one transaction each: all of a rater, or nothing
         for (rater, kind), rows in by_rater.items():
             store.write_all(rows, store.enrol(rater, kind))

@@ -116,6 +116,7 @@ def code_by_model(project: Project, asking: Asking) -> CoderResult:
         for item in project.items:
             usable: list[CoderAnswer] = []
             reasons_of = Counter[str]()
+            # Answers that are malformed are left out, not taken as "no code"
             for reply in answers.get(prompts[item.item_id].prompt_id, ()):
                 answer = read_answer(reply.text, item.text, book) if reply.outcome == "ok" else None
                 if answer is None:
@@ -134,6 +135,7 @@ def code_by_model(project: Project, asking: Asking) -> CoderResult:
             passages = (next(a.passages[k] for a in usable if k in a.passages) for k in agreed_keys)
             pairs = zip(agreed_keys, passages, strict=True)
             note = "; ".join(f"{key}: “{words}”" for key, words in pairs)
+            # The empty key says that the text is done, also where no code is given
             for key in ("", *agreed_keys):
                 labels.append(Label(rater, item.item_id, key, "1", note=note, kind="llm"))
         write_labels(project, labels)
@@ -168,6 +170,7 @@ def read_answer(reply: str, text: str, book: Codebook) -> CoderAnswer | None:
     keys_by_name = {
         plain_key(name): code.key for code in book.codes for name in (code.name, code.key)
     }
+    # A passage that is not in the text was made up, and the code with it
     within = _plain(text)
     passages: dict[str, str] = {}
     removed: Counter[str] = Counter()
@@ -184,7 +187,7 @@ def read_answer(reply: str, text: str, book: Codebook) -> CoderAnswer | None:
         elif _plain(passage) not in within:
             removed["passage not in the text"] += 1
         else:
-            passages.setdefault(key, passage)
+            passages.setdefault(key, passage)  # the first passage; a model may repeat a code
     return CoderAnswer(passages, dict(removed))
 
 
@@ -192,6 +195,7 @@ def rater_of(model: str) -> str:
     """Return the name of a model among the raters, shortened where it is too long for one."""
     if len(model) <= LONGEST_NAME:
         return model
+    # With a digest, as long names of models often differ only at their end
     return f"{model[: LONGEST_NAME - 9]}~{fingerprint(model=model)[:8]}"
 
 

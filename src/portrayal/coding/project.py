@@ -19,7 +19,8 @@ from portrayal.validate import check_seed
 
 _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
 """Digits and letters that are not mistaken for each other."""
-_HALF = 4
+_HALF = 4  # letters read aloud or copied by hand go wrong less in two groups
+# about 16 MiB and some tens of milliseconds a try: slow to guess through
 _COST = {"n": 2**14, "r": 8, "p": 1}
 _WHOLE = re.compile(f"[{_ALPHABET}]{{{2 * _HALF}}}")
 
@@ -44,6 +45,7 @@ def hashed(code: str) -> str:
 def matches(code: str, stored: str) -> bool:
     """Whether a code is the one of which `hashed` gave `stored`; compared in constant time."""
     salt, _, right = stored.partition("$")
+    # Taking as long for every wrong code, so that the time says nothing of how much is right
     return hmac.compare_digest(_scrypt(code, bytes.fromhex(salt)), right)
 
 
@@ -52,6 +54,7 @@ def _scrypt(code: str, salt: bytes) -> str:
 
 
 def _bare(code: str) -> str:
+    # cut, so that nobody makes the server hash megabytes
     return re.sub(r"[\s-]", "", code).casefold()[:64]
 
 
@@ -126,6 +129,7 @@ class Project:
     @cached_property
     def prompts(self) -> dict[str, str]:
         """Prompt of each text whose prompt is known, by `item_id`."""
+        # Without a prompt in its strata a text is left out: it must not share a cluster named ""
         prompt_of_item = {item.item_id: item.strata.get("prompt_id", "") for item in self.items}
         return {item: prompt for item, prompt in prompt_of_item.items() if prompt}
 
@@ -135,6 +139,7 @@ class Project:
         items = []
         for row in read_parquet(self.folder / ITEMS).to_pylist():
             people = (
+                # JSON knows no tuples, and a frozen person has to be hashable
                 ItemPerson(**(one | {"spans": tuple(map(tuple, one["spans"]))}))
                 for one in json.loads(row["people"])
             )
@@ -185,6 +190,7 @@ def make_project(
         When there are no items, or two have one id.
     """
     folder = Path(folder)
+    # Never over an older project: the codes of its raters stand by the numbers of its texts
     if (folder / SETTINGS).exists():
         raise OptionError(f"{folder} holds a coding project already; give another folder.")
     rows = list(items)
@@ -200,18 +206,20 @@ def make_project(
         "item_id": [item.item_id for item in rows],
         "text": [item.text for item in rows],
         "title": [item.title for item in rows],
+        # As JSON in one column: people and strata differ in shape from project to project
         "people": [json.dumps([asdict(one) for one in item.people]) for item in rows],
         "strata": [json.dumps(dict(item.strata), sort_keys=True) for item in rows],
         "weight": [float(item.weight) for item in rows],
     }
     write_parquet(pa.table(columns), folder / ITEMS)
 
+    # The settings last: a folder with them is a whole project
     settings = {
         "project": {"n_items": len(rows), "seed": check_seed(seed), "how": dict(how or {})},
         "codebook": codebook_table(codebook),
     }
     write_atomically(folder / SETTINGS, tomli_w.dumps(settings))
-    return open_project(folder)
+    return open_project(folder)  # read back, so that what was written is known to be readable
 
 
 def open_project(folder: str | Path) -> Project:

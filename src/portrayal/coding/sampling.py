@@ -83,6 +83,7 @@ def sample_items(run: Run, sampling: Sampling) -> list[CodingItem]:
     DataError
         When no text fits, or people are needed and were not annotated.
     """
+    # Each way of drawing only says which texts its strata hold; the draw itself is one for all
     make = {"random": _readable, "cue": _by_cue, "names": _by_name, "group": _by_group}
     strata = make[sampling.how](run, sampling)
     if not any(strata.values()):
@@ -102,21 +103,24 @@ def sample_items(run: Run, sampling: Sampling) -> list[CodingItem]:
         strata = split
     scope = Scope("coding", seed=sampling.seed)
     reasons: dict[str, list[str]] = defaultdict(list)
+    # Sorted strata and texts, each with a stream of its own: shards must not change what is drawn
     for name in sorted(name for name, ids in strata.items() if ids):
         ids = sorted(strata[name])
         for place in scope.rng("sample", sampling.how, name).permutation(len(ids))[: sampling.n]:
-            reasons[ids[place]].append(name)
+            reasons[ids[place]].append(name)  # a text drawn for several strata is coded once
     # A text is missed where every stratum that it belongs to misses it.
     missed = dict.fromkeys(reasons, 1.0)
     for ids in strata.values():
         for i in ids:
             if i in missed:
                 missed[i] *= 1.0 - min(1.0, sampling.n / len(ids))
+    # The people and the prompts of the texts drawn, read together
     ids = sorted(missed)
     texts = texts_of(run, ids)
     strata_of = {i: prompts.get(row["prompt_id"], {}) for i, row in texts.items()}
     people = people_of(run, ids, strata_of)
     items = []
+    # Shuffled, as raters who know which stratum comes next read with an expectation
     for i in (ids[place] for place in scope.rng("order").permutation(len(ids))):
         row, prompt_strata = texts[i], strata_of[i]
         labels = {
@@ -124,9 +128,11 @@ def sample_items(run: Run, sampling: Sampling) -> list[CodingItem]:
             "domain": prompt_strata.get("domain"),
             "condition": prompt_strata.get("condition"),
             "prompt_id": row["prompt_id"],
+            # Not shown to raters: the strata would give away what is compared
             "sampled_as": "; ".join(reasons[i]),
         }
         non_empty = {key: value for key, value in labels.items() if value}
+        # 1 over the chance of being drawn at all, so that weighted counts stand for the run
         weight = 1.0 / (1.0 - missed[i])
         items.append(
             CodingItem(
@@ -151,11 +157,14 @@ def in_sentences(items: Sequence[CodingItem]) -> list[CodingItem]:
                     spans=tuple(
                         (low - start, high - start)
                         for low, high in one.spans
+                        # a reference cut by the border points nowhere
                         if start <= low < high <= end
                     ),
                 )
                 for one in item.people
             )
+            # Numbered, not counted among those kept: the number says which sentence of the text it
+            # is
             name, text = f"{item.item_id}:{number}", item.text[start:end]
             units.append(replace(item, item_id=name, text=text, people=people))
     return units
@@ -172,6 +181,7 @@ def _by_cue(run: Run, sampling: Sampling) -> Strata:
     """Texts by cue and by the role of whom it describes; a text counts once in each."""
     by_cue: dict[str, set[str]] = defaultdict(set)
     for mention in find_cues(run_corpus(run), sampling.cues or cue_list()).mentions:
+        # A cue about nobody in particular has no role to be compared by
         role = "" if mention.role == ELSEWHERE else f", {mention.role}"
         by_cue[f"{mention.cue.group}: {mention.cue.term}{role}"].add(mention.text_id)
     return {name: sorted(ids) for name, ids in by_cue.items()}
@@ -184,7 +194,7 @@ def _characters(run: Run) -> Iterator[tuple[str, str, str | None, str | None]]:
         condition = prompts.get(row["prompt_id"], {}).get("condition", "")
         for slot in SLOTS:
             name, gender = row[f"{slot}_name"], row[f"{slot}_gender"]
-            if name or gender:
+            if name or gender:  # a slot with neither holds no character
                 yield row["text_id"], role_of(slot, condition), name, gender
 
 
@@ -195,7 +205,9 @@ def _by_name(run: Run, sampling: Sampling) -> Strata:
     shares = NameShares(counts)
     group_of_name: dict[str, str] = {}
     for race in RACES:
+        # The race of most bearers, where a large share has it: most names are borne by several
         fitting = [n for n in counts if (shares.most(n, sampling.threshold) or ("",))[0] == race]
+        # Ties by the alphabet, so that the same run always gives the same names
         for name in sorted(fitting, key=lambda n: (-counts[n], n))[: sampling.names]:
             group_of_name[name] = race
     by_name: dict[str, set[str]] = defaultdict(set)
@@ -212,6 +224,7 @@ def _by_group(run: Run, sampling: Sampling) -> Strata:
     shares = NameShares(name for _, _, name, _ in rows)
     by_group: dict[str, set[str]] = defaultdict(set)
     for text_id, role, name, gender in rows:
+        # A text stands in several strata: its weight above allows for every one of them
         most = shares.most(name, sampling.threshold)
         if gender in GENDERS:
             by_group[f"{gender}, {role}"].add(text_id)

@@ -168,6 +168,7 @@ def code_shares(
     scope, prompts, settled = Scope("coding", level=level), project.prompts, consensus(labels)
     keys = [code.key for code in project.codebook.codes]
     groups = _members(project, by, merge, settled)
+    # Texts on which people are divided are counted as open, not as a "no"
     of_group = {group: {n for n in names if not settled[n].open} for group, names in groups}
     items = [
         i.item_id
@@ -225,6 +226,7 @@ def code_prevalence(
     settled = {name: one for name, one in consensus(labels).items() if not one.open}
     prevalences = []
     for group, names in _members(project, by, merge, coded_by_model):
+        # A text without a prompt is a cluster of its own; \0 keeps its name from being a prompt's
         prompts = [project.prompts.get(name, f"\0{name}") for name in names]
         code = np.unique(prompts, return_inverse=True)[1]
         read_marks = np.array([[float((name, key) in marks) for key in keys] for name in names])
@@ -232,6 +234,7 @@ def code_prevalence(
         keys_by_hand = [settled[names[i]].given for i in by_hand]
         truth = np.array([[float(key in one) for key in keys] for one in keys_by_hand])
         truth, ones = truth.reshape(len(by_hand), len(keys)), np.ones_like(read_marks)
+        # Taken as drawn at random among the group's texts, so all weigh the same
         weight = np.full(len(by_hand), len(names) / max(len(by_hand), 1))
         of_all = Labelled(code, np.ones(len(names)), (read_marks, ones))
         hand = Labelled(code[by_hand], weight, (read_marks[by_hand], ones[by_hand]))
@@ -262,6 +265,7 @@ def _members(
 
 def groups_of(project: Project, by: str | None = None) -> dict[str, tuple[str, ...]]:
     """Return the group labels of each item, by `item_id`; see `code_shares` for `by`."""
+    # The first stratum that any text has is taken for all texts
     for name in (by,) if by is not None else STRATA:
         groups: dict[str, tuple[str, ...]] = {}
         for item in project.items:
@@ -310,6 +314,7 @@ def shares(
     of = len(items)
     if not of:
         return [Share(0, 0, None, "there are no texts") for _ in sets]
+    # Nothing to resample by, so Wilson's interval of independent texts
     if not any(item in prompts for item in items):
         low, high = wilson(np.array(counts), of, scope.level)
         bounds = zip(counts, low.tolist(), high.tolist(), strict=True)
@@ -361,6 +366,7 @@ def against_others(
         block[0] += 1
         block[1] += item in marked
         block[2] += item in group
+    # Only prompts with texts of both sides can tell them apart; the others are fixed
     mixed = [one for one in blocks.values() if 0 < one[2] < one[0]]
     if not mixed:
         return CodeShare(code, share, no_null="no prompt has texts of this group and of others")
@@ -370,6 +376,7 @@ def against_others(
     mean = sum(n_shown * n_group / n for n, n_shown, n_group in mixed)
     value, low, high = ((fixed + x) / share.of for x in (mean, *central))
     null = Null(value, low, high, level, PERMUTED if has_prompts else PERMUTED_FREELY)
+    # Every arrangement gives this count, so a p of 1 would say nothing
     if len(probability) == 1:
         return CodeShare(code, share, null)
     return CodeShare(code, share, null, p=chance_p(share.n - fixed, lowest, probability))

@@ -77,6 +77,7 @@ class Store:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
+        # Connections are kept and lent, as SQLite takes one for one thread at a time
         self._idle: list[sqlite3.Connection] = []
         self._closed = False
         self._writing = threading.Lock()
@@ -94,12 +95,17 @@ class Store:
     def _lend(self) -> Iterator[sqlite3.Connection]:
         """Lend a connection that no one uses; there are as many as were ever in use at once."""
         try:
+            # popping is atomic; asking first whether there is one would race
             connection = self._idle.pop()
         except IndexError:
+            # Transactions are begun by hand: Python's own would start them late, at the first
+            # change
             settings: dict[str, Any] = {"isolation_level": None, "check_same_thread": False}
             connection = sqlite3.connect(self.path, timeout=30, **settings)
             try:
+                # Readers go on while a rater's click is written
                 connection.execute("pragma journal_mode = wal")
+                # Under "normal" a power cut could lose clicks that the page had acknowledged
                 connection.execute("pragma synchronous = full")
             except sqlite3.DatabaseError:
                 connection.close()
@@ -107,6 +113,7 @@ class Store:
         try:
             yield connection
         finally:
+            # One that is left within a transaction would hold the lock against everybody
             if self._closed or connection.in_transaction:
                 connection.close()
             else:
@@ -120,7 +127,10 @@ class Store:
 
     @contextmanager
     def _write(self) -> Iterator[sqlite3.Connection]:
+        # Threads wait here in turn, and not in SQLite, whose waiting is by polling and unfair
         with self._lend() as connection, self._writing:
+            # Locked from the start: a read that later wants to write may fail where another wrote
+            # first
             connection.execute("begin immediate")
             try:
                 yield connection
@@ -157,6 +167,7 @@ class Store:
             raise OptionError(f"kind must be one of {', '.join(KINDS)}; got {kind!r}.")
         display, key = rater_name(name), rater_key(name)
         with self._write() as connection:
+            # Whoever enters first sets the kind; two at once cannot both
             add = "insert or ignore into raters values (?, ?, ?, ?)"
             connection.execute(add, (key, display, kind, _now()))
             query = "select kind from raters where rater = ?"
@@ -179,6 +190,7 @@ class Store:
             connection.execute(
                 "insert or ignore into rater_codes values (?, ?)", (rater, code_hash)
             )
+        # of two browsers at once, the code of the first holds
         return self.code_of(rater) or code_hash
 
     def forget_code(self, rater: str) -> bool:
@@ -198,6 +210,8 @@ class Store:
         _check(click)
         with self._write() as connection:
             query = "select seq from clicks where click_id = ?"
+            # A page that heard no answer sends its click again: the same number, and nothing
+            # written
             first_seq = connection.execute(query, (click.click_id,)).fetchone()
             if first_seq is not None:
                 return int(first_seq[0])
@@ -211,6 +225,7 @@ class Store:
         clicks stay in the log, marked.
         """
         with self._write() as connection:
+            # An undoing that is sent twice must not take back two answers
             query = "select 1 from clicks where click_id = ?"
             if connection.execute(query, (click_id,)).fetchone():
                 return None
@@ -225,6 +240,7 @@ class Store:
             click = Click(*fields)
             connection.execute("update clicks set undone = 1 where seq = ?", (seq,))
             place = (click.rater, click.item_id, click.about, click.key)
+            # The undoing is a click of its own (2), which can itself not be undone
             _record(connection, click_id, place, before, undone=2)
             return click
 
@@ -245,6 +261,8 @@ class Store:
         if mark == DISPUTES:
             query, parameters = "select item_id from disputes", ()
         with self._lend() as connection:
+            # Both within one snapshot: else a change between the two would be missed or counted
+            # twice
             connection.execute("begin")
             last = connection.execute("select coalesce(max(seq), 0) from changes").fetchone()[0]
             items = {row[0] for row in connection.execute(query, parameters)}
@@ -286,6 +304,7 @@ class Store:
             for (item_id, about, key), value in answers.items():
                 _check(Click("-", rater, item_id, about, key, value))
                 _put(connection, (rater, item_id, about, key), value, time, kind)
+            # Disputes are settled once for each text, after all its answers stand
             for item_id in dict.fromkeys(item_id for item_id, _, _ in answers):
                 _settle(connection, item_id, kind)
 
@@ -298,6 +317,7 @@ def rater_name(name: str) -> str:
     OptionError
         When it is empty, too long, or holds characters that do not print.
     """
+    # One form of accented letters, as two that look the same would be two raters
     line = " ".join(unicodedata.normalize("NFC", name).split())
     if not 1 <= len(line) <= 60 or not line.isprintable():
         raise OptionError(
@@ -309,6 +329,7 @@ def rater_name(name: str) -> str:
 
 def rater_key(name: str) -> str:
     """Return what identifies a rater: the name without regard to case or to forms of letters."""
+    # Twice, as folding the case can give letters that are not normal (Unicode, chapter 3.13)
     folded = unicodedata.normalize("NFKC", rater_name(name)).casefold()
     return unicodedata.normalize("NFKC", folded)
 
@@ -343,6 +364,7 @@ def _record(
     """Log a click, and keep the answers and disputes true; return its sequence number."""
     kind, time = _kind(connection, place[0]), _now()
     query = "select value from answers where rater = ? and item_id = ? and about = ? and key = ?"
+    # What stood before is kept with the click, so that undoing needs no replay of the log
     before = (connection.execute(query, place).fetchone() or (None,))[0]
     add = (
         "insert into clicks (click_id, rater, item_id, about, key, value, before, at, undone)"

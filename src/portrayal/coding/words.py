@@ -191,6 +191,7 @@ def _pairs(documents: Documents, unmarked: Mapping[str, str]) -> Iterator[_Pair]
         for values in product(*labels):
             group = dict(zip(names, values, strict=True))
             first = comparable & np.all([columns[n] == v for n, v in group.items()], axis=0)
+            # Against the rest, unless each attribute has an unmarked label to compare with
             second, against = comparable & ~first, REST
             if len(base) == len(names) and group != base:
                 second = comparable & np.all([columns[n] == v for n, v in base.items()], axis=0)
@@ -212,10 +213,13 @@ def _compare(
     count = np.asarray(first.sum(axis=0)).ravel()
     other_count = np.asarray(counts.matrix[pair.second].sum(axis=0)).ravel()
     texts = np.diff(first.tocsc().indptr)
+    # Student's t, as a word may stand in few clusters; the normal's interval would be too short
     half = log_odds.clustered * t_isf(
         (1 - scope.level) / 2, np.maximum(log_odds.word_clusters - 1, 1)
     )
+    # From its own mean and spread, so that no word sets the largest by its scale alone
     scaled = np.abs(divide(log_odds.z - middle, spread))
+    # Plus 1, as the arrangement that was seen is one of those possible: p is never 0
     shuffled = (1 + (top[:, np.newaxis] >= scaled - 1e-9).sum(0)) / (1 + len(top))
     counts_of_words = (count, other_count, texts, log_odds.word_clusters)
     delta, unknown = log_odds.delta, np.full(len(log_odds.z), np.nan)  # q is of all comparisons
@@ -224,7 +228,9 @@ def _compare(
         MarkedWord(
             counts.words[i], *(int(n[i]) for n in counts_of_words), *(float(x[i]) for x in real)
         )
+        # Most marked first; ties in the order of the words
         for i in np.lexsort((np.arange(len(log_odds.z)), -log_odds.z))
+        # One long text can repeat a word often: it has to stand in several of the group's
         if texts[i] >= counts.min_texts and count[i] + other_count[i] >= counts.min_count
     )
     return WordComparison(
@@ -246,6 +252,7 @@ def _shuffled(
     label, cluster = pair.first[either].astype(np.int64), documents.cluster[either]
     _, code, size = np.unique(cluster, return_inverse=True, return_counts=True)
     mixed = np.bincount(code, weights=label)
+    # Where no prompt has both sides, shuffling within prompts would move nothing
     is_by_cluster = bool(np.all((mixed == 0) | (mixed == size)))
     of_cluster = (mixed > 0).astype(np.int64)
     matrix = counts.matrix[either]

@@ -57,6 +57,7 @@ def serve(
     opened = find_project(project)
     from portrayal.coding.server import check_certificate, check_password, serve, take_address
 
+    # No option takes the password itself: other users of the machine see command lines
     word = os.environ.get(PASSWORD) if password else None
     if password and word is None:
         try:
@@ -67,10 +68,12 @@ def serve(
             raise OptionError(
                 f"--password asks on a terminal; without one set the variable {PASSWORD}."
             ) from None
+    # Before an address is taken, which writes to the project
     check_password(host, word)
     pair = check_certificate(ssl_certfile, ssl_keyfile)
     address = take_address(opened.folder, host, port, renew=new_address, tls=pair is not None)
 
+    # Told when the page listens: a browser that is faster would find nothing
     def ready(address: "Address") -> None:
         show.line(f"{len(opened.items):,} texts of {opened.folder}. Open in a browser:")
         show.line(address.url)
@@ -155,7 +158,9 @@ def draw(
         cues=cue_list(cues) if how == "cue" else None,
     )
     items = coding.sample_items(opened, sampling)
+    # Texts are drawn first, and then split: sentences of one text share its weight
     items = coding.in_sentences(items) if sentences else items
+    # Only what this way of drawing used, so that project.toml claims nothing else
     sampling_options = {
         "how": how,
         "n": n,
@@ -202,6 +207,7 @@ def raters(
         raise OptionError(f"no one has coded in {opened.folder} yet.")
     with closing(Store(opened.codes_path)) as store:
         if reset is not None:
+            # The labels stay; only the code that guards the name is forgotten
             if not store.forget_code(rater_key(reset)):
                 raise OptionError(f"no rater called {reset!r} has a personal code here.")
             show.line(f"{reset}: whoever enters this name next is given a new code.")

@@ -64,6 +64,7 @@ def find_project(path: Path) -> "Project":
     from portrayal.coding import open_project
 
     folders = sorted(one.parent for one in path.glob("coding/*/project.toml"))
+    # What is neither a project nor a run is opened all the same, for its error's sake
     if (path / "project.toml").is_file() or not (path / "audit.toml").is_file():
         return open_project(path)
     if not folders:
@@ -101,6 +102,7 @@ def agreement(
     from portrayal.raters.people import is_sheet, sheet_labels
 
     facts: dict[str, Any] = {}
+    # A folder is a project or a run; files are sheets, of people or of one field
     if given[0].is_dir():
         if len(given) > 1:
             raise OptionError("name one project, or the sheets of several raters.")
@@ -127,6 +129,7 @@ def agreement(
     for pair in agreed.pairs:
         show.line(f"\n{' and '.join(pair.raters)}:")
         _print_compared(pair, unit)
+    # Models come after, as no agreement of people may include a model's codes
     for one in agreed.models:
         show.line(
             f"\nlanguage model {one.raters[1]}, against what people settle on (not in the above):"
@@ -165,6 +168,7 @@ def _print_compared(one: "Agreement", unit: str) -> None:
         if figure.interval is not None:
             low, high = (number(x, statistic) for x in (figure.interval.low, figure.interval.high))
             bounds = f"{low} to {high}"
+        # why it is undefined stands in its place
         value = figure.undefined or number(figure.value, statistic)
         rows.append((figure.question, CALLED[statistic], value, bounds, f"{figure.n_items:,}"))
     if rows:
@@ -177,6 +181,7 @@ def number(value: float | None, statistic: str) -> str:
     """Return a figure: shares in percent, kappas with two decimals."""
     if value is None:
         return "–"
+    # Adding 0 turns −0.00 into 0.00
     return f"{100 * value:.0f} %" if statistic in SHARES else f"{round(value, 2) + 0.0:.2f}"
 
 
@@ -217,6 +222,7 @@ def model(
     run = Run(given)
     if not run.texts.parts():
         raise RunError(f"{given} holds no texts. Name a directory that `portrayal audit` made.")
+    # Whole before it is paid for
     run.check()
     with under_way(given, as_object=json), run.lock(), asking_progress(quiet=json) as answered:
         settings = settings_of(how, answered)
@@ -369,6 +375,7 @@ def import_(
 def print_coder(result: "CoderResult", project: "Project", *, as_object: bool) -> None:
     """Print what a model did, with everything that failed."""
     if as_object:
+        # The report holds what cannot be JSON; its cost and end are told
         facts = asdict(replace(result, report=None))
         facts.pop("report")
         asking_report = result.report

@@ -84,11 +84,13 @@ class _Guarded:
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 ours = [(k.lower().encode(), v.encode()) for k, v in HEADERS.items()]
+                # Ours replace those of the same name: two policies in one answer would both hold
                 names = {name for name, _ in ours}
                 headers = [(k, v) for k, v in message.get("headers", ()) if k.lower() not in names]
                 message = {**message, "headers": [*headers, *ours]}
             await send(message)
 
+        # as HTTP has it; any byte decodes, so nobody can make it fail
         headers = {k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]}
         host = headers.get("host", "")
         if not self.gate.address.answers_to(host):
@@ -105,6 +107,7 @@ class _Views:
     def __init__(self, desk: Desk, gate: Gate, pages: Pages) -> None:
         self.desk, self.gate, self.pages = desk, gate, pages
         self._cookie: dict[str, Any] = {"httponly": True, "samesite": "strict", "path": "/"}
+        # over plain HTTP a browser would not send it back
         self._cookie["secure"] = gate.address.tls
 
     async def nothing_here(self, _: Request, __: Exception) -> Response:
@@ -118,6 +121,8 @@ class _Views:
                 return self._refused()
             if self.gate.password is not None and not self._inside(request):
                 return HTMLResponse(self.pages.render("password", token=token, error=""))
+            # A page that passes on, no redirect: a strict cookie is not sent along a chain from
+            # elsewhere
             return self._admitted(request, HTMLResponse(self.pages.render("passing", link="/")))
         if not self._inside(request):
             return self._refused()
@@ -130,11 +135,13 @@ class _Views:
         form = await _form(request)
         if not self.gate.takes_token(form.get("token", "")):
             return self._refused()
+        # Before the password is compared, so that a right guess learns nothing either
         if self.gate.is_shut():
             return self._shut()
         if not self.gate.takes_password(form.get("password", "")):
             fields = {"token": form["token"], "error": "That is not the password."}
             return HTMLResponse(self.pages.render("password", **fields), 403)
+        # 303: reloading does not post the password again
         return self._admitted(request, RedirectResponse("/", 303))
 
     async def begin(self, request: Request) -> Response:
@@ -145,6 +152,7 @@ class _Views:
         name, code = " ".join(form.get("name", "").split()), form.get("code", "")
         does = ADJUDICATES if form.get("does") == ADJUDICATES else RATES
 
+        # In a thread: scrypt and SQLite would hold up every other rater
         def work() -> Response:
             try:
                 reader = self.desk.reader(name, does)
@@ -155,6 +163,7 @@ class _Views:
             except OptionError as error:
                 return HTMLResponse(self.pages.welcome(name, str(error)), 400)
             answer = RedirectResponse("/next", 303)
+            # The name is not secret, but nobody may speak for another: signed for this session
             signed = self.gate.sign(pack(name, does), self._session(request))
             answer.set_cookie(f"{self.gate.cookie}_reader", signed, **self._cookie)
             return answer
@@ -170,14 +179,17 @@ class _Views:
             desk.begin(reader)  # a name of another kind is refused here
         stored = desk.store.code_of(person)
         if stored is None:
+            # New here, or from a time before codes: the page shows a code and asks for it back
             if not is_code(code):
                 new = {"code": make_code(), "is_new": not is_known}
                 return HTMLResponse(self.pages.render("new_rater", **fields, **new))
             stored = desk.store.keep_code(person, hashed(code))
+        # This browser was let in under the name before
         elif last is not None and desk.person(last) == person:
             return None
         if not code:
             return HTMLResponse(self.pages.render("code", **fields, error=""))
+        # Counted by name, so that guessing at one rater's code shuts out no other
         if self.gate.is_shut(person):
             return self._shut()
         if not self.gate.takes_code(person, code, stored):
@@ -207,6 +219,8 @@ class _Views:
 
         def show(reader: Reader) -> Response:
             if self.desk.item(reader, place) is None:
+                # The same words for a text that may not be seen: an adjudicator learns of no
+                # dispute by it
                 words = f"There is no text {place:,} here for you."
                 return self._message("No such text", words, 404, "/next")
             return HTMLResponse(self.pages.text(reader, place, self._session(request)))
@@ -239,6 +253,7 @@ class _Views:
     async def _clicked(
         self, request: Request, act: Callable[[Reader, dict[str, Any]], dict[str, Any]]
     ) -> Response:
+        # A header that another site's page cannot set without asking first (CORS)
         key = request.headers.get("x-portrayal", "")
         if not self._inside(request) or not self.gate.takes_form(key):
             return JSONResponse({"error": "The address is no longer valid."}, 403)
@@ -246,12 +261,15 @@ class _Views:
             click = json.loads(await _body(request))
             if not isinstance(click, dict):
                 raise OptionError("a click is an object.")
+            # Who speaks stands in the page, not in the cookie: another tab may have changed the
+            # rater
             name, does = unpack(
                 self.gate.signed(str(click.get("reader", "")), self._session(request))
             )
 
             def work() -> dict[str, Any]:
                 answer = act(self.desk.reader(name, does), click)
+                # The table of labels is kept true after every click, for whoever reads it meanwhile
                 if self.desk.by_hand is not None:
                     self.desk.by_hand.write()
                 return answer
@@ -268,6 +286,7 @@ class _Views:
 
         def work() -> Response:
             reader = self._reader(request)
+            # A cookie may outlive the rater: the store can be a new one
             if reader is None or not self.desk.known(reader):
                 return RedirectResponse("/", 303)
             return answer(reader)
@@ -291,6 +310,7 @@ class _Views:
         return bool(self._session(request))
 
     def _admitted(self, request: Request, answer: Response) -> Response:
+        # An old session goes on, so that the rater's signed name stays good
         session = self._session(request) or self.gate.new_session()
         answer.set_cookie(self.gate.cookie, session, **self._cookie)
         return answer
@@ -310,6 +330,7 @@ class _Views:
 
 async def _body(request: Request) -> bytes:
     body = b""
+    # Counted as it comes: the length that the header states may be false
     async for chunk in request.stream():
         body += chunk
         if len(body) > MOST:
@@ -326,6 +347,7 @@ async def _form(request: Request) -> Form:
 
 
 def _is_number(text: str) -> bool:
+    # int() would take digits of any script, of any length
     return text.isascii() and text.isdigit() and len(text) < 10
 
 
@@ -364,6 +386,7 @@ def serve(
     OptionError
         When other machines could reach the page and there is no password, or a short one.
     """
+    # Before the store is made, so that a refusal leaves nothing behind
     check_password(address.host, password)
     store = Store(project.codes_path)
     try:
@@ -375,7 +398,7 @@ def serve(
             log_level="warning",
             access_log=False,
             server_header=False,
-            proxy_headers=False,
+            proxy_headers=False,  # else anyone could state an address of their own
             timeout_keep_alive=30,
             timeout_graceful_shutdown=3,
             limit_concurrency=200,
@@ -384,6 +407,7 @@ def serve(
             ssl_keyfile=None if certificate is None else certificate[1],
         )
         family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+        # Bound here and handed on: the port is held by the time that the address is shown
         with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listening.bind((address.host, address.port))
@@ -408,6 +432,7 @@ def check_certificate(certificate: Path | None, key: Path | None) -> tuple[Path,
     if certificate is None or key is None:
         raise OptionError("--ssl-certfile and --ssl-keyfile go together; one is missing.")
     try:
+        # Tried before serving; an empty passphrase, as asking for one would wait at a terminal
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, lambda: b"")
     except OSError as error:
         raise OptionError(

@@ -44,6 +44,7 @@ class MarkedPlaces:
         """
         with self._looking:
             if mark not in self._known:
+                # The first look reads everything; the later ones only what changed since
                 last, items = self._store.marked(mark)
                 marked = np.zeros(len(self._place) + 1, dtype=np.bool_)
                 marked[[self._place[item] for item in items if item in self._place]] = True
@@ -54,7 +55,7 @@ class MarkedPlaces:
                     marked[self._place[item_id]] = is_marked
                 last = seq
             self._known[mark] = (last, marked)
-            return marked.copy()
+            return marked.copy()  # the kept one goes on changing under the lock
 
 
 RATES, ADJUDICATES = "rate", "adjudicate"
@@ -113,6 +114,7 @@ class Desk:
                     "this name may not adjudicate; whoever owns the project names who may, with "
                     "--adjudicator NAME."
                 )
+            # Whoever rates and adjudicates is two raters: a decision must not overwrite own labels
             name = f"{' '.join(name.split())}{_SUFFIX}"
         return Reader(rater_key(name), " ".join(name.split()), does)
 
@@ -125,6 +127,7 @@ class Desk:
         if not self.known(reader):
             present = {*self.store.raters(), *self.adjudicators}
             own_name = self.person(reader)
+            # Only a warning: two people may well have such names, and the owner can tell
             for other in sorted({key.removesuffix(_SUFFIX) for key in present} - {own_name}):
                 if look_of(other) == look_of(own_name):
                     log.warning(
@@ -146,9 +149,10 @@ class Desk:
     def _queued(self, reader: Reader) -> BoolArray:
         """Whether a reader has to see the text at each place, shape (n_items + 1,)."""
         if reader.does == RATES:
-            return np.arange(len(self.items) + 1) > 0
+            return np.arange(len(self.items) + 1) > 0  # place 0 is none: places count from 1
         own_name = self.person(reader)
         disputed = self._marks.of(DISPUTES)
+        # One who codes as well must not see the others' answers before giving their own
         return disputed & self._marks.of(own_name) if self.store.rater(own_name) else disputed
 
     def item(self, reader: Reader, place: int) -> CodingItem | None:
@@ -180,6 +184,7 @@ class Desk:
         """
         needed = self.needed(item)
         unanswered = [label for key, label in needed.items() if not answers.get(("field", key))]
+        # A note alone is an answer: "none of these fits". With half of the fields it is not
         is_unlabelled = not any(value for (about, _), value in answers.items() if about == "field")
         return [] if is_unlabelled and answers.get(("note", "")) else unanswered
 
@@ -189,7 +194,7 @@ class Desk:
         if not places.size:
             return None
         position = np.searchsorted(places, after, side="right")
-        return int(places[position % places.size])
+        return int(places[position % places.size])  # round from the end: skipped texts come again
 
     def around(self, reader: Reader, place: int) -> tuple[int | None, int | None]:
         """Return the places before and after a place in a reader's queue."""
@@ -217,8 +222,10 @@ def look_of(name: str) -> str:
     >>> look_of("Cl\u0435o") == look_of("cleo")
     True
     """
+    # Apart into letter and accent, so that the accents can go
     letters = unicodedata.normalize("NFKD", name.casefold())
     plain = "".join(c for c in letters if not unicodedata.combining(c) and c.isalnum())
+    # Zero and one last: they stand for small letters here
     return plain.translate(_TWINS).translate(str.maketrans("01i", "oll"))
 
 
@@ -266,9 +273,11 @@ def click_of(desk: Desk, reader: Reader, click: dict[str, Any]) -> Click:
     keys_of = {"code": [code.key for code in book.codes], "field": [one.key for one in book.fields]}
     if key not in keys_of.get(about, [""]):
         raise OptionError(f"the codebook has no {about} {key[:60]!r}.")
+    # A page may be older than the codebook, and a click may be forged: every value is checked
     choices = next((one.choices for one in book.fields if one.key == key), ())
     if about == "field" and choices and value and value not in choices:
         raise OptionError(f"{key} is one of {', '.join(choices)}; got {value[:60]!r}.")
+    # As they will stand after this click: taking one back can leave a finished text open
     answers = {**desk.store.answers(reader.key, item.item_id), (about, key): value or None}
     if answers.get(("done", "")) == "1" and (unanswered := desk.missing(item, answers)):
         raise OptionError(

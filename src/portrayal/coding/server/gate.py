@@ -45,6 +45,7 @@ class Address:
     @property
     def url(self) -> str:
         """The address with its token, for a browser."""
+        # "Every address" is none that a browser could open
         host = socket.gethostname() if self.host in ("0.0.0.0", "::") else self.host  # noqa: S104
         scheme = "https" if self.tls else "http"
         return f"{scheme}://{f'[{host}]' if ':' in host else host}:{self.port}/?token={self.token}"
@@ -55,15 +56,18 @@ class Address:
         A page of someone else whose name is made to point here (DNS rebinding) sends its own name,
         and is refused; a number is no name.
         """
+        # An IPv6 address has colons too; without a port it ends with a bracket
         name, _, port = host.rpartition(":")
         if not name or host.endswith("]"):
             name, port = host, "80"
+        # Short digits alone: int() would take "１２" and spend long on a thousand digits
         if not (port.isascii() and port.isdigit() and len(port) < 6 and int(port) == self.port):
             return False
         name = name.strip("[]").lower()
         if self.is_loopback:
             return name in LOOPBACK
         try:
+            # rebinding needs a name; a bare number cannot be rebound
             return bool(ipaddress.ip_address(name))
         except ValueError:
             return name in ("localhost", self.host, socket.gethostname().lower())
@@ -102,18 +106,22 @@ def take_address(
         with contextlib.suppress(OSError, ValueError):  # what cannot be read is made anew
             read = json.loads(path.read_text("utf-8"))
             stored = read if isinstance(read, dict) else {}
+    # The old token where there is one: raters have the address in their bookmarks
     token = stored.get("token") or secrets.token_urlsafe(24)
     secret = stored.get("secret") or secrets.token_urlsafe()
     last = stored.get("port")
+    # A port that was asked for is not replaced by another: a tunnel or a proxy may expect it
     if port is not None and _bound(host, port) is None:
         raise OptionError(f"port {port} of {host} is taken or not allowed; give another --port.")
     if port is None:
+        # The last one if it is free, as an open page sends its clicks there
         port = _bound(host, last) if isinstance(last, int) else None
         port = port or _bound(host)
     if port is None:
         raise OptionError(f"--host {host} is no address of this machine.")
     address = Address(host, port, str(token), str(secret), tls)
     with replacing(path) as temporary:
+        # Readable by the owner alone from the first moment; chmod afterwards would come too late
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(handle, "w", encoding="utf-8") as stream:
             facts = {"port": address.port, "token": address.token, "secret": address.secret}
@@ -125,6 +133,7 @@ def _bound(host: str, port: int = 0) -> int | None:
     """The port that this machine lets us listen on, a free one for 0; None where it does not."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
+        # Without it the port of a server that just ended seems taken for a minute
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
@@ -187,6 +196,7 @@ class Gate:
 
     def takes_password(self, password: str) -> bool:
         """Whether a password is right; wrong ones are counted."""
+        # All share one count: whoever guesses the password has no name yet
         return self._counted("", _same(password, self.password or ""))
 
     def takes_code(self, person: str, code: str, stored: str) -> bool:
@@ -210,6 +220,7 @@ class Gate:
         """Whether a person had too many wrong codes (or all, passwords) in the last minute."""
         with self._lock:
             wrong = self._wrong[person]
+            # By the monotonic clock: setting the computer's time must not open or shut the door
             while wrong and wrong[0] < time.monotonic() - WINDOW:
                 wrong.popleft()
             return len(wrong) >= TRIES
@@ -225,20 +236,25 @@ class Gate:
         return right
 
     def _session(self, name: str) -> str:
+        # Token and password are in it: renewing either ends all the sessions
         return self._digest(f"session {name} {self.address.token} {self.password or ''}")
 
     def _digest(self, value: str) -> str:
+        # Keyed by the secret, not by the token, which raters have and could sign with
         key = self.address.secret.encode()
         return hmac.new(key, value.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
 
 
 def same_origin(headers: dict[str, str], host: str) -> bool:
     """Whether a request that changes something comes from a page of this host, as browsers say."""
+    # Old browsers send neither header; then the form's key is what guards
     if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         return False
     origin = headers.get("origin")
+    # a proxy may have taken the encryption off, so both schemes
     return origin is None or origin in (f"http://{host}", f"https://{host}")
 
 
 def _same(guess: str, right: str) -> bool:
+    # As bytes: compare_digest refuses text with letters beyond ASCII
     return hmac.compare_digest(guess.encode("utf-8", "replace"), right.encode())

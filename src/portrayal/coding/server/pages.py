@@ -69,6 +69,7 @@ def _spans(text: str, people: Sequence[ItemPerson]) -> list[tuple[int, int, str]
         marks += [(start, end, person.slot) for start, end in spans]
     disjoint: list[tuple[int, int, str]] = []
     for start, end, slot in sorted(marks):
+        # Labels may come from elsewhere: spans outside the text or over another are left out
         if 0 <= start < end <= len(text) and (not disjoint or start >= disjoint[-1][1]):
             disjoint.append((start, end, slot if slot in ("subject", "object") else "subject"))
     return disjoint
@@ -89,6 +90,7 @@ class Pages:
         """Return a page of this name: "message", "passing", "password", "new_rater" or "code"."""
         template = templates("portrayal.coding.server").get_template(f"{page}.html.j2")
         text = template.render(self._shared | fields)
+        # Half a surrogate pair in a text of a model would make the answer fail
         return text.encode("utf-8", "replace").decode("utf-8")
 
     def welcome(self, name: str = "", error: str = "") -> str:
@@ -187,6 +189,7 @@ class Pages:
         for code in self.book.codes:
             answer = answers.get(("code", code.key))
             votes = sum(code.name in one["codes"] for one in other_raters)
+            # What all raters gave is set beforehand; an adjudicator's own answer goes before
             agreed = answer is None and 0 < votes == len(other_raters)
             rows.append(
                 {
@@ -209,6 +212,7 @@ class Pages:
         self, answers: dict[tuple[str, str], str], needed: Collection[str]
     ) -> list[dict[str, Any]]:
         used = set(self.book.shortcuts.values())
+        # One supply for all fields, so that no two choices share a key
         digits = (key for key in _DIGITS + _LETTERS[::-1] if key not in used)
         letters = (key for key in _LETTERS if key not in used)
         rows = []
@@ -239,7 +243,10 @@ class Pages:
         for answer in self.desk.store.of_item(item.item_id):
             by.setdefault(answer.rater, {})[answer.about, answer.key] = answer.value
         finished = [
-            answers for _, answers in sorted(by.items()) if answers.get(("done", "")) == "1"
+            # By key, so that "Rater 1" is the same person on every text
+            answers
+            for _, answers in sorted(by.items())
+            if answers.get(("done", "")) == "1"
         ]
         for number, answers in enumerate(finished, 1):
             yield {
