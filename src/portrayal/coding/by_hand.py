@@ -171,7 +171,7 @@ class HandProject:
             sums = HandSums.of(self._every, hand, people, len(self._names), "")
             share = corrected_inference(sums.sums, Scope(""))
             assert share.fixed is not None
-            # With the run's prompts fixed: more labels narrow this interval, but not what other prompts add
+            # With the run's prompts fixed: labels narrow this interval, not what other prompts add
             ends = (share.value, *share.fixed[:2])
             shares.append(NarrowedShare(len(rows), *(float(end[0]) for end in ends)))
         return [one for one in shares if not np.isnan([one.value, one.low, one.high]).any()]

@@ -128,7 +128,7 @@ def sheet(
         place, raters = out or opened.path / f"{field}.csv", rater or ["first", "second"]
         if project is None:
             paths = write_sheets(opened, sample, place, raters)
-            # Without the last path: that one holds the instructions
+            # Without the last path: that table holds each text's chance of being drawn
             after = f"portrayal label merge {' '.join(map(str, paths[:-1]))} --out {place}"
         else:
             from portrayal.coding.by_hand import labelling_project
