@@ -109,6 +109,7 @@ def annotate_run(
     own_settings = dict(settings or {})
     texts = run.reference if reference else run.texts
     stage = run.reference_annotations(name) if reference else run.annotations(name)
+    # All that a row depends on is in the mark; workers are not
     note = texts.note()
     facts: dict[str, Any] = {"settings": own_settings} if own_settings else {}
     if "shard_rows" in note:
@@ -160,6 +161,7 @@ def annotate_shard(
     place = {"run": str(prompts.parent)} if component.in_run else {}
     full_settings = {**(settings or {}), **place}
     work = component.run if component.setup is None else component.setup(full_settings)
+    # Batches read a shard at once; other annotators row by row, so that one may fail
     results: list[Any] = list(work(readable, readable_strata)) if component.per_shard else []
     for row, about in () if component.per_shard else zip(readable, readable_strata, strict=True):
         try:
@@ -174,6 +176,7 @@ def annotate_shard(
         failed = isinstance(result, Exception)
         error = f"{type(result).__name__}: {result}" if failed else None
         row = {} if failed else result
+        # A row for every text, in the order of the shard, whatever became of it
         rows.append({"text_id": text["text_id"], "error": error, **empty, **row})
     fields = [pa.field("text_id", pa.string()), *component.schema, pa.field("error", pa.string())]
     write_parquet(pa.Table.from_pylist(rows, schema=pa.schema(fields)), target)

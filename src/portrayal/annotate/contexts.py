@@ -44,8 +44,10 @@ def people_lists() -> Mapping[str, frozenset[str]]:
     text = files(__package__).joinpath("contexts.toml").read_text(encoding="utf-8")
     lists = {name: word_set(words) for name, words in tomllib.loads(text).items()}
     singular = PERSON_NOUNS | OTHER_PEOPLE.keys() | lists["people"]
+    # Of "registered nurse" the last word is the noun
     singular |= {title.split()[-1] for title in occupations()}
     people = singular | {plural(noun) for noun in singular} | PLURAL_PEOPLE | PLURALS.keys()
+    # Words that name things as often, or people only beside others
     people -= lists["no_people"]
     return {"person": people, "subject": people | lists["pronouns"], "be": lists["be"]}
 
@@ -84,6 +86,7 @@ def _is_content_word(token: str) -> bool:
 def _name_lengths(tokens: Sequence[str], position: int) -> Iterator[int]:
     """Yield the lengths of runs of capitalised words with a first name among them."""
     is_name = False
+    # Every length is tried, as what follows the name may fit only one of them
     for length, token in enumerate(tokens[position : position + _LONGEST_NAME], 1):
         if not token[0].isupper():
             return
@@ -106,10 +109,12 @@ def _nearest(places: Sequence[_PatternPlace]) -> set[str]:
     """Words of which one must come first, in small letters; none where others may."""
     words: set[str] = set()
     for place in places:
+        # Such a place fits words without number, so none can be looked up
         if place.endings or place.any_word or place.name:
             return set()
         words |= {w.lower() for w in (*place.words, *(phrase[0] for phrase in place.phrases))}
         words |= _ENDS if place.end else frozenset()
+        # An optional place may be empty: then the next one is nearest
         if not place.optional:
             return words | ({_NOTHING} if place.end else set())
     return set()
@@ -132,6 +137,7 @@ class _Patterns:
         self.others: list[_Pattern] = []
         for pattern in patterns:
             before, after = map(_nearest, pattern)
+            # By the side that one word tells; else the pattern is tried everywhere
             index, words = (self.before, before) if before else (self.after, after)
             for word in sorted(words or ()):
                 index.setdefault(word, []).append(pattern)
@@ -170,6 +176,7 @@ class Context:
         [True, False]
         """
         words = _TOKEN.findall(text[max(0, start - _WINDOW) : start].replace("’", "'"))[::-1]
+        # Backwards, the nearest first; in small letters, as a sentence may open there
         before = _Beside(words, [*map(str.lower, words)])
         words = _TOKEN.findall(text[end : end + _WINDOW].replace("’", "'"))
         after = _Beside(words, words)
@@ -188,6 +195,7 @@ def _stand(
         places[number],
         words_beside.keys[position] if position < len(words_beside.keys) else _NOTHING,
     )
+    # Words first, then phrases and names, then nothing, as a pattern allows
     if key in place.words or (place.any_word and _is_content_word(key)):
         if _stand(places, words_beside, number + 1, position + 1):
             return True
@@ -226,6 +234,7 @@ def _place(
         written = {word.lower() for word in written}
     endings = {word for word in written if word[0] == "-" and len(word) > 1}
     passages = written - endings
+    # Phrases before the word are read backwards too
     split = {tuple(_TOKEN.findall(word)[:: -1 if backwards else 1]) for word in passages}
     return _PatternPlace(
         words=frozenset(words[0] for words in split if len(words) == 1),

@@ -43,6 +43,7 @@ class Exchange:
         self._other: dict[str, list[str]] = {}
         sides = [lists.get(side, ()) for side in (FEMININE, MASCULINE)]
         for one, two in zip(*sides, strict=True) if pairs is None else pairs:
+            # Both ways, as one exchange serves texts of either side
             for word, twin in ((one, two), (two, one)):
                 twins = self._other.setdefault(word.lower(), []) if word else []
                 if twin not in twins:
@@ -68,6 +69,7 @@ class Exchange:
         for word in self._other:
             if word not in joined:
                 twins, more = {word}, {word}
+                # Twins of twins: "her" is both "him" and "his"
                 while (
                     more := {twin for twin_word in more for twin in self._other[twin_word]} - twins
                 ):
@@ -79,12 +81,14 @@ class Exchange:
         """Return the text about the other person; the same text where it has none of the words."""
         # A pattern of small letters is searched several times faster than one that takes both.
         small = text.lower()
+        # Some capitals have longer small letters; offsets must not move
         if len(small) != len(text):
             small = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
         parts: list[str] = []
         end = 0
         for match in self._pattern.finditer(small):
             twin, *plurals = self._other[match[0]]
+            # "her book" becomes "his book", "saw her" becomes "saw him"
             if plurals and match[0] in _BY_NEXT:
                 follows = _NEXT.match(text, match.end())
                 noun = follows is not None and follows[1].lower() not in self._no_noun
@@ -98,6 +102,7 @@ class Exchange:
 
         What becomes of a run is looked up once, unless it depends on what stands beside it.
         """
+        # What depends on more than a run cannot be looked up by run
         if "\n" in text or not self._single:
             return self(text).split()
         if len(self._twins) > _REMEMBERED:
@@ -172,6 +177,7 @@ def group_words(
     >>> name, words["young"][0], words["elderly"][0]
     ('words of the factor age', 'young man', 'old man')
     """
+    # The user's own words go before all lists
     if table:
         rows = [*open_source(table).rows()]
         columns = [value for value in values if rows and value in rows[0]]
@@ -195,6 +201,7 @@ def group_words(
             for v, key in key_of.items()
             if key and key in factor.exchange
         }
+        # Words that the factor pairs by hand go before its lists
         if len({key_of[value] for value in paired}) > 1:
             return f"words of the factor {factor.name}", paired
         listed_words = [
@@ -209,6 +216,7 @@ def group_words(
             for value, key in key_of.items()
             if key and listed_words and key in listed_words[0]
         }
+        # One group against none: its words can only be left out
         if len(words_of_groups) == 1 and bare:
             blank = [""] * sum(map(len, words_of_groups.values()))
             return f"words of the factor {factor.name}, left out", {

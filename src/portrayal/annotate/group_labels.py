@@ -138,6 +138,7 @@ class Answers:
             if source.unit == "text":
                 yield GroupResponse(UNREAD), ""
             return
+        # What was asked is kept beside the answers, so people are not found again
         for person, prompt_id in self.asked.get((text_id, asked_by(factor, source)), ()):
             reply = None if prompt_id is None else self.replies.get(prompt_id)
             response = (
@@ -171,6 +172,7 @@ def labels_of(factor: Factor) -> dict[str, str | None]:
     >>> list(labels_of(load_factor("age")))[-2:], list(labels_of(load_factor("religion")))[-2:]
     (['none', 'unknown'], ['none of these', 'unknown'])
     """
+    # A group may be called "none": an answer must mean one thing
     none = "none" if factor.find("none") is None else "none of these"
     unknown = "unknown" if factor.find("unknown") is None else "cannot tell"
     labels: dict[str, str | None] = {group.label: group.key for group in factor.groups}
@@ -189,9 +191,11 @@ def group_prompt(
     of = "person" if source.unit == "person" else "text"
     lines = [f"- {group.label}" for group in factor.groups]
     lines += [f"- {none} (if the {of} shows none of them)", f"- {unknown} (if you cannot tell)"]
+    # Reversed, as models favour what is listed first or last
     lines = lines[::-1] if form == REVERSED else lines
     about = templates["about"].replace("{person}", " ".join(person.split())) if person else ""
     question = (source.reworded if form == REWORDED else "") or source.question
+    # The text goes in last, so that no brace in it is taken for ours
     before, after = (
         words.replace("{labels}", "\n".join(lines))
         .replace("{about}", about)
@@ -220,14 +224,17 @@ def read_label(factor: Factor, source: ModelSource, reply: Reply | None) -> Grou
     >>> read_label(load_factor("religion"), asked, Reply("Hindu; Muslim", "ok")).why
     'malformed'
     """
+    # A refusal is no "none": it would count as a text without the group
     if reply is None or reply.outcome != "ok":
         return GroupResponse(UNKNOWN, (), NOT_ASKED if reply is None else reply.outcome)
     group_of = {spelling_key(label): group for label, group in labels_of(factor).items()}
     pieces = re.split(r"[;\n]", reply.text) if source.answer == "several" else [reply.text]
     spelled = [spelling_key(_AROUND.sub("", piece)) for piece in pieces if piece.strip()]
+    # One piece that is no label spoils the answer: nothing is guessed of the rest
     if not spelled or any(label not in group_of for label in spelled):
         return GroupResponse(UNKNOWN, (), MALFORMED)
     groups = dict.fromkeys(group_of[label] for label in spelled)
+    # "Hindu; none of these" contradicts itself
     if len(groups) > 1 and not all(groups):
         return GroupResponse(UNKNOWN, (), MALFORMED)
     places = tuple(sorted(factor.keys.index(group) for group in groups if group))
@@ -301,6 +308,7 @@ class GroupLabelling:
         So a missing key, client or address is an error before any text is read.
         """
         settings = (note := run.annotations(annotator).note()).get("settings") or {}
+        # Factors may have been edited since
         state = [factor_mark(factor) for factor in self.factors]
         state_kept = settings.get("asked", {}).get("answers"), settings.get("state")
         if not note.get("complete") or state_kept != (self.kept_in, state):
@@ -337,6 +345,7 @@ class GroupLabelling:
         StopError, RunError, OptionError
             Saying what to do; what was answered before is kept.
         """
+        # Equal texts give equal prompts, and each is asked once
         table, prompts = self._asked(run, people)
         n = counted(len(prompts), "different question")
         first = f"groups: {self.asking.model} is asked what is not answered yet of {n}"
@@ -350,6 +359,7 @@ class GroupLabelling:
             if self.retest:
                 self._ask_again(run, table, place)
         sources = {asked_by(factor, source): (factor, source) for factor, source in self.sources}
+        # What the answers come to, by source
         counts: dict[str, Counter[str]] = {name: Counter() for name in sources}
         read: dict[str, str] = {}
         asked_rows = zip(
@@ -367,6 +377,7 @@ class GroupLabelling:
             counts[name][words] += times
         for line in _counted(counts):
             tell(f"groups: {line}")
+        # Other people in the texts are other questions
         people_mark = run.annotations(people).note().get("fingerprint") if people else ""
         question_facts = {
             "answers": self.kept_in,
@@ -386,6 +397,7 @@ class GroupLabelling:
         again: list[dict[str, str]] = []
         for factor, source in self.sources:
             of_source = [row for row in questions if row["asked_by"] == asked_by(factor, source)]
+            # A fixed seed: the same questions are asked again when an audit goes on
             order = np.random.default_rng(0).permutation(len(of_source))
             retested = [of_source[i] for i in order[: self.retest].tolist()]
             ids = {row["text_id"] for row in retested}
@@ -402,6 +414,7 @@ class GroupLabelling:
 
     def _asked(self, run: Run, people: str) -> tuple[pa.Table, dict[str, Prompt]]:
         """What is asked of each text or person, in the order of the texts, and every question."""
+        # First who is in which text
         people_of_text: dict[str, list[str | None]] = {}
         strata = read_prompts(run.prompts_path) if people else {}
         for part in run.annotations(people).parts() if people else ():
@@ -409,6 +422,7 @@ class GroupLabelling:
             pairs = (texts[name].to_pylist() for name in texts.column_names)
             prompt_of_text = dict(zip(*pairs, strict=True))
             for row in read_parquet(part).to_pylist():
+                # A text whose people could not be read is not asked about
                 if row["error"] is None:
                     people_of_text[row["text_id"]] = _called(
                         row, strata[prompt_of_text[row["text_id"]]]
@@ -448,6 +462,7 @@ def repeated_responses(run: Run, factor: Factor) -> Iterator[tuple[str, str, str
                 read_label(factor, source, replies.get(row[key]))
                 for key in ("prompt_id", "again_id")
             )
+            # Alike in status and groups; the reason of an unknown answer does not count
             groups = [factor.keys[i] for i in first.places] or [first.status]
             yield row["text_id"], source.name, row["form"], groups, first[:2] == again[:2]
 
@@ -463,6 +478,7 @@ def group_labels_sentence(run: Run, annotator: str) -> str | None:
 
 def _called(row: Mapping[str, Any], roles: Mapping[str, str]) -> list[str | None]:
     """What a text calls its people: by name, or by role in the prompt."""
+    # `everyone` lists people; the writer of a text is not whom it is about
     if "people" in row:
         return [person["name"] for person in row["people"] or () if not person["writer"]]
     slots = [slot for slot in ("subject", "object") if row[f"{slot}_gender"] is not None]

@@ -20,6 +20,7 @@ from portrayal.errors import OptionError
 from portrayal.reference import RACES, mena_nhpi_table, name_table, race_likelihoods
 from portrayal.reference.lexicons import GroupLexicon, lexicon, people_table
 
+# "The Johnson" and "However Smith" name nobody by the first word
 _NEVER_FIRST = FUNCTION_WORDS | SENTENCE_STARTERS
 
 
@@ -32,6 +33,7 @@ def first_names(text: str, tokens: Sequence[Token], used: set[int]) -> Iterator[
     while position < len(tokens) - 1:
         last = position + 1
         written = tokens[last].written
+        # Pass over an initial: "George W. Bush"
         if len(written) == 1 and written.isupper() and last + 1 < len(tokens):
             last += 1
         capitalised = all(
@@ -42,6 +44,7 @@ def first_names(text: str, tokens: Sequence[Token], used: set[int]) -> Iterator[
         if free and tokens[position].word not in _NEVER_FIRST:
             pair = pairwise(tokens[position : last + 1])
             between = "".join(text[a.end : b.start] for a, b in pair)
+            # A comma or line break puts two names side by side
             if between.strip(" .") == "" and "\n" not in between:
                 yield tokens[position]
                 position = last
@@ -65,8 +68,10 @@ def name_shares(name: str, labels: tuple[str, ...]) -> tuple[float, ...] | None:
 def _shares(name: str, labels: tuple[str, ...]) -> tuple[float, ...] | None:
     row = race_likelihoods([name], name_table(), mena_nhpi_table())[0]
     share_of = dict(zip(RACES, row.tolist(), strict=True))
+    # Two tables speak of a name; without the first there is no share of most races
     if isnan(share_of[RACES[0]]):
         return None
+    # Never renormalised: the two tables are of different people
     shares = (share_of.get(label, 0.0) for label in labels)
     return tuple(0.0 if isnan(share) else share for share in shares)
 
@@ -132,15 +137,18 @@ def group_word_settings(
         "people": None if people is None else str(people),
         "name_likelihoods": bool(name_likelihoods),
     }
+    # Noted only where asked for, so that settings of earlier runs stay equal
     if every_mention:
         settings["every_mention"] = True
     counted = _counted(settings)
+    # Columns are named by lexicon, so two of one name could not be told apart
     names = [counter.name for counter in counted]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise OptionError(f"two lexicons are called {twice[0]!r}: rename one of the files.")
     files = [Path(spec) for spec in [*specs, *([str(people)] if people else [])]]
     settings["columns"] = [f"{x.name}/{x.attribute}/{group}" for x in counted for group in x.groups]
+    # A file that was edited is read again
     settings["files"] = {
         str(path): f"{path.stat().st_size}:{path.stat().st_mtime_ns}"
         for path in files
@@ -169,10 +177,12 @@ class Counter:
         text_tokens = tokens(text)
         counts: list[list[float]] = []
         hits: list[dict[str, int]] = []
+        # People are found in the whole text: "Obama" needs the "Barack" of another sentence
         mentions = _mentions(text) if self.every_mention and self.names else None
         position = 0
         for span in spans:
             first = position
+            # Tokens and sentences are both in order, so one walk shares them out
             while position < len(text_tokens) and text_tokens[position].start < span[1]:
                 position += 1
             counts.append(
@@ -202,6 +212,7 @@ class Counter:
         for first, labels in self.names:
             columns = range(first, first + len(labels))
             own_hits = [hit for hit in hits_found if hit.column in columns]
+            # Whoever the user's table names is not counted again by the first name
             used = {position for hit in own_hits for position in range(hit.first, hit.last)}
             for name, first_name in _named(text, inside, used, mentions):
                 shares = name_shares(first_name, labels)
@@ -278,9 +289,11 @@ def _counted(settings: Mapping[str, Any]) -> list[GroupLexicon]:
     ending = (PEOPLE if people is not None else "") + (
         NAMES if settings["name_likelihoods"] else ""
     )
+    # Without a table the races are those of the paper's words
     base = () if races else lexicon(RACE_LEXICON).groups
     for place, group_lexicon in enumerate(group_lexicons):
         if group_lexicon.attribute == RACE:
+            # Races of the table that no word stands for are columns too
             more = {race: () for race in (*base, *races) if race not in group_lexicon.words_of}
             words = {**group_lexicon.words_of, **more}
             group_lexicons[place] = replace(

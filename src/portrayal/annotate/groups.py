@@ -115,6 +115,7 @@ class WordTable:
 
     def add(self, lexicon: int, source: WordSource, groups: Sequence[str]) -> None:
         """Add the words of a source, whose columns are the places of its groups in `groups`."""
+        # Excluded phrases first: `setdefault` keeps what was put in before
         for phrase in source.excluded:
             for words in variants(phrase):
                 self._put(lexicon, words, _Entry(EXCLUDED))
@@ -129,6 +130,7 @@ class WordTable:
                 for phrase in phrases:
                     written = phrase if phrase in source.as_written else ""
                     entry = _Entry(groups.index(group), written, context)
+                    # The rarest word of each form tells whether a text need be read at all
                     for words in _forms(phrase, plurals=source.plural):
                         self._put(lexicon, words, entry)
                         self.telling.add(max(words, key=_rarity))
@@ -155,6 +157,7 @@ class WordTable:
         matches: list[WordMatch] = []
         used_to: dict[int, int] = {}
         phrases_by_word = self.rest
+        # Only at words that open a phrase; a longer phrase hides the shorter ones in it
         for position in compress(count(), map(phrases_by_word.__contains__, words)):
             word, after = words[position], words[position + 1] if position + 1 < len(words) else ""
             for lexicon, lengths in self.lengths[word].items():
@@ -171,10 +174,12 @@ class WordTable:
                     if length and not _close(flat, spans[position : position + length + 1]):
                         continue
                     start, end = spans[position][0], spans[position + length][1]
+                    # "WHO" is written so, "who" is not
                     if entry.written and not text.startswith(entry.written, start):
                         continue
                     if entry.context is not None and not entry.context.holds(text, start, end):
                         continue
+                    # Excluded phrases use up their words too: that is what they are for
                     used_to[lexicon] = position + length + 1
                     if entry.column != EXCLUDED:
                         in_context = length > 0 or bool(entry.context and entry.context.where)
@@ -192,6 +197,7 @@ def _words_of(text: str) -> list[str]:
     bare = text
     for mark in "" if text.isascii() else _MARKS:
         bare = bare.replace(mark, " ")
+    # Other letters need Unicode's own rules, which are slow
     if not bare.isascii():
         return [w.lower() if w.isascii() else fold(w) for w in TOKEN.findall(text)]
     bare = f" {bare.encode().translate(_WORD_SIGNS).decode()} "
@@ -211,6 +217,7 @@ def _as_name(text: str, start: int, end: int, words_beside: tuple[str, str]) -> 
         return None
     before, after = words_beside
     if bearers(text[start:end].casefold()) > 0:
+        # A capital behind it: the word may be a first name
         full = text[end : end + 1] == " " and text[end + 1 : end + 2].isupper()
         return full and after not in people_lists()["person"]
     first = start - len(before) - 1
@@ -230,6 +237,7 @@ def without_names(text: str, matches: Sequence[WordMatch]) -> list[WordMatch]:
     >>> [match.start for match in without_names(text, table.find(text))]
     [29]
     """
+    # To find people takes long, and is done only where a match may be a name
     if not any(match.nameable for match in matches):
         return [*matches]
     names: list[tuple[int, int]] = []
@@ -301,6 +309,7 @@ class GroupReader:
 
     def _row(self, row: Mapping[str, Any], strata: Mapping[str, str]) -> dict[str, Any]:
         text = row["text"] if row["outcome"] == "ok" else ""
+        # Words of all factors in one pass
         words: dict[int, list[WordMatch]] = {}
         for match in without_names(text, self._table.find(text)) if text else ():
             words.setdefault(match.lexicon, []).append(match)
@@ -336,6 +345,7 @@ class GroupReader:
                     ],
                 }
             elif isinstance(source, ColumnSource):
+                # The text's own column goes before that of its prompt
                 cell = own_columns.get(source.column) or strata.get(source.column, "")
                 one = of_cell(source, cell, keys)
             else:
@@ -348,10 +358,12 @@ class GroupReader:
                 cells = [of_cell(source, value, keys) for value in codes_given.values()]
                 counts = Counter((cell["status"], tuple(cell["groups"])) for cell in cells)
                 votes = counts.most_common(2)
+                # A tie is unknown: which group counts must not depend on the order of raters
                 tied = not votes or (len(votes) > 1 and votes[0][1] == votes[1][1])
                 status, agreed = (UNKNOWN, ()) if tied else votes[0][0]
                 value = "; ".join(codes_given.values()) or None
                 one = {"status": status, "groups": list(agreed), "value": value}
+            # In short, by which texts that say the same are counted together
             places = tuple(keys.index(group) for group in one["groups"])
             short.append(GroupResponse(one["status"], places).short())
             if one["value"] is not None:
@@ -371,6 +383,7 @@ def of_cell(source: ColumnSource | CodeSource, cell: str, keys: Sequence[str]) -
     ['hindu', 'buddhist']
     """
     spelled = [spelling_key(cell)]
+    # A value with a separator in its name is looked up whole first
     if spelled[0] not in source.values and spelled[0] not in source.none:
         for separator in source.separators if isinstance(source, ColumnSource) else ():
             spelled = [piece for part in spelled for piece in part.split(separator.casefold())]

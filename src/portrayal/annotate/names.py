@@ -140,12 +140,14 @@ def asked_apart(
     """
     written = [dict.fromkeys(TOKEN.findall(request)) for request in requests]
     sides = [{word: fold(word) for word in words} for words in written]
+    # What every request says tells none of them apart
     common = frozenset.intersection(*(frozenset(side.values()) for side in sides))
     usual = common.union(idle, FUNCTION_WORDS)
     telling = [
         {word: key for word, key in side.items() if key not in usual and len(key) > 1}
         for side in sides
     ]
+    # Requests that differ so much are other requests; only their names are hidden
     if any(len(side) > _MOST_WORDS for side in telling):
         country = load_locale(locale)
         names_of_requests = [_people(request, country).values() for request in requests]

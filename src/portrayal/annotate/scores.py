@@ -108,6 +108,7 @@ class Runs(dict[str, int]):
         self.rows: list[list[int]] = []
 
     def __missing__(self, run: str) -> int:
+        # Runs recur: words, letters and themes of each are counted once
         words, lists = [*map(fold, TOKEN.findall(run))], self._lists
         themes = Counter(column for word in words for column in lists.single.get(word, ()))
         sides = (sum(word in side for word in words) for side in self._telling)
@@ -123,6 +124,7 @@ class Runs(dict[str, int]):
 
         `runs` are those of each sentence, and `text` the number of the text of each.
         """
+        # Memory stays bounded on any corpus
         if len(self) > _REMEMBERED:
             self.clear()
             self.words.clear()
@@ -137,6 +139,7 @@ class Runs(dict[str, int]):
             counts[:, column] = np.bincount(
                 of[sentence_number], column_counts[code[sentence_number]], n
             )
+        # Phrases reach over runs, so sentences that may hold one are read again
         sentence = np.repeat(np.arange(len(runs)), length)
         for sentence_number in np.unique(sentence[table[code, _OPENS] > 0]).tolist():
             words = chain.from_iterable(self.words[self[run]] for run in runs[sentence_number])
@@ -164,6 +167,7 @@ def lists_of(specs: tuple[str, ...]) -> Lists:
     for spec in specs:
         for label, theme_words in _words_of(spec):
             column = themes.setdefault(label, len(themes))
+            # Forms of all words of a theme at once: each counts once
             for form in sorted({form for phrase in theme_words for form in variants(phrase)}):
                 first, *following = form
                 if following:
@@ -223,6 +227,7 @@ def score_settings(
     settings: dict[str, Any] = {
         "scorers": own_scorers,
         "lexicons": list(lexicons),
+        # The words themselves, so that an edited lexicon is counted anew
         "words": sorted(f"{w}:{c}" for w, c in lists.single.items()),
         "locale": load_locale(locale).mark(),
         "exchange": dict(exchange or {}),
@@ -257,6 +262,7 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., list[Any]]:
     exchange = exchange_of(settings["locale"]["locale"])
     run_table = Runs(lists, exchange.telling)
     polarity = sentiment_of(settings["sentiment"]) if SENTIMENT in scorers else None
+    # Engines may know that another wording is not heard, which saves a reading
     same = getattr(polarity, "same", lambda *_: False)
     exchanging, locale = settings["exchange"], settings["locale"]["locale"]
     partner: Mapping[tuple[str, str], _Partner] = {}
@@ -272,8 +278,10 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., list[Any]]:
         for number, (row, about) in enumerate(zip(rows, strata, strict=True)):
             key = about.get("pair", ""), about.get(exchanging.get("group", ""), "")
             other = partner.get(key, _NOBODY)
+            # Without a known partner the gendered words of the locale are exchanged
             change = exchange if other is _NOBODY else exchange_between(locale, other.words)
             text = row["text"]
+            # Hide first, as exchanging reads what is left
             spans = hidden_spans(text, locale, other.names, other.asked)
             masked_text = hidden(text, spans)
             spans_of_texts.append([{"start": start, "end": end} for start, end in spans])
@@ -281,6 +289,7 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., list[Any]]:
             try:
                 for piece in _pieces(masked_text):
                     runs, exchanged = piece.split(), change.runs(piece)
+                    # A text without any of the words weighs nothing
                     if runs != exchanged:
                         weights[number] = other.weight
                     value = after = polarity(piece) if polarity is not None else 0.0
@@ -288,6 +297,7 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., list[Any]]:
                         after = polarity(" ".join(exchanged))
                     masked.add(number, runs, value)
                     twin.add(number, exchanged, after)
+                    # Nothing was hidden: as written and masked are the same
                     if not spans:
                         written.add(number, runs, value)
                 for piece in _pieces(text) if spans else ():
@@ -295,6 +305,7 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., list[Any]]:
                     written.add(number, piece.split(), value)
             except Exception as failure:  # stands in the place of its row
                 failed[number] = failure
+        # Only toxicity reads the exchanged text as a whole
         twins = twin.texts(len(rows)) if TOXICITY in scorers else masked_texts
         models = _by_models(settings, rows, (masked_texts, twins), strata)
         scores, sums = [], []
@@ -359,8 +370,10 @@ def _numbers(
     """The scores of texts from the sums over their runs, and what is known of them."""
     words, letters = sums[:, 0], sums[:, 1]
     with np.errstate(divide="ignore", invalid="ignore"):
+        # Automated readability index (Senter and Smith 1967)
         index = 4.71 * letters / words + 0.5 * words / n_sentences - 21.43
     scores = {LENGTH: words, READABILITY: np.where(words > 0, index, math.nan), **other_scores}
+    # Per 100 words, as longer texts hold more of every theme
     shares = PER * sums[:, _OPENS + 1 :] / np.maximum(words, 1.0)[:, None]
     table: list[list[float]] = np.column_stack(
         [*(scores[name] for name in scorers), shares]
@@ -386,6 +399,7 @@ def _by_models(
     by_model: dict[str, tuple[list[float], ...]] = {}
     if AGENCY in settings["scorers"]:
         gaps = [_gap(row["agentic"]) for row in read("agency.v1", AGENCY, rows)]
+        # The classifier masks names and gendered words, so all three wordings read alike
         by_model[AGENCY] = gaps, gaps, gaps
     if TOXICITY in settings["scorers"]:
         wordings = [
@@ -404,6 +418,7 @@ def _by_models(
 
 def _gap(agentic: Sequence[float]) -> float:
     """Agentic less communal sentences among those that the classifier can tell."""
+    # Sentences of which the classifier cannot tell count neither way
     probabilities = [p for p in agentic if not math.isnan(p)]
     return (
         2.0 * sum(p >= 0.5 for p in probabilities) / len(probabilities) - 1.0
@@ -444,6 +459,7 @@ def _partners(
         of_pair.setdefault(strata.get("pair", ""), []).append(strata)
     partners, same = {}, dict[Any, Any]()  # equal ones are kept once
     for pair, block in of_pair.items():
+        # One half for each group of the person
         halves = {strata.get(group, ""): strata for strata in block}
         requests = {" ".join((s.get("system", ""), s.get(PROMPT, ""))).strip() for s in block}
         known_names = frozenset(filter(None, (strata.get(names) for strata in block)))
@@ -456,7 +472,9 @@ def _partners(
                 pairs = [
                     *zip(words.get(half_group, ()), words.get(other_groups[0], ()), strict=False)
                 ]
+                # Before the groups' own words: of several twins the first is put in
                 pairs[:0] = _column_pairs(half, halves[other_groups[0]], pairs)
+            # Words without a twin are left out, which only one of the two texts can lose
             lost, gained = (any(not pair[side] for pair in pairs) for side in (1, 0))
             weight = 0.5 if lost == gained else float(lost)
             pair_words: Pairs = tuple(pairs)
@@ -489,6 +507,7 @@ def _asked(
     requests: tuple[str, ...], locale: str, exchanged: Pairs
 ) -> tuple[frozenset[str], frozenset[str]]:
     """Names and words that the requests of a block differ in, but words that are exchanged."""
+    # One request: nothing differs
     if len(requests) < 2:
         return frozenset(), frozenset()
     idle = {fold(word) for pair in exchanged for side in pair for word in TOKEN.findall(side)}

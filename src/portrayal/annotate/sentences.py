@@ -61,6 +61,7 @@ def with_line_breaks(text: str) -> str:
     >>> with_line_breaks("One.<return>Two.").split()
     ['One.', 'Two.']
     """
+    # As long as before, so that offsets stay those of the text
     return text.replace(_RETURN, "\n" + " " * (len(_RETURN) - 1))
 
 
@@ -153,6 +154,7 @@ def _ends(text: str, start: int, mark_start: int, end: int) -> bool:
             return True
     ahead = _AHEAD.match(text, _trail(text, end))
     word = ahead[2] if ahead else ""
+    # A small letter goes on with the sentence, but for names such as "iPhone"
     if word[:1].islower():
         return any(letter.isupper() for letter in word[1:3]) and text[mark_start] != "…"
     if end - mark_start > 1 and text[end - 1] in "\"'”’" and _SAYS.match(text, end):

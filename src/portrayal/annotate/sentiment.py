@@ -88,6 +88,7 @@ class Polarity:
     def by_sentence(self, text: str, spans: Sequence[tuple[int, int]]) -> tuple[list[float], float]:
         """Return the polarity of each sentence, given as (start, end), and of the whole text."""
         words = [self._words(text[start:end]) for start, end in spans]
+        # Sentences without a blank between are one word for TextBlob: read the whole text
         joined = any(text[end : end + 1].strip() for _, end in spans)
         if joined or _MAY_HOLD_EMOTICON.search(text):
             overall = self(text)
@@ -129,6 +130,7 @@ def _rules() -> _Rules:
         if isinstance(senses, dict)
     }
     emoticons: dict[str, float] = {}
+    # The first of several scores counts, as in TextBlob
     for (_, score), written in shared.EMOTICONS.items():
         for emoticon in written:
             emoticons.setdefault(emoticon.lower(), score)
@@ -176,6 +178,7 @@ def _polarity(words: Iterable[str], rules: _Rules) -> float:
     entries, negations = rules.known, rules.negations
     for word in words:
         entry = entries.get(word)
+        # The branches and their order are TextBlob's, odd ones too: numbers must be equal
         if entry is not None:
             if modifier is None:
                 assessments.append([entry.polarity, entry.intensity, 1])
@@ -200,6 +203,7 @@ def _polarity(words: Iterable[str], rules: _Rules) -> float:
             modifier = None
         if not word.isalpha():
             _mark(word, assessments, rules)
+    # TextBlob weakens what it negates: "not good" is less bad than "bad"
     total = sum((p * -0.5 if sign < 0 else p for p, _, sign in assessments), 0)
     return total / float(len(assessments) or 1)
 
@@ -289,11 +293,13 @@ class VaderWords(dict[str, str]):
         self.heard, self.loud = set[str](), set[str]()
 
     def __missing__(self, written: str) -> str:
+        # As VADER does: marks are taken off unless too little is left
         word = written.strip(string.punctuation)
         word = word if len(word) > 2 else written  # an emoticon
         small = word.lower()
         weighs = small in self._weighs
         part = small if weighs or small in self._heed or "n't" in small else "_"
+        # Capitals count only for words that have a weight
         if weighs and word.isupper():
             part = word
             self.loud.add(part)
@@ -313,6 +319,7 @@ class VaderValences(dict[tuple[tuple[str, ...], int, bool], float]):
     def __missing__(self, key: tuple[tuple[str, ...], int, bool]) -> float:
         window, position, capitals = key
         self[key] = 0.0
+        # "kind of" is a booster and no praise
         if [word.lower() for word in window[position : position + 2]] != ["kind", "of"]:
             words_of_window = SimpleNamespace(words_and_emoticons=window, is_cap_diff=capitals)
             self[key] = self._analyser.sentiment_valence(
@@ -338,8 +345,10 @@ class Vader:
             words_table.clear()
             valences.clear()
         words = [words_table[written] for written in text.split()]
+        # Most sentences end here: no word of the list, no score
         if words_table.heard.isdisjoint(words):
             return 0.0
+        # "but" weighs all words before and behind it, so no window will do
         if "but" in words:
             return float(analyser.polarity_scores(text)["compound"])
         capitals = (
@@ -351,6 +360,7 @@ class Vader:
             for position, word in enumerate(words)
             if word in words_table.heard
         ]
+        # Marks strengthen the sum, which VADER works out itself
         if "!" in text or "?" in text:
             return float(analyser.score_valence(sentence_valences, text)["compound"])
         return round(float(self._theirs.normalize(float(sum(sentence_valences)))), 4)

@@ -70,6 +70,7 @@ def load(model: str, label: str | None = None, device: str = "auto", batch: int 
 
 def _column(labels: dict[int, str], label: str | None, model: str) -> int:
     by_name = {name.casefold(): int(number) for number, name in labels.items()}
+    # Models name their labels in either case
     for name in _LABELS if label is None else (label,):
         if name.casefold() in by_name:
             return by_name[name.casefold()]
@@ -88,8 +89,10 @@ class _Scorer:
         self._column, self._batch = column, batch
         config = loaded.model.config
         most = getattr(config, "max_position_embeddings", None) or _LONGEST
+        # Longer texts are cut, as the network has no positions beyond
         self._longest = min(most, _LONGEST)
         kind = getattr(config, "problem_type", None)
+        # Detoxify's labels may hold at once: a sigmoid each, no softmax
         self._exclusive = kind == "single_label_classification" and config.num_labels > 1
 
     def __call__(self, texts: Sequence[str]) -> list[float]:
@@ -104,6 +107,7 @@ class _Scorer:
         order = sorted(range(len(texts)), key=lambda i: len(tokens[i]))
         start = 0
         while start < len(order):
+            # A batch of one length needs no padding, which would change the last digits
             size = len(tokens[order[start]])
             end = start
             while end < min(len(order), start + self._batch) and len(tokens[order[end]]) == size:
@@ -143,6 +147,7 @@ def toxicity_settings(
     """
     check_count("batch", batch, minimum=1)
     settings = {"model": str(model), "label": label, "device": device, "batch": batch}
+    # A local model may be trained again; one of the hub is named by its id
     weights = sorted(Path(model).expanduser().glob("*.safetensors"))
     marks = {path.name: f"{path.stat().st_size}:{path.stat().st_mtime_ns}" for path in weights}
     return {**settings, "files": marks} if marks else settings
@@ -167,6 +172,7 @@ def _setup(settings: Mapping[str, Any]) -> Callable[[Rows, Any], list[dict[str, 
     def annotate(rows: Rows, _: Any) -> list[dict[str, Any]]:
         texts = [row["text"] for row in rows]
         spans = [sentences(text) for text in texts]
+        # Sentences of all texts go through in common batches
         pieces = [
             text[start:end]
             for text, text_spans in zip(texts, spans, strict=True)

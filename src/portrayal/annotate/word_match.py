@@ -61,12 +61,14 @@ class Matcher:
         """Let `phrases` count in `column`, where `followed_by` follows if given."""
         tails = [()] if followed_by is None else [v for f in followed_by for v in variants(f)]
         changed: dict[int, _Entries] = {}
+        # Written out beforehand, so that a text is only looked up
         for words in (variant for phrase in phrases for variant in variants(phrase)):
             entries = self._first.setdefault(words[0], {}).setdefault(lexicon, _Entries())
             for tail in tails:
                 entries.rest.setdefault((*words[1:], *tail), (column, len(words)))
             changed[id(entries)] = entries
         for entries in changed.values():
+            # Longest first: the first that fits is the longest
             entries.lengths = sorted({len(tail) for tail in entries.rest}, reverse=True)
 
     def find(self, text: str, tokens: Sequence[Token], end: int) -> list[Hit]:
@@ -83,6 +85,7 @@ class Matcher:
                 hit = _longest(entries, text, tokens, position, end)
                 if hit is not None:
                     hits.append(hit)
+                    # Lexicons do not hide one another's words; within one no word counts twice
                     used_to[lexicon] = hit.last
         return hits
 
@@ -90,6 +93,7 @@ class Matcher:
 def tokens(text: str) -> list[Token]:
     """Return the words of a text in order; underscores count as spaces."""
     flat = text.replace("_", " ") if "_" in text else text
+    # Most texts are plain, and lower case then costs no look-up
     if flat.isascii():
         return [
             Token(*match.span(), written := match[0], written.lower())
@@ -112,6 +116,7 @@ def fold(written: str) -> str:
     >>> fold("Straße"), fold("MAN‑MADE")
     ('strasse', 'man-made')
     """
+    # NFC first: the same letter may be written with a mark of its own
     return unicodedata.normalize("NFC", written).casefold().translate(_HYPHENS)
 
 
@@ -135,6 +140,7 @@ def variants(phrase: str) -> set[Words]:
     """
     words = tuple(token.word for token in tokens(phrase))
     parts = tuple(part for word in words for part in word.split("-"))
+    # An apostrophe parts words, so such a phrase is never joined
     joined = ("-".join(parts),) if len(parts) > 1 and "'" not in phrase.replace("’", "'") else words
     return {words, parts, joined} if words else set()
 
@@ -152,6 +158,7 @@ def _longest(
             and tokens[last - 1].end <= end
             and _close(text, tokens[position:last])
         ):
+            # What must follow ("Black" before an occupation) is checked and not marked
             column, counted = entry
             return Hit(
                 tokens[position].start, tokens[position + counted - 1].end, column, position, last

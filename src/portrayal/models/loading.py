@@ -48,6 +48,7 @@ def read_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
     """
     try:
         with zipfile.ZipFile(path) as packed:
+            # Sizes are read before anything is unpacked: a small file may unpack to fill the memory
             size = sum(entry.file_size for entry in packed.infolist())
         if size > _MOST_ARRAYS:
             raise ValueError(f"it unpacks to {size:,} bytes, {_MOST_ARRAYS:,} at most are read")
@@ -98,6 +99,7 @@ def load_transformer(
     # A folder, or a hub id as it is given
     folder = Path(spec).expanduser()
     place = str(folder) if folder.is_dir() else spec
+    # A path that is mistyped must not be asked of the hub
     looks_local = spec.startswith((".", "~", "/")) or spec.count("/") > 1
     if not folder.is_dir() and looks_local:
         raise DataError(f"{title}: there is no folder {spec!r}.")
@@ -159,6 +161,7 @@ def load_encoder(spec: str, *, new_head: bool = False, seed: int = 0) -> Encoder
         import torch
     except ImportError as error:
         raise missing_extra(_PURPOSE, _EXTRA) from error
+    # Before the model is made, as that draws the new head
     torch.manual_seed(seed)
     head: dict[str, Any] = {"num_labels": 2} if new_head else {}
     encoder = load_transformer(
@@ -197,6 +200,7 @@ def probabilities(
     import torch
 
     encoder.model.eval()
+    # Characters stand for tokens: alike lengths need little padding
     order = np.argsort([len(sentence) for sentence in sentences], kind="stable")
     shares = np.empty((len(sentences), 2))
     with torch.inference_mode():

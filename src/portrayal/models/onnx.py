@@ -19,6 +19,7 @@ R = TypeVar("R")
 
 def has_onnx() -> bool:
     """Return whether the packages that `load_onnx` needs are installed, without importing them."""
+    # To import both takes time, which whoever only asks should not pay
     return all(map(find_spec, ("onnxruntime", "tokenizers")))
 
 
@@ -51,6 +52,7 @@ def load_onnx(model: Path, tokenizer: Path, *, threads: int = 0) -> tuple[Any, A
         ) from error
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
+    # Errors alone: warnings of its optimiser say nothing to users
     options.log_severity_level = 3
     try:
         words = Tokenizer.from_file(str(tokenizer))
@@ -110,6 +112,7 @@ def read_alone(
         "attention_mask": np.ones_like(row),
         "token_type_ids": np.zeros_like(row) if kinds is None else np.array([kinds]),
     }
+    # Models without segments take no token types, and refuse what they do not know
     names = [node.name for node in session.get_inputs()]
     (scores,) = session.run([output], {name: inputs[name] for name in names if name in inputs})
     return np.asarray(scores[0])
@@ -152,6 +155,7 @@ def write_onnx(
     float_path = path.with_name("float.onnx")
     axes = {0: torch.export.Dim.DYNAMIC, 1: torch.export.Dim.DYNAMIC}
     with warnings.catch_warnings():
+        # Warnings of the exporter say nothing of the model
         warnings.simplefilter("ignore")
         torch.onnx.export(
             model,

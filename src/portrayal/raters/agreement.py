@@ -76,6 +76,7 @@ class Ratings:
 
     def between(self, *raters: str) -> "Ratings":
         """Return the ratings of these raters alone, in this order."""
+        # In the order asked for, which decides who is the first rater of a table
         columns = [self.raters.index(rater) for rater in raters]
         return Ratings(
             self.question, raters, self.items, self.n_categories, self.values[:, columns]
@@ -143,6 +144,7 @@ class Resampling:
         `width` is how many numbers each draw is spread to, where these are more than the clusters.
         """
         n_draws = self.draws if draws is None else draws
+        # In blocks, so that many texts and draws fit into memory
         rows = max(1, _BLOCK // max(n_clusters, width, 1))
         cached, rng = None, np.random.default_rng(self.seed)
         if n_clusters * self.draws <= _KEPT:
@@ -444,6 +446,7 @@ def _compared(
     """Each question, then all codes together, then whole sets, by each statistic."""
     if len(raters) < 2:
         return Agreement(raters, {}, ())
+    # Each code, then all codes together, then whole sets
     chosen_ratings = {key: one.between(*raters) for key, one in questions.items()}
     codes = [chosen_ratings[key] for key in names]
     groups = {key: [one] for key, one in chosen_ratings.items() if key != WHOLE_SET}
@@ -472,10 +475,12 @@ def ratings_of(labels: Labels, raters: tuple[str, ...]) -> dict[str, Ratings]:
         answers_by_key[one.code][row[one.text_id, one.unit], column[one.rater]] = value
     questions = {}
     for key, cells in answers_by_key.items():
+        # Codes have both answers even where one never occurs, as `YES` is the number of the second
         answers = ("0", "1") if key in labels.codes else sorted(set(cells.values()))
         number = {answer: i for i, answer in enumerate(answers)}
         values = np.full((len(row), len(raters)), MISSING, dtype=np.int64)
         for place, value in cells.items():
+            # What nobody answered stays missing, which alpha allows
             values[place] = number[value]
         items = tuple(text_id for text_id, _ in units)
         questions[key] = Ratings(key, raters, items, max(len(answers), 1), values)
@@ -522,6 +527,7 @@ def paradoxes(questions: Sequence[Ratings], names: Mapping[str, str]) -> Iterato
                 f"{float(specific_agreement(counts)[rare]):.0%} of cases. Read these together "
                 "(first paradox of Feinstein and Cicchetti, 1990)."
             )
+        # Only a table of two raters has a bias
         without = float(kappa_without_bias(table)) if is_pair else math.nan
         if kappa - without >= RAISED:
             shares = table[YES].sum() / table.sum(), table[:, YES].sum() / table.sum()

@@ -78,12 +78,14 @@ def read_hand_labels(path: Tabular, fields: Iterable[str]) -> HandTable:
         unit, or a chance is no probability; names the row.
     """
     source, valid = open_source(path), tuple(fields)
+    # Tables of codes call the label "value"
     column = next((name for name in LABEL if name in source.columns), LABEL[0])
     votes: dict[tuple[str, str, str], dict[str, str]] = {}
     chances: dict[str, dict[tuple[str, str], float]] = {}
     # The header is row 1, as in a spreadsheet.
     for number, row in enumerate(read_table(path, [*NEEDED, column], "Name them so."), 2):
         line, field, label = f"{source.name}: row {number}", row["field"], row[column].strip()
+        # An empty cell is work to be done, not a label
         if not label:
             continue
         if field not in valid:
@@ -105,6 +107,7 @@ def read_hand_labels(path: Tabular, fields: Iterable[str]) -> HandTable:
             chances.setdefault(field, {})[row["text_id"], row.get("unit", "")] = chance
     if not votes:
         raise DataError(f"{source.name}: no row has a label, so there is nothing to correct by.")
+    # All units or none: of one without a chance nobody knows how many it stands for
     if bare := [key for key in votes if key[0] in chances and key[1:] not in chances[key[0]]]:
         raise DataError(
             f"{source.name}: {min(bare)[1]!r} has no chance, others have; give all texts the "

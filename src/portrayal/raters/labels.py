@@ -123,6 +123,7 @@ def consensus(labels: Labels) -> dict[str, Consensus]:
     votes: dict[tuple[str, str], list[bool]] = {}
     last: dict[str, tuple[str, str]] = {}
     for entry in labels.of("adjudicated").done:
+        # The latest, and of two at one time the last by name
         last[entry.text_id] = max(last.get(entry.text_id, ("", "")), (entry.at, entry.rater))
     for one in labels.rows:
         # A text that someone adjudicated has one vote, that of the last adjudicator.
@@ -131,6 +132,7 @@ def consensus(labels: Labels) -> dict[str, Consensus]:
             votes.setdefault((one.text_id, one.code), []).append(one.value == "1")
     result = {}
     for name in dict.fromkeys(one.text_id for one in labels.of("human", "adjudicated").done):
+        # Over every code of the codebook: one on which nobody voted stays open
         majorities = {key: majority(votes.get((name, key), ())) for key in labels.codes}
         settled = {key: value for key, value in majorities.items() if value is not None}
         unsettled = tuple(key for key in majorities if key not in settled)

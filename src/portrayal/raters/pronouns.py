@@ -79,6 +79,7 @@ def read_passages(path: Tabular, columns: Iterable[str] = ()) -> Iterator[Pronou
         its offset, or a label is neither TRUE nor FALSE.
     """
     source = open_source(path)
+    # GAP's own names of columns, as far as the file has them
     gap_columns = [f"{field}={name}" for field, name in _FIELDS.items() if name in source.columns]
     mapping = find_columns(
         tuple(_FIELDS),
@@ -88,6 +89,7 @@ def read_passages(path: Tabular, columns: Iterable[str] = ()) -> Iterator[Pronou
         file=source.name,
     )
     for number, row in enumerate(source.rows(), start=1):
+        # Rows of the passages, the header not counted
         place = f"{source.name}, row {number}"
         cells = {field: row.get(column) for field, column in mapping.items()}
         text = str(cells["text"] or "")
@@ -186,6 +188,7 @@ def score_pronouns(
         rows.append([pairs.count(outcome) for outcome in _COUNTED])
         genders.append(passage.gender)
     counts = np.array(rows, dtype=np.float64).reshape(-1, 3)
+    # Each passage is of another page, so each is drawn by itself
     weights = cluster_weights(len(counts), draws, np.random.default_rng(seed))
     of = np.array(genders)
     tail = 50 * (1 - level)
@@ -200,6 +203,7 @@ def score_pronouns(
         return ScoreRate(value, float(low), float(high), n)
 
     def rates(is_member: FloatArray) -> dict[str, tuple[FloatArray, FloatArray]]:
+        # Sums of the passages as they are, and of every resample
         once = (is_member * counts.T).sum(1)[:, np.newaxis]
         many = ((weights * is_member) @ counts).T
         return {
@@ -212,6 +216,7 @@ def score_pronouns(
     bias = ScoreRate(None, None, None, len(counts), "pronouns tell one gender alone")
     if {FEMININE, MASCULINE} <= set(of_gender):
         with np.errstate(divide="ignore", invalid="ignore"):
+            # The ratio within each resample, as both sides vary together
             sides = of_gender[FEMININE]["f1"], of_gender[MASCULINE]["f1"]
             bias = rate((sides[0][0] / sides[1][0], sides[0][1] / sides[1][1]), len(counts))
     return PronounScore(
@@ -229,6 +234,7 @@ def _said(passage: PronounPassage, refer: Refer | None, names_given: bool) -> li
     people = find_everyone(
         passage.text, unnamed=True, given_spans=passage.names if names_given else (), refer=refer
     )
+    # Whoever has the pronoun among the references is whom it means
     for one in people:
         if any(s.kind == "reference" and s.start == passage.pronoun for s in one.spans):
             return [

@@ -26,6 +26,7 @@ def check_several(sheets: Sequence[str | Path], need: str) -> None:
 
 def write_instructions(path: Path, package: str) -> Path:
     """Write how a sheet is filled in, from the `instructions.md` of a package."""
+    # Beside the sheet, as raters get files and not the package
     words = files(package).joinpath("instructions.md").read_text(encoding="utf-8")
     write_atomically(path, words)
     return path
@@ -43,6 +44,7 @@ def unique_rows(
     """
     first: dict[str, int] = {}
     for number, row in enumerate(read_table(path, [key, *needed], advice), 2):
+        # Of two labels of one text nobody can say which the rater meant
         if first.setdefault(row[key], number) != number:
             raise DataError(
                 f"{path}: row {number}: {row[key]!r} stands in row {first[row[key]]} already."

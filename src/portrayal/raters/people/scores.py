@@ -68,6 +68,7 @@ def rates(
     those is used, so that no interval is without width. `reasons` says, for each column, why it
     is undefined where the denominator is 0.
     """
+    # A ratio of sums: prompts count by their slots, in the value as in the resamples
     value = divide(numerator.sum(0), denominator.sum(0))
     clusters = (denominator > 0).sum(0)
     parts = [divide(w @ numerator, w @ denominator) for w in resampling.weights(len(numerator))]
@@ -143,6 +144,7 @@ def race_shares(slots: SlotArrays, table: str) -> FloatArray:
         likelihoods = race_likelihoods(names, name_table(table), mena_nhpi_table())
         code = {name: i for i, name in enumerate(names)}
         rows = np.flatnonzero(slots.has_gold_name)
+        # By the labelled name, so that a wrong prediction changes no race
         shares[rows] = likelihoods[[code[slots.gold_name[i] or ""] for i in rows.tolist()]]
     return shares
 
@@ -265,6 +267,7 @@ def _selective(
     if not len(slots):
         nothing = ScoreRate(None, None, None, 0.0, "no story is labelled")
         return Selective(dict.fromkeys(COVERAGES, nothing), nothing, (), None)
+    # Accuracy of the most confident, then by bins of confidence
     weights = np.stack([kept(confidence, c) for c in COVERAGES], axis=1)
     points = _rates(slots, weights, right, resampling)
     edges = np.linspace(0.0, 1.0, BINS + 1)
@@ -494,6 +497,7 @@ def _scores(
     }
     columns: dict[str, list[ScoreRate]] = {}
     for name, parts in cells.items():
+        # Precision of a gender is of the slots predicted to have it, all else of those labelled
         weight = by_prediction if name == "gender_precision" else by_label
         numerator, denominator = (
             cluster_sums(slots.cluster, slots.n_clusters, weight * part[:, np.newaxis])

@@ -130,6 +130,7 @@ def _shared_out(n: int, sizes: Sequence[int]) -> list[int]:
     remaining = n
     while remaining:
         room = [i for i, size in enumerate(sizes) if shares[i] < size]
+        # Again and again, as a small stratum that is full leaves its share to the others
         per_stratum, over = divmod(remaining, len(room))
         for i in room:
             shares[i] += min(per_stratum, sizes[i] - shares[i])
@@ -199,6 +200,7 @@ def short_places(
         people: Counter[str] = Counter()
         for one in draw(rows, size, by=by, seed=seed):
             facts = (one.facts.get(name) for name in ("domain", "condition"))
+            # Corrections are made by role where roles differ
             one_each = one.facts.get("condition") == "power-laden"
             people[", ".join(filter(None, facts)) or "all"] += (
                 1 if one_each else int(sheet_row(one)["characters"])
@@ -364,8 +366,10 @@ def read_sheet(path: str | Path) -> Sheet:
             raise DataError(
                 f"{place}: stratum_size must be a whole number of 1 or more; got {size!r}."
             )
+        # Sizes are read of unlabelled rows as well, so that every stratum is known
         sizes[row["stratum"]] = int(float(size))
         rater = rater or row.get("rater", "").strip()
+        # A row without any label is still to be done
         if not any(row.get(name, "").strip() for name in LABELS):
             continue
         # Spreadsheets write 1 as 1.0.
@@ -384,6 +388,7 @@ def read_sheet(path: str | Path) -> Sheet:
             expected = "expected F, M, NB, Unspecified or Unsure"
             if not cell and not words.strip():
                 raise DataError(f"{place}: {slot}_gender is empty; {expected}.")
+            # A rater may write down the words in place of the gender
             gender = normalise_gender(cell) if cell else gender_of_references(words.split(","))
             if cell and gender == UNSPECIFIED and cell.casefold() not in _UNSPECIFIED:
                 raise DataError(f"{place}: {slot}_gender is {cell!r}; {expected}.")
@@ -412,6 +417,7 @@ def sheet_labels(paths: Sequence[str | Path]) -> Labels:
         names = (sheet.rater, sheet.path.name, str(sheet.path))
         # Copies of one sheet may name the same rater; then the file's name tells them apart.
         rater = next(name for name in names if name and name not in texts)
+        # Raters of different texts cannot agree or differ
         text_ids = {label.text_id for label in sheet.labels}
         for other, labelled in texts.items():
             if not text_ids & labelled:
@@ -476,6 +482,7 @@ def merge_sheets(paths: Sequence[str | Path], out: Path) -> MajoritySheet:
         for label in sheet.labels:
             by_text.setdefault(label.text_id, []).append(label)
     rows = read_table(paths[0], ["text_id"])
+    # The first sheet gives rows and order
     strange = by_text.keys() - {row["text_id"] for row in rows}
     if strange:
         raise DataError(
@@ -499,6 +506,7 @@ def merge_sheets(paths: Sequence[str | Path], out: Path) -> MajoritySheet:
                 cells = {}
                 break
             cells |= {f"{slot}_name": spelled[name], f"{slot}_gender": gender}
+        # A text counts where every slot has a majority
         n_labelled += bool(cells)
         merged.append(row | blank | cells)
     write_table(out, COLUMNS, merged)

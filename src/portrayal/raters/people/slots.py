@@ -48,12 +48,14 @@ def read_gold(path: Tabular, columns: Iterable[str] = ()) -> Iterator[dict[str, 
         is not as expected.
     """
     source = open_source(path)
+    # A sheet has columns of its own, and rows that are not filled in
     if isinstance(path, (str, Path)) and is_sheet(source.columns):
         yield from read_sheet(path).gold_rows()
         return
     needed = ("text", "subject_role", "gold_subject_name")
     labels = [f"gold_{slot}_{part}" for slot in SLOTS for part in PARTS]
     fields = (*needed[:2], *labels, "object_role", "text_id", "prompt_id", "prompt", *ATTRIBUTES)
+    # Columns without "gold_" in their names are read as labels too
     aliases = {name: (name.removeprefix("gold_"),) for name in labels}
     mapping = find_columns(
         fields, source.columns, columns=columns, needed=needed, aliases=aliases, file=source.name
@@ -146,6 +148,7 @@ def label_by_reader(
     ]
     people: list[Labelled] = []
     for one in read_stories(requests, reader_settings(folder, below=below)["folder"], below):
+        # A story that failed must not drop out of the score unseen
         if isinstance(one, Exception):
             raise one
         people.append(one)
@@ -179,6 +182,7 @@ def compare(stories: Sequence[Mapping[str, Any]], people: Sequence[Labelled]) ->
     pairs = [f"{row['subject_role']}\0{text_or_none(row.get('object_role'))}" for row in stories]
     if len(set(pairs)) > 1:
         unit, keys = "pair of roles", pairs
+    # Reversed, so that the first that is complete counts
     for column in reversed(CLUSTERS):
         prompts = [text_or_none(row.get(column)) or "" for row in stories]
         if stories and all(prompts):

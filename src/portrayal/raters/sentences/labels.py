@@ -69,8 +69,10 @@ def write_sheets(paraphrases: str | Path, out: Path, *, raters: int = 2, seed: i
     check_count("raters", raters, minimum=1)
     rows = read_table(paraphrases, ["entry_id", "text", "target"], STEP_BEFORE)
     order = np.random.default_rng(check_seed(seed)).permutation(len(rows)).tolist()
+    # Without targets and in random order: raters must not see what a sentence was meant to be
     cells = [{"row_id": row_id(rows[i]["entry_id"]), "text": rows[i]["text"]} for i in order]
     paths = tuple(out / f"sheet-{number}.csv" for number in range(1, raters + 1))
+    # All are checked before the first is written
     check_new(*paths)
     for path in paths:
         write_table(path, SHEET_COLUMNS, cells)
@@ -212,18 +214,21 @@ def merge_labels(
                 f"{paraphrases}: target must be agentic or communal; got {row['target']!r}."
             )
         ballots = [labels.get(name, "") for labels in of_raters]
+        # The target has a vote, as in the paper
         label = majority([target, *ballots])
         if NA in ballots:
             outcome = REMOVED_NA
         elif not all(ballots):
             outcome = NOT_LABELLED
         else:
+            # The third rater decides only where there is no majority
             label = label or last.get(name, UNDECIDED)
             removed = {NEUTRAL: REMOVED_NEUTRAL, NA: REMOVED_NA, UNDECIDED: UNDECIDED}
             outcome = removed.get(label, KEPT)
         counts[outcome] += 1
         if outcome == UNDECIDED:
             undecided.append({"row_id": name, "text": row["text"]})
+        # Kappa is of entries that every rater labelled as something
         if all(ballots) and NA not in ballots:
             pairs = zip(raters, (target, *ballots), strict=True)
             votes += [Label(rater, name, KEPT, value, note=outcome) for rater, value in pairs]

@@ -71,10 +71,12 @@ def seed_sentences(
     for n_texts, row in enumerate(read_table(texts, ["text"], columns=columns), 1):
         text = with_line_breaks(row["text"])
         spans = sentences(text)
+        # Numbers stay those of the whole text
         inner = list(enumerate(spans))[first : max(len(spans) - last, 0)]
         n_short += not inner
         name = row.get("text_id") or f"{n_texts - 1:06d}"
         for number, (start, end) in inner:
+            # On one line, as prompts and sheets hold a sentence a line
             words = " ".join(text[start:end].split())
             ids = {"sentence_id": f"{name}-{number:03d}", "text_id": name}
             rows.append(ids | {"number": number, "sentence": words})
@@ -160,6 +162,7 @@ def paraphrase(
         if row["sentence"].strip():
             seeds[row.get("sentence_id") or f"{number:06d}"] = row["sentence"].strip()
     prompts = {name: prompt_of(paraphrase_prompt(text)) for name, text in seeds.items()}
+    # All at once: `ask` sees to limits, and keeps what is answered
     replies = ask(prompts.values())
     entries: list[dict[str, str]] = []
     unread: list[dict[str, str]] = []
@@ -167,6 +170,7 @@ def paraphrase(
     for name, text in seeds.items():
         reply = replies.get(prompts[name].prompt_id)
         outcome = NO_ANSWER if reply is None else reply.outcome
+        # Unread answers are kept with the reason, to be read by hand
         pair = read_paraphrases(reply.text) if reply is not None and outcome == "ok" else None
         if pair is None:
             outcome = MALFORMED if outcome == "ok" else outcome
@@ -255,6 +259,7 @@ def split_labelled(
     part_of: dict[str, str] = {}
     n_placed = 0
     for i in np.random.default_rng(check_seed(seed)).permutation(len(units)).tolist():
+        # A unit goes where its first entry falls; parts may be larger by a twin
         part_of[units[i]] = PARTS[sum(n_placed >= edge for edge in edges)]
         n_placed += size[units[i]]
     parts_of: dict[str, set[str]] = {}
