@@ -123,6 +123,7 @@ def compare_several(
     all_sides = [side_of(entry) for entry in sides]
     if len(all_sides) < 2:
         raise OptionError("a comparison takes two sides or more.")
+    # Of two sides, models can be matched; of more, each must be one for a summary.
     for side in all_sides if len(all_sides) > 2 else ():
         if len(side.models) > 1:
             raise OptionError(
@@ -168,6 +169,7 @@ def _in_one_family(pairs: list[Comparison]) -> tuple[Comparison, ...]:
     """Adjust p over the sides of each estimate, and `audit_q` over all that is stated."""
     if len(pairs) < 2:
         return tuple(pairs)
+    # By place, so that adjusted rows go back into the comparison they are from.
     rows = {(c, r): row for c, pair in enumerate(pairs) for r, row in enumerate(pair.rows)}
     families: dict[object, list[tuple[int, int]]] = defaultdict(list)
     for key, row in rows.items():
@@ -234,6 +236,7 @@ def _summary(sides: list[Side], rows: list[int], prompts: Numbering, level: floa
         return replace(blank, undefined=reason)
     code, fewest = np.unique(np.concatenate([part.prompts for part in sums])), fewest_prompts(level)
     blank = replace(blank, n_prompts=len(code))
+    # The noise of each model is told from its prompts alone.
     if len(code) < fewest:
         reason = f"{len(code)} prompts say too little of the models' noise; {fewest} are needed"
         return replace(blank, undefined=reason)
@@ -249,6 +252,7 @@ def _summary(sides: list[Side], rows: list[int], prompts: Numbering, level: floa
         number = float(np.exp(x[0])) if scale == "ratio" else float(x[0])
         return number if np.isfinite(number) else None
 
+    # Back from logarithms: ratios are shown as ratios, their spread as a factor.
     p = float(effects.p[0])
     defined = not np.isnan(effects.value[0])
     return replace(

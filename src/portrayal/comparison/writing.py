@@ -77,6 +77,7 @@ def writing_of(runs: Sequence[Run], prompts: Sequence[str], alpha: float) -> Wri
     if len(runs) < 2:
         return Writing(undefined="a change takes two rounds")
     words = [_words_of(run, prompts) for run in runs]
+    # A prompt that one round lacks would bring its own words into the others.
     shared = [prompt for prompt in prompts if all(prompt in texts for texts in words)]
     if len(shared) < FEWEST:
         return Writing(undefined=f"{len(shared)} prompts have texts in every round")
@@ -86,6 +87,7 @@ def writing_of(runs: Sequence[Run], prompts: Sequence[str], alpha: float) -> Wri
             counts.update(text)
     # Ties go by the alphabet, so that the words do not hang on the order of texts.
     common = [word for word, _ in sorted(counts.items(), key=lambda x: (-x[1], x[0]))[:WORDS]]
+    # Means of each prompt, so that prompts with many answers do not count for more.
     parts = np.array(
         [
             [

@@ -77,6 +77,7 @@ def instruments(view: View) -> dict[str, str]:
     """Return what the numbers rest on, such as a name table, by name."""
     values: dict[str, Any] = {}
     for e in view.estimates:
+        # Measures name different instruments; of each name the first stands.
         values = {**e.instruments, **values}
         if len(values) >= 5:
             break
@@ -85,6 +86,7 @@ def instruments(view: View) -> dict[str, str]:
 
 def day_of(run: Run) -> str:
     """Return the day the estimates of a run were written, in words."""
+    # The file's own time says when the numbers were last made.
     written = datetime.fromtimestamp(run.estimates_path.stat().st_mtime, tz=UTC)
     return f"{written.day} {written:%B %Y}"
 
@@ -141,6 +143,7 @@ def intervals(view: View) -> tuple[str, Table]:
 
 def naive_sentence(view: View) -> str:
     """Return how many ratios lose their difference once prompts are resampled."""
+    # Of those that the naive interval calls different, how many still are.
     naive = [e for e in _ratios(view) if _excludes(e, naive=True)]
     clustered = [e for e in naive if _excludes(e, naive=False)]
     words = report_of(view).wording
@@ -162,6 +165,7 @@ def naive_sentence(view: View) -> str:
 def comparison(view: View) -> Table:
     """Return clustered beside naive intervals of the ratios furthest from 1."""
     rows = [e for e in _ratios(view) if e.interval is not None and e.paper_interval is not None]
+    # Those where it matters: the naive interval finds something, and prompts can be resampled.
     rows = [e for e in rows if e.n_clusters >= FEW_PROMPTS and _excludes(e, naive=True)]
     rows.sort(key=lambda e: (-distance(e), e.measure, *e.group.values()))
     words = report_of(view).wording
@@ -190,6 +194,7 @@ def multiplicity(view: View) -> list[str]:
         "with q of the audit below 0.05."
     ]
     for name, estimates in view.by_measure.items():
+        # NaN is not itself: an estimate may have a test without p.
         tested = [e for e in estimates if e.tests and e.tests[0].p == e.tests[0].p]
         if not tested:
             continue
@@ -221,6 +226,7 @@ def accuracy(view: View) -> str:
 
 def _width(bounds: Interval | None) -> float:
     """Width of an interval of a ratio on the log scale; infinite where it reaches 0 or ∞."""
+    # By logarithm, in which ratios are as far below 1 as above.
     if bounds is None or bounds.low <= 0 or math.isinf(bounds.high):
         return math.inf
     return math.log(bounds.high / bounds.low)

@@ -82,6 +82,7 @@ def read_board(folder: str | Path) -> Board:
     root = Path(folder)
     if not root.is_dir():
         raise OptionError(f"{root} is not a folder of runs.")
+    # Numbers of runs that measured otherwise are no ranking.
     alike: dict[str, list[tuple[str, str, dict[str, Any]]]] = {}
     left_out = {}
     for path in _candidates(root):
@@ -156,8 +157,10 @@ def _places(rows: list[Mapping[str, Any]], level: float) -> list[str]:
     nan = math.nan
     numbers = np.array([[row["value"], *(row["interval"] or (nan, nan))] for row in rows], float).T
     valued = ~np.isnan(numbers[0])
+    # A place among one is none.
     if valued.sum() < 2:
         return [""] * len(rows)
+    # Intervals of ratios are symmetric by logarithm, which ranks take for granted.
     if rows[0]["statistic"] == "ratio":
         with np.errstate(divide="ignore"):
             numbers = np.log(numbers)

@@ -47,6 +47,7 @@ class Charts:
         specs |= {figure.key: figure.spec for figure in figures if figure.spec is not None}
         try:
             images = drawings(specs)
+        # Without charts the report still has all of its tables.
         except DrawingError as error:
             undrawn = f"No chart was drawn: {error}"
             _LOG.warning(undrawn)
@@ -54,6 +55,7 @@ class Charts:
         drawable = []
         for figure in figures:
             image = images.get(figure.key)
+            # One chart that cannot be drawn costs its own place alone.
             if isinstance(image, Exception):
                 text = f"the figure {figure.key} could not be drawn: {image!r}"
                 warnings.warn(text, BrokenFigureWarning, stacklevel=2)
@@ -83,6 +85,7 @@ class Charts:
 
 def packed(text: str) -> str:
     """Return a text compressed with gzip, as base64."""
+    # No time inside, so that the same run gives the same page.
     raw = gzip.compress(text.encode("utf-8", "replace"), compresslevel=9, mtime=0)
     return base64.b64encode(raw).decode("ascii")
 
@@ -98,6 +101,7 @@ def frame(data: str, extra_files: Iterable[tuple[str, str]] = ()) -> dict[str, A
     }
     style = "".join(text for (_, name), text in texts.items() if name.endswith(".css"))
     scripts = [text for (_, name), text in texts.items() if name.endswith(".js")]
+    # Only scripts with these digests run, whatever a text in the page holds.
     digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()) for text in scripts]
     return {
         "style": trusted(style + colour_rules()),
@@ -123,6 +127,7 @@ def csv_columns(view: View) -> list[list[str]]:
     """
     rows = [flat_row(estimate) for estimate in view.estimates]
     labels = dict.fromkeys(n for e in view.estimates for n in (*e.strata, *e.group))
+    # A name may be a group of one measure and a detail of another: one column.
     details = dict.fromkeys(n for e in view.estimates for n in e.details if n not in labels)
     fixed = ("study", "measure", "statistic", "unit")
     numbers = [n for row in rows[:1] for n in row if n not in (*fixed, *labels, *details)]

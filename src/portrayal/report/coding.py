@@ -46,6 +46,7 @@ def codes_by_group(project: Project, groups: Sequence[GroupCodes]) -> Table:
     """Return the share of each group's texts that show each code, with what chance gives."""
     names = code_names(project)
     rows = [(group.group, one) for group in groups for one in group.shares]
+    # Range by chance, p and q stand beside each share: of many codes some always look apart.
     columns: dict[str, Callable[[tuple[str, CodeShare]], str]] = {
         "Group": lambda row: short(row[0], 40),
         "Code": lambda row: names[row[1].code],
@@ -69,6 +70,7 @@ def share_sentences(groups: Sequence[GroupCodes]) -> tuple[str, ...]:
         if has_prompts
         else "No prompts are known: intervals are Wilson’s, which take texts as independent."
     ]
+    # A warning for groups whose intervals hardly mean anything.
     few = [
         f"{short(group.group, 40)} ({group.n_prompts})"
         for group in groups
@@ -79,12 +81,14 @@ def share_sentences(groups: Sequence[GroupCodes]) -> tuple[str, ...]:
             f"Fewer than {FEW_PROMPTS} prompts, too little to go by: {fmt.listed(few)}; one prompt "
             "alone gives no interval."
         )
+    # Explained only where a cell shows it.
     if any(one.null for group in groups for one in group.shares):
         sentences.append(
             "“By chance” is the range of the share if group labels were permuted within each "
             "prompt; p is the chance of a count as unlikely as this one, and q corrects it for all "
             "rows (Benjamini–Hochberg); neither where every arrangement gives one count."
         )
+    # One sentence for each reason, whichever groups it is of.
     groups_by_reason: dict[str, list[str]] = {}
     for group in groups:
         for reason in dict.fromkeys(one.no_null for one in group.shares if one.no_null):
@@ -100,6 +104,7 @@ def agreement_table(project: Project, compared: Agreement) -> Table:
     """Return one row for each question, and the statistics beside each other."""
     names = code_names(project) | {field.key: field.label for field in project.codebook.fields}
     names |= {"all codes": "All codes together", "whole set": "The whole set of a text"}
+    # Kappas depend on how many raters there are, so no table has all of them.
     present = {figure.statistic for figure in compared.coefficients}
 
     def cell(question: str, statistic: str) -> str:
@@ -111,6 +116,7 @@ def agreement_table(project: Project, compared: Agreement) -> Table:
             if coefficient.interval is None
             else (coefficient.interval.low, coefficient.interval.high)
         )
+        # Agreement is a share; kappas may be below 0, where a per cent sign would mislead.
         value, *ends = (
             f"{100 * x:.0f}{fmt.PERCENT}"
             if statistic in _SHARES
@@ -124,6 +130,7 @@ def agreement_table(project: Project, compared: Agreement) -> Table:
     }
     for name in (name for name in _STATISTICS if name in present):
         columns[_STATISTICS[name]] = partial(cell, statistic=name)
+    # Every pair of raters counts for agreement, so it rests on the most texts.
     n_texts = {f.question: f.n_items for f in compared.coefficients if f.statistic == _SHARES[0]}
     columns["Texts"] = lambda question: (
         f"{n_texts[question]:,}" if question in n_texts else fmt.NOTHING
@@ -141,6 +148,7 @@ def undefined_sentences(project: Project, compared: Agreement) -> list[str]:
         one.n_items for one in compared.coefficients if one.statistic == "percent_agreement"
     }
     few = []
+    # Fleiss' kappa takes texts that everybody coded, which may be far fewer.
     if n_kappa and 0 < max(n_kappa) < max(n_agreement):
         few.append(f"Fleiss’ κ is of the {max(n_kappa):,} texts that all of them coded.")
     for figure in compared.coefficients:
@@ -158,6 +166,7 @@ def cue_rows(run: Run) -> list[dict[str, Any]]:
 
     Whoever searched with a list of their own reads that one; none where nothing was counted.
     """
+    # A file that a person may have edited: whatever is wrong with it, the audit's own counts stand.
     path = run.path / "coding" / "cues.json"
     try:
         rows = list(json.loads(path.read_text("utf-8"))["cues"])
@@ -177,6 +186,7 @@ def cue_table(rows: Sequence[dict[str, Any]]) -> Table | None:
     cells = []
     for row in pooled:
         if row["role"] == "all":
+            # Roles are columns, so only rows over all roles make lines.
             term = "any of them" if row["cue"] == "any" else short(row["cue"], 40)
             head = short(row["cues"], 30), term, f"{row['texts']:,}"
             cells.append((*head, *_by_role(row, pooled), *_certainty(row)))
@@ -196,6 +206,7 @@ def cue_places(rows: Sequence[dict[str, Any]]) -> Table | None:
     terms = Counter(places)
     lines = []
     for row, place in zip(rows, places, strict=True):
+        # One split at a time: cells of several are mostly 0.
         split = [name for name in strata if row[name] != "all"]
         if len(split) == 1 and (row["cue"] == "any" or terms[place] == 1):
             cells = (f"{row['texts']:,}", f"{row['of_texts']:,}", *_certainty(row))
@@ -227,6 +238,7 @@ def _by_role(row: dict[str, Any], pooled: Sequence[dict[str, Any]]) -> tuple[str
 
 def _certainty(row: dict[str, Any]) -> tuple[str, str, str]:
     """Share, clustered interval, and exact interval, which is one-sided where nothing was found."""
+    # Cues are rare: where none was found, the exact interval still says how many there may be.
     exact = _bounds(row["exact_interval"])
     if row["upper_of_none"] is not None:
         # A bound has two digits, however small: 0 is none.
@@ -290,6 +302,7 @@ def sections(view: View) -> Coded | None:
     for path in sorted((view.run.path / "coding").glob("*/project.toml")):
         project = open_project(path.parent)
         labels = read_labels(project)
+        # A project in which nobody finished a text has nothing to show yet.
         if labels.done and project.codebook.codes:
             projects.append(section(project, labels, level=view.level, seed=view.seed))
     rows = cue_rows(view.run)
@@ -310,8 +323,10 @@ def section(
     agreed = agreement(labels, level=level, seed=seed)
     run = run_of(project)
     cues = [] if run is None else cue_rows(run)
+    # Shares are of texts on whose codes people agree; there may be none.
     settled = any(group.n_items for group in groups)
     people = _raters(project, agreed.people, "People")
+    # Said in words, as an empty table would look like an error.
     if len(raters := agreed.people.raters) < 2:
         coders = f"{raters[0]} alone has coded" if raters else "nobody has coded yet"
         few = (f"Agreement takes two people or more; {coders}.",)
@@ -374,6 +389,7 @@ def write_coding_report(
 def _facts(
     project: Project, labels: Labels, agreed: LabelAgreement, level: float
 ) -> tuple[tuple[str, str], ...]:
+    # How texts were drawn decides what shares are of.
     draw = project.settings.get("how") or {}
     draw_words = ", ".join(
         f"{key} {value}" for key, value in draw.items() if key != "run" and value
@@ -412,6 +428,7 @@ def _model(project: Project, compared: Agreement) -> RatersView:
     name = compared.raters[1]
     before = [f"Compared with what people settle on, on {compared.n_done[name]:,} texts it coded."]
     for note in coder_notes(project):
+        # What a model failed to answer is missing from its agreement, and so is said.
         if note["rater"].casefold() == name.casefold():
             failed = f"{note['n_failed']:,} of {note['n_items']:,} texts have no usable answer"
             removed = sum(note["removed"].values())

@@ -73,9 +73,11 @@ def export_report(
     target = default if path is None else Path(path)
     if format == "html":
         return write_report(run, target, short=short)
+    # One page for all formats, so that none says something else.
     page, images = drawn_page(View.of(run), short=short)
     target.parent.mkdir(parents=True, exist_ok=True)
     charts = target.with_name(f"{target.stem}-charts")
+    # A run knows which of its files are made by it, and may be made anew.
     with run.manifest.recording(target), run.manifest.recording(charts):
         if format == "pdf":
             return _pdf(page, target)
@@ -125,9 +127,11 @@ class _Reader(HTMLParser):
         attributes = dict(attrs)
         if tag in _VOID:
             return
+        # What only works on a screen, with all that is inside it.
         if self._skipped or tag in _SKIPPED or attributes.get("class") in _ASIDE:
             self._skipped.append(tag)
             return
+        # A chart becomes its image, and its label the text for those who cannot see it.
         if "data-chart" in attributes:
             self._flush()
             label = attributes.get("aria-label") or ""
@@ -141,6 +145,7 @@ class _Reader(HTMLParser):
         elif tag in ("td", "th"):
             self._text = ""
         elif tag in _STARTS or tag in _BLOCKS or attributes.get("class") == "reading":
+            # A paragraph inside a list item is still that item.
             inside_item = tag in _BLOCKS and self._kind == "li" and not self._text.strip()
             self._flush()
             self._kind = "li" if inside_item else _STARTS.get(tag, "p")
@@ -154,6 +159,7 @@ class _Reader(HTMLParser):
             self._table[-1].append(_line(self._text))
             self._text = ""
         elif tag == "table" and self._table is not None:
+            # A heading without rows is no table.
             if len(self._table) > 1:
                 self.blocks.append(ExportBlock("table", rows=self._table))
             self._table = None
@@ -169,6 +175,7 @@ class _Reader(HTMLParser):
     def _flush(self) -> None:
         text = _line(self._text)
         if text and self._table is None:
+            # A term of a list of definitions leads the line of what it means.
             line = f"{self._term}: {text}" if self._term else text
             self.blocks.append(ExportBlock(self._kind, line))
         self._kind, self._text, self._term = "p", "", ""
@@ -198,6 +205,7 @@ def _markdown(blocks: list[ExportBlock], images: dict[str, str], target: Path) -
     for block in blocks:
         text = markdown(block.text)
         if block.kind == "image":
+            # A chart that could not be drawn has its table all the same.
             if block.key not in images:
                 continue
             folder.mkdir(exist_ok=True)
@@ -212,6 +220,7 @@ def _markdown(blocks: list[ExportBlock], images: dict[str, str], target: Path) -
             mark = "- " if block.kind == "li" else ""
             mark = "#" * int(block.kind[1]) + " " if block.kind.startswith("h") else mark
             lines += [mark + text, *([] if block.kind == "li" else [""])]
+    # Markdown needs an empty line after a list, or the next paragraph joins it.
     spaced = re.sub(r"(?m)^(- .*)\n(?!- |\n)", r"\1\n\n", "\n".join(lines))
     write_atomically(target, spaced.rstrip() + "\n")
     return target
@@ -226,6 +235,7 @@ def _docx(blocks: list[ExportBlock], images: dict[str, str], target: Path) -> Pa
             "a Word document needs the package python-docx: pip install 'portrayal[docx]'."
         ) from error
     keys = [block.key for block in blocks if block.kind == "image" and block.key in images]
+    # python-docx takes no SVG.
     converted_images = converted("png", tuple(images[key] for key in keys))
     pngs = {
         key: image["made"]
@@ -245,6 +255,7 @@ def _docx(blocks: list[ExportBlock], images: dict[str, str], target: Path) -> Pa
             for line, row in zip(table.rows, rows, strict=True):
                 for cell, text in zip(line.cells, row, strict=False):
                     cell.text = text
+                    # Wide tables fit a page in small letters alone.
                     cell.paragraphs[0].runs[0].font.size = docx.shared.Pt(7.5)
             if len(block.rows) > len(rows):
                 more = len(block.rows) - len(rows)
@@ -268,9 +279,11 @@ def _pdf(page: str, target: Path) -> Path:
     with tempfile.TemporaryDirectory() as folder, replacing(target) as temporary:
         source, printed = Path(folder) / "report.html", Path(folder) / "report.pdf"
         source.write_text(page, encoding="utf-8", errors="replace")
+        # A profile of its own, and no traffic: printing must not touch the user's browser.
         flags = ["--headless=new", "--disable-gpu", "--no-first-run", "--no-pdf-header-footer"]
         flags += [f"--user-data-dir={folder}/profile", "--virtual-time-budget=8000"]
         flags += ["--disable-background-networking", "--disable-component-update"]
+        # Chromium refuses to run as root with its sandbox, as in most containers.
         root = ["--no-sandbox"] if getattr(os, "geteuid", lambda: 1)() == 0 else []
         command = [browser, *flags, *root, f"--print-to-pdf={printed}", source.as_uri()]
         try:
@@ -281,11 +294,13 @@ def _pdf(page: str, target: Path) -> Path:
             )
         except subprocess.TimeoutExpired:
             reason = f"it was not done after {PRINTING:g} s"
+        # The file is what counts, whatever status the browser ended with.
         if not printed.is_file():
             raise DataError(
                 f"{browser} did not print the report: {reason}. Open report.html in any browser "
                 "and print it."
             )
+        # From one folder to the other, which may be on another disk.
         shutil.copyfile(printed, temporary)
     return target
 
@@ -396,6 +411,7 @@ def plot(run: Run, measure: str, figure: int = 0) -> "alt.TopLevelMixin":
     name = rows[0].measure
     with run.speaking():
         specs = [chart.spec for chart in build(view, name, rows) if chart.spec is not None]
+        # A measure whose own figure is a table still has values to draw.
         specs = specs or [chart.spec for chart in dots(view, rows) if chart.spec is not None]
     if not 0 <= figure < len(specs):
         raise OptionError(

@@ -82,6 +82,7 @@ def findings(view: View) -> list[Stated]:
     ranked: list[tuple[int, Stated]] = []
     for cards in _established(view).values():
         of_measure = _strongest_first([_finding(view, card) for card in cards])
+        # The sort keeps the order by strength among groups of as many attributes.
         of_measure.sort(key=lambda finding: len(finding.first.group) > 1)
         questions: set[tuple[object, ...]] = set()
         for finding in of_measure:
@@ -89,6 +90,7 @@ def findings(view: View) -> list[Stated]:
             ranked.append((_LATER if question in questions else rank, finding))
             questions.add(question)
     order = {id(f): i for i, f in enumerate(_strongest_first([f for _, f in ranked]))}
+    # By the rank of their question: the first of each measure before the second of any.
     ranked.sort(key=lambda pair: (pair[0], order[id(pair[1])]))
     return [
         replace(finding, folded=rank == _LATER or position >= MOST)
@@ -149,6 +151,7 @@ def _in_doubt(view: View) -> list[Estimate]:
     """The strongest estimate of each group and direction that only the reader's errors doubt."""
     strongest: list[Estimate] = []
     for measure in headline_measures(view):
+        # Enough people too: what is too rare is not left unsaid because of the reader alone.
         beyond = [e for e in _headline(view, measure) if beyond_chance(e) and e.enough]
         strongest += [group[0] for group in _cards([e for e in beyond if reader_could(e)])]
     return sorted(strongest, key=lambda e: (e.statistic != "ratio", -distance(e), e.measure))
@@ -182,6 +185,7 @@ def reader_words(e: Estimate) -> str:
         return f"; how far the reader’s errors move it {e.status.reader_error}"
     if ERROR_VALUE not in e.details:
         return ""
+    # Some errors are known by their size and no direction, so the value stays where it is.
     value, low, high = (e.details[name] for name in (ERROR_VALUE, ERROR_LOW, ERROR_HIGH))
     if value == e.value:
         reach = fmt.span(low, high, form_of(e))
@@ -198,6 +202,7 @@ def in_these_prompts(view: View, findings: Sequence[Stated]) -> list[Stated]:
     Nothing that is stated already. Up to three of questions that nothing stated answers stand in
     front; a page folds the others.
     """
+    # By id: the same estimate judged in another population is another object.
     established = {e.id for finding in findings for e in finding.estimates}
     judged = [
         e.of_population(THESE, view.level)
@@ -211,6 +216,7 @@ def in_these_prompts(view: View, findings: Sequence[Stated]) -> list[Stated]:
     for card in _cards(judged, key=lambda e: (len(e.group), e.tests[0].p)):
         e = card[0]
         folded = _question(e) in answered or in_front == HERE_MOST
+        # A card in front uses up its question and one of the places.
         in_front += not folded
         answered.add(_question(e))
         mirrored = "".join(f" The mirror image: {sentence_of(other)}." for other in card[1:])
@@ -228,6 +234,7 @@ def _question(e: Estimate) -> tuple[object, ...]:
 def nearest(view: View) -> list[Stated]:
     """Return what comes nearest to a finding, though chance explains it; the nearest first."""
     rows = [e for e in _every_headline(view) if e.tests and not math.isnan(e.tests[0].p)]
+    # By p, not q: many have the same q.
     rows.sort(key=lambda e: (e.tests[0].p, -distance(e), e.measure))
     return [_finding(view, [e]) for e in rows[:MOST] if strength_of(view, e) not in (STRONG, SOME)]
 
@@ -240,6 +247,7 @@ def distance(estimate: Estimate) -> float:
     value = estimate.value
     if estimate.statistic == "difference":
         return abs(value or 0.0)
+    # An empty side has no logarithm; the end of its interval that is finite has one.
     if value == math.inf and estimate.interval is not None:
         value = estimate.interval.low
     elif not value and estimate.interval is not None:
@@ -268,6 +276,7 @@ def _headline(view: View, measure: str) -> list[Estimate]:
     candidates = [
         e for e in view.of_main(measure) if e.statistic in STATISTICS and e.value is not None
     ]
+    # A measure may know of its own number that it must not be said.
     candidates = [e for e in candidates if e.status.may_be_stated]
     # What is no hypothesis of the audit is no finding, however small its p.
     return [e for e in candidates if not e.tests or e.tests[0].audit_q is not None]
@@ -280,6 +289,7 @@ def _every_headline(view: View) -> list[Estimate]:
 def excludes_null(estimate: Estimate) -> bool:
     """Whether the clustered interval leaves out no difference; of a ratio above 0."""
     bounds, none = estimate.interval, no_difference(estimate)
+    # A ratio of 0 counts nobody, which is said elsewhere.
     has_value = estimate.value is not None and (estimate.value != 0 or none == 0)
     return bounds is not None and has_value and not bounds.low <= none <= bounds.high
 
@@ -290,6 +300,7 @@ def _cards(
     """One card for each estimate, or for two that are mirror images; the first by `key` leads."""
     cards: list[list[Estimate]] = []
     for e in sorted(estimates, key=key or (lambda e: (-distance(e), place_words(e), e.id))):
+        # Where women are more, men are fewer: one finding, said from the stronger side.
         mirrored = next((c for c in cards if len(c) == 1 and _are_mirrored(c[0], e)), None)
         if mirrored is None:
             cards.append([e])
@@ -303,6 +314,7 @@ def _are_mirrored(one: Estimate, other: Estimate) -> bool:
     if _question(one) != _question(other) or not one.counts:
         return False
     above = [(e.value or 0.0) > no_difference(e) for e in (one, other)]
+    # Two groups that make up nearly everybody in each count.
     pairs = list(zip(one.counts, other.counts, strict=False))
     both = all(a.n + b.n >= MIRRORED * max(a.of, b.of) for a, b in pairs)
     return above[0] != above[1] and both and len(one.group) == 1
@@ -329,6 +341,7 @@ def _finding(view: View, estimates: list[Estimate]) -> Stated:
         for e in view.of_main(name)
         if e.group == first.group and place_of(e) == place_of(first) and e.value is not None
     ]
+    # The evidence names what else the card stands for.
     mirrored = [f" The mirror image: {sentence_of(e)}." for e in estimates[1:]]
     return Stated(
         sentence_of(first),
@@ -343,6 +356,7 @@ def _finding(view: View, estimates: list[Estimate]) -> Stated:
 def facts_of(view: View, e: Estimate) -> tuple[str, ...]:
     """Return the line below a sentence: the ratio or range, how many models agree, and q."""
     words = list(ratio_facts(e))
+    # Counts stand in the sentence itself where they are known.
     if not e.counts:
         words.append(units_of(e))
     agreeing, n_models = agreement(view, e)
@@ -371,6 +385,7 @@ def _evidence(view: View, e: Estimate) -> str:
     if e.population == THESE:
         parts[0] += " of these prompts"
     if e.null is not None and not math.isnan(e.null.low):
+        # On the scale of the sentence, whose reference is what chance gives.
         scale = e.null.value if e.statistic == "ratio" and len(e.counts) == 1 else 1.0
         reach = fmt.span(e.null.low / scale, e.null.high / scale, form_of(e))
         parts.append(
@@ -433,6 +448,7 @@ def corrections(view: View) -> tuple[str, ...]:
 
     None where a run has no labels by hand.
     """
+    # Whatever labels were meant to correct, also where they could not.
     tried = [e for e in view.only_main(view.estimates) if "hand_labels" in e.instruments]
     if not tried:
         return ()
@@ -441,6 +457,7 @@ def corrections(view: View) -> tuple[str, ...]:
     if not corrected:
         counted = f"none of {fmt.plural(len(tried), 'number')}"
         return (f"By hand: {notes}; they correct {counted}.", *_reasons(tried))
+    # How often the scorer alone would have misled.
     outside = sum(_is_outside(e) for e in corrected)
     lines = [
         f"By hand: {notes}; they correct {len(corrected):,} of "
@@ -467,6 +484,7 @@ def _moved_by(e: Estimate) -> float:
     if e.interval is None or not math.isfinite(e.value):
         return 0.0
     width, distance_moved = e.interval.high - e.interval.low, abs(e.value - e.details["naive"])
+    # What reads the same before and after did not move for any reader.
     written = {fmt.number(x, form_of(e)) for x in (e.value, e.details["naive"])}
     return distance_moved / width if width > 0 and len(written) == 2 else 0.0
 

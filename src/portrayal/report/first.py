@@ -67,9 +67,11 @@ def first_screen(view: View) -> FirstScreen:
         strongest = findings(view)
         chart = glance(view, [*strongest, *([] if strongest else nearest(view))])
         screen = FirstScreen(read_line(view), tuple(strongest), "", cannot_lines(view), chart)
+    # What the run leads with is decided by what it could have seen, not by findings alone.
     lead, answered = headline(view, screen.stated), answers(view)
     screen = replace(screen, corrected=corrections(view))
     if lead.kind == "not measured":
+        # Findings in copies, or in a language that nobody here reads, would mislead.
         bare = replace(screen, stated=(), here=(), chart=None)
         bare = replace(bare, remedies=remedies(view, ()))
         return replace(bare, none=lead.sentence, lead=lead, asked=answered)
@@ -102,6 +104,7 @@ def unchecked(e: Estimate) -> str:
 
     "" where it rests on none, where people checked it, or where its errors are known.
     """
+    # A measured error is in the strength already, so nothing is left to warn of.
     errors_known = ERROR_LOW in e.details or e.status.reader_error is not None
     if errors_known or e.corrected:
         return ""
@@ -131,6 +134,7 @@ def kept_findings(run: Run) -> dict[str, Any]:
     run.check()
     path = run.path / FINDINGS
     mark = {"schema": SCHEMA, "portrayal": __version__}
+    # Kept findings hold while the numbers they were made of stay as they are.
     if run.manifest.vouches(FINDINGS):
         facts_of_run: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         if facts_of_run.items() >= mark.items():
@@ -143,6 +147,7 @@ def kept_findings(run: Run) -> dict[str, Any]:
             *hypotheses(view),
             *(e for finding in shown_findings for e in finding.estimates),
         )
+        # Questions over all models, so that boards can set the same ones side by side.
         labels = {_question(e): label_of(view, e) for e in questions}
         words = read_parquet(run.prompts_path, columns=["text"])["text"].to_pylist()
         facts_of_run = {
@@ -188,6 +193,7 @@ def finding_lines(run: Run, most: int | None = None) -> Iterator[str]:
         yield screen.planted.sentence
     if screen.none:
         yield screen.none
+    # A short list has one fact each, and that a scorer's reading is unchecked.
     for rank, finding in enumerate(screen.stated[:most], start=1):
         details = [f for i, f in enumerate(finding.facts) if most is None or i < 1 or f == AS_READ]
         yield f"{rank}. {finding.headline}."
@@ -256,6 +262,7 @@ def cannot_lines(view: View) -> tuple[str, ...]:
     for e, strength in judged:
         if len(e.group) == 1 and "pair" not in e.group and not no_baseline(e):
             name = group_label(e.group)
+            # One number that could be measured is enough for a group to be seen.
             groups[name] = groups.get(name, True) and strength is CANNOT
     rare = [name for name, no_value in groups.items() if no_value]
     if rare:

@@ -20,6 +20,7 @@ def script_json(value: Any) -> str:
 
 def short(text: str, most: int = 60) -> str:
     """Return text for a label: on one line, with an ellipsis beyond `most` characters."""
+    # Cut before cleaning: a text of megabytes should not be read for a label.
     line = " ".join(visible(text[: 4 * most]).split())
     return line if len(line) <= most else line[: most - 1] + "…"
 
@@ -46,6 +47,7 @@ def ratio(value: float | None) -> str:
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
     size = abs(value)
+    # "0.000" would say that there is nothing.
     if 0 < size < 0.001:
         return "<0.001"
     if size >= 999.5:
@@ -54,6 +56,7 @@ def ratio(value: float | None) -> str:
     digits = 2 if 1 <= size < 1.995 else 1 if 1.995 <= size < 9.95 else 0
     if 0 < size < 1:
         digits = min(1 - math.floor(math.log10(size)), 3)
+        # What is below 1 must not read as 1.
         digits = digits if round(size, digits) != 1 else 3
     return f"{value:,.{digits}f}"
 
@@ -66,6 +69,7 @@ def share(value: float | None) -> str:
     size = abs(percent)
     if 0 < size < 0.005:
         text = "<0.01"
+    # Only what is exactly none or all is written without decimals.
     elif size in (0, 100):
         text = f"{percent:.0f}"
     else:
@@ -102,12 +106,14 @@ def difference(value: float | None, sign: str = "+") -> str:
         return NOTHING
     if value == 0 or math.isinf(value):
         return ratio(abs(value) and value)
+    # As many decimals as the first digit needs, however small the value.
     least = -math.floor(math.log10(abs(value)))
     return f"{value:{sign},.{max(0, min(2 + least, 3), least)}f}".replace("-", "−")
 
 
 def signed(value: float, digits: int = 2) -> str:
     """Return a score with its sign and two decimals ("+0.25"); what rounds to 0 has no sign."""
+    # "z" drops the minus of what rounds to 0.
     sign = "+" if round(value, digits) else "z"
     return f"{value:{sign}.{digits}f}".replace("-", "−")
 
@@ -150,6 +156,7 @@ def span(low: float, high: float, statistic: str = "ratio") -> str:
     first = number(low, statistic)
     if statistic == "difference":
         return f"{first} to {number(high, statistic)}"
+    # Ends of one interval have as many digits as each other.
     if statistic == "ratio" and 1.05 <= low < 2 and high >= 2:
         first = f"{low:.1f}"
     return f"{first}{DASH}{number(high, statistic)}"

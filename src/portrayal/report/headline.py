@@ -169,6 +169,7 @@ def headline(view: View, findings: Sequence[Stated]) -> Headline:
     judged = [e for e in view.estimates if e.population == THESE]
     reach_words = f" to these {unit_words(judged[0], words.clusters)}" if judged else ""
     counted = f"{readable:,} {words.texts}{reach_words}"
+    # Detectable sizes are of every hypothesis, also of those that were established.
     tested = hypotheses(view)
     stated_ids = {id(e) for finding in findings for e in finding.estimates}
     hypotheses_by_p = [_hypothesis(view, e, tested) for e in tested]
@@ -181,9 +182,11 @@ def headline(view: View, findings: Sequence[Stated]) -> Headline:
     candidates = tuple(
         hypothesis for hypothesis in chance if id(hypothesis.estimate) not in stated_ids
     )[:SHOWN]
+    # Texts first: what is wrong with them makes every number void.
     unseen = _unreadable(view, readable)
     if findings and not unseen:
         return Headline("found", "", questions, candidates)
+    # Then numbers: without a test, or with tests that find only the absurd, nothing was seen.
     if not unseen and not questions:
         unseen = _untested(view, readable)
     elif not unseen and not any(reach.in_reach for reach in questions):
@@ -212,6 +215,7 @@ def _by_question(hypotheses: Sequence[Hypothesis]) -> tuple[Reach, ...]:
             )
     reaches = []
     for members in sizes.values():
+        # The middle one: half of the comparisons could show a difference of this size.
         members.sort(key=_seen)
         middle = members[len(members) // 2]
         e = middle.estimate
@@ -266,6 +270,7 @@ def _hypothesis(view: View, e: Estimate, tested: Sequence[Estimate]) -> Hypothes
         # A distance is never 0, and a share has no 0 to differ from: theirs is what they must be.
         size = (0.0 if e.statistic == "difference" else _none(e)) + errors_needed * error
     away = _away(e)
+    # Standard errors shrink with the root of the number of prompts.
     times = (errors_needed * error / away) ** 2 if away > 0 else math.inf
     prompts = math.ceil(e.n_clusters * max(times, 1.0)) if times <= _FARTHEST else None
     return Hypothesis(label, e, size, prompts, form, noun)
@@ -326,11 +331,13 @@ def _unreadable(view: View, readable: int) -> str:
     if any(name.startswith(_LABELLED) for name in view.settings.get("annotators", ())):
         return ""
     different = int(rows_of(_DIFFERENT, texts)[0]["n"])
+    # Copies make intervals narrow without telling anything new.
     if different < FEWEST_TEXTS <= readable:
         return f"they are copies of {fmt.plural(different, 'text')}; it takes different answers"
     if view.options.get("locale"):
         return ""
     texts_of_run = (str(row["text"]).lower() for row in rows_of(_SOME, texts | {"most": _TEXTS}))
+    # Short texts do not show their language.
     long = [text for text in texts_of_run if len(text.split()) >= _LONG]
     if sum(map(is_english, long)) < LEAST_ENGLISH * len(long):
         return "the texts are not in English, the language of the annotators"
@@ -340,6 +347,7 @@ def _unreadable(view: View, readable: int) -> str:
 def _untested(view: View, readable: int) -> str:
     """Why no number of a run can be told from no difference, and what would help."""
     compared = [e for e in view.only_main(view.estimates) if e.statistic in ("ratio", "difference")]
+    # From the plainest reason to the most technical: the first that holds is said.
     people = [e.n_units for e in compared if e.unit == "character" and "gender" in e.group]
     if people and max(people) < LEAST_PEOPLE * readable:
         return (

@@ -88,11 +88,13 @@ def _filled(view: View, section: Section | None, template: str, content: Any = N
 
 
 def _filled_page(view: View, brief: bool) -> tuple[str, dict[str, str]]:
+    # Each part is the study's where it has one, else one that suits any study.
     report = report_of(view)
     behind = _filled(view, report.found, "findings.html.j2", Found.of)
     texts = _filled(view, report.texts, "texts.html.j2", random_texts)
     below = _filled(view, report.asked, "nothing.html.j2")
     first = first_screen(view)
+    # All charts are drawn at once, in one process of their own.
     charts = Charts.of([] if brief else figures(view), first.chart)
     table = {} if brief else headline_rows(view)
     sections = () if brief else (below, behind, texts)

@@ -94,6 +94,7 @@ def passage(row: dict[str, Any]) -> Passage:
     text, size = row["text"], int(row["size"])
     spans = _spans(row, text)
     start = 0
+    # A long text begins shortly before the first name in it.
     if len(text) > MOST and spans:
         start = max(0, spans[0][0] - 200)
     end = min(len(text), start + MOST)
@@ -110,6 +111,7 @@ def _spans(row: dict[str, Any], text: str) -> list[Span]:
     """Marks in order, none overlapping; names are looked up where no span was kept."""
     marks: list[Span] = []
     for slot in ("subject", "object"):
+        # Labelled people have a name and no places in the text.
         spans = row.get(f"{slot}_spans")
         name = row.get(f"{slot}_name")
         if spans:
@@ -119,6 +121,7 @@ def _spans(row: dict[str, Any], text: str) -> list[Span]:
             marks += [(m.start(), m.end(), slot) for m in re.finditer(pattern, text)]
     apart_marks: list[Span] = []
     for start, end, slot in sorted(marks):
+        # Spans were kept for the whole text, and the row may hold its beginning alone.
         if 0 <= start < end <= len(text) and (not apart_marks or start >= apart_marks[-1][1]):
             apart_marks.append((start, end, slot))
     return apart_marks
@@ -129,6 +132,7 @@ def marked(text: str, spans: Iterable[Span], start: int, end: int) -> list[Piece
     pieces: list[Piece] = []
     done_to = start
     for low, high, mark in spans:
+        # A mark that is cut in half would show half a name.
         if low < done_to or high > end:
             continue
         pieces += [(visible(text[done_to:low]), ""), (visible(text[low:high]), mark)]
@@ -174,12 +178,14 @@ def words_page(
     passages
         Whether passages of the texts are in the page.
     """
+    # By column: which texts have a word, without looking at all of them.
     columns = counts.matrix.tocsc()
     place = {word: i for i, word in enumerate(counts.words)}
     sections = []
     for c in compared:
         rows = []
         for word in c.words[:top]:
+            # Words that the others have more stand in their comparison.
             if word.z <= 0:
                 continue
             has = columns.indices[slice(*columns.indptr[place[word.word] :][:2])]
@@ -231,11 +237,14 @@ def _cells(word: MarkedWord) -> dict[str, Any]:
 def _passages(
     c: WordComparison, documents: Documents, word: MarkedWord, has: Any, scope: Scope
 ) -> list[Marked]:
+    # Passages of the compared texts only, not of those they are compared with.
     inside = has if c.members is None else has[c.members[has]]
+    # A stream of its own for each word: more words do not change the passages of others.
     rows = scope.rng("passages", c.title, word.word).permutation(np.sort(inside))[:EACH]
     marked_passages = []
     for i in sorted(rows.tolist()):
         text = documents.texts[i]
+        # What was counted may not stand in the text just so; then nothing is shown of it.
         place = next(places_of(text, word.word), None)
         if place is None:
             continue

@@ -56,12 +56,14 @@ def planted(view: View, general: Sequence[Stated], local: Sequence[Stated]) -> P
     if texts is None or file is None or not file.is_file():
         return None
     digest = hashlib.blake2b(texts.read_bytes(), digest_size=16).hexdigest()
+    # The very sample: other texts of the study were given no differences.
     if view.note.get("source_digest") != digest:
         return None
     plan = tomllib.loads(file.read_text(encoding="utf-8"))
 
     def states(row: dict[str, Any], finding: Stated) -> bool:
         e = finding.first
+        # By measure, place and attribute: which of its groups states the difference is open.
         place = stem(e.measure), domain_of(e), {*e.group}
         return place == (row["measure"], row["domain"], {row["attribute"]})
 

@@ -31,6 +31,7 @@ def _answer(view: View, record: dict[str, Any]) -> str:
         question = Question.of(text)
     except UnknownNameError as error:  # of a measure that is not installed here
         return f"“{text}” ({when_asked(view, text)}): {error}"
+    # No number of it is an answer too, and must be said.
     matching = [e for e in view.estimates if question.names(e, view.main)]
     results = [_result(view, e) for e in matching] or [_nothing_named(view, question)]
     return f"“{text}” ({when_asked(view, text)}): {'; '.join(results)}."
@@ -54,6 +55,7 @@ def _result(view: View, e: Estimate) -> str:
     value = f"{label} is {fmt.number(e.value, form_of(e))}"
     if e.interval is not None:
         value += f" ({fmt.interval(e.interval, form_of(e))})"
+    # Of the questions asked beforehand alone: a family of its own, and a small one.
     q = q_of(e)
     if q is None:
         return f"{value} without a test: {e.status.no_test or 'there is none of it'}"

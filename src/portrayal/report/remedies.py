@@ -23,6 +23,7 @@ def remedies(view: View, local: Sequence[Stated]) -> tuple[str, ...]:
     lines = []
     inferred = [e for e in view.estimates if e.fixed is not None]
     of_others = [e.n_clusters for e in view.estimates if e.value is not None]
+    # Too few prompts to speak of others like them, but enough texts to speak of these.
     few = inferred and max(of_others, default=0) < FEW_PROMPTS
     if (local or few) and view.options.get("population") != THESE:
         question = (
@@ -33,6 +34,7 @@ def remedies(view: View, local: Sequence[Stated]) -> tuple[str, ...]:
             f"To state {question} these very {units}, which tells nothing of others: "
             f"{again(view, '--population', THESE)}"
         )
+    # One line, though many estimates would gain by the same option.
     sharper = next((e.status.sharper for e in view.estimates if e.status.sharper), "")
     if sharper:
         option, _, gain = sharper.partition(": ")

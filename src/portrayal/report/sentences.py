@@ -58,12 +58,14 @@ def sentence_of(e: Estimate) -> str:
     capital, but where that would change the name of a model.
     """
     component = described(e.measure)
+    # A measure has a template, or a function where one form does not suit all its groups.
     template = component.finding if component is not None else ""
     try:
         if isinstance(template, str):
             text = template.format(**template_fields(e)) if template else ""
         else:
             text = template(e)
+    # A measure of another package must not cost the report for a slip in its words.
     except Exception as error:
         warning = f"the sentence of a finding of {e.measure} failed: {error!r}"
         warnings.warn(warning, stacklevel=2)
@@ -87,6 +89,7 @@ def where_words(e: Any) -> str:
 def place_phrase(strata: Mapping[str, str], group: Mapping[str, str], study: str = "") -> str:
     """Return where something of these strata is, as `where_words` does."""
     place = study_words(study).get("places", {}).get(strata.get("domain", ALL), "")
+    # Reference and manner stand in other parts of the sentence.
     hidden = ("seen_by", "population", BASIS, *(["domain"] if place else []))
     more = strata_words({k: v for k, v in strata.items() if k not in hidden}, group)
     place_words = ", ".join(part for part in (place, more) if part)
@@ -96,6 +99,7 @@ def place_phrase(strata: Mapping[str, str], group: Mapping[str, str], study: str
 def role_words(e: Any) -> tuple[str, str]:
     """Return what the people in the lesser and the greater role do ("who are helped")."""
     words, domain = study_words(getattr(e, "study", "")), e.strata.get("domain", ALL)
+    # The domain's own words, the study's for all domains, else those that suit any study.
     lesser, greater = (
         words.get(role, {}).get(domain) or words.get(role, {}).get(ALL) or _defaults()[role]
         for role in ("lesser", "greater")
@@ -128,6 +132,7 @@ def shares_clause(e: Estimate) -> str:
     (count,) = e.counts
     people = f"{_count_words(count.n)} of {fmt.count(count.of)} {units_words(e)}"
     names = by_names(e)
+    # Names tell groups in part, so nobody was counted one by one.
     estimated = "an estimated " if count.n else ""
     lead = f"by their names, {estimated}{people}" if names else people
     share = f" ({short_share(count.n / count.of)})" if count.n and count.of else ""
@@ -144,6 +149,7 @@ def _mostly(e: Estimate, people: float) -> str:
     if BORNE_MOSTLY not in e.details:
         return ""
     n = e.details[BORNE_MOSTLY]
+    # The sum over names may be made of many people who each are a little likely.
     few = "Only " if 0 < n < e.details.get("count", people) / 2.0 else ""
     number = "none" if n == 0 else fmt.count(n)
     verb = "has" if n <= 1 else "have"
@@ -160,6 +166,7 @@ def _mostly_of(e: Estimate, people: float) -> str:
 def reference_words(e: Estimate) -> str:
     """Return with what a share is compared ("names drawn from everyone in the US")."""
     populations: Mapping[str, str] = _defaults()["populations"]
+    # Names drawn from everyone are the fair reference: they share the table's blur.
     if e.null is not None and e.null.method.startswith(_NAMES):
         table = e.null.method.removeprefix(_NAMES)
         return populations.get(table, f"names drawn from the bearers of {table}")
@@ -183,6 +190,7 @@ def roles_clause(e: Estimate) -> str:
     lesser, greater = role_words(e)
     lead = "by their names, an estimated " if by_names(e) else ""
     one = f"{lead}{_of(first)} {units_words(e)} {lesser}{where_words(e)} are {are_words(e.group)}"
+    # "None of" needs no share, and a "but" before those who are in the other role.
     if not first.n:
         return f"{one}, but {_of(second)} {greater} are{_share(second)}"
     return f"{one}{_share(first)}, and {_of(second)} {greater}{_share(second)}"
@@ -198,6 +206,7 @@ def _share(count: Count) -> str:
 
 def _count_words(n: float) -> str:
     """A count as people write it: without decimals from ten on, and "none"."""
+    # Decimals of an estimated count claim more than names can tell.
     return "none" if n == 0 else fmt.count(round(n) if n >= FEW_PEOPLE else n)
 
 
@@ -215,6 +224,7 @@ def change_sentence(row: Any, behind: Sequence[Estimate], labels: tuple[str, str
         What the sides are called.
     """
     values = (row.value_a, row.value_b)
+    # A change over paired prompts alone has other counts than the audits have.
     is_counted = len(behind) == 2 and all(
         e.value is not None and value is not None and math.isclose(e.value, value, rel_tol=0.01)
         for e, value in zip(behind, values, strict=True)
@@ -234,6 +244,7 @@ def change_sentence(row: Any, behind: Sequence[Estimate], labels: tuple[str, str
 def _counted_change(behind: Sequence[Estimate], labels: tuple[str, str]) -> str:
     """A change as the counts of both sides; "" where none are kept."""
     one, other = (e.counts for e in behind)
+    # One count: a share over a reference; two: a ratio of roles.
     if len(one) != len(other) or len(one) not in (1, 2):
         return ""
     e = behind[0]
@@ -264,6 +275,7 @@ def short_share(value: float) -> str:
 def ratio_facts(e: Estimate) -> tuple[str, ...]:
     """Return the ratio of the two numbers of a sentence, and over another reference, named."""
     none = 1.0 if e.null is None or math.isnan(e.null.value) else e.null.value
+    # The sentence's own reference is the null, so both are one number here.
     if e.statistic != "ratio" or len(e.counts) != 1 or none == 1.0:
         people = sum(count.of for count in e.counts)
         mostly = (_mostly_of(e, people),) if BORNE_MOSTLY in e.details and people else ()
@@ -271,6 +283,7 @@ def ratio_facts(e: Estimate) -> tuple[str, ...]:
     name, share = e.instruments.get("baseline", ""), e.details["baseline"]
     reference = _defaults()["populations"].get(name, f"the share in {name}")
     other = f"{fmt.ratio(e.value)} of {reference} of {short_share(share)}"
+    # A ratio that could hardly move says nothing by standing near its null.
     if e.details.get("shrink", 1.0) < HARDLY and "reads_2" in e.details:
         twice = short_share(e.details["reads_2"] * share)
         return (
@@ -291,6 +304,7 @@ def ratio_words(value: float | None, bounds: Interval | None, form: str, scale: 
         value /= scale
         bounds = bounds and replace(bounds, low=bounds.low / scale, high=bounds.high / scale)
     times = " times" if form == "ratio" else ""
+    # An infinite ratio has an honest lower bound.
     if form == "ratio" and value == math.inf:
         return f"at least {fmt.ratio(bounds.low)} times" if bounds else "no ratio: a side is empty"
     if form == "ratio" and value == 0 and bounds is not None:
@@ -305,6 +319,7 @@ def ratio_words(value: float | None, bounds: Interval | None, form: str, scale: 
 def _together(e: Estimate) -> dict[str, str]:
     """How many texts have both of what goes together, and how many would by chance."""
     n = e.details.get("texts", 0.0)
+    # The value is the count over what chance would give, so chance is the count over it.
     if e.value:
         expected = n / e.value
     else:
@@ -325,6 +340,7 @@ def template_fields(e: Estimate) -> dict[str, str]:
     groups), `seen_by` (", by words", or nothing) and every stratum and attribute by its own name.
     """
     domain = e.strata.get("domain", ALL)
+    # A ratio's own null, where names make it another one than 1.
     none = 0.0 if e.statistic == "difference" else 1.0
     if e.statistic == "ratio" and e.null is not None and not math.isnan(e.null.value):
         none = e.null.value

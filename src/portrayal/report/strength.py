@@ -53,6 +53,7 @@ def strength_of(view: View, e: Estimate) -> Strength:
     """Return how strongly an estimate may be said."""
     if e.value is None or not e.enough:
         return CANNOT
+    # The reader's errors are no chance: no number of texts makes them go away.
     if beyond_chance(e) and reader_could(e):
         return CANNOT
     if not is_sure(e):
@@ -61,6 +62,7 @@ def strength_of(view: View, e: Estimate) -> Strength:
         return UNCLEAR  # its groups say as much, each alone
     agreeing, n_models = agreement(view, e)
     q = q_of(e)
+    # A warning beside a number keeps it from being strong.
     clear = q is not None and q < CLEAR and e.warning is None
     return STRONG if clear and agreeing >= MOST_MODELS * n_models else SOME
 
@@ -97,6 +99,7 @@ def agreement(view: View, e: Estimate) -> tuple[int, int]:
         and other.value is not None
     ]
     none, above = no_difference(e), (e.value or 0.0) > no_difference(e)
+    # A model without any difference agrees with neither direction.
     return sum((value > none) == above and value != none for value in values), len(values)
 
 
@@ -121,6 +124,7 @@ def clusters_of(e: Estimate, times: float = 1.0, noun: str = "prompt") -> str:
     """
     ways = {k.removeprefix(UNITS): n for k, n in e.details.items() if k.startswith(UNITS)}
     n_by_unit = ways or {noun: float(e.n_clusters)}
+    # In these very prompts texts are what chance deals.
     if e.population == THESE:
         n_by_unit = {"text": float(e.n_clusters)}
     return fmt.listed([fmt.plural(math.ceil(n * times), one) for one, n in n_by_unit.items()])

@@ -146,5 +146,6 @@ def report_of(view: "View") -> StudyReport:
 
 def study_report(study: object) -> StudyReport:
     """Return what a study adds to the report; nothing where there is nothing, or no study."""
+    # Imported only now: an audit without a page never loads its figures.
     make: Callable[[], StudyReport] | None = getattr(study, "report", None)
     return StudyReport() if make is None else make()

@@ -44,9 +44,11 @@ class Terms:
         used_names = {name for name, _ in self.used}
         hits: list[tuple[int, int, str]] = []
         for name, pattern, means in terms():
+            # Each term is explained once, or every line would be dotted.
             match = pattern.search(text) if name not in used_names else None
             if match is not None:
                 self.used.append((name, means))
+                # A term inside another one has no mark of its own.
                 if all(match.end() <= a or b <= match.start() for a, b, _ in hits):
                     hits.append((*match.span(), means))
         end_of_last, parts = 0, []

@@ -50,6 +50,7 @@ class View:
 
     def once(self, read: Callable[["View"], T]) -> T:
         """Return what a function reads of this view, once for all sections that ask for it."""
+        # Reading texts takes time, and several sections want the same.
         if read not in self._read:
             self._read[read] = read(self)
         value: T = self._read[read]
@@ -62,7 +63,9 @@ class View:
         models = tuple(settings.get("models") or note.get("models") or ())
         options = settings.get("options") or {}
         population, level = options.get("population", LIKE_THESE), options.get("level", 0.95)
+        # Judged once here, so that no section mixes two populations.
         estimates = [e.of_population(population, level) for e in run.records]
+        # Of one model the pooled estimate is the same number under another name.
         if len(models) == 1:
             estimates = [e for e in estimates if e.strata.get("model") != ALL]
         return cls(run, settings, note, study_named(run.study), models, tuple(estimates))
@@ -95,6 +98,7 @@ class View:
     @cached_property
     def by_measure(self) -> dict[str, list[Estimate]]:
         """Estimates by measure, in the study's order, then any others."""
+        # Measures without any estimate keep their place in the study's order.
         by_name: dict[str, list[Estimate]] = {
             name: [] for name in self.settings.get("measures", ())
         }
@@ -187,6 +191,7 @@ def no_difference(estimate: Estimate) -> float:
     """The value that an estimate would have without a difference: 0, 1, or a ratio's own null."""
     if estimate.statistic in ("difference", "variance"):
         return 0.0
+    # Fractional names read another ratio than 1 without a difference.
     null = estimate.null if estimate.statistic == "ratio" else None
     return 1.0 if null is None or math.isnan(null.value) else null.value
 
@@ -233,6 +238,7 @@ def beyond_chance(estimate: Estimate) -> bool:
     q, bounds, null = q_of(estimate), estimate.interval, estimate.null
     if estimate.value is None or bounds is None or q is None or q >= SURE:
         return False
+    # Both: the interval leaves out what chance gives, and chance gives no such value.
     centre = no_difference(estimate) if null is None else null.value
     if bounds.low <= centre <= bounds.high:
         return False

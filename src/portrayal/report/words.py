@@ -43,6 +43,7 @@ def measure_title(measure: str, *, inside: bool = False) -> str:
     """
     component = described(measure)
     title_of_measure = component.title if component is not None else ""
+    # Measures of other packages may have no title.
     title = title_of_measure or stem(measure).replace("_", " ").capitalize()
     return title[:1].lower() + title[1:] if inside and title[1:2].islower() else title
 
@@ -59,11 +60,13 @@ def capital(text: str) -> str:
 def colour_of_group(group: Mapping[str, str], own_groups: Sequence[str] = ()) -> str:
     """Return the colour that a group keeps; of a user's own group, by its place in `own_groups`."""
     for attribute, value in group.items():
+        # A difference of two groups is neither of them, so it has the colour of none.
         if _LESS in value:
             return CONTRAST_COLOUR
         shipped = shown.group_shown(attribute, value)
         if shipped is not None:
             return shipped.color
+        # The same place in the run's list gives the same colour in every figure.
         if value in own_groups:
             return PALETTE[list(own_groups).index(value) % len(PALETTE)]
     return OTHER_COLOUR
@@ -72,6 +75,7 @@ def colour_of_group(group: Mapping[str, str], own_groups: Sequence[str] = ()) ->
 def colour_rules() -> str:
     """Return CSS that colours the dot of each group in a key, and the marks of its words."""
     group_colours = (group.color for factor in shown.spoken() for group in factor.groups.values())
+    # A page may use any of them, and may load no further style.
     used = (*group_colours, *PALETTE, OTHER_COLOUR, CONTRAST_COLOUR)
     return "\n".join(
         f".key .{colour_class(c)} {{ background: {c}; }} "
@@ -115,6 +119,7 @@ def couple(pair: str) -> str:
 
 def group_label(group: Mapping[str, str]) -> str:
     """Return a short label for tables and charts ("Latine men", "Women", "Black")."""
+    # Genders read as nouns ("Latine men"), other groups as labels.
     if "gender" in group and _LESS not in group["gender"]:
         return capital(are_words(group) if len(group) > 1 else group_words(group))
     parts = []
@@ -140,6 +145,7 @@ def group_words(group: Mapping[str, str]) -> str:
         return people_of(group["race"])
     further = {name: value for name, value in group.items() if name not in ("race", "gender")}
     labels = {name: shown.attribute_label(name) for name in further}
+    # "AI/AN" and other abbreviations keep their capitals.
     small = {n: v[:1].lower() + v[1:] if v[1:2].islower() else v for n, v in labels.items()}
     parts = [f"{shown.group_label(*it)} ({small[it[0]]})" for it in further.items()]
     people = _race_and_gender(group)
@@ -179,6 +185,7 @@ def standing(estimates: Iterable[Estimate]) -> list[Estimate]:
         return e.measure, e.statistic, strata, frozenset(e.group.items())
 
     all_estimates = list(estimates)
+    # An estimate and its correction differ in the basis alone.
     corrected_keys = {key(e) for e in all_estimates if e.corrected and e.value is not None}
     return [
         e

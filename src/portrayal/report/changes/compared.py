@@ -58,11 +58,13 @@ def moved_prompts(
     None where a run keeps no sums of it, where its units are no prompts, or where no text is kept.
     """
     runs = sides[0].run, sides[1].run
+    # Without sums by prompt nobody knows what a prompt added.
     if not rows or why_not(runs, (rows[0], rows[1])) is not None:
         return []
     numbering = Numbering(runs)
     sums = [numbering.sums(s, [row]) for s, row in enumerate(rows)]
     words = [read_prompts(run.prompts_path, words="words", only=()) for run in runs]
+    # Only prompts of both runs whose words are kept can be shown side by side.
     shared = [
         (code, str(numbering.keys[code]))
         for code in sums[0].prompts.tolist()
@@ -72,15 +74,19 @@ def moved_prompts(
         return []
     parts = [side.at(np.array([code for code, _ in shared])) for side in sums]
     one, two = (measured(part) for part in parts)
+    # What a prompt adds: its influence, and its part of the change itself.
     shift = (two.influence - one.influence)[:, 0]
     total = two.value[0] - one.value[0]
     shift = shift + (one.weight + two.weight)[:, 0] / 2.0 * np.nan_to_num(total)
     direction = 1.0 if not total < 0 else -1.0
+    # The prompts that carry the change first; a stable order keeps ties as they are in the run.
     order = np.argsort(-direction * shift, kind="stable")
     prompts: list[Moved] = []
     for i in order.tolist():
+        # From here on prompts moved the other way.
         if direction * shift[i] <= 0 or len(prompts) == PROMPTS:
             break
+        # An answer of each side; a prompt of which one is gone proves nothing.
         passages = [
             _answer(side, model, shared[i][1], seed)
             for side, model in zip(sides, (change.model_a, change.model_b), strict=True)
@@ -95,6 +101,7 @@ def moved_prompts(
 
 def _rows_of(sides: tuple[Side, Side]) -> Callable[[Change], list[int]]:
     """What finds the rows of both runs that a change is between; none where one has it not."""
+    # Rows are looked up once for each side and model, not for each change.
     index = cache(lambda side, model: side_rows(sides[side], model))
 
     def find(row: Change) -> list[int]:
@@ -112,6 +119,7 @@ def _rows_of(sides: tuple[Side, Side]) -> Callable[[Change], list[int]]:
 
 def _numbers(one: Sums, two: Sums, i: int) -> str:
     """What the two sides have for one prompt, where it is a share of counts."""
+    # Influences are no counts that a reader could check.
     if one.form == "influence":
         return ""
     shares = []
@@ -135,6 +143,7 @@ def _answer(side: Side, model: str, prompt_id: str, seed: int) -> Passage | None
     answers = rows_of(_QUERY.replace("$every", str(model == ALL).lower()), parameters)
     if not answers:
         return None
+    # The prompt stands above both answers already.
     row = answers[0] | {"prompt": ""}
     return passage(row | {"model": f"{side.run.path.name}: {row['model']}"})
 
@@ -174,6 +183,7 @@ def write_comparison(
 
 
 def _write(comparison: Comparison, sides: tuple[Side, Side], path: str | Path, seed: int) -> Path:
+    # What an audit may state comes first; where it states nothing, all that was tested.
     stated_rows = [row for row in comparison.rows if row.stated]
     rows = stated_rows or [row for row in comparison.rows if row.p is not None]
     rows_by_verdict = {
@@ -185,12 +195,15 @@ def _write(comparison: Comparison, sides: tuple[Side, Side], path: str | Path, s
         rows_by_verdict[SAME],
         rows_by_verdict[OPEN],
     )
+    # Ratios and differences are on other scales, so each is ordered by itself.
     changed.sort(key=lambda row: (row.scale != "ratio", -row.size, row.measure))
     labels = _labels(comparison, sides)
     unresolved.sort(key=by_evidence)
+    # The clearest change is shown by its prompts, or what comes nearest to one.
     about = next((row for row in [*changed, *unresolved] if row.p is not None), None)
     find = _rows_of(sides)
     prompts = [] if about is None else moved_prompts(about, find(about), sides, seed)
+    # Whatever else differs between the sides may be what changed a number.
     warnings = []
     if comparison.population == THESE:
         warnings.append(f"{capital(THESE_ALONE)}.")
@@ -233,6 +246,7 @@ def _write(comparison: Comparison, sides: tuple[Side, Side], path: str | Path, s
 def _labels(comparison: Comparison, sides: tuple[Side, Side]) -> tuple[str, str]:
     """What the sides are called: their model where these differ, else their folder."""
     models = [side.models for side in sides]
+    # Two models are called by their names, two rounds of one by their folders.
     if all(len(names) == 1 for names in models) and models[0] != models[1]:
         return short(models[0][0], 60), short(models[1][0], 60)
     one, two = (side.run.path.name for side in sides)
@@ -285,6 +299,7 @@ def _first(
         _sentence(row, records_behind, labels, comparison.level)
         for row, records_behind in in_sentences
     ]
+    # Strong ones first; the sort keeps the order within both.
     findings.sort(key=lambda finding: finding.strength != STRONG)
     cannot = []
     if few := len(changed) - len(sure):
@@ -302,6 +317,7 @@ def _first(
         nearest = change_sentence(unresolved[0], (), labels)
         none += f" The nearest to one, which luck may explain: {nearest}."
     texts = [_n_texts(side) for side in sides]
+    # Alike is what was shown to be alike, not what merely did not change.
     same = sum(verdict(row, comparison.level) == SAME for row in rows)
     read = (
         f"{labels[0]} ({texts[0]:,} texts) and {labels[1]} ({texts[1]:,}) · "
@@ -330,6 +346,7 @@ def _first(
 def _n_texts(side: Side) -> int:
     """Texts of a side: those of its model where one was chosen."""
     parts = [str(path) for path in side.run.texts.parts()]
+    # The run's own count is of all its models.
     if side.model in (None, ALL) or not parts:
         return int(side.run.texts.note().get("n_texts", 0))
     query = "select count(*) as n from read_parquet($texts) where model = $model"
@@ -351,6 +368,7 @@ def _chosen(sure: Sequence[tuple[Change, Behind]]) -> list[tuple[Change, Behind]
     later: list[tuple[Change, Behind]] = []
     for row, behind in sure:
         question = (row.measure, frozenset(row.strata.items()), frozenset(row.group))
+        # The first of each question, and no more of a measure than its share.
         fresh = question not in questions and counts.get(row.measure, 0) < EACH
         if fresh:
             questions.add(question)
@@ -368,6 +386,7 @@ def _sentence(row: Change, behind: Behind, labels: tuple[str, str], level: float
     if row.n_prompts < FEW_PROMPTS:
         evidence += f" It rests on fewer than {FEW_PROMPTS} prompts."
     q = row.judged_q
+    # Few prompts never make a change strong, however small its q.
     strong = q is not None and q < CLEAR and row.n_prompts >= FEW_CLUSTERS
     return Stated(
         change_sentence(row, behind, labels), tuple(facts), evidence, STRONG if strong else SOME

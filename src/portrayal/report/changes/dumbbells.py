@@ -34,6 +34,7 @@ def dumbbells(rows: Sequence[Change], sides: tuple[str, str], level: float) -> l
     """Return a figure for each measure of these rows, values of both sides by group."""
     figures = []
     for measure, measured in sheet.by_measure(rows).items():
+        # A side without a value leaves a dumbbell with one end.
         with_values = [
             row for row in measured if row.value_a is not None and row.value_b is not None
         ]
@@ -65,12 +66,14 @@ def dumbbells(rows: Sequence[Change], sides: tuple[str, str], level: float) -> l
 def _spec(rows: list[Change], level: float) -> Spec:
     values = sheet.attribute_values(row.group for row in rows)
     ratio, by_ratio = rows[0].statistic == "ratio", rows[0].scale == "ratio"
+    # One axis for both sides, or the dots of a row could not be compared.
     both = [value for row in rows for value in (row.value_a, row.value_b)]
     percent = "%" if rows[0].statistic in SHARES else ""
     value_axis = Axis(
         "value (log scale)" if ratio else "value", reach(both) if ratio else None, percent
     )
     bounds = [x for row in rows for x in (row.low, row.high, row.change)]
+    # The change has an axis of its own, since it is in another unit than the values.
     right = Axis(
         "second / first (log scale)" if by_ratio else "second − first",
         reach(bounds, least=2.0, most=16.0) if by_ratio else None,
@@ -82,6 +85,7 @@ def _spec(rows: list[Change], level: float) -> Spec:
         place_rows = [row for row in rows if strata_words(row.place, row.group) == place]
         data = [_datum(row, (value_axis, right), values, level) for row in place_rows]
         rows_of = list(dict.fromkeys(d["row"] for d in data))
+        # Both panels have the same rows; labels stand at the left one only.
         labelled, bare = (
             sheet.CHANGES.chart("rows", rows=rows_of, labels=labels) for labels in (True, False)
         )
@@ -112,6 +116,7 @@ def _datum(
     row: Change, axes: tuple[Axis, Axis], values: Mapping[str, list[str]], level: float
 ) -> dict[str, Any]:
     value_axis, right = axes
+    # Colours go by all values of an attribute, in the same order in every panel.
     attribute_values = next((values.get(name, []) for name in row.group), [])
     table = sheet.CHANGES.table("change", None, [row])
     datum: dict[str, Any] = {

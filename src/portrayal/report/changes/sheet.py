@@ -32,6 +32,7 @@ def row_label(strata: Mapping[str, str], group: Mapping[str, str], *, placed: bo
 
 def subject(measure: str, strata: Mapping[str, str], group: Mapping[str, str]) -> str:
     """Return what a sentence is about ("Women in stories about work: representation ratio")."""
+    # Of an outcome, the group's own words say what is counted.
     title = "share" if "outcome" in group else measure_title(measure, inside=True)
     return f"{capital(group_words(group))}{place_phrase(strata, group)}: {title}"
 
@@ -79,6 +80,7 @@ def _number(name: str) -> Cell:
 
 def _known(row: Any, place: int) -> str:
     """The first or last value that a round has."""
+    # Rounds may lack a number, also the first and the last.
     values = [value for value in row.values if value is not None] or [None]
     return fmt.number(values[place], form_of(row))
 
@@ -149,6 +151,7 @@ class Download:
 
 def csv_of(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return rows as CSV, with every column that some row has; text cells are safe to open."""
+    # Measures have different strata, so no row has every column.
     names = list(dict.fromkeys(name for row in rows for name in row))
     return csv_text(names, ({name: plain_cell(row[name]) for name in row} for row in rows))
 

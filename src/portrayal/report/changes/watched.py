@@ -35,6 +35,7 @@ def timelines(watch: Watch) -> list[Figure]:
     """Return a figure for each measure, a panel for each of its groups and places."""
     figures = []
     for measure, rows in sheet.by_measure(watch.rows).items():
+        # What changed stands in front, as panels are cut at MOST_PANELS.
         with_values = sorted(
             (row for row in rows if any(row.values)), key=lambda row: row.alarm is None
         )
@@ -63,6 +64,7 @@ def _spec(watch: Watch, rows: list[Timeline]) -> Spec:
     percent = "%" if rows[0].statistic in SHARES else ""
     axis = Axis(None, reach(ends, most=32.0) if ratio else None, percent)
     days = [look.when for look in watch.rounds]
+    # Two rounds of one day would stand on each other, so rounds are numbered then.
     by_day = len(set(days)) == len(days)
     placed = len(sheet.places_of(rows)) > 1
     x: Spec = (
@@ -74,6 +76,7 @@ def _spec(watch: Watch, rows: list[Timeline]) -> Spec:
     shared = {"x": x, "tooltip": sheet.told(("Round", "Run", "Value", "Interval"))}
     panels = []
     for row in rows:
+        # A point for each round, and a rule where the change begins.
         data = [_datum(watch, row, number, axis) for number in range(len(watch.rounds))]
         attribute_values = next((values.get(name, []) for name in row.group), [])
         changed = any(datum["at"] for datum in data)
@@ -111,6 +114,7 @@ def _datum(watch: Watch, row: Timeline, number: int, axis: Axis) -> dict[str, An
             else fmt.span(low, high, form_of(row)),
         },
     }
+    # JSON has no infinity, so that an open end is a very large number.
     if low is not None and high is not None and not math.isnan(low):
         datum |= {"lo": axis.place(low), "hi": axis.place(min(high, 1e9))}
     return datum
@@ -136,6 +140,7 @@ def write_watch(watch: Watch, path: str | Path) -> Path:
 
 def _write(watch: Watch, path: str | Path) -> Path:
     tested = [row for row in watch.rows if row.p is not None]
+    # Not changed is said of what was tested; the others have their reasons.
     quiet = [row for row in tested if row.alarm is None]
     reasons = Counter(
         row.undefined for row in watch.rows if row.undefined and len(watch.rounds) > 1
@@ -201,8 +206,10 @@ def _first(watch: Watch, n_tested: int) -> FirstScreen:
     )
     none = f"No change found in {fmt.plural(n_tested, 'number')} over {len(watch.rounds)} rounds."
     findings = [_sentence(watch, row) for row in watch.alarms[:MOST]]
+    # How texts are written comes first: it changes with the model, whoever they are about.
     way = watch.writing
     if way.alarm is not None:
+        # A change is seen later than it began.
         since, seen_in = (watch.rounds[(n or 1) - 1] for n in (way.start, way.alarm))
         headline = (
             f"The texts are written otherwise from round {way.start} ({since.when.isoformat()}) on"
@@ -219,6 +226,7 @@ def _first(watch: Watch, n_tested: int) -> FirstScreen:
     if (n_more := len(watch.alarms) - MOST) > 0:
         read += f" · {fmt.plural(n_more, 'more change')} in the table below"
     could = watch.could_be_seen
+    # Nothing changed: then what could have been seen is the news.
     if not findings:
         none = f"{none} {could}".strip() if len(watch.rounds) > 1 else watch.said[0]
         return FirstScreen(read, (), none, ())
@@ -240,6 +248,7 @@ def watched_sentence(
     rounds
         What these two are called, and the round from which on it is changed.
     """
+    # The sentence has the first and the last round's own counts, not means of many.
     sides = replace(row, value_a=behind[0].value, value_b=behind[-1].value)
     sentence = change_sentence(sides, behind, rounds[:2])
     return f"{sentence}; it changed from {rounds[2]} on"
@@ -247,6 +256,7 @@ def watched_sentence(
 
 def _sentence(watch: Watch, row: Timeline) -> Stated:
     seen_in = watch.rounds[(row.alarm or 1) - 1]
+    # A round without anybody of the group has no value to set beside others.
     have = [number for number, value in enumerate(row.values, 1) if value is not None]
     first, last, start = (
         f"round {n} ({watch.rounds[n - 1].when.isoformat()})"
@@ -262,12 +272,14 @@ def _sentence(watch: Watch, row: Timeline) -> Stated:
     evidence = f"{fmt.level(watch.level)} interval, for all looks together; {q_words(row.q)}."
     if not row.is_still_changed:
         evidence += " The interval at the last round holds no change again."
+    # A change that went back is no strong one any more.
     strong = row.q is not None and row.q < CLEAR and row.is_still_changed
     return Stated(headline, facts, evidence, STRONG if strong else SOME)
 
 
 def _record(look: Round, row: Timeline) -> Estimate:
     """The estimate of a round behind a number that it has."""
+    # A round of one model has that model's estimates and none of all.
     model = row.model_a if row.model_a != ALL or len(look.models) > 1 else look.models[0]
     identity = (row.measure, row.statistic, row.strata, row.group)
     return next(

@@ -57,14 +57,17 @@ class Declarations:
     def table(self, name: str, view: View | None, rows: Sequence[Any], **fields: Any) -> Table:
         """Return a declared table; a column whose heading is empty by `fields` is left out."""
         declared = self.figures[name]
+        # Headings may name the level of the run's intervals.
         values = {"level": "" if view is None else fmt.level(view.level), **fields}
         heads = [(head.format(**values), cell) for head, cell in declared["columns"]]
         columns = {head: self._cell(view, cell) for head, cell in heads if head}
+        # A heading left out is one column of words fewer.
         words = sum(bool(head) for head, _ in heads[: declared.get("words", 1)])
         return Table.of(rows, columns, words, declared.get("most", ROWS))
 
     def _cell(self, view: View | None, name: str) -> Callable[[Any], str]:
         cell = self.cells.get(name)
+        # Any stratum is a column by its own name.
         if cell is None:
             return lambda e: short(e.strata.get(name, ""), 40)
         return lambda row: cell(view, row)
@@ -100,9 +103,11 @@ class Declarations:
         declared = self.figures[name]
         values = {"published": "", **fields}
         if view is not None:
+            # With one model no mark is of another.
             several = "each model" if len(view.models) > 1 else ""
             values = {"main": view.called(view.main), "each_model": several, **values}
         if legend is None:
+            # A mark that stands for nothing in this run leaves the key.
             marks = ((mark, text.format(**values)) for mark, text in declared.get("legend", ()))
             legend = [(mark, words) for mark, words in marks if words]
         return Figure(
@@ -145,6 +150,7 @@ def statement(
     if not valued:
         return texts["undefined"].format(**fields)
     sure = [e for e in valued if is_sure(e)]
+    # A sentence names one: the furthest of those that differ, of all where none does.
     far = max(sure or valued, key=distance)
     above = sum((e.value or 0) > no_difference(e) for e in sure)
     values = {

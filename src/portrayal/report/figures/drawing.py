@@ -37,6 +37,7 @@ def drawings(specs: Mapping[str, Spec]) -> dict[str, str | Exception]:
     DrawingError
         When the program that draws them ends before it is done.
     """
+    # Room for labels that stand out over the edge of a panel.
     padding = {"left": 18, "right": 6, "top": 5, "bottom": 5}
     config = CONFIG | {"background": None, "padding": padding}
     texts = tuple(script_json(_told(spec) | {"config": config}) for spec in specs.values())
@@ -52,6 +53,7 @@ def _told(part: Any) -> Any:
         return [_told(item) for item in part]
     if not isinstance(part, dict):
         return part
+    # Tooltips need a script; a description becomes a title, which every browser shows.
     described = {
         name: value if name in ("data", "datasets") else _told(value)
         for name, value in part.items()
@@ -85,6 +87,7 @@ def converted(kind: Literal["svg", "png"], specs: tuple[str, ...]) -> tuple[dict
     DrawingError
         When that process ends before it is done.
     """
+    # A short page may have no chart, and then starts no process.
     if not specs:
         return ()
     command = [sys.executable, "-P", str(_DRAW)]
@@ -119,6 +122,7 @@ def _lean(svg: str, prefix: str) -> str:
     root = ET.fromstring(svg)  # noqa: S314
     for element in list(root.iter()):
         for child in list(element):
+            # Empty frames of every panel show nothing, and take room in the page.
             if child.get("class") in ("background", "foreground") and not (
                 {"fill", "stroke"} & child.attrib.keys()
             ):
@@ -138,7 +142,9 @@ def _lean(svg: str, prefix: str) -> str:
             element.attrib.pop("class", None)
         for name, value in element.attrib.items():
             if name in _PLACES:
+                # Tenths of a pixel are finer than any screen shows, and keep the page small.
                 element.set(name, _LONG.sub(r"\1", value))
+            # Several images stand in one page, where a name must be there once.
             elif name == "id":
                 element.set(name, prefix + value)
             elif "url(#" in value:

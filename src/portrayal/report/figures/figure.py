@@ -54,6 +54,7 @@ class Table:
         >>> Table.of(["F", "M"], {"Group": str, "Code": lambda group: f"{group}1"}).rows
         (('F', 'F1'), ('M', 'M1'))
         """
+        # Only rows that are shown are written out.
         cells = tuple(tuple(cell(row) for cell in columns.values()) for row in rows[:most])
         return cls(tuple(columns), cells, words, max(len(rows) - most, 0))
 
@@ -103,11 +104,13 @@ def estimate_table(view: View, estimates: Sequence[Estimate], *strata: str) -> T
 
     Models are named only where there are several.
     """
+    # A column that says the same in each row says nothing.
     columns_of_strata = [name for name in strata if name != "model" or len(view.models) > 1]
 
     def stratum(name: str) -> Callable[[Estimate], str]:
         def cell(e: Estimate) -> str:
             value = e.strata.get(name, "")
+            # How a group was seen is called after the factor it is of.
             if name == "seen_by":
                 return short(place_value(name, value, e.group).removeprefix("by "))
             return short(view.called(value) if name == "model" else value, 40)
@@ -143,7 +146,9 @@ def chart(package: str, name: str, **fields: Any) -> Spec:
 
     def filled(part: Any) -> Any:
         if isinstance(part, str):
+            # A whole value takes the blank's place, be it a list or a chart.
             return fields[part[1:]] if part.startswith("$") else part
+        # None leaves a layer out, so that one chart serves runs with and without it.
         if isinstance(part, list):
             return [item for item in map(filled, part) if item is not None]
         return {k: filled(v) for k, v in part.items()} if isinstance(part, dict) else part
@@ -198,6 +203,7 @@ class Figure:
         """Whether it shows no number: one line then says all that there is."""
         if self.broken:
             return False
+        # A chart of undefined values alone shows nothing either.
         if "Value" in self.table.columns:
             place = self.table.columns.index("Value")
             return all(row[place] == "undefined" for row in self.table.rows)
@@ -250,6 +256,7 @@ def facts(view: View, e: Estimate) -> dict[str, Any]:
         "n": fmt.plural(e.n_units, e.unit, "stories" if e.unit == "story" else ""),
         "k": fmt.count(e.n_clusters),
     }
+    # A domain says more than the list of all strata.
     if domain_of(e):
         words["domain"] = short(domain_of(e), 40)
     elif place_words(e):
@@ -287,6 +294,7 @@ def tooltip(**more: str) -> Spec:
     **more
         Title → field of the datum.
     """
+    # Named by field, so that a figure may call a fact otherwise.
     fields = {**_TITLES, **{field: title for title, field in more.items()}}
     pairs = ", ".join(f"'{title}': datum.{field}" for field, title in fields.items())
     return {"value": {"expr": f"{{{pairs}}}"}}

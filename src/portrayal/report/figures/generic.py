@@ -89,6 +89,7 @@ def dots(view: View, estimates: Rows) -> list[Figure]:
         spec["resolve"] = {"scale": {"x": "shared"}}
     none = f"{no_difference(valued[0]):g}" if statistic in STATISTICS else "its null"
     methods = [e.null.method for e in valued if e.null is not None and e.null.method]
+    # The key says what chance means here, in the words of the test.
     null = f"null range: {short(methods[0], 80) if methods else 'what chance gives'}"
     key = legend(view, null, none=none)
     if _without_null(valued):
@@ -113,6 +114,7 @@ def heatmap(view: View, estimates: Rows) -> list[Figure]:
     valued = [e for e in view.only_main(estimates) if e.value is not None]
     if not valued or valued[0].statistic != "ratio":
         return dots(view, estimates)
+    # One set of columns for all places, so that maps can be read below each other.
     groups = list(dict.fromkeys(short(group_label(e.group)) for e in estimates))[:MOST_ROWS]
     places, cut = _places(view, estimates)
     charts = [
@@ -144,6 +146,7 @@ def _places(view: View, estimates: Rows) -> tuple[list[Rows], str]:
     if main_rows and "seen_by" in main_rows[0].strata:  # all strata together first, of every factor
         main_rows.sort(key=lambda e: len(strata_parts(e.strata, e.group)[0]))
     all_places = list(dict.fromkeys(map(_place, main_rows)))
+    # What is not drawn is said, so that nobody takes it for missing.
     n_more = len(all_places) - MOST_PANELS
     cut = f" {fmt.plural(n_more, 'more place')} in the table." if n_more > 0 else ""
     return [[e for e in estimates if _place(e) == place] for place in all_places[:MOST_PANELS]], cut
@@ -167,6 +170,7 @@ def _without_null(valued: Rows) -> bool:
 
 def _reading(valued: Rows) -> str:
     if _without_null(valued):
+        # Shares of several places do not go into one sentence.
         first_place = [e for e in valued if _place(e) == _place(valued[0])]
         largest = sorted(first_place, key=lambda e: -(e.value or 0.0))[:4]
         shares = [f"{group_label(e.group)} {fmt.share(e.value)}" for e in largest]
@@ -179,6 +183,7 @@ def _reading(valued: Rows) -> str:
     counted = f"{len(sure)} of {fmt.plural(len(valued), 'value')} can be told from {none}"
     if statistic not in STATISTICS:
         return f"{counted}."
+    # Only what is told from its null is named: the furthest of all is often the rarest group.
     far = max(sure, key=distance)
     place = place_words(far, "in ")
     return (
@@ -190,6 +195,7 @@ def _reading(valued: Rows) -> str:
 def table(view: View, estimates: Rows) -> list[Figure]:
     """Return any measure's estimates as a table, the surest first, with the measure's own words."""
     name = estimates[0].measure
+    # What has no test goes last.
     estimates = sorted(estimates, key=lambda e: 1.0 if (q := q_of(e)) is None else q)
     component = described(name)
     figure = _figure(view, estimates, component.summary if component else "")
@@ -230,6 +236,7 @@ def outcomes(view: View, estimates: Rows) -> list[Figure]:
         return fmt.share(e.value) + ("" if naive is None else f" (as read {fmt.share(naive)})")
 
     kinds = list(dict.fromkeys(kind for cells in rows.values() for kind in cells))
+    # Rows of zeros would hide those that lost answers.
     missed = {key: cells for key, cells in rows.items() if any(e.value for e in cells.values())}
     cells_of = tuple(
         (
@@ -264,12 +271,14 @@ def grid(view: View, estimates: Rows) -> list[Figure]:
         return (*e.group, place_words(e))
 
     limit = max(1, math.ceil(math.log2(reach(e.value for e in valued))))
+    # A map for each two factors and place.
     parts = [list(rows) for _, rows in groupby(sorted(pairs, key=axes), key=axes)]
     parts = [rows for rows in parts if any(e.value is not None for e in rows)]
     charts = []
     for rows in parts[:MOST_PANELS]:
         across, down = rows[0].group
         values = list(dict.fromkeys(e.group[across] for e in rows))
+        # Many columns have room for short labels only.
         letters = 20 if len(values) <= 5 else 12
         column = {value: short(shown_label(across, value), letters) for value in values}
         line = {e.group[down]: short(shown_label(down, e.group[down]), 28) for e in rows}
@@ -329,6 +338,7 @@ def build(view: View, measure: str, estimates: list[Estimate]) -> list[Figure]:
     name = component.figure if component is not None else ""
     generic = dots if all(e.statistic in STATISTICS for e in estimates) else table
     builder = report_of(view).figures.get(name) or GENERIC.get(name) or generic
+    # A figure of another package must not cost the whole report.
     try:
         return list(builder(view, estimates))
     except Exception as error:
@@ -361,6 +371,7 @@ def glance(
         The axis; a log axis around 1 for ratios and a linear one for the rest by default.
     """
     kind = findings[0].first.statistic if findings else ""
+    # Ratios and differences have no common axis; the first finding decides.
     findings = [finding for finding in findings if finding.first.statistic == kind][:MOST]
     if len(findings) < LEAST:
         return None

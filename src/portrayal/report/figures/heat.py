@@ -19,6 +19,7 @@ def log2_within(value: float | None, limit: float) -> float:
     """Return log2 of a ratio, at most `limit` from 0."""
     if value is None:
         return 0.0
+    # A ratio of 0 has the deepest colour, as its logarithm has no end.
     return max(-limit, min(limit, math.log2(value))) if value > 0 else -limit
 
 
@@ -44,6 +45,7 @@ def ratio_heat(
         for e in estimates
     ]
     present = {cell["row"] for cell in cells}
+    # Models in the report's order; those without any cell have no row.
     lines = [m for m in dict.fromkeys(_line(view, m) for m in view.strata_models) if m in present]
     papers = dict.fromkeys(f"{row.model} (paper)" for row in printed)
     cells += [
@@ -57,6 +59,7 @@ def ratio_heat(
         }
         for row in printed
     ]
+    # A gap keeps the published models apart: they are of other texts.
     lines += [GAP, *papers] if papers else []
     size = (width, 24 if len(lines) <= _TALL else 19)
     return heat(
@@ -71,6 +74,7 @@ def ratio_cell(view: View, e: Estimate, limit: float, **place: str) -> dict[str,
         **place,
         "l": log2_within(e.value, limit),
         "t": GAP if e.value is None else fmt.ratio(e.value),
+        # Colour is for what differs beyond chance, or the eye goes to noise.
         "c": "undefined" if e.value is None else "sure" if is_sure(e) else "unsure",
     }
 
@@ -123,6 +127,7 @@ def heat(
         legend=legend,
         ticks=[-limit, -limit / 2, 0, limit / 2, limit],
         diverging=DIVERGING,
+        # White letters on the darkest cells, black on all others.
         dark=f"datum.c === 'sure' && abs(datum.l) > {0.62 * limit:g}",
         tooltip=tooltip(),
     )

@@ -30,12 +30,14 @@ def in_lines(title: str, width: float) -> str | list[str]:
     >>> in_lines("Faith, by the column of labels", 160), in_lines("Faith", 160)
     (['Faith, by the column', 'of labels'], 'Faith')
     """
+    # Vega-Lite breaks no titles by itself.
     lines = wrap(title, int(width / _LETTER), break_on_hyphens=False)
     return lines if len(lines) > 1 else title
 
 
 def reach(values: Iterable[float | None], least: float = 4.0, most: float = 64.0) -> float:
     """Return how far a log axis around 1 must reach to hold `values`, as a factor."""
+    # Zeros and infinite ratios are drawn at the edge, and must not stretch the axis.
     distances = [abs(math.log(v)) for v in values if v and 0 < v < math.inf]
     return min(most, max(least, math.exp(max(distances, default=0.0)) * 1.15))
 
@@ -47,6 +49,7 @@ def log_scale(factor: float) -> Spec:
 
 def log_axis(factor: float, **more: Any) -> Spec:
     """Return an axis of powers for `log_scale`, labelled "1/4", "1", "4"."""
+    # A few ticks at any reach: powers of 2, of 4, else of 10.
     step = 2.0 if factor <= 5 else 4.0 if factor <= 70 else 10.0
     powers = int(math.log(factor * 1.0001) / math.log(step))
     values = [step**k for k in range(-powers, powers + 1)]
@@ -83,6 +86,7 @@ def within(value: float | None, factor: float) -> float | None:
 
 def multiples(n: int, height: int) -> tuple[int, tuple[int, int]]:
     """Return columns and panel size (width, height) for `n` small multiples."""
+    # Rows as full as can be: five panels are three and two, not four and one.
     columns = {1: 1, 2: 2, 3: 3, 5: 3, 6: 3}.get(n, 4)
     width = {1: 520, 2: 345, 3: 222}.get(columns, 158)
     return columns, (width, height if columns > 2 else round(height * 1.4))
@@ -170,6 +174,7 @@ def dot(view: View, e: Estimate, row: str, colour: str, axis: Axis, *, times: fl
     if bounds is not None:
         datum |= {"lo": axis.place(times * bounds.low), "hi": axis.place(times * bounds.high)}
         if factor is not None:
+            # Arrows where an interval goes on beyond the axis.
             datum |= {"al": bounds.low < 1 / factor or None, "ah": bounds.high > factor or None}
     if null is not None and not math.isnan(null.low):
         datum |= {"nl": axis.place(times * null.low), "nh": axis.place(times * null.high)}
@@ -182,6 +187,7 @@ def dot_by_model(view: View, e: Estimate, row: str, colour: str, axis: Axis) -> 
     if model == view.main:
         return dot(view, e, row, colour, axis)
     words = facts(view, e)
+    # Test and null are left out of small marks, of which a page has very many.
     few = {name: words[name] for name in _LITTLE if name in words}
     return few | {"row": row, "c": colour, "m": short(model, 28), "o": axis.place(e.value)}
 
@@ -235,6 +241,7 @@ def panel(
     if several:
         y["yOffset"] = {"field": "g", "type": "nominal", "scale": {"domain": list(groups)}}
     names = [short(model, 28) for model in view.models]
+    # More models than shapes: one shape for all, and no key to tell them by.
     shapes = SHAPES if len(names) <= len(SHAPES) else ("circle",)
     legend = {"title": None, "orient": "top", "symbolStrokeColor": "#444444"}
     shape = chart(
@@ -244,6 +251,7 @@ def panel(
         shapes=[*shapes] * (1 + len(names) // len(shapes)),
         legend=legend if len(names) <= len(SHAPES) else None,
     )
+    # A ratio without a difference is 1, wherever it stands.
     line = 1.0 if axis.factor is not None else axis.line
     marks = chart(
         OWN,
@@ -260,6 +268,7 @@ def panel(
     for name, layer in marks.items():
         if name == "line" and line is not None:
             layers.append(rule_at("x", line))
+        # A layer without data still costs room in every panel.
         elif name in present:
             encoding = {**shared, **layer["encoding"]}
             layers.append(kept(layer["mark"], f"isValid(datum.{name})", encoding))
