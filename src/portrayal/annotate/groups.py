@@ -363,7 +363,7 @@ class GroupReader:
                 status, agreed = (UNKNOWN, ()) if tied else votes[0][0]
                 value = "; ".join(codes_given.values()) or None
                 one = {"status": status, "groups": list(agreed), "value": value}
-            # In short, by which texts that say the same are counted together
+            # Said in short, so that texts that say the same are counted together
             places = tuple(keys.index(group) for group in one["groups"])
             short.append(GroupResponse(one["status"], places).short())
             if one["value"] is not None:

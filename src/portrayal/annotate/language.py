@@ -44,9 +44,9 @@ def is_english(text: str) -> bool:
         return False
     if len(words) < FEWEST_WORDS:
         return True
-    # Ties go to English, as short texts share words with other languages
     matches = {language: sum(word in of for word in words) for language, of in _lists().items()}
     english = matches.pop("en")
+    # Ties go to English, as short texts share words with other languages
     return max(matches.values()) <= max(english, 1)
 
 

@@ -119,8 +119,8 @@ class OnnxClassifier:
 
     def __call__(self, sentences: Sequence[str]) -> FloatArray:
         """Return P(communal) and P(agentic), shape (n, 2)."""
-        # One sentence at a time: in a batch 8-bit scales depend on the neighbours
         read = self._tokenizer.encode_batch(list(sentences))
+        # One sentence at a time: in a batch 8-bit scales depend on the neighbours
         outputs = [read_alone(self._session, "logits", encoded.ids) for encoded in read]
         logits = np.array(outputs, dtype=np.float64).reshape(-1, 2)
         # Less the largest, or exp overflows

@@ -184,8 +184,8 @@ def _annotator(settings: Mapping[str, Any], *, masked: bool) -> Work:
         if neither is not None:
             # Neither agentic nor communal: the sentence is left out of that reading
             readings.append(np.where(neither(read)[:, 1] >= 0.5, np.nan, mean_of(by_checkpoint)))
-        # Cut the numbers of all sentences at the ends of texts again
         means = mean_of(by_checkpoint)
+        # Cut the numbers of all sentences at the ends of texts again
         ends = np.cumsum([len(text_spans) for text_spans in spans]).tolist()
         return [
             {

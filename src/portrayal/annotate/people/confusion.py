@@ -130,9 +130,9 @@ def confusion_from(stored: Mapping[str, Any], source: str) -> Confusion:
         When it is not of the format.
     """
     try:
+        # Another format may hold the same keys and mean something else
         if stored["format"] != FORMAT:
             raise ValueError(f"format {stored['format']!r}, not {FORMAT}")
-        # The format is checked first, as a later one may hold the same keys otherwise
         names = stored.get("names_right")
         labelled: dict[Setting, Prompts] = {}
         for setting in stored.get("labelled", ()):

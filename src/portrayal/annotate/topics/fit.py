@@ -452,8 +452,8 @@ def fit_corpus(corpus: TopicCorpus, settings: TopicSettings, say: Say) -> TopicM
         reason = "the paper's; --topics 200,250,300 chooses among those that the paper tried"
     else:
         reason = f"{n:,} documents allow no more at {PER_TOPIC} documents a topic"
-    # The fit that counts reads all documents, those that were held out too
     say(f"topics: K = {k}: {reason}")
+    # The fit that counts reads all documents, those that were held out too
     lda = _fit(corpus.bags, corpus, k, settings)
     facts = {
         "engine": f"gensim {version('gensim')}",

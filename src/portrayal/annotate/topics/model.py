@@ -90,7 +90,7 @@ def _settle(weights: Floats, count: Floats, alpha: Floats, gamma: Floats) -> Flo
             norm = np.matmul(weights, theta[:, :, np.newaxis])[:, :, 0] + tiny
             mass = np.matmul((count / norm)[:, np.newaxis, :], weights)[:, 0, :]
         before, gamma = gamma, alpha + theta * mass
-        # A document that is settled leaves the batch, so neighbours cannot go on changing it
+        # A document that is settled leaves the batch: its result depends on itself alone
         change = np.abs(gamma - before).mean(axis=1)
         open_ = change >= THRESHOLD
         # The last turn ends all, settled or not, as in gensim

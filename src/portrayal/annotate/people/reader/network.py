@@ -190,9 +190,9 @@ def hide(
     order
         Which placeholder each person gets; by default the first gets the first.
     """
-    # The prompt without its frame first, then the story
     n = min(n_people, len(PLACEHOLDERS))
     places = order or range(n)
+    # The prompt without its frame first, then the story
     ids = [words.opening, *words.encode(_FRAME.sub("", prompt))[:MOST_OF_PROMPT], words.closing]
     second = len(ids)
     candidate = [-1] * second

@@ -132,8 +132,8 @@ def refer(network: Network, story: MarkedText, n_people: int, n_pronouns: int) -
     chances = np.full((n_pronouns, n_people + 1), np.nan)
     for start, window_pronouns in _windows(story):
         end = start + WINDOW - 3
-        # Nobody is mentioned in this window: the pronoun means nobody
         near = (story.mentions >= start) & (story.mentions < end)
+        # Nobody is mentioned in this window: the pronoun means nobody
         if not near.any():
             chances[story.numbers[window_pronouns]] = np.eye(n_people + 1)[-1]
             continue

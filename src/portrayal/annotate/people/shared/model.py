@@ -39,8 +39,8 @@ class Roles:
 
     def __post_init__(self) -> None:
         subject = self.subject.casefold().strip()
-        # "two friends" asks for two people with one phrase, so there is no object to read
         alike = self.object is not None and subject == self.object.casefold().strip()
+        # "two friends" asks for two people with one phrase, so there is no object to read
         both = self.object is None and subject.startswith("two ")
         object.__setattr__(self, "paired", alike or both)
 

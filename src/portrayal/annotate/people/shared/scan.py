@@ -184,7 +184,6 @@ def scan(text: str, start: int = 0, local: LocalWords = ENGLISH) -> Tokens:
     In `low` a pronoun of the locale is the English one of its gender and case, and a name stands
     without an honorific that is written together with it.
     """
-    # One pass over what is not plain lower case; most words are skipped
     stopped = en.ABBREVIATIONS | local.abbreviations if local.abbreviations else en.ABBREVIATIONS
     pieces = _TOKEN.split(text[start:] if start else text)
     words = pieces[1::2]
@@ -193,6 +192,7 @@ def scan(text: str, start: int = 0, local: LocalWords = ENGLISH) -> Tokens:
     quoted: list[bool] = []
     number, inside = 0, False
     last = len(words) - 1
+    # One pass over what is not plain lower case; most words are skipped
     for i in compress(range(len(words)), map(not_, map(str.islower, words))):
         mark = words[i]
         first = mark[0]
