@@ -97,7 +97,7 @@ def prompts(*, fairness: bool = False) -> tuple[Prompt, ...]:
 def _people(data: Mapping[str, Any], descriptors: list[str]) -> Iterator[dict[str, str]]:
     """Yield race, gender, name and descriptors of everyone that one task describes."""
     values = [data[f"{name}s"] for name in descriptors]
-    # Names belong to a group, so only they are not crossed with everything.
+    # A name belongs to one group; all other descriptors are crossed with it.
     for group in data["group"]:
         for name, *person_values in product(group["names"], *values):
             person = {"race": group["race"], "gender": group["gender"], "name": name}

@@ -98,8 +98,8 @@ def _filled(file: DataFile, keys: Keys) -> Iterator[dict[str, Any]]:
         for combination in product(*values.values())
     )
     for number, text, combination in filled_in:
-        # The text and every other key of the template may have slots.
         of = dict(zip(values, combination, strict=True))
+        # The text and every other key of the template may have slots.
         filled = {
             key: fill(value, of) if isinstance(value, str) else value
             for key, value in (template | {"text": text}).items()

@@ -253,7 +253,7 @@ def naming(options: StoryOptions) -> Naming:
     if not {*primary.races} <= {*RACES}:
         of = dict.fromkeys(primary.races, primary)
         return Naming(primary.about, primary.races, of, len(of), primary)
-    # MENA and NH/PI stand in no self-report table: a second source, never renormalised together.
+    # MENA and NH/PI come from a second source, never renormalised with the first.
     secondary = mena_nhpi_table()
     tables = {race: table for table in (primary, secondary) for race in table.races}
     n = sum(race in primary.races for race in RACES)
@@ -324,7 +324,7 @@ class Stories:
     def facts(self, strata: Mapping[str, str]) -> dict[str, Any]:
         """Return what measures need to know of a prompt: domain, roles, couple, scenario."""
         roles = f"{strata.get('subject_role', '')} {strata.get('object_role', '')}".casefold()
-        # Roles such as "husband" tell a couple where no column does.
+        # Words in the roles tell a relationship where no column does.
         relationship = strata.get("relationship") or next(
             (kind for kind in self.relationships if kind.split()[0].rstrip("s") in roles), ""
         )
@@ -344,7 +344,7 @@ class Stories:
         if self.read == "none":
             return ()
         local = options.locale_settings()
-        # Labels that came with the texts are better than any reading of them.
+        # The user's own labels go before the rules; who names another labeler wants that one.
         if run.texts.note().get("labelled") and options.labeler == "embedded":
             return (Annotation("people-labelled.v1", local),)
         # The rules and the reader know English alone.

@@ -193,7 +193,7 @@ def _verdict(e: Estimate) -> str:
     if e.null is None or e.value is None:
         reason = e.status.no_test
         return "There is no null to hold it against" + (f": {reason}" if reason else "")
-    # From the weakest to the strongest doubt: the first that holds is said.
+    # From the strongest doubt to the weakest: the first that holds is said.
     if e.null.low <= e.value <= e.null.high:
         return "This is within what chance can give"
     if q is not None and q >= SURE:

@@ -116,7 +116,6 @@ def sayable(view: View, estimates: Iterable[Estimate]) -> list[Estimate]:
         and e.tests
         and e.tests[0].audit_q is not None
     ]
-    # Made once: strength is costly, and sorting asks for it again and again.
     order = {id(e): (strength_of(view, e) != STRONG, -size(e), e.tests[0].p) for e in stateable}
     return sorted(stateable, key=lambda e: (*order[id(e)], label(e)))
 

@@ -83,7 +83,7 @@ def _paper(printed: Sequence[Published]) -> dict[str, Any]:
 
 def representation(view: View, estimates: Rows) -> Iterator[Figure]:
     """Yield the heatmap of representation ratios, and how well the reader finds people."""
-    # Crossed groups are too rare for a heatmap, and stand in the tables.
+    # Of one attribute each: races and genders, which share a heatmap.
     single = [e for e in estimates if len(e.group) == 1]
     groups = dict.fromkeys(next(iter(e.group.items())) for e in single)
     genders = [column_label(value) for kind, value in groups if kind == "gender"]

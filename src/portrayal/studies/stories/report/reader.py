@@ -64,7 +64,7 @@ def _rates(right: int, read: int, true: int) -> Rates:
 def confusion(view: View) -> Confusion | None:
     """Return how the reader of a run errs; None where that was not measured, or people labelled."""
     annotator = next(iter(view.settings.get("annotators", ())), "")
-    # A model's errors were measured by its own labels, which stand elsewhere.
+    # A model that labels has errors of its own, which these figures do not tell.
     if not annotator or view.settings.get("labeler"):
         return None
     return confusion_of(annotator, view.run.annotations(annotator).note().get("settings"))
