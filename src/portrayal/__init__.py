@@ -91,4 +91,5 @@ def __dir__() -> list[str]:
 def __getattr__(name: str) -> Any:
     if name not in _MODULES:
         raise AttributeError(f"module 'portrayal' has no attribute {name!r}")
+    # Imported on first use (PEP 562): `import portrayal` alone loads no arrays and no tables
     return getattr(import_module(_MODULES[name]), name)

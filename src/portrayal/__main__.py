@@ -6,7 +6,7 @@ import sys
 def main() -> None:
     """Run the command line; what cannot even be loaded is one line and no verdict of a gate."""
     try:
-        from portrayal.cli import main as run
+        from portrayal.cli import main as run  # here, so that a failing import is told in one line
     except KeyboardInterrupt:
         text = "interrupted: the same command continues where it stopped.\n"
         sys.stderr.write(text)

@@ -86,6 +86,7 @@ class Option:
         is_mapping = isinstance(origin, type) and issubclass(origin, Mapping)
         if many:
             kind = get_args(kind)[1 if is_mapping else 0]
+        # Paths and the like come as text from a command line and a file alike
         if get_origin(kind) is not Literal and kind not in (bool, int, float, Any):
             kind = str
         words = {"shown": name, **{key: value for key, value in words.items() if value}}
@@ -102,8 +103,10 @@ class Option:
         if self.repeated and not self.named:
             one = dataclasses.replace(self, repeated=False)
             return tuple(one.read(part.strip()) for part in text.split(","))
+        # Not bool(text): "false" would be true
         if self.kind is bool and text.lower() in ("true", "false"):
             return text.lower() == "true"
+        # Of any kind: a whole number before a fraction before text, as TOML reads it
         for kind in {int: (int,), float: (float,), Any: (int, float, str)}.get(self.kind, ()):
             try:
                 return kind(text)

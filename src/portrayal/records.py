@@ -372,6 +372,7 @@ class Estimate:
     @property
     def id(self) -> str:
         """Its name in every run of the study: measure, statistic, strata and group, digested."""
+        # Sorted keys: strata in another order are the same estimate
         of = (self.measure, self.statistic, self.unit, dict(self.strata), dict(self.group))
         text = json.dumps([self.study, *of], sort_keys=True, ensure_ascii=False)
         return f"e-{hashlib.blake2b(text.encode('utf-8', 'replace'), digest_size=5).hexdigest()}"
@@ -398,8 +399,9 @@ class Estimate:
             self,
             interval=Interval(fixed.low, fixed.high, level, TEXTS_ALONE),
             tests=(Test(fixed.p, TEXTS_ALONE, fixed.q, fixed.q),),
+            # The point of no difference stays; the range by chance was of drawn prompts
             null=self.null and replace(self.null, low=math.nan, high=math.nan),
-            n_clusters=self.n_texts,
+            n_clusters=self.n_texts,  # with prompts fixed, each text is a draw of its own
             details={name: x for name, x in self.details.items() if name != EFFECTIVE},
             status=replace(self.status, no_interval=None, no_test=None),
             fixed=None,
@@ -411,6 +413,7 @@ class Estimate:
         """People behind it, by role where it compares roles; () where that is not known."""
         details = self.details
         if "count" in details and "baseline" in details:
+            # A ratio's null need not be 1: that of a race is what names drawn at random read
             none = 1.0 if self.null is None or math.isnan(self.null.value) else self.null.value
             return (
                 Count(details["count"], self.n_units, none * details["baseline"] * self.n_units),
@@ -420,6 +423,7 @@ class Estimate:
             return ()
         total = sum(details[f"count_{role}"] for role in roles)
         sides = [(details[f"count_{r}"], details.get(f"n_{r}", total), r) for r in roles]
+        # Without a difference all roles would have the share of all of them together
         share = sum(n for n, _, _ in sides) / max(sum(of for _, of, _ in sides), 1.0)
         return tuple(Count(n, of, share * of, role) for n, of, role in sides)
 
@@ -434,10 +438,11 @@ class Estimate:
         """
         if self.n_clusters < FEW_PROMPTS:
             return False
+        # In a role the expected number counts: none where ten should be is a finding
         people = [c.expected if c.role else max(c.expected, c.n) for c in self.counts]
         if not people and self.statistic == "ratio":
             people = [self.n_units]
-        return not people or min(people) >= FEW_PEOPLE - 1e-9
+        return not people or min(people) >= FEW_PEOPLE - 1e-9  # sums of fractions miss 10 by a hair
 
     def _repr_html_(self) -> str:
         """Every field that says something, for a notebook."""
@@ -465,6 +470,7 @@ class Estimate:
 
     def __post_init__(self) -> None:
         """Hold the rule that a value is missing exactly when a reason is given."""
+        # An empty cell without a reason would be read as 0, or as forgotten
         if (self.value is None) != (self.undefined is not None):
             raise ValueError(
                 f"{self.measure}: an estimate has either a value or a reason why it has none; "
@@ -478,6 +484,7 @@ def finite(value: Any) -> Any:
     >>> finite({"low": float("nan"), "ends": (0.5, float("inf"))})
     {'low': None, 'ends': [0.5, 'inf']}
     """
+    # JSON has neither NaN nor infinity; what Python writes for them, other readers refuse
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else str(value)
     if isinstance(value, Mapping):

@@ -100,6 +100,7 @@ class Component:
 def _points(kind: Kind) -> dict[str, Any]:
     by_name: dict[str, Any] = {}
     for point in entry_points(group=f"portrayal.{kind}"):
+        # The same package may stand twice on the path; two packages of one name may not
         if point.name in by_name and by_name[point.name].value != point.value:
             raise UnknownNameError(
                 f"two installed packages register {point.name!r} as one of portrayal's {kind}: "
@@ -123,6 +124,7 @@ def file_of(kind: Kind, name: str) -> Path | None:
 
     A registered name is never a path; write `./news` for a folder of that name.
     """
+    # A folder called "news" here must not take the place of the study
     if kind not in ("studies", "prompts") or name in _points(kind):
         return None
     path = Path(name)
@@ -172,6 +174,7 @@ def resolve(kind: Kind, name: str) -> str:
         raise UnknownNameError(
             f"no {singular} is called {name!r}. Registered: {', '.join(registered)}.{paths}"
         )
+    # By number, since ".v10" would sort before ".v9" as text
     return max(matching, key=lambda k: int(k.rpartition(".v")[2] or 0) if ".v" in k else 0)
 
 
@@ -192,11 +195,12 @@ def get(kind: Kind, name: str) -> Any:
         return _reader(kind)(file)
     point = _points(kind)[resolve(kind, name)]
     try:
-        return point.load()
+        return point.load()  # imports the package, so only when it is asked for
     except PortrayalError:
         raise
     except (Exception, SystemExit) as error:  # a package of others may raise anything
         package = point.dist.name if point.dist else point.module
+        # A mistake of ours keeps its traceback
         if package == "portrayal":
             raise
         reason = " ".join(f"{type(error).__name__}: {error}".split())
@@ -216,6 +220,7 @@ def folder(kind: Kind, name: str) -> Path | None:
     """
     point = _points(kind).get(name)
     top, *parts = point.module.split(".") if point else [""]
+    # Of the top package alone: find_spec would import the parents of a module inside
     spec = find_spec(top) if top else None
     for base in (spec and spec.submodule_search_locations) or ():
         if (path := Path(base, *parts)).is_dir():
@@ -226,6 +231,7 @@ def folder(kind: Kind, name: str) -> Path | None:
 @cache
 def _reader(kind: Kind) -> Callable[[Path], Any]:
     """What reads a study from a file; it comes in by an entry point, as studies do."""
+    # By an entry point, so that this module imports nothing of the studies
     (point,) = entry_points(group="portrayal.files", name=kind)
     return cast("Callable[[Path], Any]", point.load())
 

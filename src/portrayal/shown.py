@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 
+# Controls but tab and newline, marks of direction, and halves of surrogate pairs
 _ACTS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _MARKS = re.compile(r"([\\`*_{}\[\]<>#|~!&$@])")
 _LINKS = re.compile(r"(?i)(?<=:)//|(?<=www)\.")
@@ -18,6 +19,7 @@ def visible(text: str) -> str:
     >>> visible(chr(27) + "[31mred") == chr(0xFFFD) + "[31mred"
     True
     """
+    # Returns first: alone, one lets a text write over the line before it
     return _ACTS.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
@@ -39,6 +41,7 @@ def markdown(text: object) -> str:
     '\\<b\\> \\*x\\* https:\\//a.example'
     """
     escaped = _MARKS.sub(r"\\\1", one_line(str(text)))
+    # Bare addresses become links without any mark, so their signs are escaped too
     return _LINKS.sub(lambda match: f"\\{match[0]}", escaped)
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     IntArray = NDArray[np.int64]
     BoolArray = NDArray[np.bool_]
 else:
-
+    # The command line's help imports this module, and should not wait for numpy
     def __getattr__(name: str) -> Any:
         """Make an array type when a module first asks for it."""
         kind = {"FloatArray": "float64", "IntArray": "int64", "BoolArray": "bool_"}.get(name)

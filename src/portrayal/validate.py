@@ -22,6 +22,7 @@ def check_level(level: float) -> float:
 
 def check_seed(seed: int) -> int:
     """Return `seed`, a non-negative integer that starts every random stream."""
+    # True is an int to Python
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise OptionError(f"seed must be a whole number of 0 or more; got {seed!r}.")
     return seed
@@ -29,7 +30,7 @@ def check_seed(seed: int) -> int:
 
 def check_smoothing(smoothing: float) -> float:
     """Return `smoothing`, a Laplace pseudo-count of 0 or more."""
-    if not 0.0 <= smoothing < float("inf"):
+    if not 0.0 <= smoothing < float("inf"):  # written so that NaN fails as well
         raise OptionError(f"smoothing must be a number of 0 or more, such as 1; got {smoothing!r}.")
     return float(smoothing)
 

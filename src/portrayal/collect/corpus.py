@@ -154,6 +154,7 @@ def run_corpus(run: Run, annotator: str | None = None) -> Corpus:
     return Corpus(
         str(run.path),
         prompts,
+        # One part after the other, so that no run has to fit in memory
         lambda: (pq.ParquetFile(part).read(columns=list(COLUMNS)) for part in parts),
         people=partial(_spans, people) if people else None,
     )
@@ -199,7 +200,9 @@ def file_corpus(path: Tabular, columns: Mapping[str, str] | None = None) -> Corp
             text_id = cells.get("text_id") or f"{number - 1:09d}"
             words = cells.get("prompt", "")
             strata = {name: cells.get(name, "") for name in _FIELDS.strata}
+            # Without prompts every text is a unit of its own
             unit = cells.get("prompt_id") or words if by_prompt else text_id
+            # A prompt of two domains is two prompts; the separator stands in no cell
             key = "\x1f".join((unit, *strata.values()))
             # Halves of surrogate pairs, which broken exports hold, cannot be encoded.
             prompt_id = hashlib.blake2b(key.encode("utf-8", "replace"), digest_size=8).hexdigest()

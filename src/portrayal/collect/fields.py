@@ -266,9 +266,11 @@ def map_columns(
         if preset not in fields.presets:
             presets = ", ".join(fields.presets) or "none"
             raise OptionError(f"no preset is called {preset!r}; this study has: {presets}.")
+        # Backwards, so that the first of two columns with one key stays
         by_key = {_key(name): name for name in reversed(names)}
         explicit = {f: by_key.get(_key(c), c) for f, c in fields.presets[preset].items()} | explicit
     _checked(fields.known, explicit, names, file)
+    # Labels are never guessed: a column "subject_name" may hold anything
     targets = [name for name in fields.known if name not in LABELS or name in explicit]
     mapping = _find(targets, names, explicit, fields.aliases, file)
     prompted = "prompt" in mapping or "prompt_id" in mapping
@@ -296,9 +298,11 @@ def _guess(
         by_key.setdefault(_key(column), []).append(column)
     guessed: dict[str, str] = {}
     for name in fields:
+        # A column of the field's own name settles it, whatever else could be meant
         exact = by_key.get(_key(name), [])
         keys = _keys_of(name, aliases)
         called = exact or [column for key in keys for column in by_key.get(key, ())]
+        # Which of two columns holds the texts decides every number: asked, not guessed
         if len(called) > 1 and name not in _FIRST_WINS:
             raise DataError(
                 f"{file}: the columns {', '.join(map(repr, called))} can all be read as "
@@ -366,6 +370,7 @@ def _say(
     if "model" not in fields or "model" in mapping:
         return
     for column in names:
+        # Models that are pooled unawares are the costliest mistake a file can hold
         if column not in mapping.values() and _MODEL.search(_key(column)):
             log.warning(
                 "%s: the column %r looks like a model's name and is not used; --column "

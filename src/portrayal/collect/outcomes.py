@@ -71,6 +71,7 @@ def says_no(opening: str) -> bool:
         for part in ENGLISH:
             if part.says(opening):
                 return True
+    # Languages with other letters are tried only where there are such letters
     if not head.isascii():
         return any(part.says(head) for part in ASCII_LANGUAGES + OTHER_LANGUAGES)
     return _has_any(head, _ASCII_PIECES) and any(part.says(head) for part in ASCII_LANGUAGES)
@@ -163,12 +164,13 @@ def outcome_of(text: str | None, finish_reason: str | None = None) -> Outcome:
     >>> outcome_of("Ann left the house.")
     'ok'
     """
-    if finish_reason in _UNREAD:
+    if finish_reason in _UNREAD:  # the provider knows; patterns only guess
         return "refused"
     if text is None or not _WORD.search(text):
         return "empty"
     opening = text[:_OPENING].lower().replace("’", "'")
     brief = len(text) <= _OPENING
+    # Most answers end here: the costlier look at who speaks is for the few that may refuse
     if not (says_no(opening) or (brief and says_no_briefly(opening))):
         return "ok"
     # It is a refusal where the words are the model's own, and no text follows them.

@@ -114,6 +114,7 @@ def distinct(prompts: Iterable[tuple[Prompt, PromptEntry]]) -> tuple[Prompt, ...
     unique: list[Prompt] = []
     places: dict[tuple[str, str], str] = {}
     for prompt, entry in prompts:
+        # With its system prompt: the same request under another one is another prompt
         words = " ".join(" ".join(prompt.asked).split())
         for kind, value in (("id", prompt.prompt_id), ("text", words)):
             if (kind, value) in places:
@@ -188,6 +189,7 @@ def _entries(path: Tabular, name: str) -> Iterator[PromptEntry]:
 def rows_of(table: Tabular, name: str) -> Iterator[PromptEntry]:
     """Yield the rows of a table that `open_source` reads; messages call it `name`."""
     for number, row in enumerate(open_source(table).rows(), 1):
+        # A table that we wrote has apostrophes before what a spreadsheet would run
         cells = {k: restored(v) if isinstance(v, str) else v for k, v in row.items()}
         yield PromptEntry(cells, f"row {number}", name)
 
@@ -196,6 +198,7 @@ def _prompt(entry: PromptEntry, fields: TextFields) -> Prompt:
     cells = entry.cells
     fixed = {}
     for key, names in (("id", ("id", "prompt_id")), ("text", ("text", "prompt"))):
+        # Taken out, as all that is left are strata
         fixed[key] = next((cells.pop(name) for name in names if name in cells), "")
         if not fixed[key]:
             raise entry.wrong(key, f"expected text; the prompt has no {key}.")

@@ -21,12 +21,12 @@ def main() -> None:
         import resource
 
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
-    from python_calamine import CalamineWorkbook
+    from python_calamine import CalamineWorkbook  # after the bound, which then holds for it
 
     try:
         sheet = CalamineWorkbook.from_path(path).get_sheet_by_index(0)
         rows = sheet.to_python(skip_empty_area=True)
-    except BaseException as error:
+    except BaseException as error:  # the reader panics with errors that are no Exception
         say(f"{error or type(error).__name__}")
         return
     for first in range(0, len(rows), _ROWS):

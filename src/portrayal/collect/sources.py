@@ -97,6 +97,7 @@ def open_source(texts: Tabular) -> TextSource:
     if hasattr(texts, "__arrow_c_stream__"):
         return _table(texts)
     if isinstance(texts, Iterable):
+        # Kept, as several passes are made and an iterator gives one
         items = [_object(item, f"row {number}") for number, item in enumerate(texts, 1)]
         if not items:
             raise DataError("there are no texts: the list of rows is empty.")
@@ -112,6 +113,7 @@ def open_source(texts: Tabular) -> TextSource:
 def _of_path(path: Path) -> TextSource:
     if str(path).startswith("hf:"):
         return _of_hub(str(path).removeprefix("hf:").strip("/").removeprefix("datasets/"))
+    # A pipe can be read once; the copy as often as is needed
     if path.is_fifo():
         with path.open("rb") as pipe:
             return _copied(pipe, path.name, path)
@@ -228,6 +230,7 @@ def _file(path: Path) -> TextSource:
         rows = partial(_json, path, zipped)
     else:
         rows = partial(_csv, path, zipped, *_written(path, zipped, "," if kind == ".csv" else "\t"))
+    # Rows of JSON may each have other names; the first thousands tell them all but surely
     columns = dict.fromkeys(name for row in islice(rows(), _HEAD) for name in row if name.strip())
     if not columns:
         raise DataError(f"{path}: no rows were found after the header.")
@@ -264,6 +267,7 @@ def _folder(path: Path) -> TextSource:
     if "dataset_dict.json" in about:
         splits = ", ".join(sorted(entry.name for entry in path.iterdir() if entry.is_dir()))
         raise DataError(f"{path}: a data set of several parts. Name the folder of one: {splits}.")
+    # A data set that Hugging Face saved has JSON files about it, which hold no texts
     kinds = (".arrow",) if about else tuple(sorted(_KINDS - {".txt"}))
     names = sorted(
         f for f in path.iterdir() if f.name.removesuffix(".gz").casefold().endswith(kinds)
@@ -272,6 +276,7 @@ def _folder(path: Path) -> TextSource:
         raise DataError(f"{path}: the folder holds no file of texts; expected {_FORMATS}.")
     sources = [_file(name) for name in names]
     for source in sources[1:]:
+        # Else one file's answers could be read from a column that the others do not have
         if set(source.columns) != set(sources[0].columns):
             raise DataError(
                 f"{source.name}: its columns ({', '.join(source.columns)}) differ from those of "
@@ -392,6 +397,7 @@ def _lines(path: Path, zipped: bool, encoding: str = "") -> Iterator[str]:
     """Lines with their ends, none longer than `LONGEST`, and not too many of a packed file."""
     budget = most_unpacked() if zipped else None
     with _opened(path, zipped, encoding) as stream:
+        # Bounded: a file without a line feed would be read whole into memory
         while line := stream.readline(LONGEST + 1):
             if len(line) > LONGEST:
                 raise DataError(f"{path}: a line has more than {LONGEST:,} characters.")
@@ -424,6 +430,7 @@ def _csv(path: Path, zipped: bool, separator: str, encoding: str) -> Iterator[Ro
     try:
         header(reader.fieldnames or (), str(path))
         for row in reader:
+            # Too many or too few fields: an unquoted comma has shifted them
             if None in row or None in row.values():
                 raise DataError(
                     f"{path}: line {reader.line_num} has another number of fields than the "
@@ -473,6 +480,7 @@ def _parsed(text: str) -> Any:
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object in which no name stands twice; ValueError otherwise."""
+    # Python keeps the last of two; which one is meant nobody knows
     members = dict(pairs)
     if len(members) < len(pairs):
         name = next(name for name, n in Counter(name for name, _ in pairs).items() if n > 1)
@@ -590,6 +598,7 @@ _KINDS = {".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json", *_BINARY}
 def _cells(path: Path, most: int) -> Iterator[list[Any]]:
     """Rows of the first sheet, read by a process that may have `most` bytes of memory."""
     reader = Path(__file__).with_name("sheet.py")
+    # -P keeps modules beside the script from standing in for those of Python
     command = [sys.executable, "-P", str(reader), str(path), str(most)]
     with subprocess.Popen(  # noqa: S603
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
@@ -638,6 +647,7 @@ def _table(frame: Any) -> TextSource:
     header(table.column_names, "the table")
     digest = hashlib.blake2b(digest_size=16)
     for batch in table.to_batches(4096):
+        # In batches of one size, as a table may come cut up in any way
         digest.update(repr(batch.to_pydict()).encode())
 
     def rows() -> Iterator[Row]:

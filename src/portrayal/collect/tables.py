@@ -78,6 +78,7 @@ def label(value: Any, source: str, number: int) -> str | None:
         return None
     if isinstance(value, _MANY):
         raise _refusal(value, source, number)
+    # Tools turn a column of whole numbers with a gap in it into floats
     is_whole = isinstance(value, float) and value.is_integer()
     return whole(str(int(value) if is_whole else value))
 
@@ -91,6 +92,7 @@ def whole(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
+        # Through UTF-16, where two halves that belong together become one character again
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text
 
@@ -115,6 +117,7 @@ def inert(cell: str) -> str:
     >>> inert("=1+1"), inert("a = 1")
     ("'=1+1", 'a = 1')
     """
+    # Also where apostrophes stand before: else taking one back would bare a formula
     return f"'{cell}" if _runs(cell.lstrip("'")) else cell
 
 
@@ -137,6 +140,7 @@ def write_rows(stream: TextIO, columns: Sequence[str], rows: Iterable[Mapping[st
     Numbers are written as they are; a column that a row lacks, and None, are blank cells.
     """
     writer = csv.writer(stream, lineterminator="\n")
+    # Names of columns come from files as well
     writer.writerow([inert(visible(name)) for name in columns])
     number = 0
     for number, row in enumerate(rows, 1):  # noqa: B007
@@ -163,6 +167,7 @@ def write_table(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, 
 def keep_table(table: Tabular, folder: Path, name: str) -> str:
     """Write a table as CSV into `folder` under its name and digest, and return the path."""
     source = open_source(table)
+    # By its content, so that two tables of one name do not replace each other
     path = folder / f"{name}-{source.digest[:12]}.csv"
     if not path.is_file():
         stream = StringIO()

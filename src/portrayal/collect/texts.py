@@ -94,6 +94,7 @@ def import_texts(
     mapping = map_columns(fields, source.columns, columns=columns, preset=preset, file=source.name)
     fields, mapping = _with_columns_by_values(fields, mapping, source)
     prompt_ids = [prompt.prompt_id for prompt in prompts] + [*fields.variants]
+    # All that decides what the shards hold; their size does not, so it is not in it
     mark = fingerprint(
         source=source.digest,
         mapping=mapping,
@@ -122,6 +123,7 @@ def import_texts(
         reader = _TextReader(fields, mapping, prompts, source.name, skip=unknown_prompts == "skip")
         reader.aliases = dict(aliases or {})
         facts = _write(stage.folder, reader, source, shard_rows)
+        # After the texts, as it is they that say which prompts there are
         write_parquet(prompt_table(reader.prompts.values()), prompts_path)
         stage.finish(mark, {"source_digest": source.digest, "mapping": mapping, **facts})
     return stage.note()
@@ -135,12 +137,13 @@ def _with_columns_by_values(
         return fields, dict(mapping)
     free = {*source.columns} - {*mapping.values()} - {*fields.known}
     values: dict[str, set[str]] = {name: set() for name in source.columns if name in free}
+    # The first rows tell what a column holds: a pass over all of them would be a second reading
     for row in islice(source.rows(), SHARD_ROWS):
         for name in [*values]:
             cell = row.get(name)
             if isinstance(cell, str) and cell.strip():
                 values[name].add(cell.strip())
-            if len(values[name]) > MOST_VALUES:
+            if len(values[name]) > MOST_VALUES:  # words, not a stratum
                 del values[name]
     further = [name for name, cells in values.items() if fields.by_values(cells)]
     return fields.with_strata(*further), {**mapping, **{name: name for name in further}}
@@ -152,6 +155,7 @@ def _write(
     counts: Counter[str] = Counter()
     number = 0
     rows_read = reader.read(source.rows())
+    # One shard in memory at a time, so that a file of any size can be read
     while rows := list(islice(rows_read, shard_rows)):
         path = folder / f"part-{number:05d}.parquet"
         number += 1
@@ -168,6 +172,7 @@ def _write(
     if total == 0:
         raise DataError(f"{source.name}: no rows were found.")
     return {
+        # its name alone: a run that is passed on tells of no folder
         "source": Path(source.name).name,
         "n_texts": total,
         "outcomes": {name: counts[name] for name in OUTCOMES},
@@ -223,7 +228,7 @@ class _TextReader:
 
     def read(self, rows: Iterator[Row]) -> Iterator[dict[str, Any]]:
         for number, row in enumerate(rows, 1):
-            if not self._columns <= row.keys():
+            if not self._columns <= row.keys():  # only rows of JSON can lack a column
                 self._check_columns(row, number)
             prompt = self._prompt(row, number)
             if prompt is None:
@@ -232,12 +237,14 @@ class _TextReader:
             cells = {n: label(self._cell(row, n), self.where, number) or "" for n in names}
             model = cells["model"].strip() or UNNAMED
             model = self.aliases.get(model, model)
+            # The pooled estimates would be taken for those of this model
             if model == ALL:
                 raise DataError(
                     f"{self.where}: row {number}: a model cannot be called {ALL!r}, which stands "
                     "for all models together. Rename it."
                 )
             self.models.add(model)
+            # Numbered as they come, as files seldom say which answer to a prompt it is
             sample = self._samples[model, prompt.prompt_id]
             self._samples[model, prompt.prompt_id] += 1
             cell = self._cell(row, "text")
@@ -260,6 +267,7 @@ class _TextReader:
             if source_id is not None:
                 self._ids.append(hash(source_id))
             record: dict[str, Any] = {
+                # By its row, since ids of files may come twice
                 "text_id": f"{number - 1:09d}",
                 "source_id": source_id,
                 "prompt_id": prompt.prompt_id,
@@ -314,6 +322,7 @@ class _TextReader:
         """The prompt of a row; None where the study does not know it, which is counted."""
         names = ("prompt", "prompt_id", *self.fields.strata)
         key = tuple(self._label(row, name, number) for name in names)
+        # A run has many texts of few prompts: each prompt is resolved once
         if key not in self._cache:
             prompt = self._resolve(dict(zip(names, key, strict=True)), number)
             self._cache[key] = prompt
@@ -330,6 +339,7 @@ class _TextReader:
 
     def _resolve(self, cells: Mapping[str, str | None], number: int) -> Prompt | None:
         words, text = _plain(cells["prompt"] or ""), cells["prompt"] or ""
+        # The study's own prompts tell their strata, whatever the columns say
         if prompt := self.known.get(words) or self.by_id.get(cells["prompt_id"] or ""):
             return prompt
         try:
@@ -354,6 +364,7 @@ class _TextReader:
                 f"study's. Columns in use: {mapping}. Map a column with --column "
                 f"{missing[0]}=NAME, or give the study's prompts in a column prompt."
             )
+        # Without an id, words and strata name the prompt: they are the same in every file
         digest = hashlib.blake2b(json.dumps([text, strata]).encode(), digest_size=8).hexdigest()
         return Prompt(cells["prompt_id"] or f"prompt-{digest}", text, strata)
 
@@ -398,6 +409,7 @@ def alike_models(models: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def _plain(text: str) -> str:
+    # files differ in such trifles
     return " ".join(text.casefold().replace(",", "").split()).rstrip(".")
 
 

@@ -66,6 +66,7 @@ def answers_of(output: ModelOutput, *, failed: bool = False) -> list[LoggedAnswe
         reasoning_parts = [part.reasoning for part in parts if isinstance(part, ContentReasoning)]
         reasoning = came if text is not came else "\n".join(reasoning_parts)
         filtered = choice.stop_reason == "content_filter"
+        # An error goes before what the text says: it may have broken off
         outcome = "failed" if failed else "refused" if filtered else outcome_of(text)
         answers.append(LoggedAnswer(text, outcome, reasoning))
     return answers
@@ -145,6 +146,7 @@ def open_logs(logs: Logs) -> tuple[list[Log], list[Log]]:
                 ".json file that `inspect eval` wrote; `inspect log recover` may mend a broken one."
             ) from error
     latest: dict[tuple[str, str], Log] = {}
+    # By time, so that the last try of a task and model is what stays
     for log in sorted(all_logs, key=lambda log: (log.header.eval.created, log.name)):
         latest[log.header.eval.task_id, log.header.eval.model] = log
     newest = sorted(latest.values(), key=lambda log: (log.header.eval.created, log.name))
@@ -166,6 +168,7 @@ def read_samples(log: Log) -> Iterator[EvalSample]:
     rank = {(str(sample), epoch): i for i, (sample, epoch) in enumerate(planned)}
 
     def ordered(keys: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
+        # Samples that the header does not plan go last
         return sorted(keys, key=lambda key: (rank.get(key, len(rank)), key))
 
     try:
@@ -174,6 +177,7 @@ def read_samples(log: Log) -> Iterator[EvalSample]:
             by_place = {(str(sample.id), sample.epoch): sample for sample in samples}
             yield from (by_place[key] for key in ordered(by_place))
             return
+        # The header says what is there, where the log was finished: no list of samples is read
         keys = planned
         if results is None or not planned or results.completed_samples != len(planned):
             # A log that was not finished lacks some of the planned samples.
@@ -218,6 +222,7 @@ def write_rows(copy: Path, logs: Iterable[Log]) -> int:
         When a log cannot be read or no sample is found.
     """
     rows_path = copy.with_suffix(".rest")
+    # Kept back until all keys are known, as it has to name every column
     first: Row = {}
     keys: dict[str, None] = {}
     n_samples = 0
@@ -258,6 +263,7 @@ def _rows(sample: EvalSample, log: Log) -> Iterator[Row]:
     for number, answer in enumerate(sample_answers(sample)):
         fields = {
             "text": answer.text,
+            # With the log's own id, as two logs may number their samples alike
             "text_id": "/".join(map(str, (spec.eval_id, sample.id, sample.epoch, number))),
             **asked_with,
             "outcome": answer.outcome,
@@ -266,6 +272,7 @@ def _rows(sample: EvalSample, log: Log) -> Iterator[Row]:
         yield fields | {
             key: value
             for key, value in sample.metadata.items()
+            # Metadata must not replace what was read from the log
             if key not in fields and isinstance(value, (str, int, float, bool))
         }
 
@@ -294,5 +301,6 @@ def log_source(place: str | Path) -> TextSource:
     except BaseException:
         shutil.rmtree(folder)
         raise
+    # The copy lives as long as somebody may read its rows
     weakref.finalize(source.rows, shutil.rmtree, folder, ignore_errors=True)
     return source

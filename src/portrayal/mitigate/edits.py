@@ -40,6 +40,7 @@ def known_names(
     """
     names_known = {_plain(word) for name in names for word in _WORD.findall(name)}
     for start, end in spans:
+        # Only inside of sentences: every first word has a capital
         names_known |= {word for word, opens in _capitalised(text[start:end]) if not opens}
     return frozenset(names_known)
 
@@ -63,6 +64,7 @@ def facts_of(sentence: str, names_known: Collection[str]) -> SentenceFacts:
     names = {
         word
         for word, opens in _capitalised(sentence)
+        # A first word is a name only if it is one elsewhere, or a table knows it
         if not opens or word in names_known or mask(word.capitalize()) in ("[NAME]", "[GROUP]")
     }
     words = {_plain(word) for word in _WORD.findall(sentence)}
@@ -191,6 +193,7 @@ def apply_edits(
     names_known = known_names(text, spans, names)
     replacements: list[Replacement] = []
     refused: Counter[str] = Counter()
+    # One after the other: each is judged in the text that the ones before it made
     for edit in edits:
         place = _place(text, spans, sentences, edit, replacements)
         reason = place
@@ -230,13 +233,16 @@ def _place(
         for end_index, edge in ((0, r"(?<!\w)"), (-1, r"(?!\w)"))
     )
     reason = NOT_FOUND
+    # Offsets hold, as each typographic sign is replaced by one sign
     for match in re.finditer(before + inside + after, text.translate(_QUOTES)):
         start, end = match.span()
+        # The reason that came furthest is told
         reason = OUTSIDE if reason == NOT_FOUND else reason
         for number in sentences:
             if not (spans[number][0] <= start and end <= spans[number][1]):
                 continue
             if all(end <= other.start or start >= other.end for other in replacements):
+                # Models often write the new phrase small, though it begins the sentence
                 if start == spans[number][0] and text[start].isupper():
                     edited = edited[0].upper() + edited[1:]
                 return Replacement(start, end, number, Edit(text[start:end], edited))
@@ -264,10 +270,12 @@ def _reason(
     growth = Counter[int]()
     for place in places:
         growth[place.sentence] += len(place.edit.edited) - (place.end - place.start)
+    # Where each sentence should lie now, if none was split or joined
     expected, shift = [], 0
     for number, (start, end) in enumerate(spans):
         expected.append((start + shift, end + shift + growth[number]))
         shift += growth[number]
+    # Asked of the splitter itself: an inserted "Dr." or "etc." may divide a sentence
     if split(_built(text, places)) != expected:
         return SENTENCES
     number = places[-1].sentence
@@ -279,6 +287,7 @@ def _reason(
         return NAMES
     if old.numbers != new.numbers:
         return NUMBERS
+    # Fewer gendered words may do, as in dropping a "she"; a new gender may not
     if not new.genders <= old.genders:
         return GENDER
     n_old, n_new = len(before.split()), len(after.split())

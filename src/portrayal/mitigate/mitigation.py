@@ -126,11 +126,13 @@ def mitigate_agency(
             rewritten = instruct(texts, read, ask, text_type)
         else:
             rewritten = rewrite(texts, read, ask, rounds=rounds, say=say)
+        # Edits of all rounds together; each round is told as well
         edits = sum(
             (Counter(round_facts.edits) for round_facts in rewritten.rounds), Counter[str]()
         )
         outcomes = [_what_happened(i, text, rewritten) for i, text in enumerate(texts)]
         facts = {
+            # Its name alone: paths say whose machine it was
             "source": Path(source).name if isinstance(source, (str, Path)) else "the table",
             **{"model": asking.model, "method": method},
             **{"classifier": classifier, "masked": masked, "n_texts": len(texts)},
@@ -146,9 +148,11 @@ def mitigate_agency(
         lines = []
         for i, text in enumerate(texts):
             row = {**text.row, text.column: rewritten.texts[i], "mitigation": outcomes[i]}
+            # The text as it was stays beside it, for whoever checks the rewriting
             if rewritten.texts[i] != text.text:
                 row["text_before"] = text.text
             lines.append(json.dumps(row, ensure_ascii=False, default=str) + "\n")
+        # The facts last: who finds them finds the texts
         write_atomically(folder.path / TEXTS, "".join(lines))
         facts_json = json.dumps(facts, ensure_ascii=False, indent=1) + "\n"
         write_atomically(folder.path / FACTS, facts_json)

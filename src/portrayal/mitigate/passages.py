@@ -75,6 +75,7 @@ def read_passages(source: Tabular, columns: Iterable[str] = ()) -> list[AgencyTe
     if path is not None and (path / "texts").is_dir():
         run = Run(path)
         run.check()
+        # Of a run with their prompts, as they may be asked again
         name, rows = str(path), [*map(dict, read_rows(run, _COLUMNS, words="prompt"))]
     else:
         table = open_source(source)
@@ -119,6 +120,7 @@ def read_agency(
         for text, text_spans, text_names in zip(texts, spans, names, strict=True)
         for low, high in text_spans
     ]
+    # The sentences of all texts in one call, and dealt out again in their order
     agentic = iter(classify(sentences)[:, 1].tolist() if sentences else [])
     return [
         AgencyReading(text_spans, tuple(next(agentic) for _ in text_spans)) for text_spans in spans

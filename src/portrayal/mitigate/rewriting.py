@@ -135,6 +135,7 @@ def rewrite(
     Wan & Chang (2024), Section 5.2 (Mitigation via Selective Rewrite).
     """
     now = Rewritten([passage.text for passage in passages], first_readings(passages, read))
+    # A text that no edit changed is asked again in the same words: it takes another sample
     times_asked: Counter[tuple[int, str]] = Counter()
     for number in range(rounds):
         communal_of = {
@@ -151,6 +152,7 @@ def rewrite(
             f"round {number + 1}: {now.rounds[-1].chosen:,} sentences of "
             f"{len(communal_of):,} texts, {applied:,} edits applied"
         )
+        # The same texts would be asked again, and paid for
         if not applied:
             now.stopped = STALLED
             break
@@ -218,6 +220,7 @@ def _round(
                 now.texts[i] = applied.text
                 now.changed.setdefault(i, set()).update(applied.changed)
     outcomes = Counter(now.last[i] for i in communal_of)
+    # Only what changed is read again: classifying is what takes time
     edited = [i for i in communal_of if now.last[i] == EDITED]
     _read_again(passages, now.texts, edited, read, now.readings)
     n_chosen = sum(map(len, communal_of.values()))
@@ -262,12 +265,14 @@ def instruct(
             )
         kind = text_type or str(passages[i].row.get("domain") or "text").casefold()
         instructed = with_instruction(words, kind)
+        # The n-th text of a prompt gets its n-th answer, so that each has one of its own
         prompts[i] = prompt_of(instructed, times[instructed])
         times[instructed] += 1
     replies = ask(prompts.values())
     for i in used:
         reply = replies.get(prompts[i].prompt_id)
         now.last[i] = NO_ANSWER if reply is None else reply.outcome
+        # A refusal leaves the text as it was: losing it would change whom the audit counts
         if reply is not None and reply.outcome == "ok" and reply.text.strip():
             now.last[i], now.texts[i] = ASKED_AGAIN, reply.text
     again = [i for i in used if now.last[i] == ASKED_AGAIN]

@@ -133,10 +133,12 @@ def audit(
     [('representation.v1', 1.97)]
     """
     study_record: Study = registry.get("studies", study)
+    # Options by name and a file are both made into the one record, and checked there
     if not isinstance(config, AuditConfig):
         config = AuditConfig.of(options, study_record.options, study_record.name, config)
     elif options:
         raise OptionError(f"give either config or options by name, not both: {', '.join(options)}.")
+    # A path of "s3://…" would silently become a folder called "s3:" here
     if out is not None and _ADDRESS.match(str(out)):
         raise OptionError(f"{out} is an address; a run is a folder. Copy it there when it is done.")
     run = Run(Path(out if out is not None else tempfile.mkdtemp(prefix="portrayal-")))
@@ -148,6 +150,7 @@ def audit(
         raise OptionError(
             f"{study_record.name} has no pairs, so --pair-by fits nothing; leave it out."
         )
+    # Two audits in one folder would each write half of a run
     with run.lock():
         _stages(run, study_record, config, texts, reference, progress, say or (lambda _: None))
     return run
@@ -164,6 +167,7 @@ def _stages(
 ) -> None:
     """Run the stages in order, in a run that is held: what fits of an earlier audit is kept."""
     reading, given_values = config.reading, [*config.options.values()]
+    # Tables may stand in lists of options, as several factors do
     given_values += [
         item for value in given_values if isinstance(value, (list, tuple)) for item in value
     ]
@@ -172,11 +176,14 @@ def _stages(
         TEXTS: texts is not None or config.asking is not None,
         REFERENCE: reference is not None,
     }
+    # What this audit makes anew may be mended; anything else that does not fit is an error
     makes = {ANSWERS, ANNOTATED, REFERENCE_ANNOTATED, TOPICS, MEASURED, REPORTED}
     makes |= {step for step, is_given in given_of.items() if is_given}
+    # First of all, so that no stage rests on a file that is not as it was made
     for line in run.manifest.mend(makes, by_user=config.asking is not None):
         tell(line)
     with run.manifest.step(GIVEN) if given_of[GIVEN] else nullcontext():
+        # The study's own record checks its options, tables among them written to files by now
         options = study.options(**_written(run, config.options))
     grouping = group_labelling(
         factors_of(options), options.factor_model, reading.factor_settings, options.retest
@@ -185,10 +192,13 @@ def _stages(
     classifying = classifying_of_options(options, reading.classifier_settings)
     for line in options.said():
         tell(line)
+    # Before any text is read, so that a missing key is told in seconds
     labelling = labelling and labelling.ready(run)
     classifying = classifying and classifying.ready(run)
     grouping = grouping and grouping.ready(run, GROUPS)
+    # The stages proper: texts, annotations, measures, datasheet, report
     _collect(run, study, options, config, texts, reference, tell)
+    # Only now is it known which models and groups there are to ask about
     if questions := options.questions():
         values = options.group_values(read_prompts(run.prompts_path).values())
         values["model"] = {*run.texts.note()["models"]}
@@ -199,6 +209,7 @@ def _stages(
     _measure(run, study, annotations, options, config, tell)
     with run.manifest.recording(run.datasheet_path):
         write_datasheet(run, run.datasheet_path)
+    # Imported here: drawing takes long to load, and an audit may go without
     if config.report.report:
         from portrayal.report import finding_lines, kept_findings, reader_line, write_report
 
@@ -237,6 +248,7 @@ def _collect(
     loading: dict[str, Any] = {"shard_rows": inputs.shard_rows or SHARD_ROWS}
     loading["replace"] = inputs.replace
     paired = {str(study.pair_field): inputs.pair_by} if inputs.pair_by is not None else {}
+    # The reference first, as prompts for a model may be made from its headlines
     if study.reference:
         note = run.reference.note()
         if reference is not None:
@@ -265,6 +277,7 @@ def _collect(
             raise OptionError(
                 f"there are no texts: give a file or a model to ask, as {run.path} holds none yet."
             )
+        # Refusals are answers too, and are audited; a failed request is none
         answered = {name: n for name, n in note["outcomes"].items() if name != "failed"}
         if note.get("asked") and not any(answered.values()):
             raise OptionError(
@@ -276,6 +289,7 @@ def _collect(
         tell(line)
     for line in _oddities(note) if texts is not None else ():
         tell(line)
+    # Two spellings of one model would be compared with each other
     for one, other in alike_models(note["models"]):
         remedy = f"--model-alias {shlex.quote(f'{one}={other}')}"
         tell(f"are {one} and {other} one model? They count as two; {remedy} makes them one")
@@ -322,7 +336,7 @@ def _ask(run: Run, study: Study, config: AuditConfig, tell: Say) -> None:
         prompt_options = {"headlines": headlines, **asking.prompt_options}
         asking = dataclasses.replace(asking, prompt_options=prompt_options)
     stopped = ask_model(run, study.key, asking, tell).stopped
-    if stopped == "interrupted":
+    if stopped == "interrupted":  # Ctrl-C means the whole command
         raise KeyboardInterrupt
     if stopped == "declined":
         raise OptionError("nothing was asked: the collection was declined.")
@@ -343,6 +357,7 @@ def _annotate(
 ) -> list[Stage]:
     local = options.locale_settings()
 
+    # The rules' labels, which a model's labels fall back on; made only if they are needed
     def embed() -> str:
         return str(
             annotate_run(run, LABELERS["embedded"], settings=local, **work).note()["annotator"]
@@ -352,6 +367,7 @@ def _annotate(
     annotations = study.annotations(run, options)
     if classifying is not None:
         annotations = classifying.answered(run, annotations, tell)
+    # Groups come last, as they may be seen in the people that others have found
     annotations = (*annotations, *group_annotations(options, annotations))
     people = people_among(annotation.name for annotation in annotations)
     stages = []
@@ -390,7 +406,9 @@ def _measure(
     names = list(dict.fromkeys(note["annotator"] for note in notes))
     folders = [stage.folder.relative_to(run.path).as_posix() for stage in annotations]
     used = (TEXTS, REFERENCE, GIVEN, ANSWERS, TOPICS, *folders)
+    # A killed process may have left annotations open, and those vouch for nothing yet
     run.manifest.settle(used)
+    # All that the numbers depend on, and nothing else: the same mark means no new work
     mark = fingerprint(
         read=run.manifest.made(TEXTS, REFERENCE, *folders),
         annotators=names,
@@ -400,6 +418,7 @@ def _measure(
         files=digests(files_named(option_values.values())),
     )
     stage = Stage(run.path / "estimates")
+    # A finished stage counts only with both of its files, as a killed process may leave one
     is_written = is_whole(run.estimates_path) and is_whole(run.influences_path)
     if not (stage.is_complete(mark) and is_written):
         all_tables = study.tables(run, options), group_tables(run, study, options, names)
@@ -408,6 +427,7 @@ def _measure(
             estimate for tables in all_tables for estimate in tables.estimates(measures)
         ]
         level_and_seed = options.level, options.seed
+        # All measures together, as q-values are over everything that may be stated
         estimates = with_q_in(
             options.population, estimates_made, level_and_seed, study.stated, questions
         )
@@ -419,7 +439,7 @@ def _measure(
         stage.finish(mark, {"n_estimates": len(estimates)})
     reference = run.reference.note().get("source") if study.reference else None
     run.manifest.open(MEASURED)
-    keep_study(study, run)
+    keep_study(study, run)  # a study of the user's own may change; the run keeps what it was
     settings = {
         "study": study.name,
         "portrayal": __version__,
@@ -429,6 +449,7 @@ def _measure(
         "models": run.texts.note()["models"],
         "measures": measures,
         "questions": questions_asked,
+        # Relative paths: a run that is passed on should not tell of folders here
         "options": {n: _beside(value) for n, value in option_values.items() if value is not None},
         **config.tables(),
         "factors": kept_words(named_factors(options)),

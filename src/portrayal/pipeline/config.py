@@ -86,6 +86,8 @@ class AuditConfig:
         """
         if file is not None:
             in_file = read_options(file, study, whose)
+            # Mappings are joined part by part, so that one setting given here keeps the file's
+            # others
             both = {
                 name: {**in_file[name], **value}
                 for name, value in options_given.items()
@@ -100,6 +102,7 @@ class AuditConfig:
             "options": study,
         }
         default = {option.name: option.default for option in dataclasses.fields(study)}
+        # An option's own name says to which record it belongs; none is in two
         table_of = {f.name: name for name, of in tables.items() for f in dataclasses.fields(of)}
         records: dict[str, dict[str, Any]] = {name: {} for name in tables}
         for key, value in options_given.items():
@@ -109,12 +112,14 @@ class AuditConfig:
             if part:
                 into.setdefault(name, {})
                 into[name] = {**into[name], part: value}
+            # By type as well: 1 equals True and 1.0, which mean other things
             elif value is not None and (
                 type(value) is not type(default.get(name)) or value != default[name]
             ):
                 into[name] = value
         asking, options = records["asking"], records["options"]
         model = asking.get("model")
+        # Options of asking without a model: refused, as texts that are there were asked otherwise
         unasked = [
             name for name in ("prompts", "samples", "judge", "batch", "arm") if name in asking
         ]
@@ -134,7 +139,7 @@ class AuditConfig:
             settings = reading.get(f"{reader}_settings", {})
             if study_options.get(f"{reader}_model") is None:
                 refuse_settings(f"{reader}_settings.{{}}", settings, f"--{reader}-model")
-            reading[f"{reader}_settings"] = {**pace_of(asking), **settings}
+            reading[f"{reader}_settings"] = {**pace_of(asking), **settings}  # own settings win
         return cls(
             input=InputConfig(**records["input"]),
             asking=model if isinstance(model, Asking) else Asking(**asking) if model else None,
@@ -159,6 +164,7 @@ class AuditConfig:
             written[name] = {
                 option_name: value
                 for option_name, value in plain_values.items()
+                # What is the default is not kept, so that a file says what was chosen
                 if option_name not in OF_THE_MOMENT
                 and value not in (None, _plain(getattr(default, option_name)))
             }
@@ -220,6 +226,7 @@ def read_options(path: str | Path, study: type, whose: str) -> dict[str, Any]:
             elif declared.metavar in ("FIELD=NAME", "NAME=NAME"):
                 hint = hint | Mapping[str, str]
             if config_field.name not in OF_THE_MOMENT:
+                # None, not the default: what the file leaves out must not count as said
                 keys.append((config_field.name, hint, None))
         return make_dataclass(kind.__name__, keys)
 
@@ -229,6 +236,7 @@ def read_options(path: str | Path, study: type, whose: str) -> dict[str, Any]:
     file = read_datafile(path)
     if file.table.get("study", whose) != whose:
         raise file.wrong(("study",), f"expected {whose!r}; got {file.table['study']!r}.")
+    # A run's audit.toml says results too: known keys, that are no options
     results = [(name, Any, None) for name in ("study", *RESULTS.split())]
     file_record = make_dataclass(
         "AuditFile", [*((n, of, None) for n, of in kinds.items()), *results]

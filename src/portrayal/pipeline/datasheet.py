@@ -50,6 +50,7 @@ def write_datasheet(run: "Run", path: str | Path) -> Path:
     present = target.read_text(encoding="utf-8") if target.exists() else ""
     body, mark, _ = present.rpartition("<!-- written by portrayal:")
     if not target.exists() or (
+        # The digest in the last line fits the text only as long as no one has touched it
         mark and present == f"{body}{_digest_line(body)}\n"
     ):  # nobody has changed it
         text = datasheet(run)
@@ -114,6 +115,7 @@ def datasheet(run: "Run") -> str:
         f"from the run by Portrayal {facts['portrayal']}; what it cannot know is marked "
         f"{BLANK.format('…')}.",
     ]
+    # Questions are numbered through all sections, as in the paper
     number = 0
     for section in form["section"]:
         lines += ["", f"## {section['title']}"]
@@ -192,8 +194,10 @@ def counted(run: "Run") -> dict[str, Any]:
         def rows(query: str, **more: Any) -> list[Any]:
             return connection.execute(query, {"texts": texts, **more}).fetchall()
 
+        # Shards by name of their columns: those that were asked for have more than imported ones
         source = "from read_parquet($texts, union_by_name = true)"
         columns = [row[0] for row in rows(f"describe select * {source}")]
+        # Least first, so that the ends are the fewest and the most answers to a prompt
         cells = rows(f"select count(*) as n {source} group by model, prompt_id order by n")
         first, last, answered = None, None, []
         if "asked_at" in columns:

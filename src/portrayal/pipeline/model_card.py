@@ -49,6 +49,7 @@ def verify_run(run: Run) -> list[Problem]:
     options name, and, where the package is of the same version, the parts of it that make numbers.
     """
     problems = run.manifest.problems(verify=True, strict=True)
+    # Files outside only where the run itself is whole: one error at a time
     return problems or run.manifest.outside(run.settings().get("options", {}).values())
 
 
@@ -75,6 +76,7 @@ def write_model_card(run: Run, out: str | Path | None = None) -> Path:
     >>> portrayal.write_model_card(run).name
     'model-card.md'
     """
+    # A card vouches for its numbers, so a run that has changed gets none
     if problems := verify_run(run):
         more = f", and {len(problems) - 1:,} more" if len(problems) > 1 else ""
         raise RunError(
@@ -123,10 +125,12 @@ def _row(view: View, e: Estimate) -> tuple[object, ...]:
 def _judged(view: View) -> list[Estimate]:
     """What the report may state of the main models, the surest first."""
     tested = [e for e in view.only_main(view.estimates) if e.tests]
+    # What the report may state; all that is tested where it may state nothing
     rows = [e for e in tested if e.tests[0].audit_q is not None] or tested
     order = ("strong", "some evidence", "no clear difference", "cannot be measured here")
     q = {id(e): q_of(e) for e in rows}
     last = float("inf")
+    # A q of 0 or none goes last: neither says how sure it is
     return sorted(rows, key=lambda e: (order.index(strength_of(view, e)), q[id(e)] or last))
 
 
@@ -184,6 +188,7 @@ def _reading(view: View) -> Iterator[Said]:
             yield f"{name}: {component.summary}{right}", "audit.toml", ()
     if "hand_labels" in view.options:
         yield "Its errors on these texts were measured by hand labels.", "audit.toml", ()
+    # One example, the surest: the run lists the others
     for e in [e for e in _judged(view) if ERROR_VALUE in e.details][:1]:
         low, high, value = (e.details[name] for name in (ERROR_LOW, ERROR_HIGH, ERROR_VALUE))
         form = form_of(e)
@@ -252,6 +257,7 @@ def _results(view: View, *, several: bool) -> Iterator[Said]:
 def _findings(view: View) -> Iterator[Said]:
     first = first_screen(view)
     if first.none:
+        # Nothing found is a result too: shown with what came nearest
         near = [candidate.estimate for candidate in first.lead.candidates[:1]]
         yield first.none, "estimates.parquet", near
     for finding in first.stated:

@@ -48,7 +48,7 @@ there are: Black, White.
                 f"{_some(measures)}."
             )
         for key, value in question.where.items():
-            if key not in values:
+            if key not in values:  # a stratum of the measure's own, which only the measure knows
                 continue
             values_of_key = sorted(values[key])
             unknown = [
@@ -83,6 +83,7 @@ def asked_when(run: Run, questions: Sequence[Question]) -> list[dict[str, Any]]:
     }
     if first:
         now["first_audit"] = first
+    # The first day stays, also when a question is put in other words
     return [{**first_asked.get(question.key, now), "text": question.text} for question in questions]
 
 

@@ -110,7 +110,8 @@ def replicate(
     if folder is None or not (folder / "replicate.toml").is_file():
         raise OptionError(f"{study} has no published tables to set beside ours.")
     spec = tomllib.loads((folder / "replicate.toml").read_text(encoding="utf-8"))
-    names = {**spec.get("models", {}), **(models or {})}
+    names = {**spec.get("models", {}), **(models or {})}  # the user's names win
+    # Before files are read, which may be gigabytes
     check_folder(Path(out), *MARKS)
     kept, left_out = Path(out) / "given", list[str]()
     kept.mkdir(parents=True, exist_ok=True)
@@ -123,6 +124,7 @@ def replicate(
             )
             for part, path in written.items()
         }
+        # Into two files of one form, as the authors' files differ and an audit takes one
         for row, part in _rows(Path(data), spec, names, left_out):
             if part in files:
                 counts[part] += 1
@@ -135,6 +137,7 @@ def replicate(
         )
     study_record = registry.get("studies", study)
     config = AuditConfig.of(
+        # The rows are written anew each time, so the texts of an earlier try may go
         {"replace": True, **spec.get("options", {}), **options},
         study_record.options,
         study_record.name,
@@ -186,6 +189,7 @@ def _rows(
             left_out.append(f"{path}: columns {', '.join(source.columns)}")
             continue
         constants = dict(kind.get("values", {}))
+        # Some files say the model or the part only in their names
         for pattern, values in spec.get("names", {}).items():
             if re.search(pattern, path.stem, re.IGNORECASE):
                 constants |= values
@@ -203,6 +207,7 @@ def _rows(
 def _figures(run: Run, spec: dict[str, Any]) -> list[PublishedFigure]:
     import duckdb
 
+    # One thread, so that rows without an order come in the same one each time
     with duckdb.connect(config={"threads": 1}) as db:
         for name in spec["tables"]:
             db.from_arrow(published(name)).create(name)

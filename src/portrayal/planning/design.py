@@ -193,12 +193,15 @@ class People:
         if self.fair is None:
             shares = np.full(shape, true * self.share)
             if icc > 0:
+                # a beta with parameters summing to this has the correlation icc
                 total = 1.0 / icc - 1.0
                 shares = rng.beta(true * self.share * total, (1 - true * self.share) * total, shape)
             return rng.binomial(texts, shares).astype(np.float64)
+        # All others shrink alike, so that the weights still sum to 1
         other_share = (1.0 - true * self.share) / (1.0 - self.share)
         weight = self.weight * (true * self.value + other_share * (1.0 - self.value))
         order = np.cumsum(weight) / weight.sum()
+        # Two people both repeat the name with chance √icc · √icc = icc
         its_name, repeated = rng.random(shape), np.sqrt(icc)
         count = np.zeros(shape)
         for _ in range(texts):
@@ -216,6 +219,7 @@ def _named(race: str) -> People:
     if reason := fair.reason(0):
         raise OptionError(f"{race} {reason}.")
     is_listed = ~np.isnan(column)
+    # In 512 bins, as drawing among all the names of a table would take far longer
     place = np.minimum((column[is_listed] * 512).astype(np.int64), 511)
     weight = np.bincount(place, bearers[is_listed])
     total = np.bincount(place, bearers[is_listed] * column[is_listed])
@@ -235,6 +239,7 @@ def power(design: Design, seed: int = 0) -> float:
     """
     if design.blocks < FEW_PROMPTS:
         return 0.0
+    # By the size of the design, so that the same design always has the same power
     rng = np.random.default_rng([seed, design.blocks, *design.sides])
     if design.kind == "difference":
         p, right = _difference(design, rng)
@@ -244,6 +249,7 @@ def power(design: Design, seed: int = 0) -> float:
         ):
             return 0.0
         p, right = (_share if design.kind == "share" else _ratio)(design, rng)
+    # A significant effect on the wrong side is no success
     return float(np.mean((p * design.tests < 1.0 - design.level) & right))
 
 
@@ -279,6 +285,7 @@ def _difference(design: Design, rng: np.random.Generator) -> tuple[FloatArray, B
     icc, k = design.correlation, design.replicates
     shape = (design.blocks, k)
     effect = design.effect + design.varies * rng.normal(size=shape)
+    # What texts of a block share; it cancels within blocks, not between them
     of_block = np.sqrt(icc) * rng.normal(size=shape)
     totals, counts = list[FloatArray](), list[FloatArray]()
     for side, n in enumerate(design.sides):
@@ -290,6 +297,7 @@ def _difference(design: Design, rng: np.random.Generator) -> tuple[FloatArray, B
         mean = of_block + effect * (0.5 if side == 0 else -0.5)
         totals.append((n * mean + noise) * has_side[:, np.newaxis])
         counts.append(np.broadcast_to(float(n) * has_side[:, np.newaxis], shape))
+    # All simulated audits in one call: each is a pair of columns
     pairs = np.stack([np.arange(k), np.arange(k) + k], axis=1)
     test = plain_differences if design.apart else matched_differences
     result = test(np.hstack(totals), np.hstack(counts), pairs, design.level)

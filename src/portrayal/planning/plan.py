@@ -89,6 +89,7 @@ def _needed(
             reason = MORE_PROMPTS if vary == "texts" else f"{MOST:,} are too few"
             return Needed(resized(design, **{vary: high}), reached, reason)
         low, high = high, high * 2
+    # To a fiftieth, as simulated power is no more exact than that
     while high - low > max(1, high // 50):
         middle = (low + high) // 2
         at_middle = power(resized(design, **{vary: middle}), seed)

@@ -157,6 +157,7 @@ def guess_columns(
     # Of the columns of words the names have the most different ones.
     most = max(letters, key=lambda name: free[name].distinct, default=None)
     name = explicit.name or first_of(free, headers["name"]) or most
+    # Each column has one role: what is taken as names is no group
     free.pop(name or "", None)
     count = explicit.count
     if count is None:
@@ -198,6 +199,7 @@ def _group_of(free: Mapping[str, ColumnSummary], file: str) -> tuple[str, ...]:
         for name, summary in few.items()
         if summary.letters and 2 * summary.distinct <= summary.filled and summary.key not in barred
     ]
+    # Guessing between two would give a table of something else without a word
     if len(candidates) > 1:
         raise DataError(
             f"{file}, line 1: expected one column that says the group; {' and '.join(candidates)} "
@@ -212,4 +214,4 @@ def _groups_of(free: Mapping[str, ColumnSummary]) -> tuple[str, ...]:
     headers = known_headers()
     barred = {*headers["rows"], *headers["sex"], *headers["count"]}
     columns = [n for n, e in free.items() if e.numbers and e.key not in barred and not e.unlike]
-    return tuple(columns) if len(columns) > 1 else ()
+    return tuple(columns) if len(columns) > 1 else ()  # one column of numbers is a count

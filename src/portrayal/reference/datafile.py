@@ -157,6 +157,7 @@ class DataFile:
         if self.form == "csv":
             return int(self.at(keys[:2])[""]) if keys[:1] == ("rows",) and len(keys) > 1 else 1
         lines = key_lines(self.text)
+        # A key that is missing has no line: the table that lacks it has one
         while keys not in lines:
             keys = keys[:-1]
         return lines[keys]
@@ -277,6 +278,7 @@ class DataFile:
         values: dict[str, Any] = {}
         allowed: list[str] = []
         problems = Problems()
+        # All that is wrong with a table is told at once, not one error a run
         for slot in (slot for slot in fields(kind) if slot.init and slot.name not in extra):
             marks = getattr(hints[slot.name], "__metadata__", ())
             if KEY in marks:
@@ -323,6 +325,7 @@ class DataFile:
         if shape in (tuple, frozenset):
             elements = self._elements(args, keys)
             return tuple(elements) if shape is tuple else frozenset(elements)
+        # To Python True is a whole number
         fits = isinstance(value, _PYTHON[shape]) and (shape is bool or not isinstance(value, bool))
         if fits and shape is float:  # neither NaN nor a whole number beyond all floats
             fits = not math.isnan(value) if isinstance(value, float) else abs(value) < 1e300
@@ -455,12 +458,13 @@ def read_datafile(path: str | Path, columns: tuple[str, ...] = ()) -> DataFile:
     """
     path = Path(path)
     try:
+        # The size first: parsing some hundred megabytes could take all memory
         if (size := path.stat().st_size) > MOST_BYTES and not columns:
             raise DataError(
                 f"{path} has {size:,} bytes; a file of settings, words or prompts has at most "
                 f"{MOST_BYTES:,}. Put long tables into CSV files that it names."
             )
-        text = path.read_bytes().decode("utf-8-sig")
+        text = path.read_bytes().decode("utf-8-sig")  # Excel begins UTF-8 with a mark
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:
@@ -521,6 +525,7 @@ def parse_toml(text: str, name: str, path: Path | None = None) -> DataFile:
     DataError
         When it is not TOML, with the line.
     """
+    # tomllib takes quadratic time for keys of thousands of parts
     if (deep := _DEEP.search(text)) is not None:
         line = 1 + text.count("\n", 0, deep.start())
         raise DataError(f"{name}, line {line}: a key has more than {_MOST_PARTS} parts.")

@@ -523,6 +523,7 @@ def _read(_: str, file: DataFile) -> Factor:
     paired = any(
         isinstance(source, ReferenceSource) and source.pairs_of for source in factor.sources
     )
+    # A group without words is an oversight only where words are the only way to see one
     by_words = len(words) == len(factor.sources) and not paired
     for group in factor.groups:
         place = ("groups", group.key)
@@ -675,6 +676,7 @@ def _checked_baseline(file: DataFile, place: Keys, factor: Factor) -> FactorBase
                 "source does not report it.",
             )
         total = sum(shares[value].values())
+        # Printed shares are rounded, so they may miss 1 by a little
         if table.whole and abs(total - 1.0) > _TOLERANCE:
             raise file.wrong(
                 keys,

@@ -96,7 +96,9 @@ def find_unit(values: FloatArray, header_unit: str | None, file: str) -> str:
     # wrong.
     if rows.max() <= 1 + _ROUNDING or (values.max() <= 1 and not is_whole):
         return SHARE
+    # The median, as single rows may lack the small groups
     about_100 = abs(float(np.median(rows)) - 100) <= 100 * _ROUNDING
+    # Whole numbers around 100 a row are percentages; smaller ones could be counts
     if rows.max() <= 100 * (1 + _ROUNDING) and (about_100 or not is_whole):
         return PERCENT
     if is_whole:
@@ -138,7 +140,7 @@ def to_shares(
     if unit == COUNT:
         total = sums if counts is None else counts
         _check(total < sums, "sum to more than the count column", values, rows)
-        safe = np.where(total > 0, total, 1.0)
+        safe = np.where(total > 0, total, 1.0)  # no bearers at all: shares of 0, not NaN
         return values / safe[:, None], total
     full = 1.0 if unit == SHARE else 100.0
     _check(sums > full * (1 + _ROUNDING), f"sum to more than {full:g}", values, rows)
@@ -213,12 +215,14 @@ def shares_of(
     column = np.array([place.get(meaning[label], -1) for label in cells.group], dtype=np.intp)
     key_of = {name: name_key(name) for name in dict.fromkeys(cells.name)}
     keys = np.array([key_of[name] for name in cells.name], dtype=object)
+    # The pool of rare names is no name, whose shares anybody could bear
     real = np.array([bool(key) and key != NOT_A_NAME for key in keys], dtype=bool)
     if not groups or not people[real].sum() > 0:
         raise DataError(f"{path}: no row has both a name and a {'race' if races else 'group'}.")
     rows: dict[str, int] = {}
     row = np.array([rows.setdefault(key, len(rows)) for key in keys[real]], dtype=np.intp)
     total = np.bincount(row, people[real]).astype(np.float64)
+    # The last column takes all others (place −1): part of the whole, of no group
     table = np.zeros((len(rows), len(groups) + 1))
     np.add.at(table, (row, column[real]), people[real])
     return list(rows), total, table[:, :-1] / np.where(total > 0, total, 1.0)[:, None], groups
@@ -307,13 +311,18 @@ def _count(file: Path, skipped: list[int]) -> Any:
             autogenerate_column_names=True, encoding="latin-1", block_size=1 << 24
         ),
         parse_options=csv.ParseOptions(
-            delimiter="\t", quote_char=False, invalid_row_handler=skip, newlines_in_values=False
+            # No quoting: a name with a single quotation mark would swallow the lines after it
+            delimiter="\t",
+            quote_char=False,
+            invalid_row_handler=skip,
+            newlines_in_values=False,
         ),
         convert_options=csv.ConvertOptions(
             include_columns=[name, race], column_types={name: pa.string(), race: pa.string()}
         ),
     )
     cells = [
+        # Counted batch by batch, as millions of voters need not be in memory at once
         pa.Table.from_batches([batch]).group_by([name, race]).aggregate([([], "count_all")])
         for batch in reader
     ]
@@ -396,6 +405,7 @@ def read_table(path: Path, columns: NameColumns | None = None) -> RawTable:
 def _open(connection: Any, path: Path) -> Any:
     """Return the DuckDB relation of a file, every column as text."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
+    # "names.csv.gz" is CSV
     kind = next((suffix for suffix in reversed(suffixes) if suffix not in _PACKED), "")
     if kind == ".parquet":
         return connection.read_parquet(str(path))
@@ -407,6 +417,7 @@ def _open(connection: Any, path: Path) -> Any:
             f"{hint}"
         )
     delimiter = {"delimiter": "\t"} if kind in _TABS else {}
+    # As text: guessed types would turn codes like "03" into numbers
     return connection.read_csv(str(path), header=True, all_varchar=True, **delimiter)
 
 
@@ -515,7 +526,7 @@ def _read_long(relation: Any, path: Path, of: NameColumns, *, by_user: bool) -> 
 
     A column of races holds known races, unless the user named it and none is known.
     """
-    number = _number(of.count) if of.count else "1.0"
+    number = _number(of.count) if of.count else "1.0"  # without counts, a row is a person
     name = f"coalesce(trim({_quote(str(of.name))}::VARCHAR), '')"
     parts = ", ".join(f"trim({_quote(column)}::VARCHAR)" for column in of.group)
     group = f"trim(concat_ws(' ', {parts}))"
@@ -537,6 +548,7 @@ def _read_long(relation: Any, path: Path, of: NameColumns, *, by_user: bool) -> 
     shape = (
         f"counts by name and {'race' if races else 'group'}" if of.count else "one row per person"
     )
+    # Each name once: rows are names, not people, so there is nothing to weigh by
     if not of.count and max(cells.people, default=0) <= 1:
         shape, counts = "names by group", np.full(len(names), np.nan)
     read = RawTable(names, counts, shares, groups, shape)

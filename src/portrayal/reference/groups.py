@@ -135,4 +135,5 @@ def _all() -> dict[str, Baseline]:
                 read[name] = replace(base, **cast("Any", {factor: shares}))
             kind = entry.stratum
             further |= {f"{kind}:{n}": f"{kind}:{v}" for n, v in entry.also.items()}
+    # Further names last, so that they point at what is complete
     return read | {name: read[one] for name, one in further.items()}

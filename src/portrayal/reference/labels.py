@@ -80,6 +80,7 @@ def speaking_of(labels: Iterable[FactorLabels], study: str = "") -> Iterator[Non
     ...     group_label("faith", "sun")
     'Of the sun'
     """
+    # A context variable: pages of two runs may be written in threads at once
     token, of_study = _SPOKEN.set({factor.name: factor for factor in labels}), _STUDY.set(study)
     try:
         yield
@@ -191,6 +192,7 @@ def strata_parts(
     labels = {name: v for name, v in strata.items() if name != "model" and v not in ("", "all")}
     place = [value for name, value in labels.items() if name not in _MANNER]
     ways = [[*f.sources.values()] for name in group if (f := factor_shown(name)) is not None]
+    # Nobody asks how groups were seen where a column says them
     if ways and all(len(way) == 1 and way[0].startswith("the column ") for way in ways):
         labels.pop("seen_by", None)
     return place, [place_value(name, labels[name], group) for name in _MANNER if name in labels]

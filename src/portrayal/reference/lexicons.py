@@ -145,9 +145,11 @@ def people_table(path: str | Path) -> dict[str, str]:
 def _read(name: str, file: DataFile) -> GroupLexicon:
     """The lexicon of a file; a word is of one group."""
     table = dict(file.table)
+    # One that ships may take the words of a table in code, which is not written twice
     if "words_of" in table and file.path is None:
         words = _TABLES[table.pop("words_of")]()
         table["groups"] = {group: sorted(terms) for group, terms in words.items()}
+    # Rows of CSV are brought into the form of TOML, and then checked as such
     for i, row in enumerate(table.pop("rows", ())):
         groups = table.setdefault("groups", {})
         groups.setdefault(row["group"], []).append(file.value(Term, ("rows", i, "word")))
@@ -161,6 +163,7 @@ def _read(name: str, file: DataFile) -> GroupLexicon:
     owner: dict[str, str] = {}
     for group, terms in lexicon.words_of.items():
         for i, word in enumerate(terms):
+            # A word of two groups would count for both and tell neither
             if owner.setdefault(word, group) != group:
                 raise file.wrong(
                     ("groups", group, i), f"{word!r} is listed for {owner[word]!r} and {group!r}."

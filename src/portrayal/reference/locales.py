@@ -22,6 +22,7 @@ HOME = "en-US"
 def _by_kind(lists: Mapping[str, str | tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
     """Words as they are compared; those that open with a hyphen keep it."""
     split = {kind: w.split() if isinstance(w, str) else w for kind, w in lists.items()}
+    # A key has no hyphen at its end, and this one says that the word is a suffix
     return {k: tuple("-" * w.startswith("-") + name_key(w) for w in ws) for k, ws in split.items()}
 
 
@@ -181,6 +182,7 @@ def _read(name: str, file: DataFile) -> Locale:
         file.beside(("names", "tables", i), table, or_name=True)
         for i, table in enumerate(names.tables)
     )
+    # The names stand in a table of their own, but in the record beside the rest
     fields = {key: value for key, value in file.table.items() if key != "names"}
     return replace(file, table=fields).record(
         Locale,

@@ -47,7 +47,7 @@ def name_key(name: str) -> str:
 
     The key does not change under `str.upper`, `str.title` or a second application.
     """
-    if name.isascii() and name.isalpha():
+    if name.isascii() and name.isalpha():  # most names are so, and need no more
         return name.lower()
     # By way of capitals, where letters such as the dotless ı lose what tells them apart: a name in
     # capitals has the same key.
@@ -62,6 +62,7 @@ def plain_form(key: str) -> str:
     if key.isascii() and key.isalpha():
         return key
     letters = unicodedata.normalize("NFKD", key)
+    # Of the marks only those may go that a writer may leave out: vowel signs carry the name
     base = "".join(c for c in letters if c not in _LEFT_OUT and (c.isalnum() or _is_mark(c)))
     return unicodedata.normalize("NFC", base).translate(_LETTERS)
 
@@ -174,13 +175,16 @@ def _name_at(
 ) -> tuple[NameInText, int] | None:
     """The longest name that begins at a word, and its number of words."""
     start = words[i].start()
+    # Letters without case are neither lower nor upper, so scripts without capitals pass
     if text[start].islower():
         return None
+    # The longest first: "Anne Marie" before "Anne"
     for n in range(min(_LONGEST, len(words) - i), 0, -1):
         end = words[i + n - 1].end()
         gaps = (
             text[a.end() : b.start()] for a, b in zip(words[i:], words[i + 1 : i + n], strict=False)
         )
+        # A comma or a full stop between two words parts two names
         if all(len(gap) == 1 and gap in " -־‐" for gap in gaps):
             row = _row(index, text[start:end])
             if row is not None:
@@ -221,6 +225,7 @@ def build_index(names: Sequence[str], counts: FloatArray, shares: FloatArray) ->
     if len(rows) < len(keys):
         counts, shares = _pool(groups, len(rows), counts, shares)
     unique = tuple(rows)
+    # Every key is its own plain form then, and nothing has to be pooled
     if all(key.isascii() and key.isalpha() for key in unique):
         return NameIndex(unique, counts, shares, rows, rows)
     plain = [plain_form(key) for key in unique]

@@ -87,6 +87,7 @@ class NameTable:
         OptionError
             If `names` is a single string.
         """
+        # A string is a sequence of letters, which would be looked up one by one
         if isinstance(names, str):
             raise OptionError(
                 f"names must be a list of first names; got the single name {names!r}. Race shares "
@@ -162,6 +163,7 @@ def name_table(
     """
     if min_count is not None:
         check_count("min_count", min_count)
+    # Registered names before paths: a file of that name is given as "./name"
     if isinstance(spec, str) and spec in _registry():
         if columns:
             raise OptionError(f"{spec} is read as it ships; columns are named for a file.")
@@ -234,6 +236,7 @@ def race_likelihoods(
             f"the two name tables must cover different races; {primary.name} and {secondary.name} "
             f"both list {', '.join(sorted(shared))}. Use mena_nhpi_table() as the second."
         )
+    # NaN, not 0: that a table does not list a race says nothing of its share
     result = np.full((len(names), len(RACES)), np.nan)
     for table in (primary, secondary):
         result[:, [RACES.index(race) for race in table.races]] = table.likelihoods(names)
@@ -334,6 +337,7 @@ def names_of(
     fits = np.array([len(name) > 1 for name in names])
     for share in shares:
         fits &= share >= least
+    # Stable, so that names with as many bearers come in the order of the table
     order = np.flatnonzero(fits)[np.argsort(-bearers[fits], kind="stable")]
     if len(order) < n:
         raise OptionError(
@@ -375,6 +379,7 @@ def _build(
 ) -> NameTable:
     """Leave out rare names, index the others, and describe their population."""
     has_counts = not np.isnan(raw.counts).any()
+    # Shares of a few bearers are noise, and could tell of single people
     keep = raw.counts >= max(min_count, 1) if has_counts else np.ones(len(raw.names), dtype=bool)
     names = [name for name, keeps in zip(raw.names, keep.tolist(), strict=True) if keeps]
     index = build_index(names, raw.counts[keep], raw.shares[keep])
@@ -384,6 +389,7 @@ def _build(
     if len(index.keys) < len(names):
         notes.append(f"{len(names) - len(index.keys):,} spellings merged with another by count")
     by_key = index.shares[: len(index.keys)]
+    # By bearers, not by names: what drawing a person at random gives
     weights = index.counts / index.counts.sum()
     mean = weights @ by_key
     sd = np.sqrt(weights @ (by_key - mean) ** 2)

@@ -75,6 +75,7 @@ class WordContext:
         """
         phrases = {group: [*words] for group, words in self.words.items()}
         for text in self.written:
+            # Every way of writing the passage, so that matching is a look-up of phrases
             choices = ((*e.alternatives, *[""] * e.optional) for e in parse_elements(text, ()))
             passages = (" ".join(filter(None, words)) for words in product(*choices))
             for number, phrase in chain.from_iterable(map(_with_numbers, passages)):
@@ -95,6 +96,7 @@ class WordContext:
 def _with_numbers(passage: str) -> Iterator[tuple[int, str]]:
     """Yield each number with the passage that has it for `#`; of a decade its middle."""
     if "#s" in passage:
+        # "early eighties" is 81, "late eighties" 88, plain "eighties" their middle
         year = next((year for part, year in _PARTS.items() if part in passage.split()), 5)
         for ten, word in enumerate(_TENS, 2):
             for written in (f"{ten}0s", f"{ten}0's", plural(word)):
@@ -116,7 +118,7 @@ def _ordinal(word: str) -> str:
     ten, hyphen, last = word.rpartition("-")
     if last in _ORDINALS:
         return ten + hyphen + _ORDINALS[last]
-    return re.sub("y$", "ie", word) + "th" if word else ""
+    return re.sub("y$", "ie", word) + "th" if word else ""  # eighty → eightieth
 
 
 def _ending(number: int) -> str:
@@ -179,7 +181,7 @@ def parse_pattern(text: str, lists: Collection[str]) -> Pattern:
     Element(alternatives=('the',), optional=True)
     """
     parts = f" {text} ".split(" * ")
-    if len(parts) != 2 or not text.strip("* "):
+    if len(parts) != 2 or not text.strip("* "):  # exactly one *, and something beside it
         raise ValueError("expected words with one * in place of the word, between blanks")
     before, after = (parse_elements(part, lists) for part in parts)
     return Pattern(before, after)

@@ -86,11 +86,11 @@ def plural(form: str) -> str:
     >>> plural("lady"), plural("church"), plural("policewoman")
     ('ladies', 'churches', 'policewomen')
     """
-    if form.endswith(("clergy", "infantry", "police")):
+    if form.endswith(("clergy", "infantry", "police")):  # their plural is the same
         return form
     if form.endswith("midwife"):
         return form[:-2] + "ves"
-    if form.endswith("man"):
+    if form.endswith("man"):  # policewoman
         return form[:-2] + "en"
     if form.endswith("y") and form[-2] not in "aeiou":
         return form[:-1] + "ies"

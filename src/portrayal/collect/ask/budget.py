@@ -73,6 +73,7 @@ def price_of(name: str) -> Price | None:
         import genai_prices
     except ImportError:
         return None
+    # A thousand tokens: prices of some models rise with the length of a request
     million = genai_prices.Usage(input_tokens=1_000, output_tokens=1_000)
     try:
         price = genai_prices.calc_price(million, model, provider_id=provider)
@@ -108,7 +109,7 @@ def charged(
     """
     reported = result.usage
     came = isinstance(result, Answer) or getattr(result, "kind", "") == "body"
-    if not came and reported == Usage():
+    if not came and reported == Usage():  # a failed request is not billed
         return reported
     text, answered = "\n\n".join(filter(None, prompt_parts)), getattr(result, "text", "")
     n_answered = reported.output_tokens
@@ -239,6 +240,7 @@ class Meter:
         self._guess = self._size(Usage(round(longest), max_tokens or _OUTPUT_TOKENS))
         self._spent = self._size(spent)
         before = self._spent / max(1, n_paid)
+        # Without a cap the guess would be no bound, so what was seen counts
         self._largest = max(before, self._guess if max_tokens else 0.0)
 
     def _size(self, usage: Usage) -> float:
@@ -256,5 +258,6 @@ class Meter:
         """Whether one more request fits beside `in_progress` others."""
         if self.budget is None:
             return True
+        # Requests in progress may each cost as much as the largest: set aside, not hoped away
         per_request = self._largest or self._guess
         return self._spent + per_request * (in_progress + 1) <= self.budget.amount

@@ -68,6 +68,7 @@ class RequestPlan:
         self._row = {prompt.prompt_id: i for i, prompt in enumerate(self.prompts)}
         if not self.prompts or len(self._row) != len(self.prompts):
             raise OptionError("prompts must be at least one, and each prompt_id must be its own.")
+        # Whatever shapes an answer is in its key; the number of samples wanted is not
         self._hashes = [_hash(model, parameters, prompt) for prompt in self.prompts]
         self._done = bytearray(len(self.prompts) * self.samples)
         self.n_done = 0
@@ -99,8 +100,9 @@ class RequestPlan:
         """Note that a request has its row; one that is not of this plan is passed over."""
         if not self.holds(prompt_id, sample):
             return
+        # Sample by sample: a collection that stops early has all prompts equally often
         place = sample * len(self.prompts) + self._row[prompt_id]
-        self.n_done += not self._done[place]
+        self.n_done += not self._done[place]  # a row may be read twice, and counts once
         self._done[place] = 1
 
 
@@ -160,6 +162,7 @@ class Collection:
         self._unfolded = 0
         with disk_told(run.texts.folder):
             if not run.texts.note():
+                # Noted before the first answer, so that a killed run still says what it asked
                 run.texts.begin(self._mark, keep=True)
             write_parquet(prompt_table(prompts), run.prompts_path)
             newest = last_part(run.texts.folder)
@@ -278,9 +281,10 @@ class Collection:
                 "asked_at": asked_at or now(),
             }
         )
+        # Only after the journal has the line: else a killed process would lose the row
         self.plan.mark_done(request.prompt.prompt_id, request.sample)
         self.outcomes[outcome] += 1
-        self._unfolded += outcome != "failed"
+        self._unfolded += outcome != "failed"  # failed rows stay in the journal, to be tried again
         if self._unfolded >= self._shard_rows:
             with disk_told(self.run.texts.folder):
                 self._fold()
@@ -312,6 +316,7 @@ class Collection:
                 f"{self.run.path} already holds other texts or answers to other prompts. "
                 "Give another --out to keep both."
             )
+        # One model under two settings is two conditions, which must not be pooled unawares
         before = by_model.get(self.model, {}).get("parameters", self.parameters)
         if before != self.parameters:
             raise RunError(
@@ -326,6 +331,7 @@ class Collection:
         counted: Counter[str] = Counter()
         names = {"prompt_id", "sample", "model", "outcome", *Usage.__slots__, *_ABOUT}
         for part in self.run.texts.parts():
+            # Imported texts and older parts lack some of the columns
             columns = sorted(names & {*pq.read_schema(part).names})
             for row in read_parquet(part, columns=columns).to_pylist():
                 counted[row["outcome"]] += 1

@@ -119,7 +119,7 @@ class Journal:
         if not is_whole:
             n_bytes = self._mend(last_part)
         self._file = os.open(self.path, _APPEND)
-        os.ftruncate(self._file, n_bytes)
+        os.ftruncate(self._file, n_bytes)  # a torn last line, which nobody has counted as written
         self._size = n_bytes
 
     def _mend(self, last_part: int) -> int:
@@ -204,6 +204,7 @@ class Journal:
         due = now or time.monotonic() - self._synced_at >= SYNC_SECONDS
         if not (due and self._unsynced):
             return
+        # A copy of the handle under the lock, the slow flush without it
         with self._lock:
             if self._file < 0:
                 return
@@ -366,10 +367,11 @@ def settle(journal: Journal, folder: Path) -> None:
 
 def fold(journal: Journal, folder: Path) -> Counter[str]:
     """Turn the segment into its part; return the number of rows by outcome."""
-    latest = {row["key"]: row for row in journal.rows()}
+    latest = {row["key"]: row for row in journal.rows()}  # a later try replaces an earlier one
     settled = [row for row in latest.values() if row["outcome"] != "failed"]
     if not settled:
         return Counter()
+    # Sorted, so that the part does not tell which answer happened to come first
     settled.sort(key=_order)
     journal.sync(now=True)
     # The part is whole before the journal lets its rows go; `settle` ends what stops in between.

@@ -43,6 +43,7 @@ class Bucket:
     def take(self, amount: float) -> None:
         """Take `amount` units, which may leave a debt; a negative amount gives back."""
         self._refill()
+        # Giving back must not fill it beyond what it holds, or a burst would follow
         self._level = min(self._capacity, self._level - amount)
 
     def wait(self) -> float:
@@ -104,6 +105,7 @@ class Throttle:
             elif self.in_flight < int(self.limit):
                 break
             else:
+                # In the order in which they came, so that no request waits for ever
                 place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
                 self._waiting.append(place)
                 try:
@@ -117,7 +119,7 @@ class Throttle:
         if self._requests:
             self._requests.take(1)
         if self._tokens:
-            self._tokens.take(self._tokens_each)
+            self._tokens.take(self._tokens_each)  # a guess, put right when the answer is there
         return self._epoch
 
     def leave(self, epoch: int, *, tokens: int | None = None) -> None:
@@ -129,6 +131,7 @@ class Throttle:
             self._n_answers += 1
             # A running mean over about the last hundred answers.
             self._tokens_each += (tokens - self._tokens_each) / min(self._n_answers, 100)
+            # A burst of answers "too many" is one message: halved once for all of them
             if epoch == self._epoch:
                 # Once the rate was limited, by one for each round of answers (AIMD).
                 grown = self.limit + (1.0 / self.limit if self._limited else 1.0)
@@ -254,6 +257,7 @@ class Breaker:
         """
         delay = error.retry_after
         if error.kind == "rate_limit" or delay is not None:
+            # An endpoint that says "later" is there: its patience is counted apart from an outage
             since = self._clock() if self._put_off is None else self._put_off
             self.responded()
             self._put_off, waited = since, self._clock() - since

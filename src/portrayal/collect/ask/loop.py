@@ -108,6 +108,7 @@ class Loop:
 
     def take(self) -> Request | None:
         """Return the next request, now in progress; None where none is left or affordable."""
+        # First what is to be tried again, as its cost was planned for
         if not self.again:
             if (request := next(self.requests, None)) is None:
                 return None
@@ -133,6 +134,7 @@ class Loop:
         """
         tries = failed.total() + 1
         usage = self.charged(request, result)
+        # Charged whatever comes of it: services bill answers that nobody can read as well
         self.meter.add(usage)
         if isinstance(result, Answer):
             result = replace(result, usage=usage)
@@ -147,7 +149,7 @@ class Loop:
             if result.kind == "body":
                 self.collection.record_malformed(str(result), usage)
             wait = self.retry.wait(result, failed)
-            if wait is not None:
+            if wait is not None:  # no row yet, so a restart would ask it again too
                 return wait
             reason = f"{result} ({tries} tries)"
             self.collection.record_unanswered(request, reason, None, tries, asked_at)
@@ -199,10 +201,12 @@ class Loop:
             except BaseException as error:
                 self.end(error)
 
+        # held here: asyncio keeps weak references alone
         self._tasks.append(asyncio.create_task(guarded()))
 
     def end(self, error: BaseException) -> None:
         """Ask nothing further; anything but a `StopError` ends what is in flight as well."""
+        # the first error is the cause, later ones follow from it
         self._error = self._error or error
         self.stop.set()
         if not isinstance(error, StopError):
@@ -225,6 +229,7 @@ class Loop:
             while True:
                 await asyncio.sleep(_BEAT_SECONDS)
                 try:
+                    # In a thread: a slow disk must not hold up the answers that come in
                     await asyncio.to_thread(self.collection.journal.sync)
                     self.say()
                 except Exception as error:
@@ -244,6 +249,7 @@ class Loop:
             for task in (beat, *self._tasks):
                 task.cancel()
             await asyncio.gather(beat, *self._tasks, return_exceptions=True)
+        # Raised when everything has ended, so that no task writes after the caller goes on
         if self._error is not None:
             raise self._error
         self.trouble = ""

@@ -78,6 +78,7 @@ def trouble_of(
         # Its bytes were not counted, so it is charged as the longest that a model may give.
         most = Usage(0, MOST_TOKENS, MOST_TOKENS)
         return RejectedError(f"{name}: {last.too_large}.", usage=most)
+    # A whole answer with a good status, and yet an error: the client could not read it
     if last is not None and last.is_answer:
         return malformed(last.body, name, variables)
     message = f"{name}: {scrub(_words(error), variables)}"
@@ -253,6 +254,7 @@ class RemoteModel:
         self.name = f"{service}:{self.model.model_name}"
         profile: Mapping[str, Any] = self.model.profile
         makers = SETTINGS.get(service, {})
+        # What the client would drop silently is refused: a "temperature 0" must be one
         ignored = {*self.model.unsupported_settings, *_BY_SERVICE} - makers.keys()
         can_rest = "none" in (profile.get("openai_reasoning_efforts") or ()) or profile.get(
             "openai_supports_reasoning_effort_none", False
@@ -268,6 +270,7 @@ class RemoteModel:
         for key, value in checked.items():
             for name, part in makers.get(key, _as(key))(value).items() if key != "system" else ():
                 many = isinstance(part, Mapping)
+                # Two parameters may fill parts of one setting
                 sent[name] = {**sent.get(name, {}), **part} if many else part
         self.settings = ModelSettings(**sent)  # type: ignore[typeddict-item]
         self._system: str = checked.get("system") or ""
@@ -310,6 +313,7 @@ class RemoteModel:
         """Open the connections, once, with a new client after a `close`."""
         if self._open is not None:
             return
+        # Many requests begin at once; the first opens for all
         async with self._opening:
             if self._open is None:
                 if self._http.is_closed:

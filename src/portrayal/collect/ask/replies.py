@@ -51,6 +51,7 @@ def read_objects(reply: str) -> list[dict[str, Any]]:
         if start < 0:
             break
         try:
+            # JSON as it should be first; the lenient reader may take odd text for something
             value, end = _STRICT.raw_decode(text, start)
         except (ValueError, RecursionError):
             value, end = _lenient(text, start)
@@ -173,6 +174,7 @@ class _LenientReader:
                 else:
                     parts.append(_ESCAPES.get(mark, mark))
                 continue
+            # A quote ends a string only where something may follow one
             if mark == closing and _ENDS.match(text, i + 1):
                 self.at = i + 1
                 return "".join(parts)
@@ -187,6 +189,7 @@ class _LenientReader:
             self.at += 1
             return None
         self.at = match.end()
+        # "Joh" at the end of an answer that was cut off is no name
         if self.at == len(self.text):
             raise _CutOffError
         word = match.group().strip()
@@ -266,6 +269,7 @@ def ask_prompts(
     if not unique:
         return None
     folder.mkdir(parents=True, exist_ok=True)
+    # Not of the prompts: further ones may come to the same folder
     mark = fingerprint(replies="v1", model=asking.model, parameters=dict(asking.parameters))
     report = collect(Run(folder), unique, asking, mark=mark, answer_tokens=answer_tokens)
     if report.stopped == "interrupted":

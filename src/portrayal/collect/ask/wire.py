@@ -71,6 +71,7 @@ _SEEN: ContextVar[LastResponse | None] = ContextVar("seen", default=None)
 @contextmanager
 def looking(timeout: float | None = None) -> Iterator[LastResponse]:
     """Yield what the calls inside, of a watched client, see."""
+    # A context variable, as many calls share one client and each looks at its own
     response = LastResponse(timeout)
     token = _SEEN.set(response)
     try:
@@ -251,6 +252,7 @@ async def reach(name: str, url: str) -> None:
     import httpx2
 
     gone = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.UnsupportedProtocol)
+    # Twice, as the first try may meet a network that is just coming up
     for last in (False, True):
         try:
             async with httpx2.AsyncClient(timeout=_PATIENCE) as client:

@@ -67,6 +67,7 @@ def sort_error(
     wait = None
     with suppress(TypeError, ValueError):
         wait = float(headers.get("retry-after"))
+    # An empty account also answers 429, and no waiting fills it
     if status == 429 and not any(word in words.casefold() for word in _QUOTA):
         return TryAgainError("rate_limit", message, wait)
     kinds = " ".join(kind.__name__ for kind in type(error).__mro__)

@@ -102,6 +102,7 @@ class Submissions:
         content = {"version": _VERSION, **asdict(saved)}
         content["items"] = [[item.key, item.prompt_id, item.sample] for item in saved.items]
         try:
+            # Whole or not at all: half a file would hide a batch that is being paid for
             write_atomically(
                 self.folder / f"{saved.mark}.json", json.dumps(content, ensure_ascii=False)
             )

@@ -76,6 +76,7 @@ class Batches:
         """Begin."""
         loop, self._end = self._loop, time.monotonic() + self._wait
         under_way = {item.key for one in self._open for item in one.items}
+        # What an earlier process handed in is waited for, not bought twice
         loop.requests = (r for r in loop.collection.plan if r.key not in under_way)
         loop.in_progress = len(under_way)
         for one in self._open:
@@ -114,6 +115,7 @@ class Batches:
         """Create one batch, and have it watched."""
         loop = self._loop
         items = [BatchItem(r.key, r.prompt.prompt_id, r.sample) for r, _ in group]
+        # On disk before anything is sent: from here on a killed process leaves a trace
         one = self._save(self._store.intend(mark, self._service.name, items))
         loop.peak = max(loop.peak, loop.in_progress)
         while True:

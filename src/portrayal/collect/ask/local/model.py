@@ -113,7 +113,7 @@ class Gatherer(Generic[Item, Result]):
                 future.cancel()
             raise
         except Exception as error:
-            results = [error] * len(batch)
+            results = [error] * len(batch)  # nobody knows whose item it was
         for (_, future), result in zip(batch, results, strict=True):
             if future.done():
                 continue
@@ -182,6 +182,7 @@ class LocalModel:
         text = self.tokenizer.apply_chat_template(
             messages, add_generation_prompt=True, tokenize=False
         )
+        # The template writes the special tokens; a second set would be an odd prompt
         return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])
 
     @property
