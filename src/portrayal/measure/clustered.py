@@ -230,6 +230,7 @@ class GroupSums:
         sizes, k = np.bincount(part), len(self.groups)
         raw: dict[str, Any] = {n: getattr(self, n) for n in ("upper", "n_upper", "squares")}
         order = np.argsort(part, kind="stable")
+        # place within its part
         row = np.arange(len(part)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         cells = np.zeros((3, sizes.max(), len(sizes), k))
         cells[:, row, part[order]] = [values[order] for values in raw.values()]
@@ -272,6 +273,7 @@ class GroupSums:
             high=contrasts.high,
             p=contrasts.p,
             n_clusters=((sides.n_upper > 0) & (sides.n_lower > 0)).sum(0),
+            # Both roles carry a ratio: a group in one prompt of one role rests on that prompt
             carriers=effective_number(sides.upper + sides.lower),
             df=contrasts.df,
             reason=np.array(reasons, dtype=np.str_),
@@ -438,11 +440,13 @@ def corrected_estimate(
     common = {
         **fields,
         "strata": {**fields["strata"], BASIS: CORRECTED},
+        # a correction can take away more than there is
         "n_units": max(float(hand.sums.whole[:, i].sum()), 0.0),
         "n_clusters": int(result.n_clusters[i]),
         "exclusions": {},
     }
     instruments = {**fields["instruments"], "hand_labels": hand.note}
+    # the corrected one is the finding
     status = replace(fields.get("status", Status()), detail=None)
     reason = undefined if np.isnan(scale) else None
     reason = reason or hand.too_few(i, fields["group"])
@@ -498,6 +502,7 @@ def corrected_inference(
         infer_two_phase(sums, scope.level, null, over=over)
         if form == "share"
         else infer_two_phase_contrast(sums, scope.level, form, over=over)
+        # Three populations of one estimate: prompts like these, these prompts, these very texts
         for over in get_args(Over)
     )
 

@@ -80,10 +80,12 @@ class HandSums:
         sums = two_phase(everyone, hand, truth, n_prompts)
         labelled = np.full(truth[0].shape[1], float(len(hand.prompt)))
         fewer = labelled
+        # By either label, as a group that the scorer misses altogether can still be corrected
         carried = effective_number(np.maximum(truth[0], hand.terms[0]))
         if two_sides:
             sides = [np.maximum(truth[i], hand.terms[i]) > 0 for i in (1, 3)]
             labelled = (sides[0] | sides[1]).sum(0).astype(np.float64)
+            # The side with fewer labels is what limits a difference
             carried = fewer = np.minimum(*(side.sum(0) for side in sides)).astype(np.float64)
         return cls(sums, labelled, carried, fewer, two_sides, unit, note, start, slope)
 
@@ -156,6 +158,7 @@ def labelled_texts(
     needed = [*dict.fromkeys(("text_id", "source_id", *columns))]
     for side, stage in (("", run.texts), *([(ORIGINAL, run.reference)] if originals else [])):
         ids = {name.removeprefix(side) for name in names if name.startswith(side)}
+        # People labelled their own file, or a sheet of the run: either name is understood
         for by in ("source_id", "text_id"):
             for row in read_chosen(stage.parts(), needed, ids, by=by):
                 first = rows.setdefault(side + row[by], {**row, "side": side})
@@ -312,9 +315,11 @@ def hand_marks(
         truth.append(value)
     n_texts = sum(not name.startswith(ORIGINAL) for name in position)
     weight = table.weights(field, table.labels[field], n_texts / len(by_name))
+    # In the order of the run, so that sums do not depend on that of the labels
     order = np.argsort([row["position"] for row in rows], kind="stable")
     by_position = [rows[i] for i in order]
     note = table.note(field)
+    # Labels without known chances are taken as drawn at random, which may be seen not to hold
     if field == OUTCOME and field not in table.chance:
         guess = np.array([[float(row["text_id"] in refused)] for row in by_position])
         note += picked(guess, len(refused) / n_texts)

@@ -131,10 +131,12 @@ def field_for(run: Run, query: str) -> str:
     factors = [name for name in fields if name not in MARKS]
     words = {part for word in query.split() for part in word.split("=")}
     stem = query.strip().partition(" ")[0].partition(".v")[0]
+    # A measure's own name may say the field: "agency_gap", "text_sentiment"
     words |= {part for word in words for part in word.partition(".v")[0].split("_")}
     matches = [name for name in fields if name in words]
     if stem in ("outcomes", "refusals") or "refused" in words:
         matches = [OUTCOME]
+    # With a single factor, measures of groups can only be about that one
     if stem.startswith(("group_", "association")) and not matches and len(factors) == 1:
         matches = factors
     if len(matches) != 1:
@@ -302,7 +304,7 @@ def draw_for(
         pool = members[names[i]]
         # The first ones of a fixed order, so that a larger draw holds a smaller one.
         for j in np.random.default_rng([seed, i]).permutation(len(pool))[:of].tolist():
-            texts[pool[j]] = of / len(pool)
+            texts[pool[j]] = of / len(pool)  # its chance, which every later weight rests on
     units = list(texts)
     # Classes are mixed, since a sheet in their order would tell raters what the scorer says.
     order = [units[i] for i in np.random.default_rng(seed).permutation(len(units)).tolist()]

@@ -92,6 +92,7 @@ class AgreedShare:
         [0.021, 0.979]
         """
         p = np.nan if self.infer is None else float(self.infer(0.95, least).p[0]) / 2.0
+        # Half of a two-sided p is that of the side on which the value lies
         return (p, 1.0 - p) if self.value < least else (1.0 - p, p)
 
 

@@ -204,6 +204,7 @@ def with_q_values(
     tested = {e.strata["model"] for e in estimates if e.tests and "model" in e.strata}
     # The reference is what people wrote, and no model.
     models = sorted(tested - {ALL, REFERENCE})
+    # A single model is pooled with nothing: its tests are those of the report
     mains = (ALL, *models) if len(models) == 1 and members is None else (ALL,)
     for main in mains:
         questions: dict[tuple[str, bool], list[int]] = {}
@@ -218,7 +219,7 @@ def with_q_values(
             status = adjusted[i].status | Status(question=text)
             adjusted[i] = replace(_with_first(adjusted[i], audit_q=value), status=status)
         for i, e in enumerate(estimates):
-            if i in beforehand:
+            if i in beforehand:  # asked beforehand, so charged in a family of its own
                 continue
             if is_stated(e, main, headline or {}) if members is None else members[i]:
                 questions.setdefault((e.measure, BEYOND_MARGINS in e.details), []).append(i)
@@ -291,6 +292,7 @@ def with_q_in(
     adjusted = with_q_values(estimates, headline, seed, queries=queries)
     if population != THESE:
         return adjusted
+    # Judged twice: families of one population must not hold p-values of the other
     judged = [e.of_population(THESE, level) for e in estimates]
     judged = with_q_values(judged, headline, seed, queries=queries)
     return [
@@ -313,6 +315,7 @@ def _within_question(estimates: Sequence[Estimate], seed: int) -> FloatArray:
         return benjamini_hochberg([e.tests[0].p for e in estimates])
     names = {name: None for score in scores for name in score.prompts}
     code = {name: i for i, name in enumerate(sorted(names))}
+    # Prompts without a score against a test add nothing to it, which is a score of 0
     table = np.zeros((len(code), len(scores)))
     for k, column_scores in enumerate(scores):
         table[[code[name] for name in column_scores.prompts], k] = column_scores.score
@@ -402,7 +405,7 @@ def _said(measure: str) -> tuple[bool, bool, bool]:
     try:
         component = registry.get("measures", measure)
     except PortrayalError:
-        return True, False, False
+        return True, False, False  # a measure of another package, or of an older version
     changes, by_model = (getattr(component, name, False) for name in ("changes", "each_model"))
     return component.findings > 0, changes, by_model
 

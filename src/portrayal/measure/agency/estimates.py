@@ -119,6 +119,7 @@ def inferred(
     over = f"over {units.many}" + (f" ({units.how})" if units.how else "")
     more: dict[str, Any] = {"n_clusters": n_clusters}
     status = Status()
+    # An interval without width is no certainty: all texts read alike
     if math.isnan(low) or high - low < _NO_WIDTH:
         few = f"a group has texts of one {units.one} only, which tells nothing of other"
         alike = "too much alike: they do not differ"
@@ -132,7 +133,7 @@ def inferred(
                 "; --cluster text takes each text as a unit, for texts that are made independently"
             )
         status |= Status(no_interval=reason)
-        p = math.nan
+        p = math.nan  # nor could a test say anything
     else:
         more["interval"] = Interval(low, high, scope.level, f"{method} {over}", n_clusters)
     if tested:
@@ -235,7 +236,7 @@ def _of_group(
             int(inference.n_clusters[0]),
             scope,
             shuffled=permutation_test(value, shuffled) if of_group else (),
-            tested=of_group,
+            tested=of_group,  # all groups together have nobody to be compared with
             n_texts=n_units,
         )
         yield Estimate(
@@ -262,6 +263,7 @@ def _details(
             counts[NEITHER] = mean
         elif not np.isnan(mean):
             runs[f"{BY}{name}"] = slope * mean
+    # A standard deviation does not move with the intercept
     return counts | {name: x + start * (name != SD) for name, x in runs.items()}
 
 

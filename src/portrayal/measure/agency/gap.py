@@ -100,6 +100,7 @@ def infer_gaps(
     total, count = (cells @ members for cells in place.blocks.by_cell(len(place.cells)))
     texts, value = np.rint(count.sum(axis=0)), apart(place.observed.means(members))
     if place.blocks.kind == BLOCK:
+        # Names repeat in blocks: both ways of clustering count in the error
         if place.units.ways:
             sums, texts_of = (cells @ members for cells in place.units.by_cell(len(place.cells)))
             inference = crossed_differences(sums, texts_of, index, level, place.units.codes)
@@ -160,6 +161,7 @@ def agency_gap(agency_texts: AgencyTexts, scope: Scope) -> Iterator[Estimate]:
                 corrected = Status(detail=CORRECTED_BESIDE if e.group in has_test else None)
                 yield replace(e, status=e.status | corrected)
             yield from by_hand
+    # Texts of people are one of the "models", so they went through the same places
     human = {(p.task, p.condition, p.masking): p for p in all_places if _is_human(p)}
     for place in all_places:
         other = human.get((place.task, place.condition, place.masking))
@@ -241,6 +243,7 @@ def _with_sharper(
         total = sums_by(block, int(block.max()) + 1, members[cell] * gap[:, np.newaxis])
         inference = matched_differences(total, count, np.array([pair]), scope.level)
         part = float(inference.high[0] - inference.low[0]) / 2.0 / half
+        # A narrow interval over a few blocks would be narrow by chance
         if part < narrowest and inference.n_clusters[0] >= FEW_PROMPTS:
             narrowest, column = part, name
     if not column:
@@ -317,6 +320,7 @@ def _above(one: Gap, two: Gap, level: float) -> Gap:
     if np.isnan(error) or not all(errors):
         low, high, p, df = (np.nan,) * 4
     else:
+        # Satterthwaite's degrees of freedom of a sum of two variances
         df = error**4 / (errors[0] ** 4 / one.df + errors[1] ** 4 / two.df)
         half = float(t_isf((1.0 - level) / 2.0, df)) * error
         low, high = value - half, value + half
@@ -332,7 +336,7 @@ def _above(one: Gap, two: Gap, level: float) -> Gap:
         one.null - two.null,
         {name: gap - two.beside[name] for name, gap in one.beside.items() if name in two.beside},
         one.n_texts + two.n_texts,
-        min(one.n_clusters, two.n_clusters),
+        min(one.n_clusters, two.n_clusters),  # the weaker side limits the comparison
     )
 
 

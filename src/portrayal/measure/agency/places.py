@@ -269,9 +269,10 @@ def _places(texts: AgencyTexts, scope: Scope) -> Iterator[AgencyStratum]:
     keys = np.stack([texts.model, texts.task, texts.condition], axis=1)
     for key in np.unique(keys, axis=0):
         inside = (keys == key).all(axis=1)
+        # First the place as a whole, which sentences speak of
         yield from _of(texts, inside, key.tolist(), ALL, scope)
         codes = np.unique(texts.stratum[inside & (texts.stratum >= 0)]).tolist()
-        for code in codes if len(codes) > 1 else ():
+        for code in codes if len(codes) > 1 else ():  # a single stratum is the whole place
             part = inside & (texts.stratum == code)
             yield from _of(texts, part, key.tolist(), texts.strata[code], scope)
 
@@ -283,6 +284,7 @@ def _of(
     labels = texts.models[model], texts.tasks[task], texts.conditions[condition]
     rng = scope.rng("agency", *labels, stratum)
     read = inside & texts.kept & (texts.outcome == 0)
+    # A single classifier is a set of one checkpoint
     by_masking = (texts.checkpoints.get(name, texts.gap[name][None]) for name in texts.maskings)
     gaps = np.stack([gap[:, read] for gap in by_masking])
     all_sums = _summed(texts, gaps, read, scope, rng)
@@ -381,6 +383,7 @@ def _summed(
     labels = texts.cluster_names or range(int(texts.cluster.max(initial=-1)) + 1)
     names = tuple(str(labels[code]) for code in known_units.tolist())
     columns = {name: code[read] for name, code in texts.columns.items()}
+    # Blocks of prompts that differ in the group alone, where the design has such
     alike = find_blocks(columns, texts.cell[read])
     known_blocks = {name: block[read] for name, block in texts.blocks.items()}
     if columns:
@@ -403,8 +406,10 @@ def _summed(
     block_of, block_names = alike.code[first][order], _block_names(texts, read, alike)
     values, cell, block, owner = values[..., order], cell[order], block[order], owner[order]
     name = None if texts.names is None else texts.names[read][first][order]
+    # Names that stand in one prompt each add nothing to clustering by prompt
     name = name if name is not None and _repeats(texts, name, owner, cell) else None
     shape = (2, n_maskings, n_runs, n_cells)
+    # All maskings and runs in one array, so that one shuffling serves them all
     rows = np.asarray(values.reshape(2 * n_maskings * n_runs, n), dtype=np.float64)
     observed, expected = _by_cell(rows, cell, n_cells).reshape(shape), _expected(rows, block)
     chance = _by_cell(expected, cell, n_cells).reshape(shape).sum(axis=2)
@@ -417,11 +422,13 @@ def _summed(
         # Names moved without what their blocks give, which stays where it is and is added back.
         null[:, 0] += null[:, 1] * divide_or_zero(*chance)[:, np.newaxis]
     for i in range(n_maskings):
+        # Units without a text under this masking are no units
         present = (values[1, i] > 0).any(axis=0)
         sums = CellSums(values[0, i][:, present], values[1, i][:, present])
         reason = alike.reason if texts.clusters == PROMPT else ""
         units = Units(sums, owner[present], cell[present], texts.clusters, reason, names)
         blocks = units
+        # Units that the user asked for are compared as they are, without blocks
         if texts.clusters == PROMPT and not reason:
             detail = f"prompts alike in {' and '.join(alike.columns)}"
             blocks = Units(sums, block_of[present], cell[present], BLOCK, detail, block_names)
@@ -475,6 +482,7 @@ def _repeats(texts: AgencyTexts, name: IntArray, owner: IntArray, cell: IntArray
     if len(np.unique(name)) == len(np.unique(owner)):  # so also without a text
         return False
     groups = np.array(texts.cells)[cell].T
+    # A group of one name could not be told from that name
     pairs = (np.unique(np.stack([group, name]), axis=1)[0] for group in groups)
     return all(np.unique(pair, return_counts=True)[1].min() > 1 for pair in pairs)
 

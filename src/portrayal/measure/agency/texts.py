@@ -86,6 +86,7 @@ def block_of_units(
         A text of each unit, and its group, shape (n_units,).
     """
     for name, most in MOST_TOLD.items():
+        # The finest first: texts alike in most respects make the sharpest comparison
         block = blocks[name][first] if name in blocks else None
         if block is None:
             continue
@@ -179,6 +180,7 @@ def hand_sentences(
     text = np.array([place[row["text_id"]] for row in marks.rows], dtype=np.int64)
     truth = np.where(marks.truth == 0.5, np.nan, np.round(marks.truth))  # neither is in between
     weight = marks.weight if AGENCY in table.chance else np.ones(len(text))
+    # Sentences that the classifier cannot tell count nowhere, whatever people say of them
     guess, valid = np.array(labels), ~np.isnan(labels)
     note = marks.note
     if AGENCY not in table.chance:
@@ -322,6 +324,7 @@ def balanced(texts: AgencyTexts, per_stratum: int, min_group: int, seed: int) ->
         Start of the random stream.
     """
     left_out = texts.left_out.copy()
+    # By the first masking, so that both read the same sample
     readable = texts.kept & (texts.outcome == 0) & ~np.isnan(texts.gap[texts.maskings[0]])
     rng = np.random.default_rng([seed, 0])
     # One order for all strata and sizes, so that a larger sample holds the smaller one.
@@ -401,6 +404,7 @@ def agency_texts(
         return [spelling.get(value.casefold(), value) for value in raw]
 
     columns = [values(name, _UNKNOWN) for name in group]
+    # Files differ in what they call it: the first of the names that a text has
     split = [next((facts[name] for name in strata if name in facts), None) for facts in about]
     named_tasks = values("domain", ALL)
     conditions = [facts.get("condition", ORIGINAL) for facts in about]
@@ -411,6 +415,7 @@ def agency_texts(
     condition, condition_labels = _coded(conditions)
     unit, clusters = _clusters(cluster, rows["prompt_id"] if by_prompt else None, about)
     coarse = numbered(list(zip(named_tasks, conditions, split, strict=True)))
+    # A prompt of its own names one group, so nothing could be shuffled within it
     within = {} if cluster in (None, EACH, PROMPT) else {WITHIN: clusters}
     # Prompts that differ only in whom they are about are alike, so these columns must not part
     # them.
@@ -511,6 +516,7 @@ def _rows(
     texts, *annotated = map(
         pa.concat_tables, zip(*read_shards(run.texts, names, *annotations), strict=True)
     )
+    # By text_id, so that the size of shards changes no random draw
     order = np.argsort(np.array(texts["text_id"].to_pylist(), dtype=object), kind="stable")
     columns = {name: texts[name].take(order).to_pylist() for name in names}
     counts: dict[str, Counted] = {}
@@ -541,6 +547,7 @@ def _counted(agentic: Any) -> Counted:
     of = np.repeat(np.arange(len(length)), length)
     p = np.array(agentic.flatten().fill_null(float("nan")), dtype=np.float64)
     n_classed = np.bincount(of, weights=~np.isnan(p), minlength=len(length))
+    # NaN is not ≥ 0.5, so untold sentences are not agentic
     acts = np.bincount(of, weights=p >= 0.5, minlength=len(length))
     with np.errstate(invalid="ignore", divide="ignore"):
         gap = np.where(n_classed > 0, 2.0 * acts / n_classed - 1.0, np.nan)
@@ -586,6 +593,7 @@ def _clusters(
         return "text", by_text
     if not any(column in facts for facts in about):
         raise OptionError(f"--cluster {column}: no text has a value for it.")
+    # without a value, a unit of its own
     labels = [facts.get(column, i) for i, facts in enumerate(about)]
     return column, numbered(labels)
 

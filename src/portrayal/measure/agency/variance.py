@@ -65,6 +65,7 @@ def agency_variance(agency_texts: AgencyTexts, scope: Scope) -> Iterator[Estimat
             yield from _estimates(place, name, by_name[name], members, scope)
         if INTERSECTIONAL in by_name:
             scores = list(by_name.values())
+            # The paper's overall score: the mean of gender, race and their intersection
             overall = _Scores(
                 np.mean([part.observed for part in scores], axis=0),
                 np.mean([part.null for part in scores], axis=0),
@@ -110,6 +111,7 @@ def _estimates(
                 place.observed.total.sum(axis=0, keepdims=True),
                 place.observed.count.sum(axis=0, keepdims=True),
             )
+            # The variance of averaged gaps lies below the averaged variance: noise averages out
             details["of_averaged_gaps"] = float(gap_variance(pooled, members)[0])
     if members is not None and name != OVERALL:
         details["same_order"] = _same_order(place, members, scope)

@@ -75,6 +75,7 @@ def _of_stratum(cue_hits: CueHits, domain: str, model: str, scope: Scope) -> Ite
     place = {prompt: i for i, prompt in enumerate(prompts)}
     totals = np.zeros(len(prompts))
     for (prompt, _, outcome), n in inside.items():
+        # Prompts without a readable text stay, with a total of 0
         totals[place[prompt]] += n * (outcome == "ok")
     columns = list(_columns(cue_hits, by_role=domain == ALL))
     index = {key: i for i, key in enumerate(columns)}
@@ -86,6 +87,7 @@ def _of_stratum(cue_hits: CueHits, domain: str, model: str, scope: Scope) -> Ite
         np.repeat(totals[:, np.newaxis], len(columns), axis=1),
     )
     n, counts, all_mentions = int(totals.sum()), texts.sum(0), mentions.sum(0)
+    # The exact interval beside: clustered ones have no bound for what was never seen
     low, high = clopper_pearson(counts, np.full(len(columns), n), scope.level)
     published = {(cue.group, cue.term): cue.published for cue in cue_hits.cues.cues}
 

@@ -50,6 +50,7 @@ class Cue:
     @property
     def pattern(self) -> str:
         """Regular expression of the term and its variants, without word boundaries."""
+        # The longest first, as an expression takes the first alternative that fits
         spellings = sorted((self.term, *self.variants), key=lambda s: (-len(s), s))
         joined = "|".join(dict.fromkeys(_pattern(spelling) for spelling in spellings))
         return f"(?:{joined})" if self.case else f"(?i:{joined})"
@@ -194,6 +195,7 @@ def _checked(name: str, title: str, source: str, cues: Iterable[Cue], origin: st
         for spelling in (cue.term, *cue.variants):
             if not isinstance(spelling, str) or not re.search(r"\w", spelling):
                 raise DataError(f"{origin}: {cue.group}: {spelling!r} is not a term.")
+            # A spelling of two cues would count for whichever comes first
             earlier = by_spelling.setdefault(spelling if cue.case else spelling.casefold(), cue)
             if earlier is not cue:
                 raise DataError(f"{origin}: {spelling!r} stands for {earlier.term!r} already.")
@@ -214,7 +216,7 @@ def _pattern(spelling: str) -> str:
 def _plural(word: str) -> tuple[str, str]:
     """Return what a word's singular and plural share, and an expression of both endings."""
     low = word.casefold()
-    if low.endswith("man"):
+    if low.endswith("man"):  # Englishman, Englishmen
         return word[:-2], "[ae]n"
     if re.search(r"[^aeiou]y$", low):
         return word[:-1], "(?:y|ies)"
@@ -231,7 +233,7 @@ def _letters(word: str) -> str:
 def _letter(character: str) -> str:
     """Return an expression of a letter in its composed and decomposed forms."""
     if character in _APOSTROPHES:
-        return f"[{_APOSTROPHES}]?"
+        return f"[{_APOSTROPHES}]?"  # texts write it in many ways, or leave it out
     accented = _accented().get(character, "")
     if accented:
         return f"[{character}{accented}][\u0300-\u036f]*"

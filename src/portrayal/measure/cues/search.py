@@ -96,6 +96,7 @@ def find_cues(corpus: Corpus, cues: CueList) -> CueHits:
     """
     totals: Counter[tuple[str, str, str]] = Counter()
     candidates: list[pa.Table] = []
+    # RE2 knows no look-around: its patterns let too much through, never too little
     supersets = [superset(chunk) for chunk in cues.chunks]
     for table in corpus.tables():
         grouped = table.group_by(["prompt_id", "model", "outcome"]).aggregate([([], "count_all")])
@@ -130,6 +131,7 @@ def _mentions(table: pa.Table, corpus: Corpus, cues: CueList) -> Iterator[Mentio
     for row in table.to_pylist():
         key = tuple(row["chunks"])
         if key not in searchers:
+            # One pattern for each set of chunks, as most texts share a few sets
             order = [cue for number in key for cue in cues.chunks[number]]
             searchers[key] = order, matcher(order)
         order, pattern = searchers[key]
@@ -142,6 +144,7 @@ def _mentions(table: pa.Table, corpus: Corpus, cues: CueList) -> Iterator[Mentio
                 row["text_id"],
                 row["prompt_id"],
                 row["model"],
+                # Each cue is a group of the pattern, so its number says which one it was
                 order[(hit.lastindex or 1) - 1],
                 hit.group(),
                 start,
@@ -164,6 +167,7 @@ def described(text: str, start: int, end: int, spans: Spans) -> str:
         for low, high in spans.get(slot, ()):
             gap = max(low - end, start - high, 0)
             between = text[min(high, end) : max(low, start)]
+            # Past a full stop a reference belongs to another statement
             if gap <= NEAR and not (gap and _STOP.search(between)):
                 nearest[slot] = min(gap, nearest.get(slot, NEAR + 1))
     if not nearest:
@@ -179,4 +183,4 @@ def role_of(slot: str, condition: str) -> str:
         return ELSEWHERE
     if condition != _LADEN:
         return ROLES[0]
-    return ROLES[1 + SLOTS.index(slot)]
+    return ROLES[1 + SLOTS.index(slot)]  # the subject of a laden prompt is the dominant one

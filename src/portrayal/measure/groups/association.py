@@ -116,6 +116,7 @@ class _Place:
 def _places(texts: Crossings, scope: Scope) -> list[_Place]:
     """The pairs of all models together, where there are several, and of each."""
     key = ("association", scope.level)
+    # Several measures read these lifts, and Fisher's test of many pairs takes long
     if key not in texts.cache:
         texts.cache[key] = list(_inferred(texts, scope))
     places: list[_Place] = texts.cache[key]
@@ -218,7 +219,7 @@ def association(group_texts: Crossings, scope: Scope) -> Iterator[Estimate]:
                 if undefined
                 else Null(1.0, null[i][0], null[i][1], scope.level, str(method[i])),
                 tests=() if undefined or np.isnan(inference.p[i]) else (lift.test(i),),
-                n_units=float(min(group[i], attribute[i])),
+                n_units=float(min(group[i], attribute[i])),  # the rarer of the two carries the pair
                 n_clusters=int(inference.n_clusters[i]),
                 details={name: x for name, x in details.items() if np.isfinite(x)},
                 sums=None if undefined else sums[within](i),
@@ -246,6 +247,7 @@ def _corrected_lifts(texts: Crossings, scope: Scope) -> CorrectedLifts:
     """Lifts over all texts as labels by hand correct them, by model and crossing that has some."""
 
     def terms(cells: Crossed, inside: BoolArray, n: FloatArray) -> tuple[FloatArray, ...]:
+        # Terms are means over the texts of a cell
         both, by = cells.both[inside], np.maximum(n, 1.0)[:, np.newaxis, np.newaxis]
         group = cells.of_group[inside][:, :, np.newaxis]
         attribute = cells.of_attribute[inside][:, np.newaxis]
@@ -269,6 +271,7 @@ def _corrected_lifts(texts: Crossings, scope: Scope) -> CorrectedLifts:
             hand = Labelled(guess.prompt[rows], weight[rows], terms(guess, rows, ones))
             people = terms(truth, rows, ones)
             sums = HandSums.of(everyone, hand, people, len(texts.prompts), note)
+            # Over all texts: labels are too few to correct within prompts
             lifts[model, id(crossed)] = sums, corrected_inference(sums.sums, scope, "ratio")
     return lifts
 
@@ -278,6 +281,7 @@ def _kept(place: _Place, prompts: tuple[str, ...]) -> tuple[Any, Any]:
 
     Over all texts P(a | g) over P(a); within prompts observed over expected texts.
     """
+    # Prompts whose texts all have the attribute, or none, tell nothing within themselves
     counts, varies = place.counts, (place.counts.variance > 0).astype(np.float64)
     overall = (counts.both, counts.group), (counts.attribute, counts.total)
     within = (counts.both * varies, varies), (counts.expected * varies, varies)

@@ -56,7 +56,7 @@ def _shares(
 def _of_stratum(
     measure: Component, observed: Observation, stratum: GroupStratum, sums: GroupSums, scope: Scope
 ) -> Iterator[Estimate]:
-    n = float(sums.n_upper[:, 0].sum())
+    n = float(sums.n_upper[:, 0].sum())  # the same in every column
     status, exclusions = _exclusions(observed, stratum)
     texts, mentions = (rows[stratum.inside].sum(0) for rows in (observed.shown, observed.mentions))
 
@@ -104,6 +104,7 @@ def _sums(
     if hand is None:
         return sums
     inside = stratum.has(hand.said.prompt, hand.said.model)
+    # The texts that could be read: people may have labelled any of them
     size = observed.status[stratum.inside, :4].sum(1)
 
     def terms(obs: Observation, rows: BoolArray, n: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -140,6 +141,7 @@ def _exclusions(observed: Observation, stratum: GroupStratum) -> tuple[FloatArra
         "unknown": f"{unit} whose group is not known",
         "unread": "refused, empty or failed",
     }
+    # Otherwise a text with several groups counts, and is no exclusion
     separately = observed.source.several == "apart"
     names = [name for name in words if name != "several" or separately]
     exclusions = {words[name]: reasons[name] for name in names if reasons[name]}
@@ -155,6 +157,7 @@ def text_share(group_texts: GroupTexts, scope: Scope) -> Iterator[Estimate]:
     """Yield the share of the texts that can be read in which a group is observed at all."""
 
     def shown(observed: Observation) -> tuple[FloatArray, FloatArray, None]:
+        # Of texts that the source can tell; those it cannot are no "no"
         return observed.shown, observed.status[:, :3].sum(1, keepdims=True), None
 
     yield from _shares(GROUP_TEXTS, group_texts, scope, shown)
@@ -214,6 +217,7 @@ def _over(
         if undefined is None and np.isnan(starred[i]):
             undefined = f"the baseline {baseline.name} gives no share for {keys[i]}"
         by_name, r0, nan = not np.isnan(observed.population[i]), float(expected[i]), float("nan")
+        # Names read with errors: without any difference the ratio is r0, not 1
         null = Null(r0, nan, nan, scope.level, DRAWN) if by_name else None
         count = float(sums.upper[:, i].sum())
         return {

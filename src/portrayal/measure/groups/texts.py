@@ -185,6 +185,7 @@ def strata_of(texts: GroupTexts, prompt: IntArray, model: IntArray) -> Iterator[
     splits: list[dict[str, str]] = [{}]
     splits += [{name: value} for name in texts.by for value in values[name]]
     n_crossed = int(np.prod([len(labels) for labels in values.values()])) if values else 0
+    # More would leave a handful of texts at each place
     if len(texts.by) > 1 and n_crossed <= _PLACES:
         crossed = product(*values.values())
         splits += [dict(zip(texts.by, labels, strict=True)) for labels in crossed]
@@ -273,6 +274,7 @@ def read_group_texts(
     all_obs: list[Observation] = []
     crossed: list[Crossed] = []
     rows = distinct_rows(run.texts, groups, _TEXTS)
+    # Distinct answers are read once, however many texts gave them
     rows["said"] = [said_of(answer) for answer in rows["said"]]
     cells = DistinctRows(codes, rows)
     columns = {
@@ -290,6 +292,7 @@ def read_group_texts(
         # Two sources of one factor would be associated with themselves.
         if one[1] is not other[1] and _unit(one[2]) == _unit(other[2]) == TEXT:
             crossed.append(_crossed(cells, one, other))
+    # Names and references are of people, so they need a stage that found some
     if people is not None:
         slots = " union all ".join(_SLOT.format(slot=slot) for slot in ("subject", "object"))
         query = _PEOPLE.format(people=_ANY if _lists_people(people) else slots)
@@ -306,6 +309,7 @@ def read_group_texts(
                 f"({needed}). Give texts that have it, or a factor with another source."
             )
     order = {factor.name: i for i, factor in enumerate(factors)}
+    # Stable: within a factor its sources keep their order
     all_obs.sort(key=lambda obs: order[obs.factor.name])
     strata = tuple(facts[name] for name in prompts)
     crossed += [by_stratum(obs, name, strata) for name in by for obs in all_obs if obs.unit == TEXT]
@@ -357,6 +361,7 @@ class DistinctRows:
 def seen_in_texts(cells: DistinctRows, place: int, factor: Factor, source: Source) -> Observation:
     """Return what the source at `place` of what is said sees in the texts of these cells."""
     units = [(i, unit) for i, answers in enumerate(cells.rows["said"]) for unit in answers[place]]
+    # A text with three people gives three units of the same cell
     cells = cells.taking([i for i, _ in units])
     n, k = len(units), len(factor.groups)
     mentions, status = np.zeros((n, k)), np.zeros((n, len(STATUSES)))
@@ -407,6 +412,7 @@ def _seen_in_people(cells: DistinctRows, factor: Factor, source: Source) -> Obse
         weight, population, visible = _of_names(source, factor, names)
         in_table = ~np.isnan(weight).all(axis=1)
         status[in_table, 0] = 1.0
+        # A name that the table lacks is unknown; without a name there is nothing to know
         for row in np.flatnonzero(~in_table).tolist():
             status[row, 3 if names[row] else 2] = 1.0
         weight = np.nan_to_num(weight)
@@ -443,6 +449,7 @@ def _seen_in_pairs(
         rows = distinct_rows(
             run.texts, people, _PAIRS.format(genders=_GENDERS[_lists_people(people)])
         )
+        # Baselines are of couples, so only prompts that speak of couples are compared with them
         among = [_says(facts[name], source.among) for name in rows["prompt_id"]]
         if any(among):
             rows = {
@@ -454,6 +461,7 @@ def _seen_in_pairs(
         weight, status = np.zeros((n, k)), np.zeros((n, len(STATUSES)))
         for row, genders in enumerate(rows["genders"]):
             both = [find(gender) or "" for gender in genders or ()]
+            # A pair has no order
             keys = ("-".join(both), "-".join(reversed(both)))
             group = next((key for key in keys if key in factor.keys), None)
             if group is not None and len(both) == 2:
@@ -554,6 +562,7 @@ def _shown(cells: DistinctRows, one: _Answered) -> tuple[FloatArray, BoolArray]:
 def _crossed(cells: DistinctRows, one: _Answered, other: _Answered) -> Crossed:
     """Texts by the groups of two factors, where both can be told."""
     (group, first), (attribute, second) = _shown(cells, one), _shown(cells, other)
+    # A text that one of the sources cannot tell would count as one without the group
     decided = (first & second).astype(np.float64)[:, np.newaxis]
     group, attribute = group * decided, attribute * decided
     return Crossed(

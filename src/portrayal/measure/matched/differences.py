@@ -83,6 +83,7 @@ def _of_place(
         replace(sums, upper=total).means(scope) for total in (sums.upper, raw, unmasked, reaction)
     )
     n_contrasts = len(contrasts(sets))
+    # Reasons in words of this design: "too few prompts" would puzzle who has pairs
     means = replace(means, reason=_reasons(sets, sums, means, spread, n_texts), fixed=fixed)
     # Two one-sided tests at .05 read the ends of a 90 % interval.
     equal = sums.means(replace(scope, level=_EQUAL))
@@ -102,6 +103,7 @@ def _of_place(
             UNITS + sums.cluster: float(means.n_clusters[i]),
             FLOOR: float(np.sqrt(2.0 * within[i])),
         }
+        # The difference with names in place stands beside: what hiding them takes away is seen
         if as_written.value[i] != as_scored.value[i]:
             details[UNMASKED] = float(as_written.value[i])
         status = Status()
@@ -162,6 +164,7 @@ def _corrected(
     for number, score in enumerate(text_score.name for text_score in sets.scores):
         if score not in sets.hand:
             continue
+        # People correct the score that the difference is made of, in the same wording
         neutral = sets.exchanged and sets.scores[number].exchanged
         value = (sets.neutral if neutral else sets.value)[number]
         hand = hand_difference(sets, value, sets.hand[score], inside)
@@ -235,6 +238,7 @@ def exchange_fields(sums: GroupSums, scope: Scope, *labels: str) -> Callable[[in
     total = sums.upper
     if len(total) > MOST_PROMPTS:  # very many sources change sides in buckets
         total = sums_by(np.arange(len(total)) % BUCKETS, BUCKETS, total)
+    # The halves of a whole source change sides together, as its texts are alike
     p, half = exchange_test(total, scope.rng("exchange", *labels), scope.level)
     method = EXCHANGED.format(cluster=sums.cluster)
 
@@ -343,7 +347,7 @@ def place_sums(
             noise.append(noise_of(sets.n_answers[rows], first, (squares, df), d))
             free.append(df)
             groups.append({sets.attribute: name})
-            texts = halves[valid]
+            texts = halves[valid]  # the spread of what is compared, for a difference in units of it
             spread.append(float(np.nanstd(texts, ddof=1)) if valid.sum() > 1 else np.nan)
             n_texts.append(float(sets.n_answers[rows][valid].sum()))
     sums, raw_sums, unmasked_sums, reaction = (

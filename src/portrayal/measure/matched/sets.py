@@ -120,7 +120,7 @@ class MatchedSets:
                 codes = [(i, label) for i, label in enumerate(labels)]
                 parts = [(label, inside & (self.split[column] == i)) for i, label in codes]
                 parts = [(label, part) for label, part in parts if part.any()]
-                if len(parts) > 1:
+                if len(parts) > 1:  # a column of one value splits nothing
                     places += [(model, f"{column} = {label}", part) for label, part in parts]
         return tuple(places)
 
@@ -166,6 +166,7 @@ def with_hand_scores(
                 twin = "exchanged" if sets.exchanged and score.exchanged else "masked"
                 both = [row[side][column] if row[side] else np.nan for side in ("masked", twin)]
                 guess[row_of[row["text_id"]]] = np.mean(np.array(both, dtype=np.float64))
+        # Labels of texts outside of sets, or without a score, correct nothing
         rows = [i for name, i in row_of.items() if name in ids and not np.isnan(guess[i])]
         index = [ids[str(marks.rows[i]["text_id"])] for i in rows]
         hand_rows = [marks.rows[i] for i in rows]
@@ -233,6 +234,7 @@ def matched_sets(
     fields = ["text_id", "prompt_id", "model", "outcome", "text"]
     read = read_shards(run.texts, fields, (annotated, [*SIDES, "gendered", "weight"]))
     for texts, score_rows in read:
+        # Shard by shard: codes of texts stay in memory, their words do not
         rows.add(texts, score_rows, sides if pronouns else {})
     return rows.sets(values, tuple(scores), columns, units_of(run, annotated, source, locale))
 

@@ -65,6 +65,7 @@ def units_of(run: Run, annotated: Stage, source: str, locale: str) -> PairUnits:
     locale
         Whose words of a person count as one.
     """
+    # In the key of the cache: the same folder may hold other texts later
     state = str(run.texts.note()), str(annotated.note())
     return _units_of(run, annotated, source, locale, state)
 
@@ -77,6 +78,7 @@ def _units_of(
     pairs = {about[PAIR] for about in prompts.values() if about.get(PAIR)}
     column, unit = _by_column(prompts.values(), source)
     noun, lines = PAIR, []
+    # The user's word goes before anything that is recognised
     if source == PAIR:
         unit = {}
     elif unit:
@@ -99,7 +101,7 @@ def _units_of(
             request = f"{about.get('system', '')}\n{about['+prompt']}"
             requests[about[PAIR]].add(" ".join(request.split()))
     for pair, halves in requests.items():
-        if len(halves) > 1:
+        if len(halves) > 1:  # a request alone is no pair to compare
             by_request[frozenset(halves)].add(pair)
     of_pair: dict[tuple[str, str], str] = {}
     for model, (n_texts, texts) in sorted(_pairs_by_text(run, annotated, prompts, locale).items()):
@@ -209,8 +211,10 @@ def _pairs_by_text(
             n_texts[pair] += 1
             spans = [(place["start"], place["end"]) for place in places or ()]
             words = [*map(fold, TOKEN.findall(hidden(row["text"], spans)))]
+            # Short texts are alike by chance: "I cannot help with that"
             if row["outcome"] == "ok" and len(words) >= FEWEST_WORDS:
                 plain = " ".join(neutral.get(word, word) for word in words)
+                # By digest, as texts of half a million pairs would not fit
                 by_text[blake2b(plain.encode("utf-8", "replace"), digest_size=12).digest()].add(
                     pair
                 )
@@ -231,5 +235,6 @@ def _joined(names: set[str], groups: Iterable[set[str]]) -> dict[str, str]:
     for group in groups:
         roots = {first(name) for name in group}
         for root in sorted(roots):
+            # the first by name, so that units have the same name in every run
             parent[root] = min(roots)
     return {name: first(name) for name in sorted(names)}

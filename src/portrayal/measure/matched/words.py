@@ -94,6 +94,7 @@ class MatchedTexts:
         half = np.array([zlib.crc32(name.encode()) % 2 for name in self.sets.sources])
         rng, halves = scope.rng("words", self.sets.models[model]), []
         for side in (0, 1):
+            # Halves of sources, not of sets: texts of one source would be on both sides
             numbers = of_model[half[self.sets.source[of_model]] == side]
             if len(numbers) > MOST_SETS:
                 numbers = np.sort(rng.choice(numbers, MOST_SETS, replace=False))
@@ -182,6 +183,7 @@ def features(words: Sequence[str]) -> frozenset[str]:
     >>> sorted(features(["she", "is", "well"]))
     ['^ she is well', 'is', 'is well', 'she', 'she is', 'she is well', 'well']
     """
+    # A set of them: how often a text says a word does not count, as texts differ in length
     two = [f"{a} {b}" for a, b in pairwise(words)]
     three = [f"{a} {b}" for a, b in zip(two, words[2:], strict=False)]
     opened = (f"{OPENING} {' '.join(words[:n])}" for n in _OPENINGS if len(words) >= n)
@@ -246,7 +248,7 @@ def _proposed(texts: MatchedTexts, numbers: Sequence[int]) -> list[tuple[str, in
             z = total[word] / math.sqrt(n) if n >= FEWEST else 0.0
             if abs(z) >= LEAST:
                 ranked.append((-abs(z), word, i, float(total[word])))
-    ranked.sort()
+    ranked.sort()  # by |z|, then by the word, so that ties do not hang on order
     idle = texts.idle - {NAME}  # how a text greets or opens is none of its name alone
     proposals: list[tuple[str, int]] = []
     unmasked: list[tuple[str, int]] = []
@@ -305,6 +307,7 @@ def _tested(
         details = dict(zip((FIRST, SECOND), map(float, counts[i]), strict=True))
         details[UNITS + sums.cluster] = float(means.n_clusters[i])
         fields = {**exchanged(i), "strata": strata[i], "details": details}
+        # A name differs between the halves by design: testing it would find the design
         if strata[i]["kind"] == UNMASKED_WORD:
             fields |= {
                 "test": None,
@@ -363,6 +366,7 @@ def sentence(e: Estimate) -> str:
 def _sides(e: Estimate) -> tuple[float, float]:
     """Answers that have it, of as many as there are pairs: of the group with more, of the other."""
     first = e.details[FIRST]
+    # From the mean, as halves may have other numbers of answers
     second = max(first - (e.value or 0.0) * e.n_units, 0.0)
     return (first, second) if (e.value or 0.0) >= 0 else (second, first)
 

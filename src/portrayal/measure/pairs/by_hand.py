@@ -152,6 +152,7 @@ def corrected_changes(
     for place in strata:
         rows = np.flatnonzero(place.rows)
         texts = paired.text[rows], paired.original[rows]
+        # A pair counts for a group that both of its texts speak of
         compared = (count[0, texts[0]] > 0) & (count[1, texts[1]] > 0)
         used = np.zeros_like(count)  # by how many rows a text is compared, for each group
         for number in (0, 1):

@@ -59,6 +59,7 @@ def _rates(level: Level, generated: FloatArray, reference: FloatArray) -> FloatA
     worse = level.worse * mentioned_changes(level, generated, reference)
     # A comparison with NaN is False, which would count as a change in neither direction.
     unknown = np.isnan(worse)
+    # Worse and better apart: ties are neither, so that the two rates need not add up to 1
     sides = [np.where(unknown, np.nan, side) for side in (worse > 0, worse < 0)]
     return np.concatenate(sides, axis=-1)
 
@@ -287,6 +288,7 @@ def _differences(
         "of": table.quantity.measure.rpartition(".v")[0],
     }
 
+    # One of the many contrasts is the question; stating all would ask it many times
     asked_once = table.quantity is DISTANCE and contrast.matched == SAME
     status = status_of(table.level, {}, plain=asked_once)
 

@@ -90,6 +90,7 @@ def deal_words(
     >>> (ours.sum(axis=0) + theirs.sum(axis=0)).tolist()
     [4, 4]
     """
+    # The original's words and those of all its texts in one stock
     stock = original.copy()
     np.add.at(stock, pool, generated)
     words = np.zeros_like(generated)
@@ -220,6 +221,7 @@ def null_p(
     up = (1 + int((unknown | (draws >= value - _CLOSE)).sum())) / n
     down = (1 + int((unknown | (draws <= value + _CLOSE)).sum())) / n
     counted = up if greater else min(1.0, 2.0 * min(up, down))
+    # The curve is only for how small a small p is: whether it is small, draws decide
     if counted >= 1.0 - level or unknown.any() or n_pairs == 0:
         return counted
     spread = float(draws.std(ddof=1))

@@ -159,6 +159,7 @@ def exchanged_block(
                 first, second = ((texts[i : i + n] >= n, texts[i : i + n] % n) for i in (0, n))
                 return shares[corpus, first[0] * 1, first[1]], shares[-1, second[0] * 1, second[1]]
             side, row = _readings(couples, texts[:n], texts[n:])
+            # Couples follow the rows, so that one index finds either
             shares = np.concatenate([shares, mates[:, :, 0]], axis=2)
             return shares[corpus, side, row], shares[-1, 1 - side, row]
 
@@ -240,6 +241,7 @@ def read_topics(run: Run, paired: Paired, settings: TopicSettings) -> Topics:
         read_topic_texts(run, model),
         read_topic_texts(run, model, reference=True),
     )
+    # A mismatch here would give each sentence the topic of another, without any error
     for topic_texts, texts in ((generated, paired.generated), (reference, paired.reference)):
         if not np.array_equal(topic_texts.text_start, texts.start):
             raise RunError(f"{run.path}: annotations and texts are out of step; audit it again.")
@@ -332,6 +334,7 @@ def _inferred(topics: Topics, pool: Pool, sides: Sides, keep: BoolArray) -> Floa
     """Topic shares of both texts of each row in S samples, shape (S, n, 2, K)."""
     assert topics.model is not None
     goes = np.where(keep, np.where(pool.ours, OURS, THEIRS), OUT)
+    # Some samples at a time, as word counts of all would not fit in memory
     step = max(1, _TEXTS // max(2 * sides.n_rows, 1))
     parts = [goes[first : first + step] for first in range(0, len(goes), step)]
     chunks = [topic_shares(topics.model, pool, sides.n_rows, part) for part in parts]
@@ -401,7 +404,7 @@ def _table(
         about = sentence_groups(side.counts[:, lexicon.columns])
         topic = taken(corpus.topics.topic, side.at).astype(np.int64)
         valid = topic >= 0
-        group = np.where(about < 0, m, about)[valid]
+        group = np.where(about < 0, m, about)[valid]  # no group or a tie: the neutral column
         piece, left_out = Piece(topic[valid], group, texts[side.row][valid]), int((~valid).sum())
         observed += contingency(piece.topic, piece.group, observed.shape)
         with_words[piece.text] = True

@@ -223,6 +223,7 @@ def _at(
     columns = [(part, k, column) for part in parts for k, column in enumerate(part.columns)]
     names, groups = [paired.pairs[c] for c in np.unique(pair)], [c.group for _, _, c in columns]
     sums = GroupSums(names, groups, total, count, cluster="pair")
+    # All levels and columns of a place in one inference, as their pairs are the same
     inference = sums.shares(scope) if quantity.statistic == "share" else sums.means(scope)
     measure = registry.component("measures", quantity.measure)
     by_hand = {}
@@ -250,6 +251,7 @@ def _at(
             return {**common, "status": status, "undefined": reason}
         value, bounds = float(inference.value[i]), inference.interval(i, scope, "pair")
         null, p, inverted = _null(quantity, part, place, number, k, value, scope)
+        # Interval and test by different methods could contradict each other; here they may not
         if bounds and null and inverted:
             ends = (bounds.low, bounds.high), inverted, p, value, null.value, scope.level
             low, high = map(float, inverted_toward_null(*ends))

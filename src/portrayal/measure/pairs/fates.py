@@ -81,6 +81,7 @@ def _against(texts: Texts, share: Estimate, form: BoolArray, base: BoolArray) ->
         code = np.searchsorted(both, texts.pair)
         inside = side & np.isin(texts.pair, both)
         total = np.bincount(code[inside], weights=refused[inside], minlength=len(both))
+        # A headline may have several answers: the share of them that were refused
         rates.append(total / np.bincount(code[inside], minlength=len(both)))
     change = rates[0] - rates[1]
     more, fewer = int((change > ROUNDING).sum()), int((change < -ROUNDING).sum())
@@ -141,7 +142,7 @@ def _refused(
         strata={"model": model, "form": form, "domain": ALL, "source": ALL},
         n_texts=int(n),
     )
-    yield replace(share, value=k / n)
+    yield replace(share, value=k / n)  # the share itself, without rounding of the sums
     yield from corrected
 
 

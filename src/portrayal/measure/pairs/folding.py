@@ -89,6 +89,7 @@ def fold(
     for number, block in enumerate(level.blocks):
         by_sample = values(level, block.generated, block.reference)
         valid = ~np.isnan(by_sample)
+        # Over all samples, also those without a value: total / count is then the mean of the others
         parts["total"].append(np.where(valid, by_sample, 0.0).sum(axis=0) / level.n_samples)
         parts["count"].append(valid.sum(axis=0) / level.n_samples)
         # A distance has one column for all groups, so no group's original stands behind it.
@@ -154,6 +155,7 @@ class _StratumCells:
     """Rows of one model, form, domain and source together; a place is made of whole cells."""
 
     def __init__(self, paired: Paired, strata: Sequence[PairStratum]) -> None:
+        # Only labels that have a place of their own need cells: the fewer, the less memory
         domain, source = (
             _only(code, labels, {getattr(place, name) for place in strata})
             for name, code, labels in (
@@ -248,6 +250,7 @@ class _Dealt:
             # itself.
             deal = block.deal(self._paired.pools(block.rows, all_models=bool(all_models)))
             labels = (*self._level.labels.values(), str(number), *(["together"] * all_models))
+            # A stream for each block, so that draws do not depend on which block is read first
             rng = scope.rng(label, "null", *labels)
             for draw in range(sums.size):
                 sums.add(block.rows, draw, values(self._level, *deal(rng, draw)))

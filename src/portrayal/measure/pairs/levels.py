@@ -159,6 +159,7 @@ def _thinned(side: RowSentences, target: FloatArray, rng: np.random.Generator) -
     row = side.row[order]
     first = np.diff(row, prepend=-1) != 0
     starts = np.flatnonzero(first)
+    # Cumulated over all rows, so what came before the row's first sentence is taken off
     before = np.repeat(total[starts] - words[starts], np.diff(starts, append=len(row)))
     keep = np.zeros(len(row), dtype=bool)
     # A sentence stays while at least half of it fits; the first always, or a text would have
@@ -206,6 +207,7 @@ def word_levels(paired: Paired, seed: int = 0) -> list[Level]:
                 for side, keep in both
             )
             stored = shelf.put(ours), shelf.put(theirs)
+            # Fractions of words cannot be dealt one by one, so whole sentences are
             if lexicon.fractional:
                 about = _about(sides, lexicon, length)
                 parts = tuple(tuple(map(shelf.put, part)) for part in about)
@@ -378,6 +380,7 @@ def _word_block(
         def deal(rng: np.random.Generator, draw: int) -> tuple[FloatArray, FloatArray]:
             words, stock = deal_words(mine, other[pools.first], pools.of, rng)
             sides = [words, stock[pools.of]]
+            # At equal length the words are dealt at full length first, and drawn from then
             if stored is not full:
                 sample = draw % len(ours)
                 sizes = (side[sample].sum(axis=1).astype(np.int64) for side in (ours, theirs))

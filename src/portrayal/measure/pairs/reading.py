@@ -58,6 +58,7 @@ def pair_texts(run: Run, *, sentiment: bool = True, toxicity: bool = False) -> P
     scores = [name for name, flag in ((SENTIMENT, sentiment), (TOXICITY, toxicity)) if flag]
     columns = _columns(run)
     codes = _Codes()
+    # Originals first: codes of pairs are then those of originals, and texts look them up
     reference = _read(run, scores, len(columns), codes, reference=True)
     generated = _read(run, scores, len(columns), codes, reference=False)
     original_of, of_originals = _originals(reference.texts, len(codes.pairs.labels))
@@ -250,6 +251,7 @@ def _originals(reference: Texts, n_pairs: int) -> tuple[IntArray, dict[str, int]
     original_of = np.full(n_pairs, -1, dtype=np.int64)
     fates: Counter[str] = Counter()
     readable = ~np.isnan(reference.words)
+    # Readable ones first, and among these the first of the file
     for text in sorted(range(reference.n_texts), key=lambda i: (not readable[i], i)):
         pair = int(reference.pair[text])
         if pair < 0:
@@ -293,6 +295,7 @@ def _match(
             rows.append((text, original))
     with_original = set(np.flatnonzero(original_of >= 0).tolist())
     for key, pairs in pairs_by_key.items():
+        # An original without a text is told too: a model may have refused just that headline
         if lacking := len(with_original - pairs):
             fates[key][NO_TEXT] = lacking
     joined = np.array(rows, dtype=np.int64).reshape(-1, 2)

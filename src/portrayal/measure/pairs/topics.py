@@ -44,6 +44,7 @@ def pool_of(texts: tuple[TopicTexts, TopicTexts], sides: Sides) -> Pool:
     """Put the sentences of both sides together; `texts` are the generated and the originals."""
     both = (sides.generated, sides.reference)
     row = np.concatenate([side.row for side in both])
+    # Stable: within a row the generated text's sentences stay before the original's
     order = np.argsort(row, kind="stable")
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
@@ -95,6 +96,7 @@ def topic_shares(model: TopicModel, pool: Pool, n_rows: int, goes: IntArray) -> 
     """
     n_texts, span = len(goes) * n_rows * 2, len(model.words)
     arrangement = np.arange(len(goes))[:, np.newaxis]
+    # Each arrangement's texts have numbers of their own, and one call infers them all
     text = np.where(goes < 0, -1, (arrangement * n_rows + pool.row) * 2 + goes)
     owner = text[:, pool.sentence]
     inside = owner >= 0

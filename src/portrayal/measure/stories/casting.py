@@ -168,6 +168,7 @@ def _of_pairs(tally: Tally, stratum: Stratum, pairs: _Pairs, scope: Scope) -> It
     code = np.searchsorted(stratum.prompts, tally.prompt[inside])
     count = tally.count[inside, np.newaxis].astype(np.float64)
     size, k = len(stratum.prompts), len(pairs.labels)
+    # Each order beside its reverse: who stands over whom shows in their difference
     straight = pairs.shown[inside]
     turned = straight.transpose(0, 2, 1).reshape(-1, k * k)
     opposite = sums_by(code, size, turned * count)

@@ -133,6 +133,7 @@ def hand_sample(
         )
     rows = []
     for read in read_chosen(annotations.parts(), _COLUMNS, labels):
+        # an annotation that failed counts nowhere, so nor do its labels
         if read["error"] is not None:
             continue
         text_id = read["text_id"]
@@ -276,6 +277,7 @@ def _corrected(
             corrected = corrected_inference(sides[0].sums, scope, scale=scale)
             naive = share_inference(*sides[0].naive, scope, scale=scale)
         carried = effective_number(np.concatenate([side.carried for side in sides]))
+        # Each role needs labels enough: many of one role say nothing of the other
         labelled = {
             f"{ROLES[role]} character": len(s.carried) for role, s in zip(roles, sides, strict=True)
         }
@@ -348,6 +350,7 @@ def corrected_sums(
     )
     truth = gold.numerator[hand_rows], gold.denominator[hand_rows]
     sums = two_phase(population, labelled, truth, len(stratum.prompts))
+    # By either label, as the error may lie in missing the group or in seeing it
     carried = np.maximum(gold.numerator[hand_rows], guess.numerator[hand_rows])
     return Corrected((numerator, denominator), sums, carried)
 

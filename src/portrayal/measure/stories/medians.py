@@ -152,6 +152,7 @@ def _representation(
     draws = _drawn_medians(tally, domain, sums, fair, scope)
     point = np.where(np.isnan(draws[0]), np.nan, sums.starred)
     if fair.names.naming is not None:
+        # Names read with errors: what chance gives a race is r0, not its share of the population
         point[:n_races] = fair.names.naming.share
     rng = scope.rng(MEDIAN_REPRESENTATION.name, pooled.domain)
     medians = infer_median_shares(sums.count, sums.total, sums.squares, scope.level, point, rng)

@@ -39,6 +39,7 @@ def name_subordination(tally: Tally, scope: Scope) -> Iterator[Estimate]:
         totals = np.bincount(
             characters.name[inside], weights=characters.count[inside], minlength=len(tally.names)
         )
+        # Both roles together: choosing names by one role would bend their ratios
         names = np.flatnonzero(totals >= scope.min_name_count)
         if len(names):
             yield from _of_stratum(tally, stratum, names, scope)
@@ -164,7 +165,7 @@ def _listed(tally: Tally, models: list[int], name_tables: Mapping[str, NameTable
     for column, race in enumerate(tally.races):
         # Without the last row, which is that of characters without a name.
         likelihood = tally.likelihood[:-1, column]
-        eligible = np.flatnonzero((likelihood > LIKELIHOOD) & (total > 0))
+        eligible = np.flatnonzero((likelihood > LIKELIHOOD) & (total > 0))  # NaN > x is False
         top = [(name, {tally.attribute: race}) for name in _largest(total, eligible)[:LISTED]]
         for gender, label in enumerate(GENDERS[:2]):
             of_gender = eligible[by_gender[eligible, gender] > 0]
@@ -192,6 +193,7 @@ def _largest(total: FloatArray, names: IntArray) -> list[int]:
 def _counts(
     tally: Tally, stratum: Stratum, role: int, rows: list[_Listed], scope: Scope
 ) -> Iterator[Estimate]:
+    # A name may be listed twice, for its race and for its gender; it is counted once
     names = np.unique([row.name for row in rows])
     counts, all_names = name_sums(tally.characters, stratum, role, names)
     rng = scope.rng(COMMON_NAMES.name, stratum.domain, stratum.model, ROLES[role])
@@ -314,6 +316,7 @@ def _intervals(
         return [None] * counts.shape[1]
     weights = cluster_weights(len(counts), scope.draws, rng)
     low, high = expanded_percentile(sums_over(weights, counts), scope.level, n_clusters)
+    # Where replicates have no spread, each prompt counts as a single observation
     share = np.clip(counts.sum(0) / n, 0, 1) * n_clusters
     flat_low, flat_high = wilson(share, n_clusters, scope.level)
     return [

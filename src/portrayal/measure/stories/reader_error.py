@@ -106,6 +106,7 @@ class ReaderErrors:
         if e.value is None:
             return e
         counterpart = _CORRECTED.get(e.measure)
+        # Labels of these very stories tell more than how the reader erred on others
         by_hand = None if counterpart is None else self.by_hand.get(key_of(counterpart, e))
         if by_hand is not None and by_hand.value is not None and by_hand.interval is not None:
             ends = by_hand.interval.low, by_hand.interval.high
@@ -128,6 +129,7 @@ class ReaderErrors:
         defined = (draw[1:][~np.isnan(draw[1:])] for draw in draws)
         tails = [tail, 1.0 - tail]
         drawn_ends = [np.quantile(draw, tails, method="inverted_cdf").tolist() for draw in defined]
+        # The hull: nobody knows which part of the confusion holds for these stories
         low = min(bounds.low, *(end[0] for end in drawn_ends))
         high = max(bounds.high, *(end[1] for end in drawn_ends))
         # Where labels by hand show how the reader errs, the corrected value is no nearer to them
@@ -156,6 +158,7 @@ class ReaderErrors:
         """Why the errors cannot be told: what the reader was never measured on."""
         assert self.confusion is not None
         measured = self.confusion.labelled
+        # Titles, names and pronouns differ by language: errors there are others
         if self.locale != self.confusion.locale:
             return (
                 f"cannot be told: the reader was measured on stories of {self.confusion.locale}, "
@@ -290,6 +293,7 @@ def _people(tally: Tally, stratum: Stratum, *, names: bool = False) -> _ReadCoun
 
     one = inside & ~two
     code = np.searchsorted(stratum.prompts, tally.prompt)
+    # Unspecified and unsure are one: neither tells a gender
     genders = [np.minimum(gender, KNOWN) for gender in (tally.subject_gender, tally.object_gender)]
     cell = code[one] * N + genders[0][one]
     singles = np.bincount(cell, tally.count[one].astype(np.float64), n * N).reshape(n, N)

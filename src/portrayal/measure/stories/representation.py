@@ -152,8 +152,9 @@ def _undefined(
 def _naive_tests(k: float, n: float, starred: float) -> tuple[Test, ...]:
     tests = [Test(float(score_test(k, n, starred)), "score test, characters independent")]
     exact = float(exact_test(k, n, starred))
-    if not np.isnan(exact):
+    if not np.isnan(exact):  # counts of likelihoods are no whole numbers, and have no exact test
         tests.append(Test(exact, "exact binomial test, characters independent"))
+    # At 95 % whatever the audit's level: the paper's p is taken back from that interval
     low, high = (float(bound) / starred for bound in wilson(k, n, 0.95))
     z = z_from_interval(k / n / starred, low, high, log=False)
     return (*tests, Test(float(altman_bland_p(z)), PAPER_P))
@@ -332,7 +333,7 @@ def pair_representation(tally: Tally, scope: Scope, *, baseline: Baseline) -> It
     starred = np.array([baseline.pair.get(pair, np.nan) for pair in PAIRS])
     for full in strata(tally, laden=False):
         stratum = couples(tally, full)
-        if stratum is None:
+        if stratum is None:  # a domain without couples
             continue
         inside = stratum.has(tally.prompt, tally.model) & tally.readable
         code = np.searchsorted(stratum.prompts, tally.prompt[inside])

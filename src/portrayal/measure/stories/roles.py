@@ -112,6 +112,7 @@ def median_tests(tally: Tally, sums: TwoSides, scope: Scope, smoothing: float) -
 def subsets_of(tally: Tally, n_prompts: int, draws: int, scope: Scope) -> FloatArray:
     """Return the subsets of so many prompts, the same for every stratum; kept on the tally."""
     key = ("subsets", n_prompts, draws, scope.study, scope.seed)
+    # The same subsets in every stratum, so that estimates vary together and are drawn once
     if key not in tally.cache:
         tally.cache[key] = prompt_subsets(n_prompts, scope.rng("swaps", str(n_prompts)), draws)
     subsets: FloatArray = tally.cache[key]

@@ -140,6 +140,7 @@ class Tally:
     def pairs(self) -> IntArray:
         """Where `characters` holds subject and object of the readable stories with both, (2, n)."""
         both = (self.object_gender != NO_SLOT)[self.readable]
+        # In the order of `characters`: all subjects, then the objects of stories with two
         return np.stack([np.flatnonzero(both), len(both) + np.arange(both.sum())])
 
 

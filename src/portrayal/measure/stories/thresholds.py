@@ -50,6 +50,7 @@ def counts_above(
     """
     inside = stratum.has(characters.prompt, characters.model) & (characters.role == role) & mask
     likelihood = tally.likelihood[characters.name[inside], race]
+    # A name that is in no table is above no threshold and below none
     matched = ~np.isnan(likelihood)
     prompt = np.searchsorted(stratum.prompts, characters.prompt[inside][matched])
     weight = characters.count[inside][matched].astype(np.float64)
