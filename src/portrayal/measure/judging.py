@@ -155,10 +155,12 @@ def judge_card(
     weights = table.weights(field, labels, 1.0)
     for ((name, unit), label), weight in zip(labels.items(), weights.tolist(), strict=True):
         row = texts[name]
+        # None: the scorer read no such unit
         scored = classes.get((row["side"] + row["text_id"], unit))
         if scored is not None:
             part = prompts.get(row["prompt_id"], {}).get(by, "") if by else ""
             sides = scored, class_of_label(field, label)
+            # A text may be of two groups at once, and each is compared by itself
             guess, people = (set(side.casefold().split(" and ")) for side in sides)
             rows.append((guess, people, part))
             sample.append((weight, row["prompt_id"]))
@@ -180,6 +182,7 @@ def judge_card(
         mask = (part_of == part) | (part == "")
         for g in groups:
             guesses, truths = (np.array([g in row[side] for row in rows]) for side in (0, 1))
+            # Recall among what people say, precision among what the scorer says
             recall[g, part] = share(guesses, truths & mask)
             precision[g, part] = share(truths, guesses & mask)
         kappa[part] = AgreedShare.of_kappa(given_labels, w * mask, prompt, level)
@@ -192,6 +195,7 @@ def judge_card(
     sentences = []
     for a, b in pairs:
         one, two = recall[a], recall[b]
+        # Without a difference both have one share, so its spread is of both together
         pooled = (one.value * one.n + two.value * two.n) / (one.n + two.n)
         spread = np.sqrt(pooled * (1.0 - pooled) * (1.0 / one.n + 1.0 / two.n))
         # Two-sided, and for as many pairs as are compared (Bonferroni).

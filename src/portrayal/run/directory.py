@@ -63,6 +63,7 @@ class Run:
                 f"{run.path} is not a run: it has no {SETTINGS}. "
                 "Name a directory that `portrayal audit … --out DIR` made."
             )
+        # Half an audit would be read as a whole one of fewer estimates
         if content is not None and not is_measured:
             raise RunError(
                 f"the audit of {run.path} was stopped before it ended. Run the same "
@@ -86,6 +87,7 @@ class Run:
         RunError
             Naming the first file that is not as it was written, and what to do.
         """
+        # An audit that is at work has digested its files already
         verify = verify or (bool(os.environ.get(VERIFY)) and not under_way)
         wrong = self.manifest.problems(verify=verify)
         if wrong := [problem for problem in wrong if not (under_way and problem.what == STALE)]:
@@ -114,6 +116,7 @@ class Run:
     @property
     def study(self) -> str:
         """How the registry looks up the study of this run: its name, or the copy in the run."""
+        # The copy: the user's own file may have changed since, or be elsewhere
         copy = self.study_path
         return str(copy) if copy.is_file() else str(self.settings().get("study", ""))
 
@@ -195,6 +198,7 @@ class Run:
         import tomli_w
 
         write_atomically(self.settings_path, tomli_w.dumps(settings))
+        # The digests last, when all files of the step are as they stay
         self.manifest.close(MEASURED, options=settings.get("options", {}).values())
 
     @cached_property
@@ -267,7 +271,7 @@ class Run:
         from filelock import FileLock, Timeout
 
         check_folder(self.path, *MARKS)
-        lock = FileLock(self.path / LOCK, timeout=0)
+        lock = FileLock(self.path / LOCK, timeout=0)  # refused at once: an audit may take days
         is_new = not self.path.exists()
         try:
             self.path.mkdir(parents=True, exist_ok=True)
@@ -288,6 +292,7 @@ class Run:
                 # Leave no directory behind for a run that kept nothing.
                 below = list(self.path.rglob("*"))
                 if all(path.is_dir() or path.name in NOTHING_KEPT for path in below):
+                    # the files of a folder before the folder
                     for path in sorted(below, reverse=True):
                         path.rmdir() if path.is_dir() else path.unlink()
                     self.path.rmdir()

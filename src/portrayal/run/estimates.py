@@ -58,6 +58,7 @@ def estimates_to_table(estimates: Iterable[Estimate]) -> pa.Table:
     """
     rows = list(estimates)
     hints_all = get_type_hints(Estimate).items()
+    # Sums stand in a file of their own, and scores are not kept: they serve the q-values alone
     hints = {name: hint for name, hint in hints_all if name not in ("sums", "scores")}
     schema = pa.schema([(name, _arrow(hint, name)) for name, hint in hints.items()])
     columns = {}
@@ -137,6 +138,7 @@ class Estimates:
         columns = {
             name: pa.array([core[name] for core, _ in rows], kind) for name, kind in CORE.items()
         }
+        # Every row with all names: a struct's fields are those of its first row
         full = [{name: more.get(name) for name in names} for _, more in rows]
         return pa.table({**columns, "details": pa.array(full, None if names else pa.struct([]))})
 
@@ -252,6 +254,7 @@ def choose(rows: Iterable[_Row], measure: str | None, labels: Mapping[str, str])
     if measure is not None:
         measures = dict.fromkeys(row.measure for row in choice)
         needle = measure.replace("-", "_").casefold()
+        # With or without its version, as people say it
         names = [n for n in measures if needle in (n.casefold(), n.rpartition(".v")[0].casefold())]
         if not names:
             raise OptionError(f"no estimate is of {measure!r}; measures: {', '.join(measures)}.")

@@ -52,6 +52,7 @@ def replacing(path: Path, *, flush: bool = False) -> Iterator[Path]:
             with temporary.open("rb") as source, os.fdopen(_open_stream(target), "wb") as stream:
                 shutil.copyfileobj(source, stream)
             return
+        # Content before name: after a power cut the name must not stand for an empty file
         if flush:
             _flush(temporary)
         temporary.replace(target)
@@ -91,7 +92,7 @@ def _target(path: Path) -> tuple[Path, bool]:
             raise OptionError(
                 f"{path} is a symbolic link that another user made; name the file itself."
             )
-        path = path.parent / path.readlink()
+        path = path.parent / path.readlink()  # followed by hand, as the owner of each link counts
     raise OptionError(f"{path} is one of a circle of symbolic links; name a file.")
 
 

@@ -222,6 +222,7 @@ class Manifest:
         if step_of(start) != REPORTED:
             yield
             return
+        # Out of the manifest first: a process killed while it writes leaves no false digest
         self._forget(start)
         yield
         read = self.made(MEASURED)
@@ -261,6 +262,7 @@ class Manifest:
                 trusted = "" if verify else expected
                 if cache.digest(file, status, trusted) != expected:
                     wrong[file] = CHANGED
+        # A page of other estimates is found as a file below, with words of its own
         for name in sorted(steps.keys() - {REPORTED}):
             if _is_stale(name, steps):
                 wrong.setdefault(next(iter(steps[name]["made"]), name), STALE)

@@ -59,6 +59,7 @@ def read_shards(
     for part in texts.parts():
         yield (
             read_parquet(part, columns=list(columns)),
+            # Shards of annotations are named as those of the texts, and hold the same rows
             *(read_parquet(s.folder / part.name, columns=list(c)) for s, c in annotations),
         )
 
@@ -118,6 +119,7 @@ def distinct_rows(texts: Stage, annotations: Stage, query: str) -> dict[str, lis
                 "annotations": [str(annotations.folder / name) for name in names],
             }
             tables.append(connection.sql(query, params=paths).to_arrow_table())
+        # Each batch was counted by itself, so equal rows of two are added up
         connection.register("counted", pa.concat_tables(tables))
         total = "select * replace (sum(n)::bigint as n) from counted group by all order by all"
         table = connection.sql(total).to_arrow_table()

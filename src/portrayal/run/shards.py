@@ -64,6 +64,7 @@ def run_shards(
     ShardError
         Naming the shards that failed and why; everything else is finished first.
     """
+    # What is there is whole, as shards are renamed into place
     todo = [pair for pair in pairs if not pair[1].exists()]
     report = _Counter(len(pairs) - len(todo), len(pairs), progress)
     if executor is not None:
@@ -98,6 +99,7 @@ def _here(work: ShardWork, todo: Iterable[tuple[Path, Path]], report: _Counter) 
     for source, target in todo:
         try:
             work(source, target)
+        # One bad shard costs no other; all failures are told at the end
         except Exception as error:
             failed.append((source, _reason(error)))
         else:
@@ -118,7 +120,7 @@ def _elsewhere(
         failures = _submit(executor, work, remaining, report, refused)
         failed += [(source, reason) for source, reason in failures if source not in refused]
         again = [pair for pair in remaining if pair[0] in refused]
-        if len(again) == len(remaining):
+        if len(again) == len(remaining):  # no other machine could: made here, where the folder is
             return failed + _here(work, again, report)
         remaining = again
     return failed

@@ -32,7 +32,7 @@ class Stage:
         """Return the folder's note; empty when there is none or it cannot be read."""
         try:
             note = json.loads((self.folder / NOTE).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError):  # a note that cannot be read vouches for nothing
             return {}
         return note if isinstance(note, dict) else {}
 

@@ -117,7 +117,7 @@ def percent_agreement(counts: npt.ArrayLike, weights: npt.ArrayLike | None = Non
     """
     counts, weights = _checked(counts, weights)
     n = counts.sum(-1)
-    paired = n >= 2
+    paired = n >= 2  # a single rating agrees with nobody
     agreeing = np.where(paired, divide((counts * (counts - 1)).sum(-1), n * (n - 1)), 0.0)
     return divide(weights @ agreeing, weights @ paired.astype(np.float64))
 

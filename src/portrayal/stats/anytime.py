@@ -108,6 +108,7 @@ def latest_change(parts: npt.ArrayLike, size: npt.ArrayLike, need: float | None 
     if not np.isfinite(y).all() or not np.all(n > 0):
         raise ValueError("parts must be finite, and sizes above 0.")
     n_rounds, n_prompts, k = y.shape
+    # what is peculiar to a prompt goes, by invariance
     y = y - np.einsum("t,tgk->gk", n, y) / n.sum()
     rounds = y.mean(1)
     within = np.einsum("t,tgk->k", n / n_prompts, (y - rounds[:, np.newaxis]) ** 2)
@@ -123,7 +124,7 @@ def latest_change(parts: npt.ArrayLike, size: npt.ArrayLike, need: float | None 
         centre, half = _half(rounds, within, n, n_prompts, best, need)
         low, high = np.where(moves, centre - half, low), np.where(moves, centre + half, high)
         findable = np.where(moves, findable, np.inf)
-    e = np.where(moves, np.exp(np.minimum(log_e[best_start], 700.0)), 0.0)
+    e = np.where(moves, np.exp(np.minimum(log_e[best_start], 700.0)), 0.0)  # exp(710) overflows
     return Look(best + 1, change[best_start], e, low, high, findable)
 
 
@@ -190,6 +191,7 @@ def _half(
     if not weight.any():
         return centre, np.full(len(centre), np.inf)
     low, high = np.zeros(len(centre)), spread * WOBBLE
+    # First outwards until the evidence is enough, then halved
     for _ in range(20):
         high = np.where(enough(high), high, 2.0 * high)
     endless = ~enough(high)

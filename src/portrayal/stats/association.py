@@ -97,6 +97,7 @@ class PairCounts:
                 "the four counts need one shape (n_prompts, k); got "
                 f"{', '.join(str(cell.shape) for cell in cells)}."
             )
+        # Four cells that exclude each other, none of which can be negative
         neither = self.total - self.group - self.attribute + self.both
         disjoint = (self.both, self.group - self.both, self.attribute - self.both, neither)
         if any(bool(np.any(~(count >= 0) | np.isinf(count))) for count in disjoint):
@@ -195,6 +196,7 @@ def infer_lifts(counts: PairCounts, level: float) -> Lifts:
     """
     within = _varies(counts.group, counts.total) & _varies(counts.attribute, counts.total)
     sides = [np.flatnonzero(within), np.flatnonzero(~within)]
+    # Each design has its own method, and the columns are put back in their order
     parts = [
         infer(PairCounts(*(cells[:, columns] for cells in vars(counts).values())), level)
         for infer, columns in zip((within_lifts, overall_lifts), sides, strict=True)
@@ -230,9 +232,11 @@ def within_lifts(counts: PairCounts, level: float) -> Lifts:
     one = np.ones_like(share)
     # So many independent units have the hypergeometric variance of Mantel and Haenszel's test.
     size = divide(null * (1.0 - null) * having**2, variance)
+    # Texts exchangeable within prompts have no design effect, so the evidence has df 0
     texts = Evidence(share, size, one, 0.0 * one, one, one * (1.0 + 1e-9), 0.5, 0.0)
     enough, some = n_prompts > 1, both > 0
     prompts = infer_means(x - e, varies.astype(np.float64), level)
+    # The larger of both: each is right under one of two views of the prompts
     p = np.where(enough, np.fmax(evidence_p(texts, null), prompts.p), np.nan)
     log_value, differs = np.log(np.where(some, value, 1.0)), np.abs(value - 1.0) > _NOTHING
     # The t's error, carried to the log scale so that both scales refuse a lift of 1 together
@@ -290,12 +294,13 @@ def overall_lifts(counts: PairCounts, level: float) -> Lifts:
         (counts.attribute - counts.both, counts.total - counts.group),
         (counts.both, counts.attribute - counts.both),
     )
+    # The evidence is of the group's share among texts with the attribute; over this it is the lift
     share = divide(group, total)
     low, high = (divide(bound, share) for bound in evidence_interval(evidence, level))
     estimable = (n_prompts > 1) & np.isfinite(value)
     low, high = (np.where(estimable, bound, np.nan) for bound in (low, high))
     tail = (1.0 - level) / 2.0
-    end = divide(total, np.where(group > 0, group, np.nan))
+    end = divide(total, np.where(group > 0, group, np.nan))  # a lift is at most 1 / P(g)
     inverted = _bound(above, tail, value, 0.0 * value), _bound(above, 1.0 - tail, value, end)
     low, high = inverted_toward_null((low, high), inverted, p, value, np.ones_like(p), level)
     half = normal_quantile(level) * divide(deviation, group * divide(attribute, total))
@@ -369,6 +374,7 @@ def _bound(
     """The lift between the value and `end` at which `above` is `tail`; `end` where it is not."""
     inside, outside, way = value, end, np.where(end > value, -1.0, 1.0)
     end_holds = way * (above(end) - tail) >= 0
+    # bisection: the tail is monotone in the lift, and has no simple inverse
     for _ in range(_HALVINGS):
         middle = (inside + outside) / 2.0
         holds = way * (above(middle) - tail) >= 0
@@ -430,7 +436,7 @@ def fisher_p(
     if any(bool(np.any(cell != np.rint(cell))) for cell in cells):
         raise ValueError("Fisher's exact test needs whole numbers of texts.")
     flat = [cell.ravel() for cell in cells]
-    PairCounts(*(cell[np.newaxis] for cell in flat))
+    PairCounts(*(cell[np.newaxis] for cell in flat))  # refuses counts that cannot be
     p = [
         chance_p(x, *count_by_chance(n, a, g))
         for x, g, a, n in np.stack(flat).T.astype(int).tolist()

@@ -197,7 +197,7 @@ def repetition_of(squares: float, prompts: FloatArray, names: FloatArray) -> flo
     within = float((prompts * (prompts - 1.0)).sum())
     total = float(prompts.sum())
     between = total**2 - float((prompts**2).sum())
-    if within <= 0 or between <= 0:
+    if within <= 0 or between <= 0:  # no two characters of one prompt, or of two
         return 0.0
     # Of ordered pairs of two characters: the part that shares a name, in one prompt and between
     # two.
@@ -341,6 +341,7 @@ def infer_fair_shares(
         above = pearson3_sf((share - fair.share) / spread, skew)
         below = pearson3_cdf((share - fair.share) / spread, skew)
         z = normal_isf(np.clip(np.minimum(above, below), 1e-300, 0.5))
+        # Near the null both vanish, and the linear error takes their place
         error_drawn = np.where((z > 1e-3) & (away > 0), away / z, spread / fair.share)
         reach = normal_isf(tail) * error_drawn
         fixed_low = np.exp(log_share - reach)

@@ -80,6 +80,7 @@ def _step_up(p: npt.ArrayLike, *, dependent: bool) -> FloatArray:
         scaled = values[present][order] * order.size / rank
         if dependent:
             scaled = scaled * np.sum(1.0 / rank)
+        # From the largest p down, so that a smaller p never has a larger q
         smallest = np.minimum.accumulate(scaled[::-1])[::-1]
         q[present] = np.minimum(1.0, smallest)[np.argsort(order)]
     return q
@@ -105,6 +106,7 @@ def holm(p: npt.ArrayLike) -> FloatArray:
     n = np.sum(~np.isnan(values), axis=0)
     rank = np.arange(len(values)).reshape(-1, *[1] * (values.ndim - 1))
     sorted_p = np.take_along_axis(values, order, axis=0) * np.maximum(n - rank, 1)
+    # from the smallest p up; fmax passes over NaN
     largest = np.minimum(1.0, np.fmax.accumulate(sorted_p, axis=0))
     adjusted = np.empty_like(values)
     np.put_along_axis(adjusted, order, largest, axis=0)

@@ -175,7 +175,7 @@ def paired_shares(
     >>> [round(float(np.exp(x[0])), 2) for x in (changed.value, changed.low, changed.high)]
     [2.09, 1.62, 2.71]
     """
-    (b, m), (a, n) = first, second
+    (b, m), (a, n) = first, second  # the change is the second over the first
     squares = np.asarray(part, dtype=np.float64) * (a + b)
     sides = TwoSides(a, n, b, m, squares)
     contrasts, bound = infer_contrasts(sides, level), _margins(margin, a.shape[1])
@@ -448,6 +448,7 @@ def _of_subsets(
     p = np.minimum(1.0, 2.0 * np.minimum(below(0.0), above(0.0)))
     inside = np.stack([below(-margin), above(margin)])
     beyond = np.stack([above(-margin), below(margin)])
+    # The rank at which the bound agrees with p: a subset fewer would refuse what p allows
     rank = max(int(np.ceil(alpha / 2.0 * len(subsets) - 1e-9)), 1) - 1
     last = len(subsets) - 1 - rank
     return (
@@ -523,7 +524,7 @@ def exchange_test(
     exhaustive = n <= _ALL_OF
     n_draws = 2 ** max(n - 1, 0) if exhaustive else EXCHANGES
     sums, start = np.empty((n_draws, k)), 0
-    while start < n_draws:
+    while start < n_draws:  # piece by piece: all signs at once would take gigabytes
         size = min(n_draws - start, max(_SUMMED // max(n, 1), 1))
         if exhaustive:  # the first cluster stays, as exchanging all gives the same distance
             bits = (np.arange(start, start + size)[:, None] >> np.arange(n)) & 1

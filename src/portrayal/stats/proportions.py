@@ -66,6 +66,7 @@ def clopper_pearson(
     defined = (n > 0) & ~np.isnan(k)
     inside_low, inside_high = defined & (k > 0), defined & (k < n)
     low, high = np.where(defined, 0.0, np.nan), np.where(defined, 1.0, np.nan)
+    # Only inside: at k = 0 or k = n the beta distribution has a parameter of 0
     low[inside_low] = beta_ppf(tail, k[inside_low], (n - k + 1)[inside_low])
     high[inside_high] = beta_isf(tail, (k + 1)[inside_high], (n - k)[inside_high])
     return low, high
@@ -86,6 +87,7 @@ def upper_of_none(n: npt.ArrayLike, level: float) -> FloatArray:
     if np.any(n < 0):
         raise ValueError("n must be 0 or more.")
     log_error = np.log(1.0 - check_level(level))
+    # exact for large n, where 1 - x would lose all digits
     return np.asarray(-np.expm1(log_error / np.where(n > 0, n, np.nan)))
 
 
@@ -120,13 +122,14 @@ def count_by_chance(
     if blocks.size and (np.any(blocks < 0) or np.any(blocks[:, 1:].max(1) > blocks[:, 0])):
         raise ValueError("each block needs 0 <= marked <= total and 0 <= drawn <= total.")
     lowest, pmf = 0, np.ones(1)
+    # Equal blocks once: studies have many prompts of one size
     for (n, k, m), times in sorted(Counter(map(tuple, blocks.tolist())).items()):
         low, high = max(0, m + k - n), min(k, m)
         lowest += times * low
         if high > low:
             one = hypergeometric_pmf(n, k, m)
             for _ in range(times):
-                pmf = np.convolve(pmf, one)
+                pmf = np.convolve(pmf, one)  # the sum of independent counts
     return lowest, pmf
 
 

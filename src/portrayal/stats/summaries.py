@@ -94,6 +94,7 @@ def infer_median_shares(
     weight = np.nan_to_num(divide(squares.sum(0), count.sum(0)), nan=1.0)
     unit = np.maximum(weight * inner - inner**2, 0.0)
     unit = divide(np.where(unit > 1e-12 * inner, unit, inner * (1 - inner)), size)
+    # The same draws serve both variances, so that their ratio has less noise of its own
     independent_noise = rng.standard_normal((_NOISE, n_models, 1)) * np.sqrt(np.nan_to_num(unit))
     # One multiplier to a prompt, the same for all models, as they answered the same prompts.
     shared = np.einsum("bg,gmk->bmk", rng.standard_normal((_NOISE, n_prompts)), influence)
@@ -327,7 +328,7 @@ def _random_effects(y: FloatArray, u: FloatArray, level: float) -> tuple[float, 
     present = ~np.isnan(y) & ~np.isnan(u).any(axis=1)
     y, u = y[present], u[present]
     m, n = u.shape
-    if m < 3 or n < 2:
+    if m < 3 or n < 2:  # two sources show no spread that could be told from noise
         return (np.nan,) * 7
     noise = u @ u.T * n / (n - 1)
     variances = np.diag(noise)

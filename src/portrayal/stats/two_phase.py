@@ -254,7 +254,7 @@ def two_phase(
         )
         labels = np.stack([label[:, i] for label in truth], axis=1)
         if n == 0:
-            fitted[:, :, i] = full[:, 1:].T
+            fitted[:, :, i] = full[:, 1:].T  # nobody labelled anything: what the scorer says
             continue
         sums = hand.weight @ labels
         # How a share, or a difference of two, moves with each sum.
@@ -284,6 +284,7 @@ def two_phase(
             shrunk = (n_class / (n_class + 1.0)) ** 2
             unseen = float(np.maximum((observed + prior) * shrunk - observed, least_unseen).sum())
             candidates.append((spread * worth, used, fit, weight, misfit, extra, unseen))
+        # The candidate with the least variance; what labels teach has to win by `GAIN`
         _, used, fit, weight, misfit, extra, unseen = min(candidates, key=lambda one: one[0])
         fitted[:, :, i] = (full[:, used] @ fit).T
         missed = (misfit * weight[:, np.newaxis]).T

@@ -117,6 +117,7 @@ def infer_variance(
     influence = (y @ groups - size * mean) / size.sum(axis=0)
     rows = [np.arange(len(y))]
     if ways:
+        # Clusters of both ways at once are counted twice otherwise, and are taken off again
         pairs = np.unique(np.stack(ways, axis=1), axis=0, return_inverse=True)[1].reshape(-1)
         rows = [*ways, pairs]
     noises, n_clusters = [], []
@@ -205,14 +206,14 @@ def _bound(value: float, noise: FloatArray, df1: float, p: float) -> float:
     if excess(0.0) <= 0.0:
         return 0.0
     high = value + float(noise.mean())
-    while excess(high) > 0.0:
+    while excess(high) > 0.0:  # brentq needs ends of either sign
         high *= 2.0
     return float(brentq(excess, 0.0, high, xtol=1e-9 * high, rtol=1e-10))
 
 
 def _below(x: FloatArray, df: float, size: FloatArray) -> FloatArray:
     """Noncentral chi-square distribution function; Sankaran's normal form where it is large."""
-    far = size > _FAR
+    far = size > _FAR  # the series of the exact function gets slow and inexact there
     near = special.chndtr(np.where(far, 1.0, x), df, np.where(far, 1.0, size))
     mean, second, third = df + size, df + 2.0 * size, df + 3.0 * size
     h = 1.0 - 2.0 * mean * third / (3.0 * second**2)

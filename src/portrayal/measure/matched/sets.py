@@ -268,7 +268,7 @@ class _Rows:
                 left_out[f"no value in {self.group if pair else PAIR}"] += 1
                 continue
             code, reason = self.code[value], ""
-            if outcome == "refused":
+            if outcome == "refused":  # refusals are a score of their own, so they stay
                 left_out["refused"] += 1
             elif outcome != "ok" or counts[i] is None:
                 reason = outcome if outcome != "ok" else "failed"
@@ -289,7 +289,7 @@ class _Rows:
             ids.append(text_id)
             places.append(i)
             refused.append(outcome == "refused")
-        no = np.array(refused, dtype=np.float64)[:, None]
+        no = np.array(refused, dtype=np.float64)[:, None]  # the last column, `REFUSED`
         written, masked, twin = (np.concatenate([side[places], no], axis=1) for side in scored)
         weight = score_rows["weight"].to_numpy()[places].astype(np.float64)[:, None]
         self.exchanged += int((weight > 0).sum())
@@ -346,6 +346,7 @@ class _Rows:
         alike[:, plain] = masked[:, plain]
         value, squares, spare = _halves(masked, slot, (n, k))
         written, neutral = (_halves(read, slot, (n, k))[0] for read in (as_written, alike))
+        # sorted: codes must not hang on shards
         models = sorted({about["model"] for about in self.about})
         model = np.searchsorted(models, [about["model"] for about in self.about])
         within = [
