@@ -144,7 +144,7 @@ def check_known(
     Traceback (most recent call last):
     portrayal.errors.OptionError: news has no option 'lvel'. Did you mean 'level'? Its options: ...
     """
-    known = tuple(known)
+    known = tuple(known)  # it may be an iterator, and is gone through twice
     if name not in known:
         near = get_close_matches(name, known, 1)
         hint = f" Did you mean {near[0]!r}?" if near else ""

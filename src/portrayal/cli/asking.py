@@ -232,6 +232,7 @@ class Waits:
         now = self._clock()
         if self._began is None:
             self._began = now
+        # Without figures, or "4 s", "5 s", … would each be news, and fill a log
         kind = "".join(c for c in state.waits_for if not c.isdigit())
         is_due = kind != self._said or now - self._said_at >= _AGAIN_SECONDS
         if not kind or not is_due or now - self._began < _FIRST_SECONDS:

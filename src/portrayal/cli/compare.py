@@ -82,6 +82,7 @@ def compare(
         raise OptionError(
             "--against names a model of --by model; the first run is the base of runs."
         )
+    # Models of one run are sides like runs, so one comparison serves both
     sides = models_of(opened[0], against) if by else opened
     if format == "html" and len(sides) > 2:
         raise OptionError("a page shows two sides: name two runs, or a run of two models.")

@@ -507,7 +507,7 @@ def write(rows: Iterable[Row], path: Path) -> int:
     with replacing(path) as part, part.open("w", encoding="utf-8", newline="") as stream:
         if path.suffix.casefold() == ".csv":
             return write_rows(stream, _CELLS, map(cells, rows))
-        number = 0
+        number = 0  # a file of no rows is written too
         for number, row in enumerate(rows, 1):  # noqa: B007
             stream.write(json.dumps(row, ensure_ascii=False) + "\n")
         return number

@@ -254,6 +254,7 @@ def _missing(package: str, extra: str) -> Iterator[str]:
         specifier, _, condition = requirement.partition(";")
         if extra not in _EXTRA.findall(condition):
             continue
+        # A requirement may ask for extras in turn: "name[extra]>=1"
         match = _NAME.match(specifier)
         name, more = match.groups() if match else (specifier, None)
         try:

@@ -66,7 +66,7 @@ def agency(
     from portrayal.mitigate import mitigate_agency
 
     json = format == "json"
-    source = either(run, texts)
+    source = either(run, texts)  # the text's own columns come along from either
     with under_way(out, as_object=json), asking_progress(quiet=json or how.batch) as answered:
         settings = settings_of(how, answered)
         classifier_options = settings.pop("classifier_settings", {})

@@ -88,10 +88,11 @@ def each_study(
         names = [registry.resolve(kind, one)]
     for name in names:
         words = help_of_one.format(name=name, **_said_by(name))
-        if tokens is not None and one is None:
+        if tokens is not None and one is None:  # for the help alone: a study takes a second to load
             app.command(App(name=name, help=words))
             continue
         command, example = make(name)
+        # Also as it was written, such as a path, since the parser compares words
         called = (name,) if one is None else (name, one)
         words = f"{words}\n\nExample: {example}"
         app.command(command, name=tuple(dict.fromkeys(called)), help=words)

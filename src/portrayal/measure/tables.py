@@ -42,12 +42,13 @@ class Tables:
 
     def estimates(self, measures: Iterable[str]) -> Iterator[Estimate]:
         """Yield the estimates of those of the registered `measures` whose tables are offered."""
+        # Made when first asked for, once: a tally of half a million texts serves every measure
         makers = {name: cache(make) for name, make in self.offered.items()}
         estimates: list[Estimate] = []
         for name in measures:
             run = registry.component("measures", name).run
             needed, takes = parameters(run)
-            if needed <= makers.keys():
+            if needed <= makers.keys():  # a measure of another kind of study is passed over
                 tables = {table: makers[table]() for table in sorted(takes & makers.keys())}
                 estimates += run(scope=self.scope, **tables)
         yield from self.finish(estimates)

@@ -290,6 +290,7 @@ def _reason(
     # Fewer gendered words may do, as in dropping a "she"; a new gender may not
     if not new.genders <= old.genders:
         return GENDER
+    # A rewriting that grows or shrinks much says something else, in whatever words
     n_old, n_new = len(before.split()), len(after.split())
     if n_new > MOST_GROWTH * n_old + _FREE_WORDS or n_old > MOST_GROWTH * n_new + _FREE_WORDS:
         return LENGTH

@@ -72,7 +72,7 @@ def read_passages(source: Tabular, columns: Iterable[str] = ()) -> list[AgencyTe
         When a column is missing or there is no text.
     """
     path = Path(source) if isinstance(source, (str, Path)) else None
-    if path is not None and (path / "texts").is_dir():
+    if path is not None and (path / "texts").is_dir():  # a run, by the folder that every run has
         run = Run(path)
         run.check()
         # Of a run with their prompts, as they may be asked again

@@ -175,6 +175,7 @@ def _read_again(
     readings: list[AgencyReading | None],
 ) -> None:
     """Read some of the texts, and put what was read where it belongs."""
+    # In one call, as a classifier reads a batch far quicker than single texts
     fresh = read([texts[i] for i in which], [passages[i].names for i in which])
     for i, reading in zip(which, fresh, strict=True):
         readings[i] = reading

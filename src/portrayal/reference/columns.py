@@ -205,6 +205,7 @@ def _group_of(free: Mapping[str, ColumnSummary], file: str) -> tuple[str, ...]:
             f"{file}, line 1: expected one column that says the group; {' and '.join(candidates)} "
             f"could each be it. Say which: group={candidates[0]}."
         )
+    # A column of sexes is in many files of races: it is the group only where there is no other
     sexes = [name for name, summary in free.items() if summary.key in headers["sex"]]
     return tuple(candidates or ([] if _groups_of(free) else sexes[:1]))
 

@@ -514,7 +514,7 @@ def _read_wide(relation: Any, path: Path, of: NameColumns, labels: dict[str, str
     )
     place = {group: k for k, group in enumerate(groups)}
     table = scaled[:, [place[race] for race in races]]
-    if {"whi", "bla", "his", "asi", "oth"} <= set(relation.columns):
+    if {"whi", "bla", "his", "asi", "oth"} <= set(relation.columns):  # told by their own headers
         source, licence = "Rosenman, Olivella and Imai (2023), doi:10.7910/DVN/SGKW0K", "CC0 1.0"
         return RawTable(rows.names, bearers, table, races, unit, source, licence)
     read = RawTable(rows.names, bearers, table, races, unit)

@@ -175,7 +175,7 @@ def load_locale(spec: str | Path = "en-US") -> Locale:
 
 
 def _read(name: str, file: DataFile) -> Locale:
-    names = _LocaleNames()
+    names = _LocaleNames()  # a locale may bring words alone, and no names
     if "names" in file.table:
         names = file.record(_LocaleNames, ("names",))
     tables = tuple(

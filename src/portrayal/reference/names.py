@@ -320,6 +320,7 @@ def names_of(
             )
             for source in sources
         )
+        # A generator, so that no table is read after the one that lists the group
         match = next((candidate for candidate in tables if key in candidate.races), None)
         if match is None:
             raise OptionError(f"no table of names of the factor {record.name} lists {key}.")

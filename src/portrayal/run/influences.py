@@ -123,6 +123,7 @@ def read_influences(path: Path, estimates: Sequence[Estimate]) -> Influences:
 def _influences(table: pa.Table) -> Influences:
     lists = table["prompts"].combine_chunks()
     lengths = np.asarray(lists.value_lengths().fill_null(0), dtype=np.int64)
+    # names of prompts stand once, and a code in their place
     coded = lists.flatten().dictionary_encode()
     n = int(lengths.sum())
     one_mean = np.asarray(table["lower"].combine_chunks().value_lengths().fill_null(0)) == 0

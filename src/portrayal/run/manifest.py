@@ -415,6 +415,7 @@ class _Seen:
 
     def digest(self, file: str, status: os.stat_result, trusted: str = "") -> str:
         """Return the digest of a file: `trusted` where it was seen to have that and is as then."""
+        # Size, both times and inode: no ordinary change of a file leaves all four as they were
         key = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
         if trusted and self._known.get(file) == [*key, trusted]:
             return trusted
@@ -467,6 +468,7 @@ def _digest_of(entry: dict[str, Any]) -> str:
 def _is_stale(name: str, steps: dict[str, dict[str, Any]]) -> bool:
     """Whether a step read something else than other steps have made now."""
     read = steps[name]["read"]
+    # By digest, not by time: a step that made the same files again makes nothing stale
     return any(other not in steps or _digest_of(steps[other]) != read[other] for other in read)
 
 

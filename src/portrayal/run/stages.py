@@ -91,6 +91,7 @@ class Stage:
 
     def _empty(self) -> None:
         """Remove the folder, unless it holds something that is not ours to remove."""
+        # Nothing is removed that this tool did not write, whatever folder was named
         foreign = [path.name for path in self.folder.iterdir() if not _OURS.fullmatch(path.name)]
         if foreign:
             raise RunError(

@@ -91,6 +91,7 @@ def find_blocks(
     group = np.asarray(cell, dtype=np.int64)
     codes = {name: _codes(name, labels, len(group)) for name, labels in columns.items()}
     candidates = {name: code for name, code in codes.items() if name not in skip}
+    # A column that goes with the group, as pronouns do, would put every group in blocks of its own
     used = {name: code for name, code in candidates.items() if _crossed(code, group) >= SHARED}
     code = _joined(list(used.values()), len(group))
     crossed, n_blocks = _crossed(code, group), len(np.unique(code))

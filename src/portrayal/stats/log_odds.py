@@ -168,6 +168,7 @@ def clustered_log_odds(
     delta, error = log_odds(totals[0], totals[1], alpha)
     variance = _variance(sums, totals, alpha, size) if size > 1 else np.full(len(alpha), np.nan)
     having = np.asarray(((sums[0] + sums[1]) > 0).sum(axis=0)).ravel().astype(np.int64)
+    # Never below the error of independent words: a few clusters may agree by chance
     spread = np.where(having > 1, np.maximum(np.sqrt(variance), error), np.nan)
     return LogOdds(delta, error, spread, having, size)
 

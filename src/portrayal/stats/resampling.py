@@ -188,6 +188,7 @@ def shuffle_within(
         raise ValueError(
             f"labels and block must have one shape (n,); got {values.shape} and {block.shape}."
         )
+    # sorted already: no need to bring labels back in place
     if bool(np.all(block[1:] >= block[:-1])):
         return values[_random_order(block, rng)]
     by_block = np.argsort(block, kind="stable")

@@ -460,6 +460,7 @@ def _calibrated(
     """
     used: list[int] = []
     for column in columns:
+        # A column that repeats others, as of a scorer that always says the same, has no coefficient
         if np.linalg.matrix_rank(sample[:, [*used, column]]) > len(used):
             used.append(column)
     weighted = sample[:, used] * design[:, np.newaxis]

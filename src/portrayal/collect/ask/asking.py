@@ -123,6 +123,7 @@ class Asking(AskingConfig):
         """Return it at a temperature of 0, where none is given and the model takes one."""
         if self.provider is not None or "temperature" in self.parameters:
             return self
+        # Tried out: only the provider knows which parameters its model takes
         cold = dataclasses.replace(self, parameters={"temperature": 0.0, **self.parameters})
         try:
             provider_of(cold.model, base_url=cold.base_url, parameters=cold.parameters)

@@ -80,6 +80,7 @@ def judge_prompt(text: str) -> str:
     """Return what the judge is asked; the fence is a line that the answer does not hold."""
     excerpt = text[:_LONGEST]
     fence = "-----"
+    # An answer that held the fence could close it, and speak to the judge
     while fence in excerpt:
         fence += "-"
     return _PROMPT.format(fence=fence, answer=excerpt)

@@ -107,6 +107,7 @@ async def _collect(
         collection = Collection(run, prompts, provider, asking.samples, study, mark, shard_rows)
         try:
             plan = collection.plan
+            # Answers that could not be read were paid for too, and count in the mean cost
             paid = plan.n_done + collection.malformed.total()
             meter = Meter(
                 plan, collection.usage, n_paid=paid, price=price, budget=budget, max_tokens=cap

@@ -38,6 +38,7 @@ def corrected_sums(
     n_classed = np.maximum(texts.told[place.masking], 1.0)
     # The correction takes shares in 0-1, and gap = 2 share - 1.
     agentic = (np.nan_to_num(texts.gap[place.masking]) + 1.0) / 2.0
+    # Labels of texts that are not read here, such as beyond a balanced sample, say nothing
     inside = np.isin(hand.text, rows)
     codes = np.unique(texts.cluster[rows], return_inverse=True)
     hand_code = np.searchsorted(codes[0], texts.cluster[hand.text[inside]])

@@ -52,6 +52,7 @@ def with_hand_labels(
     for observed in texts.observed:
         factor, source = observed.factor, observed.source
         labels = table.labels.get(factor.name, {})
+        # A column is what the user says already, and has no errors that people could correct
         if not labels or observed.unit != TEXT or isinstance(source, ColumnSource):
             continue
         columns = ["text_id", "prompt_id", "model"]
@@ -59,6 +60,7 @@ def with_hand_labels(
         name_of = {row["text_id"]: name for name, row in by_name.items()}
         for row in read_chosen(groups.parts(), ["text_id", "said", "error"], name_of):
             by_name[name_of[row["text_id"]]] |= {"said": row["said"], "error": row["error"]}
+        # Sorted, so that sums do not depend on the order of the labels
         names = [name for name in sorted(by_name) if by_name[name].get("error") is None]
         readable = [by_name[name] for name in names]
         place = places[factor.name, source.name]
@@ -75,6 +77,7 @@ def with_hand_labels(
             seen_in_texts(cells, 0, factor, source),
             visible=np.ones(len(factor.keys), dtype=bool),
         )
+        # all texts that could be read: what the labels stand for
         size = observed.status[:, :4].sum()
         units = [(name, "") for name in names]
         weight = table.weights(factor.name, units, size / max(len(readable), 1))
@@ -95,13 +98,14 @@ def _with_hand(
 ) -> Crossed:
     """The crossing with the texts of which people labelled both factors, or its only one."""
     sides = [hand[key] for key in crossed.sources if key in hand]
-    if len(sides) < len(crossed.sources):
+    if len(sides) < len(crossed.sources):  # one of the factors has no labels
         return crossed
     if len(sides) == 1:
         (one,) = sides
         cells = [by_stratum(side, crossed.group, texts.strata) for side in (one.said, one.truth)]
         return replace(crossed, hand=(cells[0], cells[1], one.weight, one.note))
     first, second = sides
+    # Only texts of which people labelled both factors say how these go together
     names = sorted({*first.names} & {*second.names})
     rows = [np.array([side.names.index(n) for n in names], dtype=np.int64) for side in sides]
     pairs = (first.said, second.said), (first.truth, second.truth)
@@ -123,6 +127,7 @@ def _both(
 
 def _of_label(factor: Factor, label: str, path: str) -> GroupResponse:
     """What a label by hand says; several groups stand with "and", "/" or ";" between them."""
+    # The spellings of the factor's own column first: raters often write as the file does
     column = next((s for s in factor.sources if isinstance(s, ColumnSource)), None)
     if column is not None:
         cell = of_cell(column, label, factor.keys)

@@ -415,6 +415,7 @@ def _halves(
         cell, size = slot[valid], shape[0] * shape[1]
         count = np.bincount(cell, minlength=size)
         mean = divide(np.bincount(cell, values[valid], size), count)
+        # What answers to the same request differ by: the noise of asking again
         off = np.bincount(cell, (values[valid] - mean[cell]) ** 2, size)
         means.append(mean.reshape(shape))
         squares.append(off.reshape(shape).sum(1))

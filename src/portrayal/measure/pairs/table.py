@@ -114,6 +114,7 @@ class Level:
         """Why no pair of a model, or of all, has shares in a form; None where some may have."""
         corpora = self.without_shares.items()
         reasons = [reason for (m, f), reason in corpora if f == form and model in (ALL, m)]
+        # Without shares of the originals there is nothing to compare any text with
         originals = self.without_shares.get((REFERENCE, ALL))
         return originals or next(iter(reasons), None) if originals or all(reasons) else None
 
@@ -234,11 +235,13 @@ class Paired:
 
         A slice ends only where the pair changes, so that no original is in two of them.
         """
+        # Where one pair ends and the next begins: only there may a slice end
         ends = np.append(np.flatnonzero(np.diff(self.pair)) + 1, self.n_rows)
         first = 0
         while True:
             near = int(np.searchsorted(ends, first + BLOCK, side="right")) - 1
             next_ = int(np.searchsorted(ends, first, side="right"))
+            # A pair with more rows than a block has its slice all the same
             last = int(ends[min(max(near, next_), len(ends) - 1)])
             yield slice(first, last)
             if last >= self.n_rows:

@@ -55,6 +55,7 @@ def _of_table(table: TopicTable, scope: Scope) -> Estimate:
     observed = np.zeros((scope.permutations, *table.observed.shape), dtype=np.int32)
     for piece in table.pieces:
         for draw in range(scope.permutations):
+            # Within each text, as texts are about something, and so their sentences share topics
             group = shuffle_within(piece.group, piece.text, rng)
             observed[draw] += contingency(piece.topic, group, table.observed.shape)
     shuffled = np.array([chi_squared(one)[0] for one in observed])

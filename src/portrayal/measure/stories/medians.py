@@ -199,6 +199,7 @@ def _compared(
     is_race, value, p = i < n_races, float(medians.value[i]), float(medians.p[i])
     low, high = float(medians.low[i]), float(medians.high[i])
     status = fair.status(i) if is_race else Status()
+    # Without a null by chance, the prompts alone bound and test the median
     null, method, around, centre = None, MEDIAN_TEST, (low, high), starred
     if not np.isnan(draws).any():
         if is_race and fair.names.naming is not None:

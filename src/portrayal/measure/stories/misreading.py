@@ -125,7 +125,7 @@ def misreadings(
         worths = _worths(list(settings.values()), rng, draws)
     parts = []
     for i, prompts in enumerate((confusion.stories, confusion.hard)):
-        if prompts:
+        if prompts:  # a confusion may lack stories in the manner of models, or hard ones
             counts = _counted(prompts, likelihoods)
             scale = 1.0
             if confusion.names_right is not None and counts.names_wrong > 0:
@@ -220,7 +220,7 @@ def _counted(prompts: Prompts, likelihoods: Likelihoods) -> _Counts:
                 # itself.
                 read = read[::-1] if swapped else read
                 pairs[i, genders[0] * N + genders[1], read[0] * N + read[1]] += 1
-                roles[i, :2] += 1, swapped
+                roles[i, :2] += 1, swapped  # stories of two, and how many of them changed places
             else:
                 singles[i, genders[0], read[0]] += 1
             for slot, (gender, as_read) in enumerate(zip(genders, read, strict=True)):
@@ -247,6 +247,7 @@ def _swapped(true: Sequence[str], guess: Sequence[str]) -> bool:
     # Two people of one name cannot be seen to change places.
     if true[0] == true[1]:
         return False
+    # One crossed name will do, as the other person's name may not have been found
     crossed = [guess[0] == true[1] != "", guess[1] == true[0] != ""]
     straight = [guess[0] == true[0] != "", guess[1] == true[1] != ""]
     return any(crossed) and not any(straight)
@@ -269,6 +270,7 @@ def _drawn(
     chance, labelled = _Chance(len(counts.alone), rng, draws), overall is not None
     sums, raw = chance.sums, counts.slots.sum(0)
     square = counts.pairs.reshape(-1, N, N, N, N)
+    # Each story also with both people exchanged, half as heavy: errors hardly depend on the order
     turned = np.asarray(square.transpose(0, 2, 1, 4, 3).reshape(counts.pairs.shape)) / 2.0
     used = np.arange(2)
     if worths is not None and overall is not None and overall is not counts:
@@ -295,6 +297,7 @@ def _drawn(
     tilt[0] = 1.0
     singles = _rows(sums(counts.alone) + LEAN * usual[:, 0]) * tilt[:, 0]
     pairs = _rows(sums(counts.pairs + turned) + LEAN * _both(usual)) * _both(tilt)
+    # Where the reader does not tell a gender, undoing its errors would only blow up the noise
     as_read = np.where(unusable[:, np.newaxis], np.eye(N), slot)
     either_unusable = (unusable[:, np.newaxis] | unusable).reshape(-1, 1)
     return Misreading(

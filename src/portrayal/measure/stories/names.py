@@ -143,6 +143,7 @@ def common_names(
         for laden, roles in ((False, (0,)), (True, (1, 2))):
             for pooled in (True, False):
                 for stratum in strata(tally, laden=laden, pool_domains=pooled):
+                    # Names are listed by model; of one domain the pooled rows would be the same
                     if stratum.model != model or (pooled and len(tally.domains) == 1):
                         continue
                     for role in roles:

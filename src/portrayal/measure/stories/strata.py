@@ -157,6 +157,7 @@ def group_features(tally: Tally, name: IntArray, gender: IntArray, *, crossed: b
     has_gender = is_gender.any(axis=1)
     groups: list[dict[str, str]] = [{tally.attribute: race} for race in tally.races]
     groups += [{"gender": label} for label in GENDERS]
+    # In the order of the groups: races, genders, and then both crossed
     numerator = [share, is_gender.astype(np.float64)]
     denominator = [matched, np.repeat(has_gender[:, np.newaxis], len(GENDERS), axis=1)]
     if crossed:
