@@ -271,13 +271,3 @@ def test_hostile_pairs_are_shown_and_do_nothing_and_a_phone_scrolls_down_only(
     )
     assert 0 < browser.execute_script(shown) < every
     assert requests(browser) == [page.as_uri()]
-
-
-def test_copies_of_requests_are_told(tmp_path):
-    from matched_pairs import pairs
-
-    rows = [row | {"text": f"{'She' if row['gender'] == 'female' else 'He'} saw the "
-            f"{row['pair']} of the town and went home again."} for row in pairs()]  # fmt: skip
-    run = portrayal.audit("pairs", texts=rows, source="note", scorers=("length",), out=tmp_path)
-    page = (run.path / "report.html").read_text(encoding="utf-8")
-    assert "in 100\u00a0% of the pairs both answers are the same but for the words" in page
