@@ -229,6 +229,7 @@ class GroupSums:
         """
         sizes, k = np.bincount(part), len(self.groups)
         raw: dict[str, Any] = {n: getattr(self, n) for n in ("upper", "n_upper", "squares")}
+        # Parts side by side as further columns, so that one call infers them all.
         order = np.argsort(part, kind="stable")
         # place within its part
         row = np.arange(len(part)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -266,6 +267,7 @@ class GroupSums:
         """Infer the ratio of each group's two shares, tested against 1."""
         sides = self.sides
         contrasts = infer_contrasts(sides, scope.level)
+        # Where a contrast rests on too few prompts, a reason stands in place of an interval.
         reasons = [too_few_prompts(n) or "" for n in contrasts.n_prompts.tolist()]
         return Ratios(
             value=contrasts.ratio,
@@ -357,6 +359,7 @@ def estimates_of(
     scales = np.broadcast_to(np.asarray(scale, dtype=np.float64), units.shape)
     corrected = dict(by_hand)
     for i, group in enumerate(sums.groups):
+        # What the measure says of this group goes before what all groups share.
         more = dict(fields_of(i))
         instruments = {**scope.instruments, **shared.get("instruments", {})}
         instruments |= more.pop("instruments", {})
@@ -381,6 +384,7 @@ def estimates_of(
         # A corrected value that is tested is the finding, so the raw one is a detail.
         if i in corrected and corrected[i].tests:
             status = Status(detail=CORRECTED_BESIDE) | status
+        # Without a value there is neither interval nor test, only counts and the reason.
         if undefined is not None:
             stays = {"details": counts, "instruments": instruments, "status": status}
             yield scope.estimate(measure, value=None, undefined=undefined, **{**fields, **stays})
@@ -449,6 +453,7 @@ def corrected_estimate(
     # the corrected one is the finding
     status = replace(fields.get("status", Status()), detail=None)
     reason = undefined if np.isnan(scale) else None
+    # The first reason that holds: no baseline, then too few labels, then an impossible value.
     reason = reason or hand.too_few(i, fields["group"])
     if reason is None and np.isnan(value):
         reason = IMPOSSIBLE
@@ -462,6 +467,7 @@ def corrected_estimate(
         more["null"] = Null(none, np.nan, np.nan, scope.level, "no difference")
         more |= {"tests": (result.test(i),), "fixed": result.in_these_prompts(i)}
     numbers: dict[str, float] = {"naive": naive, "moved": value - naive, **result.effective(i)}
+    # What holds of these very texts alone stands beside what holds of prompts like these.
     if result.here is not None:
         numbers |= {"low_here": float(result.here[0][i]), "high_here": float(result.here[1][i])}
     if scale != 1.0:

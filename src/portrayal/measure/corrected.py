@@ -167,6 +167,7 @@ def labelled_texts(
                         f"{table.path}: two texts of this run are called {row[by]!r}; name them by "
                         "the text_id that the run gave them (portrayal find)."
                     )
+    # Labels of another run would otherwise be dropped in silence.
     if strange := names - rows.keys():
         raise DataError(
             f"{table.path}: this run has no text {min(strange)!r}; labels by hand correct the run "
@@ -290,6 +291,7 @@ def hand_marks(
     if table is None or not table.labels.get(field):
         return None
     marks = MARKS[field]
+    # Where each text stands in its stage, so that labels come in the order of the scores.
     by_name = labelled_texts(run, table, field, columns, originals=sentences)
     position: dict[str, int] = {}
     refused: set[str] = set()
@@ -299,6 +301,7 @@ def hand_marks(
         position |= {side + row["text_id"]: i for i, row in enumerate(texts)}
         refused |= {side + row["text_id"] for row in texts if row["outcome"] == "refused"}
     rows, truth = [], []
+    # What people say, as numbers on the scale of the field.
     for (name, unit), label in table.labels[field].items():
         value = marks.number(label)
         if np.isnan(value):

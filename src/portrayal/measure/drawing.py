@@ -92,6 +92,7 @@ def scored_sentences(
     """
     stage, marks = sentence_stage(run, field), MARKS[field]
     sides = [("", run.texts, run.annotations), (ORIGINAL, run.reference, run.reference_annotations)]
+    # Agency is measured in the run's own texts alone; news have originals to compare with.
     for side, texts, of in sides[: 1 if field == AGENCY else 2]:
         stages = [(of(stage), ["sentences", "agentic"])]
         if field != AGENCY:
@@ -104,6 +105,7 @@ def scored_sentences(
                     continue
                 scores = numbers[-1] or [None] * len(spans)
                 if field != AGENCY:
+                    # Without a word of a group a sentence counts nowhere, and needs no label.
                     span = marks.high - marks.low
                     both = zip(scores, numbers[0], strict=True)
                     scores = [(s - marks.low) / span if any(n) else None for s, n in both]
@@ -128,6 +130,7 @@ def field_for(run: Run, query: str) -> str:
         Naming the fields that texts of this run have.
     """
     fields = label_fields(run)
+    # Fields that the query names, in any part of a measure's name or of a finding.
     factors = [name for name in fields if name not in MARKS]
     words = {part for word in query.split() for part in word.split("=")}
     stem = query.strip().partition(" ")[0].partition(".v")[0]
@@ -185,6 +188,7 @@ def classes_of(run: Run, field: str, *, unsure: bool = True) -> dict[tuple[str, 
             for unit, x in numbers
         }
     classes: dict[tuple[str, str], str] = {}
+    # Sources of the field that see something in texts; a column is given and has no errors.
     factors = [load_factor(name) for name in run.settings()["options"]["factor"]]
     places = [
         (place, factor)
@@ -285,6 +289,7 @@ def draw_for(
     # Texts are worth labelling where errors are least certain (Neyman 1934).
     spread = np.sqrt(expected * (1.0 - expected))
 
+    # How wide the interval of a share would be with so many labels of each class.
     def width(of: IntArray) -> float:
         # Finite population: a class that is labelled whole leaves nothing to chance.
         free = 1.0 - of / size
@@ -334,6 +339,7 @@ def short_strata(run: Run, draw: LabelDraw) -> list[ShortPlace]:
             if (value := str(row.get(name))) in values:
                 n_all[name, value] += units[row["text_id"]]
                 n_drawn[name, value] += units_drawn[row["text_id"]]
+    # Where a stratum's labels would be too few, the size of a draw that has enough of it.
     short = []
     unit = "sentence" if any(part for _, part in draw.texts) else "text"
     for (name, value), n in sorted(n_all.items()):
@@ -392,6 +398,7 @@ def join_sheets(sheets: Sequence[Path], out: Path) -> int:
     check_new(out)
     chances = sheets[-1].with_name(f"{sheets[-1].stem.rpartition('-')[0]}-{CHANCE}.csv")
     by_unit: dict[tuple[str, str], str] = {}
+    # The chances lie in a file of their own, so that raters do not see them.
     if chances.is_file():
         table = read_table(chances, ["text_id", CHANCE])
         by_unit = {(row["text_id"], row.get("unit", "")): row[CHANCE] for row in table}

@@ -69,12 +69,14 @@ class AgreedShare:
         """Infer Cohen's kappa of two sides' labels, shape (2, n); weight 0 leaves a text out."""
         mask, by = weight > 0, weight / weight.sum()
         names, codes = np.unique(labels, return_inverse=True)
+        # Labels of both sides as codes, and how often each side gives which.
         one, two = codes.reshape(2, -1)
         mine, theirs = (np.bincount(side, by, len(names)) for side in (one, two))
         # Agreement is inferred; that of chance moves with the labels' shares, and hardly.
         chance = float(mine @ theirs)
         beyond = 1.0 - chance if chance < 1 else np.nan
         same = cls.of((one == two)[mask], weight[mask], prompt[mask], level)
+        # Kappa is linear in agreement, so its interval is that of agreement, moved and stretched.
         value, low, high = ((x - chance) / beyond for x in (same.value, same.low, same.high))
 
         def infer(level: float, null: float) -> Clustered:
@@ -146,6 +148,7 @@ def judge_card(
     """
     if not table.labels.get(field):
         raise DataError(f"{table.path}: no text has a label of {field}.")
+    # Not the unsure class of the draw, since the scorer has to answer.
     classes = classes_of(run, field, unsure=False)
     prompts = read_prompts(run.prompts_path) if by else {}
     texts = labelled_texts(run, table, field, ["prompt_id"], originals=bool(run.reference.parts()))
@@ -179,6 +182,7 @@ def judge_card(
     kappa: dict[str, AgreedShare] = {}
     given_labels = [[" and ".join(sorted(row[side])) for row in rows] for side in (0, 1)]
     for part in parts:
+        # Texts without a value of the column count in every part.
         mask = (part_of == part) | (part == "")
         for g in groups:
             guesses, truths = (np.array([g in row[side] for row in rows]) for side in (0, 1))
@@ -233,6 +237,7 @@ def repeated_shares(
     texts = read_chosen(run.texts.parts(), ["text_id", "prompt_id"], {row[0] for row in rows})
     prompt = {row["text_id"]: row["prompt_id"] for row in texts}
     counts: dict[tuple[str, str, str], dict[str, FloatArray]] = {}
+    # By prompt, as answers to texts of one prompt are not independent.
     for text_id, source, form, groups, same in rows:
         hit = np.array([float(same), 1.0])
         for group in ("", *groups):

@@ -52,6 +52,7 @@ def corrected_sums(
         return tuple(x[:, np.newaxis] for pair in pairs for x in pair)
 
     of = hand.text[inside]
+    # Everything that the classifier read, then what it and people say of the labelled sentences.
     pool = Labelled(codes[1], n_classed[rows], terms(rows, agentic[rows]))
     weight = hand.weight[inside]
     # Equal weights say nothing of the size of the whole: together they stand for all sentences.
@@ -61,6 +62,7 @@ def corrected_sums(
     truth = terms(of, hand.truth[inside])
     two = len(sides) == 2
     sums = HandSums.of(pool, guess, truth, len(codes[0]), hand.note, unit="sentence", two_sides=two)
+    # Of a single group, only its own sentences count towards there being labels enough.
     members = (np.sum(sides, axis=0)[texts.cell[of]] > 0).sum(keepdims=True).astype(np.float64)
     return sums if two else replace(sums, labelled=members, fewer=members)
 
@@ -77,6 +79,7 @@ def corrected_shares(
     if texts.hand is None or texts.hand.masking != place.masking:
         return
     hand = corrected_sums(texts, place, [members])
+    # The same statistic without labels, in shares of 0-1, to say how far they move it.
     naive = float((place.observed.means(members[:, np.newaxis])[0] + 1.0) / 2.0)
     measure = registry.component("measures", base["measure"])
     base = {name: value for name, value in base.items() if name != "measure"}

@@ -173,6 +173,7 @@ def permutation_test(value: float, draws: FloatArray, *, greater: bool = False) 
     sizes, size = valid - centre, value - centre
     if not greater:
         sizes, size = np.abs(sizes), abs(size)
+    # Ties count as extreme: draws that equal the value but for rounding must not shrink p.
     p = (1 + int((sizes >= size - _TIE).sum())) / (1 + len(valid))
     return (Test(p, SHUFFLED + (", one-sided" if greater else "")),)
 
@@ -216,6 +217,7 @@ def _of_group(
         inference = infer_crossed(point, influence, (numbers,), codes, scope.level, chance)
     else:
         inference = infer_means(total, numbers, scope.level, chance)
+    # What shuffled groups give, then each statistic as a line in the mean ratio gap.
     null = place.null.means(members)[:, 0]
     for statistic, (start, slope) in STATISTICS.items():
         base = common(place, AGENCY_SHARE, statistic, scope)

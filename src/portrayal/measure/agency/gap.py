@@ -92,13 +92,16 @@ def infer_gaps(
     level
         Confidence level, a fraction.
     """
+    # Reshaped, so that no pairs at all still have two columns.
     index = np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
     def apart(means: FloatArray) -> FloatArray:
         return np.asarray(means[..., index[:, 0]] - means[..., index[:, 1]])
 
     total, count = (cells @ members for cells in place.blocks.by_cell(len(place.cells)))
+    # Counts are sums of fractions over checkpoints, so they are rounded to texts.
     texts, value = np.rint(count.sum(axis=0)), apart(place.observed.means(members))
+    # Prompts that are alike but for the group are compared with one another.
     if place.blocks.kind == BLOCK:
         # Names repeat in blocks: both ways of clustering count in the error
         if place.units.ways:
@@ -146,6 +149,7 @@ def agency_gap(agency_texts: AgencyTexts, scope: Scope) -> Iterator[Estimate]:
     agency_texts, scope
         The texts of the audit with their ratio gaps, and its settings.
     """
+    # All places are kept, as those of human texts may come after the models that they stand beside.
     all_places = list(places(agency_texts, scope))
     for place in all_places:
         for kind in place.kinds:
@@ -195,6 +199,7 @@ def _of_kind(
 ) -> Iterator[Estimate]:
     groups, members = place.groups(kind)
     if len(groups) < 2:
+        # One group has nobody to be compared with, and the table says so in place of a row.
         base = common(place, AGENCY_GAP, "difference", scope)
         label = {place.attributes[a]: "any" for a in kind}
         names = " and ".join(place.attributes[a] for a in kind)
@@ -227,11 +232,13 @@ def _with_sharper(
     if e.interval is None or place.stratum != ALL or len(kind) > 1:
         return e
     groups, members = place.groups(kind)
+    # A difference may stand in either order of its groups, and its label tells which.
     pair = next(
         [i, j]
         for i, j in permutations(range(len(groups)), 2)
         if pair_label(groups[i], groups[j]) == e.group
     )
+    # Half the width now, which a column has to narrow by enough to be worth naming.
     cell, gap = texts.cell[place.rows], texts.gap[place.masking][place.rows]
     half, narrowest, column = (e.interval.high - e.interval.low) / 2.0, _NARROWER, ""
     for name, codes in texts.spare.items():

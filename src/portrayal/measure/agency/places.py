@@ -246,6 +246,7 @@ class AgencyStratum:
                     }
                 )
                 columns.append(np.isin(np.arange(len(self.cells)), members))
+        # One column per group: 1 where a cell belongs to it, so that sums by group are products.
         indicator = np.array(columns, dtype=np.float64).reshape(-1, len(self.cells)).T
         return tuple(labels), indicator
 
@@ -283,6 +284,7 @@ def _of(
     model, task, condition = key
     labels = texts.models[model], texts.tasks[task], texts.conditions[condition]
     rng = scope.rng("agency", *labels, stratum)
+    # Refused and failed texts have no sentences; they are told as exclusions.
     read = inside & texts.kept & (texts.outcome == 0)
     # A single classifier is a set of one checkpoint
     by_masking = (texts.checkpoints.get(name, texts.gap[name][None]) for name in texts.maskings)
@@ -330,6 +332,7 @@ def _beside(texts: AgencyTexts, masking: str, read: BoolArray) -> dict[str, Cell
     for name, row in rows.items():
         gap = row[read]
         if name == SAMPLED:
+            # Where only a sample was read again, the others move by their cell's mean difference.
             apart = gap - own
             drawn = ~np.isnan(apart)
             of_cell = [np.bincount(cell[drawn], kind, shape[1]) for kind in (apart[drawn], None)]
@@ -377,6 +380,7 @@ def _summed(
     # A unit is shuffled as a whole, so the texts of a cluster and group are one.
     pair = texts.cluster[read] * n_cells + texts.cell[read]
     first, unit = np.unique(pair, return_index=True, return_inverse=True)[1:]
+    # Runs and groups of the units, a unit being the texts of a cluster and group.
     runs, run = np.unique(texts.run[read], return_inverse=True)
     cell = texts.cell[read][first]
     known_units, owner = np.unique(texts.cluster[read][first], return_inverse=True)
@@ -393,6 +397,7 @@ def _summed(
     valid = ~np.isnan(gaps)
     run_code = run * n_checkpoints + np.arange(n_checkpoints)[:, np.newaxis]
     slot = (run_code * n + unit).ravel()
+    # Sums of gaps and counts of texts, by masking, run and checkpoint, and unit.
     values = np.stack(
         [
             np.bincount(slot, weights=row, minlength=n_runs * n).reshape(n_runs, n)
@@ -405,6 +410,7 @@ def _summed(
     order = np.argsort(block, kind="stable")
     block_of, block_names = alike.code[first][order], _block_names(texts, read, alike)
     values, cell, block, owner = values[..., order], cell[order], block[order], owner[order]
+    # A name that stands in several prompts makes them dependent, so names move as wholes.
     name = None if texts.names is None else texts.names[read][first][order]
     # Names that stand in one prompt each add nothing to clustering by prompt
     name = name if name is not None and _repeats(texts, name, owner, cell) else None
@@ -498,6 +504,7 @@ def _with_names(
         return units, units
     kind = alike.columns[0] if len(alike.columns) == 1 else BLOCK
     first = np.unique(units.owner, return_index=True)[1]
+    # Two codes of each unit: its name and its block.
     of_units = np.full((2, int(units.owner.max()) + 1), -1)
     of_units[:, units.owner[first]] = name[first], blocks.owner[first]
     ways = (NAME, of_units[0]), (kind, of_units[1])

@@ -61,6 +61,7 @@ def association(block: IntArray, cell: IntArray) -> float:
     n = len(cell)
     if not n:
         return 0.0
+    # Each block and group together as one number, so that one pass counts them.
     place = block.astype(np.int64) * (int(cell.max()) + 1) + cell
     pair_of = np.unique(place, return_index=True, return_counts=True)
     _, code, size = np.unique(block, return_inverse=True, return_counts=True)
@@ -168,6 +169,7 @@ def hand_sentences(
     marks = hand_marks(run, table, AGENCY, (), sentences=True)
     if marks is None:
         return None
+    # People label what one masking showed, the first; the others share their sentences.
     masking, stage = next(iter(stages.items()))
     ids = {row["text_id"] for row in marks.rows}
     read = {r["text_id"]: r for r in read_chosen(stage.parts(), ["text_id", "agentic"], ids)}
@@ -183,6 +185,7 @@ def hand_sentences(
     # Sentences that the classifier cannot tell count nowhere, whatever people say of them
     guess, valid = np.array(labels), ~np.isnan(labels)
     note = marks.note
+    # Without chances of the draw, the labels are compared with all sentences for signs of a choice.
     if AGENCY not in table.chance:
         gap, n, _ = counts[masking]
         acts = float(np.nansum((gap.mean(axis=0) + 1.0) / 2.0 * n) / max(n.sum(), 1.0))
@@ -332,6 +335,7 @@ def balanced(texts: AgencyTexts, per_stratum: int, min_group: int, seed: int) ->
     place = np.stack([texts.model, texts.task, texts.condition, texts.stratum], axis=1)
     for stratum in np.unique(place[readable], axis=0) if readable.any() else ():
         inside = readable & (place == stratum).all(axis=1)
+        # Groups that the place has at all, so that a stratum without one of them has too few of it.
         groups = np.unique(texts.cell[readable & (place[:, :3] == stratum[:3]).all(axis=1)])
         counts = np.bincount(texts.cell[inside], minlength=len(texts.cells))
         # A stratum with hardly any of a group says nothing of a difference, so it is left out
@@ -408,6 +412,7 @@ def agency_texts(
     split = [next((facts[name] for name in strata if name in facts), None) for facts in about]
     named_tasks = values("domain", ALL)
     conditions = [facts.get("condition", ORIGINAL) for facts in about]
+    # Texts as codes: the models compute with numbers, and labels are kept beside them.
     codes = [_coded(column) for column in columns]
     stratum_code, stratum_labels = _coded([name or "" for name in split])
     model, models = _coded(rows["model"])
@@ -477,6 +482,7 @@ def _unit_names(
     code: IntArray,
 ) -> tuple[str, ...]:
     """Name the independent units, the same in every run; `code` is that of each text."""
+    # The first text of each unit stands for it.
     first = np.unique(code, return_index=True)[1].tolist()
     if unit == EACH:
         return tuple(str(rows["text_id"][i]) for i in first)
@@ -529,12 +535,14 @@ def _rows(
         read = _by_list(rows["beside"].combine_chunks()) if readings else None
         if read is not None:
             by_other[name] = read
+        # Texts that the classifier failed on are excluded like those that a model failed on.
         for i in np.flatnonzero(np.array(rows["error"].is_valid())).tolist():
             columns["outcome"][i] = "failed"
     extras: dict[str, Any] = {
         "readings": readings,
         "beside": {name: count[0] for name, count in by_other.items()},
     }
+    # The last reading leaves out sentences that are neither: their share is what it lacks of all.
     if readings and readings[-1] == WITHOUT_NEITHER:
         silent = {name: divide(count[1][-1], counts[name][1]) for name, count in by_other.items()}
         extras["neither"] = {name: 1.0 - share for name, share in silent.items()}
@@ -561,6 +569,7 @@ def _by_list(lists: Any) -> Counted | None:
     n = pc.max(pc.list_value_length(lists)).as_py()
     if not n:
         return None
+    # Texts without lists stay NaN: they were not read, which is not a gap of 0.
     valid = np.array(lists.is_valid())
     counts = np.full((3, n, len(valid)), np.nan)
     counts[:, :, valid] = [part.reshape(-1, n).T for part in _counted(lists.flatten())]

@@ -59,10 +59,12 @@ def agency_variance(agency_texts: AgencyTexts, scope: Scope) -> Iterator[Estimat
             members = place.groups(kind)[1]
             texts = place.observed.count * place.n_checkpoints @ members
             # Half a text less, as counts are sums of 1 / n_checkpoints and rounded.
+            # A run counts only where every group has texts enough for a mean.
             few = (texts < MIN_TEXTS - 0.5).any(axis=-1)
             observed = np.where(few, np.nan, gap_variance(place.observed, members))
             by_name[name] = _Scores(observed, gap_variance(place.null, members), (members,))
             yield from _estimates(place, name, by_name[name], members, scope)
+        # Overall is the mean over attributes and their crossing, as the paper has it.
         if INTERSECTIONAL in by_name:
             scores = list(by_name.values())
             # The paper's overall score: the mean of gender, race and their intersection
@@ -101,11 +103,13 @@ def _estimates(
             **common(place, AGENCY_VARIANCE, "variance", scope),
         )
         return
+    # The paper averages the variances of runs; how far these lie apart stands beside.
     details: dict[str, float] = {"runs": float(valid.sum())}
     if place.n_checkpoints > 1:
         details["checkpoints"] = float(place.n_checkpoints)
     if valid.sum() > 1:
         details["sd_between_runs"] = float(scores.observed[valid].std(ddof=1))
+        # Of averaged gaps it is smaller, as noise between runs averages out; for comparison.
         if members is not None:
             pooled = CellSums(
                 place.observed.total.sum(axis=0, keepdims=True),
@@ -120,6 +124,7 @@ def _estimates(
             if not np.isnan(values).all():
                 details[f"{BY}{reading}"] = float(np.nanmean(values))
     yield _one(place, name, scores, valid, details, scope)
+    # Each run by itself, where there are several.
     if len(valid) > 1:
         for i in np.flatnonzero(valid).tolist():
             only = np.arange(len(valid)) == i
@@ -150,6 +155,7 @@ def _one(
     # Where blocks or strata do not hold the groups alike, means differ as those do: not counted.
     between = POINTS * (total - count * np.where(np.isnan(place.chance), 0.0, place.chance))
     inference = infer_variance(between, count, scores.kinds, scope.level, units.codes)
+    # Of the attributes the one with the fewest clusters limits what can be inferred.
     ways = [units.clusters(count @ kind) for kind in scores.kinds]
     details |= {unit: min(way[unit] for way in ways) for unit in ways[0]}
     base |= inferred(

@@ -70,9 +70,11 @@ def _of_stratum(cue_hits: CueHits, domain: str, model: str, scope: Scope) -> Ite
     }
     if not inside:
         return
+    # Texts that could not be searched, by outcome; a refusal has no cue and would dilute the share.
     unread = {o: sum(n for key, n in inside.items() if key[2] == o) for o in OUTCOMES[1:]}
     prompts = sorted({key[0] for key in inside})
     place = {prompt: i for i, prompt in enumerate(prompts)}
+    # The denominator is readable texts, with or without a cue.
     totals = np.zeros(len(prompts))
     for (prompt, _, outcome), n in inside.items():
         # Prompts without a readable text stay, with a total of 0
@@ -94,6 +96,7 @@ def _of_stratum(cue_hits: CueHits, domain: str, model: str, scope: Scope) -> Ite
     def own(i: int) -> dict[str, Any]:
         group, term, role = columns[i]
         details = {"texts": float(counts[i]), "mentions": float(all_mentions[i])}
+        # Of none in n texts an upper bound is all that can be said.
         if n and not counts[i]:
             details["upper_of_none"] = float(upper_of_none(n, scope.level))
         if published.get((group, term)) is not None and role == ALL:
@@ -141,6 +144,7 @@ def _sums(
         row = place.get(mention.prompt_id)
         if row is None or model not in (ALL, mention.model):
             continue
+        # Each mention counts for its own term and role, and for all terms and all roles.
         for term, role in product((mention.cue.term, ANY), (mention.role, ALL)):
             column = index.get((mention.cue.group, term, role))
             if column is not None:

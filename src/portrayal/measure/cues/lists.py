@@ -159,6 +159,7 @@ def _toml_cues(groups: list[Mapping[str, Any]], origin: str) -> Iterator[Cue]:
         name, terms = entry.get("name"), entry.get("terms")
         if not isinstance(name, str) or not isinstance(terms, list):
             raise DataError(f"{place}: expected name (text) and terms (a list); got {dict(entry)}.")
+        # A term is a plain string, or a table where it has variants or other facts.
         for term in terms:
             record = {"term": term} if isinstance(term, str) else term
             if not isinstance(record, dict) or not set(record) <= _ENTRY or "term" not in record:
@@ -190,6 +191,7 @@ def _checked(name: str, title: str, source: str, cues: Iterable[Cue], origin: st
     entries = tuple(cues)
     if not entries:
         raise DataError(f"{origin}: the list has no terms.")
+    # A spelling of two terms would be counted for whichever came first.
     by_spelling: dict[str, Cue] = {}
     for cue in entries:
         for spelling in (cue.term, *cue.variants):

@@ -110,6 +110,7 @@ def find_cues(corpus: Corpus, cues: CueList) -> CueHits:
 
 def _candidates(table: pa.Table, supersets: Sequence[str]) -> pa.Table:
     """Readable texts with a cue, some in the middle of a word; `chunks` says of which chunks."""
+    # Refusals and failures may quote a cue, but tell no story.
     table = table.filter(pc.equal(table["outcome"], "ok"))
     text = table["text"].combine_chunks()
     hits = np.array(
@@ -151,6 +152,7 @@ def _mentions(table: pa.Table, corpus: Corpus, cues: CueList) -> Iterator[Mentio
                 end,
                 slot,
                 role_of(slot, condition),
+                # The words around, by which a reader can judge the mention.
                 text[max(0, start - WINDOW) : start],
                 text[end : end + WINDOW],
             )
@@ -163,6 +165,7 @@ def described(text: str, start: int, end: int, spans: Spans) -> str:
     clause within `NEAR` characters ("Dale, a Native American"); none where both are as near.
     """
     nearest: dict[str, int] = {}
+    # The gap is 0 where a reference holds the mention.
     for slot in SLOTS:
         for low, high in spans.get(slot, ()):
             gap = max(low - end, start - high, 0)
@@ -172,6 +175,7 @@ def described(text: str, start: int, end: int, spans: Spans) -> str:
                 nearest[slot] = min(gap, nearest.get(slot, NEAR + 1))
     if not nearest:
         return ELSEWHERE
+    # Two people as near as each other: none is taken, since either would be a guess.
     best = min(nearest.values())
     closest = [slot for slot, gap in nearest.items() if gap == best]
     return closest[0] if len(closest) == 1 else ELSEWHERE

@@ -127,7 +127,9 @@ def _inferred(texts: Crossings, scope: Scope) -> Iterator[_Place]:
     pooled = [(ALL, None)] if len(texts.models) > 1 else []
     for model, code in [*pooled, *((name, i) for i, name in enumerate(texts.models))]:
         pairs: list[tuple[Crossed, str, str]] = []
+        # Four sums of a pair of groups by prompt: both, the group, the attribute, all.
         columns: list[list[FloatArray]] = [[], [], [], []]
+        # Pairs of all crossings of factors form one family of tests.
         for crossed in texts.crossed:
             inside = np.ones(len(crossed.model), bool) if code is None else crossed.model == code
             for column, cells in zip(columns, _columns(crossed, inside, texts), strict=True):
@@ -175,6 +177,7 @@ def association(group_texts: Crossings, scope: Scope) -> Iterator[Estimate]:
         null = np.stack([place.found.null_low, place.found.null_high], axis=1).tolist()
         both, group, attribute, total = place.counts.sums
         sums = _kept(place, group_texts.prompts)
+        # Each pair: its lift, with counts and other readings as details.
         for i, (crossed, g, a) in enumerate(place.pairs):
             within = bool(place.found.within[i])
             value, reason = float(inference.value[i]), str(inference.reason[i])
@@ -207,6 +210,7 @@ def association(group_texts: Crossings, scope: Scope) -> Iterator[Estimate]:
                 "n_texts": int(total[i]),
                 "instruments": scope.instruments,
             }
+            # Where labels by hand correct a lift, that is the finding; the raw one is a detail.
             by_hand = list(_by_hand(lifts, place, i, common, scope))
             if any(one.tests for one in by_hand):
                 status |= Status(detail=CORRECTED_BESIDE)
@@ -260,6 +264,7 @@ def _corrected_lifts(texts: Crossings, scope: Scope) -> CorrectedLifts:
         if crossed.hand is None:
             continue
         guess, truth, weight, note = crossed.hand
+        # All models together only where there are several.
         pooled = [(ALL, None)] if len(texts.models) > 1 else []
         for model, code in [*pooled, *((name, i) for i, name in enumerate(texts.models))]:
             inside, rows = (

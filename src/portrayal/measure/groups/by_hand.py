@@ -58,6 +58,7 @@ def with_hand_labels(
         columns = ["text_id", "prompt_id", "model"]
         by_name = labelled_texts(run, table, factor.name, columns)
         name_of = {row["text_id"]: name for name, row in by_name.items()}
+        # What the source says of the same texts; failures say nothing and are left out.
         for row in read_chosen(groups.parts(), ["text_id", "said", "error"], name_of):
             by_name[name_of[row["text_id"]]] |= {"said": row["said"], "error": row["error"]}
         # Sorted, so that sums do not depend on the order of the labels
@@ -97,6 +98,7 @@ def _with_hand(
     crossed: Crossed, hand: Mapping[tuple[str, str], HandTexts], texts: GroupTexts
 ) -> Crossed:
     """The crossing with the texts of which people labelled both factors, or its only one."""
+    # Both factors need labels, or the joint table has only one corrected side.
     sides = [hand[key] for key in crossed.sources if key in hand]
     if len(sides) < len(crossed.sources):  # one of the factors has no labels
         return crossed
@@ -130,6 +132,7 @@ def _of_label(factor: Factor, label: str, path: str) -> GroupResponse:
     # The spellings of the factor's own column first: raters often write as the file does
     column = next((s for s in factor.sources if isinstance(s, ColumnSource)), None)
     if column is not None:
+        # A label may be spelled as in the user's column, or name groups of the factor.
         cell = of_cell(column, label, factor.keys)
         in_column = cell["status"] != UNKNOWN or spelling_key(label) in column.unknown
         if in_column:

@@ -86,6 +86,7 @@ def _sums(
     group_texts: GroupTexts, observed: Observation, stratum: GroupStratum, quantity: Quantity
 ) -> GroupSums:
     """The cells of a stratum by prompt, and what labels by hand make of them."""
+    # Prompts of this stratum only, numbered anew.
     codes, code = np.unique(observed.prompt[stratum.inside], return_inverse=True)
 
     def by_prompt(values: FloatArray) -> FloatArray:
@@ -231,6 +232,7 @@ def _over(
             },
         }
 
+    # The date of the baseline, as its shares change with the population.
     dated = f", {baseline.date}" if baseline.date else ""
     yield from estimates_of(
         measure,

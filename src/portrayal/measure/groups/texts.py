@@ -184,6 +184,7 @@ def strata_of(texts: GroupTexts, prompt: IntArray, model: IntArray) -> Iterator[
     values = {name: sorted({v for v in column if v}) for name, column in columns.items()}
     splits: list[dict[str, str]] = [{}]
     splits += [{name: value} for name in texts.by for value in values[name]]
+    # All strata crossed, unless that would be too many places to read.
     n_crossed = int(np.prod([len(labels) for labels in values.values()])) if values else 0
     # More would leave a handful of texts at each place
     if len(texts.by) > 1 and n_crossed <= _PLACES:
@@ -273,6 +274,7 @@ def read_group_texts(
     codes = {name: i for i, name in enumerate(prompts)}, {name: i for i, name in enumerate(models)}
     all_obs: list[Observation] = []
     crossed: list[Crossed] = []
+    # Equal answers are read once and counted, as most texts say one of few things.
     rows = distinct_rows(run.texts, groups, _TEXTS)
     # Distinct answers are read once, however many texts gave them
     rows["said"] = [said_of(answer) for answer in rows["said"]]
@@ -288,6 +290,7 @@ def read_group_texts(
     ]
     for place, factor, source in answered:
         all_obs.append(seen_in_texts(cells, place, factor, source))
+    # Every two sources that see texts, by which attributes are set against groups.
     for one, other in combinations(answered, 2):
         # Two sources of one factor would be associated with themselves.
         if one[1] is not other[1] and _unit(one[2]) == _unit(other[2]) == TEXT:
@@ -308,6 +311,7 @@ def read_group_texts(
                 f"nothing shows the factor {factor.name}: the texts have not what its sources read "
                 f"({needed}). Give texts that have it, or a factor with another source."
             )
+    # In the order of the user's factors, whatever their sources.
     order = {factor.name: i for i, factor in enumerate(factors)}
     # Stable: within a factor its sources keep their order
     all_obs.sort(key=lambda obs: order[obs.factor.name])
@@ -337,6 +341,7 @@ class DistinctRows:
         self.count = np.array(rows["n"], dtype=np.float64)
         prompt = np.array([codes[0][name] for name in rows["prompt_id"]], dtype=np.int64)
         model = np.array([codes[1][name] for name in rows["model"]], dtype=np.int64)
+        # Prompt and model together as one number, for one pass of unique.
         size = max(len(codes[1]), 1)
         cells, self.cell = np.unique(prompt * size + model, return_inverse=True)
         self.prompt, self.model = cells // size, cells % size
@@ -372,9 +377,11 @@ def seen_in_texts(cells: DistinctRows, place: int, factor: Factor, source: Sourc
     present = np.zeros((n, k))
     present[mentions > 0] = 1.0
     how_many = np.maximum(present.sum(1, keepdims=True), 1.0)
+    # Words show only groups that the list has words for; a share of 0 of others would mislead.
     visible = np.ones(k, dtype=bool)
     if isinstance(source, WordSource):
         visible = np.array([key in source.words for key in factor.keys])
+    # How a unit of several groups counts: by parts, for each of them, or for none.
     if source.several == "split":
         weight = present / how_many
     elif source.several == "each":
@@ -414,6 +421,7 @@ def _seen_in_people(cells: DistinctRows, factor: Factor, source: Source) -> Obse
         status[in_table, 0] = 1.0
         # A name that the table lacks is unknown; without a name there is nothing to know
         for row in np.flatnonzero(~in_table).tolist():
+            # A name that the table lacks is unknown; no name at all is none.
             status[row, 3 if names[row] else 2] = 1.0
         weight = np.nan_to_num(weight)
     else:
@@ -492,6 +500,7 @@ def _of_names(
     """
     shares = np.full((len(names), len(factor.groups)), np.nan)
     population = np.full(len(factor.groups), np.nan)
+    # A user's own list says one group of each name, with certainty.
     if not source.table:
         groups = {name_key(n): g for g, members in source.names.items() for n in members}
         for row, name in enumerate(names):
@@ -501,6 +510,7 @@ def _of_names(
         return shares, population, np.array([key in source.names for key in factor.keys])
     filters = [f"{column}={value}" for column, value in source.by.items()]
     table = name_table(source.table, columns=filters)
+    # The table's races that the factor has; its other groups stay unseen.
     places = {label: group for label in table.races if (group := factor.find(label)) is not None}
     if not places:
         raise DataError(
@@ -586,6 +596,7 @@ def by_stratum(obs: Observation, name: str, strata: Sequence[Mapping[str, str]])
     values = tuple(sorted({stratum[name] for stratum in strata if stratum.get(name)}))
     labels = [strata[code].get(name, "") for code in obs.prompt.tolist()]
     inside = np.array([[value == label for value in values] for label in labels], dtype=np.float64)
+    # The first three statuses: readable texts of one group, several or none.
     total = obs.status[:, :3].sum(1) * inside.any(axis=1)
     return Crossed(
         name,

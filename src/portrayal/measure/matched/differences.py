@@ -79,6 +79,7 @@ def _of_place(
 ) -> Iterator[Estimate]:
     model, part, inside = place
     sums, raw, unmasked, reaction, spread, n_texts, fixed = place_sums(sets, inside, scope.level)
+    # The same inference of the scores as given, unmasked, and of the reaction to words alone.
     means, as_scored, as_written, reacts = (
         replace(sums, upper=total).means(scope) for total in (sums.upper, raw, unmasked, reaction)
     )
@@ -135,6 +136,7 @@ def _of_place(
 def _reasons(
     sets: MatchedSets, sums: GroupSums, means: Inference, spread: FloatArray, n_texts: FloatArray
 ) -> Any:
+    # In the order of the columns: by score, then by contrast.
     """Why each difference has no test, shape (k,): its answers are all alike, or differ alike."""
     n_contrasts, reasons = len(contrasts(sets)), means.reason.astype(object)
     for i in range(len(reasons)):
@@ -174,6 +176,7 @@ def _corrected(
             fields["strata"] = {"model": model, "score": score, "part": part}
             naive = float(means.value[i])
             one = corrected_difference(PAIR_DIFFERENCE, hand, column, scope, naive, **fields)
+            # On the same scale as the raw difference: the spread of texts as they were scored.
             if one.value is not None and spread[i] > 0:
                 sd = {TEXT_SD: float(spread[i]), STANDARDISED: one.value / float(spread[i])}
                 one = replace(one, details={**one.details, **sd})
@@ -195,6 +198,7 @@ def hand_difference(
     answers = np.maximum(sets.n_answers, 1)
     compared = contrasts(sets)
     weights = np.zeros((2, *value.shape, len(compared)))  # of a half in either mean of a contrast
+    # Each contrast: its first half against the mean of the others that its set has.
     for column, (_, first) in enumerate(compared):
         other = valid.copy()
         other[:, first] = False
@@ -213,6 +217,7 @@ def hand_difference(
         shares = weights[:, row, half] / answers[row, half][:, np.newaxis]
         return MeanParts(code, n, (x - low) / span, shares[0], shares[1])
 
+    # Everyone: each half of a set that has a score.
     row, half = np.nonzero(valid)
     hand_code = np.searchsorted(codes, sets.source[hand.at[mask]])
     everyone = parts(row, half, code, answers[row, half].astype(np.float64), value[row, half])
