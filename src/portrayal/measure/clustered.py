@@ -359,7 +359,7 @@ def estimates_of(
     scales = np.broadcast_to(np.asarray(scale, dtype=np.float64), units.shape)
     corrected = dict(by_hand)
     for i, group in enumerate(sums.groups):
-        # What the measure says of this group goes before what all groups share.
+        # What the measure says of this group alone, beside what all groups share.
         more = dict(fields_of(i))
         instruments = {**scope.instruments, **shared.get("instruments", {})}
         instruments |= more.pop("instruments", {})

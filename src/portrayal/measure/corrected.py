@@ -291,8 +291,8 @@ def hand_marks(
     if table is None or not table.labels.get(field):
         return None
     marks = MARKS[field]
-    # Where each text stands in its stage, so that labels come in the order of the scores.
     by_name = labelled_texts(run, table, field, columns, originals=sentences)
+    # Where each text stands in its stage, so that labels come in the order of the scores.
     position: dict[str, int] = {}
     refused: set[str] = set()
     for side, stage in (("", run.texts), (ORIGINAL, run.reference)):

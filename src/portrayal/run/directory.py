@@ -270,6 +270,7 @@ class Run:
         """
         from filelock import FileLock, Timeout
 
+        # Before the lock, which would itself be a file in a folder of others.
         check_folder(self.path, *MARKS)
         lock = FileLock(self.path / LOCK, timeout=0)  # refused at once: an audit may take days
         is_new = not self.path.exists()

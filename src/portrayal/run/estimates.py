@@ -250,6 +250,7 @@ def choose(rows: Iterable[_Row], measure: str | None, labels: Mapping[str, str])
     OptionError
         When no row is of such a measure or has such a label or value.
     """
+    # First the measure, then strata and groups, so that an error names what the measure has.
     choice = list(rows)
     if measure is not None:
         measures = dict.fromkeys(row.measure for row in choice)

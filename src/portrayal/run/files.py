@@ -137,6 +137,7 @@ def check_folder(path: Path, *marks: str) -> None:
     """
     if path.is_symlink() and os.name == "posix" and path.lstat().st_uid != os.geteuid():
         raise OptionError(f"{path} is a symbolic link that another user made; name the folder.")
+    # Resolved, as a relative path or a link may lead to the root or the home folder.
     place = path.resolve()
     if place == Path(place.anchor):
         raise OptionError(f"{path} is the root of all folders; name a new folder.")

@@ -66,6 +66,7 @@ def number(value: float | None, form: str = "", *, signed: bool = False) -> str:
         return f"{number(100 * value, signed=True)} points"
     if form in SHARES:
         return f"{number(100 * value)} %"
+    # The sign is put back last, as a minus and no hyphen.
     size = abs(value)
     text = "∞" if size == math.inf else f"{size:,.0f}" if size >= 1000 else f"{size:.3g}"
     if 0 < size < 0.0001:

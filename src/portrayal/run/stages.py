@@ -58,6 +58,7 @@ class Stage:
             When the folder holds files that no stage writes; they are left alone.
         """
         note = self.note()
+        # Parts of other settings would be taken for those of these.
         keeps = keep or note.get("fingerprint") == mark
         keeps = keeps or (base is not None and note.get("base") == base)
         if self.folder.exists() and not keeps:

@@ -170,6 +170,7 @@ def fleiss_parts(
             f"got from {n.min():g} to {n.max():g} ratings."
         )
     marginal = weights @ counts
+    # Chance of two ratings drawn with replacement from all, as Fleiss has it.
     share = divide(marginal, marginal.sum(-1, keepdims=True))
     return percent_agreement(counts, weights), (share**2).sum(-1)
 

@@ -184,6 +184,7 @@ def infer_fixed_shares(
     a, n = _pair(count, total)
     size, share = n.sum(0), divide(a.sum(0), n.sum(0))
     squared = a if squares is None else _sums("squares", squares)
+    # As many independent units as have the variance within prompts.
     units = divide(share * (1.0 - share), within_variance(a, n, squared))
     units = np.where(np.isfinite(units), units, size)
     ones, none = np.ones_like(share), np.zeros_like(share)
@@ -232,6 +233,7 @@ def infer_fixed_means(
     total, count = (
         sums_by(codes, int(codes.max(initial=-1)) + 1, sums) for sums in (x, present * 1.0)
     )
+    # Units of one cluster, off its mean: what chance does to each of them.
     off = np.where(present, x - divide_or_zero(total, count)[codes], 0.0)
     free = np.maximum(count - 1.0, 0.0).sum(0)
     # A few clusters of two units say little of what chance does to all the others.
@@ -307,6 +309,7 @@ def infer_ratios(upper: Sums, lower: Sums, level: float, null: npt.ArrayLike = 1
         raise ValueError(f"both shares need one shape; got {a.shape} and {b.shape}.")
     evidence = ratio_evidence((a, n), (b, m), (a, b))
     totals = n.sum(0), m.sum(0)
+    # The ratio is the odds of the first role over those of the totals.
     odds = divide(*totals)
     odds = np.where(np.isfinite(odds) & (odds > 0), odds, np.nan)
     low, high = (divide(x, (1 - x) * odds) for x in evidence_interval(evidence, level))
@@ -498,6 +501,7 @@ def infer_crossed(
         names, code = np.unique(way, return_inverse=True)
         influences, *sizes = (sums_by(code, len(names), sums) for sums in (u, *samples))
         clusters.append(np.min([(size > 0).sum(0) for size in sizes], axis=0))
+        # No cluster holds both samples: two independent samples, as Welch has them.
         disjoint = np.sum([size > 0 for size in sizes], axis=0).max(0) < 2
         joint, joint_df = clustered_variance(influences, sizes)
         parts = [clustered_variance(np.where(size > 0, influences, 0.0), [size]) for size in sizes]

@@ -138,6 +138,7 @@ class RatioScore:
         with_people = people > 0
         prompts = with_people.sum(0)
         upper_part, lower_part = divide_or_zero(n, self._n), divide_or_zero(m, self._m)
+        # A prompt that holds nearly everybody would divide by 0 in CR2's factor.
         leverage = np.minimum((upper_part + lower_part) / 2.0, 1.0 - 1e-9)
         # Scores at any ratio are combinations of three sums by prompt, so their variance follows
         # from the products of these, with CR2's factor.
@@ -511,6 +512,7 @@ def joint_p(
         for some, way in ((many, _of_signs), (~many, _of_normals))
         if some.any()
     ]
+    # Step down from the furthest: each is compared with those that are no further out.
     order = np.argsort(-observed, kind="stable")
     hits, rows = np.zeros(len(order)), 0
     while rows < JOINT_DRAWS:

@@ -96,6 +96,7 @@ def share_evidence(count: FloatArray, total: FloatArray, squares: FloatArray) ->
     # Variance of a mean of such units, were they independent: of 0 and 1 it is p (1 - p) / n.
     unit = np.maximum(divide(squares.sum(0), size) - share**2, 0.0) / np.where(size > 0, size, 1)
     unit = np.where(unit > FLAT * spread, unit, spread)
+    # What each prompt adds to the share, from which the clustered variance comes.
     influence = divide(count - share * total, size)
     effect, df = design_effect(influence, [total], unit[np.newaxis])
     others_squares = np.maximum(total - 2.0 * count + squares, 0.0)
@@ -181,6 +182,7 @@ def design_effect(
     inside = np.clip(np.where(np.isfinite(excess), excess, 0.0), 0.0, 1.0)
     factor, df = satterthwaite(totals, unit, inside)
     effect = divide(raw, factor * independent)
+    # Where few prompts carry the variance, it rests on few degrees of freedom.
     few = 3.0 * (divide(raw**2, (influence**4).sum(0)) - 1.0)
     estimable = np.isfinite(effect) & (raw > FLAT * independent)
     df = np.where(estimable, np.minimum(df, np.maximum(few, 0.0)), 0.0)

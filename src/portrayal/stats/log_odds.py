@@ -159,6 +159,7 @@ def clustered_log_odds(
     if np.any(is_first & is_second):
         raise ValueError("a text cannot be in both sets.")
     alpha = np.asarray(prior, dtype=np.float64)
+    # Texts in neither set are in no cluster, and must not count as one.
     codes, clusters = np.unique(cluster[is_first | is_second], return_inverse=True)
     place = np.zeros(len(cluster), dtype=np.int64)
     place[is_first | is_second] = clusters

@@ -111,6 +111,7 @@ def fair_naming(bearers: FloatArray, likelihood: FloatArray) -> FairNaming:
     if bool(np.any(~(bearers >= 0))) or not bearers.sum() > 0:
         raise ValueError("bearers must be counts of 0 or more, and some name must have one.")
     has_share = ~np.isnan(likelihood)
+    # Over the names that the race's table lists, as characters are counted over these alone.
     weight = bearers[:, np.newaxis] * has_share
     total = weight.sum(0)
     weight = divide_or_zero(weight, total)

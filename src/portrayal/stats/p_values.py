@@ -72,6 +72,7 @@ def _step_up(p: npt.ArrayLike, *, dependent: bool) -> FloatArray:
     values = np.asarray(p, dtype=np.float64)
     if np.any((values < 0) | (values > 1)):
         raise ValueError("p-values must lie between 0 and 1.")
+    # What has no p is no test, and does not count in the family.
     present = ~np.isnan(values)
     q = np.full(values.shape, np.nan)
     if np.any(present):
@@ -245,6 +246,7 @@ def rank_ranges(
     ([2, 2, 1], [3, 3, 1])
     """
     n, tail = len(value), (1.0 - level) / 2.0
+    # Intervals that hold for all n values together.
     wider = t_isf(tail / max(n, 1), df) / t_isf(tail, df)
     with np.errstate(invalid="ignore"):
         bottom, top = value - wider * (value - low), value + wider * (high - value)

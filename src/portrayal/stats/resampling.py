@@ -191,6 +191,7 @@ def shuffle_within(
     # sorted already: no need to bring labels back in place
     if bool(np.all(block[1:] >= block[:-1])):
         return values[_random_order(block, rng)]
+    # Blocks are brought together, shuffled, and put back where they were.
     by_block = np.argsort(block, kind="stable")
     shuffled = np.empty_like(values)
     shuffled[by_block] = values[by_block][_random_order(block[by_block], rng)]

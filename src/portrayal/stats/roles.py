@@ -176,6 +176,7 @@ def median_inference(
     )
     shuffled = _median_ratio(swapped, times, smoothing)
     value = shuffled[0]
+    # Only prompts with the group count towards there being enough for a test.
     has_group = np.any(sums.upper + sums.lower > 0, axis=1)
     n_prompts = int(has_group.sum())
     with np.errstate(divide="ignore"):

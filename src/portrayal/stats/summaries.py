@@ -330,6 +330,7 @@ def _random_effects(y: FloatArray, u: FloatArray, level: float) -> tuple[float, 
     m, n = u.shape
     if m < 3 or n < 2:  # two sources show no spread that could be told from noise
         return (np.nan,) * 7
+    # Sources answer the same prompts, so their errors have a covariance.
     noise = u @ u.T * n / (n - 1)
     variances = np.diag(noise)
     shared = (noise.sum() - variances.sum()) / (m * (m - 1))

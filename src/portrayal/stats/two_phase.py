@@ -466,6 +466,7 @@ def _calibrated(
     weighted = sample[:, used] * design[:, np.newaxis]
     moment = weighted.T @ sample[:, used]
     fit = np.asarray(np.linalg.solve(moment, weighted.T @ labels), dtype=np.float64)
+    # By how much the labelled, as weighted, miss the sums of all units.
     gap = full[:, used].sum(0) - weighted.sum(0)
     weight = design * (1.0 + sample[:, used] @ np.linalg.solve(moment, gap))
     # Each labelled unit stands for others, whose errors nobody saw.

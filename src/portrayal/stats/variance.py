@@ -114,6 +114,7 @@ def infer_variance(
         return Variance(nan, nan, nan, nan, nan, (0.0, 0.0), int((n.sum(axis=1) > 0).sum()))
     mean = (y @ groups).sum(axis=0) / size.sum(axis=0)
     value = float(mean @ form @ mean)
+    # What each block adds to the groups' means, from which their noise comes.
     influence = (y @ groups - size * mean) / size.sum(axis=0)
     rows = [np.arange(len(y))]
     if ways:

@@ -101,7 +101,6 @@ def infer_gaps(
     total, count = (cells @ members for cells in place.blocks.by_cell(len(place.cells)))
     # Counts are sums of fractions over checkpoints, so they are rounded to texts.
     texts, value = np.rint(count.sum(axis=0)), apart(place.observed.means(members))
-    # Prompts that are alike but for the group are compared with one another.
     if place.blocks.kind == BLOCK:
         # Names repeat in blocks: both ways of clustering count in the error
         if place.units.ways:
@@ -199,7 +198,7 @@ def _of_kind(
 ) -> Iterator[Estimate]:
     groups, members = place.groups(kind)
     if len(groups) < 2:
-        # One group has nobody to be compared with, and the table says so in place of a row.
+        # One group has nobody to be compared with, and an estimate without a value says so.
         base = common(place, AGENCY_GAP, "difference", scope)
         label = {place.attributes[a]: "any" for a in kind}
         names = " and ".join(place.attributes[a] for a in kind)
@@ -238,8 +237,8 @@ def _with_sharper(
         for i, j in permutations(range(len(groups)), 2)
         if pair_label(groups[i], groups[j]) == e.group
     )
-    # Half the width now, which a column has to narrow by enough to be worth naming.
     cell, gap = texts.cell[place.rows], texts.gap[place.masking][place.rows]
+    # Half the width now, which a column has to narrow by enough to be worth naming.
     half, narrowest, column = (e.interval.high - e.interval.low) / 2.0, _NARROWER, ""
     for name, codes in texts.spare.items():
         block = np.unique(codes[place.rows], return_inverse=True)[1]

@@ -380,7 +380,6 @@ def _summed(
     # A unit is shuffled as a whole, so the texts of a cluster and group are one.
     pair = texts.cluster[read] * n_cells + texts.cell[read]
     first, unit = np.unique(pair, return_index=True, return_inverse=True)[1:]
-    # Runs and groups of the units, a unit being the texts of a cluster and group.
     runs, run = np.unique(texts.run[read], return_inverse=True)
     cell = texts.cell[read][first]
     known_units, owner = np.unique(texts.cluster[read][first], return_inverse=True)
@@ -410,7 +409,6 @@ def _summed(
     order = np.argsort(block, kind="stable")
     block_of, block_names = alike.code[first][order], _block_names(texts, read, alike)
     values, cell, block, owner = values[..., order], cell[order], block[order], owner[order]
-    # A name that stands in several prompts makes them dependent, so names move as wholes.
     name = None if texts.names is None else texts.names[read][first][order]
     # Names that stand in one prompt each add nothing to clustering by prompt
     name = name if name is not None and _repeats(texts, name, owner, cell) else None

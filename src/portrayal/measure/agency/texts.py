@@ -169,7 +169,7 @@ def hand_sentences(
     marks = hand_marks(run, table, AGENCY, (), sentences=True)
     if marks is None:
         return None
-    # People label what one masking showed, the first; the others share their sentences.
+    # Labels correct the first masking alone.
     masking, stage = next(iter(stages.items()))
     ids = {row["text_id"] for row in marks.rows}
     read = {r["text_id"]: r for r in read_chosen(stage.parts(), ["text_id", "agentic"], ids)}
@@ -412,7 +412,7 @@ def agency_texts(
     split = [next((facts[name] for name in strata if name in facts), None) for facts in about]
     named_tasks = values("domain", ALL)
     conditions = [facts.get("condition", ORIGINAL) for facts in about]
-    # Texts as codes: the models compute with numbers, and labels are kept beside them.
+    # Texts as codes, which are quick to compare; their labels are kept beside.
     codes = [_coded(column) for column in columns]
     stratum_code, stratum_labels = _coded([name or "" for name in split])
     model, models = _coded(rows["model"])

@@ -59,12 +59,10 @@ def agency_variance(agency_texts: AgencyTexts, scope: Scope) -> Iterator[Estimat
             members = place.groups(kind)[1]
             texts = place.observed.count * place.n_checkpoints @ members
             # Half a text less, as counts are sums of 1 / n_checkpoints and rounded.
-            # A run counts only where every group has texts enough for a mean.
             few = (texts < MIN_TEXTS - 0.5).any(axis=-1)
             observed = np.where(few, np.nan, gap_variance(place.observed, members))
             by_name[name] = _Scores(observed, gap_variance(place.null, members), (members,))
             yield from _estimates(place, name, by_name[name], members, scope)
-        # Overall is the mean over attributes and their crossing, as the paper has it.
         if INTERSECTIONAL in by_name:
             scores = list(by_name.values())
             # The paper's overall score: the mean of gender, race and their intersection
@@ -109,7 +107,7 @@ def _estimates(
         details["checkpoints"] = float(place.n_checkpoints)
     if valid.sum() > 1:
         details["sd_between_runs"] = float(scores.observed[valid].std(ddof=1))
-        # Of averaged gaps it is smaller, as noise between runs averages out; for comparison.
+        # The variance of averaged gaps is smaller, as noise between runs averages out.
         if members is not None:
             pooled = CellSums(
                 place.observed.total.sum(axis=0, keepdims=True),
@@ -124,7 +122,6 @@ def _estimates(
             if not np.isnan(values).all():
                 details[f"{BY}{reading}"] = float(np.nanmean(values))
     yield _one(place, name, scores, valid, details, scope)
-    # Each run by itself, where there are several.
     if len(valid) > 1:
         for i in np.flatnonzero(valid).tolist():
             only = np.arange(len(valid)) == i

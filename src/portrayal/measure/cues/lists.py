@@ -191,7 +191,6 @@ def _checked(name: str, title: str, source: str, cues: Iterable[Cue], origin: st
     entries = tuple(cues)
     if not entries:
         raise DataError(f"{origin}: the list has no terms.")
-    # A spelling of two terms would be counted for whichever came first.
     by_spelling: dict[str, Cue] = {}
     for cue in entries:
         for spelling in (cue.term, *cue.variants):

@@ -264,7 +264,6 @@ def _corrected_lifts(texts: Crossings, scope: Scope) -> CorrectedLifts:
         if crossed.hand is None:
             continue
         guess, truth, weight, note = crossed.hand
-        # All models together only where there are several.
         pooled = [(ALL, None)] if len(texts.models) > 1 else []
         for model, code in [*pooled, *((name, i) for i, name in enumerate(texts.models))]:
             inside, rows = (

@@ -274,7 +274,6 @@ def read_group_texts(
     codes = {name: i for i, name in enumerate(prompts)}, {name: i for i, name in enumerate(models)}
     all_obs: list[Observation] = []
     crossed: list[Crossed] = []
-    # Equal answers are read once and counted, as most texts say one of few things.
     rows = distinct_rows(run.texts, groups, _TEXTS)
     # Distinct answers are read once, however many texts gave them
     rows["said"] = [said_of(answer) for answer in rows["said"]]
@@ -421,7 +420,6 @@ def _seen_in_people(cells: DistinctRows, factor: Factor, source: Source) -> Obse
         status[in_table, 0] = 1.0
         # A name that the table lacks is unknown; without a name there is nothing to know
         for row in np.flatnonzero(~in_table).tolist():
-            # A name that the table lacks is unknown; no name at all is none.
             status[row, 3 if names[row] else 2] = 1.0
         weight = np.nan_to_num(weight)
     else:

@@ -136,7 +136,6 @@ def _of_place(
 def _reasons(
     sets: MatchedSets, sums: GroupSums, means: Inference, spread: FloatArray, n_texts: FloatArray
 ) -> Any:
-    # In the order of the columns: by score, then by contrast.
     """Why each difference has no test, shape (k,): its answers are all alike, or differ alike."""
     n_contrasts, reasons = len(contrasts(sets)), means.reason.astype(object)
     for i in range(len(reasons)):
