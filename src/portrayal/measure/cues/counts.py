@@ -74,7 +74,6 @@ def _of_stratum(cue_hits: CueHits, domain: str, model: str, scope: Scope) -> Ite
     unread = {o: sum(n for key, n in inside.items() if key[2] == o) for o in OUTCOMES[1:]}
     prompts = sorted({key[0] for key in inside})
     place = {prompt: i for i, prompt in enumerate(prompts)}
-    # The denominator is readable texts, with or without a cue.
     totals = np.zeros(len(prompts))
     for (prompt, _, outcome), n in inside.items():
         # Prompts without a readable text stay, with a total of 0

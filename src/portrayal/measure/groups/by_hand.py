@@ -98,7 +98,6 @@ def _with_hand(
     crossed: Crossed, hand: Mapping[tuple[str, str], HandTexts], texts: GroupTexts
 ) -> Crossed:
     """The crossing with the texts of which people labelled both factors, or its only one."""
-    # Both factors need labels, or the joint table has only one corrected side.
     sides = [hand[key] for key in crossed.sources if key in hand]
     if len(sides) < len(crossed.sources):  # one of the factors has no labels
         return crossed
@@ -132,7 +131,6 @@ def _of_label(factor: Factor, label: str, path: str) -> GroupResponse:
     # The spellings of the factor's own column first: raters often write as the file does
     column = next((s for s in factor.sources if isinstance(s, ColumnSource)), None)
     if column is not None:
-        # A label may be spelled as in the user's column, or name groups of the factor.
         cell = of_cell(column, label, factor.keys)
         in_column = cell["status"] != UNKNOWN or spelling_key(label) in column.unknown
         if in_column:

@@ -184,7 +184,6 @@ def strata_of(texts: GroupTexts, prompt: IntArray, model: IntArray) -> Iterator[
     values = {name: sorted({v for v in column if v}) for name, column in columns.items()}
     splits: list[dict[str, str]] = [{}]
     splits += [{name: value} for name in texts.by for value in values[name]]
-    # All strata crossed, unless that would be too many places to read.
     n_crossed = int(np.prod([len(labels) for labels in values.values()])) if values else 0
     # More would leave a handful of texts at each place
     if len(texts.by) > 1 and n_crossed <= _PLACES:
