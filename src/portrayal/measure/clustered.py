@@ -267,7 +267,7 @@ class GroupSums:
         """Infer the ratio of each group's two shares, tested against 1."""
         sides = self.sides
         contrasts = infer_contrasts(sides, scope.level)
-        # Where a contrast rests on too few prompts, a reason stands in place of an interval.
+        # Where a contrast rests on too few prompts, the reason is told in place of a test.
         reasons = [too_few_prompts(n) or "" for n in contrasts.n_prompts.tolist()]
         return Ratios(
             value=contrasts.ratio,

@@ -398,7 +398,7 @@ def join_sheets(sheets: Sequence[Path], out: Path) -> int:
     check_new(out)
     chances = sheets[-1].with_name(f"{sheets[-1].stem.rpartition('-')[0]}-{CHANCE}.csv")
     by_unit: dict[tuple[str, str], str] = {}
-    # The chances lie in a file of their own, so that raters do not see them.
+    # The chances lie in a file beside, as sheets show nothing of what the scorer says.
     if chances.is_file():
         table = read_table(chances, ["text_id", CHANCE])
         by_unit = {(row["text_id"], row.get("unit", "")): row[CHANCE] for row in table}
