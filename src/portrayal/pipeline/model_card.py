@@ -19,7 +19,7 @@ from portrayal.report.study import report_of
 from portrayal.report.view import View, place_words, q_of
 from portrayal.report.words import group_label
 from portrayal.run import Run, write_atomically
-from portrayal.run.manifest import Problem
+from portrayal.run.manifest import MISSING, Problem
 from portrayal.shown import markdown, markdown_table
 
 __all__ = ["verify_run", "write_model_card"]
@@ -46,11 +46,14 @@ def verify_run(run: Run) -> list[Problem]:
     """Return what of a run is not as its manifest says; empty where every byte is.
 
     Every file is digested again, and no link is followed; so are the files outside the run that its
-    options name, and, where the package is of the same version, the parts of it that make numbers.
+    options name, where they are here, and, where the package is of the same version, the parts of
+    it that make numbers.
     """
     problems = run.manifest.problems(verify=True, strict=True)
     # Files outside only where the run itself is whole: one error at a time
-    return problems or run.manifest.outside(run.settings().get("options", {}).values())
+    outside = run.manifest.outside(run.settings().get("options", {}).values())
+    # A run is read elsewhere than it was made: what is not here cannot have changed here.
+    return problems or [problem for problem in outside if problem.what != MISSING]
 
 
 def write_model_card(run: Run, out: str | Path | None = None) -> Path:
