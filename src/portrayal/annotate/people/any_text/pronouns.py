@@ -160,7 +160,7 @@ def _likeliest(
             against += they * bool(gender)
             # An open gender that a pronoun met has no code: it is neither told nor untold
             if gender != "" or not counts[i]:
-                flags = {"named": is_named, "sole": len(people) == 1}
+                flags = {"is_named": is_named, "sole": len(people) == 1}
                 codes.append(code_of_gender(gender or None, counts[i], 2 * bool(hint), **flags))
         return sum(map(weights.__getitem__, codes)) + THEY_TOO * against, choice
 
