@@ -163,7 +163,7 @@ class _Views:
             except OptionError as error:
                 return HTMLResponse(self.pages.welcome(name, str(error)), 400)
             answer = RedirectResponse("/next", 303)
-            # The name is not secret, but nobody may speak for another: signed for this session
+            # The name is not secret, but nobody may speak for another: signed for this visit
             signed = self.gate.sign(pack(name, does), self._session(request))
             answer.set_cookie(f"{self.gate.cookie}_reader", signed, **self._cookie)
             return answer

@@ -86,7 +86,7 @@ def moved_prompts(
         # From here on prompts moved the other way.
         if direction * shift[i] <= 0 or len(prompts) == PROMPTS:
             break
-        # An answer of each side; a prompt of which one is gone proves nothing.
+        # An answer of each side; a prompt of which one is gone tells nothing.
         passages = [
             _answer(side, model, shared[i][1], seed)
             for side, model in zip(sides, (change.model_a, change.model_b), strict=True)
