@@ -309,7 +309,6 @@ class GroupReader:
 
     def _row(self, row: Mapping[str, Any], strata: Mapping[str, str]) -> dict[str, Any]:
         text = row["text"] if row["outcome"] == "ok" else ""
-        # Words of all factors in one pass
         words: dict[int, list[WordMatch]] = {}
         for match in without_names(text, self._table.find(text)) if text else ():
             words.setdefault(match.lexicon, []).append(match)

@@ -281,7 +281,6 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., list[Any]]:
             # Without a known partner the gendered words of the locale are exchanged
             change = exchange if other is _NOBODY else exchange_between(locale, other.words)
             text = row["text"]
-            # Hide first, as exchanging reads what is left
             spans = hidden_spans(text, locale, other.names, other.asked)
             masked_text = hidden(text, spans)
             spans_of_texts.append([{"start": start, "end": end} for start, end in spans])
@@ -289,7 +288,6 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., list[Any]]:
             try:
                 for piece in _pieces(masked_text):
                     runs, exchanged = piece.split(), change.runs(piece)
-                    # A text without any of the words weighs nothing
                     if runs != exchanged:
                         weights[number] = other.weight
                     value = after = polarity(piece) if polarity is not None else 0.0
@@ -297,7 +295,6 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., list[Any]]:
                         after = polarity(" ".join(exchanged))
                     masked.add(number, runs, value)
                     twin.add(number, exchanged, after)
-                    # Nothing was hidden: as written and masked are the same
                     if not spans:
                         written.add(number, runs, value)
                 for piece in _pieces(text) if spans else ():

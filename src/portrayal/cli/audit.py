@@ -146,7 +146,6 @@ def audit_of(name: str) -> tuple[Callable[..., None], str]:
         if append is not None:  # a folder of a series is named by the day, so one day has one run
             place = append / datetime.now(tz=UTC).date().isoformat()
         chosen_values = {} if config is None else read_options(config, study.options, study.name)
-        # What the command line says counts over the file
         chosen_values |= given(chosen)
         models = [
             chosen_values.get(option_name)
@@ -155,7 +154,6 @@ def audit_of(name: str) -> tuple[Callable[..., None], str]:
         asks_models = any(models) or str(chosen_values.get("classifier")).startswith("llm:")
         with (
             under_way(place, as_object=json),
-            # two bars on one terminal would garble
             show.progress(quiet=json or asks_models) as advance,
             asking_progress(quiet=json or not asks_models) as answered,
         ):

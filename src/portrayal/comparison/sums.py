@@ -322,7 +322,6 @@ def changes_against(
         on the scale of the change, None where undefined.
     """
     prompts = against.prompts, sums.prompts
-    # Prompts that both sides have.
     both = np.intersect1d(*prompts)
     # Pairing over a few common prompts would leave out most of what both runs have.
     paired = len(both) >= ENOUGH * min(map(len, prompts))
@@ -371,7 +370,6 @@ def changes_against(
                 "p_inside": pair(change.p_inside[:, k]),
                 "p_beyond": pair(change.p_beyond[:, k]),
                 "p_equivalent": known(p_equivalent),
-                # A p of just 1 - level counts, whatever rounding makes of either number.
                 "equivalent": None if unknown else bool(p_equivalent <= 1.0 - level + 1e-12),
                 "n_prompts": len(both),
                 "n_only_a": len(prompts[0]) - len(both),

@@ -148,7 +148,6 @@ def judge_card(
     """
     if not table.labels.get(field):
         raise DataError(f"{table.path}: no text has a label of {field}.")
-    # Not the unsure class of the draw, since the scorer has to answer.
     classes = classes_of(run, field, unsure=False)
     prompts = read_prompts(run.prompts_path) if by else {}
     texts = labelled_texts(run, table, field, ["prompt_id"], originals=bool(run.reference.parts()))
@@ -158,12 +157,10 @@ def judge_card(
     weights = table.weights(field, labels, 1.0)
     for ((name, unit), label), weight in zip(labels.items(), weights.tolist(), strict=True):
         row = texts[name]
-        # None: the scorer read no such unit
         scored = classes.get((row["side"] + row["text_id"], unit))
         if scored is not None:
             part = prompts.get(row["prompt_id"], {}).get(by, "") if by else ""
             sides = scored, class_of_label(field, label)
-            # A text may be of two groups at once, and each is compared by itself
             guess, people = (set(side.casefold().split(" and ")) for side in sides)
             rows.append((guess, people, part))
             sample.append((weight, row["prompt_id"]))
@@ -182,15 +179,12 @@ def judge_card(
     kappa: dict[str, AgreedShare] = {}
     given_labels = [[" and ".join(sorted(row[side])) for row in rows] for side in (0, 1)]
     for part in parts:
-        # Texts without a value of the column count in every part.
         mask = (part_of == part) | (part == "")
         for g in groups:
             guesses, truths = (np.array([g in row[side] for row in rows]) for side in (0, 1))
-            # Recall among what people say, precision among what the scorer says
             recall[g, part] = share(guesses, truths & mask)
             precision[g, part] = share(truths, guesses & mask)
         kappa[part] = AgreedShare.of_kappa(given_labels, w * mask, prompt, level)
-    # Groups are compared with one another, or one group in two parts.
     pairs = [
         (a, b)
         for a, b in combinations(recall, 2)

@@ -406,9 +406,7 @@ def _measure(
     names = list(dict.fromkeys(note["annotator"] for note in notes))
     folders = [stage.folder.relative_to(run.path).as_posix() for stage in annotations]
     used = (TEXTS, REFERENCE, GIVEN, ANSWERS, TOPICS, *folders)
-    # A killed process may have left annotations open, and those vouch for nothing yet
     run.manifest.settle(used)
-    # All that the numbers depend on, and nothing else: the same mark means no new work
     mark = fingerprint(
         read=run.manifest.made(TEXTS, REFERENCE, *folders),
         annotators=names,
@@ -418,7 +416,6 @@ def _measure(
         files=digests(files_named(option_values.values())),
     )
     stage = Stage(run.path / "estimates")
-    # A finished stage counts only with both of its files, as a killed process may leave one
     is_written = is_whole(run.estimates_path) and is_whole(run.influences_path)
     if not (stage.is_complete(mark) and is_written):
         all_tables = study.tables(run, options), group_tables(run, study, options, names)
@@ -427,11 +424,9 @@ def _measure(
             estimate for tables in all_tables for estimate in tables.estimates(measures)
         ]
         level_and_seed = options.level, options.seed
-        # All measures together, as q-values are over everything that may be stated
         estimates = with_q_in(
             options.population, estimates_made, level_and_seed, study.stated, questions
         )
-        # What cannot be measured was refused by now, and leaves the run as it is.
         run.manifest.open(MEASURED)
         stage.begin(mark)
         write_parquet(influences_to_table(estimates), run.influences_path)
@@ -449,7 +444,6 @@ def _measure(
         "models": run.texts.note()["models"],
         "measures": measures,
         "questions": questions_asked,
-        # Relative paths: a run that is passed on should not tell of folders here
         "options": {n: _beside(value) for n, value in option_values.items() if value is not None},
         **config.tables(),
         "factors": kept_words(named_factors(options)),

@@ -86,8 +86,6 @@ class AuditConfig:
         """
         if file is not None:
             in_file = read_options(file, study, whose)
-            # Mappings are joined part by part, so that one setting given here keeps the file's
-            # others
             both = {
                 name: {**in_file[name], **value}
                 for name, value in options_given.items()
@@ -102,7 +100,6 @@ class AuditConfig:
             "options": study,
         }
         default = {option.name: option.default for option in dataclasses.fields(study)}
-        # An option's own name says to which record it belongs; none is in two
         table_of = {f.name: name for name, of in tables.items() for f in dataclasses.fields(of)}
         records: dict[str, dict[str, Any]] = {name: {} for name in tables}
         for key, value in options_given.items():

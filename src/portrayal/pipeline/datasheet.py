@@ -115,7 +115,6 @@ def datasheet(run: "Run") -> str:
         f"from the run by Portrayal {facts['portrayal']}; what it cannot know is marked "
         f"{BLANK.format('…')}.",
     ]
-    # Questions are numbered through all sections, as in the paper
     number = 0
     for section in form["section"]:
         lines += ["", f"## {section['title']}"]

@@ -81,7 +81,6 @@ def infer_median_shares(
     if not count.shape == total.shape == squares.shape or count.ndim != 3:
         shapes = f"{count.shape}, {total.shape} and {squares.shape}"
         raise ValueError(f"sums must share a shape (n_prompts, n_models, k); got {shapes}.")
-    # What the data say about each median, reduced to effective units
     n_prompts, n_models, _ = count.shape
     size = total.sum(0)
     share = divide(count.sum(0), size)
@@ -94,9 +93,7 @@ def infer_median_shares(
     weight = np.nan_to_num(divide(squares.sum(0), count.sum(0)), nan=1.0)
     unit = np.maximum(weight * inner - inner**2, 0.0)
     unit = divide(np.where(unit > 1e-12 * inner, unit, inner * (1 - inner)), size)
-    # The same draws serve both variances, so that their ratio has less noise of its own
     independent_noise = rng.standard_normal((_NOISE, n_models, 1)) * np.sqrt(np.nan_to_num(unit))
-    # One multiplier to a prompt, the same for all models, as they answered the same prompts.
     shared = np.einsum("bg,gmk->bmk", rng.standard_normal((_NOISE, n_prompts)), influence)
     noisy_units = _noisy_median(share, independent_noise)
     noisy = _noisy_median(share, np.where(flat, independent_noise, shared))

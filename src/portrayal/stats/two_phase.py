@@ -257,21 +257,19 @@ def two_phase(
             fitted[:, :, i] = full[:, 1:].T  # nobody labelled anything: what the scorer says
             continue
         sums = hand.weight @ labels
-        # How a share, or a difference of two, moves with each sum.
         wholes = np.where(sums[1::2] > _ROUNDING, sums[1::2], np.nan)
         per_unit = np.array([1.0, -1.0])[: t // 2] / wholes
         moves = np.stack([per_unit, -per_unit * divide(sums[::2], wholes)], axis=1)
         gradient = np.nan_to_num(moves.ravel())
+        # How a share, or a difference of two, moves with each sum.
         candidates = []
         # Where the scorer's labels of a class are hardly checked, people's labels stand alone.
         sizes, guesses = [*range(0, t + 1, 2)], [*range(t + 1, sample.shape[1])]
-        for subset, worth in (([*range(t + 1)], 1.0), (sizes, 1.0), (sizes + guesses, GAIN)):
-            used, fit, weight, misfit, extra = _calibrated(
-                full, sample, labels, hand.weight, subset
-            )
+        for rows, worth in (([*range(t + 1)], 1.0), (sizes, 1.0), (sizes + guesses, GAIN)):
+            used, fit, weight, misfit, extra = _calibrated(full, sample, labels, hand.weight, rows)
             if any(fit[used.index(g), 2 * m] < 0 for m, g in enumerate(guesses) if g in used):
                 continue  # what labels of others say the wrong way round says nothing
-            if subset == sizes:
+            if rows == sizes:
                 by, observed, n_class = size.sum() / n, extra @ misfit[:, 0] ** 2, float(n)
                 prior = PSEUDO_ERRORS * typical[i] * by * max(by - 1.0, 0.0)
             else:
@@ -284,7 +282,6 @@ def two_phase(
             shrunk = (n_class / (n_class + 1.0)) ** 2
             unseen = float(np.maximum((observed + prior) * shrunk - observed, least_unseen).sum())
             candidates.append((spread * worth, used, fit, weight, misfit, extra, unseen))
-        # The candidate with the least variance; what labels teach has to win by `GAIN`
         _, used, fit, weight, misfit, extra, unseen = min(candidates, key=lambda one: one[0])
         fitted[:, :, i] = (full[:, used] @ fit).T
         missed = (misfit * weight[:, np.newaxis]).T

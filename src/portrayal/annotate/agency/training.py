@@ -225,13 +225,11 @@ def fine_tune(
     steps = fitting.epochs * math.ceil(len(train) / fitting.batch_size)
     params: dict[float, list[Any]] = {fitting.weight_decay: [], 0.0: []}
     for name, weights in encoder.model.named_parameters():
-        # Biases and norms are not decayed, as usual for AdamW
         plain = weights.ndim < 2 or "norm" in name.lower()
         params[0.0 if plain else fitting.weight_decay].append(weights)
     groups = [{"params": parameters, "weight_decay": decay} for decay, parameters in params.items()]
     optimiser = torch.optim.AdamW(groups, lr=fitting.learning_rate)
     rng = np.random.default_rng(fitting.seed)
-    # What a resumed training must share with the one that was stopped
     texts = ["\n".join(part.sentences if part else ()) for part in (train, validation)]
     digests = [blake2b(text.encode(), digest_size=8).hexdigest() for text in texts]
     digests_of = dict(zip(("sentences", "validation sentences"), digests, strict=True))
@@ -275,7 +273,6 @@ def fine_tune(
         save_state(out, encoder, optimiser, rng, belongs, [asdict(epoch) for epoch in epochs])
         if on_epoch is not None:
             on_epoch(epochs[-1])
-    # A folder without a state is a training that came to its end
     (out / STATE).unlink(missing_ok=True)
     return epochs
 

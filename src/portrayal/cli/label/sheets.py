@@ -123,12 +123,10 @@ def sheet(
         field, label_names = field_for(opened, about), label_fields(opened)
         labels = None if hand_labels is None else read_hand_labels(str(hand_labels), label_names)
         sample = draw_for(opened, field, n, seed=seed, labels=labels, target_width=target_width)
-        # Strata with too few to be corrected are told before anyone labels
         short = short_strata(opened, sample)
         place, raters = out or opened.path / f"{field}.csv", rater or ["first", "second"]
         if project is None:
             paths = write_sheets(opened, sample, place, raters)
-            # Without the last path: that table holds each text's chance of being drawn
             after = f"portrayal label merge {' '.join(map(str, paths[:-1]))} --out {place}"
         else:
             from portrayal.coding.by_hand import labelling_project
@@ -150,7 +148,6 @@ def sheet(
         show.line(f"labels: {'; '.join(choices_of(opened, field))}")
         show.line(f"then: {after}")
         return
-    # Options without effect are refused: silently dropped ones mislead
     if rater or project or target_width is not None or hand_labels is not None:
         raise OptionError("--rater, --project, --target-width and --hand-labels go with --for.")
     texts = list(readable_texts(opened))

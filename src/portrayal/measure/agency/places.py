@@ -377,7 +377,6 @@ def _summed(
     Groups are shuffled alike for all maskings.
     """
     (n_maskings, n_checkpoints), n_cells = gaps.shape[:2], len(texts.cells)
-    # A unit is shuffled as a whole, so the texts of a cluster and group are one.
     pair = texts.cluster[read] * n_cells + texts.cell[read]
     first, unit = np.unique(pair, return_index=True, return_inverse=True)[1:]
     runs, run = np.unique(texts.run[read], return_inverse=True)
@@ -386,7 +385,6 @@ def _summed(
     labels = texts.cluster_names or range(int(texts.cluster.max(initial=-1)) + 1)
     names = tuple(str(labels[code]) for code in known_units.tolist())
     columns = {name: code[read] for name, code in texts.columns.items()}
-    # Blocks of prompts that differ in the group alone, where the design has such
     alike = find_blocks(columns, texts.cell[read])
     known_blocks = {name: block[read] for name, block in texts.blocks.items()}
     if columns:
@@ -396,24 +394,19 @@ def _summed(
     valid = ~np.isnan(gaps)
     run_code = run * n_checkpoints + np.arange(n_checkpoints)[:, np.newaxis]
     slot = (run_code * n + unit).ravel()
-    # Sums of gaps and counts of texts, by masking, run and checkpoint, and unit.
     values = np.stack(
         [
             np.bincount(slot, weights=row, minlength=n_runs * n).reshape(n_runs, n)
             for kind in (np.where(valid, gaps, 0.0), valid.astype(np.float64))
-            # Every checkpoint reads every text, so that a text counts once over all of them.
             for row in (kind / n_checkpoints).reshape(n_maskings, -1)
         ]
     ).reshape(2, n_maskings, n_runs, n)
-    # Units of one block together, as they are shuffled within it.
     order = np.argsort(block, kind="stable")
     block_of, block_names = alike.code[first][order], _block_names(texts, read, alike)
     values, cell, block, owner = values[..., order], cell[order], block[order], owner[order]
     name = None if texts.names is None else texts.names[read][first][order]
-    # Names that stand in one prompt each add nothing to clustering by prompt
     name = name if name is not None and _repeats(texts, name, owner, cell) else None
     shape = (2, n_maskings, n_runs, n_cells)
-    # All maskings and runs in one array, so that one shuffling serves them all
     rows = np.asarray(values.reshape(2 * n_maskings * n_runs, n), dtype=np.float64)
     observed, expected = _by_cell(rows, cell, n_cells).reshape(shape), _expected(rows, block)
     chance = _by_cell(expected, cell, n_cells).reshape(shape).sum(axis=2)
@@ -423,16 +416,13 @@ def _summed(
         shuffled, movers = _names_moved((rows, expected), kinds, cell, n_cells)
     null = _null(movers, n_cells, scope.permutations, rng).reshape(-1, *shape)
     if name is not None:
-        # Names moved without what their blocks give, which stays where it is and is added back.
         null[:, 0] += null[:, 1] * divide_or_zero(*chance)[:, np.newaxis]
     for i in range(n_maskings):
-        # Units without a text under this masking are no units
         present = (values[1, i] > 0).any(axis=0)
         sums = CellSums(values[0, i][:, present], values[1, i][:, present])
         reason = alike.reason if texts.clusters == PROMPT else ""
         units = Units(sums, owner[present], cell[present], texts.clusters, reason, names)
         blocks = units
-        # Units that the user asked for are compared as they are, without blocks
         if texts.clusters == PROMPT and not reason:
             detail = f"prompts alike in {' and '.join(alike.columns)}"
             blocks = Units(sums, block_of[present], cell[present], BLOCK, detail, block_names)

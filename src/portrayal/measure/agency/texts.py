@@ -408,11 +408,9 @@ def agency_texts(
         return [spelling.get(value.casefold(), value) for value in raw]
 
     columns = [values(name, _UNKNOWN) for name in group]
-    # Files differ in what they call it: the first of the names that a text has
     split = [next((facts[name] for name in strata if name in facts), None) for facts in about]
     named_tasks = values("domain", ALL)
     conditions = [facts.get("condition", ORIGINAL) for facts in about]
-    # Texts as codes, which are quick to compare; their labels are kept beside.
     codes = [_coded(column) for column in columns]
     stratum_code, stratum_labels = _coded([name or "" for name in split])
     model, models = _coded(rows["model"])
@@ -420,14 +418,10 @@ def agency_texts(
     condition, condition_labels = _coded(conditions)
     unit, clusters = _clusters(cluster, rows["prompt_id"] if by_prompt else None, about)
     coarse = numbered(list(zip(named_tasks, conditions, split, strict=True)))
-    # A prompt of its own names one group, so nothing could be shuffled within it
     within = {} if cluster in (None, EACH, PROMPT) else {WITHIN: clusters}
-    # Prompts that differ only in whom they are about are alike, so these columns must not part
-    # them.
     group_columns = (*group, NAME, *((cluster,) if cluster else ()))
     other_names = sorted({name for facts in about for name in facts} - set(group_columns))
     cell = list(zip(*columns, strict=True))
-    # Texts that name no prompt repeat nothing, so they are one run.
     runs = np.array(rows["sample"], dtype=np.int64) * by_prompt
     coded = {name: _coded([facts.get(name, "") for facts in about]) for name in other_names}
     return AgencyTexts(
@@ -441,7 +435,6 @@ def agency_texts(
         model=model,
         task=task,
         condition=condition,
-        # "" sorts before every label, so that texts without a stratum get -1.
         stratum=stratum_code - int("" in stratum_labels),
         group=np.stack([code for code, _ in codes], axis=1),
         cluster=clusters,

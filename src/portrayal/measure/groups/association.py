@@ -177,7 +177,6 @@ def association(group_texts: Crossings, scope: Scope) -> Iterator[Estimate]:
         null = np.stack([place.found.null_low, place.found.null_high], axis=1).tolist()
         both, group, attribute, total = place.counts.sums
         sums = _kept(place, group_texts.prompts)
-        # Each pair: its lift, with counts and other readings as details.
         for i, (crossed, g, a) in enumerate(place.pairs):
             within = bool(place.found.within[i])
             value, reason = float(inference.value[i]), str(inference.reason[i])
@@ -210,7 +209,6 @@ def association(group_texts: Crossings, scope: Scope) -> Iterator[Estimate]:
                 "n_texts": int(total[i]),
                 "instruments": scope.instruments,
             }
-            # Where labels by hand correct a lift, that is the finding; the raw one is a detail.
             by_hand = list(_by_hand(lifts, place, i, common, scope))
             if any(one.tests for one in by_hand):
                 status |= Status(detail=CORRECTED_BESIDE)

@@ -341,12 +341,10 @@ class _Rows:
                 "have one value in the column of pairs. Name it with --pair-by."
                 f"{self._why()}"
             )
-        # Scores that no exchange can move, and the refusals in the last column, stay as they are.
         plain = [i for i, score in enumerate(scores) if not score.exchanged] + [len(scores)]
         alike[:, plain] = masked[:, plain]
         value, squares, spare = _halves(masked, slot, (n, k))
         written, neutral = (_halves(read, slot, (n, k))[0] for read in (as_written, alike))
-        # sorted: codes must not hang on shards
         models = sorted({about["model"] for about in self.about})
         model = np.searchsorted(models, [about["model"] for about in self.about])
         within = [
@@ -357,7 +355,6 @@ class _Rows:
         for i in np.flatnonzero(bare).tolist():
             self.left_out[self.about[i]["model"]][HALF] += int(n_answers[i].sum())
         full = np.flatnonzero(~bare)
-        # Sets with one half drop out, so that the others move up.
         place = (np.cumsum(~bare) - 1)[set_code]
         counted = ~bare[set_code]
         unit_of = [units.of_pair[about["model"], about[PAIR]] for about in self.about]

@@ -73,10 +73,8 @@ def share_ratios(
     """
     k, fair = against.n_races, against.fair
     is_race = np.arange(len(sums.groups)) < k
-    # Names of any race are borne by others too, so that a race's null is not 1: it is tested below.
     ratios = sums.shares(scope, scale=against.starred, null=np.where(is_race, np.nan, 1.0))
     if fair is not None and fair.shares is not None:
-        # A race is bounded and tested beside drawn names, which vary however alike prompts are.
         shares, starred = fair.shares, against.starred[:k]
         races = (shares.low / starred, shares.high / starred, shares.p)
         prompts = (shares.fixed_low / starred, shares.fixed_high / starred, shares.fixed_p)
@@ -88,7 +86,6 @@ def share_ratios(
         method, fixed = np.where(is_race, FAIR, ratios.method), (bounds[0], bounds[1], bounds[2])
         ratios = replace(ratios, low=low, high=high, p=p, method=method, fixed=fixed)
     counts, units = sums.upper.sum(0), sums.n_upper.sum(0)
-    # Of contributions of 0 and 1 the sum of squares is the sum.
     squares = counts if sums.squares is None else sums.squares.sum(0)
 
     def own(i: int) -> dict[str, Any]:

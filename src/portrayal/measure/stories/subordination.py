@@ -104,7 +104,6 @@ def role_ratios(
         high=np.where(np.isnan(value), ratios.high, np.maximum(ratios.high, value)),
     )
 
-    # The paper's test and interval beside, which take characters as independent
     naive, bounds = naive_ratio_tests(np.stack([a, n, b, m])), katz_log(a, n, b, m, scope.level)
 
     def fields(i: int) -> dict[str, Any]:
@@ -125,7 +124,6 @@ def role_ratios(
             "paper_interval": None if np.isnan(low) else Interval(low, high, scope.level, method),
             "null": ratios.null(i, scope),
             "tests": naive[i],
-            # Only what may be stated is adjusted jointly, so only that needs its scores
             "scores": ratios.scores(i, sums.clusters) if measure.findings else None,
             **more,
         }

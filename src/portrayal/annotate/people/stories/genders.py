@@ -210,7 +210,6 @@ def walk(  # noqa: PLR0912, PLR0915 (run for every choice of every story: calls 
         if sentence != current:
             current, clause = sentence, OTHER
         if case < 0:
-            # A name in a quotation is whom the speaker means, not whom the next "she" does
             if not quoted or last[entity] < 0:
                 last[entity], newest, ranks[entity] = sentence, entity, rank
                 if opens:
@@ -223,7 +222,6 @@ def walk(  # noqa: PLR0912, PLR0915 (run for every choice of every story: calls 
         if barred:
             owner = person_at.get(barred[1], OTHER)
             among = [index for index in among if index not in (barred[0], owner)]
-        # Nobody: a stranger of another gender, of none, of this one, or no stranger at all
         kind, away = _NONE, current - last[OTHER]
         if quoted:
             kind = _IN_QUOTES
@@ -233,7 +231,6 @@ def walk(  # noqa: PLR0912, PLR0915 (run for every choice of every story: calls 
                 kind = _ALIKE_FAR if stranger else _FAR
         newest_unmet = newest == OTHER and last[OTHER] >= 0 and not quoted
         best, code = OTHER, _NOBODY + kind * 10 + case // _CASE * 2 + newest_unmet
-        # Nobody competes only where a stranger of that gender was mentioned
         top = weights[code] if kind in (_ALIKE, _ALIKE_FAR) else -99_999
         for index in among:
             if last[index] < 0:

@@ -88,7 +88,6 @@ class _Row:
 def examples(view: View) -> Examples | None:
     """Return example pairs; None where texts, originals or their annotations are missing."""
     run, stage = view.run, view.run.annotations(WORDS)
-    # The counts of a text are a matrix; the stage's settings say what its columns are.
     settings_columns = (stage.note().get("settings") or {}).get("columns") or ()
     columns: list[Column] = [tuple(name.split("/", 2)) for name in settings_columns]
     if not (columns and run.texts.parts() and run.reference.parts() and stage.parts()):
@@ -99,7 +98,6 @@ def examples(view: View) -> Examples | None:
     for i, (lexicon, attribute, _) in enumerate(columns):
         if lists.setdefault(attribute, lexicon) == lexicon:
             first.setdefault(attribute, []).append(i)
-    # The first original of a pair, should there be several.
     originals: dict[str, _Row] = {}
     for row in _rows(view, len(columns), reference=True):
         originals.setdefault(row.pair, row)
@@ -116,7 +114,6 @@ def examples(view: View) -> Examples | None:
     examples_of_rows = _chosen(rows)
     if not examples_of_rows:
         return None
-    # Groups of a factor take colours by their order, genders and races have fixed ones.
     own_groups = [group for _, attribute, group in columns if attribute not in ("gender", "race")]
     marks = {
         i: colour_class(colour_of_group({attribute: columns[i][2]}, own_groups))
@@ -125,7 +122,6 @@ def examples(view: View) -> Examples | None:
     }
     models = tuple(dict.fromkeys(row.model for _, row in examples_of_rows))
     forms = tuple(dict.fromkeys(row.form for _, row in examples_of_rows))
-    # Only now are texts read, and only those that are shown.
     generated = _sides(view, [row.text_id for _, row in examples_of_rows], marks, reference=False)
     human = _sides(
         view, [originals[row.pair].text_id for _, row in examples_of_rows], marks, reference=True

@@ -277,7 +277,6 @@ def _distribution(sets: MatchedSets, first: list[Estimate], labels: dict[str, An
         "Below 0",
         "Equal",
     )
-    # A sentence for those who cannot see the chart.
     reading = "No pair can be drawn."
     if cells:
         reading = f"{cells[0][0]}: {cells[0][5]} pairs lie above 0, {cells[0][6]} below."

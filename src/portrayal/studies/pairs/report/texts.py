@@ -84,7 +84,6 @@ def pairs_reading(view: View) -> PairsReading | None:
     # Words with a person's words left in would show "she" beside "he".
     kinds = [e for e in unasked(view) if e.strata.get("kind") not in (None, UNMASKED_WORD)]
     words_of = kinds[:MOST_WORDS]
-    # What the report leads with is what a reader wants to see in the texts.
     first = [*leading(view, MOST_SERIES), *words_of]
     picked = [
         (code, i, d)
@@ -104,7 +103,6 @@ def pairs_reading(view: View) -> PairsReading | None:
         e, sides = first[code], []
         half_ids = [text_of[i, group] for group in halves[code, i]]
         two = [texts[text_id] for text_id in half_ids]
-        # Names differ by design, and so count as one word.
         hidden = [spans_of(scores.get(text_id, {}).get(HIDDEN)) for text_id in half_ids]
         one, other = (
             PairText(text["text"], hidden_spans)
@@ -113,7 +111,6 @@ def pairs_reading(view: View) -> PairsReading | None:
         spans = differing(one, other, words)
         score = e.strata.get("score")
         column, unit = place[score] if score else 0, unit_of(e) if score else "words of it"
-        # Each side with its own score, as the text stands.
         for group, text, text_spans in zip(halves[code, i], two, spans, strict=True):
             value = (scores.get(text_of[i, group], {}).get("scores") or [])[column : column + 1]
             value_words = f"{fmt.difference(value[0], '')} {unit}" if score and value else ""
