@@ -68,8 +68,8 @@ def _functions(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunction
             yield node
 
 
-def body_lines(function: ast.FunctionDef | ast.AsyncFunctionDef, lines: Sequence[str] = ()) -> int:
-    """Lines of a function's body without its docstring, and without comments of their own line."""
+def body_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Lines of a function's body without its docstring."""
     body = function.body[1:] if ast.get_docstring(function) else function.body
     if not body:
         return 0
