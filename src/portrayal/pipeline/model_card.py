@@ -14,7 +14,7 @@ from portrayal.pipeline.datasheet import counted
 from portrayal.records import ERROR_HIGH, ERROR_LOW, ERROR_VALUE, Estimate
 from portrayal.registry import described, form_of
 from portrayal.report.first import first_screen
-from portrayal.report.strength import strength_of
+from portrayal.report.strength import CANNOT, SOME, STRONG, UNCLEAR, strength_of
 from portrayal.report.study import report_of
 from portrayal.report.view import View, place_words, q_of
 from portrayal.report.words import group_label
@@ -130,7 +130,7 @@ def _judged(view: View) -> list[Estimate]:
     tested = [e for e in view.only_main(view.estimates) if e.tests]
     # What the report may state; all that is tested where it may state nothing
     rows = [e for e in tested if e.tests[0].audit_q is not None] or tested
-    order = ("strong", "some evidence", "no clear difference", "cannot be measured here")
+    order = (STRONG, SOME, UNCLEAR, CANNOT)
     q = {id(e): q_of(e) for e in rows}
     last = float("inf")
     # A q of 0 or none goes last: neither says how sure it is
