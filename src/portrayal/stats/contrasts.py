@@ -205,17 +205,23 @@ class RatioScore:
         first, never = (excess > 0).argmax(0), ~(excess > 0).any(0)
         grid = np.concatenate([[0.0], _GRID])
         accepted, rejected = (start + side * _WIDEST * grid[index] for index in (first, first + 1))
-        # Bisection and false position (Illinois) in turn: the statistic is nearly straight.
+        # False position with the weights of Anderson & Björck (1973): the statistic is nearly
+        # straight.
         below, above = -critical, np.take_along_axis(excess, first[np.newaxis], 0)[0]
-        for step in range(_REFINEMENTS):
-            with np.errstate(divide="ignore", invalid="ignore"):
-                part = 0.5 if step % 2 else np.clip(below / (below - above), 0.01, 0.99)
-            middle = accepted + np.where(np.isfinite(part), part, 0.5) * (rejected - accepted)
+        for _ in range(_REFINEMENTS):
+            middle = accepted + (rejected - accepted) * _crossing(below, above)
             value = np.abs(self.t(np.exp(middle), these_prompts=these_prompts)) - critical
             beyond = value > 0
-            accepted, below = np.where(beyond, accepted, middle), np.where(beyond, below, value)
-            rejected, above = np.where(beyond, middle, rejected), np.where(beyond, value, above)
-        bounds = np.where(never, np.exp(side * np.inf), np.exp(accepted))
+            # An end that stays counts less, so that the next step falls beyond the root.
+            fall = 1.0 - divide(value, np.where(beyond, above, below))
+            fall = np.where(fall > 0.0, fall, 0.5)
+            accepted = np.where(beyond, accepted, middle)
+            rejected = np.where(beyond, middle, rejected)
+            below = np.where(beyond, fall * below, value)
+            above = np.where(beyond, value, fall * above)
+        # Not the accepted end: on which side of the root a step falls is a matter of rounding.
+        root = accepted + (rejected - accepted) * _crossing(below, above)
+        bounds = np.where(never, np.exp(side * np.inf), np.exp(root))
         bounds[0] = np.where(self.ratio == 0.0, 0.0, bounds[0])
         bounds[1] = np.where(np.isinf(self.ratio), np.inf, bounds[1])
         low, high = np.where(self._has_test(these_prompts), bounds, np.nan)
@@ -317,6 +323,12 @@ class RatioScore:
         return self._of_difference(
             upper / _positive(self._a) ** 2, lower / _positive(self._b) ** 2, 1.0 / shares
         )
+
+
+def _crossing(below: FloatArray, above: FloatArray) -> FloatArray:
+    """Part of the way at which a line from `below`, at most 0, to `above`, over 0, is 0."""
+    part = divide(below, below - above)
+    return np.where(np.isfinite(part), np.clip(part, 0.0, 1.0), 0.5)
 
 
 def _positive(values: FloatArray) -> FloatArray:
