@@ -1,5 +1,6 @@
 """Checks and conversions that every statistic shares; NaN passes through and stays NaN."""
 
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -8,6 +9,8 @@ import numpy.typing as npt
 from portrayal.stats.tails import normal_isf
 from portrayal.types import FloatArray
 
+_STEPS = 60
+_CLOSE = 1e-11
 TOLERANCE = 1e-9
 """Rounding that sums of fractional counts may carry, relative to the larger of 1 and the total."""
 
@@ -73,6 +76,40 @@ def divide_or_zero(numerator: FloatArray, denominator: FloatArray) -> FloatArray
     """Divide; 0 where the denominator is 0."""
     above, below = np.broadcast_arrays(numerator, denominator)
     return np.asarray(np.divide(above, below, out=np.zeros(above.shape), where=below != 0))
+
+
+def crossing(
+    height: Callable[[FloatArray], FloatArray], near: FloatArray, far: FloatArray
+) -> FloatArray:
+    """Where a function passes 0 between two arrays of places: at most 0 `near`, above 0 `far`.
+
+    False position with the weights of Anderson & Björck (1973), all columns at once. The root is
+    the same to rounding on any processor; NaN where the two heights have one sign.
+
+    >>> crossing(lambda x: x**2 - 2.0, np.array([0.0]), np.array([4.0])).round(6).tolist()
+    [1.414214]
+    """
+    below, above = height(near), height(far)
+    has_root = (below <= 0) & (above > 0)
+    for _ in range(_STEPS):
+        middle = near + (far - near) * _part(below, above)
+        value = height(middle)
+        beyond = value > 0
+        # An end that stays counts less, so that the next step falls beyond the root.
+        fall = 1.0 - divide(value, np.where(beyond, above, below))
+        fall = np.where(fall > 0.0, fall, 0.5)
+        near, below = np.where(beyond, near, middle), np.where(beyond, fall * below, value)
+        far, above = np.where(beyond, middle, far), np.where(beyond, value, fall * above)
+        if not np.any(has_root & (np.abs(value) > _CLOSE) & (np.abs(far - near) > _CLOSE)):
+            break
+    # Neither end: on which side of the root the last step fell is a matter of rounding.
+    return np.where(has_root, near + (far - near) * _part(below, above), np.nan)
+
+
+def _part(below: FloatArray, above: FloatArray) -> FloatArray:
+    """Part of the way at which a line from `below` to `above` is 0; half where it has none."""
+    part = divide(below, below - above)
+    return np.where(np.isfinite(part), np.clip(part, 0.0, 1.0), 0.5)
 
 
 def central_range(draws: npt.ArrayLike, tail: float) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -34,7 +34,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import gammaln, logsumexp
 
-from portrayal.types import BoolArray, FloatArray, IntArray
+from portrayal.stats._arguments import crossing
+from portrayal.types import FloatArray, IntArray
 
 WOBBLE = 0.2
 """Largest SD of rounds that is no change, in SDs of a text: a small effect (Cohen 1988)."""
@@ -182,24 +183,19 @@ def _half(
     spread = np.sqrt(np.maximum(within, _NONE) / (n_prompts * max(len(n) - 1, 1)))
     residual = rounds - since * centre
 
-    def enough(half: FloatArray) -> BoolArray:
+    def height(half: FloatArray) -> FloatArray:
         shifted = residual + since * half
         shifted = shifted - np.einsum("t,tk->k", n, shifted) / n.sum()
         log_e = _evidence(shifted, within, n, n_prompts)[0][start, columns]
-        return np.asarray(log_e >= np.log(need))
+        return np.asarray(log_e - np.log(need))
 
     if not weight.any():
         return centre, np.full(len(centre), np.inf)
-    low, high = np.zeros(len(centre)), spread * WOBBLE
-    # First outwards until the evidence is enough, then halved
-    for _ in range(20):
-        high = np.where(enough(high), high, 2.0 * high)
-    endless = ~enough(high)
-    for _ in range(30):
-        middle = (low + high) / 2.0
-        yes = enough(middle)
-        low, high = np.where(yes, low, middle), np.where(yes, middle, high)
-    return centre, np.where(endless, np.inf, high)
+    high = spread * WOBBLE
+    for _ in range(20):  # outwards until the evidence is enough
+        high = np.where(height(high) >= 0, high, 2.0 * high)
+    endless = height(high) < 0
+    return centre, np.where(endless, np.inf, crossing(height, np.zeros(len(centre)), high))
 
 
 def e_bh(e: npt.ArrayLike) -> FloatArray:

@@ -38,7 +38,7 @@ from math import lgamma, log
 import numpy as np
 import numpy.typing as npt
 
-from portrayal.stats._arguments import divide, normal_quantile
+from portrayal.stats._arguments import crossing, divide, normal_quantile
 from portrayal.stats.clustered import (
     NO_SPREAD,
     NO_UNITS,
@@ -67,7 +67,6 @@ NO_ATTRIBUTE = "no unit with this attribute"
 ALL_UNITS = "all units are of this group, or have this attribute"
 
 _NOTHING = 1e-12
-_HALVINGS = 40
 
 
 @dataclass(frozen=True)
@@ -372,14 +371,14 @@ def _bound(
     above: Callable[[FloatArray], FloatArray], tail: float, value: FloatArray, end: FloatArray
 ) -> FloatArray:
     """The lift between the value and `end` at which `above` is `tail`; `end` where it is not."""
-    inside, outside, way = value, end, np.where(end > value, -1.0, 1.0)
-    end_holds = way * (above(end) - tail) >= 0
-    # bisection: the tail is monotone in the lift, and has no simple inverse
-    for _ in range(_HALVINGS):
-        middle = (inside + outside) / 2.0
-        holds = way * (above(middle) - tail) >= 0
-        inside, outside = np.where(holds, middle, inside), np.where(holds, outside, middle)
-    return np.where(np.isnan(above(value)), np.nan, np.where(end_holds, end, inside))
+    way = np.where(end > value, -1.0, 1.0)
+
+    def height(lift: FloatArray) -> FloatArray:
+        return np.asarray(way * (tail - above(lift)))
+
+    root = crossing(height, value, end)
+    # Where the end itself is allowed, no lift between is refused.
+    return np.where(np.isnan(above(value)), np.nan, np.where(height(end) <= 0, end, root))
 
 
 def _fewest(n: npt.NDArray[np.int64], k: npt.NDArray[np.int64], inner: BoolArray) -> FloatArray:

@@ -33,7 +33,7 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.stats._arguments import check_level, divide, divide_or_zero
+from portrayal.stats._arguments import check_level, crossing, divide, divide_or_zero
 from portrayal.stats.tails import normal_isf, normal_sf, t_isf, t_sf
 from portrayal.types import FloatArray, IntArray
 
@@ -57,7 +57,6 @@ say much."""
 
 _WIDEST = 14.0  # log ratio beyond the estimate at which a bound is 0 or infinite
 _GRID = np.linspace(0.0, 1.0, 15)[1:] ** 2  # parts of `_WIDEST` that are searched first
-_REFINEMENTS = 16
 _EMPTY_SIDE = 1e-4  # ratio from which the search starts where the upper count is 0
 _FITS = 200
 _SMALLEST = 1e-12
@@ -205,22 +204,14 @@ class RatioScore:
         first, never = (excess > 0).argmax(0), ~(excess > 0).any(0)
         grid = np.concatenate([[0.0], _GRID])
         accepted, rejected = (start + side * _WIDEST * grid[index] for index in (first, first + 1))
-        # False position with the weights of Anderson & Björck (1973): the statistic is nearly
-        # straight.
-        below, above = -critical, np.take_along_axis(excess, first[np.newaxis], 0)[0]
-        for _ in range(_REFINEMENTS):
-            middle = accepted + (rejected - accepted) * _crossing(below, above)
-            value = np.abs(self.t(np.exp(middle), these_prompts=these_prompts)) - critical
-            beyond = value > 0
-            # An end that stays counts less, so that the next step falls beyond the root.
-            fall = 1.0 - divide(value, np.where(beyond, above, below))
-            fall = np.where(fall > 0.0, fall, 0.5)
-            accepted = np.where(beyond, accepted, middle)
-            rejected = np.where(beyond, middle, rejected)
-            below = np.where(beyond, fall * below, value)
-            above = np.where(beyond, value, fall * above)
-        # Not the accepted end: on which side of the root a step falls is a matter of rounding.
-        root = accepted + (rejected - accepted) * _crossing(below, above)
+        # Nearer than the first rejected step, and no farther: the statistic is nearly straight.
+        root = crossing(
+            lambda log_ratio: (
+                np.abs(self.t(np.exp(log_ratio), these_prompts=these_prompts)) - critical
+            ),
+            accepted,
+            rejected,
+        )
         bounds = np.where(never, np.exp(side * np.inf), np.exp(root))
         bounds[0] = np.where(self.ratio == 0.0, 0.0, bounds[0])
         bounds[1] = np.where(np.isinf(self.ratio), np.inf, bounds[1])
@@ -323,12 +314,6 @@ class RatioScore:
         return self._of_difference(
             upper / _positive(self._a) ** 2, lower / _positive(self._b) ** 2, 1.0 / shares
         )
-
-
-def _crossing(below: FloatArray, above: FloatArray) -> FloatArray:
-    """Part of the way at which a line from `below`, at most 0, to `above`, over 0, is 0."""
-    part = divide(below, below - above)
-    return np.where(np.isfinite(part), np.clip(part, 0.0, 1.0), 0.5)
 
 
 def _positive(values: FloatArray) -> FloatArray:

@@ -22,8 +22,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from portrayal.stats._arguments import divide
-from portrayal.types import BoolArray, FloatArray, IntArray
+from portrayal.stats._arguments import crossing, divide
+from portrayal.types import BoolArray, FloatArray
 
 SMALLEST_EFFECT = 0.25
 """Least design effect: roles that occur together in prompts, and fractional counts, can be < 1."""
@@ -36,8 +36,7 @@ _WHOLE = 0.95  # mean part of a unit from which units count as whole ones
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
 _DROP = 25.0  # nodes cover the densities within exp(-25) of the highest
 _HALVINGS = 14
-_STEPS = 40  # at most; the search usually ends after about eight
-_CLOSE = 1e-11
+_WIDEST = 2.0**40  # logits beyond which no bound is searched
 _TINY = 1e-300
 
 
@@ -391,8 +390,8 @@ def _lower_bound(
 ) -> FloatArray:
     """The share at which `_reach` is `tail`; 0 where the count is 0, NaN where it is unknown.
 
-    Regula falsi (Illinois) on the logit of the share and the normal quantile of the tail, where the
-    curve is nearly straight; halved where it leaves its bracket.
+    The search runs on the logit of the share and the normal quantile of the tail, where the curve
+    is nearly straight.
     """
     goal = special.ndtri(tail)
     active = np.flatnonzero(share > 0)
@@ -401,50 +400,21 @@ def _lower_bound(
         return bound
     share, units, weights = share[active], units[:, active], weights[:, active]
     count, failures = _counts(share, units)
-    log_choices = _log_choices(count, failures)
+    fixed = _log_choices(count, failures), weights
 
-    def height(x: FloatArray, columns: IntArray) -> FloatArray:
-        a, b, c, w = (part[:, columns] for part in (count, failures, log_choices, weights))
-        p = _reach(a, b, c, w, special.expit(x), special.expit(-x), atom)
+    def height(x: FloatArray) -> FloatArray:
+        p = _reach(count, failures, *fixed, special.expit(x), special.expit(-x), atom)
         # A tail that rounds to 0 or 1 has an infinite quantile, from which no line can be drawn.
         return np.asarray(special.ndtri(np.clip(p, _TINY, 1 - 1e-16)) - goal)
 
     small = (weights * units).sum(0)
-    start = special.logit((share * small + 0.5) / (small + 1.0))
-    bound[active] = special.expit(_root(height, start - 1.0, start))
+    high = special.logit((share * small + 0.5) / (small + 1.0))
+    low, step = high - 1.0, 1.0
+    # The bracket grows until it holds the root.
+    while (wrong := height(low) > 0).any() and step < _WIDEST:
+        low, step = np.where(wrong, low - step, low), 2.0 * step
+    step = 1.0
+    while (wrong := height(high) < 0).any() and step < _WIDEST:
+        high, step = np.where(wrong, high + step, high), 2.0 * step
+    bound[active] = special.expit(crossing(height, low, high))
     return bound
-
-
-def _root(
-    height: Callable[[FloatArray, IntArray], FloatArray], lower: FloatArray, upper: FloatArray
-) -> FloatArray:
-    """Where rising functions are 0, shape (k,); `height` takes places and the indices they are of.
-
-    The brackets grow until they hold the root.
-    """
-    indices = np.arange(len(lower))
-    below, above = height(lower, indices), height(upper, indices)
-    for k in range(_STEPS):
-        low, high = np.flatnonzero(below > 0), np.flatnonzero(above < 0)
-        if not (low.size or high.size):
-            break
-        upper[low], above[low] = lower[low], below[low]
-        lower[high], below[high] = upper[high], above[high]
-        lower[low], upper[high] = lower[low] - 2.0**k, upper[high] + 2.0**k
-        below[low], above[high] = height(lower[low], low), height(upper[high], high)
-    side = np.zeros(len(lower))
-    for _ in range(_STEPS):
-        wide = np.flatnonzero(upper - lower >= _CLOSE)
-        if not wide.size:
-            break
-        a, b, low_y, high_y = lower[wide], upper[wide], below[wide], above[wide]
-        x = divide(low_y * b - high_y * a, low_y - high_y)
-        x = np.where((x > a) & (x < b), x, (a + b) / 2)
-        y = height(x, wide)
-        under, close = y <= 0, np.abs(y) < _CLOSE
-        again = np.where(under, side[wide] < 0, side[wide] > 0)  # the same end moved before
-        below[wide] = np.where(under, y, np.where(again, low_y / 2, low_y))
-        above[wide] = np.where(under, np.where(again, high_y / 2, high_y), y)
-        lower[wide], upper[wide] = np.where(under | close, x, a), np.where(under & ~close, b, x)
-        side[wide] = np.where(under, -1.0, 1.0)
-    return lower

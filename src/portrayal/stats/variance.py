@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from portrayal.stats._arguments import check_level
+from portrayal.stats._arguments import check_level, crossing
 from portrayal.stats.clustered import sums_by, two_way_variance
 from portrayal.stats.tails import chi2_ppf, f_sf
 from portrayal.types import FloatArray, IntArray
@@ -199,17 +199,16 @@ def _bound(value: float, noise: FloatArray, df1: float, p: float) -> float:
     `noise` are possible values of s², shape (n,), equally likely.
     """
 
-    def excess(true: float) -> float:
-        return float(_below(df1 * value / noise, df1, df1 * true / noise).mean()) - p
+    def excess(true: FloatArray) -> FloatArray:
+        size = df1 * true[:, np.newaxis] / noise
+        return p - _below(df1 * value / noise, df1, size).mean(axis=1)
 
-    from scipy.optimize import brentq
-
-    if excess(0.0) <= 0.0:
+    low, high = np.zeros(1), np.array([value + float(noise.mean())])
+    if excess(low)[0] >= 0.0:
         return 0.0
-    high = value + float(noise.mean())
-    while excess(high) > 0.0:  # brentq needs ends of either sign
+    while excess(high)[0] < 0.0:  # the search needs ends of either sign
         high *= 2.0
-    return float(brentq(excess, 0.0, high, xtol=1e-9 * high, rtol=1e-10))
+    return float(crossing(excess, low, high)[0])
 
 
 def _below(x: FloatArray, df: float, size: FloatArray) -> FloatArray:
