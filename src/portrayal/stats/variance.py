@@ -201,7 +201,7 @@ def _bound(value: float, noise: FloatArray, df1: float, p: float) -> float:
 
     def excess(true: FloatArray) -> FloatArray:
         size = df1 * true[:, np.newaxis] / noise
-        return p - _below(df1 * value / noise, df1, size).mean(axis=1)
+        return np.asarray(p - _below(df1 * value / noise, df1, size).mean(axis=1))
 
     low, high = np.zeros(1), np.array([value + float(noise.mean())])
     if excess(low)[0] >= 0.0:
