@@ -315,14 +315,14 @@ def rounds(given: argparse.Namespace) -> dict[str, object]:
 
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        series, shown = place / "series", place / "series.html"
+        series, shown = place / "series", place / "series.md"
         stories(place / "stories.jsonl", given.stories, given.seed)
         stories(place / "before.jsonl", given.stories, given.seed + 1)
         audit = ["audit", "laissez-faire", *work, "--texts"]
         finished(*audit, "before.jsonl", "--out", "series/2020-01-01")
         audit_s = finished(*audit, "stories.jsonl", "--append", "series")
         done = round_made().rename(series / "2020-02-01")
-        watch_s = finished("watch", "series", "--out", "series.html")
+        watch_s = finished("watch", "series", "--out", "series.md")
         expected, page = files(done), shown.read_bytes()
         shutil.rmtree(done)
         shown.unlink()
@@ -339,9 +339,9 @@ def rounds(given: argparse.Namespace) -> dict[str, object]:
             done = round_made().rename(series / "2020-02-01")
             same += files(done) == expected and not list(done.rglob("*.tmp"))
             for _ in range(3):
-                kills += killed(watch_s, "watch", "series", "--out", "series.html")
+                kills += killed(watch_s, "watch", "series", "--out", "series.md")
                 torn += shown.exists() and shown.read_bytes() != page
-            finished("watch", "series", "--out", "series.html")
+            finished("watch", "series", "--out", "series.md")
             pages += shown.read_bytes() == page
             shown.unlink()
             shutil.rmtree(done)

@@ -1,29 +1,20 @@
 """Simulate repeated audits: alarms without change over many looks, and changes that are seen.
 
-    python -m benchmarks.watch [--reps N] [--seed N] [--stories FILE]
+    python -m benchmarks.watch [--reps N] [--seed N]
 
 Prompts have shares of their own, rounds answer the same prompts anew. A wobble moves the logit of
 all prompts of a round together by a normal number. Prints Markdown tables: alarms of ten watched
-estimates without change; changes that are seen in families of the size that audits have; and, with
-a file of stories (`prompt`, `model`, `text`), whether a model that is exchanged is seen.
+estimates without change, and changes that are seen in families of the size that audits have.
 """
 
 import argparse
-import json
-import tempfile
-from collections import defaultdict
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from scipy.special import expit, logit
 
 from portrayal.comparison import Sums
 from portrayal.comparison.watch import Looks, looks
-from portrayal.comparison.writing import Writing, writing_of
-from portrayal.run import Run
 from portrayal.types import FloatArray
 
 SHARES = np.array([0.5, 0.3, 0.1, 0.05, 0.02])
@@ -97,76 +88,6 @@ def seen(
     return found, looks([same], n, ALPHA / FAMILIES[1])[0]["findable"]
 
 
-def read_stories(path: Path) -> dict[tuple[str, str], list[str]]:
-    """Stories of each model and prompt."""
-    found: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for line in path.read_text(encoding="utf-8").splitlines():
-        row = json.loads(line)
-        if row["text"]:
-            found[row["model"], row["prompt"]].append(row["text"])
-    return found
-
-
-def written(rounds: list[dict[str, list[str]]]) -> Writing:
-    """Whether rounds of texts by prompt are written alike."""
-    with tempfile.TemporaryDirectory() as folder:
-        runs = []
-        for number, texts in enumerate(rounds):
-            run = Run(Path(folder) / f"{number:03}")
-            run.texts.folder.mkdir(parents=True)
-            rows = [{"prompt_id": p, "text": text} for p, own in texts.items() for text in own]
-            pq.write_table(pa.Table.from_pylist(rows), run.texts.folder / "part-00000.parquet")
-            runs.append(run)
-        return writing_of(runs, sorted(rounds[0]), ALPHA)
-
-
-def drawn(
-    rng: np.random.Generator, stories: dict[str, list[str]], n: int, wobble: float = 0.0
-) -> dict[str, list[str]]:
-    """A round of stories drawn anew; longer ones oftener, by a wobble of SDs of their length."""
-    tilt, made = rng.normal(0, wobble), {}
-    for prompt, own in stories.items():
-        size = np.array([len(text) for text in own], dtype=float)
-        weight = np.exp(tilt * (size - size.mean()) / max(size.std(), 1.0))
-        made[prompt] = [own[i] for i in rng.choice(len(own), n, p=weight / weight.sum())]
-    return made
-
-
-def exchanged(rng: np.random.Generator, path: Path, reps: int) -> None:
-    """Print when a model that is exchanged at round 4 of 6 is seen, and alarms where none is."""
-    stories = read_stories(path)
-    models = sorted({model for model, _ in stories})
-    prompts = [
-        p for p in sorted({p for _, p in stories}) if all(len(stories[m, p]) >= 9 for m in models)
-    ]
-    print(f"\nA model exchanged at round 4 of 6, {len(prompts)} prompts, 3 stories a round:\n")
-    print("| before → since | seen by round 4 | by round 5 | by round 6 |\n|---|---:|---:|---:|")
-    for old in models:
-        for new in [model for model in models if model != old]:
-            first = []
-            for _ in range(max(1, reps // 5)):
-                order = {
-                    (m, p): rng.permutation(len(stories[m, p])) for m in (old, new) for p in prompts
-                }
-                rounds = [
-                    {p: [stories[m, p][i] for i in order[m, p][at : at + 3]] for p in prompts}
-                    for m in (old, new)
-                    for at in (0, 3, 6)
-                ]
-                first.append(written(rounds).alarm or 99)
-            shown = " | ".join(f"{np.mean(np.array(first) <= t):.2f}" for t in (4, 5, 6))
-            print(f"| {old} → {new} | {shown} |", flush=True)
-    print("\nTexts called written otherwise in 50 looks without change, 5 stories a prompt:\n")
-    print("| wobble of length, SD of a text | alarms |\n|---:|---:|")
-    own = {p: stories[models[0], p] for p in prompts}
-    for wobble in (0.0, 0.15):
-        hits = [
-            written([drawn(rng, own, 5, wobble) for _ in range(51)]).alarm is not None
-            for _ in range(max(1, reps // 5))
-        ]
-        print(f"| {wobble} | {np.mean(hits):.3f} |", flush=True)
-
-
 def level(rng: np.random.Generator, reps: int) -> None:
     """Print alarms without change."""
     print(f"Any alarm of ten estimates in {LOOKS} looks without change, {reps} folders:\n")
@@ -200,11 +121,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--reps", type=int, default=60)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--stories", type=Path)
     given = parser.parse_args()
-    if given.stories:
-        exchanged(np.random.default_rng(given.seed), given.stories, given.reps)
-        return
     level(np.random.default_rng(given.seed), given.reps)
     power(np.random.default_rng(given.seed + 1), given.reps)
 

@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from portrayal.collect.ask.asking import Asking
-    from portrayal.comparison.compare import compare
+    from portrayal.comparison.compare import compare, compare_several
     from portrayal.comparison.matching import Side
-    from portrayal.comparison.several import compare_several
     from portrayal.comparison.watch import watch
     from portrayal.gating.gate import gate
     from portrayal.pipeline.audit import audit
@@ -52,7 +51,7 @@ _MODULES = {
     "Side": "portrayal.comparison.matching",
     "audit": "portrayal.pipeline.audit",
     "compare": "portrayal.comparison.compare",
-    "compare_several": "portrayal.comparison.several",
+    "compare_several": "portrayal.comparison.compare",
     "gate": "portrayal.gating.gate",
     "plan": "portrayal.planning",
     "verify_run": "portrayal.pipeline.model_card",

@@ -10,7 +10,9 @@ import html
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from datetime import date
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -479,14 +481,20 @@ class Estimate:
 
 
 def finite(value: Any) -> Any:
-    """Return a value as JSON can hold it: None for NaN, "inf" and "-inf" for what is infinite.
+    """Return a value as JSON can hold it: a record as an object of what it shows, a date as text.
 
-    >>> finite({"low": float("nan"), "ends": (0.5, float("inf"))})
-    {'low': None, 'ends': [0.5, 'inf']}
+    None stands for NaN, "inf" and "-inf" for what is infinite.
+
+    >>> finite({"low": float("nan"), "count": Count(0.5, float("inf"), 1)})
+    {'low': None, 'count': {'n': 0.5, 'of': 'inf', 'expected': 1, 'role': ''}}
     """
     # JSON has neither NaN nor infinity; what Python writes for them, other readers refuse
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else str(value)
+    if is_dataclass(value):
+        return {f.name: finite(getattr(value, f.name)) for f in fields(value) if f.repr}
     if isinstance(value, Mapping):
         return {key: finite(item) for key, item in value.items()}
+    if isinstance(value, (date, PurePath)):
+        return str(value)
     return [finite(item) for item in value] if isinstance(value, (list, tuple)) else value

@@ -170,13 +170,12 @@ def test_rounds_of_a_factor_are_watched_by_its_names(
 ) -> None:
     for number, name in enumerate(("before",) * 5 + ("after",) * 4, 1):
         shutil.copytree(village / name, tmp_path / "rounds" / f"2026-0{number}-01")
-    assert "Moon" in inside("watch", "rounds", "--out", "watch.html").ok().out
+    words = inside("watch", "rounds").ok().out
+    assert "Moon" in words
     found = inside("watch", "rounds", "--format", "json").json()
     changed = [r for r in found["rows"] if r["alarm"] is not None]
     assert {"faith": "star"} in [r["group"] for r in changed]
-    page = (tmp_path / "watch.html").read_text(encoding="utf-8")
-    assert "People of the Sun" in page
-    assert "<b>Star</b>" not in page
+    assert "People of the Sun" in " ".join(words.split())
 
 
 def test_documentation_and_exports_name_the_groups(

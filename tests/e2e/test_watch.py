@@ -1,4 +1,4 @@
-"""The commands `audit --append` and `watch`, from files of texts to table, JSON and page."""
+"""The commands `audit --append` and `watch`, from files of texts to tables and JSON."""
 
 import json
 import re
@@ -40,12 +40,13 @@ def test_append_names_the_run_by_the_day_and_a_second_call_is_the_same_round(ins
 
 
 def test_a_change_is_printed_and_fails_where_asked(inside, made, tmp_path):
-    page = tmp_path / "pages" / "watch.html"
-    shown = inside("watch", str(made), "--fail", "--out", str(page))
+    shown = inside("watch", str(made), "--fail")
     assert shown.status == 1, shown.err
-    assert shown.out.startswith("Texts are "), "what was seen stands before the rows"
+    assert "tested numbers changed in 3 rounds" in shown.out.partition("\n")[0]
     assert "round 3" in shown.out
-    assert "What changed" in page.read_text(encoding="utf-8")
+    page = ("--format", "markdown", "--out", "watch.md")
+    assert inside("watch", str(made), *page).ok().out.count("\n") == 1
+    assert "| round | date |" in (tmp_path / "watch.md").read_text(encoding="utf-8")
     found = inside("watch", str(made), "--format", "json")
     assert found.status == 0
     facts = json.loads(found.out)
@@ -64,12 +65,12 @@ def test_bad_input_is_one_line_and_writes_nothing(inside, made, tmp_path):
         ("empty", "holds no run"),
         ("old", "is missing"),
     ):
-        done = inside("watch", folder, "--out", "page.html")
+        done = inside("watch", folder, "--out", "page.md")
         assert done.status == 2
         assert words in done.err
         assert done.err.count("\n") == 1
         assert done.out == ""
-    assert not (tmp_path / "page.html").exists()
+    assert not (tmp_path / "page.md").exists()
 
 
 def test_a_comparison_has_a_page(inside, made, tmp_path):
@@ -93,4 +94,4 @@ def test_the_example_workflow_says_what_the_commands_take(inside, made, tmp_path
     assert asked.status == 0, asked.err
     (tmp_path / "rounds").symlink_to(made)
     assert inside(*watch_call).status == 1
-    assert (tmp_path / "watch.html").exists()
+    assert (tmp_path / "watch.md").exists()

@@ -1,20 +1,18 @@
-"""Pages of comparisons and of repeated audits: what they say, and what a browser makes of them."""
+"""Pages of comparisons: what they say, and what a browser makes of them."""
 
 import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import portrayal
-from portrayal.comparison import Round, Side, Timeline, Watch, Writing, watch
-from portrayal.report.changes import write_comparison, write_watch
+from portrayal.comparison import Side
+from portrayal.report.changes import write_comparison
 from portrayal.report.changes.dumbbells import dumbbells
-from portrayal.report.changes.watched import timelines
 from portrayal.report.formats import script_json
 from portrayal.run import Run
 from support import assert_vega_lite
@@ -62,11 +60,6 @@ def compared(sides: tuple[Side, Side], folder: Path) -> Path:
     return write_comparison(portrayal.compare(*sides), sides, folder / ".pages" / "compared.html")
 
 
-@pytest.fixture(scope="module")
-def watched(folder: Path) -> Path:
-    return write_watch(watch(folder), folder / ".pages" / "watched.html")
-
-
 def words_of(path: Path) -> str:
     return " ".join(path.read_text(encoding="utf-8").split())
 
@@ -80,43 +73,10 @@ def test_a_comparison_says_what_changed_and_what_did_not(compared: Path) -> None
     assert said.count('class="texts"') == 3
 
 
-def test_a_watch_says_when(watched: Path) -> None:
-    said = words_of(watched)
-    plain = re.sub("<[^>]*>", "", said)
-    assert re.search(r"in round 1 \(2026-01-01\).* and .* in round \d \(2026-\d\d-01\)", plain)
-    assert "; it changed from round 3 (2026-03-01) on" in plain
-    assert "at first and" not in plain
-    assert "the model is" in said
-    assert "for all looks together" in said
-
-
-@pytest.mark.parametrize(
-    ("size", "said"),
-    [
-        (1.7, "A number that became 1.7 times as high, or as low, in the middle"),
-        (float("inf"), "No change of any size would have been seen by now"),
-    ],
-)
-def test_the_first_screen_of_a_watch_says_what_could_have_been_found(
-    folder: Path, tmp_path: Path, size: float, said: str
-) -> None:
-    found = watch(folder)
-    rows = tuple(
-        replace(row, alarm=None, findable=size)
-        if row.p is not None and row.scale == "ratio"
-        else row
-        for row in found.rows
-    )
-    page = words_of(write_watch(replace(found, rows=rows), tmp_path / "page.html"))
-    first = page.partition('id="first"')[2].partition("</section>")[0]
-    first = re.sub("</?span[^>]*>", "", first)
-    assert said in first
-
-
-def test_charts_are_vega_lite(sides: tuple[Side, Side], folder: Path) -> None:
+def test_charts_are_vega_lite(sides: tuple[Side, Side]) -> None:
     found = portrayal.compare(*sides)
     stated = [row for row in found.rows if row.stated]
-    for figure in (*dumbbells(stated, ("a", "b"), 0.95), *timelines(watch(folder))):
+    for figure in dumbbells(stated, ("a", "b"), 0.95):
         if figure.spec is not None:
             assert_vega_lite(json.loads(script_json(figure.spec)))
 
@@ -132,29 +92,10 @@ def test_odd_numbers_have_a_page(sides: tuple[Side, Side], tmp_path: Path) -> No
         assert path.stat().st_size > 1000
 
 
-def test_one_round_and_hostile_words_have_a_page(tmp_path: Path) -> None:
-    row = Timeline(
-        HOSTILE, "share", {"place": HOSTILE}, {"race": HOSTILE}, "difference",
-        values=(0.4,), lows=(0.3,), highs=(0.5,), undefined=HOSTILE,
-    )  # fmt: skip
-    one = Round(Run(tmp_path), date(2026, 1, 1))
-    facts = {"name": HOSTILE, "models": (HOSTILE,), "answered_by": (HOSTILE,), "n_texts": 3}
-    one.__dict__.update(facts)
-    found = Watch(HOSTILE, HOSTILE, 0.95, (one,), Writing(), (row,), (HOSTILE,), (), 5, (HOSTILE,))
-    said = write_watch(found, tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "a change takes two" in said
-    assert "<script>window.hit" not in said
-    assert "<img src=x" not in said
-
-
 @pytest.mark.browser
-@pytest.mark.parametrize("name", ["compared", "watched"])
 @pytest.mark.parametrize("width", [1280, 390])
-def test_pages_open_offline_and_run_nothing(
-    browser: Any, name: str, width: int, request: pytest.FixtureRequest
-) -> None:
-    path = request.getfixturevalue(name)
-    opened(browser, path, width)
+def test_pages_open_offline_and_run_nothing(browser: Any, width: int, compared: Path) -> None:
+    opened(browser, compared, width)
     assert browser.execute_script("return window.hit") is None
     assert browser.execute_script("return document.querySelectorAll('img').length") == 0
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
@@ -163,7 +104,7 @@ def test_pages_open_offline_and_run_nothing(
     for key, marks in charts:
         assert marks > 10, key
     assert [entry for entry in browser.get_log("browser") if entry["level"] != "INFO"] == []
-    assert requests(browser) == [path.as_uri()]
+    assert requests(browser) == [compared.as_uri()]
 
 
 @pytest.mark.browser

@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 
-from portrayal.comparison import Change, Timeline
+from portrayal.comparison import Change
 from portrayal.measure.pairs import IN_ORIGINALS
 from portrayal.records import Estimate, Interval, Null
 from portrayal.reference.labels import speaking_of
-from portrayal.report.changes.watched import watched_sentence
 from portrayal.report.first import first_screen
 from portrayal.report.sentences import change_sentence, ratio_facts, sentence_of
 from portrayal.report.view import View
@@ -275,26 +274,6 @@ def test_a_change_has_the_counts_of_both_sides() -> None:
         assert change_sentence(row, (), ("A", "B")) == (
             "Men in stories about learning: subordination ratio 2.6 in A, 0.20 in B"
         )
-
-
-def test_a_watched_change_has_the_counts_of_both_rounds() -> None:
-    place = {"strata": {"domain": "Learning"}, "group": {"gender": "M"}}
-    cells = counts(80.0, 122.0, 30.0, 120.0), counts(12.0, 118.0, 60.0, 120.0)
-    values = (80 / 122) / (30 / 120), (12 / 118) / (60 / 120)
-    behind = [
-        made("subordination.v1", value, 0.1, 9.0, details=details, **place)
-        for value, details in zip(values, cells, strict=True)
-    ]
-    known = {"values": (values[0], 2.0, values[1]), "lows": (None,) * 3, "highs": (None,) * 3}
-    row = Timeline(
-        measure="subordination.v1", statistic="ratio", **place, scale="ratio", start=2, **known
-    )
-    rounds = ("round 1 (2026-01-01)", "round 3 (2026-03-01)", "round 2 (2026-02-01)")
-    assert watched_sentence(row, behind, rounds).replace("\u00a0", " ") == (
-        "80 of 122 people who are helped in stories about learning are men in round 1 (2026-01-01) "
-        "(66 %), and 12 of 118 in round 3 (2026-03-01) (10.2 %); of those who help 30 of 120 "
-        "(25 %) and 60 of 120 (50 %); it changed from round 2 (2026-02-01) on"
-    )
 
 
 WORDS = {"level": "word", "attribute": "gender", "lexicon": "liang-2022", "model": "m1"}

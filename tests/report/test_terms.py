@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from comparison.rounds import audit, stories
-from portrayal.comparison import Side, compare, watch
-from portrayal.report.changes import write_comparison, write_watch
+from portrayal.comparison import Side, compare
+from portrayal.report.changes import write_comparison
 from portrayal.report.page import render
 from portrayal.report.terms import Terms, terms
 from portrayal.report.view import View
@@ -59,7 +59,7 @@ BANNED = (
 """Words that a first screen does without."""
 
 
-CHANGES = ("compare", "watch", "still compare", "still watch")
+CHANGES = ("compare", "still compare")
 PAGES = ("laissez-faire", "agency", "news", "pairs", *CHANGES)
 
 
@@ -72,16 +72,14 @@ def pages(
     folder, found = tmp_path_factory.mktemp("terms"), {}
     for name in ("agency", "news", "pairs"):
         found[name] = render(View.of(sample_runs(name)))
-    # Rounds that change and rounds that do not, watched and compared.
-    for name, last in (("watch", 0.95), ("still watch", 0.15)):
+    # Rounds that change and rounds that do not.
+    for name, last in (("compare", 0.95), ("still compare", 0.15)):
         rounds = folder / name
-        for month, share in ((1, 0.15), (2, 0.15), (3, last)):
+        for month, share in ((2, 0.15), (3, last)):
             audit(rounds / f"2026-0{month}-01", stories(share, month))
-        page = write_watch(watch(rounds), folder / f"{name}.html")
-        found[name] = page.read_text(encoding="utf-8")
         sides = tuple(Side(Run.open(rounds / f"2026-0{month}-01")) for month in (2, 3))
-        page = write_comparison(compare(*sides), sides, folder / f"{name} compare.html")
-        found[name.replace("watch", "compare")] = page.read_text(encoding="utf-8")
+        page = write_comparison(compare(*sides), sides, folder / f"{name}.html")
+        found[name] = page.read_text(encoding="utf-8")
     return {"laissez-faire": render(View.of(sample_runs("laissez-faire"))), **found}
 
 

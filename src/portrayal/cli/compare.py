@@ -2,21 +2,21 @@
 
 import sys
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import asdict, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 import portrayal.cli.printing as show
-from portrayal.cli.options import Despite, Flag, Format, Level, Margin, Measure, Seed, Where
+from portrayal.cli.options import Despite, Flag, Level, Margin, Measure, Seed, Where
 from portrayal.errors import OptionError
-from portrayal.records import LIKE_THESE, Population, finite
-from portrayal.shown import json_text, one_line
+from portrayal.records import LIKE_THESE, Population
+from portrayal.shown import one_line
 
 if TYPE_CHECKING:
-    from portrayal.comparison import Change, Comparison, Several, Summary, Watch
+    from portrayal.comparison import Comparison, Watch
 
 
 _ON_A_TERMINAL = (0, 1, 2, 3, 4, 6, 8)
@@ -70,8 +70,7 @@ def compare(
     from portrayal.collect.fields import parse_columns
     from portrayal.collect.texts import alike_models
     from portrayal.comparison import Side, compare_several, models_of
-    from portrayal.comparison.result import ordered
-    from portrayal.run import Run, write_atomically
+    from portrayal.run import Run
 
     opened = [Side(Run.open(path)) for path in runs]
     if by not in (None, "model"):
@@ -88,7 +87,7 @@ def compare(
         raise OptionError("a page shows two sides: name two runs, or a run of two models.")
     aliases = parse_columns(model_alias)
     with show.working("comparing", quiet=format != "table"):
-        several = compare_several(
+        comparisons = compare_several(
             sides,
             level=level,
             margin=margin,
@@ -102,118 +101,65 @@ def compare(
     for one, other in alike_models({m for side in sides for m in side.models} - aliases.keys()):
         question = f"are {one} and {other} one model? --model-alias '{one}={other}' says so"
         print(one_line(question), file=sys.stderr)  # noqa: T201
+    # Chosen after all were tested: picking first would make q-values smaller
+    selected = [
+        replace(comparison, rows=tuple(show.select(comparison.rows, measure, where or ())))
+        for comparison in comparisons
+    ]
     # Words of the base's factors: labels of groups are those of its study
     with opened[0].run.speaking():
-        # The rows of a measure, stratum and group; an unknown one is refused.
-        comparisons = [
-            # Chosen after all were tested: picking first would make q-values smaller
-            replace(comparison, rows=tuple(show.select(comparison.rows, measure, where or ())))
-            for comparison in several.comparisons
-        ]
         if format == "html":
             from portrayal.report.changes import write_comparison
 
-            out = write_comparison(
-                comparisons[0], (sides[0], sides[1]), out or Path("comparison.html"), seed
-            )
+            page = out or Path("comparison.html")
+            out = write_comparison(selected[0], (sides[0], sides[1]), page, seed)
         else:
-            pairs = [(comparison, ordered(comparison, full=every)) for comparison in comparisons]
-            valued = [row for row in several.summaries if row.undefined is None]
-            with_summaries = valued and format == "table"
-            summaries = show.select(valued, measure, where or ()) if with_summaries else []
-            text = _written(several, pairs, summaries, format, full=every)
-            if out is None:
-                (sys.stdout.write if format == "table" else show.data)(text)
-                return
-            write_atomically(out, text)
+            _give(selected, format, full=every, out=out)
+    if out is not None:
         show.line(f"comparison: {out}")
 
 
-def _written(
-    several: "Several",
-    pairs: "Sequence[tuple[Comparison, Sequence[Change]]]",
-    summaries: "Sequence[Summary]",
-    kind: str,
-    *,
-    full: bool,
-) -> str:
-    """Return comparisons, each with its rows, in a format; the table with those `summaries`."""
-    from portrayal.collect.tables import csv_text
-    from portrayal.comparison import flat_change
-    from portrayal.comparison.result import (
-        CHANGED,
-        HEADS,
-        about,
-        cells,
-        to_markdown,
-        verdict,
-        words_of,
-    )
-    from portrayal.run.pages import number
+def _give(
+    comparisons: "Sequence[Comparison]", format: str, *, full: bool, out: Path | None
+) -> None:
+    """Print or write comparisons in a format."""
+    from portrayal.comparison.result import CHANGED, HEADS, about, cells, ordered, verdict
 
-    def plain(row: "Change | Summary") -> dict[str, Any]:
-        fields = {name: getattr(row, name) for name in row.__dataclass_fields__ if name != "scores"}
-        return fields | {"strata": dict(row.strata), "group": dict(row.group)}
-
-    if kind == "json":
-        facts = []
-        for one, changes in pairs:
-            names = ("study", "a", "b", "level", "population", "only_a", "only_b")
-            facts_of: dict[str, Any] = {name: getattr(one, name) for name in names}
-            facts_of |= {"prompts": asdict(one.prompts), "changes": list(map(plain, changes))}
-            facts_of["asked"] = [asdict(x) for x in one.asked]
-            facts.append(facts_of | {"instruments": [asdict(x) for x in one.instruments]})
-        over = [plain(row) for row in several.summaries]
-        return json_text(finite({"base": several.base, "comparisons": facts, "summaries": over}))
-    if kind == "csv":
-        flat = [{"a": c.a, "b": c.b, **flat_change(x)} for c, changes in pairs for x in changes]
-        # Heads of all rows, as strata differ from measure to measure
-        return csv_text(list(dict.fromkeys(name for row in flat for name in row)), flat)
-    if kind == "markdown":
-        return "\n".join(to_markdown(one, changes) for one, changes in pairs)
-    parts = []
-    for one, changes in pairs:
-        heads = tuple(HEADS[i] for i in _ON_A_TERMINAL)
-        rows = [tuple(cells(row, one.level)[i] for i in _ON_A_TERMINAL) for row in changes]
+    facts, flat = list[dict[str, Any]](), list[dict[str, Any]]()
+    parts: list[show.Part] = []
+    for comparison in comparisons:
+        rows = ordered(comparison, full=full)
+        of_sides = {k: v for k, v in vars(comparison).items() if k not in ("rows", "factors")}
+        facts.append(of_sides | {"changes": rows})
+        flat += comparison.flat(rows)
+        table = [cells(row, comparison.level) for row in rows]
+        sides, *notes = about(comparison)
+        if format == "markdown":
+            parts += [sides, *notes, (HEADS, table)]
+            continue
         # What changed is shown, up to a screen of it, and in any case what comes nearest.
-        verdicts = Counter("no test" if x.undefined else verdict(x, one.level) for x in changes)
-        most = min(max(verdicts[CHANGED], 5), show.ROWS)
-        sides, *notes = about(one)
+        verdicts = Counter("no test" if x.undefined else verdict(x, comparison.level) for x in rows)
+        most = None if full else min(max(verdicts[CHANGED], 5), show.ROWS)
         lead = ", ".join(f"{n:,} {label}" for label, n in verdicts.items()) or "nothing compared"
-        table = show.text_table(heads, rows, None if full else most)
-        parts += [sides, f"{lead}.", *notes, table]
-    if summaries:
-        heads = ("over all models", "value", "interval", "a further model", "spread", "q", "models")
-        means = [
-            (
-                words_of(row.measure, row.strata, row.group),
-                number(row.value),
-                f"[{number(row.low)}, {number(row.high)}]",
-                f"[{number(row.least)}, {number(row.most)}]",
-                # of ratios the spread is a factor
-                ("×" if row.scale == "ratio" else "") + number(row.spread),
-                *(number(row.q), str(row.n_models)),
-            )
-            for row in summaries
-        ]
-        parts.append(show.text_table(heads, means, None if full else show.ROWS))
-    return "\n".join(parts)
+        heads, *short = ([row[i] for i in _ON_A_TERMINAL] for row in (HEADS, *table))
+        parts += [sides, f"{lead}.", *notes, show.text_table(heads, short, most)]
+    show.give(format, {"base": comparisons[0].a, "comparisons": facts}, parts, flat, out)
 
 
 def watch(
     folder: Path,
     /,
     *,
-    out: Path | None = None,
     level: Level = 0.95,
     despite: Despite = None,
     fail: Flag = False,
-    format: Format = "table",
+    format: Literal["table", "json", "markdown"] = "table",
+    out: Path | None = None,
 ) -> None:
     """Test whether a repeated audit has changed since its first round, however often you look.
 
-    First whether its texts are still written alike, then which numbers changed. The level holds for
-    all looks together, and for rounds that wobble.
+    The level holds for all looks together, and for rounds that wobble. `compare` shows what is
+    behind a change, of the rounds before and after it.
 
     Example: portrayal watch runs/weekly --fail
 
@@ -221,68 +167,58 @@ def watch(
     ----------
     folder
         Folder of runs of one study, one a round.
-    out
-        Write an HTML page as well.
     fail
         Exit with status 1 where something has changed.
+    format
+        table, json or markdown.
+    out
+        File to write in place of printing.
     """
     from portrayal.comparison import watch as watch_runs
-    from portrayal.comparison import watch_values
     from portrayal.reference.labels import speaking_of
 
-    json = format == "json"
-    with show.working("reading rounds", quiet=json):
+    with show.working("reading rounds", quiet=format != "table"):
         watched = watch_runs(folder, level=level, despite=despite or ())
-    # The page first: a failing exit must not cost it
+    with speaking_of(watched.factors):
+        show.give(format, watched, _parts(watched), out=out)
     if out is not None:
-        from portrayal.report.changes import write_watch
-
-        write_watch(watched, out)
-    if json:
-        show.as_json(watch_values(watched))
-    else:
-        with speaking_of(watched.factors):
-            _print(watched)
-        if out is not None:
-            show.line(f"page: {out}")
+        show.line(watched.summary)
     # only when asked for, so that a script may look without failing
-    if fail and watched.has_changed:
+    if fail and watched.alarms:
         raise SystemExit(1)
 
 
-def _print(watched: "Watch") -> None:
+def _parts(watched: "Watch") -> "Iterator[show.Part]":
+    """What was watched in lines and tables."""
     from portrayal.comparison.result import change_number, form_of_change, words_of
     from portrayal.registry import form_of
-    from portrayal.run.pages import number as plain
-    from portrayal.run.pages import spread
+    from portrayal.run.pages import number, spread
 
-    for text in watched.said:
-        show.line(text)
+    yield watched.summary
     rounds = [
-        (number, look.when.isoformat(), look.name, ", ".join(look.models), f"{look.n_texts:,}")
-        for number, look in enumerate(watched.rounds, 1)
+        (
+            *(i, look.when, look.name, ", ".join(look.models), ", ".join(look.answered_by)),
+            f"{look.n_texts:,}",
+        )
+        for i, look in enumerate(watched.rounds, 1)
     ]
-    show.table(("round", "date", "run", "models", "texts"), rounds)
-    for text in watched.differences:
-        show.line(f"differs: {text}")
+    yield ("round", "date", "run", "models", "call themselves", "texts"), rounds
     for instrument in watched.instruments:
-        show.line(f"instruments differ: {instrument}")
+        yield f"instruments differ: {instrument}"
     if watched.left_out:
-        show.line(f"left out, as no audit was finished there: {', '.join(watched.left_out)}")
-    tested = [row for row in watched.rows if row.p is not None]
+        yield f"left out, as no audit was finished there: {', '.join(watched.left_out)}"
     rows = []
     # Least q first; what has changed stands on top
-    for row in sorted(tested, key=lambda row: (row.q or 0.0, row.p or 0.0)):
+    for row in sorted(watched.rows, key=lambda row: (row.p is None, row.q or 0.0, row.p or 0.0)):
         # A round in which a number is undefined is no end of the series
-        values = [value for value in row.values if value is not None]
-        ends = (plain(value, form_of(row)) for value in (values[0], values[-1]))
+        values = [number(value, form_of(row)) for value in row.values if value is not None]
+        ends = (values[0], values[-1]) if values else ("–", "–")
         change = f"{change_number(row, row.change)} ({spread(row, form_of_change(row))})"
         name = words_of(row.measure, row.place, row.group)
-        alarm = f"round {row.alarm}" if row.alarm else ""
-        rows.append((name, *ends, change, change_number(row, row.findable), plain(row.q), alarm))
+        alarm = f"round {row.alarm}, from round {row.start} on" if row.alarm else ""
+        rows.append((name, *ends, change, change_number(row, row.findable), number(row.q), alarm))
     if rows:
-        heads = ("number", "first", "last", "change", "would be seen", "q", "changed")
-        show.data(show.text_table(heads, rows, None))
+        yield ("number", "first", "last", "change", "would be seen", "q", "changed"), rows
 
 
 def gate(

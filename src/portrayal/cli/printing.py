@@ -2,9 +2,10 @@
 
 import dataclasses
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import StringIO, TextIOWrapper
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.console import Console
@@ -14,7 +15,7 @@ from rich.text import Text
 import portrayal.registry as registry
 from portrayal.errors import OptionError
 from portrayal.records import ERROR_HIGH, ERROR_LOW, finite
-from portrayal.shown import json_text, visible
+from portrayal.shown import json_text, markdown, markdown_table, visible
 
 if TYPE_CHECKING:
     from portrayal.raters.people import ScoreRate
@@ -56,9 +57,60 @@ def data(text: str) -> None:
     sys.stdout.write(text)
 
 
-def text_table(heads: Sequence[str], all_rows: Sequence[Sequence[str]], most: int | None) -> str:
+Part = str | tuple[Sequence[str], Sequence[Sequence[object]]]
+"""A line, text of several lines, or heads and rows of a table."""
+
+
+def give(
+    format: str,
+    facts: Any,
+    parts: Iterable[Part],
+    flat: Sequence[Mapping[str, Any]] = (),
+    out: Path | None = None,
+) -> None:
+    """Print what a command has to say in a format, or write it to a file.
+
+    Parameters
+    ----------
+    format
+        "table", for people on a terminal; "markdown"; "json", or "csv".
+    facts
+        What JSON says: plain values and records.
+    parts
+        What people read, in its order.
+    flat
+        What CSV says, a row each; its heads are those of all rows.
+    out
+        The file; None prints.
+    """
+    if format == "json":
+        text = json_text(finite(facts))
+    elif format == "csv":
+        from portrayal.collect.tables import csv_text
+
+        # Heads of all rows, as strata differ from measure to measure
+        text = csv_text(list(dict.fromkeys(name for row in flat for name in row)), flat)
+    elif format == "markdown":
+        lines = (
+            f"- {markdown(x)}" if isinstance(x, str) else f"\n{markdown_table(*x)}\n" for x in parts
+        )
+        text = "\n".join(lines) + "\n"
+    else:
+        texts = (x.rstrip("\n") if isinstance(x, str) else text_table(*x, None) for x in parts)
+        text = "".join(visible(part).rstrip("\n") + "\n" for part in texts)
+    if out is not None:
+        from portrayal.run.files import write_atomically
+
+        write_atomically(out, text)
+    elif format == "table":
+        sys.stdout.write(text)
+    else:
+        data(text)
+
+
+def text_table(heads: Sequence[str], cells: Sequence[Sequence[object]], most: int | None) -> str:
     """Return `most` rows of a table as text, as wide as the terminal; 80 columns in a file."""
-    rows, more = shown(all_rows, most)
+    rows, more = shown([tuple(map(str, row)) for row in cells], most)
     columns = (Column(Text(visible(head)), overflow="fold") for head in heads)
     table = Table(*columns, box=None, pad_edge=False, padding=(0, 1, 0, 0))
     for row in rows:
@@ -213,7 +265,7 @@ def span(rate: "ScoreRate", factor: float, digits: int) -> str:
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[object]], caption: str = "") -> None:
     """Print a table word for word; what is too wide for the terminal wraps, nothing is cut off."""
-    line(text_table(heads, [tuple(map(str, row)) for row in rows], None) + caption)
+    line(text_table(heads, [*rows], None) + caption)
 
 
 def listing(kind: str, rows: list[dict[str, str]], *, as_object: bool) -> None:

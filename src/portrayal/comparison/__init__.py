@@ -5,7 +5,16 @@ before, or texts before they were rewritten. All of these become sums by prompt 
 of both become a `Change` by one function (`changes_against`), and everything else is built on it.
 """
 
-from portrayal.comparison.compare import MARGIN, SHARE_MARGIN, Choices, changes, compare, study_of
+from portrayal.comparison.compare import (
+    MARGIN,
+    SHARE_MARGIN,
+    Choices,
+    changes,
+    compare,
+    compare_several,
+    models_of,
+    study_of,
+)
 from portrayal.comparison.matching import (
     Instrument,
     Key,
@@ -18,18 +27,8 @@ from portrayal.comparison.matching import (
     side_of,
 )
 from portrayal.comparison.result import Change, Comparison, Prompts, flat_change
-from portrayal.comparison.several import Several, Summary, compare_several, models_of
 from portrayal.comparison.sums import Numbering, Sums, changes_against, measured, sums_of
-from portrayal.comparison.watch import (
-    Round,
-    Timeline,
-    Watch,
-    flat_rounds,
-    round_day,
-    watch,
-    watch_values,
-)
-from portrayal.comparison.writing import Writing
+from portrayal.comparison.watch import Round, Timeline, Watch, round_day, watch
 
 __all__ = [
     "MARGIN",
@@ -42,13 +41,10 @@ __all__ = [
     "Numbering",
     "Prompts",
     "Round",
-    "Several",
     "Side",
-    "Summary",
     "Sums",
     "Timeline",
     "Watch",
-    "Writing",
     "changes",
     "changes_against",
     "check_instruments",
@@ -56,7 +52,6 @@ __all__ = [
     "compare_several",
     "differing",
     "flat_change",
-    "flat_rounds",
     "matched",
     "measured",
     "model_pairs",
@@ -67,5 +62,4 @@ __all__ = [
     "study_of",
     "sums_of",
     "watch",
-    "watch_values",
 ]

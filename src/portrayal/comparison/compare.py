@@ -1,12 +1,12 @@
-"""Compare two runs, or two models of one: every estimate of both, paired by prompt."""
+"""Compare runs, or models of one: every estimate of both sides, paired by prompt."""
 
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -28,7 +28,7 @@ from portrayal.errors import OptionError, PortrayalError
 from portrayal.measure.scope import stated_changes, with_q_values
 from portrayal.records import ALL, LIKE_THESE, REFERENCE, THESE, Estimate, Population, Test
 from portrayal.run import Run, read_parquet
-from portrayal.stats import prompt_subsets
+from portrayal.stats import benjamini_hochberg, holm, prompt_subsets
 from portrayal.types import FloatArray
 from portrayal.validate import check_choice, check_level
 
@@ -173,6 +173,82 @@ def compare(
         sides[0].run.factors,
         tuple(asked_differently(sides, models)),
         population,
+    )
+
+
+def compare_several(sides: Sequence[Any], **options: Any) -> tuple[Comparison, ...]:
+    """Compare several runs, or models of runs, with the first of them.
+
+    Parameters
+    ----------
+    sides
+        What `compare` takes, two or more; each of one model, if they are more than two.
+    **options
+        As in `compare`.
+
+    Returns
+    -------
+    tuple of Comparison
+        Of each other side with the base. `audit_q` is of all of them together, and `p_family` of a
+        row holds the error of all sides for that estimate (Holm).
+
+    Raises
+    ------
+    OptionError, RunError
+        As `compare`, and where a side has several models.
+    """
+    base, *others = map(side_of, sides)
+    if not others:
+        raise OptionError("a comparison takes two sides or more.")
+    # Of two sides, models can be matched; of more, each must be one.
+    for side in (base, *others) if len(others) > 1 else ():
+        if len(side.models) > 1:
+            raise OptionError(
+                f"{side.name} has several models; compare them with each other by --by model."
+            )
+    return _in_one_family([compare(base, other, **options) for other in others])
+
+
+def models_of(side: Side, base: str | None) -> list[Side]:
+    """Return the models of a run as sides, the base first; the first by name without one.
+
+    Raises
+    ------
+    OptionError
+        Where the run has fewer than two models, or not the base.
+    """
+    models = side.models
+    if len(models) < 2:
+        raise OptionError(f"{side.run.path} has one model; name a second run to compare it with.")
+    first = models[0] if base is None else base
+    # `Side.models` refuses a base that is no model.
+    names = [*Side(side.run, first).models, *(model for model in models if model != first)]
+    return [Side(side.run, model) for model in names]
+
+
+def _in_one_family(pairs: Sequence[Comparison]) -> tuple[Comparison, ...]:
+    """Adjust p over the sides of each estimate, and `audit_q` over all that is stated."""
+    if len(pairs) < 2:
+        return tuple(pairs)
+    # By index, so that adjusted rows go back into the comparison they are from.
+    rows = {(c, r): row for c, pair in enumerate(pairs) for r, row in enumerate(pair.rows)}
+    families: dict[object, list[tuple[int, int]]] = defaultdict(list)
+    for key, row in rows.items():
+        strata, group = frozenset(row.strata.items()), frozenset(row.group.items())
+        families[row.measure, row.statistic, strata, group].append(key)
+    # All sides share the base and so its chance; Holm holds however tests depend on each other.
+    tests: list[tuple[str, list[tuple[int, int]], Callable[[list[float]], FloatArray]]] = [
+        *(("p_family", members, holm) for members in families.values()),
+        ("audit_q", [key for key, row in rows.items() if row.stated], benjamini_hochberg),
+    ]
+    for name, members, adjust in tests:
+        p = [np.nan if (p := rows[key].p) is None else p for key in members]
+        for key, value in zip(members, adjust(p).tolist(), strict=True):
+            number: Any = None if np.isnan(value) else value
+            rows[key] = replace(rows[key], **{name: number})
+    return tuple(
+        replace(pair, rows=tuple(rows[c, r] for r in range(len(pair.rows))))
+        for c, pair in enumerate(pairs)
     )
 
 

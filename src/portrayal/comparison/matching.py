@@ -143,7 +143,11 @@ def differing(a: Run, b: Run, records: tuple[list[Estimate], list[Estimate]]) ->
             # A factor is what it says, not what its file is called.
             used[f"factor {factor['name']}"] = str(factor["digest"])
         sides.append(used | {"annotators": ", ".join(settings.get("annotators", []))})
-    first, second = sides
+    return _unlike(*sides)
+
+
+def _unlike(first: Mapping[str, str], second: Mapping[str, str]) -> list[Instrument]:
+    """What two sides have of different names, or under one name with different values."""
     return [
         Instrument(name, first.get(name, ""), second.get(name, ""))
         for name in sorted(first.keys() | second.keys())
@@ -170,12 +174,7 @@ def asked_differently(
             facts = {**note["parameters"], "model named in answers": ", ".join(note["answered_by"])}
             for name, value in facts.items():
                 into.setdefault(name, set()).add(str(value))
-    first, second = ({n: "; ".join(sorted(v)) for n, v in values.items()} for values in by_side)
-    return [
-        Instrument(name, first.get(name, ""), second.get(name, ""))
-        for name in sorted(first.keys() | second.keys())
-        if first.get(name) != second.get(name)
-    ]
+    return _unlike(*({n: "; ".join(sorted(v)) for n, v in values.items()} for values in by_side))
 
 
 def check_instruments(instruments: Iterable[Instrument], despite: Iterable[str]) -> None:

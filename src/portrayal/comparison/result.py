@@ -1,8 +1,8 @@
-"""Changes between two sides, one by one and all of them: in words, a chart, tables, Markdown."""
+"""Changes between two sides, one by one and all of them: in words and tables."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from portrayal.comparison.matching import Instrument
@@ -11,7 +11,6 @@ from portrayal.records import ALL, LIKE_THESE, THESE, Population, PromptScores
 from portrayal.reference.labels import FactorLabels, group_label, speaking_of, strata_parts
 from portrayal.registry import form_of
 from portrayal.run.pages import SHARES, html_table, number, spread
-from portrayal.shown import markdown, markdown_table
 
 Scale = Literal["ratio", "difference"]
 
@@ -136,35 +135,14 @@ class Prompts:
 
 
 def flat_change(row: Change) -> dict[str, Any]:
-    """Return a change as plain values by column name."""
-    after = (
-        "scale value_a value_b change low high p q audit_q p_family margin p_equivalent equivalent "
-        "n_prompts n_only_a n_only_b paired method stated undefined"
-    )
-    return {
-        "measure": row.measure,
-        "statistic": row.statistic,
-        "model_a": row.model_a,
-        "model_b": row.model_b,
-        **row.strata,
-        **row.group,
-        **{name: getattr(row, name) for name in after.split()},
-    }
+    """Return a change as plain values by column name, each stratum and attribute a column."""
+    values = {f.name: getattr(row, f.name) for f in fields(row) if f.repr}
+    names = {"measure": row.measure, "statistic": row.statistic, **row.strata, **row.group}
+    return names | {name: value for name, value in values.items() if name not in _PARTS}
 
 
-SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
-MOST = 40
-"""Changes that a chart shows; the table has all."""
-
+_PARTS = ("strata", "group", "p_inside", "p_beyond")
 CHANGED, SAME, OPEN = "changed", "shown to be the same", "not resolved"
-_COLOURS = {CHANGED: "#b2182b", SAME: "#2166ac", OPEN: "#8a8a8a"}
-
-
-class Chart(dict[str, Any]):
-    """A Vega-Lite specification that notebooks draw; `altair.Chart.from_dict` takes it too."""
-
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        return {"application/vnd.vegalite.v5+json": dict(self), "text/plain": self["title"]}
 
 
 def verdict(row: Change, level: float) -> str:
@@ -175,42 +153,6 @@ def verdict(row: Change, level: float) -> str:
     if row.judged_q is not None and row.judged_q < 1.0 - level:
         return CHANGED
     return SAME if row.equivalent else OPEN
-
-
-def chart_of(rows: Sequence[Change], level: float, title: str) -> Chart:
-    """Return a chart of changes, dots with intervals; ratios and differences below each other."""
-    y = {"field": "what", "type": "nominal", "sort": None, "title": None}
-    scale = {"domain": list(_COLOURS), "range": list(_COLOURS.values())}
-    colour = {"field": "verdict", "type": "nominal", "scale": scale, "title": None}
-    parts = []
-    for kind, axis, heading in (
-        ("ratio", "log", "second over first"),
-        ("difference", "linear", "second less first"),
-    ):
-        # Ratios and differences have no common axis.
-        with_bounds = [row for row in rows if row.low is not None and row.scale == kind]
-        values = [
-            {
-                **{name: getattr(row, name) for name in ("change", "low", "high")},
-                "what": words_of(row.measure, row.place, row.group),
-                "verdict": verdict(row, level),
-            }
-            for row in with_bounds[:MOST]
-            if row.change is not None
-        ]
-        if not values:
-            continue
-        x = {"type": "quantitative", "scale": {"type": axis}, "title": heading}
-        null = {"datum": with_bounds[0].null, "type": "quantitative"}
-        span = {"x": x | {"field": "low"}, "x2": {"field": "high"}, "y": y, "color": colour}
-        dot = {"x": x | {"field": "change"}, "y": y, "color": colour}
-        layers = [
-            {"mark": {"type": "rule", "strokeDash": [3, 3]}, "encoding": {"x": null}},
-            {"mark": "rule", "encoding": span},
-            {"mark": {"type": "point", "filled": True}, "encoding": dot},
-        ]
-        parts.append({"data": {"values": values}, "layer": layers})
-    return Chart({"$schema": SCHEMA, "title": title, "vconcat": parts})
 
 
 def words_of(measure: str, strata: Mapping[str, str], group: Mapping[str, str]) -> str:
@@ -291,17 +233,15 @@ class Comparison:
         """Return a DataFrame, one row for each change, a column for each stratum and group."""
         import pandas as pd
 
-        return pd.DataFrame(list(map(flat_change, self.rows)))
+        return pd.DataFrame(self.flat(self.rows))
 
-    def chart(self) -> Chart:
-        """Return a Vega-Lite chart of what may be stated: each change with its interval."""
-        # Groups are called as the run calls them, also where its factor's file is gone.
-        with speaking_of(self.factors):
-            return chart_of(ordered(self), self.level, f"{self.b} beside {self.a}")
+    def flat(self, rows: Iterable[Change]) -> list[dict[str, Any]]:
+        """Return rows of this comparison as plain values, with the sides in `a` and `b`."""
+        return [{"a": self.a, "b": self.b, **flat_change(row)} for row in rows]
 
     def _repr_html_(self) -> str:
+        # Groups are called as the run calls them, also where its factor's file is gone.
         with speaking_of(self.factors):
-            # Return a comparison as HTML for notebooks, every word escaped.
             rows = ordered(self)
             summary = " · ".join(about(self))
             more = f" · {len(rows) - SHOWN} more: .to_pandas()" if len(rows) > SHOWN else ""
@@ -364,10 +304,3 @@ def cells(row: Change, level: float) -> tuple[str, ...]:
         str(row.n_prompts) if row.paired else f"{row.n_only_a} | {row.n_only_b}",
         result,
     )
-
-
-def to_markdown(comparison: Comparison, rows: Sequence[Change]) -> str:
-    """Return a comparison as Markdown: what was compared, and a table."""
-    lines = [f"- {markdown(line)}" for line in about(comparison)]
-    table = markdown_table(HEADS, [cells(row, comparison.level) for row in rows])
-    return "\n".join([*lines, "", table]) + "\n"

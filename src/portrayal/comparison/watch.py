@@ -1,22 +1,18 @@
-"""Watch the same audit over time: whether the texts are still written alike, and what changed.
+"""Watch the same audit over time: which numbers changed, however often one looks.
 
-A *round* is one run of a repeated audit; rounds are the runs of a folder, by date. At each look one
-question comes first, whether the texts are still written alike (`Writing`), then every headline
-estimate.
+A *round* is one run of a repeated audit; rounds are the runs of a folder, by date. What two of them
+differ in otherwise, and the texts behind a change, `compare` shows of the two rounds.
 """
 
 import re
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
-from datetime import UTC, date, datetime
-from functools import cached_property, reduce
-from itertools import pairwise
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import reduce
 from pathlib import Path
-from statistics import median_high
 from typing import Any
 
 import numpy as np
-import pyarrow.parquet as pq
 
 from portrayal.comparison.compare import stated_of
 from portrayal.comparison.matching import (
@@ -29,12 +25,11 @@ from portrayal.comparison.matching import (
 )
 from portrayal.comparison.result import Change
 from portrayal.comparison.sums import Numbering, Sums, measured, why_not
-from portrayal.comparison.writing import Writing, writing_of
 from portrayal.errors import OptionError, RunError
 from portrayal.measure.scope import of_each_model, stated_changes
-from portrayal.records import ALL, THESE
+from portrayal.records import ALL, THESE, Population
 from portrayal.reference.labels import FactorLabels
-from portrayal.run import Run, read_parquet
+from portrayal.run import Run, read_prompts
 from portrayal.stats import e_bh, latest_change
 from portrayal.types import FloatArray
 from portrayal.validate import check_level
@@ -44,47 +39,34 @@ FEWEST = 5
 _DATE = re.compile(r"(?<!\d)\d{4}-\d{2}(-\d{2})?(?!\d)")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Round:
     """One run of a repeated audit.
 
     Attributes
     ----------
-    run
-        The run.
-    when
-        Its day: the date in the name of its folder (of a month, such as `2026-04`, the first day),
-        else the first day on which the model was asked, else the day on which it was measured.
+    name, when
+        Name of its folder, and its day: the date in that name (of a month, such as `2026-04`, the
+        first day), else the day on which it was measured first.
+    models, answered_by
+        Its models by name, and what they call themselves in their answers.
+    n_texts
+        Texts of the run.
     """
 
-    run: Run
+    name: str
     when: date
+    models: tuple[str, ...] = ()
+    answered_by: tuple[str, ...] = ()
+    n_texts: int = 0
 
-    @cached_property
-    def name(self) -> str:
-        """Name of its folder."""
-        return self.run.path.name
-
-    @cached_property
-    def models(self) -> tuple[str, ...]:
-        """Its models by name."""
-        return tuple(self.run.settings().get("models", ()))
-
-    @cached_property
-    def answered_by(self) -> tuple[str, ...]:
-        """What the models call themselves in their answers, such as a dated version."""
-        return tuple(sorted(set(_column(self.run, "answered_by"))))
-
-    @cached_property
-    def prompts(self) -> dict[str, str]:
-        """Words of each prompt by its name."""
-        table = read_parquet(self.run.prompts_path, columns=["prompt_id", "text"])
-        return dict(zip(*(table[name].to_pylist() for name in table.column_names), strict=True))
-
-    @cached_property
-    def n_texts(self) -> int:
-        """Texts of the run."""
-        return int(self.run.texts.note().get("n_texts", 0))
+    @classmethod
+    def of(cls, run: Run) -> "Round":
+        """Return the round that a run is."""
+        note = run.texts.note()
+        names = {name for facts in note.get("asked", {}).values() for name in facts["answered_by"]}
+        models = tuple(run.settings().get("models", ()))
+        return cls(run.path.name, round_day(run), models, tuple(sorted(names)), note["n_texts"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,8 +80,8 @@ class Timeline(Change):
 
     Attributes
     ----------
-    values, lows, highs
-        The audits' own values and intervals, one for each round; None where there is none.
+    values
+        The audits' own values, one for each round; None where there is none.
     alarm
         Number of the first round at which q was 1 − level or less; None where it never was.
     start
@@ -110,18 +92,9 @@ class Timeline(Change):
     """
 
     values: tuple[float | None, ...]
-    lows: tuple[float | None, ...]
-    highs: tuple[float | None, ...]
     alarm: int | None = None
     start: int | None = None
     findable: float | None = None
-
-    @property
-    def is_still_changed(self) -> bool:
-        """Whether the interval at the last look leaves out no change."""
-        if self.low is None or self.high is None:
-            return False
-        return not self.low <= self.null <= self.high
 
 
 @dataclass(frozen=True)
@@ -134,12 +107,8 @@ class Watch:
         What was audited, where the runs are, and the level of all tests and looks together.
     rounds
         The rounds by date.
-    writing
-        Whether the texts are written alike in all rounds.
     rows
         Every estimate that the audits' reports may state.
-    differences
-        What differs between a round and the one before it, in words.
     instruments
         What rounds measured with differently, `despite` which they are watched.
     n_prompts
@@ -154,13 +123,12 @@ class Watch:
     folder: str
     level: float
     rounds: tuple[Round, ...]
-    writing: Writing
     rows: tuple[Timeline, ...]
-    differences: tuple[str, ...]
     instruments: tuple[Instrument, ...]
     n_prompts: int
     left_out: tuple[str, ...] = ()
     factors: tuple[FactorLabels, ...] = ()
+    population: Population = THESE
 
     @property
     def alarms(self) -> tuple[Timeline, ...]:
@@ -169,119 +137,18 @@ class Watch:
         return tuple(sorted(rows, key=lambda row: (row.alarm or 0, row.q or 0.0)))
 
     @property
-    def has_changed(self) -> bool:
-        """Whether the texts are written otherwise, or an estimate changed."""
-        return self.writing.alarm is not None or bool(self.alarms)
-
-    @property
-    def findable(self) -> float | None:
-        """Factor by which half of the tested ratios without a change would be seen to change."""
-        quiet = [row for row in self.rows if row.scale == "ratio" and row.alarm is None]
-        factors = [row.findable for row in quiet if row.findable is not None]
-        return median_high(factors) if factors else None
-
-    @property
-    def said(self) -> tuple[str, ...]:
-        """What was seen: how texts are written, which numbers changed, and what could be seen."""
+    def summary(self) -> str:
+        """How many numbers changed, and what that holds for."""
         rounds, tested = len(self.rounds), sum(row.p is not None for row in self.rows)
         if rounds < 2:
-            return ("There is one round so far: a change takes two.",)
-        if self.writing.alarm is None:
-            note = (
-                self.writing.undefined or f"p {self.writing.p or 1.0:.2g}, for all looks together"
-            )
-            first = f"Texts are not shown to be written otherwise in any round ({note})."
-        else:
-            when = self.rounds[(self.writing.start or 1) - 1].when.isoformat()
-            note = "; ".join(f"{x} {a:.3g} → {b:.3g}" for x, a, b in self.writing.moved)
-            first = (
-                f"Texts are written otherwise from round {self.writing.start} ({when}) on, as seen "
-                f"at round {self.writing.alarm}{': ' * bool(note)}{note}."
-            )
+            return "There is one round so far: a change takes two."
         level = f"{100 * (1 - self.level):.3g} %"
-        second = (
+        return (
             f"{len(self.alarms)} of {tested} tested numbers changed in {rounds} rounds of these "
             f"{self.n_prompts} prompts; of other prompts nothing is said. Where "
             f"nothing changes, chance says so of any, at any look, in {level} of folders at most; "
             f"else, of those called changed at a look, {level} at most are expected to be false."
         )
-        return (first, second, self.could_be_seen) if self.could_be_seen else (first, second)
-
-    @property
-    def could_be_seen(self) -> str:
-        """Which change of a ratio would have been seen by now; "" where nothing is left to see."""
-        tested = sum(row.p is not None for row in self.rows)
-        if self.findable is None or tested == len(self.alarms):
-            return ""
-        if not np.isfinite(self.findable):
-            return (
-                f"No change of any size would have been seen by now in {tested} tested numbers: "
-                "too few rounds, prompts or texts."
-            )
-        return (
-            f"A number that became {self.findable:.2g} times as high, or as low, in the middle of "
-            "these rounds would have been seen by now about every second time; for half of the "
-            "numbers it takes more."
-        )
-
-    def to_pandas(self) -> Any:
-        """Return a DataFrame, one row for each estimate and round."""
-        import pandas as pd
-
-        return pd.DataFrame(flat_rounds(self))
-
-
-_TESTED = (
-    *("p", "q", "alarm", "start", "change", "low", "high", "findable"),
-    *("n_prompts", "undefined"),
-)
-
-
-def flat_rounds(report: Watch) -> list[dict[str, Any]]:
-    """Return a row of plain values for each estimate and round."""
-    return [
-        {
-            "round": number + 1,
-            "date": one_round.when.isoformat(),
-            "run": one_round.name,
-            "measure": row.measure,
-            "statistic": row.statistic,
-            **row.strata,
-            **row.group,
-            "value": row.values[number],
-            "value_low": row.lows[number],
-            "value_high": row.highs[number],
-            "scale": row.scale,
-            **{name: getattr(row, name) for name in _TESTED},
-        }
-        for row in report.rows
-        for number, one_round in enumerate(report.rounds)
-    ]
-
-
-def watch_values(report: Watch) -> dict[str, Any]:
-    """Return what was watched as plain values, dates as text."""
-    names = ("measure", "statistic", "strata", "group", "scale", "values", "lows", "highs")
-    facts = ("study", "folder", "level", "differences", "n_prompts", "left_out")
-    return {
-        **{name: getattr(report, name) for name in facts},
-        "population": THESE,
-        "rounds": [
-            {
-                "name": one_round.name,
-                "when": one_round.when.isoformat(),
-                "models": one_round.models,
-                "answered_by": one_round.answered_by,
-                "n_texts": one_round.n_texts,
-            }
-            for one_round in report.rounds
-        ],
-        "writing": asdict(report.writing),
-        "findable": report.findable,
-        "rows": [{name: getattr(row, name) for name in names + _TESTED} for row in report.rows],
-        "instruments": [str(instrument) for instrument in report.instruments],
-        "factors": [asdict(factor) for factor in report.factors],
-    }
 
 
 def watch(folder: str | Path, *, level: float = 0.95, despite: Collection[str] = ()) -> Watch:
@@ -293,9 +160,9 @@ def watch(folder: str | Path, *, level: float = 0.95, despite: Collection[str] =
         A folder of runs of one study, such as `portrayal audit … --append FOLDER` makes.
     level
         Confidence level of all looks together: where nothing ever changes but for a stationary
-        wobble of rounds (`portrayal.stats.anytime`), the texts are ever called written otherwise,
-        or any estimate changed, with a probability of 1 − level at most each; of the estimates
-        called changed at a look, at most 1 − level are expected not to be.
+        wobble of rounds (`portrayal.stats.anytime`), any estimate is ever called changed with a
+        probability of 1 − level at most; of the estimates called changed at a look, at most
+        1 − level are expected not to be.
     despite
         Names of instruments that may differ; "all" for any.
 
@@ -320,92 +187,78 @@ def watch(folder: str | Path, *, level: float = 0.95, despite: Collection[str] =
     (1, ())
     """
     check_level(level)
-    rounds, left_out = read_rounds(folder)
-    # What rounds measured with differently from the first, despite which they are watched.
-    first = rounds[0].run
-    differ: dict[tuple[str, str, str], Instrument] = {}
+    runs, left_out = read_rounds(folder)
     # Each later round is held against the first, so that slow drift of instruments shows.
-    for one_round in rounds[1:]:
-        for one in differing(first, one_round.run, (first.records, one_round.run.records)):
-            differ.setdefault((one.name, one.first, one.second), one)
-    check_instruments(differ.values(), despite)
-    # The prompts that every round asked in the same words.
-    words, *later = (one_round.prompts for one_round in rounds)
-    prompts = {name for name, text in words.items() if all(o.get(name) == text for o in later)}
-    if len(prompts) < min(FEWEST, len(rounds[0].prompts)):
+    first, *later = runs
+    differ = dict.fromkeys(
+        instrument
+        for run in later
+        for instrument in differing(first, run, (first.records, run.records))
+    )
+    check_instruments(differ, despite)
+    words = [read_prompts(run.prompts_path, words="words", only=()) for run in runs]
+    worded = [{(name, row["words"]) for name, row in prompts.items()} for prompts in words]
+    prompts = {name for name, _ in set.intersection(*worded)}
+    if len(prompts) < min(FEWEST, len(worded[0])):
         raise OptionError(
             f"the runs in {folder} share {len(prompts)} prompts in the same words; watching takes "
             f"{FEWEST}. Ask the same prompts in each round."
         )
-    # A round counts with its only model, or with all of its models together.
-    single = all(len(one_round.models) == 1 for one_round in rounds)
-    sides = [(Side(one_round.run), one_round.models[0] if single else ALL) for one_round in rounds]
-    study = str(rounds[0].run.settings().get("study"))
+    # Prompts that some round lacks, or asked in other words, count in none.
+    dropped = {name for round_prompts in words for name in round_prompts} - prompts
     return Watch(
-        study,
+        str(first.settings().get("study")),
         str(folder),
         level,
-        tuple(rounds),
-        writing_of([one_round.run for one_round in rounds], sorted(prompts), 1.0 - level),
-        tuple(_timelines(sides, study, rounds, prompts, level)),
-        tuple(differences(rounds)),
-        tuple(differ.values()),
+        tuple(map(Round.of, runs)),
+        tuple(_timelines(runs, dropped, 1.0 - level)),
+        tuple(differ),
         len(prompts),
         tuple(left_out),
-        rounds[0].run.factors,
+        first.factors,
     )
 
 
-def _timelines(
-    sides: Sequence[tuple[Side, str]],
-    study: str,
-    rounds: Sequence[Round],
-    prompts: Collection[str],
-    level: float,
-) -> list[Timeline]:
+def _timelines(runs: Sequence[Run], dropped: Collection[str], alpha: float) -> list[Timeline]:
     """Test every estimate that some round's report may state, at every look, as one family."""
-    headline = stated_of(study)
-    indices = [rows_of(side, model) | _rows_of_each(side) for side, model in sides]
+    headline = stated_of(str(runs[0].settings().get("study")))
+    sides = [Side(run) for run in runs]
+    # A round counts with its only model, or with all of its models together.
+    single = all(len(side.models) == 1 for side in sides)
+    models = [side.models[0] if single else ALL for side in sides]
+    indices = [
+        rows_of(side, model) | _rows_of_each(side)
+        for side, model in zip(sides, models, strict=True)
+    ]
     keys: dict[Key, None] = {}
-    for (side, model), index in zip(sides, indices, strict=True):
-        may_be = stated_changes([side.run.records[row] for row in index.values()], model, headline)
+    for run, model, index in zip(runs, models, indices, strict=True):
+        may_be = stated_changes([run.records[row] for row in index.values()], model, headline)
         # What one round may state is watched in all, or a group too rare in some would come and go.
         keys |= {key: None for key, yes in zip(index, may_be, strict=True) if yes}
-    numbering = Numbering([one_round.run for one_round in rounds])
-    # Prompts that some round lacks, or asked in other words, count in none.
-    dropped = {name for one_round in rounds for name in one_round.prompts} - set(prompts)
+    numbering = Numbering(runs)
     unusable = [code for code, name in enumerate(numbering.keys) if name in dropped]
-    timelines, tested = [], {}
+    timelines, series = [], {}
     for number, key in enumerate(keys):
         rows = [index.get(key) for index in indices]
-        timelines.append(_values([one_round.run for one_round in rounds], rows))
-        sums, reason = _shared_sums(rounds, rows, numbering, unusable)
-        if reason is None:
-            tested[number] = rows, sums
+        timeline = _values(runs, rows)
+        if isinstance(looked := _shared_sums(runs, rows, numbering, unusable), str):
+            timeline = replace(timeline, undefined=looked)
         else:
-            timelines[number] = replace(timelines[number], undefined=reason)
-    # A look weighs each round by its texts; an estimate that does not count them takes the run's.
-    series = []
-    for rows, sums in tested.values():
-        size = []
-        for t in sums:
-            n_texts = rounds[t].run.records[rows[t] or 0].n_texts
-            n_texts = n_texts or rounds[t].run.texts.note().get("n_texts", 1)
-            size.append(max(float(n_texts), 1.0))
-        series.append(Looks(list(sums.values()), np.array(size), list(sums)))
-    for number, fields in zip(tested, looks(series, len(rounds), 1.0 - level), strict=True):
+            series[number] = looked
+        timelines.append(timeline)
+    for number, fields in zip(series, looks([*series.values()], len(runs), alpha), strict=True):
         timelines[number] = replace(timelines[number], **fields)
     return timelines
 
 
 def _rows_of_each(side: Side) -> dict[Key, int]:
     """Rows of the measures that pool no models, with the model among the strata."""
-    index: dict[Key, int] = {}
-    for model in side.models if len(side.models) > 1 else ():
-        for (measure, statistic, strata, group), row in rows_of(side, model).items():
-            if model != ALL and of_each_model(measure):
-                index[measure, statistic, strata | {("model", model)}, group] = row
-    return index
+    return {
+        (measure, statistic, strata | {("model", model)}, group): row
+        for model in (side.models if len(side.models) > 1 else ())
+        for (measure, statistic, strata, group), row in rows_of(side, model).items()
+        if of_each_model(measure)
+    }
 
 
 def _values(runs: Sequence[Run], rows: Sequence[int | None]) -> Timeline:
@@ -414,7 +267,6 @@ def _values(runs: Sequence[Run], rows: Sequence[int | None]) -> Timeline:
         None if row is None else run.records[row] for run, row in zip(runs, rows, strict=True)
     ]
     first = next(record for record in records if record is not None)
-    bounds = [None if e is None or e.value is None else e.interval for e in records]
     model = first.strata.get("model", ALL) if of_each_model(first.measure) else ALL
     return Timeline(
         model_a=model,
@@ -425,44 +277,7 @@ def _values(runs: Sequence[Run], rows: Sequence[int | None]) -> Timeline:
         group=first.group,
         scale="ratio" if first.statistic == "ratio" else "difference",
         values=tuple(None if e is None else e.value for e in records),
-        lows=tuple(None if b is None else b.low for b in bounds),
-        highs=tuple(None if b is None else b.high for b in bounds),
     )
-
-
-def _shared_sums(
-    rounds: Sequence[Round],
-    rows: Sequence[int | None],
-    numbering: Numbering,
-    unusable: Sequence[int],
-) -> tuple[dict[int, Sums], str | None]:
-    """Return the sums of an estimate by number of the round, over the prompts that all have.
-
-    Rounds without it are left out of its test. Else the reason why it has none.
-    """
-    # The rounds that have the estimate, and why the others cannot be tested.
-    row_of: dict[int, int] = {}
-    cause = "fewer than two rounds have it" if len(rounds) > 1 else "a change takes two rounds"
-    for number, row in enumerate(rows):
-        if row is None:
-            continue
-        reason = rounds[number].run.influences.reasons[row]
-        if reason is None:
-            row_of[number] = row
-        elif len(rounds) > 1:
-            cause = reason
-    if len(row_of) < 2:
-        return {}, cause
-    other = why_not([rounds[number].run for number in row_of], list(row_of.values()))
-    if other is not None:
-        return {}, other
-    sums = {number: numbering.sums(number, [row]) for number, row in row_of.items()}
-    # The same prompts in each round, or a change of prompts would read as one of the model.
-    shared = reduce(np.intersect1d, [part.prompts for part in sums.values()])
-    shared = np.setdiff1d(shared, np.array(unusable, dtype=np.int64))
-    if len(shared) < FEWEST:
-        return {}, f"{len(shared)} prompts are in every round, fewer than {FEWEST}"
-    return {number: part.at(shared) for number, part in sums.items()}, None
 
 
 @dataclass(frozen=True)
@@ -482,6 +297,42 @@ class Looks:
     sums: Sequence[Sums]
     size: FloatArray
     numbers: Sequence[int]
+
+
+def _shared_sums(
+    runs: Sequence[Run],
+    rows: Sequence[int | None],
+    numbering: Numbering,
+    unusable: Sequence[int],
+) -> Looks | str:
+    """Return the sums of an estimate in each round, over the prompts that all have.
+
+    Rounds without it are left out of its test. Else the reason why it has none.
+    """
+    row_of: dict[int, int] = {}
+    cause = "fewer than two rounds have it" if len(runs) > 1 else "a change takes two rounds"
+    for number, row in enumerate(rows):
+        reason = None if row is None else runs[number].influences.reasons[row]
+        if row is not None and reason is None:
+            row_of[number] = row
+        elif len(runs) > 1:
+            cause = reason or cause
+    if len(row_of) < 2:
+        return cause
+    if other := why_not([runs[number] for number in row_of], list(row_of.values())):
+        return other
+    sums = [numbering.sums(number, [row]) for number, row in row_of.items()]
+    # The same prompts in each round, or a change of prompts would read as one of the model.
+    shared = reduce(np.intersect1d, [part.prompts for part in sums])
+    shared = np.setdiff1d(shared, np.array(unusable, dtype=np.int64))
+    if len(shared) < FEWEST:
+        return f"{len(shared)} prompts are in every round, fewer than {FEWEST}"
+    # A look weighs each round by its texts; an estimate that does not count them takes the run's.
+    size = [
+        float(runs[n].records[row].n_texts or runs[n].texts.note().get("n_texts", 1) or 1)
+        for n, row in row_of.items()
+    ]
+    return Looks([part.at(shared) for part in sums], np.array(size), list(row_of))
 
 
 def looks(series: Sequence[Looks], n_rounds: int, alpha: float) -> list[dict[str, Any]]:
@@ -599,7 +450,7 @@ def _contrasts(sums: Sequence[Sums], size: FloatArray) -> tuple[FloatArray | Non
     return (upper / share - lower / other, "ratio") if some else (None, "")
 
 
-def read_rounds(folder: str | Path) -> tuple[list[Round], list[str]]:
+def read_rounds(folder: str | Path) -> tuple[list[Run], list[str]]:
     """Return the runs of a folder by date, and the folders in it that are no finished run.
 
     Raises
@@ -623,22 +474,18 @@ def read_rounds(folder: str | Path) -> tuple[list[Round], list[str]]:
             runs.append(Run.open(child))
         else:
             left_out.append(child.name)
-    # Many name the run itself, where the folder around it is wanted.
     if not runs:
-        one = (
-            " It is a run itself: name the folder around it."
-            if Run(path).settings_path.is_file()
-            else ""
-        )
-        raise RunError(f"{path} holds no run.{one or ' ' + hint}")
+        # Many name the run itself, where the folder around it is wanted.
+        if Run(path).settings_path.is_file():
+            hint = "It is a run itself: name the folder around it."
+        raise RunError(f"{path} holds no run. {hint}")
     studies = sorted({str(run.settings().get("study")) for run in runs})
     if len(studies) > 1:
         raise OptionError(
             f"{path} holds audits of several studies ({', '.join(studies)}). Give each a folder of "
             "its own."
         )
-    rounds = [Round(run, round_day(run)) for run in runs]
-    return sorted(rounds, key=lambda one_round: (one_round.when, one_round.name)), left_out
+    return sorted(runs, key=lambda run: (round_day(run), run.path.name)), left_out
 
 
 def round_day(run: Run) -> date:
@@ -649,40 +496,5 @@ def round_day(run: Run) -> date:
             return date.fromisoformat(match.group() + ("" if match.group(1) else "-01"))
         except ValueError:
             pass
-    # A copied or re-audited folder has new file times; when the model was asked stays.
-    first = min(map(str, _column(run, "asked_at")), default=None)
-    if first is not None:
-        return date.fromisoformat(first[:10])
-    return datetime.fromtimestamp(run.estimates_path.stat().st_mtime, tz=UTC).date()
-
-
-def _column(run: Run, name: str) -> Iterator[Any]:
-    """Values of a column of a run's texts, where it has one and they are not empty."""
-    for part in run.texts.parts():
-        if name in pq.read_schema(part).names:
-            values = read_parquet(part, columns=[name])[name].unique().to_pylist()
-            yield from (value for value in values if value)
-
-
-def differences(rounds: list[Round]) -> list[str]:
-    """Return a sentence for each round that differs from the one before in more than its texts."""
-    changes, unnamed = [], ("not said",)
-    for old, new in pairwise(rounds):
-        parts = [
-            f"{label} {', '.join(now or unnamed)} (before: {', '.join(was or unnamed)})"
-            for label, was, now in (
-                ("the model is", old.models, new.models),
-                ("the model calls itself", old.answered_by, new.answered_by),
-            )
-            if was != now
-        ]
-        # Prompts of one name with other words are other prompts.
-        gone, fresh = old.prompts.keys() - new.prompts.keys(), new.prompts.keys() - old.prompts
-        reworded = sum(
-            new.prompts[name] != old.prompts[name] for name in old.prompts.keys() & new.prompts
-        )
-        counts = (("gone", len(gone)), ("new", len(fresh)), ("reworded", reworded))
-        parts += [f"{n} prompts {word}" for word, n in counts if n]
-        if parts:
-            changes.append(f"{new.name}: {'; '.join(parts)}.")
-    return changes
+    # A run that could be opened has a manifest, which says when it was first measured.
+    return date.fromisoformat(str(run.manifest.first_measured))

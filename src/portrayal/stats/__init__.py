@@ -124,7 +124,6 @@ from portrayal.stats.summaries import (
     infer_median_shares,
     median_of_defined,
     median_over,
-    random_effects,
 )
 from portrayal.stats.tails import (
     beta_isf,
@@ -243,7 +242,6 @@ __all__ = [
     "plain_differences",
     "prevalence_index",
     "prompt_subsets",
-    "random_effects",
     "rank_ranges",
     "ratio",
     "ratio_evidence",

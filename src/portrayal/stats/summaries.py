@@ -1,4 +1,4 @@
-"""Sizes and summaries: Cohen’s d, medians over several writers, random effects over models.
+"""Sizes and summaries: Cohen’s d, and medians over several writers.
 
 A prompt is shared by all models, so its influences on their shares move together. The variance of
 the median comes from normal noise with the covariance that prompts give, and, for comparison, from
@@ -11,12 +11,10 @@ Sources: Wu (1986), Jackknife, bootstrap and other resampling methods in regress
 noise from influences times random multipliers; Korn & Graubard (1998); Bell & McCaffrey (2002).
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
-from portrayal.stats._arguments import check_level, check_not_negative, divide
+from portrayal.stats._arguments import check_not_negative, divide
 from portrayal.stats.clustered import NO_NULL, NO_UNITS, ONE_PROMPT, Clustered
 from portrayal.stats.design_effect import (
     SMALLEST_EFFECT,
@@ -26,8 +24,7 @@ from portrayal.stats.design_effect import (
     evidence_interval,
     evidence_p,
 )
-from portrayal.stats.tails import f_sf, t_isf
-from portrayal.types import FloatArray, IntArray
+from portrayal.types import FloatArray
 
 FEWEST_MODELS = 3
 """Fewer values have no median that says more than their mean."""
@@ -241,117 +238,3 @@ def median_of_defined(values: npt.ArrayLike) -> FloatArray:
     low = np.take_along_axis(ordered, np.maximum(size - 1, 0) // 2, axis=-1)
     high = np.take_along_axis(ordered, np.minimum(size // 2, values.shape[-1] - 1), axis=-1)
     return np.where(size > 0, (low + high) / 2.0, np.nan)[..., 0]
-
-
-@dataclass(frozen=True)
-class RandomEffects:
-    """Summaries of values that differ between sources, such as models; each of shape (k,).
-
-    Attributes
-    ----------
-    value, low, high
-        Mean of the population that the sources are drawn from, with its interval.
-    least, most
-        Prediction interval: where the value of a further source would lie.
-    sd
-        Standard deviation τ between sources, beyond the noise of each.
-    p
-        Of no difference between the sources; NaN where prompts are fewer than twice the sources.
-    n_sources
-        Sources with a value.
-    """
-
-    value: FloatArray
-    low: FloatArray
-    high: FloatArray
-    least: FloatArray
-    most: FloatArray
-    sd: FloatArray
-    p: FloatArray
-    n_sources: IntArray
-
-
-def random_effects(values: npt.ArrayLike, influence: npt.ArrayLike, level: float) -> RandomEffects:
-    """Summarise values of several sources by random effects, where sources share their prompts.
-
-    Sources that answer the same prompts err alike, so the noise of their values has a covariance S:
-    sums over prompts of products of influences, times G / (G - 1). The variance τ² between sources
-    is the spread of the values less what noise adds to it, mean variance minus mean covariance;
-    sources count by 1 / (τ² + own noise). The variance of the mean is w'(τ² I + S) w, with t on
-    sources less one (Hartung and Knapp 2001), and the prediction interval adds τ² (Higgins et al.
-    2009). Equality is tested by Hotelling's T² of differences between sources.
-
-    Parameters
-    ----------
-    values
-        Shape (n_sources, k); NaN where a source has no value, which leaves it out.
-    influence
-        Of each prompt on each source's value, shape (n_sources, n_prompts, k).
-    level
-        Confidence level, a fraction.
-
-    Returns
-    -------
-    RandomEffects
-        NaN where fewer than three sources have a value.
-
-    References
-    ----------
-    Hartung & Knapp (2001), On tests of the overall treatment effect in meta-analysis with normally
-    distributed responses. Higgins, Thompson & Spiegelhalter (2009), A re-evaluation of
-    random-effects meta-analysis. Hotelling (1931), The generalization of Student's ratio.
-
-    Examples
-    --------
-    >>> noise = np.random.default_rng(0).normal(0, 0.01, (3, 20, 1))
-    >>> found = random_effects([[0.1], [0.4], [0.7]], noise - noise.mean(1, keepdims=True), 0.95)
-    >>> round(float(found.value[0]), 1), round(float(found.sd[0]), 1), bool(found.p[0] < 0.001)
-    (0.4, 0.3, True)
-    """
-    check_level(level)
-    y, u = np.asarray(values, dtype=np.float64), np.asarray(influence, dtype=np.float64)
-    if y.ndim != 2 or u.ndim != 3 or u.shape[::2] != y.shape:
-        raise ValueError(
-            "values need the shape (n_sources, k), influences (n_sources, n_prompts, k); got "
-            f"{y.shape} and {u.shape}."
-        )
-    columns = [_random_effects(y[:, i], u[:, :, i], level) for i in range(y.shape[1])]
-    rows: list[FloatArray] = list(np.array(columns, dtype=np.float64).reshape(-1, 7).T)
-    value, low, high, least, most, sd, p = rows
-    return RandomEffects(value, low, high, least, most, sd, p, (~np.isnan(y)).sum(0))
-
-
-def _random_effects(y: FloatArray, u: FloatArray, level: float) -> tuple[float, ...]:
-    present = ~np.isnan(y) & ~np.isnan(u).any(axis=1)
-    y, u = y[present], u[present]
-    m, n = u.shape
-    if m < 3 or n < 2:  # two sources show no spread that could be told from noise
-        return (np.nan,) * 7
-    # Sources answer the same prompts, so their errors have a covariance.
-    noise = u @ u.T * n / (n - 1)
-    variances = np.diag(noise)
-    shared = (noise.sum() - variances.sum()) / (m * (m - 1))
-    # Noise that sources share moves all values alike and adds nothing to their variance.
-    between = max(0.0, float(y.var(ddof=1)) - float(variances.mean() - shared))
-    weight = divide(1.0, variances + between)
-    weight = np.full(m, 1.0 / m) if not np.isfinite(weight).all() else weight / weight.sum()
-    mean = float(weight @ y)
-    variance = float(weight @ (noise + between * np.eye(m)) @ weight)
-    low, high = (mean + side * _half(variance, m - 1, level) for side in (-1, 1))
-    least, most = (mean + side * _half(variance + between, m - 2, level) for side in (-1, 1))
-    return mean, low, high, least, most, float(np.sqrt(between)), _equality(y, noise, n)
-
-
-def _half(variance: float, df: int, level: float) -> float:
-    return float(t_isf((1.0 - level) / 2.0, df)) * float(np.sqrt(variance))
-
-
-def _equality(y: FloatArray, noise: FloatArray, n: int) -> float:
-    """P of Hotelling's T² that all values are equal; NaN with too few prompts or no noise."""
-    m = len(y)
-    contrasts = np.eye(m)[1:] - np.eye(m)[:1]
-    spread = contrasts @ noise @ contrasts.T
-    if n < 2 * m or np.linalg.matrix_rank(spread) < m - 1:
-        return float("nan")
-    t2 = float((contrasts @ y) @ np.linalg.solve(spread, contrasts @ y))
-    return float(f_sf(t2 * (n - m + 1) / ((n - 1) * (m - 1)), m - 1, n - m + 1))

@@ -78,13 +78,6 @@ def _number(name: str) -> Cell:
     return lambda _, row: fmt.number(getattr(row, name), form_of(row))
 
 
-def _known(row: Any, place: int) -> str:
-    """The first or last value that a round has."""
-    # Rounds may lack a number, also the first and the last.
-    values = [value for value in row.values if value is not None] or [None]
-    return fmt.number(values[place], form_of(row))
-
-
 CHANGES = Declarations(
     "portrayal.report.changes",
     {
@@ -96,7 +89,6 @@ CHANGES = Declarations(
         "span": lambda _, row: span_words(row),
         "change and span": lambda _, row: f"{change_words(row, row.change)} ({span_words(row)})",
         "margin": lambda _, row: f"up to {change_words(row, row.margin)}",
-        "findable": lambda _, row: change_words(row, row.findable),
         "p equivalent": lambda _, row: fmt.probability(row.p_equivalent),
         "audit q": lambda _, row: fmt.probability(row.audit_q),
         "q of": lambda _, row: fmt.probability(row.judged_q),
@@ -108,21 +100,8 @@ CHANGES = Declarations(
         ),
         "prompts": lambda _, row: fmt.count(row.n_prompts),
         "undefined": lambda _, row: short(row.undefined or "", 160),
-        "by round": lambda _, row: ", ".join(
-            fmt.number(value, form_of(row)) for value in row.values[-12:]
-        ),
-        "first": lambda _, row: _known(row, 0),
-        "last": lambda _, row: _known(row, -1),
-        "start": lambda _, row: fmt.NOTHING if row.start is None else str(row.start),
-        "number": lambda _, pair: str(pair[0]),
-        "run": lambda _, pair: short(pair[1].name, 60),
-        "day": lambda _, pair: pair[1].when.isoformat(),
-        "models": lambda _, pair: short(", ".join(pair[1].models), 60),
-        "answered by": lambda _, pair: short(", ".join(pair[1].answered_by), 60) or fmt.NOTHING,
-        "texts": lambda _, pair: f"{pair[1].n_texts:,}",
     },
 )
-"""Rows are changes or watched numbers; of the list of rounds, pairs of number and round."""
 
 
 def attribute_values(groups: Iterable[Mapping[str, str]]) -> dict[str, list[str]]:
