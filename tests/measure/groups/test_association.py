@@ -1,4 +1,5 @@
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -6,20 +7,35 @@ import numpy as np
 import pytest
 
 import portrayal
+from portrayal.annotate.group_labels import GroupResponse
 from portrayal.measure.groups import GroupTexts
 from portrayal.measure.groups.association import (
     ASSOCIATION,
     OVERALL,
     WITHIN,
-    Crossed,
 )
+from portrayal.measure.groups.texts import GroupUnits, UnitRows, units_of
 from portrayal.measure.scope import Scope, with_q_values
 from portrayal.records import Estimate
+from portrayal.reference.factors import Factor, Group, WordSource
 
 from .test_groups import FACTOR, rows
 
 SCOPE = Scope("any")
 GROUPS, ATTRIBUTES = ("north", "south", "nowhere"), ("rich", "poor")
+
+
+def factor(name: str, groups: tuple[str, ...]) -> Factor:
+    shown = {group: (group,) for group in groups}
+    words = WordSource(kind="words", words=shown)
+    parts = {"groups": tuple(map(Group, groups)), "sources": (words,)}
+    return Factor(name=name, label=name, note="", **parts)
+
+
+def units(name: str, groups: tuple[str, ...], rows: UnitRows, place: list[int]) -> GroupUnits:
+    one = factor(name, groups)
+    answers = [(GroupResponse("group", (i,)),) for i in place]
+    return units_of(one, one.sources[0], rows, answers)
 
 
 def crossings(
@@ -38,16 +54,14 @@ def crossings(
         p = np.minimum(1.0, poor * (lifted if g else 1.0))
         both[:, g, 1] = rng.binomial(of_group[:, g].astype(int), p)
         both[:, g, 0] = of_group[:, g] - both[:, g, 1]
-    total = np.full(n, texts)
-    one = Crossed(
-        "region", GROUPS, "wealth", ATTRIBUTES, prompt, model, both, of_group, both.sum(1), total
+    row, group, attribute = np.nonzero(both)
+    rows = UnitRows(prompt[row], model[row], both[row, group, attribute])
+    sides = (
+        units("region", GROUPS, rows, group.tolist()),
+        units("wealth", ATTRIBUTES, rows, attribute.tolist()),
     )
-    return of(tuple(f"m{i}" for i in range(models)), one)
-
-
-def of(models: tuple[str, ...], one: Crossed) -> GroupTexts:
-    prompts = tuple(f"p{i}" for i in range(30))
-    return GroupTexts(prompts, ({},) * 30, models, (), (), (one,))
+    prompts, names = tuple(f"p{i}" for i in range(30)), tuple(f"m{i}" for i in range(models))
+    return GroupTexts(prompts, ({},) * 30, names, sides)
 
 
 def cell(found: Iterable[Estimate], region: str, wealth: str, model: str = "m0") -> Estimate:
@@ -68,9 +82,10 @@ def test_a_planted_lift_is_found_with_what_it_rests_on() -> None:
     assert south.tests[0].method == WITHIN
     assert south.tests[0].q is not None
     assert south.tests[0].q < 0.05
-    crossed = texts.crossed[0]
-    both, group = crossed.both.sum(0)[1, 1], crossed.of_group.sum(0)[1]
-    attribute, total = crossed.of_attribute.sum(0)[1], crossed.total.sum()
+    (region, wealth), count = texts.observed, texts.observed[0].rows.count
+    of_south, of_poor = region.indicators[:, 1], wealth.indicators[:, 1]
+    both, group = count @ (of_south * of_poor), count @ of_south
+    attribute, total = count @ of_poor, count.sum()
     assert south.details["overall"] == pytest.approx(both / group / (attribute / total))
     assert south.details["share"] == pytest.approx(both / group)
     assert south.details["baseline"] == pytest.approx(attribute / total)
@@ -164,15 +179,10 @@ def test_a_group_without_texts_has_a_reason() -> None:
 
 def test_one_prompt_has_a_value_and_no_test() -> None:
     texts = crossings(5)
-    one = texts.crossed[0]
-    first = one.prompt == 0
-    alone = Crossed(
-        **{
-            name: value[first] if isinstance(value, np.ndarray) else value
-            for name, value in vars(one).items()
-        }
-    )
-    south = cell(ASSOCIATION.run(of(texts.models, alone), SCOPE), *POOR)
+    first = np.flatnonzero(texts.observed[0].rows.prompt == 0)
+    rows = texts.observed[0].rows.take(first)
+    sides = tuple(replace(side.take(first), rows=rows) for side in texts.observed)
+    south = cell(ASSOCIATION.run(replace(texts, observed=sides), SCOPE), *POOR)
     assert south.value is not None
     assert south.interval is None
     assert "one prompt" in south.status.no_test

@@ -4,13 +4,7 @@ Every measure here reads `GroupTexts` and holds for any factor; a factor is a TO
 (`portrayal.reference.factors`), so a question about religion, caste or age takes no code.
 """
 
-from portrayal.measure.groups.texts import (
-    GroupStratum,
-    GroupTexts,
-    Observation,
-    read_group_texts,
-    strata_of,
-)
+from portrayal.measure.groups.texts import GroupTexts, GroupUnits, read_group_texts
 
-__all__ = ["GroupStratum", "GroupTexts", "Observation", "read_group_texts", "strata_of"]
+__all__ = ["GroupTexts", "GroupUnits", "read_group_texts"]
 """Names that other stages use."""

@@ -5,289 +5,296 @@ usual practice is Fisher's exact test of each cell with Benjamini and Yekutieli'
 taken as independent; how many of its findings outlive the clustering is an estimate of its own.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Protocol
+from itertools import combinations, product
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from portrayal.measure.clustered import (
-    CORRECTED_BESIDE,
+    GroupSums,
     Inference,
     corrected_estimate,
     corrected_inference,
-    kept_sums,
+    estimates_of,
     sums_by,
 )
-from portrayal.measure.corrected import HandSums
+from portrayal.measure.groups.by_hand import hand_sums
+from portrayal.measure.groups.texts import (
+    TEXT,
+    GroupStratum,
+    GroupTexts,
+    GroupUnits,
+    HandTexts,
+    UnitRows,
+)
 from portrayal.measure.scope import Scope
-from portrayal.records import ALL, Estimate, Null, Status
+from portrayal.records import ALL, Estimate, Null, Status, Test
 from portrayal.registry import Component
-from portrayal.stats import benjamini_yekutieli, fisher_p, infer_lifts
-from portrayal.stats.association import Lifts, PairCounts
+from portrayal.stats import benjamini_yekutieli, divide, fisher_p, infer_lifts
+from portrayal.stats.association import PairCounts
 from portrayal.stats.clustered import Clustered
-from portrayal.stats.two_phase import Labelled
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 WITHIN = "texts exchanged within prompts; t over prompts; the larger p"
 OVERALL = "whole prompts exchange their texts' attributes (Pearson III), and texts within prompts"
-SURE = 0.05
+_ROWS_AT_ONCE = 4096
 SOURCE = (
     "Brin, Motwani, Ullman & Tsur 1997 (lift, there interest); Mantel & Haenszel 1959 (within "
     "prompts)"
 )
 
 
+class CrossedSide(Protocol):
+    """What texts are crossed by: a factor, or a stratum of their prompts."""
+
+    @property
+    def name(self) -> str:
+        """Name of the factor or stratum."""
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Its groups or values."""
+
+    @property
+    def indicators(self) -> FloatArray:
+        """1 for each group that a text shows, else 0, shape (n, k)."""
+
+    @property
+    def is_known(self) -> BoolArray:
+        """Of which texts it is known, shape (n,)."""
+
+
+class StratumSide(NamedTuple):
+    """A stratum of prompts as one side."""
+
+    name: str
+    keys: tuple[str, ...]
+    indicators: FloatArray
+    is_known: BoolArray
+
+    @classmethod
+    def of(cls, texts: GroupTexts, name: str, prompt: IntArray) -> "StratumSide":
+        """Return the values of a stratum of these prompts."""
+        values = [about.get(name, "") for about in texts.strata]
+        keys = tuple(sorted({*values} - {""}))
+        of_prompt = np.array([[value == key for key in keys] for value in values])
+        of_rows = of_prompt[prompt].astype(np.float64)
+        return cls(name, keys, of_rows, np.asarray(of_rows.any(axis=1)))
+
+
 @dataclass(frozen=True, eq=False)
 class Crossed:
-    """Texts by group and attribute, in cells of one prompt and one model.
+    """The same texts by what two sides show of them; columns are pairs, by group and attribute.
 
     Attributes
     ----------
+    rows
+        Prompt, model and number of the texts of each row.
     group, attribute
-        Names of the two factors (or of a stratum).
-    groups, attributes
-        Their values.
-    prompt, model
-        Codes of each cell, shape (n,).
-    both
-        Texts that show a group and an attribute, shape (n, n_groups, n_attributes).
-    of_group, of_attribute
-        Texts that show each, among those of which both factors are known, shapes (n, n_groups) and
-        (n, n_attributes). A text with two groups shows either.
-    total
-        Texts of which both factors are known, shape (n,).
+        The sides.
     seen_by
         How they were seen ("words and labels").
-    sources
-        Factor and source of each of the two; of the one where the other is a stratum.
     hand
-        Of texts that people labelled: each as it was seen, and as people say, how many texts it
-        stands for, shape (n,), and who labelled; None where there are none.
+        The texts that people labelled, as they were seen and as people say, how many texts each
+        stands for, and who labelled; None where there are none.
     """
 
-    group: str
-    groups: tuple[str, ...]
-    attribute: str
-    attributes: tuple[str, ...]
-    prompt: IntArray
-    model: IntArray
-    both: FloatArray
-    of_group: FloatArray
-    of_attribute: FloatArray
-    total: FloatArray
-    seen_by: str = ""
-    sources: tuple[tuple[str, str], ...] = ()
+    rows: UnitRows
+    group: CrossedSide
+    attribute: CrossedSide
+    seen_by: str
     hand: "tuple[Crossed, Crossed, FloatArray, str] | None" = None
 
-
-class Crossings(Protocol):
-    """What `association` reads: names of prompts and models, two factors each, and a cache."""
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Group and attribute of each column."""
+        return [*product(self.group.keys, self.attribute.keys)]
 
     @property
-    def prompts(self) -> tuple[str, ...]:
-        """Names of the independent units."""
+    def both_known(self) -> FloatArray:
+        """1 for texts of which both are known, else 0, shape (n,)."""
+        return (self.group.is_known & self.attribute.is_known).astype(np.float64)
 
-    @property
-    def models(self) -> tuple[str, ...]:
-        """Names of the models."""
+    def terms(self, rows: slice = slice(None)) -> tuple[FloatArray, ...]:
+        """Whether a text shows both, the group, the attribute; and if both are known, (n, k)."""
+        both_known = self.both_known[rows, np.newaxis]
+        n_groups, n_attributes = len(self.group.keys), len(self.attribute.keys)
+        # A text that one of the sources cannot tell would count as one without the group
+        group = np.repeat(self.group.indicators[rows] * both_known, n_attributes, axis=1)
+        attribute = np.tile(self.attribute.indicators[rows] * both_known, (1, n_groups))
+        return group * attribute, group, attribute, np.repeat(both_known, group.shape[1], axis=1)
 
-    @property
-    def crossed(self) -> tuple[Crossed, ...]:
-        """Texts by the groups of two factors."""
-
-    @property
-    def cache(self) -> dict[Any, Any]:
-        """What has been inferred already."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Place:
-    """The pairs of one model, or of all models together, with what is inferred of them."""
-
-    model: str
-    pairs: list[tuple[Crossed, str, str]]
-    counts: PairCounts
-    found: Lifts
-    fisher: FloatArray
-    fisher_q: FloatArray
+    def sums(self, stratum: GroupStratum, n_prompts: int) -> FloatArray:
+        """Sum the terms of the texts of a stratum by prompt, shape (4, n_prompts, k)."""
+        total = np.zeros((4, n_prompts, len(self.pairs)))
+        count = (self.rows.count * stratum.has(self.rows))[:, np.newaxis]
+        for start in range(0, len(count), _ROWS_AT_ONCE):  # so that memory stays flat
+            chunk = slice(start, start + _ROWS_AT_ONCE)
+            prompt = self.rows.prompt[chunk]
+            total += [sums_by(prompt, n_prompts, x * count[chunk]) for x in self.terms(chunk)]
+        return total
 
 
-def _places(texts: Crossings, scope: Scope) -> list[_Place]:
-    """The pairs of all models together, where there are several, and of each."""
-    key = ("association", scope.level)
-    # Several measures read these lifts, and Fisher's test of many pairs takes long
-    if key not in texts.cache:
-        texts.cache[key] = list(_inferred(texts, scope))
-    places: list[_Place] = texts.cache[key]
-    return places
-
-
-def _inferred(texts: Crossings, scope: Scope) -> Iterator[_Place]:
-    pooled = [(ALL, None)] if len(texts.models) > 1 else []
-    for model, code in [*pooled, *((name, i) for i, name in enumerate(texts.models))]:
-        pairs: list[tuple[Crossed, str, str]] = []
-        # Four sums of a pair of groups by prompt: both, the group, the attribute, all.
-        columns: list[list[FloatArray]] = [[], [], [], []]
-        # Pairs of all crossings of factors form one family of tests.
-        for crossed in texts.crossed:
-            inside = np.ones(len(crossed.model), bool) if code is None else crossed.model == code
-            for column, cells in zip(columns, _columns(crossed, inside, texts), strict=True):
-                column.append(cells)
-            pairs += [(crossed, g, a) for g in crossed.groups for a in crossed.attributes]
-        if not pairs:
+def crossings(texts: GroupTexts) -> Iterator[Crossed]:
+    """Yield the texts by every two factors, and by each stratum and factor."""
+    of_texts = [units for units in texts.observed if units.unit == TEXT]
+    for one, other in combinations(of_texts, 2):
+        # Two sources of one factor would be associated with themselves.
+        if one.factor is other.factor or one.rows is not other.rows:
             continue
-        counts = PairCounts(*(np.concatenate(column, axis=1) for column in columns))
-        p = fisher_p(*counts.sums)
-        possible = (counts.sums[1] > 0) & (counts.sums[2] > 0)
-        # Fisher's p of what never occurs is 1, and would count among the tests that are adjusted.
-        p = np.where(possible, p, np.nan)
-        lifts = infer_lifts(counts, scope.level)
-        # Pairs share their texts, so their tests may depend on each other in any direction.
-        yield _Place(model, pairs, counts, lifts, p, benjamini_yekutieli(p))
+        hand, sides = None, [texts.hand.get((u.name, u.source.name)) for u in (one, other)]
+        if sides[0] is not None and sides[1] is not None:
+            hand = _both_labelled(sides[0], sides[1])
+        yield Crossed(one.rows, one, other, f"{one.source.name} and {other.source.name}", hand)
+    for name, units in product(texts.by, of_texts):
+
+        def by_stratum(units: GroupUnits, name: str = name) -> Crossed:
+            stratum = StratumSide.of(texts, name, units.rows.prompt)
+            return Crossed(units.rows, stratum, units, units.source.name)
+
+        hand, labelled = None, texts.hand.get((units.name, units.source.name))
+        if labelled is not None:
+            guess, truth = by_stratum(labelled.guess), by_stratum(labelled.truth)
+            hand = guess, truth, labelled.weight, labelled.note
+        yield replace(by_stratum(units), hand=hand)
 
 
-def _columns(crossed: Crossed, inside: BoolArray, texts: Crossings) -> Iterator[FloatArray]:
-    """Both, group, attribute and total by prompt, shape (n_prompts, n_groups x n_attributes)."""
-    n_groups, n_attributes = len(crossed.groups), len(crossed.attributes)
-
-    def by_prompt(values: FloatArray) -> FloatArray:
-        return sums_by(crossed.prompt[inside], len(texts.prompts), values[inside])
-
-    yield by_prompt(crossed.both.reshape(len(crossed.total), -1))
-    # Repeated and tiled, as columns go by group and then by attribute, like the pairs.
-    yield np.repeat(by_prompt(crossed.of_group), n_attributes, axis=1)
-    yield np.tile(by_prompt(crossed.of_attribute), (1, n_groups))
-    yield np.repeat(by_prompt(crossed.total[:, np.newaxis]), n_groups * n_attributes, axis=1)
+def _both_labelled(one: HandTexts, other: HandTexts) -> tuple[Crossed, Crossed, FloatArray, str]:
+    """The texts of which people labelled both factors: only these say how they go together."""
+    names = sorted({*one.names} & {*other.names})
+    rows = [np.array([side.names.index(n) for n in names], dtype=np.int64) for side in (one, other)]
+    guess, truth = (
+        Crossed(first.rows.take(rows[0]), first.take(rows[0]), second.take(rows[1]), "")
+        for first, second in ((one.guess, other.guess), (one.truth, other.truth))
+    )
+    note = " and ".join(dict.fromkeys((one.note, other.note)))
+    return guess, truth, one.weight[rows[0]], note
 
 
-def association(group_texts: Crossings, scope: Scope) -> Iterator[Estimate]:
+def association(group_texts: GroupTexts, scope: Scope) -> Iterator[Estimate]:
     """Yield the lift of each attribute with each group, by model and for all models together.
 
     Parameters
     ----------
     group_texts, scope
-        Texts by group and attribute, and the audit's settings.
+        Texts by the groups of factors, and the audit's settings.
     """
-    lifts = _corrected_lifts(group_texts, scope)
-    for place in _places(group_texts, scope):
-        method = np.where(place.found.within, WITHIN, OVERALL)
-        columns = {field.name: getattr(place.found, field.name) for field in fields(Clustered)}
-        inference = Inference(**columns, method=method, tested="")
-        null = np.stack([place.found.null_low, place.found.null_high], axis=1).tolist()
-        both, group, attribute, total = place.counts.sums
-        sums = _kept(place, group_texts.prompts)
-        for i, (crossed, g, a) in enumerate(place.pairs):
-            within = bool(place.found.within[i])
-            value, reason = float(inference.value[i]), str(inference.reason[i])
-            lift = replace(inference, tested=str(method[i]))
-            undefined = (reason or "no text shows either") if np.isnan(value) else None
-            details = {
-                "within_prompts": float(within),
-                "texts": float(both[i]),
-                "of_group": float(group[i]),
-                "of_attribute": float(attribute[i]),
-                "fisher_p": float(place.fisher[i]),
-                "fisher_q": float(place.fisher_q[i]),
-                **{
-                    name: float(values[i])
-                    for name, values in (
-                        ("overall", place.found.overall),
-                        ("by_prompts", place.found.by_prompts),
-                        ("share", both / np.where(group > 0, group, np.nan)),
-                        ("baseline", attribute / np.where(total > 0, total, np.nan)),
-                    )
-                },
-                **lift.effective(i),
-            }
-            status = Status() if undefined else lift.status(i, test=True)
-            labels = {"model": place.model, "seen_by": crossed.seen_by}
+    crossed = [*crossings(group_texts)]
+    for stratum in group_texts.places(split=False) if crossed else ():
+        # A single model is all of them
+        if len(group_texts.models) > 1 or stratum.labels["model"] != ALL:
+            yield from _of_stratum(group_texts, crossed, stratum, scope)
+
+
+def _of_stratum(
+    texts: GroupTexts, crossed: Sequence[Crossed], stratum: GroupStratum, scope: Scope
+) -> Iterator[Estimate]:
+    # Pairs of all crossings of factors form one family of tests.
+    of_column = [(one, column) for one in crossed for column in range(len(one.pairs))]
+    counts = PairCounts(
+        *np.concatenate([one.sums(stratum, len(texts.prompts)) for one in crossed], axis=2)
+    )
+    both, group, attribute, total = counts.sums
+    # Fisher's p of what never occurs is 1, and would count among the tests that are adjusted.
+    fisher = np.where((group > 0) & (attribute > 0), fisher_p(*counts.sums), np.nan)
+    lifts = infer_lifts(counts, scope.level)
+    numbers = {
+        "within_prompts": lifts.within.astype(np.float64),
+        "texts": both,
+        "of_group": group,
+        "of_attribute": attribute,
+        "fisher_p": fisher,
+        # Pairs share their texts, so their tests may depend on each other in any direction.
+        "fisher_q": benjamini_yekutieli(fisher),
+        "overall": lifts.overall,
+        "by_prompts": lifts.by_prompts,
+        "share": divide(both, group),
+        "baseline": divide(attribute, total),
+    }
+    method = np.where(lifts.within, WITHIN, OVERALL)
+    columns = {field.name: getattr(lifts, field.name) for field in fields(Clustered)}
+    result = Inference(**columns, method=method, tested="")
+    by_hand = _corrected(texts, crossed, stratum, lifts.overall, scope)
+
+    def own(i: int) -> dict[str, Any]:
+        one = of_column[i][0]
+        seen_by = {"seen_by": one.seen_by} if one.seen_by else {}
+        undefined = None
+        if np.isnan(result.value[i]):
+            undefined = str(result.reason[i]) or "no text shows either"
+        p = float(result.p[i])
+        return {
+            "undefined": undefined,
+            "strata": {**stratum.labels, **seen_by},
+            "n_texts": int(total[i]),
+            "n_units": float(min(group[i], attribute[i])),  # the rarer of the two carries the pair
+            "null": Null(
+                1.0, float(lifts.null_low[i]), float(lifts.null_high[i]), scope.level, method[i]
+            ),
+            "test": None if np.isnan(p) else Test(p, str(method[i])),
+            "status": Status() if undefined else result.status(i, test=True),
+            "counts": {name: float(x[i]) for name, x in numbers.items() if np.isfinite(x[i])},
+        }
+
+    # Over all texts the sums are those of P(a | g) over P(a); within prompts those of observed
+    # over expected texts, of prompts whose texts neither all have the attribute nor none.
+    varies = (counts.variance > 0).astype(np.float64)
+    overall = counts.both, counts.group, counts.attribute, counts.total
+    within = counts.both * varies, varies, counts.expected * varies, varies
+    upper, n_upper, lower, n_lower = (
+        np.where(lifts.within, *sides) for sides in zip(within, overall, strict=True)
+    )
+    groups = [_pair(one, column) for one, column in of_column]
+    sums = GroupSums(texts.prompts, groups, upper, n_upper, lower=lower, n_lower=n_lower)
+    yield from estimates_of(
+        ASSOCIATION, sums, result, scope, own, form="ratio", by_hand=by_hand, statistic="ratio"
+    )
+
+
+def _pair(crossed: Crossed, column: int) -> dict[str, str]:
+    group, attribute = crossed.pairs[column]
+    return {crossed.group.name: group, crossed.attribute.name: attribute}
+
+
+def _corrected(
+    texts: GroupTexts,
+    crossed: Sequence[Crossed],
+    stratum: GroupStratum,
+    naive: FloatArray,
+    scope: Scope,
+) -> dict[int, Estimate]:
+    """Return the lifts over all texts as labels by hand correct them, by index of the pair."""
+    estimates: dict[int, Estimate] = {}
+    codes, first = np.arange(len(texts.prompts)), 0
+    for one in crossed:
+        if one.hand is not None:
+            guess, truth, weight, note = one.hand
+            size = one.rows.count * one.both_known
+            everyone, sample = (one.rows, size, one.terms()), (guess.rows, weight, guess.terms())
+            hand = hand_sums(everyone, sample, truth.terms(), note, (stratum, codes))
+            # Over all texts: labels are too few to correct within prompts
+            lifts = corrected_inference(hand.sums, scope, "ratio")
             common = {
                 "statistic": "ratio",
-                "strata": {name: label for name, label in labels.items() if label},
-                "group": {crossed.group: g, crossed.attribute: a},
-                "n_texts": int(total[i]),
+                "strata": {**stratum.labels, "seen_by": one.seen_by},
+                "n_texts": int(size[stratum.has(one.rows)].sum()),
                 "instruments": scope.instruments,
             }
-            by_hand = list(_by_hand(lifts, place, i, common, scope))
-            if any(one.tests for one in by_hand):
-                status |= Status(detail=CORRECTED_BESIDE)
-            yield scope.estimate(
-                ASSOCIATION,
-                value=None if undefined else value,
-                undefined=undefined,
-                interval=None if undefined else lift.interval(i, scope),
-                null=None
-                if undefined
-                else Null(1.0, null[i][0], null[i][1], scope.level, str(method[i])),
-                tests=() if undefined or np.isnan(inference.p[i]) else (lift.test(i),),
-                n_units=float(min(group[i], attribute[i])),  # the rarer of the two carries the pair
-                n_clusters=int(inference.n_clusters[i]),
-                details={name: x for name, x in details.items() if np.isfinite(x)},
-                sums=None if undefined else sums[within](i),
-                status=status,
-                **common,
-            )
-            yield from by_hand
-
-
-CorrectedLifts = dict[tuple[str, int], tuple[HandSums, Inference]]
-
-
-def _by_hand(
-    lifts: CorrectedLifts, place: _Place, i: int, common: Mapping[str, Any], scope: Scope
-) -> Iterator[Estimate]:
-    """The lift of pair `i` over all texts as labels by hand correct it, where there are some."""
-    crossed, g, a = place.pairs[i]
-    if hand_lift := lifts.get((place.model, id(crossed))):
-        column = crossed.groups.index(g) * len(crossed.attributes) + crossed.attributes.index(a)
-        naive = float(place.found.overall[i])
-        yield corrected_estimate(ASSOCIATION, *hand_lift, column, scope, common, naive=naive)
-
-
-def _corrected_lifts(texts: Crossings, scope: Scope) -> CorrectedLifts:
-    """Lifts over all texts as labels by hand correct them, by model and crossing that has some."""
-
-    def terms(cells: Crossed, inside: BoolArray, n: FloatArray) -> tuple[FloatArray, ...]:
-        # Terms are means over the texts of a cell
-        both, by = cells.both[inside], np.maximum(n, 1.0)[:, np.newaxis, np.newaxis]
-        group = cells.of_group[inside][:, :, np.newaxis]
-        attribute = cells.of_attribute[inside][:, np.newaxis]
-        total = cells.total[inside][:, np.newaxis, np.newaxis]
-        means = (np.broadcast_to(x, both.shape) / by for x in (both, group, attribute, total))
-        return tuple(x.reshape(len(n), -1) for x in means)
-
-    lifts: CorrectedLifts = {}
-    for crossed in texts.crossed:
-        if crossed.hand is None:
-            continue
-        guess, truth, weight, note = crossed.hand
-        pooled = [(ALL, None)] if len(texts.models) > 1 else []
-        for model, code in [*pooled, *((name, i) for i, name in enumerate(texts.models))]:
-            inside, rows = (
-                np.full(len(cells.model), True) if code is None else cells.model == code
-                for cells in (crossed, guess)
-            )
-            size, ones = crossed.total[inside], np.ones(int(rows.sum()))
-            everyone = Labelled(crossed.prompt[inside], size, terms(crossed, inside, size))
-            hand = Labelled(guess.prompt[rows], weight[rows], terms(guess, rows, ones))
-            people = terms(truth, rows, ones)
-            sums = HandSums.of(everyone, hand, people, len(texts.prompts), note)
-            # Over all texts: labels are too few to correct within prompts
-            lifts[model, id(crossed)] = sums, corrected_inference(sums.sums, scope, "ratio")
-    return lifts
-
-
-def _kept(place: _Place, prompts: tuple[str, ...]) -> tuple[Any, Any]:
-    """Sums by prompt of lifts over all texts, and of lifts within prompts.
-
-    Over all texts P(a | g) over P(a); within prompts observed over expected texts.
-    """
-    # Prompts whose texts all have the attribute, or none, tell nothing within themselves
-    counts, varies = place.counts, (place.counts.variance > 0).astype(np.float64)
-    overall = (counts.both, counts.group), (counts.attribute, counts.total)
-    within = (counts.both * varies, varies), (counts.expected * varies, varies)
-    return kept_sums(prompts, *overall, form="ratio"), kept_sums(prompts, *within, form="ratio")
+            for column in range(len(one.pairs)):
+                group = {"group": _pair(one, column)}
+                estimates[first + column] = corrected_estimate(
+                    ASSOCIATION,
+                    hand,
+                    lifts,
+                    column,
+                    scope,
+                    common | group,
+                    naive=float(naive[first + column]),
+                )
+        first += len(one.pairs)
+    return estimates
 
 
 ASSOCIATION = Component(

@@ -1,7 +1,7 @@
 """Texts that people labelled for a factor, beside what its sources see in them."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,23 +10,57 @@ import numpy as np
 from portrayal.annotate.group_labels import GROUP, NONE, SEVERAL, UNKNOWN, GroupResponse, said_of
 from portrayal.annotate.groups import of_cell, text_sources
 from portrayal.errors import DataError
-from portrayal.measure.corrected import labelled_texts, picked
-from portrayal.measure.groups.association import Crossed
+from portrayal.measure.corrected import HandSums, labelled_texts, picked
 from portrayal.measure.groups.texts import (
     TEXT,
-    DistinctRows,
+    GroupStratum,
     GroupTexts,
     HandTexts,
-    Observation,
-    by_stratum,
-    seen_in_texts,
+    UnitRows,
+    units_of,
 )
 from portrayal.raters import HandTable
 from portrayal.reference.factors import ColumnSource, Factor, spelling_key
 from portrayal.run.directory import Run
 from portrayal.run.reading import read_chosen
 from portrayal.run.stages import Stage
-from portrayal.types import IntArray
+from portrayal.stats.two_phase import Labelled
+from portrayal.types import FloatArray, IntArray
+
+Terms = tuple[FloatArray, ...]
+"""What one unit of each row adds to each sum, shape (n, k) each."""
+
+
+def hand_sums(
+    everyone: tuple[UnitRows, FloatArray, Terms],
+    hand: tuple[UnitRows, FloatArray, Terms],
+    truth: Terms,
+    note: str,
+    place: tuple[GroupStratum, IntArray],
+) -> HandSums:
+    """Return the sums of a stratum as labels by hand correct them.
+
+    Parameters
+    ----------
+    everyone, hand
+        All units, and the labelled ones: their rows, how many units each row stands for, shape
+        (n,), and their terms as they were seen.
+    truth
+        The terms of the labelled ones as people say.
+    note
+        Who labelled.
+    place
+        The stratum, and the codes of the prompts that the sums are of, in order.
+    """
+    stratum, codes = place
+
+    def labelled(rows: UnitRows, weight: FloatArray, terms: Terms) -> Labelled:
+        inside = stratum.has(rows) & (weight > 0)
+        prompt = np.searchsorted(codes, rows.prompt[inside])
+        return Labelled(prompt, weight[inside], tuple(x[inside] for x in terms))
+
+    people = labelled(*hand[:2], truth).terms
+    return HandSums.of(labelled(*everyone), labelled(*hand), people, len(codes), note)
 
 
 def with_hand_labels(
@@ -45,15 +79,17 @@ def with_hand_labels(
         (factor.name, source.name): place
         for place, (factor, source) in enumerate(text_sources(factors))
     }
-    prompts, models = (
-        {name: i for i, name in enumerate(names)} for names in (texts.prompts, texts.models)
-    )
     hand: dict[tuple[str, str], HandTexts] = {}
     for observed in texts.observed:
         factor, source = observed.factor, observed.source
-        labels = table.labels.get(factor.name, {})
+        labels, key = table.labels.get(factor.name, {}), (factor.name, source.name)
         # A column is what the user says already, and has no errors that people could correct
-        if not labels or observed.unit != TEXT or isinstance(source, ColumnSource):
+        if (
+            not labels
+            or key not in places
+            or observed.unit != TEXT
+            or isinstance(source, ColumnSource)
+        ):
             continue
         columns = ["text_id", "prompt_id", "model"]
         by_name = labelled_texts(run, table, factor.name, columns)
@@ -63,67 +99,29 @@ def with_hand_labels(
             by_name[name_of[row["text_id"]]] |= {"said": row["said"], "error": row["error"]}
         # Sorted, so that sums do not depend on the order of the labels
         names = [name for name in sorted(by_name) if by_name[name].get("error") is None]
-        readable = [by_name[name] for name in names]
-        place = places[factor.name, source.name]
-        rows: dict[str, list[Any]] = {name: [row[name] for row in readable] for name in columns}
-        rows["n"] = [1.0] * len(readable)
-        rows["said"] = [said_of(row["said"]) for row in readable]
-        cells = DistinctRows((prompts, models), rows, by_row=True)
-        guess = seen_in_texts(cells, place, factor, source)
-        answers = [_of_label(factor, labels[name, ""], table.path) for name in names]
-        # Labels are read as a source is, so that both sides count alike: as the only one, number 0.
-        cells.rows["said"] = [[(answer,)] for answer in answers]
-        truth = replace(
-            # People see every group, also those that the source has no words for.
-            seen_in_texts(cells, 0, factor, source),
-            visible=np.ones(len(factor.keys), dtype=bool),
-        )
+        columns_read: dict[str, list[Any]] = {c: [by_name[n][c] for n in names] for c in columns}
+        rows = UnitRows.of({**columns_read, "n": [1.0] * len(names)}, texts.codes)
+        guesses = [said_of(by_name[name]["said"])[places[key]] for name in names]
+        guess = units_of(factor, source, rows, guesses)
+        # Labels are read as the source is, so that both sides count alike
+        answers = [(_of_label(factor, labels[name, ""], table.path),) for name in names]
+        truth = units_of(factor, source, rows, answers)
         # all texts that could be read: what the labels stand for
-        size = observed.status[:, :4].sum()
-        units = [(name, "") for name in names]
-        weight = table.weights(factor.name, units, size / max(len(readable), 1))
+        count = observed.rows.count
+        size = count[observed.readable].sum()
+        weight = table.weights(
+            factor.name, [(name, "") for name in names], size / max(len(names), 1)
+        )
         note = table.note(factor.name)
         # Without chances of the draw labels count as drawn at random, so what speaks against that
         # is said.
         if factor.name not in table.chance:
-            population, sample = (np.c_[side.shown, side.decided] for side in (observed, guess))
-            mean = population.sum(0) / max(observed.status.sum(), 1.0)
-            note += picked(sample, mean)
-        hand[factor.name, source.name] = HandTexts(guess, truth, weight, note, tuple(names))
-    crossed = tuple(_with_hand(crossing, hand, texts) for crossing in texts.crossed)
-    return replace(texts, hand=hand, crossed=crossed)
-
-
-def _with_hand(
-    crossed: Crossed, hand: Mapping[tuple[str, str], HandTexts], texts: GroupTexts
-) -> Crossed:
-    """The crossing with the texts of which people labelled both factors, or its only one."""
-    sides = [hand[key] for key in crossed.sources if key in hand]
-    if len(sides) < len(crossed.sources):  # one of the factors has no labels
-        return crossed
-    if len(sides) == 1:
-        (one,) = sides
-        cells = [by_stratum(side, crossed.group, texts.strata) for side in (one.said, one.truth)]
-        return replace(crossed, hand=(cells[0], cells[1], one.weight, one.note))
-    first, second = sides
-    # Only texts of which people labelled both factors say how these go together
-    names = sorted({*first.names} & {*second.names})
-    rows = [np.array([side.names.index(n) for n in names], dtype=np.int64) for side in sides]
-    pairs = (first.said, second.said), (first.truth, second.truth)
-    cells = [_both(crossed, *pair, *rows) for pair in pairs]
-    note = " and ".join(dict.fromkeys((first.note, second.note)))
-    return replace(crossed, hand=(cells[0], cells[1], first.weight[rows[0]], note))
-
-
-def _both(
-    crossed: Crossed, one: Observation, other: Observation, rows: IntArray, other_rows: IntArray
-) -> Crossed:
-    """The crossing of single texts, by what is observed of both factors in them."""
-    decided = (one.status[rows, :3].sum(1) * other.status[other_rows, :3].sum(1))[:, np.newaxis]
-    group, attribute = one.shown[rows] * decided, other.shown[other_rows] * decided
-    both = group[:, :, np.newaxis] * attribute[:, np.newaxis]
-    cells = {"prompt": one.prompt[rows], "model": one.model[rows], "total": decided[:, 0]}
-    return replace(crossed, both=both, of_group=group, of_attribute=attribute, **cells)
+            population, sample = (
+                np.c_[side.indicators, side.decided] for side in (observed, guess)
+            )
+            note += picked(sample, count @ population / max(count.sum(), 1.0))
+        hand[key] = HandTexts(guess, truth, weight, note, tuple(names))
+    return replace(texts, hand=hand)
 
 
 def _of_label(factor: Factor, label: str, path: str) -> GroupResponse:

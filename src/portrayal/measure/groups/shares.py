@@ -6,23 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.annotate.group_labels import STATUSES
+from portrayal.annotate.group_labels import NONE, SEVERAL, STATUSES, UNKNOWN, UNREAD
 from portrayal.measure.clustered import GroupSums, estimates_of, sums_by
-from portrayal.measure.corrected import HandSums
-from portrayal.measure.groups.texts import (
-    PERSON,
-    TEXT,
-    GroupStratum,
-    GroupTexts,
-    Observation,
-    strata_of,
-)
+from portrayal.measure.groups.by_hand import hand_sums
+from portrayal.measure.groups.texts import TEXT, GroupStratum, GroupTexts, GroupUnits
 from portrayal.measure.scope import Scope
 from portrayal.measure.stories.representation import binomial_null
 from portrayal.records import ALL, Estimate, Null
 from portrayal.reference.factors import FactorBaseline, ModelSource
 from portrayal.registry import Component
-from portrayal.stats.two_phase import Labelled
 from portrayal.types import BoolArray, FloatArray
 
 SOURCE = "Shieh et al. 2025, Eq. 1 (share over baseline), for the groups of any factor"
@@ -33,228 +25,190 @@ NO_UNIT = {
 }
 
 
-Quantity = Callable[[Observation], tuple[FloatArray, FloatArray, FloatArray | None]]
-"""Function of what was observed, in cells, to numerators (n, k), totals (n, 1), and squares."""
+Quantity = Callable[[GroupUnits], tuple[FloatArray, BoolArray]]
+"""Function of units to what each adds to the share of each group, (n, k), and which count, (n,)."""
 
 
-def _decided(observed: Observation) -> tuple[FloatArray, FloatArray, FloatArray | None]:
+def _decided(units: GroupUnits) -> tuple[FloatArray, BoolArray]:
     """Units whose group is observed, each split among its groups."""
-    return observed.weight, observed.decided[:, np.newaxis], observed.squares
+    return units.weight, units.decided
 
 
-def _shares(
-    measure: Component, group_texts: GroupTexts, scope: Scope, quantity: Quantity
+def _shown(units: GroupUnits) -> tuple[FloatArray, BoolArray]:
+    """Units of which the source can tell; those it cannot are no "no"."""
+    return units.indicators, units.is_known
+
+
+def _estimates(
+    measure: Component,
+    group_texts: GroupTexts,
+    scope: Scope,
+    quantity: Quantity = _decided,
+    *,
+    over_baselines: bool = False,
 ) -> Iterator[Estimate]:
     """Yield the share of each group in each stratum, for each source of the measure's unit."""
-    unit = PERSON if measure.unit == PERSON else TEXT
-    for observed in (obs for obs in group_texts.observed if obs.unit == unit):
-        for stratum in strata_of(group_texts, observed.prompt, observed.model):
-            sums = _sums(group_texts, observed, stratum, quantity)
-            yield from _of_stratum(measure, observed, stratum, sums, scope)
-
-
-def _of_stratum(
-    measure: Component, observed: Observation, stratum: GroupStratum, sums: GroupSums, scope: Scope
-) -> Iterator[Estimate]:
-    n = float(sums.n_upper[:, 0].sum())  # the same in every column
-    status, exclusions = _exclusions(observed, stratum)
-    texts, mentions = (rows[stratum.inside].sum(0) for rows in (observed.shown, observed.mentions))
-
-    def own(i: int) -> dict[str, Any]:
-        counts = {
-            "count": float(sums.upper[:, i].sum()),
-            "shown": float(texts[i]),
-            "mentions": float(mentions[i]),
-        }
-        return {"undefined": _unseen(n, i, observed, measure.unit), "counts": counts}
-
-    yield from estimates_of(
-        measure,
-        sums,
-        sums.shares(scope),
-        _observed_by(scope, observed),
-        own,
-        tested=False,
-        statistic="share",
-        strata={**stratum.labels, "seen_by": observed.source.name},
-        n_texts=int(status.sum()) if observed.unit == TEXT else 0,
-        exclusions=exclusions,
-    )
+    for units in (observed for observed in group_texts.observed if observed.unit == measure.unit):
+        for stratum in group_texts.places():
+            inside = stratum.has(units.rows)
+            if not inside.any():
+                continue
+            sums = _sums(group_texts, units, stratum, quantity)
+            for baseline in units.factor.baselines if over_baselines else (None,):
+                yield from _of_stratum(measure, units, (stratum, inside), sums, baseline, scope)
 
 
 def _sums(
-    group_texts: GroupTexts, observed: Observation, stratum: GroupStratum, quantity: Quantity
+    group_texts: GroupTexts, units: GroupUnits, stratum: GroupStratum, quantity: Quantity
 ) -> GroupSums:
-    """The cells of a stratum by prompt, and what labels by hand make of them."""
+    """The units of a stratum by prompt, and what labels by hand make of them."""
+    rows, inside = units.rows, stratum.has(units.rows)
     # Prompts of this stratum only, numbered anew.
-    codes, code = np.unique(observed.prompt[stratum.inside], return_inverse=True)
+    codes, code = np.unique(rows.prompt[inside], return_inverse=True)
+
+    def terms(of: GroupUnits) -> tuple[FloatArray, FloatArray]:
+        upper, counted = quantity(of)
+        return upper, np.repeat(counted[:, np.newaxis] * 1.0, len(of.keys), axis=1)
+
+    upper, total = terms(units)
 
     def by_prompt(values: FloatArray) -> FloatArray:
-        return sums_by(code, len(codes), values[stratum.inside])
+        return sums_by(code, len(codes), (values * rows.count[:, np.newaxis])[inside])
 
-    numerator, total, squares = quantity(observed)
-    keys = observed.factor.keys
     sums = GroupSums(
         [group_texts.prompts[i] for i in codes.tolist()],
-        [{observed.factor.name: key} for key in keys],
-        by_prompt(numerator),
-        np.repeat(by_prompt(total), len(keys), axis=1),
-        None if squares is None else by_prompt(squares),
+        [{units.name: key} for key in units.keys],
+        by_prompt(upper),
+        by_prompt(total),
+        by_prompt(upper**2),
     )
-    hand = group_texts.hand.get((observed.factor.name, observed.source.name))
+    hand = group_texts.hand.get((units.name, units.source.name))
     if hand is None:
         return sums
-    inside = stratum.has(hand.said.prompt, hand.said.model)
     # The texts that could be read: people may have labelled any of them
-    size = observed.status[stratum.inside, :4].sum(1)
-
-    def terms(obs: Observation, rows: BoolArray, n: FloatArray) -> tuple[FloatArray, FloatArray]:
-        upper, units, _ = quantity(obs)
-        # Terms are means over the texts of a cell; those of a cell without any stay 0.
-        n = np.maximum(n, 1.0)[:, np.newaxis]
-        return upper[rows] / n, np.repeat(units[rows] / n, len(keys), axis=1)
-
-    ones = np.ones(int(inside.sum()))
-    hand_code = np.searchsorted(codes, hand.said.prompt[inside])
-    guess = Labelled(hand_code, hand.weight[inside], terms(hand.said, inside, ones))
-    everyone = Labelled(code, size, terms(observed, stratum.inside, size))
-    truth = terms(hand.truth, inside, ones)
-    return replace(sums, hand=HandSums.of(everyone, guess, truth, len(codes), hand.note))
+    everyone = rows, rows.count * units.readable, (upper, total)
+    sample = hand.guess.rows, hand.weight, terms(hand.guess)
+    place = stratum, codes
+    return replace(sums, hand=hand_sums(everyone, sample, terms(hand.truth), hand.note, place))
 
 
-def _observed_by(scope: Scope, observed: Observation) -> Scope:
-    """The scope with what was observed by: the labelling model only where that was asked."""
-    instruments = {**scope.instruments, "factor": observed.factor.name}
-    if not isinstance(observed.source, ModelSource):
-        # What words or names tell does not change with the model that labels other texts.
-        instruments.pop("factor_model", None)
-    return replace(scope, instruments=instruments)
-
-
-def _exclusions(observed: Observation, stratum: GroupStratum) -> tuple[FloatArray, dict[str, int]]:
-    """Units by status, and those that have no share, by reason."""
-    status = observed.status[stratum.inside].sum(0)
-    reasons = dict(zip(STATUSES, status.tolist(), strict=True))
-    unit = "text" if observed.unit == TEXT else "person"
-    words = {
-        "several": f"{unit} with several groups",
-        "none": f"{unit} with no group",
-        "unknown": f"{unit} whose group is not known",
-        "unread": "refused, empty or failed",
-    }
-    # Otherwise a text with several groups counts, and is no exclusion
-    separately = observed.source.several == "apart"
-    names = [name for name in words if name != "several" or separately]
-    exclusions = {words[name]: reasons[name] for name in names if reasons[name]}
-    for reason, count in observed.unknown.items():
-        if n := float(count[stratum.inside].sum()):
-            # A unit is excluded once: under its reason, no longer as one of the unknown.
-            exclusions[words["unknown"]] -= n
-            exclusions[f"answer of the model: {reason}"] = n
-    return status, {reason: round(n) for reason, n in exclusions.items() if round(n)}
-
-
-def text_share(group_texts: GroupTexts, scope: Scope) -> Iterator[Estimate]:
-    """Yield the share of the texts that can be read in which a group is observed at all."""
-
-    def shown(observed: Observation) -> tuple[FloatArray, FloatArray, None]:
-        # Of texts that the source can tell; those it cannot are no "no"
-        return observed.shown, observed.status[:, :3].sum(1, keepdims=True), None
-
-    yield from _shares(GROUP_TEXTS, group_texts, scope, shown)
-
-
-def group_share(group_texts: GroupTexts, scope: Scope) -> Iterator[Estimate]:
-    """Yield the share of a group among the texts whose group is observed."""
-    yield from _shares(GROUP_SHARE, group_texts, scope, _decided)
-
-
-def people_share(group_texts: GroupTexts, scope: Scope) -> Iterator[Estimate]:
-    """Yield the share of a group among the people whose references or names indicate one."""
-    yield from _shares(PEOPLE_SHARE, group_texts, scope, _decided)
-
-
-def group_ratio(group_texts: GroupTexts, scope: Scope) -> Iterator[Estimate]:
-    """Yield the share of a group among texts over its share in each baseline of the factor."""
-    yield from _ratios(GROUP_RATIO, group_texts, scope)
-
-
-def people_ratio(group_texts: GroupTexts, scope: Scope) -> Iterator[Estimate]:
-    """Yield the share of a group among people over its share in each baseline of the factor."""
-    yield from _ratios(PEOPLE_RATIO, group_texts, scope)
-
-
-def _ratios(measure: Component, group_texts: GroupTexts, scope: Scope) -> Iterator[Estimate]:
-    for observed in (obs for obs in group_texts.observed if obs.unit == measure.unit):
-        for stratum in strata_of(group_texts, observed.prompt, observed.model):
-            for baseline in observed.factor.baselines:
-                yield from _over(measure, group_texts, observed, stratum, baseline, scope)
-
-
-def _over(
+def _of_stratum(
     measure: Component,
-    group_texts: GroupTexts,
-    observed: Observation,
-    stratum: GroupStratum,
-    baseline: FactorBaseline,
+    units: GroupUnits,
+    place: tuple[GroupStratum, BoolArray],
+    sums: GroupSums,
+    baseline: FactorBaseline | None,
     scope: Scope,
 ) -> Iterator[Estimate]:
-    """Yield the shares of a stratum over those of a baseline, where it has any for the stratum."""
-    keys = observed.factor.keys
-    value = stratum.labels.get(baseline.stratum, ALL) if baseline.stratum else None
-    shares = baseline.of() if value is None else baseline.of(value)
-    if value == ALL or shares is None:  # a baseline by stratum says nothing of pooled strata
-        return
-    # A baseline share of 0 has no ratio over it, as if it were not given.
-    starred = np.array([shares.get(key, 0.0) or np.nan for key in keys])
-    # Of names, what names drawn at random from the bearers of the name table would give.
-    expected = np.where(np.isnan(observed.population), 1.0, observed.population / starred)
-    sums = _sums(group_texts, observed, stratum, _decided)
-    n = float(sums.n_upper[:, 0].sum())
-    status, exclusions = _exclusions(observed, stratum)
+    """Yield the shares of a stratum, or those over a baseline, where it has any for the stratum."""
+    stratum, inside = place
+    keys, n = units.keys, float(sums.n_upper[:, 0].sum())  # the same in every column
+    n_read, exclusions = _exclusions(units, inside)
+    instruments = {**scope.instruments, "factor": units.name}
+    if not isinstance(units.source, ModelSource):
+        # What words or names tell does not change with the model that labels other texts.
+        instruments.pop("factor_model", None)
+    shared: dict[str, Any] = {
+        "strata": {**stratum.labels, "seen_by": units.source.name},
+        "n_texts": n_read if units.unit == TEXT else 0,
+        "exclusions": exclusions,
+    }
+    scope = replace(scope, instruments=instruments)
+    weighted = units.rows.count[inside] @ np.c_[units.indicators, units.mentions][inside]
+
+    def unseen(i: int) -> str | None:
+        if not units.visible[i]:
+            return f"{units.source.name} of {units.name} list nothing of {keys[i]}"
+        return None if n else NO_UNIT[measure.unit]
 
     def own(i: int) -> dict[str, Any]:
-        undefined = observed.beside or None
+        numbers = float(sums.upper[:, i].sum()), *weighted[i :: len(keys)].tolist()
+        counts = dict(zip(("count", "shown", "mentions"), numbers, strict=True))
+        return {"undefined": unseen(i), "counts": counts}
+
+    if baseline is None:
+        shares, shared = sums.shares(scope), {**shared, "statistic": "share", "tested": False}
+        yield from estimates_of(measure, sums, shares, scope, own, **shared)
+        return
+    value = stratum.labels.get(baseline.stratum, ALL) if baseline.stratum else None
+    reference = baseline.of() if value is None else baseline.of(value)
+    if value == ALL or reference is None:  # a baseline by stratum says nothing of pooled strata
+        return
+    # A baseline share of 0 has no ratio over it, as if it were not given.
+    starred = np.array([reference.get(key, 0.0) or np.nan for key in keys])
+    # Of names, what names drawn at random from the bearers of the name table would give.
+    by_name, nan = ~np.isnan(units.population), float("nan")
+    expected = np.where(by_name, units.population / starred, 1.0)
+
+    def over(i: int) -> dict[str, Any]:
+        undefined = units.no_baseline or None
         if undefined is None and np.isnan(starred[i]):
             undefined = f"the baseline {baseline.name} gives no share for {keys[i]}"
-        by_name, r0, nan = not np.isnan(observed.population[i]), float(expected[i]), float("nan")
         # Names read with errors: without any difference the ratio is r0, not 1
-        null = Null(r0, nan, nan, scope.level, DRAWN) if by_name else None
-        count = float(sums.upper[:, i].sum())
+        r0, count = float(expected[i]), float(sums.upper[:, i].sum())
+        null = Null(r0, nan, nan, scope.level, DRAWN) if by_name[i] else None
+        details = {"share": count / n if n else nan, "baseline": float(starred[i]), "count": count}
         return {
-            "undefined": undefined or _unseen(n, i, observed, observed.unit),
+            "undefined": undefined or unseen(i),
             "null": null or binomial_null(n, float(starred[i]), scope),
-            "details": {
-                "share": count / n if n else nan,
-                "baseline": float(starred[i]),
-                "count": count,
-                **({"r0": r0} if by_name else {}),
-            },
+            "details": details | ({"r0": r0} if by_name[i] else {}),
         }
 
     # The date of the baseline, as its shares change with the population.
     dated = f", {baseline.date}" if baseline.date else ""
-    yield from estimates_of(
-        measure,
-        sums,
-        sums.shares(scope, scale=starred, null=expected),
-        _observed_by(scope, observed),
-        own,
-        scale=1.0 / starred,
-        statistic="ratio",
-        strata={**stratum.labels, "seen_by": observed.source.name, "population": baseline.name},
-        n_texts=int(status.sum()) if observed.unit == TEXT else 0,
-        exclusions=exclusions,
-        instruments={"baseline": baseline.name, "baseline_source": f"{baseline.source}{dated}"},
-    )
+    baseline_names = {"baseline": baseline.name, "baseline_source": f"{baseline.source}{dated}"}
+    shared["strata"]["population"] = baseline.name
+    shared |= {"statistic": "ratio", "instruments": baseline_names, "scale": 1.0 / starred}
+    ratios = sums.shares(scope, scale=starred, null=expected)
+    yield from estimates_of(measure, sums, ratios, scope, over, **shared)
 
 
-def _unseen(n: float, i: int, observed: Observation, unit: str) -> str | None:
-    """Why a group has no share; None where it has one."""
-    if not observed.visible[i]:
-        factor = observed.factor
-        return f"{observed.source.name} of {factor.name} list nothing of {factor.keys[i]}"
-    return None if n else NO_UNIT[unit]
+def _exclusions(units: GroupUnits, inside: BoolArray) -> tuple[int, dict[str, int]]:
+    """The number of units, and of those that have no share, by reason."""
+    count = units.rows.count[inside]
+    by_status = np.bincount(units.status[inside], count, len(STATUSES))
+    words = {
+        SEVERAL: f"{units.unit} with several groups",
+        NONE: f"{units.unit} with no group",
+        UNKNOWN: f"{units.unit} whose group is not known",
+        UNREAD: "refused, empty or failed",
+    }
+    # Otherwise a text with several groups counts, and is no exclusion
+    if units.source.several != "apart":
+        del words[SEVERAL]
+    exclusions = {word: by_status[STATUSES.index(status)] for status, word in words.items()}
+    reasons = np.array(units.reasons, dtype=object)[inside]
+    for reason in sorted({*reasons} - {""}):
+        # A unit is excluded once: under its reason, no longer as one of the unknown.
+        n = count[reasons == reason].sum()
+        exclusions[words[UNKNOWN]] -= n
+        exclusions[f"answer of the model: {reason}"] = n
+    return int(count.sum()), {reason: round(n) for reason, n in exclusions.items() if round(n)}
+
+
+def text_share(group_texts: GroupTexts, scope: Scope) -> Iterator[Estimate]:
+    """Yield the share of the texts that can be read in which a group is observed at all."""
+    yield from _estimates(GROUP_TEXTS, group_texts, scope, _shown)
+
+
+def group_share(group_texts: GroupTexts, scope: Scope) -> Iterator[Estimate]:
+    """Yield the share of a group among the texts whose group is observed."""
+    yield from _estimates(GROUP_SHARE, group_texts, scope)
+
+
+def people_share(group_texts: GroupTexts, scope: Scope) -> Iterator[Estimate]:
+    """Yield the share of a group among the people whose references or names indicate one."""
+    yield from _estimates(PEOPLE_SHARE, group_texts, scope)
+
+
+def group_ratio(group_texts: GroupTexts, scope: Scope) -> Iterator[Estimate]:
+    """Yield the share of a group among texts over its share in each baseline of the factor."""
+    yield from _estimates(GROUP_RATIO, group_texts, scope, over_baselines=True)
+
+
+def people_ratio(group_texts: GroupTexts, scope: Scope) -> Iterator[Estimate]:
+    """Yield the share of a group among people over its share in each baseline of the factor."""
+    yield from _estimates(PEOPLE_RATIO, group_texts, scope, over_baselines=True)
 
 
 def _component(
