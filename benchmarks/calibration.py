@@ -254,7 +254,7 @@ def effects_that_differ(options: argparse.Namespace) -> None:
         for kind, prompts, texts in product(("weak", "unequal"), (8, 16, 50, 200), (40,)):
             rng = np.random.default_rng([options.seed, 21, prompts, kind == "weak"])
             draw = partial(worlds.uneven_world, rng, kind, prompts, texts)
-            counts = np.zeros(6)
+            counts = np.zeros(8)
             for _ in range(max(reps // 1_000, 1)):
                 null, margin, large = (draw(1_000, ratio) for ratio in (1.0, 1.25, 2.5))
                 one, ones = np.ones(1_000), np.ones(10_000)
@@ -264,14 +264,17 @@ def effects_that_differ(options: argparse.Namespace) -> None:
                 counts[2] += (changed.p_equivalent <= 0.05).sum()
                 counts[3] += (RatioScore(large).p(2.5 * one) < 0.05).sum()
                 counts[4] += (RatioScore(large).p(one) < 0.05).sum()
-                counts[5] += 1_000
-            null, these, same, uncovered, power = (counts[:5] / counts[5]).tolist()
+                for i, weighted in ((5, null.weighted()), (6, large.weighted())):
+                    counts[i] += (RatioScore(weighted).p(one) < 0.05).sum()
+                counts[7] += 1_000
+            null, these, same, uncovered, *powers = (counts[:7] / counts[7]).tolist()
             # Of unequal prompts the ratio is of odds, so that the pooled one is another number.
             of_ratio = (same, uncovered) if kind == "weak" else ("–", "–")
-            yield kind, prompts, texts, null, these, *of_ratio, power
+            yield kind, prompts, texts, null, these, *of_ratio, *powers
 
     head = ("world", "prompts", "texts a prompt", "ratio 1: p < .05", "these prompts (not true)")
     head += ("a change at the margin: the same", "ratio 2.5: not covered", "power at 2.5")
+    head += ("weighted by prompt: p < .05", "weighted: power")
     title = f"Pooled ratios of prompts that differ in effect, {reps} audits a cell"
     show(f"{title}, ratio 1 ten times as many", head, rows())
 

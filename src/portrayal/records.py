@@ -33,6 +33,14 @@ BASIS, CORRECTED = "basis", "corrected by hand"
 """Stratum of an estimate that labels by hand correct, and its value there: beside it stands the
 same estimate as the scorer reads the texts, without this stratum."""
 
+WEIGHTED = "weighted by prompt"
+"""Value of the stratum `BASIS` where people of large prompts count less; the pooled value stands
+beside it, without this stratum."""
+
+CORRECTED_BESIDE = "labels by hand correct it"
+WEIGHTED_BESIDE = "a few large prompts hold most of its people: the weighted ratio is tested"
+"""Why a value is a detail: the same on another basis stands beside it, which is the hypothesis."""
+
 TEXT_SD = "sd_between_texts"
 """Detail of a difference in scores: the standard deviation of the texts, in units of the score."""
 

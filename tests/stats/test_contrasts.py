@@ -247,6 +247,49 @@ def test_these_prompts_are_refused_by_chance_at_the_level():
     assert 0.03 < (infer_contrasts(TwoSides(a, n, b, n)).fixed_p < 0.05).mean() < 0.065
 
 
+def unequal(generator, prompts, audits, odds=1.0):
+    """Roles of prompts of log-normal size, whose shares and effects differ."""
+    n = np.maximum(np.round(40 * generator.lognormal(-0.5, 1.0, (prompts, audits))), 2.0)
+    logit = np.log(0.16) + generator.normal(0, 1.0, n.shape)
+    half = generator.normal(0, 0.5, n.shape) + np.log(odds) / 2
+    chances = [1 / (1 + np.exp(-logit - side * half)) for side in (1, -1)]
+    a, b = (generator.binomial(n.astype(int), chance) + 0.0 for chance in chances)
+    return TwoSides(a, n, b, n)
+
+
+def test_weights_by_size_keep_the_level_and_give_power_back():
+    """Clusters with many people dominate a pooled value: here .73 of .97 at 50 prompts."""
+    generator, one_of_each = np.random.default_rng(4), np.ones(1_500)
+    null, effect = (unequal(generator, 50, 1_500, odds) for odds in (1.0, 2.5))
+    pooled, weighted = (
+        [(RatioScore(s).p(one_of_each) < 0.05).mean() for s in sides]
+        for sides in ((null, effect), (null.weighted(), effect.weighted()))
+    )
+    assert weighted[0] < 0.07
+    assert weighted[1] > pooled[1] + 0.1
+    assert np.median(null.loss) > 1.5
+    p = RatioScore(null.weighted()).p(one_of_each, these_prompts=True)
+    # Effects differ between prompts, so that in these very ones there is something to find.
+    assert (p < 0.05).mean() > 0.065
+
+
+def test_weights_of_prompts_of_one_size_change_nothing():
+    s = draw(np.random.default_rng(5), 12, 3)
+    plain, weighted = infer_contrasts(s), infer_contrasts(s.weighted())
+    assert np.allclose(s.loss, 1.0)
+    for name in ("ratio", "low", "high", "p", "fixed_low", "fixed_p"):
+        assert np.allclose(getattr(plain, name), getattr(weighted, name), rtol=1e-6)
+
+
+def test_weighted_sums_of_these_prompts_have_the_level():
+    generator, prompts = np.random.default_rng(6), 12
+    n = np.maximum(np.round(40 * generator.lognormal(-0.5, 1.0, (prompts, 2_000))), 2.0)
+    chance = generator.beta(1.0, 4.0, n.shape)
+    a, b = (generator.binomial(n.astype(int), chance) + 0.0 for _ in range(2))
+    p = RatioScore(TwoSides(a, n, b, n).weighted()).p(np.ones(2_000), these_prompts=True)
+    assert 0.03 < (p < 0.05).mean() < 0.07
+
+
 def test_wrong_input_is_refused():
     with pytest.raises(ValueError, match="one shape"):
         TwoSides(np.ones((2, 1)), np.ones((2, 1)), np.ones((3, 1)), np.ones((2, 1)))

@@ -22,6 +22,7 @@ from portrayal.measure.scope import Scope
 from portrayal.records import (
     BASIS,
     CORRECTED,
+    CORRECTED_BESIDE,
     EFFECTIVE,
     Estimate,
     Fixed,
@@ -160,10 +161,6 @@ class Ratios(Inference):
         return Null(1.0, low, high, scope.level, NO_CONTRAST)
 
 
-CORRECTED_BESIDE = "labels by hand correct it"
-"""Why a value as the scorer reads it is a detail, where a corrected one stands beside it."""
-
-
 @dataclass(frozen=True, eq=False)
 class GroupSums:
     """What each cluster of one stratum adds to the estimates of its groups.
@@ -185,8 +182,8 @@ class GroupSums:
         Those of the second mean of a difference, or second share of a ratio, shape (n, k).
     lower_squares
         As `squares`.
-    covariance
-        Of the two sides within texts, shape (n, k); see `stats.contrasts.TwoSides`.
+    covariance, weight
+        Of the two sides, shape (n, k); see `stats.contrasts.TwoSides`.
     cluster
         What a cluster is: "prompt" or "pair".
     hand
@@ -202,6 +199,7 @@ class GroupSums:
     n_lower: FloatArray | None = None
     lower_squares: FloatArray | None = None
     covariance: FloatArray | None = None
+    weight: FloatArray | None = None
     cluster: str = "prompt"
     hand: HandSums | None = None
 
@@ -261,7 +259,7 @@ class GroupSums:
         if self.squares is not None and self.lower_squares is not None:
             squares = self.squares + self.lower_squares
         totals = self.upper, self.n_upper, self.lower, self.n_lower
-        return TwoSides(*totals, squares, self.covariance)
+        return TwoSides(*totals, squares, self.covariance, self.weight)
 
     def ratios(self, scope: Scope) -> "Ratios":
         """Infer the ratio of each group's two shares, tested against 1."""

@@ -15,9 +15,11 @@ from portrayal.records import (
     ALL,
     BASIS,
     BEYOND_MARGINS,
+    CORRECTED_BESIDE,
     MINUS,
     REFERENCE,
     THESE,
+    WEIGHTED_BESIDE,
     Estimate,
     Status,
 )
@@ -138,6 +140,8 @@ class Question:
             and all(_names_value(value, place.get(key, "")) for key, value in self.where.items())
             and all(key in self.where for key in e.group)
             and place.get("model", main) == labels["model"]
+            # Of two bases the one is asked for that is a hypothesis, unless the other is named.
+            and (BASIS in self.where or e.status.detail not in (CORRECTED_BESIDE, WEIGHTED_BESIDE))
         )
 
 

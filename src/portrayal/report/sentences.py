@@ -23,6 +23,7 @@ from portrayal.records import (
     BORNE_MOSTLY,
     CORRECTED,
     FEW_PEOPLE,
+    WEIGHTED,
     Count,
     Estimate,
     Interval,
@@ -189,6 +190,14 @@ def roles_clause(e: Estimate) -> str:
     first, second = e.counts
     lesser, greater = role_words(e)
     lead = "by their names, an estimated " if by_names(e) else ""
+    if e.strata.get(BASIS) == WEIGHTED:
+        # Weighted shares are no quotients of the counts, which stand behind them.
+        upper, lower = (short_share(e.details[f"share_{c.role}"]) for c in (first, second))
+        return (
+            f"{lead or 'weighted by prompt, '}{upper} of {units_words(e)} {lesser}{where_words(e)} "
+            f"are {are_words(e.group)} ({_of(first)}), and {lower} {greater} ({_of(second)})"
+            f"{', weighted by prompt' if lead else ''}"
+        )
     one = f"{lead}{_of(first)} {units_words(e)} {lesser}{where_words(e)} are {are_words(e.group)}"
     # "None of" needs no share, and a "but" before those who are in the other role.
     if not first.n:

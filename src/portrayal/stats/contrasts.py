@@ -80,6 +80,8 @@ class TwoSides:
         Sums over texts with a character on each side of the product of what both contribute, each
         less the prompt's share; 0 where sides are different texts, below 0 where a text with one of
         the group on one side seldom has another on the other.
+    weight
+        What a person of each prompt counts in all of these; 1 by default (see `weighted`).
     """
 
     upper: FloatArray
@@ -88,6 +90,7 @@ class TwoSides:
     n_lower: FloatArray
     squares: FloatArray | None = None
     covariance: FloatArray | None = None
+    weight: FloatArray | None = None
 
     def __post_init__(self) -> None:
         """Refuse arrays that do not fit together."""
@@ -104,6 +107,41 @@ class TwoSides:
         a, n, b, m = (x.sum(0) for x in (self.upper, self.n_upper, self.lower, self.n_lower))
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray((a / n) / (b / m), dtype=np.float64)
+
+    @property
+    def loss(self) -> FloatArray:
+        """Variance of the pooled value over that of the weighted one, shape (k,): 1 and up.
+
+        As far as sizes of prompts decide over it: people are taken as correlated by `WORKING_ICC`.
+        """
+        people = self.n_upper + self.n_lower
+        per_person = 1.0 / np.maximum(people, 1.0) * (1.0 + (people - 1.0) * WORKING_ICC)
+        pooled = divide((people**2 * per_person).sum(0), people.sum(0) ** 2)
+        weighted = np.where(people > 0, 1.0 / np.maximum(per_person, WORKING_ICC), 0.0).sum(0)
+        return np.where(people.any(0), pooled * weighted, 1.0)
+
+    def weighted(self) -> "TwoSides":
+        """The same sums, in which a person counts less the more people their prompt has.
+
+        A person of a prompt of n on its larger side counts 1 / (1 + (n - 1) ICC), with
+        `WORKING_ICC`: weights that depend on numbers of people alone, not on what is in the texts.
+        They are scaled so that totals are effective numbers (Kish 1965): independent people with
+        these weights vary as much as so many that count alike.
+        """
+        weight = 1.0 / (
+            1.0 + (np.maximum(self.n_upper, self.n_lower) - 1.0).clip(0.0) * WORKING_ICC
+        )
+        people = self.n_upper + self.n_lower
+        weight *= divide((weight * people).sum(0), (weight**2 * people).sum(0))
+        squares = self.upper + self.lower if self.squares is None else self.squares
+        covariance = None if self.covariance is None else self.covariance * weight**2
+        return TwoSides(
+            *(self.upper * weight, self.n_upper * weight),
+            *(self.lower * weight, self.n_lower * weight),
+            squares * weight**2,
+            covariance,
+            weight,
+        )
 
 
 class RatioScore:
@@ -293,9 +331,12 @@ class RatioScore:
     def _variance_within_at(self, ratio: FloatArray) -> FloatArray:
         """Variance of the sum of scores within prompts, each of which has this ratio, (..., k)."""
         s, of_prompt = self.sides, ratio[..., np.newaxis, :]
+        weight = 1.0 if s.weight is None else s.weight
         share = divide_or_zero(s.upper + s.lower, of_prompt * s.n_upper + s.n_lower)
-        people = s.n_upper + s.n_lower
-        sample = people / np.maximum(people - 1.0, 1.0)  # shares of prompts are estimates too
+        people = (s.n_upper + s.n_lower) / weight
+        # Shares of prompts are estimates too. A person's variance goes by the weight squared, and
+        # one weight is in the sums.
+        sample = weight * people / np.maximum(people - 1.0, 1.0)
         upper = (sample * s.n_upper * self._per_person(of_prompt * share)).sum(-2)
         lower = (sample * s.n_lower * self._per_person(share)).sum(-2)
         return self._of_difference(
@@ -306,8 +347,12 @@ class RatioScore:
     def _variance_within(self) -> FloatArray:
         """Variance of the log ratio within prompts as they are, (k,)."""
         sides = (self.sides.upper, self.sides.n_upper), (self.sides.lower, self.sides.n_lower)
+        weight = np.ones_like(sides[0][0]) if self.sides.weight is None else self.sides.weight
         upper, lower = (
-            (self._per_person(divide_or_zero(count, people)) * people * _unbiased(people)).sum(0)
+            (
+                self._per_person(divide_or_zero(count, people))
+                * (weight * people * _unbiased(people / weight))
+            ).sum(0)
             for count, people in sides
         )
         shares = _positive(self._upper_share) * _positive(self._lower_share)

@@ -20,10 +20,11 @@ from portrayal.measure.agency.estimates import (
 )
 from portrayal.measure.agency.places import BLOCK, AgencyStratum, places
 from portrayal.measure.agency.texts import HUMAN, MOST_TOLD, WITHIN, AgencyTexts, association
-from portrayal.measure.clustered import CORRECTED_BESIDE, kept_sums, sums_by
+from portrayal.measure.clustered import kept_sums, sums_by
 from portrayal.measure.scope import Scope
 from portrayal.records import (
     ALL,
+    CORRECTED_BESIDE,
     ERROR_HIGH,
     ERROR_LOW,
     FEW_PROMPTS,

@@ -37,6 +37,7 @@ from portrayal.measure.stories.subordination import SUBORDINATION
 from portrayal.measure.stories.tally import NO_SLOT, Tally
 from portrayal.measure.stories.thresholds import MEDIAN_RACIALIZED
 from portrayal.records import (
+    BASIS,
     ERROR_HIGH,
     ERROR_LOW,
     ERROR_VALUE,
@@ -402,10 +403,17 @@ def _median_ratio(errors: ReaderErrors, e: Estimate, part: int) -> FloatArray:
     return _times(_around(errors, e), divide(right, read))
 
 
+def _role_ratio(errors: ReaderErrors, e: Estimate, part: int) -> FloatArray:
+    """Corrected subordination ratios; a weighted one moves by the factor of the pooled one."""
+    if BASIS in e.strata:
+        return _median_ratio(errors, e, part)
+    return errors.laden(e, part)[1][tuple(e.group.values())]
+
+
 _DRAWN: dict[str, Callable[[ReaderErrors, Estimate, int], FloatArray]] = {
     REPRESENTATION.name: _share,
     PAIR_REPRESENTATION.name: _share,
-    SUBORDINATION.name: lambda errors, e, part: errors.laden(e, part)[1][tuple(e.group.values())],
+    SUBORDINATION.name: _role_ratio,
     MEDIAN_REPRESENTATION.name: _median_share,
     MEDIAN_SUBORDINATION.name: _median_ratio,
     MEDIAN_RACIALIZED.name: _median_ratio,

@@ -1,7 +1,7 @@
 """Subordination ratio: a group's share in the lesser role over its share in the greater (Eq. 3)."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,17 @@ from portrayal.measure.stories.strata import (
     strata,
 )
 from portrayal.measure.stories.tally import DOMINANT, SUBORDINATE, Tally
-from portrayal.records import BEYOND_MARGINS, Estimate, Form, Interval, Test
+from portrayal.records import (
+    BASIS,
+    BEYOND_MARGINS,
+    WEIGHTED,
+    WEIGHTED_BESIDE,
+    Estimate,
+    Form,
+    Interval,
+    Status,
+    Test,
+)
 from portrayal.registry import Component
 from portrayal.stats import (
     altman_bland_p,
@@ -34,6 +44,9 @@ from portrayal.stats import (
 from portrayal.types import FloatArray
 
 SCORE = "score test of two shares, characters independent"
+
+MOST_LOSS = 1.25
+"""Variance that a pooled ratio has over a weighted one from which the weighted one is tested."""
 
 Cells = tuple[float, float, float, float]
 """Count and total in the subordinate role, then in the dominant role."""
@@ -53,12 +66,15 @@ class RoleFields:
     margins
         Ratios that the margins of an intersection let expect, shape (k,): what lies beyond them is
         tested too (`BEYOND_MARGINS`). NaN for groups that are no intersection.
+    status
+        What may be made of the ratios, where it is the same of all.
     """
 
     own: Own = lambda _: {}
     smoothing: float = 0.0
     kept: Form | None = None
     margins: FloatArray | None = None
+    status: Status = field(default_factory=Status)
 
 
 def role_ratios(
@@ -139,6 +155,67 @@ def role_ratios(
         strata=stratum.labels,
         n_texts=stratum.n_texts,
         exclusions=stratum.exclusions,
+        status=fields_of.status,
+    )
+
+
+def weighted_ratios(
+    sums: GroupSums, stratum: Stratum, scope: Scope, fields_of: RoleFields
+) -> Iterator[Estimate]:
+    """Yield the ratios of `role_ratios` with people of large prompts counting less.
+
+    As a population: of people drawn by prompt rather than one by one. Parameters as of
+    `role_ratios`; counts in `details` are of people as they are, the shares of people as weighted
+    (`stats.contrasts.TwoSides.weighted`).
+    """
+    plain, sides = sums.sides, sums.sides.weighted()
+    squares = sides.squares
+    assert squares is not None
+    # What both roles contribute stands in one; only their sum enters.
+    weighted = replace(
+        sums,
+        upper=sides.upper,
+        n_upper=sides.n_upper,
+        squares=squares,
+        lower=sides.lower,
+        n_lower=sides.n_lower,
+        lower_squares=np.zeros_like(squares),
+        covariance=sides.covariance,
+        weight=sides.weight,
+    )
+    ratios = weighted.ratios(scope)
+    counts = [values.sum(0) for values in (plain.upper, plain.n_upper, plain.lower, plain.n_lower)]
+    shares = {
+        "share_subordinate": divide(sides.upper.sum(0), sides.n_upper.sum(0)),
+        "share_dominant": divide(sides.lower.sum(0), sides.n_lower.sum(0)),
+    }
+
+    def fields(i: int) -> dict[str, Any]:
+        cells = (float(counts[0][i]), float(counts[1][i]), float(counts[2][i]), float(counts[3][i]))
+        more = dict(fields_of.own(i))
+        more["counts"] = dict(zip(_CELLS, cells, strict=True)) | more.get("counts", {})
+        more["n_units"] = cells[1] + cells[3]
+        reason = undefined_ratio(cells, sums.groups[i], stratum)
+        if reason is not None:
+            return {"undefined": reason, **more}
+        return {
+            "null": ratios.null(i, scope),
+            "scores": ratios.scores(i, sums.clusters),
+            "details": {name: float(of_group[i]) for name, of_group in shares.items()},
+            **more,
+        }
+
+    yield from estimates_of(
+        SUBORDINATION,
+        weighted,
+        ratios,
+        scope,
+        fields,
+        form="ratio",
+        statistic="ratio",
+        strata={**stratum.labels, BASIS: WEIGHTED},
+        n_texts=stratum.n_texts,
+        exclusions=stratum.exclusions,
     )
 
 
@@ -209,9 +286,13 @@ def _of_stratum(
             "exclusions": reasons(i, float(units[i])),
         }
 
-    yield from role_ratios(
-        SUBORDINATION, sums, stratum, scope, RoleFields(own=own, kept="ratio", margins=margins)
-    )
+    # Sizes of prompts decide, not what is in them, so that nobody chooses by the result.
+    uneven = bool(np.median(sums.sides.loss) >= MOST_LOSS)
+    status = Status(detail=WEIGHTED_BESIDE) if uneven else Status()
+    fields_of = RoleFields(own=own, kept="ratio", margins=margins, status=status)
+    yield from role_ratios(SUBORDINATION, sums, stratum, scope, fields_of)
+    if uneven:
+        yield from weighted_ratios(sums, stratum, scope, fields_of)
 
 
 def _covariance(

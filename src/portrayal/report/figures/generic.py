@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 import portrayal.report.formats as fmt
-from portrayal.records import Estimate
+from portrayal.records import BASIS, WEIGHTED, Estimate
 from portrayal.reference.labels import attribute_label, strata_parts
 from portrayal.reference.labels import group_label as shown_label
 from portrayal.registry import described
@@ -323,7 +323,12 @@ class BrokenFigureWarning(UserWarning):
 
 def figures(view: View) -> list[Figure]:
     """Return the figures of a run, in the study's order."""
-    return [f for name, rows in view.by_measure.items() for f in build(view, name, rows)]
+    # Figures show published, pooled values; what is weighted stands in findings and in the table.
+    pooled = {
+        name: [e for e in rows if e.strata.get(BASIS) != WEIGHTED]
+        for name, rows in view.by_measure.items()
+    }
+    return [f for name, rows in pooled.items() for f in build(view, name, rows)]
 
 
 def build(view: View, measure: str, estimates: list[Estimate]) -> list[Figure]:
