@@ -262,8 +262,6 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., list[Any]]:
     exchange = exchange_of(settings["locale"]["locale"])
     run_table = Runs(lists, exchange.telling)
     polarity = sentiment_of(settings["sentiment"]) if SENTIMENT in scorers else None
-    # Engines may know that another wording is not heard, which saves a reading
-    same = getattr(polarity, "same", lambda *_: False)
     exchanging, locale = settings["exchange"], settings["locale"]["locale"]
     partner: Mapping[tuple[str, str], _Partner] = {}
     if exchanging:
@@ -291,7 +289,7 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., list[Any]]:
                     if runs != exchanged:
                         weights[number] = other.weight
                     value = after = polarity(piece) if polarity is not None else 0.0
-                    if polarity is not None and runs != exchanged and not same(runs, exchanged):
+                    if polarity is not None and runs != exchanged:
                         after = polarity(" ".join(exchanged))
                     masked.add(number, runs, value)
                     twin.add(number, exchanged, after)
