@@ -46,7 +46,7 @@ def main() -> None:
     print(json.dumps(install_size()))
     print(json.dumps(people.measure(people.stories_of(None, 5_000))))
     print(json.dumps(news_levels.measure(news_levels.texts_of(None, 30_000))))
-    subprocess.run([sys.executable, "-m", "benchmarks.topics"], check=True)  # gensim's threads stay
+    subprocess.run([sys.executable, "-m", "benchmarks.topics"], check=True)
     audit.main()
 
 

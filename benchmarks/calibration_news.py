@@ -1,7 +1,7 @@
 """Simulated originals and texts at the document level of the news, and what its tests say of them.
 
 The levels and estimates are the audit's own (`document_levels`, the measures of pairs). Topics are
-known, or fitted by gensim to the simulated words.
+known, or fitted to the simulated words.
 """
 
 from dataclasses import dataclass
@@ -192,8 +192,10 @@ def _topics(
     bags = count_words(code, np.concatenate(words), int(code.max()) + 1)
     bags = bags.take(rng.permutation(len(bags)))
     names = tuple(map(str, range(n_words)))
-    lda = fit_lda(bags, names, news.topics, passes=10, chunk=chunk_for(len(bags)), seed=0)
-    model = TopicModel(names, lda.state.get_lambda(), lda.alpha, lda.eta, np.ones(n_words))
+    k, chunk = news.topics, chunk_for(len(bags))
+    topics = fit_lda(bags, n_words, k, passes=10, chunk=chunk, seed=0)
+    alpha, eta = np.full(k, 1 / k), np.full(n_words, 1 / k)
+    model = TopicModel(names, topics, alpha, eta, np.ones(n_words))
     ours, theirs = (_read(model, *each) for each in zip(sides, words, strict=True))
     return model, ours, theirs
 
@@ -202,7 +204,7 @@ def _read(model: TopicModel, side: _Side, words: IntArray) -> TopicTexts:
     n = len(side.topic)
     bags = count_words(np.repeat(np.arange(n), WORDS), words, n)
     topic = model.infer(bags).argmax(axis=1)
-    return TopicTexts(side.start, topic, bags.start, bags.word, bags.count)
+    return TopicTexts(side.start, topic, bags)
 
 
 def rejections(

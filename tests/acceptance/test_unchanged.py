@@ -84,8 +84,8 @@ NOTES = ("no_interval", "no_test", "no_finding", "named people", "reader_error")
 EXACT = 1e-9
 """Rounding of sums of 64-bit floats, in whatever order they are added."""
 FITTED = math.sqrt(2.0**-23)
-"""Rounding of what a topic model gives, relative or absolute (shares and distances in 0-1): gensim
-fits it in 32-bit floats, step upon step, so half of their digits hold (3.5e-4). OpenBLAS's kernels
+"""Rounding of what a topic model gives, relative or absolute (shares and distances in 0-1): it is
+fitted in 32-bit floats, step upon step, so half of their digits hold (3.5e-4). OpenBLAS's kernels
 for Haswell, Zen and SkylakeX differ by up to 1.5e-5; a topic more or less of a text moves its
 distance by some hundredths."""
 

@@ -16,7 +16,7 @@ from portrayal.run import Run
 from portrayal.studies.news.audit import LEVELS, NewsOptions, chosen_levels
 from support import needs
 
-needs("textblob", "gensim")
+needs("textblob", "lemminflect")
 
 QUICK: dict[str, Any] = {"draws": 100, "permutations": 20, "report": False}
 
@@ -51,7 +51,7 @@ def test_estimates_are_made_again_where_the_topics_were(tmp_path: Path) -> None:
 
 def test_levels_that_were_asked_for_must_be_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = news_audit.find_spec
-    monkeypatch.setattr(news_audit, "find_spec", lambda name: name != "gensim" and whole(name))
+    monkeypatch.setattr(news_audit, "find_spec", lambda name: name != "lemminflect" and whole(name))
     chosen, left_out = chosen_levels(())
     assert chosen == ("word", "sentiment")
     assert 'pip install "portrayal[news]"' in left_out["document"]

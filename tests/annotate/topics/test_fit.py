@@ -30,7 +30,7 @@ from portrayal.errors import DataError, OptionError, RunError
 from support import needs
 from topic_run import news, paired_run, silent, topic_run
 
-needs("gensim", "lemminflect")
+needs("lemminflect")
 
 
 def test_a_fit_is_kept_and_used_again(tmp_path: Path) -> None:
@@ -128,15 +128,10 @@ def test_hostile_files_are_refused(tmp_path: Path) -> None:
     np.savez(folder / "arrays.npz", **arrays | {"alpha": np.array([{"a": 1}], dtype=object)})
     with pytest.raises(DataError, match="allow_pickle"):
         load_topics(folder)
-    np.savez(folder / "arrays.npz", **arrays | {"alpha": arrays["alpha"][:1]})
-    with pytest.raises(DataError, match="shape"):
-        load_topics(folder)
-    np.savez(folder / "arrays.npz", **arrays | {"eta": arrays["eta"] * np.nan})
-    with pytest.raises(DataError, match="finite"):
-        load_topics(folder)
-    np.savez(folder / "arrays.npz", **arrays | {"eta": arrays["eta"] * 2})
-    with pytest.raises(DataError, match="do not belong together"):
-        load_topics(folder)
+    for wrong in ({"alpha": arrays["alpha"][:1]}, {"eta": arrays["eta"] * 2}):
+        np.savez(folder / "arrays.npz", **arrays | wrong)
+        with pytest.raises(DataError, match="do not belong together"):
+            load_topics(folder)
     (folder / "arrays.npz").write_bytes(b"PK\x03\x04 nothing")
     with pytest.raises(DataError, match="not a readable file of arrays"):
         load_topics(folder)
@@ -181,19 +176,18 @@ def test_the_surprise_by_hand() -> None:
     """Topics of a word each: what was seen says which, and its prior how surely."""
     topics = np.array([[1e9, 1e-3], [1e-3, 1e9]])
     seen, hidden = bags_of([[0, 0, 0], [1]]), bags_of([[0, 1], []])
-    loss = completion_loss(topics, np.array([0.5, 0.5]), seen, hidden)
+    loss = completion_loss(topics, seen, hidden)
     assert loss == pytest.approx([-np.log(3.5 / 4) - np.log(0.5 / 4), 0.0], abs=1e-3)
 
 
 def test_a_fitting_number_of_topics_surprises_least() -> None:
     rng = np.random.default_rng(0)
     made = [(10 * (i % 3) + rng.integers(0, 10, 40)).tolist() for i in range(200)]
-    names = tuple(f"w{i:02}" for i in range(30))
     seen, hidden = split_words(bags_of(made[150:]), 0)
     losses = []
     for k in (2, 3, 12):
-        lda = fit_lda(bags_of(made[:150]), names, k, passes=10, chunk=chunk_for(150), seed=1)
-        losses.append(completion_loss(lda.state.get_lambda(), lda.alpha, seen, hidden))
+        topics = fit_lda(bags_of(made[:150]), 30, k, passes=10, chunk=chunk_for(150), seed=1)
+        losses.append(completion_loss(topics, seen, hidden))
     choice = choose_topics([2, 3, 12], np.stack(losses), hidden.words)
     assert choice.k == 3
     assert choice.interior

@@ -2,7 +2,7 @@
 
 import pytest
 
-from portrayal.annotate.topics.corpus import forms, lemmas
+from portrayal.annotate.topics.corpus import forms, lemmas_of
 from support import needs
 
 needs("lemminflect")
@@ -26,4 +26,4 @@ def test_forms_are_words_and_clitics() -> None:
     ],
 )
 def test_lemmas(written: str, lemma: str) -> None:
-    assert lemmas().of(written) == [lemma]
+    assert lemmas_of(written) == [lemma]

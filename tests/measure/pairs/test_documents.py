@@ -21,7 +21,7 @@ from portrayal.run import Run
 from support import needs
 from topic_run import news, paired_run, silent, topic_run
 
-needs("gensim", "lemminflect")
+needs("lemminflect")
 
 Fitted = tuple[Run, Paired, TopicSettings, Topics]
 
@@ -56,7 +56,7 @@ def test_topics_go_with_the_group_that_talks_of_them(fitted: Fitted) -> None:
 
 
 def test_equation_8_by_hand(fitted: Fitted, levels: dict[str, Level]) -> None:
-    """With one topic for each group g is t_d itself, which gensim's document topics give."""
+    """With one topic for each group g is t_d itself, which the model gives of whole texts."""
     _, paired, _, topics = fitted
     assert topics.model is not None
     table = topics.tables[-1]

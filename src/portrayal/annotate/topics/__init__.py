@@ -2,13 +2,10 @@
 
 A *topic model* is a set of topics, each a distribution of words, fitted once to all texts of a run
 and its reference. A text has *shares* of topics; a sentence has one topic, its most likely. A model
-is saved as JSON and plain arrays, and can be used for other texts. Inference needs no more than
-numpy and scipy; fitting needs gensim (`pip install "portrayal[news]"`).
+is saved as JSON and plain arrays, and can be used for other texts.
 """
 
 from portrayal.annotate.topics.corpus import Bags
-
-# gensim is imported where a model is fitted, so that reading topics needs none
 from portrayal.annotate.topics.fit import (
     TABLES,
     TopicSettings,

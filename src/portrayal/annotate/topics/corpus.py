@@ -2,10 +2,10 @@
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,12 +54,6 @@ class Bags:
         place = np.repeat(self.start[documents] - start[:-1], size) + np.arange(start[-1])
         return Bags(start, self.word[place], self.count[place])
 
-    def pairs(self) -> Iterator[list[tuple[int, float]]]:
-        """Yield each document as (word, count) pairs."""
-        words, counts = self.word.tolist(), self.count.tolist()
-        for low, high in zip(self.start[:-1].tolist(), self.start[1:].tolist(), strict=True):
-            yield list(zip(words[low:high], counts[low:high], strict=True))
-
 
 def bags_of(documents: Iterable[Sequence[int]]) -> Bags:
     """Count the word numbers of each document; negative numbers are left out."""
@@ -92,53 +86,47 @@ _INFLECTED = ("ing", "ed", "s")
 _PARTS_OF_SPEECH = ("VERB", "AUX", "NOUN", "ADJ", "ADV")
 
 
-class Lemmas(dict[str, str]):
-    """Lemma of every form looked up so far; a form is looked up once.
+@cache
+def lemmatiser() -> Callable[[str], dict[str, tuple[str, ...]]]:
+    """Return the function of a form to its lemmas by part of speech.
 
     Raises
     ------
     MissingExtraError
         When lemminflect is not installed.
     """
+    try:
+        from lemminflect import getAllLemmas
+    except ImportError as error:
+        raise MissingExtraError(
+            f"topics need {LEMMATISER}, which is not installed. "
+            'Install it with: pip install "portrayal[news]"'
+        ) from error
+    return cast(Callable[[str], dict[str, tuple[str, ...]]], getAllLemmas)
 
-    def __init__(self) -> None:
-        super().__init__()
-        try:
-            from lemminflect import getAllLemmas
-        except ImportError as error:
-            raise MissingExtraError(
-                f"topics need {LEMMATISER}, which is not installed. "
-                'Install it with: pip install "portrayal[news]"'
-            ) from error
-        self._look_up = getAllLemmas
 
-    def __missing__(self, form: str) -> str:
-        """Choose one lemma without a tagger: a base form stays, an inflected one follows its verb.
+@cache
+def lemma_of(form: str) -> str:
+    """Return one lemma of a form, without a tagger: a base form stays, others follow their verb.
 
-        "number" stays though "numb" has it as its comparative; "running" follows "run" though it is
-        a noun too; clitics stay, as "'s" is both "is" and a genitive.
-        """
-        lemmas = self._look_up(form)
-        options = [lemmas[part][0] for part in _PARTS_OF_SPEECH if part in lemmas]
-        stays = not options or form.startswith("'") or not form.isalpha()
-        stays = stays or (form in options and not form.endswith(_INFLECTED))
-        self[form] = form if stays else options[0]
-        return self[form]
+    "number" stays though "numb" has it as its comparative; "running" follows "run" though it is
+    a noun too; clitics stay, as "'s" is both "is" and a genitive.
+    """
+    lemmas = lemmatiser()(form)
+    options = [lemmas[part][0] for part in _PARTS_OF_SPEECH if part in lemmas]
+    stays = not options or form.startswith("'") or not form.isalpha()
+    stays = stays or (form in options and not form.endswith(_INFLECTED))
+    return form if stays else options[0]
 
-    def of(self, text: str) -> list[str]:
-        """Return the lemmas of a text, in order; marks and signs are left out."""
-        return list(map(self.__getitem__, forms(text)))
+
+def lemmas_of(text: str) -> list[str]:
+    """Return the lemmas of a text, in order; marks and signs are left out."""
+    return list(map(lemma_of, forms(text)))
 
 
 def forms(text: str) -> list[str]:
     """Return the lower-cased forms of a text; "China's" gives "china" and "'s"."""
     return _TOKEN.findall(text.lower().replace("’", "'"))
-
-
-@cache
-def lemmas() -> Lemmas:
-    """Return this process's lemmas."""
-    return Lemmas()
 
 
 MIN_DOCUMENTS = 2
@@ -189,7 +177,7 @@ def read_corpus(run: Run, seed: int) -> TopicCorpus:
     TooFewTextsError
         When there are fewer than two texts with words, or no word stands in two texts.
     """
-    numbers = _Numbers()
+    numbers: dict[str, int] = {}
     parts: list[Bags] = []
     keys: list[bytes] = []
     pairs: list[bytes] = []
@@ -205,8 +193,11 @@ def read_corpus(run: Run, seed: int) -> TopicCorpus:
         for shard in shards:
             table = read_parquet(shard, columns=["text_id", "prompt_id", "text", "outcome"])
             rows = [row for row in table.to_pylist() if row["outcome"] == "ok"]
-            parts.append(bags_of(numbers.of(row["text"]) for row in rows))
-            # gensim learns in the order of the documents: a hash shuffles them, come as they may
+            documents = [lemmas_of(row["text"]) for row in rows]
+            parts.append(
+                bags_of([numbers.setdefault(w, len(numbers)) for w in words] for words in documents)
+            )
+            # Topics are learnt in the order of documents: a hash shuffles them, come as they may
             keys += [_hash(seed, side, row["text_id"]) for row in rows]
             pairs += [_hash(seed, "pair", pair_of[row["prompt_id"]]) for row in rows]
     sizes = np.concatenate([np.zeros(0, dtype=int), *(np.diff(part.start) for part in parts)])
@@ -216,7 +207,7 @@ def read_corpus(run: Run, seed: int) -> TopicCorpus:
         np.concatenate([np.zeros(0, np.float32), *(part.count for part in parts)]),
     )
     # Documents left without a word are no documents of the fit
-    words, bags = _prune(numbers.words, bags)
+    words, bags = _prune(list(numbers), bags)
     order = np.array(
         sorted(np.flatnonzero(np.diff(bags.start)).tolist(), key=keys.__getitem__), dtype=np.int64
     )
@@ -229,26 +220,6 @@ def read_corpus(run: Run, seed: int) -> TopicCorpus:
     held_pairs = set(sorted(set(pairs))[: max(1, round(_HELD_OUT * len(set(pairs))))])
     held_out = np.array([pairs[i] in held_pairs for i in order], dtype=bool)
     return TopicCorpus(words, bags.take(order), held_out)
-
-
-class _Numbers(dict[str, int]):
-    """Number of the lemma of every form met so far."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._lemmas, self._known = lemmas(), dict[str, int]()
-
-    def __missing__(self, form: str) -> int:
-        lemma = self._lemmas[form]
-        number = self[form] = self._known.setdefault(lemma, len(self._known))
-        return number
-
-    def of(self, text: str) -> list[int]:
-        return list(map(self.__getitem__, forms(text)))
-
-    @property
-    def words(self) -> list[str]:
-        return list(self._known)
 
 
 def _hash(seed: int, *words: str) -> bytes:

@@ -1,19 +1,19 @@
-"""Fitting the topic model of a run, once, by gensim, with as many topics as foretell best.
+"""Fitting the topic model of a run, once, with as many topics as foretell best.
 
-The variational bound that gensim calls perplexity weighs words by exp(E[log beta]). Those weights
-sum to less than 1, and to the less the more topics share a small corpus, so that the bound favours
-the fewest topics tried. *Document completion* asks instead how well one half of a held-out document
-foretells the other, with the topics' mean word shares: it gets worse again where topics are too
-many.
+The variational bound that gensim, and so the paper, calls perplexity weighs words by exp(E[log
+beta]). Those weights sum to less than 1, and to the less the more topics share a small corpus, so
+that the bound favours the fewest topics tried. *Document completion* asks instead how well one half
+of a held-out document foretells the other, with the topics' mean word shares: it gets worse again
+where topics are too many.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from portrayal.annotate.topics.corpus import (
     LEMMATISER,
@@ -24,7 +24,7 @@ from portrayal.annotate.topics.corpus import (
     Ints,
     TooFewTextsError,
     TopicCorpus,
-    lemmas,
+    lemmatiser,
     read_corpus,
 )
 from portrayal.annotate.topics.model import (
@@ -32,23 +32,22 @@ from portrayal.annotate.topics.model import (
     MODEL,
     WORDS,
     TopicModel,
+    expected,
     identity,
     infer,
     load_topics,
     save_topics,
     topic_weights,
 )
-from portrayal.errors import DataError, MissingExtraError, OptionError, RunError
+from portrayal.errors import OptionError, RunError
 from portrayal.run.directory import Run
 from portrayal.run.manifest import TOPICS
 from portrayal.run.stages import Stage, fingerprint
 from portrayal.types import Say
 from portrayal.validate import check_count, check_seed
 
-if TYPE_CHECKING:
-    from gensim.models import LdaModel
-
-
+ENGINE = "online variational Bayes v1"
+"""What fits the topics; another name where their numbers change."""
 PAPER_K = 250
 """Fang et al. (2024) kept 250 of 200, 250 and 300 topics, by perplexity."""
 PER_TOPIC = 10
@@ -99,7 +98,7 @@ def _kept(bags: Bags, count: Ints) -> Bags:
     return Bags(start, bags.word[count > 0], count[count > 0].astype(np.float32))
 
 
-def completion_loss(topics: Floats, alpha: Floats, visible: Bags, hidden: Bags) -> Floats:
+def completion_loss(topics: Floats, visible: Bags, hidden: Bags) -> Floats:
     """Return the surprise at the hidden half of each document: -log p of its words, in nats.
 
     Parameters
@@ -121,7 +120,8 @@ def completion_loss(topics: Floats, alpha: Floats, visible: Bags, hidden: Bags) 
     Wallach, Murray, Salakhutdinov and Mimno (2009), Evaluation methods for topic models, Section 5.
     """
     # Topics of a document from its visible half alone
-    gamma = infer(visible, topic_weights(topics), alpha).astype(np.float64)
+    alpha = np.full(len(topics), 1.0 / len(topics))
+    gamma = infer(visible, topic_weights(topics), alpha)[0].astype(np.float64)
     shares = gamma / gamma.sum(axis=1, keepdims=True)
     # Mean shares, not exp(E[log]): these sum to 1 however many topics there are
     words = (topics / topics.sum(axis=1, keepdims=True)).T
@@ -253,86 +253,46 @@ def chunk_for(n_documents: int) -> int:
     return max(1, min(CHUNK, n_documents // UPDATES))
 
 
-def gensim() -> Any:
-    """Return gensim's models.
+def fit_lda(bags: Bags, n_words: int, k: int, *, passes: int, chunk: int, seed: int) -> Floats:
+    """Fit `k` topics to bags, in the order they come: online variational Bayes.
 
-    Raises
-    ------
-    MissingExtraError
-        When gensim is not installed.
+    Hoffman, Blei and Bach (2010), Algorithm 2, with the defaults of gensim's `LdaModel`, whose
+    numbers these are: priors 1 / K, kappa .5, tau 1, and the same random streams.
+
+    Parameters
+    ----------
+    bags, n_words
+        n documents, and the size V of their vocabulary.
+    k
+        Number of topics.
+    passes, chunk
+        How often all are read, and documents between two updates.
+    seed
+        Start of the random streams.
+
+    Returns
+    -------
+    array
+        lambda, the variational Dirichlet of each topic's words, shape (K, V), in 32 bits.
     """
-    try:
-        import gensim.models
-    except ImportError as error:
-        raise MissingExtraError(
-            "topic models are fitted by gensim, which is not installed. "
-            'Install it with: pip install "portrayal[news]"'
-        ) from error
-    return gensim.models
-
-
-def fit_lda(
-    bags: Bags, words: tuple[str, ...], k: int, *, passes: int, chunk: int, seed: int
-) -> "LdaModel":
-    """Fit `k` topics to bags by gensim, in the order they come.
-
-    `LdaModel` is asked for nothing but its defaults (priors 1 / K, 50 iterations), a seed, passes
-    and documents between updates (`chunk`). `LdaMulticore` is not used: its result depends on which
-    worker is done first.
-    """
-    # On some processors BLAS raises the flag of an invalid operation over the padding of a vector,
-    # though every number it returns is finite; so the flag is ignored and the result is checked.
-    with np.errstate(invalid="ignore", divide="ignore", over="ignore", under="ignore"):
-        lda = gensim().LdaModel(
-            _GensimCorpus(bags),
-            num_topics=k,
-            id2word=dict(enumerate(words)),
-            chunksize=chunk,
-            passes=passes,
-            # gensim would work out its own perplexity on the way, which nothing here reads
-            eval_every=None,
-            random_state=seed,
-        )
-    if not np.isfinite(lda.get_topics()).all():
-        raise DataError(
-            f"the topic model of {k} topics holds numbers that are not finite after {passes} "
-            "passes over the news; fit it on more documents, or with fewer topics (--topics)"
-        )
-    return lda
-
-
-class _GensimCorpus:
-    """Bags as gensim reads them, made as they are asked for."""
-
-    def __init__(self, bags: Bags) -> None:
-        self._bags = bags
-
-    def __len__(self) -> int:
-        return len(self._bags)
-
-    def __iter__(self) -> Iterator["_Document"]:
-        words, counts = self._bags.word.tolist(), self._bags.count.tolist()
-        start = self._bags.start.tolist()
-        for low, high in pairwise(start):
-            yield _Document(words[low:high], counts[low:high])
-
-
-class _Document:
-    """(word, count) pairs; unlike a list of tuples it makes none that the collector must follow."""
-
-    __slots__ = ("_counts", "_words")
-
-    def __init__(self, words: list[int], counts: list[float]) -> None:
-        self._words, self._counts = words, counts
-
-    def __len__(self) -> int:
-        return len(self._words)
-
-    def __getitem__(self, number: int) -> tuple[int, float]:
-        return self._words[number], self._counts[number]
-
-    def __iter__(self) -> Iterator[tuple[int, float]]:
-        return zip(self._words, self._counts, strict=True)
+    rng, n, prior = np.random.RandomState(seed), len(bags), np.float32(1.0 / k)
+    alpha = np.full(k, prior)
+    topics = rng.gamma(100.0, 0.01, (k, n_words)).astype(np.float32)  # without the prior, as there
+    weights, n_read = topic_weights(topics), 0
+    chunks = [bags.take(np.arange(low, min(low + chunk, n))) for low in range(0, n, chunk)]
+    for number in range(passes):
+        for documents in chunks:
+            size = len(documents)
+            begin = rng.gamma(100.0, 0.01, (size, k)).astype(np.float32)
+            gamma, ratio = infer(documents, weights, alpha, begin)
+            words = csr_array((ratio, documents.word, documents.start), shape=(size, n_words))
+            counted = (words.T @ expected(gamma) * weights).T * np.float32(n / size)
+            # Of a second pass the rate grows with the passes alone, as in gensim
+            rate = np.float32((1.0 + number + n_read / chunk) ** -0.5)
+            topics = (1 - rate) * topics + rate * counted
+            weights = topic_weights(topics + prior)
+            n_read += size if number == 0 else 0
+    return np.asarray(topics + prior)
 
 
 TABLES = "topics.json"
@@ -367,7 +327,7 @@ def fit_topics(run: Run, settings: TopicSettings, say: Say) -> TopicModel | None
     DataError
         When a model to reuse cannot be read.
     MissingExtraError
-        When gensim or the lemmatiser is not installed.
+        When the lemmatiser is not installed.
     """
     stage = topics_stage(run)
     model_given = load_topics(settings.topic_model) if settings.topic_model else None
@@ -375,7 +335,7 @@ def fit_topics(run: Run, settings: TopicSettings, say: Say) -> TopicModel | None
     if stage.is_complete(mark):
         return saved_topics(run)[0]
     # A missing package is told before the corpus is read
-    lemmas()
+    lemmatiser()
     model, undefined = model_given, None
     if model is None:
         try:
@@ -435,8 +395,8 @@ def fit_corpus(corpus: TopicCorpus, settings: TopicSettings, say: Say) -> TopicM
         visible, hidden = split_words(corpus.bags.take(np.flatnonzero(held_out)), settings.seed)
         losses: list[Floats] = []
         for n_topics in grid:
-            lda = _fit(fitted, corpus, n_topics, settings)
-            losses.append(completion_loss(lda.state.get_lambda(), lda.alpha, visible, hidden))
+            topics = _fit(fitted, corpus, n_topics, settings)
+            losses.append(completion_loss(topics, visible, hidden))
             perplexity = float(np.exp(losses[-1].sum() / hidden.words.sum()))
             tried.append({"k": n_topics, "perplexity": perplexity})
             say(f"topics: K = {n_topics}, perplexity of held-out halves {perplexity:,.1f}")
@@ -454,9 +414,9 @@ def fit_corpus(corpus: TopicCorpus, settings: TopicSettings, say: Say) -> TopicM
         reason = f"{n:,} documents allow no more at {PER_TOPIC} documents a topic"
     say(f"topics: K = {k}: {reason}")
     # The fit that counts reads all documents, those that were held out too
-    lda = _fit(corpus.bags, corpus, k, settings)
+    topics = _fit(corpus.bags, corpus, k, settings)
     facts = {
-        "engine": f"gensim {version('gensim')}",
+        "engine": ENGINE,
         "lemmatiser": f"{LEMMATISER} {version(LEMMATISER)}",
         "seed": settings.seed,
         "documents": n,
@@ -467,14 +427,15 @@ def fit_corpus(corpus: TopicCorpus, settings: TopicSettings, say: Say) -> TopicM
         "tried": tried,
         "reason": reason,
     }
-    topics = lda.state.get_lambda()
-    return TopicModel(corpus.words, topics, lda.alpha, lda.eta, corpus.word_count, facts)
+    alpha = np.full(k, 1.0 / k, np.float32)
+    eta = np.full(len(corpus.words), 1.0 / k, np.float32)
+    return TopicModel(corpus.words, topics, alpha, eta, corpus.word_count, facts)
 
 
-def _fit(bags: Bags, corpus: TopicCorpus, k: int, settings: TopicSettings) -> "LdaModel":
+def _fit(bags: Bags, corpus: TopicCorpus, k: int, settings: TopicSettings) -> Floats:
     n = len(bags)
-    fit_settings = {"passes": passes_for(n), "chunk": chunk_for(n), "seed": settings.seed}
-    return fit_lda(bags, corpus.words, k, **fit_settings)
+    counts = {"passes": passes_for(n), "chunk": chunk_for(n)}
+    return fit_lda(bags, len(corpus.words), k, **counts, seed=settings.seed)
 
 
 def _mark(run: Run, settings: TopicSettings, model_given: TopicModel | None) -> str:
@@ -490,7 +451,7 @@ def _mark(run: Run, settings: TopicSettings, model_given: TopicModel | None) -> 
         seed=settings.seed,
         vocabulary=[MIN_DOCUMENTS, MAX_WORDS],
         lemmatiser=version(LEMMATISER),
-        fit="gensim.v2",
+        fit=ENGINE,
     )
 
 

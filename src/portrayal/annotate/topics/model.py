@@ -2,9 +2,9 @@
 
 On disk it is JSON and plain arrays, so that loading one executes nothing.
 
-The updates are those of `gensim.models.LdaModel.inference` (Hoffman, Blei and Bach 2010, Algorithm
-2, E step), begun from equal weights in place of random ones, so that a document's result depends on
-nothing but the document. Documents with the same number of distinct words are worked on together.
+The updates are those of Hoffman, Blei and Bach (2010), Algorithm 2, E step, begun from equal
+weights, so that a document's result depends on nothing but the document. Documents with about as
+many distinct words are worked on together.
 """
 
 import hashlib
@@ -18,11 +18,12 @@ from typing import Any
 import numpy as np
 from scipy.special import psi
 
-from portrayal.annotate.topics.corpus import Bags, Floats, Ints, bags_of, forms, lemmas
+from portrayal.annotate.topics.corpus import Bags, Floats, Ints, bags_of, lemmas_of
 from portrayal.errors import DataError
 from portrayal.models import read_arrays
 from portrayal.run.directory import Run
-from portrayal.run.files import Column, read_parquet, replacing, write_atomically
+from portrayal.run.files import replacing, write_atomically
+from portrayal.run.reading import read_shards
 from portrayal.run.stages import fingerprint
 
 ITERATIONS = 50
@@ -32,45 +33,62 @@ THRESHOLD = 0.001
 _CELLS = 1 << 18  # documents × words × topics that are worked on together: about 1 MB
 
 
-def infer(bags: Bags, weights: Floats, alpha: Floats) -> Floats:
-    """Return gamma, the variational Dirichlet of each document's topics.
+def infer(
+    bags: Bags, weights: Floats, alpha: Floats, begin: Floats | None = None
+) -> tuple[Floats, Floats]:
+    """Return the variational Dirichlet of each document's topics, and what its words add to them.
 
     Parameters
     ----------
     bags
-        n documents.
+        n documents, of m distinct words in all.
     weights
         exp E[log beta], shape (V, K); its type is that of the arithmetic.
     alpha
         Prior of the topics, shape (K,).
+    begin
+        gamma to begin with, shape (n, K); equal weights by default.
 
     Returns
     -------
-    array
-        Shape (n, K); a document without words keeps `alpha`.
+    gamma, ratio
+        Shape (n, K), where a document without words keeps `alpha`; and, of each word of each
+        document, count / Σ_k weights exp E[log theta], shape (m,).
     """
     kind = weights.dtype
     alpha = alpha.astype(kind)
-    # A document without words keeps its prior
-    gamma = np.tile(alpha, (len(bags), 1))
-    for rows, place in _batches(bags, len(alpha)):
-        begin = np.ones((len(rows), len(alpha)), kind)
-        gamma[rows] = _settle(
-            weights[bags.word[place]], bags.count[place].astype(kind), alpha, begin
-        )
-    return gamma
+    gamma, ratio = np.tile(alpha, (len(bags), 1)), np.zeros(len(bags.word), kind)
+    begin = np.ones_like(gamma) if begin is None else begin
+    for rows, place, inside in _batches(bags, len(alpha)):
+        words, count = weights[bags.word[place]], (bags.count[place] * inside).astype(kind)
+        gamma[rows] = _settle(words, count, alpha, begin[rows])
+        ratio[place[inside]] = (count / _norm(words, expected(gamma[rows])))[inside]
+    return gamma, ratio
 
 
-def _batches(bags: Bags, n_topics: int) -> Iterator[tuple[Ints, Ints]]:
-    """Yield documents with as many distinct words, and where their words stand: (b,), (b, l)."""
+def _batches(bags: Bags, n_topics: int) -> Iterator[tuple[Ints, Ints, Ints]]:
+    """Yield documents, where their words stand, and which are their own: (b,), (b, l), (b, l).
+
+    Sizes are rounded up to powers of 2, so that a document's numbers depend on itself alone.
+    """
     sizes = np.diff(bags.start)
-    for size in np.unique(sizes[sizes > 0]).tolist():
-        # As many words each: one product of matrices for all, without padding
-        same = np.flatnonzero(sizes == size)
+    some = np.flatnonzero(sizes)
+    padded = 2 ** np.ceil(np.log2(sizes[some])).astype(np.int64)
+    for size in np.unique(padded).tolist():
+        alike = some[padded == size]
         step = max(1, _CELLS // (size * n_topics))
-        for low in range(0, len(same), step):
-            rows = same[low : low + step]
-            yield rows, bags.start[rows, np.newaxis] + np.arange(size)
+        for low in range(0, len(alike), step):
+            rows = alike[low : low + step]
+            inside = np.arange(size) < sizes[rows, np.newaxis]
+            yield rows, bags.start[rows, np.newaxis] + np.arange(size) * inside, inside
+
+
+def _norm(words: Floats, theta: Floats) -> Floats:
+    """Σ_k weights theta of each word, shapes (b, l, K), (b, K) -> (b, l)."""
+    # gensim adds the same, so that no word of no topic divides by 0
+    with np.errstate(invalid="ignore"):  # BLAS may raise that flag on numbers that are all finite
+        product = np.matmul(words, theta[:, :, np.newaxis])[:, :, 0]
+    return np.asarray(product + np.finfo(words.dtype).eps)
 
 
 def _settle(weights: Floats, count: Floats, alpha: Floats, gamma: Floats) -> Floats:
@@ -78,17 +96,13 @@ def _settle(weights: Floats, count: Floats, alpha: Floats, gamma: Floats) -> Flo
 
     Shapes (b, l, K), (b, l), (K,), (b, K) -> (b, K).
     """
-    # gensim adds the same, so that no word of no topic divides by 0
-    tiny = np.finfo(weights.dtype).eps
     result = np.empty_like(gamma)
     unsettled = np.arange(len(gamma))
     theta = expected(gamma)
     for turn in range(ITERATIONS):
-        with np.errstate(
-            invalid="ignore"
-        ):  # BLAS may raise that flag on numbers that are all finite
-            norm = np.matmul(weights, theta[:, :, np.newaxis])[:, :, 0] + tiny
-            mass = np.matmul((count / norm)[:, np.newaxis, :], weights)[:, 0, :]
+        with np.errstate(invalid="ignore"):  # as in `_norm`
+            share = count / _norm(weights, theta)
+            mass = np.matmul(share[:, np.newaxis, :], weights)[:, 0, :]
         before, gamma = gamma, alpha + theta * mass
         # A document that is settled leaves the batch: its result depends on itself alone
         change = np.abs(gamma - before).mean(axis=1)
@@ -170,13 +184,9 @@ class TopicModel:
         """Number of each word."""
         return {word: number for number, word in enumerate(self.words)}
 
-    @cached_property
-    def _forms(self) -> "_Forms":
-        return _Forms(self.numbers)
-
     def read(self, text: str) -> list[int]:
         """Return the word numbers of a text in order; -1 for words outside the vocabulary."""
-        return self._forms.of(text)
+        return [self.numbers.get(lemma, -1) for lemma in lemmas_of(text)]
 
     def bags(self, texts: Sequence[str]) -> Bags:
         """Return texts as bags of the model's words."""
@@ -184,7 +194,7 @@ class TopicModel:
 
     def infer(self, bags: Bags) -> Floats:
         """Return gamma, the variational Dirichlet of each document's topics, shape (n, K)."""
-        return infer(bags, self.weights, self.alpha)
+        return infer(bags, self.weights, self.alpha)[0]
 
     def shares(self, texts: Sequence[str]) -> Floats:
         """Return the topic distribution t_d of each text, shape (n, K); rows sum to 1."""
@@ -205,22 +215,6 @@ class TopicModel:
         # A stable sort: of equally relevant words the first of the vocabulary
         order = np.argsort(-self.relevance(topic), kind="stable")
         return tuple(self.words[word] for word in order[:n])
-
-
-class _Forms(dict[str, int]):
-    """Number of the lemma of every form looked up so far; -1 outside the vocabulary."""
-
-    def __init__(self, numbers: Mapping[str, int]) -> None:
-        super().__init__()
-        self._numbers, self._lemmas = numbers, lemmas()
-
-    def __missing__(self, form: str) -> int:
-        # Forms recur, so each is looked up once
-        number = self[form] = self._numbers.get(self._lemmas[form], -1)
-        return number
-
-    def of(self, text: str) -> list[int]:
-        return list(map(self.__getitem__, forms(text)))
 
 
 FORMAT = "portrayal-topics.v1"
@@ -258,8 +252,6 @@ def load_topics(folder: str | Path) -> TopicModel:
             f"{folder / MODEL}: expected a topic model of format {FORMAT!r}; found {kind!r}. "
             "Give a folder that an audit wrote, such as RUN/topics."
         )
-    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-        raise DataError(f"{folder / WORDS}: expected a list of words.")
     facts = about.get("facts")
     path = folder / ARRAYS
     if not path.is_file():
@@ -269,24 +261,8 @@ def load_topics(folder: str | Path) -> TopicModel:
         arrays = {name: stored[name] for name in _NAMES}
     except KeyError as error:
         raise DataError(f"{path}: expected the arrays {', '.join(_NAMES)}: {error}.") from error
-    for name, array in arrays.items():
-        # Arrays may come from anywhere: refuse what would give topics without warning
-        usable = array.dtype.kind == "f" and bool(np.isfinite(array).all() and (array >= 0).all())
-        if not usable:
-            raise DataError(f"{path}: {name} must hold finite numbers that are not negative.")
     model = TopicModel(tuple(words), **arrays, facts=facts if isinstance(facts, dict) else {})
-    k, v = len(np.atleast_1d(model.alpha)), len(model.words)
-    shapes = {"topics": (k, v), "alpha": (k,), "eta": (v,), "word_count": (v,)}
-    for name, shape in shapes.items():
-        actual = getattr(model, name).shape
-        if actual != shape or 0 in shape:
-            raise DataError(
-                f"{folder / ARRAYS}: {name} has shape {actual}; {k} topics of {v:,} words need "
-                f"{shape}."
-            )
-    if not ((model.topics > 0).all() and (model.alpha > 0).all() and (model.word_count > 0).all()):
-        raise DataError(f"{folder / ARRAYS}: topics, alpha and word_count must be above 0.")
-    # Files of two models fit in shape and mean nothing together
+    # Files of two models may fit in shape, and mean nothing together
     if about.get("identity") != identity(model):
         raise DataError(
             f"{folder}: vocabulary, arrays and {MODEL} do not belong together (identity "
@@ -321,16 +297,10 @@ def _json(path: Path) -> Any:
 SENTENCES = "group_words.v1"
 """The annotator whose sentences are used."""
 
-_BLOCK = 500  # texts that are worked on together
-
-Numbers = np.ndarray[Any, np.dtype[Any]] | Column
-
 
 @dataclass(frozen=True, eq=False)
 class TopicTexts:
     """The sentences of one side of a run, in the order of its texts.
-
-    All but `text_start` is read in slices only; `read_topic_texts` keeps it on disk.
 
     Attributes
     ----------
@@ -340,23 +310,17 @@ class TopicTexts:
     topic
         The most likely topic of each sentence, by the sentence alone; -1 where it holds no word of
         the model.
-    start
-        Where the words of each sentence begin in `word` and `count`, and the end; shape
-        (n_sentences + 1,).
-    word, count
-        Numbers of the distinct words of each sentence that the model knows, and how often they
-        occur.
+    words
+        The words of each sentence that the model knows: a bag for each.
     """
 
     text_start: Ints
-    topic: Numbers
-    start: Numbers
-    word: Numbers
-    count: Numbers
+    topic: Ints
+    words: Bags
 
 
 def read_topic_texts(run: Run, model: TopicModel, *, reference: bool = False) -> TopicTexts:
-    """Infer the topics of every readable text of one side, and of its sentences.
+    """Infer the topics of every sentence of one side.
 
     Parameters
     ----------
@@ -367,31 +331,17 @@ def read_topic_texts(run: Run, model: TopicModel, *, reference: bool = False) ->
     reference
         Whether to read the reference in place of the texts.
     """
-    # On disk, as sentences of a large run do not fit into memory
-    topic, start = Column(run.path, np.int32), Column(run.path, np.int64)
-    word, count = Column(run.path, np.int32), Column(run.path, np.float32)
-    start.append(np.zeros(1))
-    lengths = [np.zeros(1, np.int64)]
     stage = run.reference if reference else run.texts
-    sentences_stage = (
-        run.reference_annotations(SENTENCES) if reference else run.annotations(SENTENCES)
-    )
-    for part in stage.parts():
-        texts = read_parquet(part, columns=["text"])["text"].to_pylist()
-        spans = read_parquet(sentences_stage.folder / part.name, columns=["sentences"])["sentences"]
-        # Unreadable texts have no sentences
-        rows = [
-            [(text or "")[span["start"] : span["end"]] for span in spans_of_text or ()]
-            for text, spans_of_text in zip(texts, spans.to_pylist(), strict=True)
-        ]
-        for low in range(0, len(rows), _BLOCK):
-            block = rows[low : low + _BLOCK]
-            bags = bags_of(model.read(sentence) for text in block for sentence in text)
-            has_words = np.diff(bags.start) > 0
-            lengths.append(np.array([len(text) for text in block], dtype=np.int64))
-            # Without a word of the model the prior would name a topic
-            topic.append(np.where(has_words, model.infer(bags).argmax(axis=1), -1))
-            start.append(len(word) + bags.start[1:])
-            word.append(bags.word)
-            count.append(bags.count)
-    return TopicTexts(np.cumsum(np.concatenate(lengths)), topic, start, word, count)
+    annotations = run.reference_annotations if reference else run.annotations
+    lengths, numbers = [0], list[list[int]]()
+    for texts, spans in read_shards(stage, ["text"], (annotations(SENTENCES), ["sentences"])):
+        both = zip(texts["text"].to_pylist(), spans["sentences"].to_pylist(), strict=True)
+        for text, spans_of_text in both:
+            # Unreadable texts have no sentences
+            pieces = [text[span["start"] : span["end"]] for span in spans_of_text or ()]
+            lengths.append(len(pieces))
+            numbers += map(model.read, pieces)
+    bags = bags_of(numbers)
+    # Without a word of the model the prior would name a topic
+    topic = np.where(np.diff(bags.start) > 0, model.infer(bags).argmax(axis=1), -1)
+    return TopicTexts(np.cumsum(lengths), topic, bags)

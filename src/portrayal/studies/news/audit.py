@@ -187,7 +187,7 @@ LEVELS = (WORD, SENTIMENT, TOXICITY, DOCUMENT)
 
 _NEEDS = {
     TOXICITY: ("toxicity", ("torch", "transformers")),
-    DOCUMENT: ("news", ("gensim", "lemminflect")),
+    DOCUMENT: ("news", ("lemminflect",)),
 }
 _ON_REQUEST = {TOXICITY: "on request (--levels toxicity): its classifier takes some 400 MB"}
 
