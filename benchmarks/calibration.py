@@ -652,7 +652,7 @@ def news(options: argparse.Namespace) -> None:
     """Rejections at the document level of the news, with topics known and with topics fitted."""
     head = ("pairs", "texts each", "differ in", "length", "audits with a null")
     of = ("distance", "rate", "change", "mean distance, its null", "mean rate, its null")
-    for title, cells, fewer in (("known", NEWS, 1), ("fitted by gensim", FITTED, 2)):
+    for title, cells, fewer in (("known", NEWS, 1), ("fitted", FITTED, 2)):
         reps = (options.reps or 200) // fewer
 
         def rows(cells: Sequence[News] = cells, reps: int = reps) -> Iterable[Row]:

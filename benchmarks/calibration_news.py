@@ -5,7 +5,6 @@ known, or fitted to the simulated words.
 """
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -15,10 +14,11 @@ from portrayal.annotate.topics.corpus import count_words
 from portrayal.annotate.topics.fit import chunk_for, fit_lda
 from portrayal.measure import Scope
 from portrayal.measure.pairs.changes import GROUP_CHANGE, PAIRED_DISTANCE, PREJUDICE_RATE
-from portrayal.measure.pairs.documents import NULL, document_levels, topics_of
+from portrayal.measure.pairs.documents import NULL, document_levels
 from portrayal.measure.pairs.estimates import ONE_EACH
+from portrayal.measure.pairs.levels import row_sentences
 from portrayal.measure.pairs.table import FULL, Paired, Texts
-from portrayal.run import Run
+from portrayal.measure.pairs.topics import topics_of
 from portrayal.types import FloatArray, IntArray
 
 WORDS = 8  # of each sentence
@@ -115,7 +115,7 @@ def estimates(rng: Rng, news: News, draws: int) -> dict[tuple[str, str], tuple[f
     model, generated, reference = _topics(rng, sides, news)
     settings = TopicSettings()
     topics = topics_of(paired, model, generated, reference, settings)
-    levels = document_levels(Run(Path("none")), paired, settings, 0, topics)
+    levels = document_levels(row_sentences(paired, 0), topics, settings)
     scope = Scope("news", draws=100, permutations=draws, seed=int(rng.integers(1 << 30)))
     found: dict[tuple[str, str], tuple[float, ...]] = {}
     for measure in MEASURES:
@@ -144,7 +144,7 @@ def _paired(sides: tuple[_Side, _Side], news: News) -> Paired:
         source=zero,
         text=np.arange(len(pair)),
         original=pair,
-        fates={},
+        dispositions={},
         generated=generated,
         reference=reference,
         columns=(("list", "gender", "M"), ("list", "gender", "F")),

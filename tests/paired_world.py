@@ -9,7 +9,7 @@ import numpy as np
 from portrayal.annotate import annotate_run
 from portrayal.measure import Scope
 from portrayal.measure.pairs.reading import pair_texts
-from portrayal.measure.pairs.table import SCORE, SHARE, Block, Deal, Level, Paired, Texts
+from portrayal.measure.pairs.table import SCORE, SHARE, Deal, Level, Paired, Texts
 from portrayal.records import Estimate
 from topic_run import paired_run
 
@@ -59,8 +59,8 @@ def level(
         "length": "full",
     }
     dealer = None if deal is None else lambda _: deal
-    block = Block(slice(0, len(ours)), ours[np.newaxis], theirs[np.newaxis], dealer)
-    return Level(**(known | more), blocks=(block,))
+    values = {"generated": ours[np.newaxis], "reference": theirs[np.newaxis], "dealer": dealer}
+    return Level(**(known | values | more))
 
 
 def scores(generated: Any, reference: Any, worse: int = -1, **more: Any) -> Level:
@@ -79,7 +79,7 @@ def rows(
     domain: Sequence[int] | None = None,
 ) -> Paired:
     """Return a paired table whose rows have these levels; by default each its own pair."""
-    n = len(levels[0].generated)
+    n = levels[0].generated.shape[1]
     codes = {"pair": pair, "form": form, "model": model, "domain": domain}
     arrays = {
         name: np.array(range(n) if name == "pair" and code is None else code or [0] * n)
@@ -106,7 +106,7 @@ def rows(
         source=nothing,
         text=np.arange(n),
         original=np.arange(n),
-        fates={},
+        dispositions={},
         generated=texts,
         reference=texts,
         levels=tuple(levels),

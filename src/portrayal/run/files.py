@@ -1,24 +1,14 @@
-"""The one way to write an output, which destroys nothing that is no output; and scratch tables.
+"""The one way to write an output, which destroys nothing that is no output."""
 
-A column is a file without a name beside the run; it goes when nothing refers to it any more. What
-is held in memory is the piece that was asked for.
-"""
-
-import io
 import os
 import secrets
 import shutil
 import stat
 import tempfile
-import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING
 
 from portrayal.errors import DataError, OptionError, PortrayalError, RunError
 
@@ -238,77 +228,3 @@ def _flush(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-Array = npt.NDArray[Any]
-
-
-class Column:
-    """Rows of one type and width, appended in order; `column[first:last]` reads some of them.
-
-    Parameters
-    ----------
-    folder
-        Where the file is made; None keeps the column in memory.
-    dtype
-        Type of the numbers.
-    width
-        Numbers in a row; None where a row is one number.
-    """
-
-    def __init__(self, folder: Path | None, dtype: npt.DTypeLike, width: int | None = None) -> None:
-        self._dtype = np.dtype(dtype)
-        self._shape = () if width is None else (width,)
-        self._row = self._dtype.itemsize * (1 if width is None else width)
-        self._length = 0
-        self._file: IO[bytes] = (
-            io.BytesIO() if folder is None else tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
-        )
-        weakref.finalize(self, self._file.close)
-
-    def __len__(self) -> int:
-        """Number of rows."""
-        return self._length
-
-    def append(self, rows: Array) -> None:
-        """Add rows, shape (n,) or (n, width), at the end."""
-        array = np.ascontiguousarray(rows, dtype=self._dtype)
-        self._file.seek(0, io.SEEK_END)
-        self._file.write(array.tobytes())
-        self._length += len(array)
-
-    def __getitem__(self, rows: slice) -> Array:
-        """Return the rows of a slice without step, as a new array."""
-        first, last, _ = rows.indices(self._length)
-        n = max(last - first, 0)
-        self._file.seek(first * self._row)
-        values = np.frombuffer(self._file.read(n * self._row), dtype=self._dtype)
-        # What `frombuffer` gives cannot be written to.
-        return values.reshape(n, *self._shape).copy()
-
-
-@dataclass(frozen=True)
-class Kept:
-    """Where an array stands on a shelf."""
-
-    first: int
-    last: int
-    dtype: str
-    shape: tuple[int, ...]
-
-
-class Shelf:
-    """Arrays of any shape, put away one by one and taken again."""
-
-    def __init__(self, folder: Path | None) -> None:
-        self._bytes = Column(folder, np.uint8)
-
-    def put(self, array: Array) -> Kept:
-        """Put an array away; returns what `take` needs."""
-        first = len(self._bytes)
-        self._bytes.append(np.frombuffer(np.ascontiguousarray(array).tobytes(), dtype=np.uint8))
-        return Kept(first, len(self._bytes), array.dtype.str, array.shape)
-
-    def take(self, place: Kept) -> Array:
-        """Return the array that was put away."""
-        return self._bytes[place.first : place.last].view(place.dtype).reshape(place.shape)

@@ -5,13 +5,12 @@ import pytest
 from scipy import stats
 
 from portrayal.measure.pairs.dealing import (
-    deal_slots,
     deal_words,
+    dealing_of,
     draw_words,
     gap_beyond_pairs,
     null_p,
     pools_of,
-    slots_of,
 )
 
 
@@ -37,22 +36,14 @@ def test_words_are_drawn_from_what_a_row_holds() -> None:
         assert (drawn <= held).all()
 
 
-def test_slots_stay_in_their_cell() -> None:
-    cell = np.array([2, 0, 2, 1, 0, 2])
-    held = deal_slots(cell, np.random.default_rng(1))
-    assert (cell[held] == cell).all()
-    assert sorted(held) == list(range(6))
-
-
 def test_all_rows_of_a_pool_read_the_same_dealt_original() -> None:
     """Rows 0, 1 and 3 are one pool; its original has two sentences, that of row 2 has one."""
     pools = pools_of([[5, 5, 7, 5], [0, 0, 0, 0]])
     ours, theirs = np.array([0, 1, 1, 2, 3]), np.array([0, 0, 1, 1, 2, 3, 3])
-    slots = slots_of(pools, ours, theirs)
-    assert len(slots.cell) == 5 + 3
+    deal = dealing_of(pools, ours, theirs, np.zeros(12, dtype=int))
     seen = set()
     for seed in range(60):
-        held = slots.deal(np.random.default_rng(seed))
+        held = deal(np.random.default_rng(seed))
         mine, other = held[:5], held[5:]
         np.testing.assert_array_equal(other[[0, 1]], other[[2, 3]])
         np.testing.assert_array_equal(other[[0, 1]], other[[5, 6]])
@@ -65,7 +56,7 @@ def test_all_rows_of_a_pool_read_the_same_dealt_original() -> None:
 def test_sentences_about_each_group_are_dealt_apart() -> None:
     rows = np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1])
     group = np.array([0, 1, 0, 1, 1, 0, 1, 0])
-    held = slots_of(pools_of([[0, 0]]), *rows, group).deal(np.random.default_rng(2))
+    held = dealing_of(pools_of([[0, 0]]), *rows, group)(np.random.default_rng(2))
     np.testing.assert_array_equal(group[held], group)
 
 
@@ -130,18 +121,19 @@ def test_the_level_holds_with_many_texts_of_an_original() -> None:
 def test_the_gap_beyond_pairs_is_that_of_loops() -> None:
     rng = np.random.default_rng(8)
     ours, theirs = rng.dirichlet([0.4, 0.2, 0.9], 9), rng.dirichlet([0.4, 0.6, 0.3], 9)
-    ours[3], theirs[5] = theirs[2], np.nan
-    known = [i for i in range(9) if i != 5]
+    ours[3] = theirs[2]
     between = [
         np.abs(ours[i] - theirs[j]).sum() / 2
         - np.abs(ours[i] - ours[j]).sum() / 4
         - np.abs(theirs[i] - theirs[j]).sum() / 4
-        for i in known
-        for j in known
+        for i in range(9)
+        for j in range(9)
         if i != j
     ]
     assert gap_beyond_pairs(ours, theirs) == pytest.approx(np.mean(between))
-    assert np.isnan(gap_beyond_pairs(ours[:6], theirs[:6]))
+    several = gap_beyond_pairs(np.stack([ours, theirs]), np.stack([theirs, ours]))
+    assert several == pytest.approx([np.mean(between)] * 2)
+    assert np.isnan(gap_beyond_pairs(ours[:5], theirs[:5]))
 
 
 def test_the_gap_is_0_on_average_where_pairs_could_be_exchanged() -> None:

@@ -7,16 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from portrayal.annotate.topics import TopicSettings, fit_topics, read_topic_texts
+from portrayal.annotate.topics import Bags, TopicSettings, fit_topics, read_topic_texts
 from portrayal.errors import RunError
 from portrayal.measure import Scope
 from portrayal.measure.pairs.changes import PAIRED_DISTANCE, PREJUDICE_RATE
-from portrayal.measure.pairs.documents import NULL, Topics, couples_of, document_levels, read_topics
+from portrayal.measure.pairs.documents import NULL, document_levels, pertinent_shares
 from portrayal.measure.pairs.estimates import FEW_TO_EXCHANGE, ONE_EACH
+from portrayal.measure.pairs.levels import row_sentences
 from portrayal.measure.pairs.reading import pair_texts
 from portrayal.measure.pairs.table import EQUAL, FULL, Level, Paired
-from portrayal.measure.pairs.topic_use import topic_use
-from portrayal.measure.pairs.topics import pertinent_shares
+from portrayal.measure.pairs.topics import Topics, read_topics, topic_use
 from portrayal.run import Run
 from support import needs
 from topic_run import news, paired_run, silent, topic_run
@@ -34,7 +34,8 @@ def fitted(tmp_path_factory: pytest.TempPathFactory) -> Fitted:
 
 @pytest.fixture(scope="module")
 def levels(fitted: Fitted) -> dict[str, Level]:
-    found = document_levels(*fitted[:3], seed=0, topics=fitted[3])
+    _, paired, settings, topics = fitted
+    found = document_levels(row_sentences(paired, 0), topics, settings)
     assert [level.length for level in found] == [FULL, EQUAL]
     assert {(level.name, level.attribute) for level in found} == {("document", "gender")}
     return {level.length: level for level in found}
@@ -67,10 +68,10 @@ def test_equation_8_by_hand(fitted: Fitted, levels: dict[str, Level]) -> None:
     texts = [by_text[paired.pairs[pair]] for pair in paired.pair.tolist()]
     expected = topics.model.shares(texts)[:, female]
     expected = np.where(expected < 0.01, 0.0, expected)
-    np.testing.assert_allclose(levels[FULL].reference[:, column], expected, atol=0.01)
+    np.testing.assert_allclose(levels[FULL].reference[0][:, column], expected, atol=0.01)
     texts = [row["text"] for row in made]
     expected = topics.model.shares(texts)[:, female]
-    np.testing.assert_allclose(levels[FULL].generated[:, column], expected, atol=0.011)
+    np.testing.assert_allclose(levels[FULL].generated[0][:, column], expected, atol=0.011)
 
 
 def test_equations_8_and_9_with_numbers(fitted: Fitted) -> None:
@@ -81,15 +82,15 @@ def test_equations_8_and_9_with_numbers(fitted: Fitted) -> None:
     """
     _, paired, settings, topics = fitted
     level = _one_row(paired, settings, topics)
-    np.testing.assert_allclose(level.generated, [[1 / 2, 1 / 2]], atol=1e-5)
-    np.testing.assert_allclose(level.reference, [[0.5 / 4, 3.5 / 4]], atol=1e-5)
-    distance = np.abs(level.generated - level.reference).sum(1).mean() / 2
+    np.testing.assert_allclose(level.generated[0], [[1 / 2, 1 / 2]], atol=1e-5)
+    np.testing.assert_allclose(level.reference[0], [[0.5 / 4, 3.5 / 4]], atol=1e-5)
+    distance = np.abs(level.generated[0] - level.reference[0]).sum(1).mean() / 2
     assert distance == pytest.approx(3 / 8, abs=1e-5)
     strict = _one_row(paired, dataclasses.replace(settings, min_share=0.2), topics)
-    np.testing.assert_allclose(strict.reference, [[0.0, 1.0]])  # 0.5 / 4.5 is below 0.2
+    np.testing.assert_allclose(strict.reference[0], [[0.0, 1.0]])  # 0.5 / 4.5 is below 0.2
     nothing = _one_row(paired, dataclasses.replace(settings, min_share=0.9), topics)
-    assert np.isnan(nothing.generated).all()
-    assert np.isnan(nothing.reference).all()
+    assert np.isnan(nothing.generated[0]).all()
+    assert np.isnan(nothing.reference[0]).all()
 
 
 def _one_row(paired: Paired, settings: TopicSettings, topics: Topics) -> Level:
@@ -106,17 +107,13 @@ def _one_row(paired: Paired, settings: TopicSettings, topics: Topics) -> Level:
         topics.generated,
         text_start=np.array([0, 2]),
         topic=np.array([0, 1]),
-        start=np.array([0, 1, 3]),
-        word=np.array([0, 1, 2]),
-        count=np.array([4.0, 4.0, 2.0]),
+        words=Bags(np.array([0, 1, 3]), np.array([0, 1, 2]), np.array([4.0, 4.0, 2.0])),
     )
     original = dataclasses.replace(
         texts,
         text_start=np.array([0, 1]),
         topic=np.array([1]),
-        start=np.array([0, 1]),
-        word=np.array([1]),
-        count=np.array([3.0]),
+        words=Bags(np.array([0, 1]), np.array([1]), np.array([3.0])),
     )
     tables = tuple(
         dataclasses.replace(table, association=np.array([0, 1, -1]))
@@ -150,17 +147,17 @@ def _one_row(paired: Paired, settings: TopicSettings, topics: Topics) -> Level:
         reference=other,
     )
     made = Topics(model, texts, original, tables)
-    return document_levels(Run(Path("none")), row, settings, 0, made)[0]
+    return document_levels(row_sentences(row, 0), made, settings)[0]
 
 
 def test_the_original_of_another_subject_lies_further_away(
     fitted: Fitted, levels: dict[str, Level]
 ) -> None:
     paired, level = fitted[1], levels[FULL]
-    distance = np.abs(level.generated - level.reference).sum(1) / 2
+    distance = np.abs(level.generated[0] - level.reference[0]).sum(1) / 2
     by_model = [distance[paired.model == code].mean() for code in (0, 1)]
     assert by_model[0] > by_model[1] + 0.1
-    np.testing.assert_allclose(np.nansum(level.generated, 1), 1.0)
+    np.testing.assert_allclose(np.nansum(level.generated[0], 1), 1.0)
 
 
 def test_the_null_exchanges_whole_texts(fitted: Fitted, levels: dict[str, Level]) -> None:
@@ -168,29 +165,26 @@ def test_the_null_exchanges_whole_texts(fitted: Fitted, levels: dict[str, Level]
     paired = fitted[1].with_levels(levels.values())
     scope = Scope("news", draws=100, permutations=99)
     found = {(e.strata["model"], e.strata["length"]): e for e in PAIRED_DISTANCE.run(paired, scope)}
-    for length in (FULL, EQUAL):
-        both = found["all", length]
-        assert both.null is not None
-        assert [test.method for test in both.tests] == [NULL]
-        alone = found["a", length]
-        assert [test.method for test in alone.tests] == [ONE_EACH]
-        assert alone.null is not None
-        assert alone.null.high < alone.value
-        assert found["b", length].tests[0].p > 0.05  # texts like their originals
+    both, alone = found["all", FULL], found["a", FULL]
+    assert both.null is not None
+    assert [test.method for test in both.tests] == [NULL]
+    assert [test.method for test in alone.tests] == [ONE_EACH]
+    assert alone.null is not None
+    assert alone.null.high < alone.value
+    assert found["b", FULL].tests[0].p > 0.05  # texts like their originals
+    assert not any(found[model, EQUAL].tests for model in ("all", "a", "b"))
     for e in PREJUDICE_RATE.run(paired, scope):
-        if e.value is not None and e.strata["model"] == "a":
+        if e.value is not None and (e.strata["model"], e.strata["length"]) == ("a", FULL):
             assert e.null is not None
             assert e.tests[0].p < 0.05
 
 
-def test_both_texts_of_a_pair_are_read_alike(fitted: Fitted, levels: dict[str, Level]) -> None:
+def test_both_texts_of_a_pair_are_read_alike(levels: dict[str, Level]) -> None:
     """First as the text of the row, then as an original; one of each is what is compared."""
-    for level in levels.values():
-        (block,) = level.blocks
-        assert block.readings is not None
-        n_samples = block.readings.shape[1]
-        np.testing.assert_array_equal(block.readings[0, :, :, 0], block.generated[:n_samples])
-        np.testing.assert_array_equal(block.readings[1, :, :, 1], block.reference[:n_samples])
+    level = levels[FULL]
+    assert level.readings is not None
+    np.testing.assert_array_equal(level.readings[0, :, 0], level.generated[0])
+    np.testing.assert_array_equal(level.readings[1, :, 1], level.reference[0])
 
 
 def test_few_pairs_with_one_text_each_have_no_test(
@@ -218,41 +212,27 @@ def test_one_text_and_its_original_change_places_by_a_coin(
     fitted: Fitted, levels: dict[str, Level]
 ) -> None:
     """Every corpus ties its topics alike here, so that a text says the same in either place."""
-    for level in levels.values():
-        (block,) = level.blocks
-        assert block.deal is not None
-        deal = block.deal(fitted[1].pools(block.rows))
-        ours, theirs = deal(np.random.default_rng(4), 2)
-        sample = 2 % len(block.generated)
-        as_read = block.generated[sample], block.reference[sample]
-        stayed = np.isclose(ours, as_read[0]).all(1) & np.isclose(theirs, as_read[1]).all(1)
-        swapped = np.isclose(ours, as_read[1]).all(1) & np.isclose(theirs, as_read[0]).all(1)
-        assert (stayed | swapped).all()
-        assert 0.3 < swapped.mean() < 0.7
+    level = levels[FULL]
+    assert level.dealer is not None
+    ours, theirs = level.dealer(fitted[1].pools())(np.random.default_rng(4), 2)
+    as_read = level.generated[0], level.reference[0]
+    stayed = np.isclose(ours, as_read[0]).all(1) & np.isclose(theirs, as_read[1]).all(1)
+    swapped = np.isclose(ours, as_read[1]).all(1) & np.isclose(theirs, as_read[0]).all(1)
+    assert (stayed | swapped).all()
+    assert 0.3 < swapped.mean() < 0.7
 
 
 def test_three_texts_change_places_as_wholes(fitted: Fitted, levels: dict[str, Level]) -> None:
     paired, level = fitted[1], levels[FULL]
-    (block,) = level.blocks
-    assert block.deal is not None
-    ours, theirs = block.deal(paired.pools(block.rows, all_models=True))(
-        np.random.default_rng(4), 0
-    )
-    moved = np.abs(theirs - level.reference).max(axis=1) > 1e-9
+    assert level.dealer is not None
+    ours, theirs = level.dealer(paired.pools(all_models=True))(np.random.default_rng(4), 0)
+    moved = np.abs(theirs - level.reference[0]).max(axis=1) > 1e-9
     assert 0.4 < moved.mean() < 0.9
     for pair in range(40):
         rows = paired.pair == pair
-        before = np.concatenate([level.generated[rows], level.reference[rows][:1]])[:, 0]
+        before = np.concatenate([level.generated[0][rows], level.reference[0][rows][:1]])[:, 0]
         after = np.concatenate([ours[rows], theirs[rows][:1]])[:, 0]
         np.testing.assert_allclose(np.sort(after), np.sort(before))
-
-
-def test_couples_have_one_number_in_either_order(fitted: Fitted) -> None:
-    paired = fitted[1]
-    couples = couples_of(paired, slice(0, paired.n_rows))
-    assert len(couples.one) == 40
-    np.testing.assert_array_equal(paired.pair[couples.one], paired.pair[couples.other])
-    np.testing.assert_array_equal(couples.number(couples.other, couples.one), np.arange(40))
 
 
 def test_topics_of_one_group_have_no_shares() -> None:
@@ -263,11 +243,11 @@ def test_topics_of_one_group_have_no_shares() -> None:
 
 
 def test_where_topics_of_a_corpus_go_with_one_group_the_reason_says_so(fitted: Fitted) -> None:
-    run, paired, settings, topics = fitted
+    _, paired, settings, topics = fitted
     tables = list(topics.tables)
     tables[1] = dataclasses.replace(tables[1], association=np.array([0, -1]))
     one = dataclasses.replace(topics, tables=tuple(tables))
-    levels = document_levels(run, paired, settings, 0, one)
+    levels = document_levels(row_sentences(paired, 0), one, settings)
     scope = Scope("news", draws=100, permutations=20)
     found = {
         e.strata["model"]: e for e in PAIRED_DISTANCE.run(paired.with_levels(levels[:1]), scope)
@@ -296,7 +276,8 @@ def test_shards_and_workers_change_nothing(tmp_path: Path) -> None:
         settings = TopicSettings(topics=(2,))
         fit_topics(run, settings, silent)
         paired = pair_texts(run, sentiment=False)
-        made = document_levels(run, paired, settings, 3)
+        topics = read_topics(run, paired, settings)
+        made = document_levels(row_sentences(paired, 3), topics, settings)
         tables = (run.path / "topics" / "topics.json").read_text("utf-8")
         found.append((made, tables))
     (one, table), (other, again) = found
@@ -345,8 +326,8 @@ def test_tiny_corpora_are_undefined_with_a_reason(tmp_path: Path, human: str, ma
     fit_topics(run, settings, silent)
     paired = pair_texts(run, sentiment=False)
     topics = read_topics(run, paired, settings)
-    for level in document_levels(run, paired, settings, 0, topics):
-        assert np.isnan(level.generated).all()
+    for level in document_levels(row_sentences(paired, 0), topics, settings):
+        assert np.isnan(level.generated[0]).all()
     rows = list(topic_use(paired, Scope("news"), topics=topics))
     assert rows
     for row in rows:

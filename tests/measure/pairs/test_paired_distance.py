@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 from paired_world import level, made, one, original, quick, read, rows, scores
 from portrayal.measure.pairs.changes import PAIRED_DISTANCE, distances
 from portrayal.measure.pairs.dealing import deal_words
-from portrayal.measure.pairs.levels import sentence_levels, word_levels
+from portrayal.measure.pairs.levels import row_sentences, sentence_levels, word_levels
 from portrayal.measure.pairs.table import FULL
 
 NAN = float("nan")
@@ -21,11 +21,11 @@ def test_equations_1_and_2_from_texts(tmp_path: Path) -> None:
     """Three female words and one male of four; one of each of two; none at all."""
     human = [original("a", "He met her."), original("b", "It rained. Her son left.")]
     ours = [made("a", "She saw her mother. He left."), made("b", "It rained.")]
-    found = word_levels(read(tmp_path / "run", human, ours))
+    found = word_levels(row_sentences(read(tmp_path / "run", human, ours), 0))
     full = next(x for x in found if x.length == FULL)
     assert full.groups == ("F", "M")
-    np.testing.assert_allclose(full.generated, [[3 / 4, 1 / 4], [NAN, NAN]])
-    np.testing.assert_allclose(full.reference, [[1 / 2, 1 / 2], [1 / 2, 1 / 2]])
+    np.testing.assert_allclose(full.generated[0], [[3 / 4, 1 / 4], [NAN, NAN]])
+    np.testing.assert_allclose(full.reference[0], [[1 / 2, 1 / 2], [1 / 2, 1 / 2]])
 
 
 def test_equation_3_as_printed_for_two_and_three_groups() -> None:
@@ -100,10 +100,10 @@ def test_sentences_belong_to_the_group_with_most_of_its_words(tmp_path: Path) ->
     human = [original("a", "He was good. She was awful. His wife told her.")]
     ours = [made("a", "He himself and his women were bad. She and he were great.")]
     paired = read(tmp_path / "run", human, ours, sentiment=True)
-    full = next(x for x in sentence_levels(paired) if x.length == FULL)
+    full = next(x for x in sentence_levels(row_sentences(paired, 0)) if x.length == FULL)
     assert (full.name, full.worse) == ("sentence_sentiment", -1)
-    np.testing.assert_allclose(full.generated, [[NAN, -0.7]], atol=1e-5)  # "bad"
-    np.testing.assert_allclose(full.reference, [[-1.0, 0.7]], atol=1e-5)  # "awful", "good"
+    np.testing.assert_allclose(full.generated[0], [[NAN, -0.7]], atol=1e-5)  # "bad"
+    np.testing.assert_allclose(full.reference[0], [[-1.0, 0.7]], atol=1e-5)  # "awful", "good"
     (found,) = PAIRED_DISTANCE.run(paired.with_levels([full]), quick())
     assert found.value == pytest.approx(1.4, abs=1e-5)
 
@@ -128,11 +128,10 @@ def test_null_draws_of_scores_keep_each_groups_scores(tmp_path: Path) -> None:
     human = [original("a", "He was good. He was bad. She was awful.")]
     ours = [made("a", "He was great. She was nice.")]
     paired = read(tmp_path / "run", human, ours, sentiment=True)
-    full = next(x for x in sentence_levels(paired) if x.length == FULL)
-    (block,) = full.blocks
-    assert block.deal is not None
-    total = full.generated + full.reference * [[1, 2]]
-    seen, deal = set(), block.deal(paired.pools(block.rows))
+    full = next(x for x in sentence_levels(row_sentences(paired, 0)) if x.length == FULL)
+    assert full.dealer is not None
+    total = full.generated[0] + full.reference[0] * [[1, 2]]
+    seen, deal = set(), full.dealer(paired.pools())
     for seed in range(40):
         first, second = deal(np.random.default_rng(seed), 0)
         np.testing.assert_allclose(first + second * [[1, 2]], total)

@@ -8,8 +8,8 @@ from scipy import stats
 
 from paired_world import level, one, quick, rows
 from portrayal.measure.pairs.changes import prompt_effect
-from portrayal.measure.pairs.fates import refusals
 from portrayal.measure.pairs.table import Paired
+from portrayal.measure.pairs.texts import refusals
 from portrayal.records import OUTCOMES
 
 PLAIN = "un" + "biased"

@@ -1,4 +1,4 @@
-"""Pairing: every text has one fate, and none is dropped silently."""
+"""Pairing: every text has one disposition, and none is dropped silently."""
 
 from pathlib import Path
 
@@ -7,9 +7,8 @@ import pytest
 
 from paired_world import made, one, original, quick, read
 from portrayal.errors import RunError
-from portrayal.measure.pairs import table
-from portrayal.measure.pairs.fates import text_lengths
 from portrayal.measure.pairs.reading import pair_texts
+from portrayal.measure.pairs.texts import text_lengths
 from portrayal.run import Run
 from topic_run import paired_run
 
@@ -33,26 +32,26 @@ OURS = [
 ]
 
 
-def test_every_text_has_one_fate(tmp_path: Path) -> None:
+def test_every_text_has_one_disposition(tmp_path: Path) -> None:
     paired = read(tmp_path / "run", HUMAN, OURS)
     assert paired.n_rows == 3
     assert [paired.pairs[i] for i in paired.pair] == ["a", "a", "b"]
     assert [paired.models[i] for i in paired.model] == ["m", "m", "n"]
     assert [paired.forms[i] for i in paired.form] == ["plain", "biased", "plain"]
     assert [paired.domains[i] for i in paired.domain] == ["law", "law", "art"]
-    assert paired.fates["m", "plain"] == {
+    assert paired.dispositions["m", "plain"] == {
         "paired": 1,
         "empty": 1,
         "original: empty": 1,
         "no original": 1,
         "no generated text": 1,
     }
-    assert paired.fates["m", "biased"] == {"paired": 1, "refused": 1, "no generated text": 2}
-    assert paired.fates["n", "plain"] == {"paired": 1, "failed": 1, "no generated text": 2}
-    assert paired.fates["reference", "all"] == {"second original of a pair": 2}
+    assert paired.dispositions["m", "biased"] == {"paired": 1, "refused": 1, "no generated text": 2}
+    assert paired.dispositions["n", "plain"] == {"paired": 1, "failed": 1, "no generated text": 2}
+    assert paired.dispositions["reference", "all"] == {"second original of a pair": 2}
     read_texts = sum(
         n
-        for (model, _), reasons in paired.fates.items()
+        for (model, _), reasons in paired.dispositions.items()
         for reason, n in reasons.items()
         if model != "reference" and reason != "no generated text"
     )
@@ -78,14 +77,14 @@ def test_lengths_are_reported(tmp_path: Path) -> None:
 
 def test_texts_without_a_key_are_counted(tmp_path: Path) -> None:
     paired = read(tmp_path / "run", HUMAN[1:2], [made("a", "She left."), made("z", "He came.")])
-    assert paired.fates["m", "plain"] == {"paired": 1, "no original": 1}
+    assert paired.dispositions["m", "plain"] == {"paired": 1, "no original": 1}
 
 
 def test_no_number_depends_on_shards(tmp_path: Path) -> None:
     tables = [read(tmp_path / str(n), HUMAN, OURS, shard_rows=n) for n in (1, 3, 100)]
     first = tables[0]
     for other in tables[1:]:
-        assert other.fates == first.fates
+        assert other.dispositions == first.dispositions
         np.testing.assert_array_equal(other.text, first.text)
         np.testing.assert_array_equal(other.original, first.original)
         np.testing.assert_array_equal(other.generated.counts[:], first.generated.counts[:])
@@ -102,11 +101,8 @@ def test_an_annotation_that_is_missing_is_an_error(tmp_path: Path) -> None:
         pair_texts(bare, sentiment=False)
 
 
-def test_rows_of_a_pair_stand_together_and_in_one_block(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Texts listed model by model; blocks of at most four rows, seven where a pair has seven."""
-    monkeypatch.setattr(table, "BLOCK", 4)
+def test_rows_of_a_pair_stand_together(tmp_path: Path) -> None:
+    """Texts listed model by model."""
     human = [original(f"p{i}", "He left.") for i in range(4)]
     sizes = {"p2": 7, "p0": 3, "p3": 1, "p1": 2}
     listed = [(n, pair) for pair, size in sizes.items() for n in range(size)]
@@ -115,6 +111,5 @@ def test_rows_of_a_pair_stand_together_and_in_one_block(
     ]
     paired = read(tmp_path / "run", human, ours)
     assert (np.diff(paired.pair) != 0).sum() == 3
-    assert [rows.stop - rows.start for rows in paired.row_blocks()] == [7, 4, 2]
-    assert len(paired.pools(slice(0, 7)).first) == 7
-    assert len(paired.pools(slice(0, 7), all_models=True).first) == 1
+    assert len(paired.pools().first) == 13
+    assert len(paired.pools(all_models=True).first) == 4

@@ -68,11 +68,15 @@ def bags_of(documents: Iterable[Sequence[int]]) -> Bags:
     return count_words(owner[in_model], word[in_model], len(sizes))
 
 
-def count_words(owner: Ints, word: Ints, n: int) -> Bags:
-    """Count words by the document that holds them: shapes (m,), (m,) -> n documents."""
+def count_words(owner: Ints, word: Ints, n: int, times: Floats | None = None) -> Bags:
+    """Count words by the document that holds them: shapes (m,), (m,) -> n documents.
+
+    `times` says how often each occurs, shape (m,); once by default.
+    """
     # Document and word as one number, so that one sort counts all
     span = int(word.max()) + 1 if len(word) else 1
-    key, count = np.unique(owner.astype(np.int64) * span + word, return_counts=True)
+    key, which = np.unique(owner.astype(np.int64) * span + word, return_inverse=True)
+    count = np.bincount(which, times, len(key))
     start = np.searchsorted(key, np.arange(n + 1) * span)
     return Bags(start, (key % span).astype(np.int32), count.astype(np.float32))
 

@@ -25,6 +25,7 @@ from portrayal.run.directory import Run
 from portrayal.run.files import replacing, write_atomically
 from portrayal.run.reading import read_shards
 from portrayal.run.stages import fingerprint
+from portrayal.types import BoolArray
 
 ITERATIONS = 50
 THRESHOLD = 0.001
@@ -66,7 +67,7 @@ def infer(
     return gamma, ratio
 
 
-def _batches(bags: Bags, n_topics: int) -> Iterator[tuple[Ints, Ints, Ints]]:
+def _batches(bags: Bags, n_topics: int) -> Iterator[tuple[Ints, Ints, BoolArray]]:
     """Yield documents, where their words stand, and which are their own: (b,), (b, l), (b, l).
 
     Sizes are rounded up to powers of 2, so that a document's numbers depend on itself alone.

@@ -20,8 +20,8 @@ from portrayal.measure.corrected import (
     picked,
     sentence_number,
 )
-from portrayal.measure.pairs.levels import lexicon_columns, read_sentences, sentence_groups, taken
-from portrayal.measure.pairs.table import BLOCK, FULL, Level, Paired, PairStratum, Texts
+from portrayal.measure.pairs.levels import lexicon_columns, sentence_groups
+from portrayal.measure.pairs.table import FULL, Level, Paired, PairStratum, Texts
 from portrayal.raters import HandTable
 from portrayal.run.directory import Run
 from portrayal.types import BoolArray, FloatArray, IntArray
@@ -52,10 +52,9 @@ def with_hand_scores(paired: Paired, run: Run, table: HandTable | None) -> Paire
         note = marks.note
         if kind not in table.chance:
             sides = [_side(paired, original).scores[kind] for original in (False, True)]
-            scores = np.concatenate([np.asarray(side[: len(side)], np.float64) for side in sides])
-            guesses = [sides[r["side"] == ORIGINAL][r["at"] : r["at"] + 1] for r in rows]
-            guess = np.concatenate(guesses).astype(np.float64)[:, np.newaxis]
-            mean, sd = np.nanmean(scores), np.nanstd(scores)
+            scores = np.concatenate(sides)
+            guess = np.array([[sides[r["side"] == ORIGINAL][r["at"]]] for r in rows])
+            mean, sd = float(np.nanmean(scores)), float(np.nanstd(scores))
             note += picked(np.nan_to_num(guess, nan=mean), mean, sd)
         hand[kind] = replace(marks, rows=rows, note=note)
     return replace(paired, hand=hand)
@@ -104,19 +103,15 @@ def scored_sentences(
     of = np.array([row["position"] for row in hand.rows], dtype=np.int64)
     side = np.array([row["side"] == ORIGINAL for row in hand.rows], dtype=np.int64)
     group, guess = np.full(len(sentence), -1), np.full(len(sentence), np.nan)
-    for number, indices in enumerate((np.unique(paired.text), np.unique(paired.original))):
+    for number, compared in enumerate((paired.text, paired.original)):
         texts = _side(paired, bool(number))
-        for first in range(0, len(indices), BLOCK):
-            block = indices[first : first + BLOCK]
-            read = read_sentences(texts, block)
-            about, score = sentence_groups(read.counts[:, columns]), read.scores[kind]
-            valid = (about >= 0) & ~np.isnan(score)
-            cell = block[read.row[valid]], about[valid]
-            np.add.at(total[number], cell, score[valid])
-            np.add.at(count[number], cell, 1.0)
+        about, score = sentence_groups(texts.counts[:, columns]), texts.scores[kind]
+        text = np.repeat(np.arange(texts.n_texts), np.diff(texts.start))
+        valid = (about >= 0) & ~np.isnan(score) & np.isin(text, compared)
+        np.add.at(total[number], (text[valid], about[valid]), score[valid])
+        np.add.at(count[number], (text[valid], about[valid]), 1.0)
         on_side = side == number
-        guess[on_side] = taken(texts.scores[kind], sentence[on_side])
-        group[on_side] = sentence_groups(taken(texts.counts, sentence[on_side])[:, columns])
+        guess[on_side], group[on_side] = score[sentence[on_side]], about[sentence[on_side]]
     group[np.isnan(guess)] = -1
 
     pair = np.full(count.shape[:2], -1)

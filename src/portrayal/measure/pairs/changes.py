@@ -1,7 +1,6 @@
 """Changes from originals to generated texts, and what the form of the prompt adds to them."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -12,17 +11,17 @@ from portrayal.measure.pairs.estimates import (
     ROUNDING,
     Quantity,
     QuantityColumn,
+    Scored,
     by_group,
     paired_means,
     status_of,
 )
-from portrayal.measure.pairs.folding import Folded, fold
 from portrayal.measure.pairs.table import SHARE, Level, Paired
 from portrayal.measure.scope import Scope
 from portrayal.records import ALL, Estimate, Null, Test
 from portrayal.registry import Component
 from portrayal.stats.tails import t_sf
-from portrayal.types import BoolArray, FloatArray, IntArray
+from portrayal.types import BoolArray, FloatArray
 
 WORSE, BETTER = "worse", "better"
 
@@ -212,97 +211,72 @@ def prompt_effect(paired: Paired, scope: Scope, base_form: str | None = None) ->
     headlines they are. Besides ("same headlines"), only headlines that count under both forms are,
     since a model may refuse just those on which it would have differed.
     """
-    start = paired.base_form(base_form)
-    other_forms = [form for form in paired.forms if form != start]
+    base = paired.base_form(base_form)
+    forms = [form for form in paired.forms if form != base]
     for quantity, needed in _OF:
-        for level in paired.levels:
-            folded = fold(quantity.values, level, paired)
-            basis = folded if needed is quantity else fold(needed.values, level, paired)
-            table = _Values(quantity, level, folded, basis.count > 0)
+        for level in paired.levels if forms else ():
+            scored = Scored.of(quantity, level)
+            eligible = (scored if needed is quantity else Scored.of(needed, level)).count > 0
             for model in paired.model_labels:
-                for form in other_forms:
-                    for matched in (ANSWERED, SAME):
-                        contrast = _Contrast(model, form, start, matched)
-                        yield from _differences(table, paired, contrast, scope)
-
-
-@dataclass(frozen=True, eq=False)
-class _Values:
-    """A quantity at one level, and where it could be matched, shape (n_rows, k)."""
-
-    quantity: Quantity
-    level: Level
-    folded: Folded
-    eligible: BoolArray
-
-
-@dataclass(frozen=True)
-class _Contrast:
-    model: str
-    form: str
-    base: str
-    matched: str
-
-    @property
-    def labels(self) -> dict[str, str]:
-        return {
-            "model": self.model,
-            "form": self.form,
-            "domain": ALL,
-            "source": ALL,
-            "contrast": f"{self.form} minus {self.base}",
-            "matched": self.matched,
-        }
-
-
-def _contrast_sums(
-    table: _Values, paired: Paired, contrast: _Contrast, columns: list[QuantityColumn]
-) -> tuple[GroupSums, list[BoolArray]]:
-    """Return the sums of both forms by pair, and which rows count under each, (n_rows, k)."""
-    of_model = paired.of_model(contrast.model)
-    inside = [
-        of_model & (paired.form == paired.forms.index(form))
-        for form in (contrast.form, contrast.base)
-    ]
-    sides = [rows[:, np.newaxis] & (table.folded.count > 0) for rows in inside]
-    if contrast.matched == SAME:
-        both = _in_both(table, paired, inside)
-        sides = [side & both for side in sides]
-    rows = np.flatnonzero((sides[0] | sides[1]).any(axis=1))
-    labels, code = np.unique(paired.pair[rows], return_inverse=True)
-    upper, lower = (_sums(table.folded, side, rows, code, len(labels)) for side in sides)
-    names = [paired.pairs[label] for label in labels.tolist()]
-    groups = [column.group for column in columns]
-    return GroupSums(names, groups, *upper, None, *lower, cluster="pair"), sides
+                for form in forms:
+                    inside = [
+                        paired.of_model(model) & (paired.form == paired.forms.index(name))
+                        for name in (form, base)
+                    ]
+                    counted = [rows[:, np.newaxis] & (scored.count > 0) for rows in inside]
+                    matched = _in_both(paired, eligible, inside)
+                    for label, sides in (
+                        (ANSWERED, counted),
+                        (SAME, [side & matched for side in counted]),
+                    ):
+                        labels = {
+                            **level.labels,
+                            "model": model,
+                            "form": form,
+                            "domain": ALL,
+                            "source": ALL,
+                            "contrast": f"{form} minus {base}",
+                            "matched": label,
+                            "of": quantity.measure.rpartition(".v")[0],
+                        }
+                        yield from _differences(scored, paired, labels, base, sides, scope)
 
 
 def _differences(
-    table: _Values, paired: Paired, contrast: _Contrast, scope: Scope
+    scored: Scored,
+    paired: Paired,
+    labels: Mapping[str, str],
+    base: str,
+    sides: list[BoolArray],
+    scope: Scope,
 ) -> Iterator[Estimate]:
-    columns, values = table.quantity.columns(table.level), table.folded.values
-    sums, sides = _contrast_sums(table, paired, contrast, columns)
-    differences = sums.differences(scope)
-    labels = {
-        **table.level.labels,
-        **contrast.labels,
-        "of": table.quantity.measure.rpartition(".v")[0],
-    }
-
+    """Yield the differences between the rows of both sides, shape (n_rows, k) each."""
+    quantity, level, columns = scored.quantity, scored.level, scored.columns
+    some = (sides[0] | sides[1]).any(axis=1)
+    pairs, pair = np.unique(paired.pair[some], return_inverse=True)
+    upper, n_upper, lower, n_lower = (
+        sums_by(pair, len(pairs), np.where(side, numbers, 0.0)[some])
+        for side in sides
+        for numbers in (scored.total, scored.count)
+    )
+    names, groups = [paired.pairs[code] for code in pairs], [column.group for column in columns]
+    sums = GroupSums(names, groups, upper, n_upper, None, lower, n_lower, cluster="pair")
+    differences, values = sums.differences(scope), scored.values
     # One of the many contrasts is the question; stating all would ask it many times
-    asked_once = table.quantity is DISTANCE and contrast.matched == SAME
-    status = status_of(table.level, {}, plain=asked_once)
+    asked_once = quantity is DISTANCE and labels["matched"] == SAME
+    status = status_of(level, {}, plain=asked_once)
 
     def own(k: int) -> dict[str, Any]:
         first, second = (values[side[:, k], k] for side in sides)
         n = len(first) + len(second)
         common = {"strata": {**labels, **columns[k].strata}, "n_texts": n, "n_units": float(n)}
         if len(first) == 0 or len(second) == 0:
-            lacking = contrast.form if len(first) == 0 else contrast.base
-            reason = table.level.undefined(contrast.model, lacking) or table.quantity.undefined
+            lacking = labels["form"] if len(first) == 0 else base
+            reason = level.undefined(labels["model"], lacking) or quantity.undefined
             return {**common, "undefined": f"under the form {lacking}: {reason}"}
         test = differences.test(k, "pair")
         naive: tuple[Test, ...] = ()
-        if table.quantity.printed and min(len(first), len(second)) > 1 and not np.isnan(test.p):
+        if quantity.printed and min(len(first), len(second)) > 1 and not np.isnan(test.p):
             naive = (Test(_t_test(first, second), _T),)
         return {
             **common,
@@ -318,36 +292,17 @@ def _differences(
             },
         }
 
-    yield from estimates_of(
-        PROMPT_EFFECT,
-        sums,
-        differences,
-        scope,
-        own,
-        tested=False,
-        form="difference",
-        statistic="difference",
-        instruments={"lexicon": table.level.lexicon},
-    )
+    shared: dict[str, Any] = {"statistic": "difference", "tested": False, "form": "difference"}
+    shared["instruments"] = {"lexicon": level.lexicon}
+    yield from estimates_of(PROMPT_EFFECT, sums, differences, scope, own, **shared)
 
 
-def _sums(
-    folded: Folded, side: BoolArray, rows: IntArray, code: IntArray, size: int
-) -> tuple[FloatArray, FloatArray]:
-    inside = side[rows]
-    total, count = (np.where(inside, cells[rows], 0.0) for cells in (folded.total, folded.count))
-    return sums_by(code, size, total), sums_by(code, size, count)
-
-
-def _in_both(table: _Values, paired: Paired, inside: list[BoolArray]) -> BoolArray:
+def _in_both(paired: Paired, eligible: BoolArray, inside: list[BoolArray]) -> BoolArray:
     """Whether the headline of a row counts under both forms for its model, shape (n_rows, k)."""
     key = paired.pair * len(paired.models) + paired.model
-    present = np.zeros(
-        (2, len(paired.pairs) * len(paired.models), table.eligible.shape[1]), dtype=bool
-    )
-    for side, rows in enumerate(inside):
-        np.logical_or.at(present[side], key[rows], table.eligible[rows])
-    return np.asarray((present[0] & present[1])[key])
+    size = len(paired.pairs) * len(paired.models)
+    counts = [sums_by(key, size, (eligible & rows[:, np.newaxis]).astype(float)) for rows in inside]
+    return np.asarray(((counts[0] > 0) & (counts[1] > 0))[key])
 
 
 def _t_test(first: FloatArray, second: FloatArray) -> float:

@@ -7,12 +7,13 @@ original, as they are with the same original: an original that happens to hold m
 moves all its rows.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from portrayal.stats import shuffle_within
 from portrayal.stats.tails import pearson3_sf
 from portrayal.types import FloatArray, IntArray
 
@@ -21,8 +22,7 @@ FEWEST_TO_EXCHANGE = 6
 """Pairs whose exchanges can reach p < .05: 2⁶ of them, half of which are the others in reverse."""
 
 
-@dataclass(frozen=True, eq=False)
-class Pools:
+class Pools(NamedTuple):
     """The pools of some rows.
 
     Attributes
@@ -122,36 +122,13 @@ def draw_words(pool: IntArray, size: IntArray, rng: np.random.Generator) -> IntA
     return sample
 
 
-@dataclass(frozen=True, eq=False)
-class Slots:
-    """Places of sentences in generated texts and originals; each original stands once per pool.
+def dealing_of(
+    pools: Pools, ours: IntArray, theirs: IntArray, cell: IntArray
+) -> Callable[[np.random.Generator], IntArray]:
+    """Return the function that deals the sentences of some rows to them again.
 
     Sentences are numbered: those of the generated texts of all rows, then those of the originals,
-    which are listed again for each row that reads them.
-
-    Attributes
-    ----------
-    cell
-        Within which sentences are dealt, shape (n_slots,).
-    source
-        Number of the sentence that stands in each slot as it is, shape (n_slots,).
-    place
-        Slot of each sentence, shape (n_sentences,).
-    """
-
-    cell: IntArray
-    source: IntArray
-    place: IntArray
-
-    def deal(self, rng: np.random.Generator) -> IntArray:
-        """Return the number of the sentence that stands where each stood, shape (n_sentences,)."""
-        return np.asarray(self.source[deal_slots(self.cell, rng)][self.place])
-
-
-def slots_of(
-    pools: Pools, ours: IntArray, theirs: IntArray, group: IntArray | None = None
-) -> Slots:
-    """Return the slots of the sentences of some rows.
+    which are listed again for each row that reads them, but dealt once for each pool.
 
     Parameters
     ----------
@@ -159,34 +136,23 @@ def slots_of(
         Pools of the rows; all rows of a pool have the same original.
     ours, theirs
         Row of each sentence of the generated texts and of the originals, shape (n,), (n',), sorted.
-    group
-        Group of each sentence, shape (n + n',), where sentences of a group are dealt apart.
+    cell
+        Sentences of a pool are dealt only within these, shape (n + n',).
+
+    Returns
+    -------
+    Callable
+        A random stream → the number of the sentence that stands where each stood, (n + n',).
     """
     start = np.searchsorted(theirs, np.arange(len(pools.of) + 1))
     # The sentence of the pool's first row in place of each copy: an original is dealt once.
     same = np.arange(len(theirs)) - start[theirs] + start[pools.first[pools.of[theirs]]]
-    standing = np.unique(same)
-    source = np.concatenate([np.arange(len(ours)), len(ours) + standing])
-    place = np.concatenate([np.arange(len(ours)), len(ours) + np.searchsorted(standing, same)])
-    cell = pools.of[np.concatenate([ours, theirs])[source]]
-    if group is not None:
-        cell = cell * (int(group.max(initial=0)) + 1) + group[source]
-    return Slots(cell, source, place)
-
-
-def deal_slots(cell: IntArray, rng: np.random.Generator) -> IntArray:
-    """Deal sentences to slots: which sentence each slot holds, shape (n,) -> (n,).
-
-    A uniform permutation that keeps every cell.
-
-    >>> held = deal_slots(np.array([0, 1, 0, 1]), np.random.default_rng(3))
-    >>> sorted(held[[0, 2]].tolist()), sorted(held[[1, 3]].tolist())
-    ([0, 2], [1, 3])
-    """
-    sentence = np.empty(len(cell), dtype=np.int64)
-    # Less than 1 is added, so that no sentence leaves its cell.
-    sentence[np.argsort(cell, kind="stable")] = np.argsort(cell + 0.5 * rng.random(len(cell)))
-    return sentence
+    once, copy_of = np.unique(same, return_inverse=True)
+    sentences = np.concatenate([np.arange(len(ours)), len(ours) + once])
+    slot = np.concatenate([np.arange(len(ours)), len(ours) + copy_of])
+    pool = pools.of[np.concatenate([ours, theirs])[sentences]]
+    of_both = pool * (int(cell.max(initial=0)) + 1) + cell[sentences]
+    return lambda rng: shuffle_within(sentences, of_both, rng)[slot]
 
 
 def null_p(
@@ -236,36 +202,38 @@ def null_p(
     return min(counted, max(curve, (2.0 - greater) * 0.5**n_pairs))
 
 
-def gap_beyond_pairs(generated: FloatArray, original: FloatArray) -> float:
+def gap_beyond_pairs(generated: FloatArray, original: FloatArray) -> FloatArray:
     """Return how much further texts lie from originals of other pairs than each from its own kind.
 
     Parameters
     ----------
     generated, original
-        Shares of each group, one row for each pair, shape (n, M); rows with NaN do not count.
+        Shares of each group, one row for each pair, shape (..., n, M).
 
     Returns
     -------
-    float
+    array
         Mean of d(fᵢ, oⱼ) less half the means of d(fᵢ, fⱼ) and d(oᵢ, oⱼ) over i ≠ j, with d of Eq. 9
-        (½ Σ |f − o|); NaN with fewer than `FEWEST_TO_EXCHANGE` pairs. Half the
+        (½ Σ |f − o|), shape (...); NaN with fewer than `FEWEST_TO_EXCHANGE` pairs. Half the
         energy distance of Székely and Rizzo (2013), 0 on average where originals and texts could be
         exchanged. Computed as ∫ (F − G)² of each group, from which the pairs are taken out.
 
     Examples
     --------
-    >>> gap_beyond_pairs(np.array([[1.0, 0.0]] * 6), np.array([[0.5, 0.5]] * 6))
+    >>> float(gap_beyond_pairs(np.array([[1.0, 0.0]] * 6), np.array([[0.5, 0.5]] * 6)))
     0.5
     """
-    valid = ~np.isnan(generated + original).any(axis=1)
-    ours, theirs, n = generated[valid], original[valid], int(valid.sum())
+    n = generated.shape[-2]
     if n < FEWEST_TO_EXCHANGE:
-        return float("nan")
-    both = np.concatenate([ours, theirs])
-    order = np.argsort(both, axis=0)
-    cdf_gap = np.where(order < n, 1, -1).cumsum(axis=0)[:-1]  # n (F - G) between two values
-    everything = (cdf_gap**2 * np.diff(np.take_along_axis(both, order, axis=0), axis=0)).sum() / 2
-    return float((everything - np.abs(ours - theirs).sum() / 2) / (n * (n - 1)))
+        return np.full(generated.shape[:-2], np.nan)
+    both = np.concatenate([generated, original], axis=-2)
+    order = np.argsort(both, axis=-2)
+    # n (F - G) between two neighbouring values
+    cdf_gap = np.where(order < n, 1, -1).cumsum(axis=-2)[..., :-1, :]
+    steps = np.diff(np.take_along_axis(both, order, axis=-2), axis=-2)
+    everything = (cdf_gap**2 * steps).sum(axis=(-2, -1)) / 2
+    of_pairs = np.abs(generated - original).sum(axis=(-2, -1)) / 2
+    return np.asarray((everything - of_pairs) / (n * (n - 1)))
 
 
 def rank_within(pool: IntArray) -> IntArray:

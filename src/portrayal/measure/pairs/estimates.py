@@ -1,12 +1,13 @@
 """Means over pairs: the estimates that distances, prejudice rates and changes share.
 
 A *quantity* is a number for each row and column, such as the distance between a text and its
-original. Its mean at a place gets an interval that resamples pairs and a null in which what an
-original and all its texts hold is dealt to them again.
+original. At a level it gives a table of *scored* rows, which are summed by pair at each place. A
+mean gets an interval that resamples pairs and a null in which what an original and all its texts
+hold is dealt to them again.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 import portrayal.registry as registry
 from portrayal.measure.clustered import (
     GroupSums,
+    Inference,
     corrected_difference,
     estimates_of,
     normal_interval,
@@ -22,20 +24,14 @@ from portrayal.measure.clustered import (
 )
 from portrayal.measure.corrected import HandSums
 from portrayal.measure.pairs.by_hand import corrected_changes
-from portrayal.measure.pairs.dealing import FEWEST_TO_EXCHANGE, null_p
-from portrayal.measure.pairs.folding import (
-    BOTH,
-    GENERATED,
-    ORIGINAL,
-    Folded,
-    Values,
-    exchanged_gaps,
-    fold,
-)
+from portrayal.measure.pairs.dealing import FEWEST_TO_EXCHANGE, gap_beyond_pairs, null_p
 from portrayal.measure.pairs.table import (
+    BOTH,
     DOCUMENT,
     FULL,
+    GENERATED,
     NO_TEXT,
+    ORIGINAL,
     PAIRED,
     SCORE,
     SHARE,
@@ -46,9 +42,11 @@ from portrayal.measure.pairs.table import (
 )
 from portrayal.measure.scope import Scope
 from portrayal.records import ALL, Estimate, Null, Status, Test
-from portrayal.stats import inverted_toward_null, not_refused, permutation_range
-from portrayal.types import FloatArray, IntArray
+from portrayal.stats import divide, inverted_toward_null, not_refused, permutation_range
+from portrayal.types import BoolArray, FloatArray
 
+Values = Callable[[Level, FloatArray, FloatArray], FloatArray]
+"""Function of a level, and of generated and reference values, shape (..., n, M), to (..., n, k)."""
 ROUNDING = 1e-9
 """Changes smaller than this are none: sums taken in another order differ by rounding."""
 DETAIL = "a detail beside what the study asks of whole texts in the plain form"
@@ -141,6 +139,113 @@ def status_of(level: Level, group: Mapping[str, str], *, plain: bool) -> Status:
     return Status() if primary else Status(detail=DETAIL)
 
 
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """A quantity of every row at one level.
+
+    Attributes
+    ----------
+    quantity, level, columns
+        What, and of what each of the k columns is.
+    total, count
+        Mean over samples of the value (0 where undefined) and of whether it is defined, shape
+        (n_rows, k). At full length `count` is 0 or 1.
+    original
+        Mean over samples of what the original has where the value is defined, shape (n_rows, k);
+        None where columns are not those of the groups.
+    by_sample
+        The value in each sample, shape (n_samples, n_rows, k).
+    """
+
+    quantity: Quantity
+    level: Level
+    columns: list[QuantityColumn]
+    total: FloatArray
+    count: FloatArray
+    original: FloatArray | None
+    by_sample: FloatArray
+
+    @classmethod
+    def of(cls, quantity: Quantity, level: Level) -> "Scored":
+        """Score the rows of a level."""
+        by_sample = quantity.values(level, level.generated, level.reference)
+        valid = ~np.isnan(by_sample)
+        original = None
+        if by_sample.shape == level.reference.shape:
+            original = np.where(valid, level.reference, 0.0).mean(axis=0)
+        # Over all samples, also those without a value: total / count is then the mean of the others
+        total, count = np.where(valid, by_sample, 0.0).mean(axis=0), valid.mean(axis=0)
+        return cls(quantity, level, quantity.columns(level), total, count, original, by_sample)
+
+    @property
+    def values(self) -> FloatArray:
+        """Mean of each row over the samples in which it is defined; NaN where there is none."""
+        return divide(self.total, self.count)
+
+
+def null_means(
+    scored: Scored, paired: Paired, strata: Sequence[PairStratum], scope: Scope
+) -> FloatArray:
+    """Return the mean at each place in each draw of the null, shape (n_draws, n_places, k).
+
+    NaN where no row counts; without draws where the level has no null. Each model's texts are dealt
+    with their originals, and for all models together those of all.
+    """
+    level, quantity = scored.level, scored.quantity
+    size = scope.permutations if level.dealer is not None else 0
+    means = np.full((size, len(strata), len(scored.columns)), np.nan)
+    inside = np.array([place.rows for place in strata], dtype=np.float64)
+    of_all = np.array([place.model == ALL for place in strata], dtype=bool)
+    for all_models in (False, True):
+        pooled = np.flatnonzero(of_all == all_models)
+        if level.dealer is None or len(pooled) == 0:
+            continue
+        # Pools of one model do not hold another model's texts, so either is dealt by itself.
+        deal = level.dealer(paired.pools(all_models=all_models))
+        labels = (*level.labels.values(), *(["together"] * all_models))
+        rng = scope.rng(quantity.measure, "null", *labels)
+        for draw in range(size):
+            values = quantity.values(level, *deal(rng, draw))
+            valid = ~np.isnan(values)
+            total = inside[pooled] @ np.where(valid, values, 0.0)
+            means[draw, pooled] = divide(total, inside[pooled] @ valid)
+    return means
+
+
+_CELLS = 1 << 20
+"""Numbers of exchanged pairs that are worked on together."""
+
+
+def exchanged_gaps(readings: FloatArray, draws: int, rng: np.random.Generator) -> FloatArray:
+    """Return `gap_beyond_pairs`, observed and with texts and originals exchanged: (1 + draws,).
+
+    Both texts of a pair are read alike, first as a text and then as an original, so that each says
+    the same in either place; the mean of both gaps is taken. NaN where too few pairs count.
+
+    Parameters
+    ----------
+    readings
+        Those of a level, one row for each pair, shape (2, n, 2, M).
+    draws, rng
+        How often pairs change sides, and by which stream.
+    """
+    gaps = np.zeros(1 + draws)
+    step = max(1, _CELLS // max(readings.size, 1))
+    for first in range(0, 1 + draws, step):
+        size = min(step, 1 + draws - first)
+        # A pair changes sides as a whole, with both of its readings; at first none does.
+        swap = np.zeros((size, readings.shape[1]), dtype=bool)
+        observed = int(first == 0)
+        swap[observed:] = rng.random((size - observed, readings.shape[1])) < 0.5
+        for reading in (0, 1):
+            ours, theirs = readings[:, :, reading]
+            valid = ~np.isnan(ours + theirs).any(axis=1)
+            both, moves = (ours[valid], theirs[valid]), swap[:, valid, np.newaxis]
+            one, other = np.where(moves, both[1], both[0]), np.where(moves, both[0], both[1])
+            gaps[first : first + size] += gap_beyond_pairs(one, other) / 2
+    return gaps
+
+
 def paired_means(
     quantity: Quantity, paired: Paired, scope: Scope, base_form: str | None = None
 ) -> Iterator[Estimate]:
@@ -155,170 +260,158 @@ def paired_means(
     """
     plain_form = paired.base_form(base_form)
     strata = list(places(paired))
-    null = scope, quantity.measure
-    parts = [
-        _Made(level, quantity.columns(level), fold(quantity.values, level, paired, strata, null))
-        for level in paired.levels
-    ]
-    for part in parts:
-        singles = [i for i, place in enumerate(strata) if _one_each(quantity, part.level, place)]
-        if singles:
-            gaps = exchanged_gaps(part.level, paired, [strata[i] for i in singles], null)
-            # Relative to the observed gap, as the null is centred at the distance without it.
-            part.folded.draws[:, singles, 0] = gaps[1:] - gaps[0]
-        if quantity.by_hand:
-            part.hand.extend(corrected_changes(paired, part.level, strata))
+    parts = []
+    for level in paired.levels:
+        scored = Scored.of(quantity, level)
+        draws = null_means(scored, paired, strata, scope)
+        for number, place in enumerate(strata):
+            if level.readings is not None and _one_each(quantity, level, place):
+                rows = np.flatnonzero(place.rows)
+                # Of several texts of an original the first counts.
+                rows = rows[np.unique(paired.pair[rows], return_index=True)[1]]
+                labels = *level.labels.values(), *place.labels.values()
+                rng = scope.rng(quantity.measure, "gaps", *labels)
+                gaps = exchanged_gaps(level.readings[:, rows], scope.permutations, rng)
+                # Relative to the observed gap: the null is centred at the distance without it.
+                draws[:, number, 0] = gaps[1:] - gaps[0]
+        hand = list(corrected_changes(paired, level, strata)) if quantity.by_hand else []
+        parts.append(_Part(scored, draws, hand))
     for number, place in enumerate(strata):
-        at_place = [part for part in parts if place.has(part.level)]
+        at_place = [part for part in parts if place.has(part.scored.level)]
         if at_place:
             plain = place.form in (plain_form, ALL)
             yield from _at(quantity, place, number, at_place, scope, plain=plain)
 
 
 @dataclass(frozen=True, eq=False)
-class _Made:
-    """A quantity at one level."""
+class _Part:
+    """A quantity at one level, the draws of its null, and its sums by hand at each place."""
 
-    level: Level
-    columns: list[QuantityColumn]
-    folded: Folded
-    hand: list[HandSums] = field(default_factory=list)
-
-    def originals(self, rows: IntArray, k: int) -> dict[str, float]:
-        """What the originals of these rows have on average, where the quantity is defined."""
-        of_rows = self.folded.original[rows, k].sum() / self.folded.count[rows, k].sum()
-        return {IN_ORIGINALS: float(of_rows)}
-
-    def between_samples(self, number: int, k: int) -> dict[str, float]:
-        """How often sentences were drawn for equal length, and how far a value hangs on that."""
-        means = self.folded.samples[:, number, k]
-        if self.level.n_samples == 1:
-            return {}
-        means = means[~np.isnan(means)]
-        spread = float(means.std(ddof=1)) if len(means) > 1 else float("nan")
-        return {"sentence_draws": float(len(means)), "sd_between_draws": spread}
-
-
-def pair_sums(
-    pair: IntArray, total: FloatArray, count: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Sum rows by their pair, shapes (n,), (n, k), (n, k): totals and counts, (n_pairs, k)."""
-    labels, code = np.unique(pair, return_inverse=True)
-    return sums_by(code, len(labels), total), sums_by(code, len(labels), count)
+    scored: Scored
+    draws: FloatArray
+    hand: list[HandSums]
 
 
 def _at(
     quantity: Quantity,
     place: PairStratum,
     number: int,
-    parts: list[_Made],
+    parts: list[_Part],
     scope: Scope,
     *,
     plain: bool,
 ) -> Iterator[Estimate]:
-    paired, rows = place.paired, np.flatnonzero(place.rows)
-    pair = paired.pair[rows]
-    by_level = [pair_sums(pair, part.folded.total[rows], part.folded.count[rows]) for part in parts]
-    total, count = (np.concatenate([both[i] for both in by_level], axis=1) for i in (0, 1))
-    columns = [(part, k, column) for part in parts for k, column in enumerate(part.columns)]
-    names, groups = [paired.pairs[c] for c in np.unique(pair)], [c.group for _, _, c in columns]
-    sums = GroupSums(names, groups, total, count, cluster="pair")
+    paired, inside = place.paired, place.rows
+    labels, pair = np.unique(paired.pair[inside], return_inverse=True)
+    total, count = (
+        np.concatenate([sums_by(pair, len(labels), table[inside]) for table in tables], axis=1)
+        for tables in zip(*((part.scored.total, part.scored.count) for part in parts), strict=True)
+    )
+    columns = [(part, k) for part in parts for k in range(len(part.scored.columns))]
+    groups = [part.scored.columns[k].group for part, k in columns]
+    sums = GroupSums([paired.pairs[c] for c in labels], groups, total, count, cluster="pair")
     # All levels and columns of a place in one inference, as their pairs are the same
     inference = sums.shares(scope) if quantity.statistic == "share" else sums.means(scope)
     measure = registry.component("measures", quantity.measure)
-    by_hand = {}
-    for i, (part, k, column) in enumerate(columns):
+    n_texts, by_hand = int(inside.sum()), {}
+    for i, (part, k) in enumerate(columns):
         if part.hand and not np.isnan(inference.value[i]):
-            args = measure, part.hand[number], k, scope, float(inference.value[i])
-            strata = {**part.level.labels, **place.labels, **column.strata}
-            by_hand[i] = corrected_difference(
-                *args, group=column.group, strata=strata, n_texts=len(rows)
-            )
+            column, value = part.scored.columns[k], float(inference.value[i])
+            strata = {**part.scored.level.labels, **place.labels, **column.strata}
+            fields = {"group": column.group, "strata": strata, "n_texts": n_texts}
+            by_hand[i] = corrected_difference(measure, part.hand[number], k, scope, value, **fields)
 
     def own(i: int) -> dict[str, Any]:
-        part, k, column = columns[i]
-        level, values = part.level, part.folded.values[rows, k]
+        part, k = columns[i]
+        level, column = part.scored.level, part.scored.columns[k]
+        values = part.scored.values[inside, k]
         valid = values[~np.isnan(values)]
-        status = status_of(level, column.group, plain=plain)
-        common = {
+        fields: dict[str, Any] = {
             "strata": {**level.labels, **place.labels, **column.strata},
             "n_units": float(len(valid)),
-            "exclusions": _left_out(quantity, part, rows, values),
+            "exclusions": _left_out(level, inside, values),
             "instruments": {"lexicon": level.lexicon},
+            "status": status_of(level, column.group, plain=plain),
         }
         if len(valid) == 0:
             reason = level.undefined(place.model, place.form) or quantity.undefined
-            return {**common, "status": status, "undefined": reason}
-        value, bounds = float(inference.value[i]), inference.interval(i, scope, "pair")
-        null, p, inverted = _null(quantity, part, place, number, k, value, scope)
-        # Interval and test by different methods could contradict each other; here they may not
-        if bounds and null and inverted:
-            ends = (bounds.low, bounds.high), inverted, p, value, null.value, scope.level
-            low, high = map(float, inverted_toward_null(*ends))
-            method = bounds.method + INVERTED * ((low, high) != ends[0])
-            bounds = replace(bounds, low=low, high=high, method=method)
-        if null is None and _one_each(quantity, level, place):
-            status |= Status(no_test=FEW_TO_EXCHANGE)
-        return {
-            **common,
-            "status": status,
-            "interval": bounds,
-            "paper_interval": normal_interval(valid, scope.level) if quantity.printed else None,
-            "null": null,
-            "tests": () if null is None else (Test(p, null.method),),
-            "details": {
-                **quantity.details(valid),
-                **part.between_samples(number, k),
-                **(part.originals(rows, k) if quantity.tested else {}),
-            },
-        }
+            return {**fields, "undefined": reason}
+        n_pairs = int((count[:, i] > 0).sum())
+        fields |= _tested(part, place, part.draws[:, number, k], (inference, i, n_pairs), scope)
+        if fields["null"] is None and _one_each(quantity, level, place):
+            fields["status"] |= Status(no_test=FEW_TO_EXCHANGE)
+        by_sample = part.scored.by_sample[:, inside, k]
+        details = {**quantity.details(valid), **_between_samples(by_sample)}
+        if quantity.tested and part.scored.original is not None:
+            of_originals = part.scored.original[inside, k].sum() / count[:, i].sum()
+            details[IN_ORIGINALS] = float(of_originals)
+        paper_interval = normal_interval(valid, scope.level) if quantity.printed else None
+        return {**fields, "paper_interval": paper_interval, "details": details}
 
-    shared: dict[str, Any] = {"tested": quantity.tested, "by_hand": by_hand, "n_texts": len(rows)}
+    shared: dict[str, Any] = {"tested": quantity.tested, "by_hand": by_hand, "n_texts": n_texts}
     shared |= {"statistic": quantity.statistic, "exclusions": unpaired(paired, place)}
     yield from estimates_of(measure, sums, inference, scope, own, **shared)
 
 
+def _between_samples(by_sample: FloatArray) -> dict[str, float]:
+    """How often sentences were drawn for equal length, and how far a mean hangs on that."""
+    if len(by_sample) == 1:
+        return {}
+    valid = ~np.isnan(by_sample)
+    means = divide(np.where(valid, by_sample, 0.0).sum(axis=1), valid.sum(axis=1))
+    means = means[~np.isnan(means)]
+    spread = float(means.std(ddof=1)) if len(means) > 1 else float("nan")
+    return {"sentence_draws": float(len(means)), "sd_between_draws": spread}
+
+
 def _one_each(quantity: Quantity, level: Level, place: PairStratum) -> bool:
     """Whether exchanging whole texts leaves most distances as they are: one text per original."""
-    if not (level.whole_texts and quantity.greater and place.has(level)):
+    if not (level.readings is not None and quantity.greater and place.has(level)):
         return False
     texts = np.bincount(place.paired.pair[place.rows])
     return bool((texts > 1).sum() < (texts == 1).sum())
 
 
-def _null(
-    quantity: Quantity,
-    part: _Made,
+def _tested(
+    part: _Part,
     place: PairStratum,
-    number: int,
-    k: int,
-    value: float,
+    draws: FloatArray,
+    column: tuple[Inference, int, int],
     scope: Scope,
-) -> tuple[Null | None, float, tuple[float, float] | None]:
-    """The null of one column, p of `value` against it, and the test's inversion.
+) -> dict[str, Any]:
+    """The interval of one column, its null and its test.
 
-    That is all nulls with draws as far around them that would allow the value. There is none where
-    another test is the first, or the value lies on the side that a test of one side never refuses.
+    Interval and test by different methods could contradict each other, so the interval's end toward
+    the null is that of the test: of all nulls with draws as far around them that would allow the
+    value. Not so where another test is the first, or the value lies on the side that a test of one
+    side never refuses.
+
+    `column` is the inference, the column's index there, and how many pairs count.
     """
-    draws, method = part.folded.draws[:, number, k], part.level.null_method
-    if _one_each(quantity, part.level, place):
+    (inference, i, n_pairs), level, quantity = column, part.scored.level, part.scored.quantity
+    value, bounds = float(inference.value[i]), inference.interval(i, scope, "pair")
+    method = level.null_method
+    if _one_each(quantity, level, place):
         # These draws are relative to the observed gap; a distance is never below 0.
         draws, method = np.maximum(value + draws, 0.0), ONE_EACH
     valid = draws[~np.isnan(draws)]
     if len(valid) == 0:
-        return None, np.nan, None
+        return {"interval": bounds, "null": None, "tests": ()}
     centre = float(valid.mean())
     low, high = (float(bound) for bound in permutation_range(valid, scope.level))
-    rows = place.rows & ~np.isnan(part.folded.values[:, k])
-    n_pairs = len(np.unique(place.paired.pair[rows]))
+    null = Null(centre, low, high, scope.level, method, scope.seed)
     p = null_p(value, draws, greater=quantity.greater, n_pairs=n_pairs, level=scope.level)
-    if quantity.tested or (quantity.greater and value < centre):
-        return Null(centre, low, high, scope.level, method, scope.seed), p, None
-    least, most = not_refused(draws, scope.level, greater=quantity.greater)
-    top = 2.0 if part.level.kind == SCORE else 1.0  # as far apart as two scores or shares can be
-    floor, top = (0.0, 1.0) if quantity.statistic == "share" else (-top, top)
-    inverted = max(value - (most - centre), floor), min(value + (centre - least), top)
-    return Null(centre, low, high, scope.level, method, scope.seed), p, inverted
+    if bounds and not quantity.tested and not (quantity.greater and value < centre):
+        least, most = not_refused(draws, scope.level, greater=quantity.greater)
+        top = 2.0 if level.kind == SCORE else 1.0  # as far apart as two scores or shares can be
+        floor, top = (0.0, 1.0) if quantity.statistic == "share" else (-top, top)
+        inverted = max(value - (most - centre), floor), min(value + (centre - least), top)
+        ends = bounds.low, bounds.high
+        toward = inverted_toward_null(ends, inverted, p, value, centre, scope.level)
+        low, high = map(float, toward)
+        method = bounds.method + INVERTED * ((low, high) != ends)
+        bounds = replace(bounds, low=low, high=high, method=method)
+    return {"interval": bounds, "null": null, "tests": (Test(p, null.method),)}
 
 
 def unpaired(paired: Paired, place: PairStratum) -> dict[str, int]:
@@ -329,24 +422,19 @@ def unpaired(paired: Paired, place: PairStratum) -> dict[str, int]:
     if not place.is_whole:
         return {}
     total: Counter[str] = Counter()
-    for (model, form), reasons in paired.fates.items():
+    for (model, form), reasons in paired.dispositions.items():
         if form == place.form and place.model in (ALL, model):
             total.update(reasons)
     # Paired texts are no exclusion, and a text that was never written is no text.
     return {reason: n for reason, n in total.items() if reason not in (PAIRED, NO_TEXT)}
 
 
-def _left_out(
-    quantity: Quantity, part: _Made, rows: IntArray, values: FloatArray
-) -> dict[str, int]:
+def _left_out(level: Level, inside: BoolArray, values: FloatArray) -> dict[str, int]:
     """Why rows of the place do not count: their own texts, then what the quantity asks for."""
-    level, lost = part.level, np.isnan(values)
-    n = int(lost.sum())
+    n = int(np.isnan(values).sum())
     if n == 0:
         return {}
-    if level.kind not in (SHARE, SCORE):
-        return {quantity.undefined: n}
-    lacking = np.bincount(part.folded.lacking[rows], minlength=4)
+    lacking = np.bincount(level.lacking[inside], minlength=4)
     unit = "group words" if level.kind == SHARE else "sentences about a group"
     unit = "pertinent topic" if level.name == DOCUMENT else unit
     reasons = {
@@ -354,7 +442,5 @@ def _left_out(
         f"no {unit} in the generated text": int(lacking[GENERATED]),
         f"no {unit} in the original": int(lacking[ORIGINAL]),
     }
-    n_other = n - sum(reasons.values())
-    if n_other > 0:
-        reasons["pair does not count for this group"] = n_other
+    reasons["pair does not count for this group"] = max(n - sum(reasons.values()), 0)
     return {reason: count for reason, count in reasons.items() if count}

@@ -1,28 +1,25 @@
 """The paired table: generated texts beside their originals, its levels, and where measures look."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from portrayal.measure.corrected import HandMarks
 from portrayal.measure.pairs.dealing import Pools, pools_of
 from portrayal.records import ALL, REFERENCE
-from portrayal.run.files import Column
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 Deal = Callable[[np.random.Generator, int], tuple[FloatArray, FloatArray]]
 Dealer = Callable[[Pools], Deal]
-Numbers = npt.NDArray[np.generic] | Column
-"""Numbers that are only ever read in slices, so that they may stand on disk."""
 
 SHARE, SCORE = "share", "score"
 DOCUMENT = "document"
 FULL, EQUAL = "full", "equal"
+BOTH, GENERATED, ORIGINAL = 1, 2, 3
 PAIRED = "paired"
-"""The fate of a text that has its original, both readable."""
+"""The disposition of a text that has its original, both readable."""
 
 NO_KEY = "no pairing key"
 NO_ORIGINAL = "no original"
@@ -31,38 +28,6 @@ UNREADABLE = "annotation failed"
 DUPLICATE = "second original of a pair"
 PLAIN_FORM = "un" + "biased"
 """Fang et al.'s name of the prompt form that adds nothing to the headline; the default."""
-
-
-BLOCK = 1024
-"""Rows that are worked on together; results do not depend on anything else about memory."""
-
-
-@dataclass(frozen=True, eq=False)
-class Block:
-    """Consecutive rows of a level.
-
-    Attributes
-    ----------
-    rows
-        Which rows of the paired table.
-    generated, reference
-        Values of the generated texts and of their originals, shape (n_samples, n, M); NaN where
-        undefined. At full length there is one sample, at equal length one for each draw of
-        sentences.
-    deal
-        Function of the pools of these rows to a function of a random stream and the number of a
-        draw. That one returns both values, shape (n, M), after what each original and its texts
-        hold was dealt to them again, in one of the samples; None where there is no null.
-    readings
-        Where whole texts are exchanged: values of the generated texts and of their originals in
-        some samples, each read as the text of its row and as an original, (2, S, n, 2, M).
-    """
-
-    rows: slice
-    generated: FloatArray
-    reference: FloatArray
-    deal: Dealer | None = None
-    readings: FloatArray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,14 +50,20 @@ class Level:
     length
         "full" texts, or "equal": sentences of the longer one drawn at random to the words of the
         shorter, several times over.
-    blocks
-        Sequence of the level's blocks, rows in order.
-    n_samples
-        How often sentences were drawn; 1 at full length.
+    generated, reference
+        Values of the generated texts and of their originals, shape (n_samples, n_rows, M); NaN
+        where undefined. At full length there is one sample, at equal length one for each draw of
+        sentences.
+    dealer
+        Function of the pools of the rows to a function of a random stream and the number of a draw.
+        That one returns both values, shape (n_rows, M), after what each original and its texts hold
+        was dealt to them again, in one of the samples; None where there is no null.
     null_method
         What dealing does, in words.
-    whole_texts
-        Whether the null exchanges whole texts, which leaves the distance of two texts as it is.
+    readings
+        Where the null exchanges whole texts, which leaves the distance of two texts as it is:
+        values of the generated texts and of their originals, each read as the text of its row and
+        as an original, (2, n_rows, 2, M).
     without_shares
         Why no text of a corpus has shares, or None, for each (model, form) and the originals.
     """
@@ -104,11 +75,24 @@ class Level:
     kind: str
     worse: int
     length: str
-    blocks: Sequence[Block]
-    n_samples: int = 1
+    generated: FloatArray
+    reference: FloatArray
+    dealer: Dealer | None = None
     null_method: str = "dealt again at random to each original and its texts"
-    whole_texts: bool = False
+    readings: FloatArray | None = None
     without_shares: Mapping[tuple[str, str], str | None] = field(default_factory=dict)
+
+    @property
+    def n_samples(self) -> int:
+        """How often sentences were drawn; 1 at full length."""
+        return len(self.generated)
+
+    @cached_property
+    def lacking(self) -> IntArray:
+        """Which text of a row has no value of any group: `BOTH`, …, or 0; shape (n_rows,)."""
+        sides = self.generated, self.reference
+        ours, theirs = (np.isnan(side).all(axis=(0, 2)) for side in sides)
+        return np.select([ours & theirs, ours, theirs], [BOTH, GENERATED, ORIGINAL], 0)
 
     def undefined(self, model: str, form: str) -> str | None:
         """Why no pair of a model, or of all, has shares in a form; None where some may have."""
@@ -128,22 +112,10 @@ class Level:
             "length": self.length,
         }
 
-    @property
-    def generated(self) -> FloatArray:
-        """Values of all generated texts in the first sample, shape (n_rows, M)."""
-        return np.concatenate([block.generated[0] for block in self.blocks])
-
-    @property
-    def reference(self) -> FloatArray:
-        """Values of all their originals in the first sample, shape (n_rows, M)."""
-        return np.concatenate([block.reference[0] for block in self.blocks])
-
 
 @dataclass(frozen=True, eq=False)
 class Texts:
     """All texts of one side, paired or not, in the order of the run.
-
-    What is known of sentences is read in slices only; `pair_texts` keeps it on disk.
 
     Attributes
     ----------
@@ -168,9 +140,9 @@ class Texts:
     outcome: IntArray
     words: FloatArray
     start: IntArray
-    sentence_words: Numbers
-    counts: Numbers
-    scores: Mapping[str, Numbers] = field(default_factory=dict)
+    sentence_words: FloatArray
+    counts: FloatArray
+    scores: Mapping[str, FloatArray] = field(default_factory=dict)
 
     @property
     def n_texts(self) -> int:
@@ -190,13 +162,11 @@ class Paired:
         Codes of each row, shape (n_rows,).
     text, original
         Which of `generated` and `reference` a row compares, shape (n_rows,).
-    fates
+    dispositions
         How many texts of each (model, form) were paired, and how many not, by reason; those of
         the originals stand under (REFERENCE, ALL).
     generated, reference
         Every text of either side, and its sentences.
-    folder
-        Where numbers may be kept on disk while measures work; None for memory.
     hand
         Sentences that people gave a number, by kind of score.
     columns
@@ -217,12 +187,11 @@ class Paired:
     source: IntArray
     text: IntArray
     original: IntArray
-    fates: Mapping[tuple[str, str], Mapping[str, int]]
+    dispositions: Mapping[tuple[str, str], Mapping[str, int]]
     generated: Texts
     reference: Texts
     columns: tuple[tuple[str, str, str], ...] = ()
     levels: tuple[Level, ...] = ()
-    folder: Path | None = None
     hand: Mapping[str, HandMarks] = field(default_factory=dict)
 
     @property
@@ -230,28 +199,10 @@ class Paired:
         """Number of generated texts that have an original."""
         return len(self.pair)
 
-    def row_blocks(self) -> Iterator[slice]:
-        """Yield the rows that are worked on together, in order; at least one slice.
-
-        A slice ends only where the pair changes, so that no original is in two of them.
-        """
-        # Where one pair ends and the next begins: only there may a slice end
-        ends = np.append(np.flatnonzero(np.diff(self.pair)) + 1, self.n_rows)
-        first = 0
-        while True:
-            near = int(np.searchsorted(ends, first + BLOCK, side="right")) - 1
-            next_ = int(np.searchsorted(ends, first, side="right"))
-            # A pair with more rows than a block has its slice all the same
-            last = int(ends[min(max(near, next_), len(ends) - 1)])
-            yield slice(first, last)
-            if last >= self.n_rows:
-                return
-            first = last
-
-    def pools(self, rows: slice, *, all_models: bool = False) -> Pools:
-        """Return the pools of some rows: each original with its texts of one model, or of all."""
-        labels = [self.pair[rows], self.form[rows]]
-        return pools_of(labels if all_models else [*labels, self.model[rows]])
+    def pools(self, *, all_models: bool = False) -> Pools:
+        """Return the pools of the rows: each original with its texts of one model, or of all."""
+        labels = [self.pair, self.form]
+        return pools_of(labels if all_models else [*labels, self.model])
 
     @property
     def model_labels(self) -> tuple[str, ...]:

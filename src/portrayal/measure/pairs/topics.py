@@ -1,155 +1,38 @@
-"""Which topics go with which group: contingency tables of sentences, and their residuals."""
+"""Which topics go with which group: contingency tables of sentences, residuals and chi-squared."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import overload
+from typing import Any
 
 import numpy as np
 from scipy.special import chdtrc
 
-from portrayal.annotate.topics import Bags, TopicModel, TopicTexts
-from portrayal.measure.pairs.levels import Sides, runs
-from portrayal.records import ALL, REFERENCE
-from portrayal.run.files import Kept, Shelf
-from portrayal.stats import divide
+from portrayal.annotate.topics import (
+    TABLES,
+    TopicModel,
+    TopicSettings,
+    TopicTexts,
+    read_topic_texts,
+    saved_topics,
+    topics_stage,
+)
+from portrayal.errors import RunError
+from portrayal.measure.pairs.levels import LexiconColumns, lexicon_columns, sentence_groups
+from portrayal.measure.pairs.table import DOCUMENT, FULL, Paired, Texts
+from portrayal.measure.scope import Scope
+from portrayal.records import ALL, REFERENCE, Estimate, Null, Test
+from portrayal.registry import Component
+from portrayal.run import Run
+from portrayal.run.files import write_atomically
+from portrayal.run.manifest import MEASURED
+from portrayal.stats import divide, permutation_range, shuffle_within
 from portrayal.types import BoolArray, FloatArray, IntArray
 
-OUT, OURS, THEIRS = -1, 0, 1
-"""Where a sentence goes: to neither text, to the generated one, to the original."""
-
-
-@dataclass(frozen=True, eq=False)
-class Pool:
-    """Sentences of some rows and of both sides, rows sorted.
-
-    Attributes
-    ----------
-    order
-        Number of each sentence among the generated texts' sentences and then the originals'.
-    row, ours
-        Its row, and whether it is the generated text's; shape (n_sentences,).
-    sentence, word, count
-        Words: the sentence they stand in, their number, and how often; shape (n_words,).
-    """
-
-    order: IntArray
-    row: IntArray
-    ours: BoolArray
-    sentence: IntArray
-    word: IntArray
-    count: FloatArray
-
-
-def pool_of(texts: tuple[TopicTexts, TopicTexts], sides: Sides) -> Pool:
-    """Put the sentences of both sides together; `texts` are the generated and the originals."""
-    both = (sides.generated, sides.reference)
-    row = np.concatenate([side.row for side in both])
-    # Stable: within a row the generated text's sentences stay before the original's
-    order = np.argsort(row, kind="stable")
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
-    words = [_words(part, side.at) for part, side in zip(texts, both, strict=True)]
-    sentence = np.concatenate([words[0][0], words[1][0] + len(sides.generated.row)])
-    return Pool(
-        order=order,
-        row=row[order],
-        ours=order < len(sides.generated.row),
-        sentence=place[sentence],
-        word=np.concatenate([words[0][1], words[1][1]]),
-        count=np.concatenate([words[0][2], words[1][2]]),
-    )
-
-
-def _words(texts: TopicTexts, index: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
-    """Words of the sentences `index`: which of them, the word, how often."""
-    distinct, which = np.unique(index, return_inverse=True)
-    sizes, words, counts = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0)]
-    for piece in runs(distinct):
-        start = texts.start[piece.start : piece.stop + 1]
-        sizes.append(np.diff(start))
-        words.append(texts.word[int(start[0]) : int(start[-1])].astype(np.int64))
-        counts.append(texts.count[int(start[0]) : int(start[-1])].astype(np.float64))
-    size = np.concatenate(sizes)
-    first = np.cumsum(size) - size
-    size = size[which]
-    sentence = np.repeat(np.arange(len(index)), size)
-    entry = np.repeat(first[which] - (np.cumsum(size) - size), size) + np.arange(len(sentence))
-    return sentence, np.concatenate(words)[entry], np.concatenate(counts)[entry]
-
-
-def topic_shares(model: TopicModel, pool: Pool, n_rows: int, goes: IntArray) -> FloatArray:
-    """Infer the topic distribution t_d of both texts of each row.
-
-    Parameters
-    ----------
-    model
-        The fitted model.
-    pool, n_rows
-        Sentences of so many rows.
-    goes
-        `OURS`, `THEIRS` or `OUT` for each sentence, in D arrangements; shape (D, n_sentences).
-
-    Returns
-    -------
-    array
-        Shape (D, n_rows, 2, K); 0 for a text without a word of the model.
-    """
-    n_texts, span = len(goes) * n_rows * 2, len(model.words)
-    arrangement = np.arange(len(goes))[:, np.newaxis]
-    # Each arrangement's texts have numbers of their own, and one call infers them all
-    text = np.where(goes < 0, -1, (arrangement * n_rows + pool.row) * 2 + goes)
-    owner = text[:, pool.sentence]
-    inside = owner >= 0
-    # One number for text and word, so that a word is counted once for all sentences of its text.
-    key = (owner * span + pool.word)[inside]
-    keys, which = np.unique(key, return_inverse=True)
-    count = np.bincount(which, np.broadcast_to(pool.count, owner.shape)[inside], len(keys))
-    start = np.searchsorted(keys, np.arange(n_texts + 1) * span)
-    bags = Bags(start, (keys % span).astype(np.int32), count.astype(np.float32))
-    gamma = model.infer(bags).astype(np.float64)
-    shares = gamma / gamma.sum(axis=1, keepdims=True)
-    # A text without a word of the model gets the prior's topics, which are none of its own.
-    shares[np.diff(start) == 0] = 0.0
-    return np.asarray(shares.reshape(len(goes), n_rows, 2, model.n_topics))
-
-
 NONE = -1
-
-
-@dataclass(frozen=True, eq=False)
-class Piece:
-    """Topic, group and text of some sentences, shape (n,), those of a text together."""
-
-    topic: IntArray
-    group: IntArray
-    text: IntArray
-
-
-class Pieces(Sequence[Piece]):
-    """Pieces that are kept on a shelf and taken one by one."""
-
-    def __init__(self, shelf: Shelf) -> None:
-        """Begin without pieces."""
-        self._shelf, self._kept = shelf, list[tuple[Kept, ...]]()
-
-    def add(self, piece: Piece) -> None:
-        """Put the next piece away."""
-        arrays = (piece.topic, piece.group, piece.text)
-        self._kept.append(tuple(self._shelf.put(part.astype(np.int32)) for part in arrays))
-
-    def __len__(self) -> int:
-        """Number of pieces."""
-        return len(self._kept)
-
-    @overload
-    def __getitem__(self, index: int) -> Piece: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Piece]: ...
-    def __getitem__(self, index: int | slice) -> Piece | Sequence[Piece]:
-        """Take a piece."""
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        return Piece(*(self._shelf.take(part).astype(np.int64) for part in self._kept[index]))
+SHUFFLED = "groups of sentences shuffled within each text"
+PEARSON = "Pearson chi-squared, sentences as independent (the paper's)"
+EMPTY = "fewer than two groups, or two topics, have sentences in this corpus"
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,8 +51,8 @@ class TopicTable:
         Standardized residuals (Eq. 7), same shape; NaN where a row or column is empty.
     association
         The group of each topic, shape (K,): M is neutral, -1 none.
-    pieces
-        Sequence of the sentences counted in `observed`, some texts at a time.
+    topic, group, text
+        Those of the sentences counted in `observed`, shape (n,), sentences of a text together.
     n_texts, n_pairs
         How many texts and pairs they are of.
     unread
@@ -184,7 +67,9 @@ class TopicTable:
     observed: IntArray
     residual: FloatArray
     association: IntArray
-    pieces: Sequence[Piece]
+    topic: IntArray
+    group: IntArray
+    text: IntArray
     n_texts: int
     n_pairs: int
     unread: int
@@ -209,6 +94,163 @@ class TopicTable:
         whose = whose if self.form == ALL else f"{whose}, {self.form}"
         with_whom = f"{groups[0]} only" if groups else "no group"
         return f"topics in {whose} go with {with_whom}, and shares take topics of two groups"
+
+
+@dataclass(frozen=True, eq=False)
+class Topics:
+    """What the topic model of a run says of its texts.
+
+    Attributes
+    ----------
+    model
+        The fitted model; None where the texts are too few for one.
+    generated, reference
+        Topics of both sides' sentences, in step with those of the paired table.
+    tables
+        One table for each lexicon and corpus: each model and form, then the reference.
+    undefined
+        Why there are no topics; None where there are.
+    """
+
+    model: TopicModel | None
+    generated: TopicTexts | None = None
+    reference: TopicTexts | None = None
+    tables: tuple[TopicTable, ...] = ()
+    undefined: str | None = None
+
+
+def read_topics(run: Run, paired: Paired, settings: TopicSettings) -> Topics:
+    """Infer the topics of all texts by the run's model, and tell which topics go with which group.
+
+    Writes `topics/topics.json`: words, counts, residuals and associations of every topic.
+
+    Parameters
+    ----------
+    run
+        A run whose topics `fit_topics` has fitted.
+    paired
+        Its paired table, with group words of each sentence.
+    settings
+        Threshold of the residuals.
+
+    Raises
+    ------
+    RunError
+        When topics were not fitted, or sentences and texts are out of step.
+    """
+    model, undefined = saved_topics(run)
+    if model is None:
+        return Topics(None, undefined=undefined)
+    generated, reference = (
+        read_topic_texts(run, model),
+        read_topic_texts(run, model, reference=True),
+    )
+    # A mismatch here would give each sentence the topic of another, without any error
+    for topic_texts, texts in ((generated, paired.generated), (reference, paired.reference)):
+        if not np.array_equal(topic_texts.text_start, texts.start):
+            raise RunError(f"{run.path}: annotations and texts are out of step; audit it again.")
+    topics = topics_of(paired, model, generated, reference, settings)
+    path = topics_stage(run).folder / TABLES
+    run.manifest.open(MEASURED)
+    write_atomically(path, json.dumps(_shown(topics), ensure_ascii=False, indent=1))
+    return topics
+
+
+def topics_of(
+    paired: Paired,
+    model: TopicModel,
+    generated: TopicTexts,
+    reference: TopicTexts,
+    settings: TopicSettings,
+) -> Topics:
+    """Tell which topics go with which group in each corpus, by the topics of its sentences."""
+    tables = []
+    for lexicon in lexicon_columns(paired):
+        args = model.n_topics, lexicon, settings.threshold
+        ours = paired.generated
+        for i, j in corpora_of(paired):
+            inside = (ours.model == i) & (ours.form == j)
+            label = paired.models[i], paired.forms[j]
+            tables.append(_table(label, ours, generated, inside, *args))
+        everything = np.ones(paired.reference.n_texts, dtype=bool)
+        label = REFERENCE, ALL
+        tables.append(_table(label, paired.reference, reference, everything, *args))
+    return Topics(model, generated, reference, tuple(tables))
+
+
+def corpora_of(paired: Paired) -> list[tuple[int, int]]:
+    """Return the codes of each model and form that has texts, in order."""
+    codes = zip(paired.generated.model.tolist(), paired.generated.form.tolist(), strict=True)
+    return sorted(set(codes))
+
+
+def _table(
+    label: tuple[str, str],
+    texts: Texts,
+    topic_texts: TopicTexts,
+    inside: BoolArray,
+    n_topics: int,
+    lexicon: LexiconColumns,
+    threshold: float,
+) -> TopicTable:
+    """The table of the texts `inside`, shape (n_texts,), of the model and form of the label."""
+    text = np.repeat(np.arange(texts.n_texts), np.diff(texts.start))
+    of_corpus = inside[text]
+    topics, m = np.asarray(topic_texts.topic, dtype=np.int64), len(lexicon.groups)
+    valid = of_corpus & (topics >= 0)
+    about = sentence_groups(texts.counts[:, lexicon.columns])
+    group = np.where(about < 0, m, about)[valid]  # no group or a tie: the neutral column
+    observed = contingency(topics[valid], group, (n_topics, m + 1))
+    residual = standardized_residuals(observed)
+    with_words = np.unique(text[valid])
+    return TopicTable(
+        attribute=lexicon.attribute,
+        lexicon=lexicon.name,
+        groups=lexicon.groups,
+        model=label[0],
+        form=label[1],
+        observed=observed,
+        residual=residual,
+        association=associations(residual, threshold),
+        topic=topics[valid],
+        group=group,
+        text=text[valid],
+        n_texts=len(with_words),
+        n_pairs=len(np.unique(texts.pair[with_words])),
+        unread=int((of_corpus & ~valid).sum()),
+    )
+
+
+def _shown(topics: Topics) -> Mapping[str, Any]:
+    """What `topics.json` holds."""
+    assert topics.model is not None
+    model = topics.model
+    return {
+        "n_topics": model.n_topics,
+        "facts": dict(model.facts),
+        "words": [list(model.top_words(k)) for k in range(model.n_topics)],
+        "tables": [
+            {
+                "attribute": table.attribute,
+                "lexicon": table.lexicon,
+                "groups": [*table.groups, "neutral"],
+                "model": table.model,
+                "form": table.form,
+                "observed": table.observed.tolist(),
+                "residual": [
+                    [None if np.isnan(cell) else round(cell, 4) for cell in row]
+                    for row in table.residual.tolist()
+                ],
+                "association": [
+                    None if code < 0 else [*table.groups, "neutral"][code]
+                    for code in table.association.tolist()
+                ],
+                "one_group_only": table.one_group_only.tolist(),
+                "sentences_without_words": table.unread,
+            }
+            for table in topics.tables
+        ],
+    }
 
 
 def contingency(topic: IntArray, group: IntArray, shape: tuple[int, int]) -> IntArray:
@@ -238,41 +280,6 @@ def associations(residual: FloatArray, threshold: float = 3.0) -> IntArray:
     return np.where(filled.max(axis=1) > threshold, filled.argmax(axis=1), NONE)
 
 
-def pertinent_shares(
-    shares: FloatArray, association: IntArray, n_groups: int, least: float = 0.01
-) -> FloatArray:
-    """Return the share of each group among a text's pertinent topics, Fang et al. 2024, Eq. 8.
-
-    Parameters
-    ----------
-    shares
-        Topic distribution of each text, shape (..., K).
-    association
-        Group of each topic, shape (K,).
-    n_groups
-        M, without the neutral group.
-    least
-        Share below which a topic does not count.
-
-    Returns
-    -------
-    array
-        Shape (..., M). NaN where a text has no pertinent topic, and everywhere where the topics go
-        with fewer than two groups: each share would be 1 or 0 by construction.
-
-    Examples
-    --------
-    >>> pertinent_shares(np.array([[0.5, 0.25, 0.25]]), np.array([0, 1, -1]), 3).round(2).tolist()
-    [[0.67, 0.33, 0.0]]
-    """
-    # Neither the neutral group (M) nor none (-1) is among these columns.
-    belongs = association[:, np.newaxis] == np.arange(n_groups)
-    sums = np.where(shares >= least, shares, 0.0) @ belongs.astype(np.float64)
-    if belongs.any(axis=0).sum() < 2:
-        sums[...] = 0.0
-    return divide(sums, sums.sum(axis=-1, keepdims=True))
-
-
 def chi_squared(observed: IntArray) -> tuple[float, int, float]:
     """Return Pearson's chi-squared of a table without its empty rows and columns.
 
@@ -290,3 +297,110 @@ def chi_squared(observed: IntArray) -> tuple[float, int, float]:
     statistic = float(((table - expected) ** 2 / expected).sum())
     df = (rows - 1) * (columns - 1)
     return statistic, df, float(chdtrc(df, statistic))
+
+
+def topic_use(paired: Paired, scope: Scope, *, topics: Topics) -> Iterator[Estimate]:
+    """Yield the chi-squared of topic × group for each lexicon and corpus.
+
+    A chi-squared has a null rather than an interval: that of groups shuffled within each text,
+    which keeps what a text is about and tests whether its sentences about one group differ in
+    topic from its others. The paper's own p treats sentences as independent.
+
+    Parameters
+    ----------
+    paired
+        The paired table.
+    scope
+        Settings of the audit.
+    topics
+        From `read_topics`.
+    """
+    if topics.undefined is not None:
+        for lexicon in lexicon_columns(paired):
+            for model, form in sorted({*paired.dispositions, (REFERENCE, ALL)}):
+                strata = _strata(lexicon.attribute, lexicon.name, model, form)
+                yield _estimate(strata, scope, undefined=topics.undefined)
+    for table in topics.tables:
+        yield _of_table(table, scope)
+
+
+def _of_table(table: TopicTable, scope: Scope) -> Estimate:
+    strata = _strata(table.attribute, table.lexicon, table.model, table.form)
+    value, df, p = chi_squared(table.observed)
+    counted = {"sentence without a word of the topic model": table.unread} if table.unread else {}
+    if np.isnan(value):
+        return _estimate(strata, scope, undefined=EMPTY, exclusions=counted)
+    n = int(table.observed.sum())
+    rng = scope.rng(TOPIC_USE.name, *strata.values())
+    draws = []
+    for _ in range(scope.permutations):
+        # Within each text, as texts are about something, and so their sentences share topics
+        group = shuffle_within(table.group, table.text, rng)
+        draws.append(chi_squared(contingency(table.topic, group, table.observed.shape))[0])
+    shuffled = np.array(draws)
+    low, high = permutation_range(shuffled, scope.level)
+    null = Null(float(shuffled.mean()), float(low), float(high), scope.level, SHUFFLED, scope.seed)
+    # What was observed counts as one of the draws, so that p is never 0 (Phipson & Smyth 2010).
+    above = (1 + int((shuffled >= value).sum())) / (1 + len(shuffled))
+    # Cramér's V, the size of the association in 0–1, does not grow with the number of sentences.
+    least = min(int((table.observed.sum(axis=axis) > 0).sum()) for axis in (0, 1))
+    cramers_v = float(np.sqrt(value / (table.observed.sum() * (least - 1))))
+    # Sentences of each group, and topics associated with it
+    by_group: dict[str, float] = {}
+    sentences = table.observed.sum(axis=0).tolist()
+    for code, label in enumerate((*table.groups, "neutral")):
+        by_group[f"sentences_{label}"] = float(sentences[code])
+        by_group[f"topics_{label}"] = float((table.association == code).sum())
+    return _estimate(
+        strata,
+        scope,
+        value=value,
+        null=null,
+        tests=(Test(above, f"permutation: {SHUFFLED}, one-sided"), Test(p, PEARSON)),
+        n_texts=table.n_texts,
+        n_units=float(n),
+        n_clusters=table.n_pairs,
+        exclusions=counted,
+        details={"df": float(df), "cramers_v": cramers_v, **by_group},
+    )
+
+
+def _strata(attribute: str, lexicon: str, model: str, form: str) -> dict[str, str]:
+    return {
+        "level": DOCUMENT,
+        "attribute": attribute,
+        "lexicon": lexicon,
+        "model": model,
+        "form": form,
+        "domain": ALL,
+        "source": ALL,
+        "length": FULL,
+    }
+
+
+def _estimate(
+    strata: Mapping[str, str], scope: Scope, *, value: float | None = None, **fields: Any
+) -> Estimate:
+    return scope.estimate(
+        TOPIC_USE, statistic="chi2", strata=strata, group={}, value=value, **fields
+    )
+
+
+TOPIC_USE = Component(
+    name="topic_use.v1",
+    summary="Whether topics are used alike in sentences about each group, in each corpus.",
+    reads="sentences with their group words; a topic model",
+    unit="sentence",
+    range="0 and up; 0 is no difference, and the expected value by chance is near df",
+    undefined_when="the texts share too few words for a topic model, or fewer than two groups or "
+    "topics have sentences",
+    equation="chi-squared = sum of (O - E)^2 / E over topics and groups with the neutral one; "
+    "SR = (O - E) / sqrt(E (1 - row share) (1 - column share)); a topic goes with the group of its "
+    "largest SR above 3",
+    source="Fang et al. 2024, Eq. 7 and Table 4",
+    run=topic_use,
+    title="Topics by group",
+    reading="The larger χ², the less alike the topics of sentences about the groups.",
+    figure="topic-use",
+    listed=False,
+)

@@ -31,11 +31,16 @@ from portrayal.config import option
 from portrayal.errors import DataError, MissingExtraError, OptionError
 from portrayal.measure import Tables
 from portrayal.measure.corrected import MARKS, OUTCOME, hand_marks
+from portrayal.measure.pairs import (
+    Paired,
+    document_levels,
+    pair_texts,
+    read_topics,
+    row_sentences,
+    sentence_levels,
+    word_levels,
+)
 from portrayal.measure.pairs.by_hand import with_hand_scores
-from portrayal.measure.pairs.documents import document_levels, read_topics
-from portrayal.measure.pairs.levels import sentence_levels, word_levels
-from portrayal.measure.pairs.reading import pair_texts
-from portrayal.measure.pairs.table import Paired
 from portrayal.records import ALL, Prompt
 from portrayal.reference.lexicons import lexicon
 from portrayal.run import Run, Stage, read_shards
@@ -382,10 +387,11 @@ def tables(run: Run, options: NewsOptions) -> Tables:
     topics = cache(lambda: read_topics(run, paired, settings))
 
     def with_levels() -> Paired:
-        levels_read = [*word_levels(paired, options.seed)] if "word" in levels else []
-        levels_read += sentence_levels(paired, options.seed)
+        sides = row_sentences(paired, options.seed)
+        levels_read = [*word_levels(sides)] if WORD in levels else []
+        levels_read += sentence_levels(sides)
         if DOCUMENT in levels:
-            levels_read += document_levels(run, paired, settings, options.seed, topics())
+            levels_read += document_levels(sides, topics(), settings)
         return paired.with_levels(levels_read)
 
     offered: dict[str, Callable[[], Any]] = {
