@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from portrayal.errors import OptionError
 from portrayal.measure.agency.estimates import AGENCY_SHARE
 from portrayal.measure.agency.gap import AGENCY_GAP
-from portrayal.measure.agency.places import places
+from portrayal.measure.agency.strata import strata
 from portrayal.measure.agency.texts import (
     NO_GROUP,
     NO_SENTENCE,
@@ -157,8 +157,8 @@ def test_variances_worked_by_hand(tmp_path):
 def test_a_sentence_that_cannot_be_told_is_left_out_of_its_text(tmp_path):
     rows = [*BY_HAND, {"gender": "male", "race": "White", "p": [0.9, NAN, 0.5, 0.49]}]
     texts = made(tmp_path, rows)
-    assert texts.gap["masked"][-1] == pytest.approx(2 * 2 / 3 - 1)  # 0.5 counts as agentic
-    assert texts.untold["masked"][-1] == 1
+    assert texts.readings["masked"].gap[-1] == pytest.approx(2 * 2 / 3 - 1)  # 0.5 counts as agentic
+    assert texts.readings["masked"].unclassed[-1] == 1
     whole = values(AGENCY_SHARE, texts, "ratio_gap", masking="masked")[()]
     assert whole.details["untold_sentences"] == 1
 
@@ -222,7 +222,9 @@ def test_the_variance_is_taken_in_each_run_and_averaged(tmp_path):
             np.mean(
                 [
                     100 * g
-                    for g, c, r in zip(texts.gap["masked"], texts.cell, texts.run, strict=True)
+                    for g, c, r in zip(
+                        texts.readings["masked"].gap, texts.cell, texts.run, strict=True
+                    )
                     if (c, r) == (cell, run)
                 ]
             )
@@ -287,8 +289,8 @@ def test_balanced_sampling_draws_equally_many_and_leaves_small_strata_out(tmp_pa
     texts = made(tmp_path, rows, group=("gender",))
     drawn = balanced(texts, per_stratum=10, min_group=9, seed=1)
     kept = {}
-    for stratum, cell in zip(drawn.stratum[drawn.kept], drawn.cell[drawn.kept], strict=True):
-        key = drawn.strata[stratum], drawn.values[0][cell]
+    for stratum, cell in zip(drawn.stratum.code[drawn.kept], drawn.cell[drawn.kept], strict=True):
+        key = drawn.stratum.labels[stratum], drawn.groups["gender"].labels[cell]
         kept[key] = kept.get(key, 0) + 1
     nurses = {("nurse", "male"): 10, ("nurse", "female"): 10}
     assert kept == nurses | {("chef", "male"): 9, ("chef", "female"): 9}
@@ -361,6 +363,8 @@ def test_numbers_do_not_depend_on_the_order_of_models(tmp_path):
 
 def test_places_are_whole_before_strata(tmp_path):
     rows = [dict(row, occupation=name) for name in ("chef", "poet") for row in BY_HAND]
-    found = [(p.stratum, p.masking) for p in places(made(tmp_path, rows), SCOPE)]
+    found = [
+        (s.labels["stratum"], s.labels["masking"]) for s in strata(made(tmp_path, rows), SCOPE)
+    ]
     both = ("masked", "unmasked")
     assert found == list(product(("all", "chef", "poet"), both))

@@ -1,22 +1,20 @@
 """Blocks of the null: which are used, that nulls lie around no difference, and whole clusters."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy import stats
 
 from portrayal.measure.agency.estimates import agency_share
 from portrayal.measure.agency.gap import agency_gap
+from portrayal.measure.agency.strata import ALIKE, WHOLE, association, block_of_units
 from portrayal.measure.agency.texts import (
-    ALIKE,
+    NEITHER,
     STRATUM,
-    WHOLE,
     WITHIN,
     AgencyTexts,
-    association,
+    Column,
+    Reading,
     balanced,
-    block_of_units,
 )
 from portrayal.measure.agency.variance import agency_variance
 from portrayal.measure.scope import Scope
@@ -26,31 +24,31 @@ from portrayal.report.view import reader_could
 SCOPE = Scope("agency", draws=200, permutations=200, instruments={"classifier": "test"})
 
 
-def texts_of(gap, group, *, cluster=None, unit="text", stratum=None, **blocks):
+def numbered(code, prefix):
+    """A column of these codes, whose labels are a prefix and the code."""
+    code = np.asarray(code, dtype=np.int64)
+    return Column(code, tuple(f"{prefix}{i}" for i in range(int(code.max()) + 1)))
+
+
+def texts_of(gap, group, *, cluster=None, unit="text", stratum=None, beside=None, **blocks):
     """Texts of one model with one attribute, and blocks by name."""
     n, none = len(gap), np.zeros(len(gap), dtype=np.int64)
     stratum = none if stratum is None else stratum
-    values = tuple(f"g{code}" for code in np.unique(group))
+    gap = np.asarray(gap, dtype=np.float64)[np.newaxis]
     return AgencyTexts(
-        models=("m",),
-        tasks=("all",),
-        conditions=("original",),
-        strata=tuple(f"s{code}" for code in np.unique(stratum)),
-        attributes=("race",),
-        values=(values,),
-        clusters=unit,
-        model=none,
-        task=none,
-        condition=none,
-        stratum=stratum,
-        group=np.asarray(group)[:, None],
-        cluster=np.arange(n) if cluster is None else cluster,
+        model=Column(none, ("m",)),
+        task=Column(none, ("all",)),
+        condition=Column(none, ("original",)),
+        stratum=numbered(stratum, "s"),
+        groups={"race": numbered(group, "g")},
+        unit=unit,
+        cluster=numbered(np.arange(n) if cluster is None else cluster, "c"),
+        names=None,
         run=none,
         blocks={**blocks, STRATUM: stratum},
+        columns={},
         outcome=none,
-        gap={"masked": np.asarray(gap, dtype=np.float64)},
-        told={"masked": none + 1.0},
-        untold={"masked": none * 0.0},
+        readings={"masked": Reading(gap, none + 1.0, none * 0.0, beside or {})},
         left_out=none - 1,
     )
 
@@ -173,10 +171,8 @@ def test_a_variance_near_0_has_an_interval_from_0():
 
 def read_twice(other, neither=0.0):
     """Six texts of two groups, gaps .5 and 0 as the classifier reads them; `other` as another."""
-    texts = texts_of([0.5, 0.6, 0.4, 0.0, 0.1, -0.1], [0, 0, 0, 1, 1, 1])
-    share = np.full(6, neither)
-    beside = {"masked": np.asarray([other], dtype=np.float64)}
-    return replace(texts, readings=("untaught",), beside=beside, neither={"masked": share})
+    beside = {"untaught": np.asarray(other, dtype=np.float64), NEITHER: np.full(6, neither)}
+    return texts_of([0.5, 0.6, 0.4, 0.0, 0.1, -0.1], [0, 0, 0, 1, 1, 1], beside=beside)
 
 
 def test_a_difference_has_the_range_of_all_readings():
@@ -209,11 +205,7 @@ def test_a_reading_of_a_sample_stands_for_the_texts_that_it_did_not_read():
     """In the others of a group it differs from the classifier as in those that it read."""
     gap = np.array([0.2, 0.4, 0.6, 0.1, 0.3, 0.8])
     read = np.array([0.3, np.nan, np.nan, 0.0, 0.1, np.nan])
-    texts = replace(
-        texts_of(gap, [0, 0, 0, 1, 1, 1]),
-        readings=("transformer",),
-        beside={"masked": read[np.newaxis]},
-    )
+    texts = texts_of(gap, [0, 0, 0, 1, 1, 1], beside={"transformer": read})
     (e,) = whole(agency_gap, texts)
     first, second = gap[:3].mean() + 0.1, gap[3:].mean() - 0.15
     assert e.details["by_transformer"] == pytest.approx(first - second)

@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from measure.agency.test_agency_blocks import texts_of
+from measure.agency.test_agency_blocks import numbered, texts_of
 from portrayal.measure.agency.gap import agency_gap
+from portrayal.measure.agency.texts import Column
 from portrayal.measure.agency.variance import agency_variance
 from portrayal.measure.scope import Scope
 
@@ -29,7 +30,8 @@ def crossed(effect, *, tau=0.1, uneven=False, seed=1, models=REPLICATES):
         model, block, group, gap = model[kept], block[kept], group[kept], gap[kept]
     texts = texts_of(gap, group, cluster=np.arange(len(gap)), unit="prompt")
     named = tuple(f"m{i:03d}" for i in range(models))
-    return replace(texts, model=model, models=named, columns={"job": block, "pronoun": group})
+    columns = {"job": numbered(block, "j"), "pronoun": numbered(group, "p")}
+    return replace(texts, model=Column(model, named), columns=columns)
 
 
 def by_prompt(texts):
@@ -39,7 +41,7 @@ def by_prompt(texts):
 
 def rejected(texts, measure=agency_gap):
     every = list(measure(texts, SCOPE))
-    assert len(every) == len(texts.models)
+    assert len(every) == len(texts.model.labels)
     return np.mean([e.tests[0].p < 0.05 for e in every]), every
 
 

@@ -11,7 +11,7 @@ from command import invoke
 from portrayal.collect.tables import read_table, write_table
 from portrayal.errors import DataError
 from portrayal.measure.agency.by_hand import corrected_sums
-from portrayal.measure.agency.places import places
+from portrayal.measure.agency.strata import strata
 from portrayal.measure.drawing import (
     classes_of,
     draw_for,
@@ -115,11 +115,13 @@ def test_labels_that_say_what_the_classifier_says_move_nothing(tmp_path: Path) -
     )
     read = read_texts(path, table)
     assert read.hand is not None
-    np.copyto(read.hand.truth, read.hand.said)
-    place = next(p for p in places(read, Scope("agency")) if p.masking == read.hand.masking)
-    _, members = place.groups((0,))
+    np.copyto(read.hand.truth, read.hand.label)
+    place = next(
+        s for s in strata(read, Scope("agency")) if s.labels["masking"] == read.hand.masking
+    )
+    _, members = place.groups(("gender",))
     for i in range(2):
-        sums = corrected_sums(read, place, [members[:, i]]).sums
+        sums = corrected_sums(read, place, [members[:, [i]]]).sums
         raw = (place.observed.means(members[:, [i]])[0] + 1) / 2
         assert sums.share[0] == pytest.approx(raw)
 

@@ -1,12 +1,12 @@
 """Measures of language agency: shares, gaps and variances of the ratio gap of texts.
 
-An *agency text* is one text with its ratio gap and the groups it is about; a *place* is one task of
-one model, whose sums every measure of agency reads.
+An *agency text* is one text with its ratio gap and the groups it is about; a *stratum* is one task
+of one model, or a part of it, whose sums every measure of agency reads.
 """
 
 from portrayal.measure.agency.estimates import AGENCY_SHARE
 from portrayal.measure.agency.gap import AGENCY_GAP
-from portrayal.measure.agency.places import AgencyStratum, places
+from portrayal.measure.agency.strata import AgencyStratum, strata
 from portrayal.measure.agency.texts import AgencyTexts, agency_texts, balanced
 from portrayal.measure.agency.variance import AGENCY_VARIANCE
 
@@ -18,5 +18,5 @@ __all__ = [
     "AgencyTexts",
     "agency_texts",
     "balanced",
-    "places",
+    "strata",
 ]

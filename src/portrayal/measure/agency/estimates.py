@@ -1,21 +1,22 @@
 """What estimates of agency share: labels, intervals, tests and null; and `agency_share.v1`."""
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from portrayal.measure.agency.by_hand import corrected_shares
-from portrayal.measure.agency.places import NEITHER, AgencyStratum, CellSums, Units, places
-from portrayal.measure.agency.texts import AgencyTexts
-from portrayal.measure.clustered import kept_sums
+from portrayal.measure.agency.by_hand import corrected_sums
+from portrayal.measure.agency.strata import AgencyStratum, Clusters, strata
+from portrayal.measure.agency.texts import NEITHER, AgencyTexts
+from portrayal.measure.clustered import GroupSums, Inference, corrected_inference, estimates_of
 from portrayal.measure.scope import Scope
-from portrayal.records import Estimate, Interval, Null, Status, Test
+from portrayal.records import Estimate, Null, Status, Test
 from portrayal.registry import Component
 from portrayal.stats import infer_means, permutation_range
-from portrayal.stats.clustered import infer_crossed
-from portrayal.types import FloatArray
+from portrayal.stats._arguments import divide_or_zero
+from portrayal.stats.clustered import Clustered, infer_crossed
+from portrayal.types import FloatArray, IntArray
 
 MEAN = "Student's t (Satterthwaite degrees of freedom)"
 MATCHED = "Student's t on differences within blocks (Satterthwaite degrees of freedom)"
@@ -35,128 +36,162 @@ _NO_WIDTH = 1e-12
 _TIE = 1e-9
 
 
-def common(
-    place: AgencyStratum, measure: Component, statistic: str, scope: Scope
-) -> dict[str, Any]:
-    """Return the fields that estimates of a place share."""
-    return {
-        "study": scope.study,
-        "measure": measure.name,
-        "statistic": statistic,
-        "unit": measure.unit,
-        "strata": place.labels | {"classifier": scope.instruments.get("classifier", "")},
-        "n_texts": place.n_texts,
-        "exclusions": dict(place.exclusions),
-        "instruments": {**scope.instruments, "masking": place.masking},
-        "source": measure.source,
-    }
+@dataclass(frozen=True, kw_only=True)
+class AgencyInference(Inference):
+    """What is inferred of the groups of a stratum.
 
-
-def readings(place: AgencyStratum) -> dict[str, CellSums]:
-    """Return the sums of what others than the classifier read in the same sentences."""
-    return {name: sums for name, sums in place.beside.items() if name != NEITHER}
-
-
-def by_run(place: AgencyStratum, members: FloatArray, weights: Sequence[float]) -> dict[str, float]:
-    """Return the weighted sum of the groups' mean gaps in each run, and its standard deviation.
-
-    Runs are repetitions of the prompts, or checkpoints of the classifier; nothing for one run.
-
-    Parameters
+    Attributes
     ----------
-    place, members
-        Where, and the cells of each group, (n_cells, k).
-    weights
-        Of each group, such as 1 and -1 for a difference.
+    in_ways
+        Where clusters are clustered in two ways at once, how many of each way carry the group.
     """
-    if place.n_runs < 2:
-        return {}
-    gaps = place.observed.run_means(members) @ np.asarray(weights)
-    valid = gaps[~np.isnan(gaps)]
-    details = {f"in_run_{i}": float(mean) for i, mean in enumerate(gaps) if not np.isnan(mean)}
-    return details | ({SD: float(valid.std(ddof=1))} if len(valid) > 1 else {})
+
+    in_ways: Mapping[str, FloatArray]
+
+    def effective(self, i: int) -> dict[str, float]:
+        """Clusters of each way that carry group `i`: for `details`."""
+        return {name: float(count[i]) for name, count in self.in_ways.items()}
 
 
 def inferred(
-    place: AgencyStratum,
-    units: Units,
+    clusters: Clusters,
+    result: Clustered,
+    n_texts: FloatArray,
     method: str,
-    bounds: tuple[float, float, float],
-    n_clusters: int,
-    scope: Scope,
     *,
+    in_ways: Mapping[str, FloatArray],
     test: str = "",
-    shuffled: tuple[Test, ...] = (),
-    tested: bool = True,
-    n_texts: float = 0.0,
-    fewest: int | None = None,
-) -> dict[str, Any]:
-    """Return the fields of an estimate that say how sure it is: interval and tests, or why none.
+    fewest: IntArray | None = None,
+) -> AgencyInference:
+    """Name the methods of an inference, and say why where it has no bounds.
 
     Parameters
     ----------
-    place, units
-        Where it is measured, and what is independent there.
+    clusters, result
+        What is independent, and values with bounds and p.
+    n_texts, in_ways
+        Texts that each value rests on, and the clusters of each way, shape (k,).
     method, test
         How interval and first test were made; the test is called as the interval unless `test` is
         given.
-    bounds
-        Lower and upper bound, and p; NaN where undefined.
-    n_clusters
-        Units that it rests on.
-    scope
-        Its level.
-    shuffled
-        The permutation test, second.
-    tested
-        Whether it is compared with shuffled groups.
-    n_texts
-        Texts it rests on.
     fewest
-        Units of its smallest group, where `n_clusters` counts those of all groups.
+        Clusters of the smallest group, where `result` counts those of all groups.
     """
-    low, high, p = bounds
-    over = f"over {units.many}" + (f" ({units.how})" if units.how else "")
-    more: dict[str, Any] = {"n_clusters": n_clusters}
-    status = Status()
-    # An interval without width is no certainty: all texts read alike
-    if math.isnan(low) or high - low < _NO_WIDTH:
-        few = f"a group has texts of one {units.one} only, which tells nothing of other"
-        alike = "too much alike: they do not differ"
-        reason = (
-            f"{few} {units.many}"
-            if min(n_clusters, fewest or n_clusters) < 2
-            else f"{units.many} are {alike}"
-        )
-        if units.kind != "text" and n_texts >= 2 * max(n_clusters, 1):  # many texts of few clusters
+    over = f"over {clusters.many}" + (f" ({clusters.detail})" if clusters.detail else "")
+    # An interval without width is no certainty: all texts read alike, nor could a test say anything
+    flat = ~(result.high - result.low >= _NO_WIDTH)
+    reasons = []
+    n_clusters = result.n_clusters
+    for n, least, texts in zip(
+        n_clusters, n_clusters if fewest is None else fewest, n_texts, strict=True
+    ):
+        reason = f"{clusters.many} are too much alike: they do not differ"
+        if min(n, least or n) < 2:
+            reason = f"a group has texts of one {clusters.one} only, which tells nothing of other"
+            reason += f" {clusters.many}"
+        if clusters.kind != "text" and texts >= 2 * max(n, 1):  # many texts of few clusters
             reason += (
                 "; --cluster text takes each text as a unit, for texts that are made independently"
             )
-        status |= Status(no_interval=reason)
-        p = math.nan  # nor could a test say anything
-    else:
-        more["interval"] = Interval(low, high, scope.level, f"{method} {over}", n_clusters)
-    if tested:
-        first = () if math.isnan(p) else (Test(p, f"{test or method} {over}"),)
-        more["tests"] = (*first, *shuffled)
-        if not more["tests"]:
-            many = place.units.many
+        reasons.append(reason)
+    parts = vars(result) | {
+        name: np.where(flat, np.nan, getattr(result, name)) for name in ("low", "high", "p")
+    }
+    parts["reason"] = np.where(flat, reasons, "")
+    return AgencyInference(
+        **parts,
+        method=np.full(len(flat), f"{method} {over}"),
+        tested=f"{test or method} {over}",
+        in_ways=in_ways,
+    )
+
+
+def of_stratum(
+    measure: Component,
+    stratum: AgencyStratum,
+    sums: GroupSums,
+    result: Inference,
+    scope: Scope,
+    own_fields: Sequence[Mapping[str, Any]],
+    draws: FloatArray,
+    point: FloatArray,
+    *,
+    tested: bool = True,
+    greater: bool = False,
+    labels: Mapping[str, str] | None = None,
+    **shared: Any,
+) -> Iterator[Estimate]:
+    """Yield the estimates of the groups of a stratum, with their test against shuffled groups.
+
+    Parameters
+    ----------
+    measure, sums, result, tested, shared
+        As of `estimates_of`.
+    stratum, scope
+        Where, and the settings.
+    own_fields
+        What no other group shares, as `fields_of` gives it to `estimates_of`, k of them.
+    draws
+        Values with groups shuffled, shape (n_draws, k).
+    point
+        Values without a difference, shape (k,).
+    greater
+        Whether only values above speak against the null.
+    labels
+        Further strata.
+    """
+
+    def fields_of(i: int) -> dict[str, Any]:
+        more = dict(own_fields[i])
+        if not tested or "undefined" in more:
+            return more
+        value = float(result.value[i])
+        more["null"] = null_of(draws[:, i], stratum, scope, point=float(point[i]))
+        more["tests"] = permutation_test(value, draws[:, i], greater=greater)
+        more["test"] = None if np.isnan(result.p[i]) else result.test(i)
+        if not (more["tests"] or more["test"]):
+            many = stratum.units.many
             reason = f"too few {many} can change places: shuffled groups always give the same"
-            alike = f"all texts are classed alike ({place.all_alike})"
-            status |= Status(no_test=f"{alike}: {UNFIT}" if place.all_alike else reason)
-    return {**more, "status": status}
+            alike = f"all texts are classed alike ({stratum.all_alike})"
+            more["status"] = Status(no_test=f"{alike}: {UNFIT}" if stratum.all_alike else reason)
+        return more
+
+    everywhere = common(stratum, scope)
+    everywhere["strata"] |= labels or {}
+    yield from estimates_of(
+        measure, sums, result, scope, fields_of, tested=tested, **everywhere, **shared
+    )
 
 
-def null_of(
-    draws: FloatArray, place: AgencyStratum, scope: Scope, *, point: float | None = None
-) -> Null | None:
-    """Return the null of shuffled groups, shape (n_draws,): their mean unless `point` is given."""
+def common(stratum: AgencyStratum, scope: Scope) -> dict[str, Any]:
+    """Return the fields that estimates of a stratum share."""
+    return {
+        "strata": {**stratum.labels, "classifier": scope.instruments.get("classifier", "")},
+        "n_texts": len(stratum.rows),
+        "exclusions": dict(stratum.exclusions),
+        "instruments": {**scope.instruments, "masking": stratum.labels["masking"]},
+    }
+
+
+def by_run(values: FloatArray) -> dict[str, float]:
+    """Return a value in each run, shape (n_runs,), and its standard deviation, for details.
+
+    Runs are repetitions of the prompts, or checkpoints of the classifier; nothing for one run.
+    """
+    if len(values) < 2:
+        return {}
+    valid = values[~np.isnan(values)]
+    details = {f"in_run_{i}": float(x) for i, x in enumerate(values) if not np.isnan(x)}
+    return details | ({SD: float(valid.std(ddof=1))} if len(valid) > 1 else {})
+
+
+def null_of(draws: FloatArray, stratum: AgencyStratum, scope: Scope, point: float) -> Null | None:
+    """Return the null of shuffled groups, shape (n_draws,), around the value `point`."""
     valid = draws[~np.isnan(draws)]
     if not len(valid):
         return None
     low, high = (float(bound) for bound in permutation_range(valid, scope.level))
-    value = float(valid.mean()) if point is None else point
-    return Null(value, low, high, scope.level, place.shuffled, scope.seed)
+    return Null(point, low, high, scope.level, stratum.shuffled, scope.seed)
 
 
 def permutation_test(value: float, draws: FloatArray, *, greater: bool = False) -> tuple[Test, ...]:
@@ -190,83 +225,73 @@ def agency_share(agency_texts: AgencyTexts, scope: Scope) -> Iterator[Estimate]:
     agency_texts, scope
         The texts of the audit with their ratio gaps, and its settings.
     """
-    for place in places(agency_texts, scope):
-        yield from _of_group(place, {}, np.ones((len(place.cells), 1)), scope)
-        for kind in place.kinds:
-            groups, members = place.groups(kind)
-            for i, group in enumerate(groups):
-                yield from _of_group(place, group, members[:, i : i + 1], scope)
-                base = common(place, AGENCY_SHARE, "", scope)
-                yield from corrected_shares(agency_texts, place, group, members[:, i], base, scope)
+    for stratum in strata(agency_texts, scope):
+        yield from _shares(agency_texts, stratum, ({},), np.ones((len(stratum.cells), 1)), scope)
+        for kind in stratum.kinds:
+            yield from _shares(agency_texts, stratum, *stratum.groups(kind), scope)
 
 
-def _of_group(
-    place: AgencyStratum, group: dict[str, str], members: FloatArray, scope: Scope
+def _shares(
+    texts: AgencyTexts,
+    stratum: AgencyStratum,
+    groups: Sequence[Mapping[str, str]],
+    members: FloatArray,
+    scope: Scope,
 ) -> Iterator[Estimate]:
-    mean = float(place.observed.means(members)[0])
-    count = place.observed.count.sum(axis=0)
+    if not groups:  # no text of the stratum is read
+        return
+    units, of_groups = stratum.units, {} not in groups
+    total, count = stratum.by_cluster(units, members)
+    means, in_cells = stratum.observed.means(members), stratum.observed.count.sum(axis=0)
     # Over checkpoints counts are sums of fractions, which rounding leaves just off whole numbers.
-    n_units, of_group = float(np.rint(count @ members[:, 0])), bool(group)
+    n_texts = np.rint(in_cells @ members)
     # What shuffling gives the group on average: of all texts, their mean.
-    chance = float(np.nansum(place.chance * count * members[:, 0]) / n_units) if n_units else mean
-    total, numbers = (cells @ members for cells in place.units.by_cell(len(place.cells)))
-    if place.units.ways and n_units:
-        # Clusters in two ways at once have no sums by cluster, so the mean is linearised.
-        influence, codes = (total - mean * numbers) / n_units, place.units.codes
-        point = np.array([mean])
-        inference = infer_crossed(point, influence, (numbers,), codes, scope.level, chance)
-    else:
-        inference = infer_means(total, numbers, scope.level, chance)
-    # What shuffled groups give, then each statistic as a line in the mean ratio gap.
-    null = place.null.means(members)[:, 0]
+    chance = divide_or_zero((np.nan_to_num(stratum.chance) * in_cells) @ members, n_texts)
+    in_ways = units.in_ways(count)
+    hand = corrected_sums(texts, stratum, [members]) if of_groups else None
     for statistic, (start, slope) in STATISTICS.items():
-        base = common(place, AGENCY_SHARE, statistic, scope)
-        base |= {"group": group, "n_units": n_units}
-        if np.isnan(mean):
-            reason = "no text of this group with a sentence that the classifier can tell"
-            yield Estimate(value=None, undefined=reason, n_clusters=0, **base)
-            continue
-        value, shuffled = start + slope * mean, start + slope * null
-        # The slope of communal sentences is negative, which turns the ends around.
-        ends = sorted((start + slope * inference.low[0], start + slope * inference.high[0]))
-        low, high = np.clip(ends, start - abs(slope), start + abs(slope)).tolist()
-        base |= inferred(
-            place,
-            place.units,
-            MEAN,
-            (low, high, float(inference.p[0])),
-            int(inference.n_clusters[0]),
-            scope,
-            shuffled=permutation_test(value, shuffled) if of_group else (),
-            tested=of_group,  # all groups together have nobody to be compared with
-            n_texts=n_units,
-        )
-        yield Estimate(
-            value=value,
-            null=null_of(shuffled, place, scope, point=start + slope * chance)
-            if of_group
-            else None,
-            details=_details(place, members, start, slope, of_group=of_group)
-            | place.units.clusters(numbers),
-            sums=kept_sums(place.units.names, (start * numbers + slope * total, numbers))(0),
-            **base,
-        )
+        upper, point = start * count + slope * total, start + slope * chance
+        if units.ways:
+            # Clusters in two ways at once have no sums by cluster, so the mean is linearised.
+            value = start + slope * means
+            influence = (upper - value * count) / n_texts
+            result = infer_crossed(value, influence, (count,), units.codes, scope.level, point)
+        else:
+            result = infer_means(upper, count, scope.level, point)
+        ends = start - abs(slope), start + abs(slope)
+        clipped = replace(result, low=np.clip(result.low, *ends), high=np.clip(result.high, *ends))
+        inference = inferred(units, clipped, n_texts, MEAN, in_ways=in_ways)
+        sums = GroupSums(units.names, groups, upper, count)
+        if hand is not None:
+            # Corrections are of shares of agentic sentences in 0-1, and gap = 2 share - 1.
+            sums = replace(sums, hand=replace(hand, start=start - slope, slope=2.0 * slope))
+            corrected = corrected_inference(
+                hand.sums, scope, start=start - slope, slope=2.0 * slope
+            )
+            inference = replace(inference, corrected=corrected)
+        in_runs = start + slope * stratum.observed.run_means(members)
+        other_means = {name: cells.means(members) for name, cells in stratum.other_sums.items()}
 
-
-def _details(
-    place: AgencyStratum, members: FloatArray, start: float, slope: float, *, of_group: bool
-) -> dict[str, float]:
-    """What each run gives, and for all groups together the sentences that were not told."""
-    counts = {} if of_group else {"untold_sentences": place.untold}
-    runs = by_run(place, members, [slope])
-    for name, sums in place.beside.items():
-        mean = float(sums.means(members)[0])
-        if name == NEITHER:
-            counts[NEITHER] = mean
-        elif not np.isnan(mean):
-            runs[f"{BY}{name}"] = slope * mean
-    # A standard deviation does not move with the intercept
-    return counts | {name: x + start * (name != SD) for name, x in runs.items()}
+        fields: list[dict[str, Any]] = []
+        for i, mean in enumerate(means.tolist()):
+            if np.isnan(mean):
+                reason = "no text of this group with a sentence that the classifier can tell"
+                fields.append({"undefined": reason, "n_clusters": 0, "n_units": 0.0})
+                continue
+            details = {} if of_groups else {"untold_sentences": stratum.unclassed}
+            details |= by_run(in_runs[:, i])
+            for name, values in other_means.items():
+                if name == NEITHER:
+                    details[NEITHER] = float(values[i])
+                elif not np.isnan(values[i]):
+                    details[f"{BY}{name}"] = start + slope * float(values[i])
+            fields.append({"n_units": float(n_texts[i]), "details": details})
+        draws = start + slope * stratum.null.means(members)
+        yield from of_stratum(
+            *(AGENCY_SHARE, stratum, sums, inference, scope, fields, draws, point),
+            tested=of_groups,
+            statistic=statistic,
+        )
 
 
 AGENCY_SHARE = Component(

@@ -1,12 +1,12 @@
 """Agency gap: how much more agentic texts about one group are than texts about another."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, permutations
+from itertools import combinations
 
 import numpy as np
 
-from portrayal.measure.agency.by_hand import corrected_gaps
+from portrayal.measure.agency.by_hand import corrected_sums
 from portrayal.measure.agency.estimates import (
     BY,
     MATCHED,
@@ -14,131 +14,105 @@ from portrayal.measure.agency.estimates import (
     by_run,
     common,
     inferred,
-    null_of,
-    permutation_test,
-    readings,
+    of_stratum,
 )
-from portrayal.measure.agency.places import BLOCK, AgencyStratum, places
-from portrayal.measure.agency.texts import HUMAN, MOST_TOLD, WITHIN, AgencyTexts, association
-from portrayal.measure.clustered import kept_sums, sums_by
+from portrayal.measure.agency.strata import BLOCK, AgencyStratum, strata
+from portrayal.measure.agency.texts import HUMAN, NEITHER, AgencyTexts
+from portrayal.measure.clustered import GroupSums, corrected_inference
 from portrayal.measure.scope import Scope
-from portrayal.records import (
-    ALL,
-    CORRECTED_BESIDE,
-    ERROR_HIGH,
-    ERROR_LOW,
-    FEW_PROMPTS,
-    MINUS,
-    Estimate,
-    Status,
-)
+from portrayal.records import ALL, ERROR_HIGH, ERROR_LOW, MINUS, Estimate, Form
 from portrayal.registry import Component
 from portrayal.stats import crossed_differences, matched_differences, plain_differences
+from portrayal.stats._arguments import divide, divide_or_zero
+from portrayal.stats.clustered import Clustered
 from portrayal.stats.tails import t_isf, t_sf
-from portrayal.types import FloatArray
+from portrayal.types import FloatArray, IntArray
 
 _NO_CHANCE = 1e-12
-_NARROWER = 0.8  # part of its width to which a column must narrow an interval to be named
 
 
-@dataclass(frozen=True)
-class Gap:
-    """A difference of two groups' mean ratio gaps.
+@dataclass(frozen=True, eq=False)
+class Gaps:
+    """Differences of two groups' mean ratio gaps, k of them.
 
     Attributes
     ----------
-    value, low, high, p, df
-        The difference, its bounds, and the p and degrees of freedom of its test; NaN where
-        undefined.
+    result
+        The differences, with bounds, p and degrees of freedom; they rest on blocks that hold both
+        groups, or clusters of the smaller one, and where there are two ways of clustering, the
+        fewer.
     chance
-        What it would be if the groups did not differ in any block: where blocks do not hold the
-        groups alike, the groups differ as the blocks do. p tests against it.
+        What each would be if the groups did not differ in any block, shape (k,): where blocks do
+        not hold the groups alike, the groups differ as the blocks do. p tests against it.
     within
-        The difference within blocks; NaN where there are no blocks.
+        The difference within blocks, shape (k,); NaN where there are no blocks.
     null
-        With groups shuffled, shape (n_permutations,).
-    beside
-        The difference by each reading beside the classifier.
-    n_texts, n_clusters
-        Texts of both, and blocks that hold both, or clusters of the smaller group; where there are
-        two ways of clustering, the fewer.
+        With groups shuffled, shape (n_permutations, k).
+    other_gaps
+        The difference by each reading beside the classifier, shape (k,).
+    n_texts
+        Texts of both groups, shape (k,).
     """
 
-    value: float
-    low: float
-    high: float
-    p: float
-    df: float
-    chance: float
-    within: float
+    result: Clustered
+    chance: FloatArray
+    within: FloatArray
     null: FloatArray
-    beside: Mapping[str, float]
-    n_texts: float
-    n_clusters: int
+    other_gaps: Mapping[str, FloatArray]
+    n_texts: FloatArray
 
 
-def infer_gaps(
-    place: AgencyStratum, members: FloatArray, pairs: list[list[int]], level: float
-) -> list[Gap]:
-    """Infer the differences of these pairs of groups.
+def infer_gaps(stratum: AgencyStratum, members: FloatArray, pairs: IntArray, level: float) -> Gaps:
+    """Infer the differences of pairs of groups.
 
     Parameters
     ----------
-    place
+    stratum
         Where.
     members
-        Cells of each group, shape (n_cells, k).
+        Cells of each group, shape (n_cells, n_groups).
     pairs
-        Columns of the first and second group of each.
+        Columns of the first and second group of each, shape (k, 2).
     level
         Confidence level, a fraction.
     """
-    # Reshaped, so that no pairs at all still have two columns.
-    index = np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
-    def apart(means: FloatArray) -> FloatArray:
-        return np.asarray(means[..., index[:, 0]] - means[..., index[:, 1]])
+    def difference(means: FloatArray) -> FloatArray:
+        return np.asarray(means[..., pairs[:, 0]] - means[..., pairs[:, 1]])
 
-    total, count = (cells @ members for cells in place.blocks.by_cell(len(place.cells)))
-    # Counts are sums of fractions over checkpoints, so they are rounded to texts.
-    texts, value = np.rint(count.sum(axis=0)), apart(place.observed.means(members))
-    if place.blocks.kind == BLOCK:
+    total, count = stratum.by_cluster(stratum.blocks, members)
+    value, in_blocks = difference(stratum.observed.means(members)), stratum.blocks.kind == BLOCK
+    within = np.full(len(pairs), np.nan)
+    if in_blocks:
         # Names repeat in blocks: both ways of clustering count in the error
-        if place.units.ways:
-            sums, texts_of = (cells @ members for cells in place.units.by_cell(len(place.cells)))
-            inference = crossed_differences(sums, texts_of, index, level, place.units.codes)
+        if stratum.units.ways:
+            sums = stratum.by_cluster(stratum.units, members)
+            result = crossed_differences(*sums, pairs, level, stratum.units.codes)
         else:
-            inference = matched_differences(total, count, index, level)
-        chance, within = value - inference.value, inference.value
+            result = matched_differences(total, count, pairs, level)
+        chance, within = value - result.value, result.value
     else:
         # Without blocks chance is what shuffling within strata gives, which need not be 0.
-        weights = place.observed.count.sum(axis=0)[:, np.newaxis] * members
-        mean = np.where(np.isnan(place.chance), 0.0, place.chance) @ weights / weights.sum(axis=0)
-        chance, within = apart(mean), np.full(len(index), np.nan)
-        inference = plain_differences(total, count, index, level, chance)
+        weights = stratum.observed.count.sum(axis=0)[:, np.newaxis] * members
+        chance = difference(np.nan_to_num(stratum.chance) @ weights / weights.sum(axis=0))
+        result = plain_differences(total, count, pairs, level, chance)
     # Rounding would be told as a difference by chance.
     chance = np.where(np.abs(chance) < _NO_CHANCE, 0.0, chance)
     # Bounds are of the difference within blocks; what blocks differ by is added, as it is in the
     # value.
-    shift = chance if place.blocks.kind == BLOCK else np.zeros(len(index))
-    null = apart(place.null.means(members))
-    read_gaps = {name: apart(sums.means(members)) for name, sums in readings(place).items()}
-    return [
-        Gap(
-            float(value[i]),
-            float(inference.low[i] + shift[i]),
-            float(inference.high[i] + shift[i]),
-            float(inference.p[i]),
-            float(inference.df[i]),
-            float(chance[i]),
-            float(within[i]),
-            null[:, i],
-            {name: float(gaps[i]) for name, gaps in read_gaps.items()},
-            float(texts[index[i]].sum()),
-            int(inference.n_clusters[i]),
-        )
-        for i in range(len(index))
-    ]
+    shift = chance if in_blocks else 0.0
+    other_gaps = {
+        name: difference(cells.means(members)) for name, cells in stratum.other_sums.items()
+    }
+    return Gaps(
+        replace(result, value=value, low=result.low + shift, high=result.high + shift),
+        chance,
+        within,
+        difference(stratum.null.means(members)),
+        {name: gaps for name, gaps in other_gaps.items() if name != NEITHER},
+        # Counts are sums of fractions over checkpoints, so they are rounded to texts.
+        np.rint(count.sum(axis=0))[pairs].sum(axis=1),
+    )
 
 
 def agency_gap(agency_texts: AgencyTexts, scope: Scope) -> Iterator[Estimate]:
@@ -149,31 +123,24 @@ def agency_gap(agency_texts: AgencyTexts, scope: Scope) -> Iterator[Estimate]:
     agency_texts, scope
         The texts of the audit with their ratio gaps, and its settings.
     """
-    # All places are kept, as those of human texts may come after the models that they stand beside.
-    all_places = list(places(agency_texts, scope))
-    for place in all_places:
-        for kind in place.kinds:
-            estimates = list(_of_kind(place, kind, agency_texts.first, scope))
-            estimates = [_with_sharper(e, agency_texts, place, kind, scope) for e in estimates]
-            groups, members = place.groups(kind)
-            order = _ordered(groups, agency_texts.first)
-            sides = [groups[i] for i in order], members[:, order]
-            base = common(place, AGENCY_GAP, "", scope)
-            by_hand = list(corrected_gaps(agency_texts, place, *sides, base, scope))
-            has_test = [e.group for e in by_hand if e.tests]
-            for e in estimates:
-                corrected = Status(detail=CORRECTED_BESIDE if e.group in has_test else None)
-                yield replace(e, status=e.status | corrected)
-            yield from by_hand
-    # Texts of people are one of the "models", so they went through the same places
-    human = {(p.task, p.condition, p.masking): p for p in all_places if _is_human(p)}
-    for place in all_places:
-        other = human.get((place.task, place.condition, place.masking))
-        if other is not None and place.stratum == "all" and not _is_human(place):
-            yield from _beside_human(place, other, agency_texts.first, scope)
+    all_strata = list(strata(agency_texts, scope))
+    for stratum in all_strata:
+        for kind in stratum.kinds:
+            yield from _of_kind(agency_texts, stratum, kind, scope)
+    # Texts of people are one of the "models", so they went through the same strata
+    human = {_but_model(s): s for s in all_strata if s.labels["model"].casefold() == HUMAN}
+    for stratum in all_strata:
+        is_model = stratum.labels["model"].casefold() != HUMAN
+        other = human.get(_but_model(stratum))
+        if other is not None and is_model and stratum.labels["stratum"] == ALL:
+            yield from _beside_human(stratum, other, agency_texts.first, scope)
 
 
-def pair_label(upper: dict[str, str], lower: dict[str, str]) -> dict[str, str]:
+def _but_model(stratum: AgencyStratum) -> tuple[tuple[str, str], ...]:
+    return tuple((name, label) for name, label in stratum.labels.items() if name != "model")
+
+
+def pair_label(upper: Mapping[str, str], lower: Mapping[str, str]) -> dict[str, str]:
     """Return the group of a difference: "male − female" for each attribute, or the shared value."""
     return {
         name: value if value == lower[name] else f"{value}{MINUS}{lower[name]}"
@@ -181,104 +148,78 @@ def pair_label(upper: dict[str, str], lower: dict[str, str]) -> dict[str, str]:
     }
 
 
-def _is_human(place: AgencyStratum) -> bool:
-    return place.model.casefold() == HUMAN and place.stratum == "all"
-
-
-def _ordered(groups: tuple[dict[str, str], ...], first: tuple[str, ...]) -> list[int]:
-    """Indices of the groups, those with the values of `first` before the others."""
+def _pairs(groups: Sequence[Mapping[str, str]], first: tuple[str, ...]) -> IntArray:
+    """Indices of every two groups, (k, 2), those with the values of `first` before the others."""
 
     def key(i: int) -> tuple[tuple[bool, str], ...]:
         return tuple((value not in first, value) for value in groups[i].values())
 
-    return sorted(range(len(groups)), key=key)
+    pairs = list(combinations(sorted(range(len(groups)), key=key), 2))
+    # Reshaped, so that no pairs at all still have two columns.
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
 
 def _of_kind(
-    place: AgencyStratum, kind: tuple[int, ...], first: tuple[str, ...], scope: Scope
+    texts: AgencyTexts, stratum: AgencyStratum, kind: tuple[str, ...], scope: Scope
 ) -> Iterator[Estimate]:
-    groups, members = place.groups(kind)
-    if len(groups) < 2:
+    groups, members = stratum.groups(kind)
+    pairs = _pairs(groups, texts.first)
+    if not len(pairs):
         # One group has nobody to be compared with, and an estimate without a value says so.
-        base = common(place, AGENCY_GAP, "difference", scope)
-        label = {place.attributes[a]: "any" for a in kind}
-        names = " and ".join(place.attributes[a] for a in kind)
-        reason = f"fewer than two groups of {names} have texts"
-        yield Estimate(group=label, value=None, undefined=reason, **base)
+        reason = f"fewer than two groups of {' and '.join(kind)} have texts"
+        fields = common(stratum, scope) | {"statistic": "difference", "undefined": reason}
+        yield scope.estimate(AGENCY_GAP, group=dict.fromkeys(kind, "any"), value=None, **fields)
         return
-    means = place.observed.means(members)
-    pairs = [list(pair) for pair in combinations(_ordered(groups, first), 2)]
-    total, count = (cells @ members for cells in place.blocks.by_cell(len(place.cells)))
-    texts = place.units.by_cell(len(place.cells))[1] @ members
-    for (i, j), gap in zip(pairs, infer_gaps(place, members, pairs, scope.level), strict=True):
-        details = {"upper": float(means[i]), "lower": float(means[j])}
-        details |= by_run(place, members[:, [i, j]], (1.0, -1.0))
-        if not np.isnan(gap.within):
-            details["within_blocks"] = gap.within
-        details |= place.units.clusters(texts[:, [i, j]])
-        estimate = _estimate(place, pair_label(groups[i], groups[j]), gap, details, scope)
-        upper, lower = ((total[:, [k]], count[:, [k]]) for k in (i, j))
-        sums = kept_sums(place.blocks.names, upper, lower, form="difference")
-        yield replace(estimate, sums=sums(0))
-
-
-def _with_sharper(
-    e: Estimate, texts: AgencyTexts, place: AgencyStratum, kind: tuple[int, ...], scope: Scope
-) -> Estimate:
-    """Add the column by which comparing texts that agree would narrow a difference most.
-
-    Only of texts that name no prompt, over all strata, and of columns that hold groups alike.
-    """
-    if e.interval is None or place.stratum != ALL or len(kind) > 1:
-        return e
-    groups, members = place.groups(kind)
-    # A difference may stand in either order of its groups, and its label tells which.
-    pair = next(
-        [i, j]
-        for i, j in permutations(range(len(groups)), 2)
-        if pair_label(groups[i], groups[j]) == e.group
+    gaps, means = infer_gaps(stratum, members, pairs, scope.level), stratum.observed.means(members)
+    in_runs, (first, second) = stratum.observed.run_means(members), pairs.T
+    details = [
+        {"upper": float(means[i]), "lower": float(means[j])}
+        | by_run(in_runs[:, i] - in_runs[:, j])
+        | ({} if np.isnan(gaps.within[k]) else {"within_blocks": float(gaps.within[k])})
+        for k, (i, j) in enumerate(pairs.tolist())
+    ]
+    total, count = stratum.by_cluster(stratum.blocks, members)
+    sums = GroupSums(
+        clusters=stratum.blocks.names,
+        groups=[pair_label(groups[i], groups[j]) for i, j in pairs.tolist()],
+        upper=total[:, first],
+        n_upper=count[:, first],
+        lower=total[:, second],
+        n_lower=count[:, second],
+        hand=corrected_sums(texts, stratum, [members[:, first], members[:, second]]),
     )
-    cell, gap = texts.cell[place.rows], texts.gap[place.masking][place.rows]
-    # Half the width now, which a column has to narrow by enough to be worth naming.
-    half, narrowest, column = (e.interval.high - e.interval.low) / 2.0, _NARROWER, ""
-    for name, codes in texts.spare.items():
-        block = np.unique(codes[place.rows], return_inverse=True)[1]
-        # Where a column tells the group, texts that agree in it have nobody to be compared with.
-        if association(block, cell) > MOST_TOLD[WITHIN]:
-            continue
-        count = sums_by(block, int(block.max()) + 1, members[cell])
-        total = sums_by(block, int(block.max()) + 1, members[cell] * gap[:, np.newaxis])
-        inference = matched_differences(total, count, np.array([pair]), scope.level)
-        part = float(inference.high[0] - inference.low[0]) / 2.0 / half
-        # A narrow interval over a few blocks would be narrow by chance
-        if part < narrowest and inference.n_clusters[0] >= FEW_PROMPTS:
-            narrowest, column = part, name
-    if not column:
-        return e
-    widths = f"±{100 * half * narrowest:.0f} points in place of ±{100 * half:.0f}"
-    return replace(e, status=e.status | Status(sharper=f"--cluster {column}: {widths}"))
+    of_units = stratum.by_cluster(stratum.units, members)[1]
+    in_ways = {
+        name: np.minimum(count[first], count[second])
+        for name, count in stratum.units.in_ways(of_units).items()
+    }
+    yield from _estimates(stratum, gaps, sums, in_ways, details, scope)
 
 
-def _estimate(
-    place: AgencyStratum, group: dict[str, str], gap: Gap, details: dict[str, float], scope: Scope
-) -> Estimate:
-    fields = common(place, AGENCY_GAP, "difference", scope) | inferred(
-        place,
-        place.compared,
-        MATCHED if place.blocks.kind == BLOCK else MEAN,
-        (gap.low, gap.high, gap.p),
-        gap.n_clusters,
-        scope,
-        shuffled=permutation_test(gap.value, gap.null),
-        n_texts=gap.n_texts,
-    )
-    return Estimate(
-        group=group,
-        value=gap.value,
-        null=null_of(gap.null, place, scope, point=gap.chance),
-        n_units=gap.n_texts,
-        details=details | by_reading(gap.value, gap.beside),
-        **fields,
+def _estimates(
+    stratum: AgencyStratum,
+    gaps: Gaps,
+    sums: GroupSums,
+    in_ways: Mapping[str, FloatArray],
+    details: Sequence[Mapping[str, float]],
+    scope: Scope,
+    form: Form | None = "difference",
+) -> Iterator[Estimate]:
+    method = MATCHED if stratum.blocks.kind == BLOCK else MEAN
+    inference = inferred(stratum.compared, gaps.result, gaps.n_texts, method, in_ways=in_ways)
+    if sums.hand is not None:
+        hand = sums.hand
+        corrected = corrected_inference(hand.sums, scope, "difference", slope=hand.slope)
+        inference = replace(inference, corrected=corrected)
+
+    fields = []
+    for i, value in enumerate(gaps.result.value.tolist()):
+        readings = by_reading(value, {name: float(x[i]) for name, x in gaps.other_gaps.items()})
+        fields.append({"n_units": float(gaps.n_texts[i]), "details": {**details[i], **readings}})
+    yield from of_stratum(
+        *(AGENCY_GAP, stratum, sums, inference, scope, fields, gaps.null, gaps.chance),
+        statistic="difference",
+        form=form,
     )
 
 
@@ -292,58 +233,63 @@ def by_reading(value: float, gaps: Mapping[str, float]) -> dict[str, float]:
 
 
 def _beside_human(
-    place: AgencyStratum, human: AgencyStratum, first: tuple[str, ...], scope: Scope
+    stratum: AgencyStratum, human: AgencyStratum, first: tuple[str, ...], scope: Scope
 ) -> Iterator[Estimate]:
     """How far a model's difference lies above that of human texts, for every pair of one attribute.
 
     Groups of several attributes crossed are left out: they are too many to be told apart twice.
     """
-    for kind in place.kinds:
-        ours, members = place.groups(kind)
-        theirs, other = human.groups(kind)
-        shared = [i for i in _ordered(ours, first) if ours[i] in theirs]
-        if len(kind) > 1:
+    for name in stratum.groups_of:
+        groups, members = stratum.groups((name,))
+        of_people, people = human.groups((name,))
+        both = [group for group in groups if group in of_people]
+        pairs = _pairs(both, first)
+        if not len(pairs):
             continue
-        pairs = [list(pair) for pair in combinations(shared, 2)]
-        their_pairs = [[theirs.index(ours[i]), theirs.index(ours[j])] for i, j in pairs]
-        gaps = infer_gaps(place, members, pairs, scope.level)
-        of_people = infer_gaps(human, other, their_pairs, scope.level)
-        for (i, j), one, two in zip(pairs, gaps, of_people, strict=True):
-            label = pair_label(ours[i], ours[j]) | {"beside": HUMAN}
-            yield _estimate(place, label, _above(one, two, scope.level), {}, scope)
+        model, other = (
+            infer_gaps(s, cells[:, [labels.index(group) for group in both]], pairs, scope.level)
+            for s, labels, cells in ((stratum, groups, members), (human, of_people, people))
+        )
+        labels = [pair_label(both[i], both[j]) | {"beside": HUMAN} for i, j in pairs.tolist()]
+        none = np.zeros((0, len(pairs)))
+        sums, gaps = GroupSums((), labels, none, none), _above(model, other, scope.level)
+        yield from _estimates(stratum, gaps, sums, {}, [{}] * len(pairs), scope, form=None)
 
 
-def _above(one: Gap, two: Gap, level: float) -> Gap:
-    """How far one difference lies above another, of independent texts (Satterthwaite 1946)."""
-    value, chance = one.value - two.value, one.chance - two.chance
-    # The standard error of each, taken back from its interval.
-    errors = [
-        (gap.high - gap.low) / 2.0 / float(t_isf((1.0 - level) / 2.0, gap.df))
-        if gap.df > 0
-        else 0.0
-        for gap in (one, two)
+def _above(model: Gaps, human: Gaps, level: float) -> Gaps:
+    """How far differences lie above those of independent texts (Satterthwaite 1946)."""
+    value, chance = model.result.value - human.result.value, model.chance - human.chance
+    # The squared standard error of each, taken back from its interval.
+    variances = [
+        divide_or_zero((r.high - r.low) / 2.0, t_isf((1.0 - level) / 2.0, r.df)) ** 2
+        for r in (model.result, human.result)
     ]
-    error = float(np.sqrt(errors[0] ** 2 + errors[1] ** 2))
-    if np.isnan(error) or not all(errors):
-        low, high, p, df = (np.nan,) * 4
-    else:
-        # Satterthwaite's degrees of freedom of a sum of two variances
-        df = error**4 / (errors[0] ** 4 / one.df + errors[1] ** 4 / two.df)
-        half = float(t_isf((1.0 - level) / 2.0, df)) * error
-        low, high = value - half, value + half
-        p = float(2.0 * t_sf(abs(value - chance) / error, df))
-    return Gap(
-        value,
-        low,
-        high,
-        p,
-        df,
+    variance = np.where(np.minimum(*variances) > 0, np.sum(variances, axis=0), np.nan)
+    # Satterthwaite's degrees of freedom of a sum of two variances
+    dfs = model.result.df, human.result.df
+    df = divide(
+        variance**2, np.sum([divide(v**2, n) for v, n in zip(variances, dfs, strict=True)], axis=0)
+    )
+    error = np.sqrt(variance)
+    half = t_isf((1.0 - level) / 2.0, df) * error
+    result = replace(
+        model.result,
+        value=value,
+        low=value - half,
+        high=value + half,
+        p=2.0 * t_sf(np.abs(value - chance) / error, df),
+        df=df,
+        # the weaker side limits the comparison
+        n_clusters=np.minimum(model.result.n_clusters, human.result.n_clusters),
+    )
+    shared = model.other_gaps.keys() & human.other_gaps.keys()
+    return Gaps(
+        result,
         chance,
-        np.nan,
-        one.null - two.null,
-        {name: gap - two.beside[name] for name, gap in one.beside.items() if name in two.beside},
-        one.n_texts + two.n_texts,
-        min(one.n_clusters, two.n_clusters),  # the weaker side limits the comparison
+        np.full(len(value), np.nan),
+        model.null - human.null,
+        {name: model.other_gaps[name] - human.other_gaps[name] for name in sorted(shared)},
+        model.n_texts + human.n_texts,
     )
 
 

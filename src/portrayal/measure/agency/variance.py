@@ -5,43 +5,34 @@ A variance is never negative, and the means of groups differ by chance alone, so
 groups get, and its excess over the mean of that.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 from portrayal.measure.agency.estimates import (
     BY,
     F_TEST,
+    SD,
     VARIANCE,
     common,
     inferred,
-    null_of,
-    permutation_test,
-    readings,
+    of_stratum,
 )
-from portrayal.measure.agency.places import AgencyStratum, CellSums, places
-from portrayal.measure.agency.texts import AgencyTexts
+from portrayal.measure.agency.strata import AgencyStratum, CellSums, strata
+from portrayal.measure.agency.texts import NEITHER, ORIGINAL, AgencyTexts
+from portrayal.measure.clustered import GroupSums
 from portrayal.measure.scope import Scope
 from portrayal.records import ALL, Estimate
 from portrayal.registry import Component
 from portrayal.stats import infer_variance
-from portrayal.stats.clustered import sums_by
+from portrayal.stats.clustered import Clustered, sums_by
 from portrayal.types import BoolArray, FloatArray
 
 POINTS = 100.0
 INTERSECTIONAL, OVERALL = "intersectional", "overall"
 MIN_TEXTS = 2
 """Texts a group needs in a run; the mean of one text says nothing of its group."""
-
-
-@dataclass(frozen=True)
-class _Scores:
-    """Variance in each run: observed (n_runs,), shuffled (n_draws, n_runs); cells of the groups."""
-
-    observed: FloatArray
-    null: FloatArray
-    kinds: tuple[FloatArray, ...]
 
 
 def agency_variance(agency_texts: AgencyTexts, scope: Scope) -> Iterator[Estimate]:
@@ -52,26 +43,16 @@ def agency_variance(agency_texts: AgencyTexts, scope: Scope) -> Iterator[Estimat
     agency_texts, scope
         The texts of the audit with their ratio gaps, and its settings.
     """
-    for place in places(agency_texts, scope):
-        by_name: dict[str, _Scores] = {}
-        for kind in place.kinds:
-            name = place.attributes[kind[0]] if len(kind) == 1 else INTERSECTIONAL
-            members = place.groups(kind)[1]
-            texts = place.observed.count * place.n_checkpoints @ members
-            # Half a text less, as counts are sums of 1 / n_checkpoints and rounded.
-            few = (texts < MIN_TEXTS - 0.5).any(axis=-1)
-            observed = np.where(few, np.nan, gap_variance(place.observed, members))
-            by_name[name] = _Scores(observed, gap_variance(place.null, members), (members,))
-            yield from _estimates(place, name, by_name[name], members, scope)
+    for stratum in strata(agency_texts, scope):
+        by_name = {
+            kind[0] if len(kind) == 1 else INTERSECTIONAL: stratum.groups(kind)[1]
+            for kind in stratum.kinds
+        }
+        for name, members in by_name.items():
+            yield from _estimates(stratum, name, [members], scope)
         if INTERSECTIONAL in by_name:
-            scores = list(by_name.values())
             # The paper's overall score: the mean of gender, race and their intersection
-            overall = _Scores(
-                np.mean([part.observed for part in scores], axis=0),
-                np.mean([part.null for part in scores], axis=0),
-                sum((part.kinds for part in scores), ()),
-            )
-            yield from _estimates(place, OVERALL, overall, None, scope)
+            yield from _estimates(stratum, OVERALL, list(by_name.values()), scope)
 
 
 def gap_variance(sums: CellSums, members: FloatArray) -> FloatArray:
@@ -88,105 +69,123 @@ def gap_variance(sums: CellSums, members: FloatArray) -> FloatArray:
 
 
 def _estimates(
-    place: AgencyStratum, name: str, scores: _Scores, members: FloatArray | None, scope: Scope
+    stratum: AgencyStratum, name: str, kinds: Sequence[FloatArray], scope: Scope
 ) -> Iterator[Estimate]:
-    valid = ~np.isnan(scores.observed)
+    """Yield the mean of the variances of these kinds of groups, over all runs and in each.
+
+    `kinds` has the cells of the groups of each kind, shape (n_cells, k).
+    """
+    by_kind = []
+    for members in kinds:
+        texts = stratum.observed.count * stratum.n_checkpoints @ members
+        # Half a text less, as counts are sums of 1 / n_checkpoints and rounded.
+        few = (texts < MIN_TEXTS - 0.5).any(axis=-1)
+        by_kind.append(np.where(few, np.nan, gap_variance(stratum.observed, members)))
+    observed = np.mean(by_kind, axis=0)  # (n_runs,)
+    valid = ~np.isnan(observed)
     if not valid.any():
-        yield Estimate(
-            group={"attribute": name},
-            value=None,
-            undefined=f"fewer than two groups of {name} have texts"
-            if members is not None and members.shape[1] < 2
-            else f"no run holds at least {MIN_TEXTS} texts of every group",
-            **common(place, AGENCY_VARIANCE, "variance", scope),
-        )
+        reason = f"no run holds at least {MIN_TEXTS} texts of every group"
+        if len(kinds) == 1 and kinds[0].shape[1] < 2:
+            reason = f"fewer than two groups of {name} have texts"
+        fields = common(stratum, scope) | {"statistic": "variance", "undefined": reason}
+        yield scope.estimate(AGENCY_VARIANCE, group={"attribute": name}, value=None, **fields)
         return
+    null = np.mean([gap_variance(stratum.null, members) for members in kinds], axis=0)
     # The paper averages the variances of runs; how far these lie apart stands beside.
     details: dict[str, float] = {"runs": float(valid.sum())}
-    if place.n_checkpoints > 1:
-        details["checkpoints"] = float(place.n_checkpoints)
+    if stratum.n_checkpoints > 1:
+        details["checkpoints"] = float(stratum.n_checkpoints)
     if valid.sum() > 1:
-        details["sd_between_runs"] = float(scores.observed[valid].std(ddof=1))
-        # The variance of averaged gaps is smaller, as noise between runs averages out.
-        if members is not None:
-            pooled = CellSums(
-                place.observed.total.sum(axis=0, keepdims=True),
-                place.observed.count.sum(axis=0, keepdims=True),
-            )
-            # The variance of averaged gaps lies below the averaged variance: noise averages out
-            details["of_averaged_gaps"] = float(gap_variance(pooled, members)[0])
-    if members is not None and name != OVERALL:
-        details["same_order"] = _same_order(place, members, scope)
-        for reading, sums in readings(place).items():
-            values = gap_variance(sums, members)
-            if not np.isnan(values).all():
-                details[f"{BY}{reading}"] = float(np.nanmean(values))
-    yield _one(place, name, scores, valid, details, scope)
-    if len(valid) > 1:
-        for i in np.flatnonzero(valid).tolist():
-            only = np.arange(len(valid)) == i
-            yield _one(place, name, scores, only, {}, scope, run=str(i))
+        details[SD] = float(observed[valid].std(ddof=1))
+    if len(kinds) == 1:
+        details |= _of_one_kind(stratum, kinds[0], scope, several=bool(valid.sum() > 1))
+    yield from _over_runs(stratum, name, kinds, (observed, null), valid, details, scope)
+    for run in np.flatnonzero(valid).tolist() if len(valid) > 1 else ():
+        only = np.arange(len(valid)) == run
+        yield from _over_runs(stratum, name, kinds, (observed, null), only, {}, scope, str(run))
 
 
-def _one(
-    place: AgencyStratum,
+def _of_one_kind(
+    stratum: AgencyStratum, members: FloatArray, scope: Scope, *, several: bool
+) -> dict[str, float]:
+    """Details of groups of one kind, with `several` runs or one."""
+    details = {"same_order": _same_order(stratum, members, scope)}
+    if several:
+        sums = (x.sum(axis=0, keepdims=True) for x in vars(stratum.observed).values())
+        # The variance of averaged gaps lies below the averaged variance: noise averages out
+        details["of_averaged_gaps"] = float(gap_variance(CellSums(*sums), members)[0])
+    for name, cells in stratum.other_sums.items():
+        values = gap_variance(cells, members)
+        if name != NEITHER and not np.isnan(values).all():
+            details[f"{BY}{name}"] = float(np.nanmean(values))
+    return details
+
+
+def _over_runs(
+    stratum: AgencyStratum,
     name: str,
-    scores: _Scores,
+    kinds: Sequence[FloatArray],
+    variances: tuple[FloatArray, FloatArray],
     runs: BoolArray,
     details: dict[str, float],
     scope: Scope,
     run: str = ALL,
-) -> Estimate:
-    """One estimate: the mean variance of these runs."""
-    value, null = float(scores.observed[runs].mean()), scores.null[:, runs].mean(axis=1)
-    # Without a difference the variance of the true means is 0; the range is of the estimate.
-    shuffled = null_of(null, place, scope, point=0.0)
-    if shuffled is not None:
+) -> Iterator[Estimate]:
+    """Yield the mean variance of these runs; `variances` are (n_runs,) and (n_draws, n_runs)."""
+    value, null = float(variances[0][runs].mean()), variances[1][:, runs].mean(axis=1)
+    if not np.isnan(null).all():
         mean = float(np.nanmean(null))
         details |= {"null_mean": mean, "excess": value - mean}
-    base = common(place, AGENCY_VARIANCE, "variance", scope)
-    if place.n_runs > 1:
-        base["strata"] |= {"run": run}
-    units = place.compared
-    total, count = units.by_cell(len(place.cells), runs)
+    clusters = stratum.compared
     # Where blocks or strata do not hold the groups alike, means differ as those do: not counted.
-    between = POINTS * (total - count * np.where(np.isnan(place.chance), 0.0, place.chance))
-    inference = infer_variance(between, count, scores.kinds, scope.level, units.codes)
+    total, count = stratum.by_cluster(clusters, np.eye(len(stratum.cells)), runs)
+    between = POINTS * (total - count * np.nan_to_num(stratum.chance))
+    variance = infer_variance(between, count, kinds, scope.level, clusters.codes)
+    by_kind = [count @ members for members in kinds]
     # Of the attributes the one with the fewest clusters limits what can be inferred.
-    ways = [units.clusters(count @ kind) for kind in scores.kinds]
-    details |= {unit: min(way[unit] for way in ways) for unit in ways[0]}
-    base |= inferred(
-        place,
-        units,
-        VARIANCE,
-        (inference.low, inference.high, inference.p),
-        inference.n_clusters,
-        scope,
-        test=F_TEST,
-        shuffled=permutation_test(value, null, greater=True),
-        n_texts=float(place.n_texts),
-        fewest=min(int(((count @ kind) > 0).sum(axis=0).min()) for kind in scores.kinds),
+    ways = [clusters.in_ways(counts) for counts in by_kind]
+    in_ways = {way: np.array([min(w[way].min() for w in ways)]) for way in ways[0]}
+    result = Clustered(
+        value=np.array([value]),
+        low=np.array([variance.low]),
+        high=np.array([variance.high]),
+        p=np.array([variance.p]),
+        n_clusters=np.array([variance.n_clusters]),
+        carriers=np.array([np.nan]),
+        df=np.array([variance.df[1]]),
+        reason=np.array([""]),
     )
-    return Estimate(
-        group={"attribute": name},
-        value=value,
-        null=shuffled,
-        n_units=float(place.n_texts),
-        details=details,
-        **base,
+    n_texts = np.array([float(len(stratum.rows))])
+    fewest = np.array([min(int((counts > 0).sum(axis=0).min()) for counts in by_kind)])
+    inference = inferred(
+        clusters, result, n_texts, VARIANCE, in_ways=in_ways, test=F_TEST, fewest=fewest
+    )
+    none = np.zeros((0, 1))
+    sums = GroupSums((), [{"attribute": name}], none, none)
+    fields: dict[str, Any] = {"n_units": float(n_texts[0]), "details": details}
+    # Without a difference the variance of the true means is 0; the range is of the estimate.
+    draws, point = null[:, np.newaxis], np.zeros(1)
+    yield from of_stratum(
+        *(AGENCY_VARIANCE, stratum, sums, inference, scope, [fields], draws, point),
+        greater=True,
+        labels={"run": run} if len(stratum.observed.total) > 1 else {},
+        statistic="variance",
+        form=None,
     )
 
 
-def _same_order(place: AgencyStratum, members: FloatArray, scope: Scope) -> float:
+def _same_order(stratum: AgencyStratum, members: FloatArray, scope: Scope) -> float:
     """Share of draws in which all groups stand in the order in which they were observed.
 
     The means are drawn with the noise that the units give them, each times a standard normal.
     """
-    units = place.compared
-    total, count = (cells @ members for cells in units.by_cell(len(place.cells)))
-    means = place.observed.means(members)
+    units = stratum.compared
+    total, count = stratum.by_cluster(units, members)
+    means = stratum.observed.means(members)
     influence = (total - count * means) / count.sum(axis=0)
-    rng = scope.rng("agency order", place.model, place.task, place.condition, place.masking)
+    labels = {"condition": ORIGINAL, **stratum.labels}
+    stream = (labels[name] for name in ("model", "task", "condition", "masking"))
+    rng = scope.rng("agency order", *stream)
     if units.ways:
         # A root of the covariance of both ways less that of both at once, without what is negative.
         codes, size = units.codes, [int(code.max()) + 1 for code in units.codes]

@@ -335,16 +335,16 @@ def _value(name: str, strata: Mapping[str, str]) -> str:
 
 def left_out_lines(texts: AgencyTexts, options: AgencyOptions) -> Iterator[str]:
     """Yield a line for each reason why texts are not measured."""
-    n = len(texts.model)
+    n = len(texts.left_out)
     # Which strata have too few texts of a group
     min_group = options.min_group
     dropped = texts.left_out == REASONS.index(TOO_FEW)
-    codes = np.unique(texts.stratum[dropped]).tolist()
-    names = [texts.strata[code] if code >= 0 else "no stratum" for code in codes]
+    codes = np.unique(texts.stratum.code[dropped]).tolist()
+    names = [texts.stratum.labels[code] if code >= 0 else "no stratum" for code in codes]
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    group = " and ".join(texts.attributes)
+    group = " and ".join(texts.groups)
     words_of = {
-        NO_GROUP: f"without a value for {' or '.join(texts.attributes)}",
+        NO_GROUP: f"without a value for {' or '.join(texts.groups)}",
         NOT_SAMPLED: f"beyond {options.per_stratum} of each group and stratum (--per-stratum)",
         TOO_FEW: (
             f"in strata with fewer than {min_group} texts of a group of {group} (--min-group): "
