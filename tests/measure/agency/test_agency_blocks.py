@@ -12,8 +12,8 @@ from portrayal.measure.agency.texts import (
     STRATUM,
     WITHIN,
     AgencyTexts,
-    Column,
-    Reading,
+    LabelColumn,
+    MaskingReading,
     balanced,
 )
 from portrayal.measure.agency.variance import agency_variance
@@ -27,7 +27,7 @@ SCOPE = Scope("agency", draws=200, permutations=200, instruments={"classifier": 
 def numbered(code, prefix):
     """A column of these codes, whose labels are a prefix and the code."""
     code = np.asarray(code, dtype=np.int64)
-    return Column(code, tuple(f"{prefix}{i}" for i in range(int(code.max()) + 1)))
+    return LabelColumn(code, tuple(f"{prefix}{i}" for i in range(int(code.max()) + 1)))
 
 
 def texts_of(gap, group, *, cluster=None, unit="text", stratum=None, beside=None, **blocks):
@@ -36,9 +36,9 @@ def texts_of(gap, group, *, cluster=None, unit="text", stratum=None, beside=None
     stratum = none if stratum is None else stratum
     gap = np.asarray(gap, dtype=np.float64)[np.newaxis]
     return AgencyTexts(
-        model=Column(none, ("m",)),
-        task=Column(none, ("all",)),
-        condition=Column(none, ("original",)),
+        model=LabelColumn(none, ("m",)),
+        task=LabelColumn(none, ("all",)),
+        condition=LabelColumn(none, ("original",)),
         stratum=numbered(stratum, "s"),
         groups={"race": numbered(group, "g")},
         unit=unit,
@@ -48,7 +48,7 @@ def texts_of(gap, group, *, cluster=None, unit="text", stratum=None, beside=None
         blocks={**blocks, STRATUM: stratum},
         columns={},
         outcome=none,
-        readings={"masked": Reading(gap, none + 1.0, none * 0.0, beside or {})},
+        readings={"masked": MaskingReading(gap, none + 1.0, none * 0.0, beside or {})},
         left_out=none - 1,
     )
 

@@ -7,7 +7,7 @@ import pytest
 
 from measure.agency.test_agency_blocks import numbered, texts_of
 from portrayal.measure.agency.gap import agency_gap
-from portrayal.measure.agency.texts import Column
+from portrayal.measure.agency.texts import LabelColumn
 from portrayal.measure.agency.variance import agency_variance
 from portrayal.measure.scope import Scope
 
@@ -31,7 +31,7 @@ def crossed(effect, *, tau=0.1, uneven=False, seed=1, models=REPLICATES):
     texts = texts_of(gap, group, cluster=np.arange(len(gap)), unit="prompt")
     named = tuple(f"m{i:03d}" for i in range(models))
     columns = {"job": numbered(block, "j"), "pronoun": numbered(group, "p")}
-    return replace(texts, model=Column(model, named), columns=columns)
+    return replace(texts, model=LabelColumn(model, named), columns=columns)
 
 
 def by_prompt(texts):

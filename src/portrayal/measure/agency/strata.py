@@ -315,7 +315,7 @@ def _strata(texts: AgencyTexts, scope: Scope) -> Iterator[AgencyStratum]:
             yield from _of(texts, part, labels, texts.stratum.labels[code], scope)
 
 
-class Parts(NamedTuple):
+class StratumParts(NamedTuple):
     """Texts of one cluster and cell, summed, in the order of the blocks in which they move.
 
     Attributes
@@ -393,7 +393,7 @@ def _of(
         )
 
 
-def _parts(texts: AgencyTexts, read: BoolArray, alike: Blocks) -> tuple[str, Parts]:
+def _parts(texts: AgencyTexts, read: BoolArray, alike: Blocks) -> tuple[str, StratumParts]:
     """Sum the texts that are read by run, cluster and cell; first, how parts are shuffled."""
     cell, cluster = texts.cell[read], texts.cluster.code[read]
     first, part = np.unique(
@@ -417,7 +417,7 @@ def _parts(texts: AgencyTexts, read: BoolArray, alike: Blocks) -> tuple[str, Par
     order = np.argsort(block, kind="stable")
     first = first[order]
     name = None if texts.names is None else texts.names.code[read][first]
-    parts = Parts(
+    parts = StratumParts(
         sums=np.stack(sums).reshape(2, n_maskings, n_runs, n)[..., order].astype(np.float64),
         first=first,
         cell=cell[first],
@@ -462,7 +462,7 @@ def _by_cell(values: FloatArray, cell: IntArray, n_cells: int) -> FloatArray:
 
 
 def _clusters(
-    texts: AgencyTexts, read: BoolArray, parts: Parts, present: BoolArray, alike: Blocks
+    texts: AgencyTexts, read: BoolArray, parts: StratumParts, present: BoolArray, alike: Blocks
 ) -> tuple[Clusters, Clusters]:
     """The units of the parts that are present, and those in which groups are compared."""
     codes, code = np.unique(parts.cluster, return_inverse=True)

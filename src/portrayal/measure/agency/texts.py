@@ -48,20 +48,20 @@ NEITHER = "neither"
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class LabelColumn:
     """Labels of texts: the code of each text, shape (n_texts,), and the label of each code."""
 
     code: IntArray
     labels: tuple[str, ...]
 
     @classmethod
-    def of(cls, values: Sequence[str]) -> "Column":
+    def of(cls, values: Sequence[str]) -> "LabelColumn":
         """Return the column of these values; codes follow the order of the labels."""
         labels, code = np.unique(np.array(values, dtype=object), return_inverse=True)
         return cls(np.asarray(code, dtype=np.int64), tuple(labels.tolist()))
 
     @classmethod
-    def in_order(cls, values: Sequence[Any]) -> "Column":
+    def in_order(cls, values: Sequence[Any]) -> "LabelColumn":
         """Return the column of these values; codes follow the order in which labels first come."""
         table = {value: code for code, value in enumerate(dict.fromkeys(values))}
         code = np.array([table[value] for value in values], dtype=np.int64)
@@ -69,7 +69,7 @@ class Column:
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class MaskingReading:
     """What is said of the texts under one masking.
 
     Attributes
@@ -157,19 +157,19 @@ class AgencyTexts:
         Sentences that people labelled.
     """
 
-    model: Column
-    task: Column
-    condition: Column
-    stratum: Column
-    groups: Mapping[str, Column]
+    model: LabelColumn
+    task: LabelColumn
+    condition: LabelColumn
+    stratum: LabelColumn
+    groups: Mapping[str, LabelColumn]
     unit: str
-    cluster: Column
-    names: Column | None
+    cluster: LabelColumn
+    names: LabelColumn | None
     run: IntArray
     blocks: Mapping[str, IntArray]
-    columns: Mapping[str, Column]
+    columns: Mapping[str, LabelColumn]
     outcome: IntArray
-    readings: Mapping[str, Reading]
+    readings: Mapping[str, MaskingReading]
     left_out: IntArray
     first: tuple[str, ...] = ()
     hand: HandSentences | None = None
@@ -296,7 +296,7 @@ def agency_texts(
         raw = [facts.get(name, missing) for facts in about]
         return [spelling.get(value.casefold(), value) for value in raw]
 
-    groups = {name: Column.of(values(name, "")) for name in group}
+    groups = {name: LabelColumn.of(values(name, "")) for name in group}
     left_out = np.full(len(about), -1, dtype=np.int64)
     for column in groups.values():
         left_out[[not column.labels[code] for code in column.code.tolist()]] = REASONS.index(
@@ -304,16 +304,16 @@ def agency_texts(
         )
     split = [next((facts[name] for name in strata if name in facts), "") for facts in about]
     tasks, conditions = values("domain", ALL), [facts.get("condition", ORIGINAL) for facts in about]
-    stratum = Column.of(split)
+    stratum = LabelColumn.of(split)
     unit, clusters = _clusters(cluster, rows, about, by_prompt=by_prompt)
     within = {} if cluster in (None, EACH, PROMPT) else {WITHIN: clusters.code}
     other_names = {name for facts in about for name in facts} - {*group, NAME, cluster}
     by_name = cluster is None and NAME not in group and any(NAME in facts for facts in about)
     texts = AgencyTexts(
-        model=Column.of(rows["model"]),
-        task=Column.of(tasks),
-        condition=Column.of(conditions),
-        stratum=Column(
+        model=LabelColumn.of(rows["model"]),
+        task=LabelColumn.of(tasks),
+        condition=LabelColumn.of(conditions),
+        stratum=LabelColumn(
             stratum.code - int("" in stratum.labels), tuple(filter(None, stratum.labels))
         ),
         groups=groups,
@@ -323,10 +323,10 @@ def agency_texts(
         run=np.array(rows["sample"], dtype=np.int64) * by_prompt,
         blocks={
             **within,
-            STRATUM: Column.in_order([*zip(tasks, conditions, split, strict=True)]).code,
+            STRATUM: LabelColumn.in_order([*zip(tasks, conditions, split, strict=True)]).code,
         },
         columns={
-            name: Column.of([facts.get(name, "") for facts in about])
+            name: LabelColumn.of([facts.get(name, "") for facts in about])
             for name in sorted(other_names if by_prompt else ())
         },
         outcome=np.array([OUTCOMES.index(name) for name in rows["outcome"]], dtype=np.int64),
@@ -357,16 +357,18 @@ def _clusters(
     about: Sequence[Mapping[str, str]],
     *,
     by_prompt: bool = False,
-) -> tuple[str, Column]:
+) -> tuple[str, LabelColumn]:
     """What the independent units are called, and the unit of each text, named alike in all runs."""
     if column == EACH or (column in (None, PROMPT) and not by_prompt):
-        return EACH, Column(np.arange(len(about)), tuple(rows["text_id"]))
+        return EACH, LabelColumn(np.arange(len(about)), tuple(rows["text_id"]))
     if column not in (None, PROMPT):
         if not any(column in facts for facts in about):
             raise OptionError(f"--cluster {column}: no text has a value for it.")
         # without a value, a unit of its own
-        return str(column), Column.in_order([f.get(str(column), i) for i, f in enumerate(about)])
-    prompts = Column.of(rows["prompt_id"])
+        return str(column), LabelColumn.in_order(
+            [f.get(str(column), i) for i, f in enumerate(about)]
+        )
+    prompts = LabelColumn.of(rows["prompt_id"])
     labels = [
         (
             about[i].get("condition"),
@@ -377,10 +379,12 @@ def _clusters(
     # Prompts that differ in nothing that is known cannot be paired by it, and keep their ids.
     if len(set(labels)) < len(labels) or not all(label for _, label in labels):
         return PROMPT, prompts
-    return PROMPT, Column(prompts.code, tuple(label for _, label in labels))
+    return PROMPT, LabelColumn(prompts.code, tuple(label for _, label in labels))
 
 
-def _rows(run: Run, stages: Mapping[str, Stage]) -> tuple[dict[str, list[Any]], dict[str, Reading]]:
+def _rows(
+    run: Run, stages: Mapping[str, Stage]
+) -> tuple[dict[str, list[Any]], dict[str, MaskingReading]]:
     """Texts by column in the order of text_id, and what is said of them by masking."""
     import pyarrow as pa
 
@@ -407,7 +411,7 @@ def _rows(run: Run, stages: Mapping[str, Stage]) -> tuple[dict[str, list[Any]], 
         # The last reading leaves out sentences that are neither: their share is what it lacks.
         if other is not None and other_names[-1] == WITHOUT_NEITHER:
             other_gaps[NEITHER] = 1.0 - divide(other[1][-1], classed)
-        readings[name] = Reading(
+        readings[name] = MaskingReading(
             gap[np.newaxis] if checkpoints is None else checkpoints[0],
             classed,
             unclassed,
@@ -462,7 +466,7 @@ def hand_sentences(
     stages: Mapping[str, Stage],
     order: Sequence[str],
     table: HandTable,
-    readings: Mapping[str, Reading],
+    readings: Mapping[str, MaskingReading],
 ) -> HandSentences | None:
     """Set labels of sentences beside the classifier's; None where there are none.
 
