@@ -1,11 +1,9 @@
-"""Speed of agency classifiers: sentences per core-second, and 8-bit ONNX against the float model.
+"""Speed of agency classifiers: sentences per core-second.
 
-    python -m benchmarks.agency --texts FILE [--group NAME ...] [--transformer FOLDER]
+    python -m benchmarks.agency --texts FILE [--group NAME ...]
 
 FILE is a CSV with a column `text`. With --group, the whole command `portrayal audit agency` is also
-timed, start and report included, in CPU seconds of its process. FOLDER is what `portrayal train
-agency --onnx` writes; both its models are timed in turn on one core in the same process, so that
-the ratio holds on a busy machine.
+timed, start and report included, in CPU seconds of its process.
 """
 
 import argparse
@@ -48,8 +46,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--texts", type=Path, required=True)
     parser.add_argument("--group", action="append", default=[], help="time the whole audit too")
-    parser.add_argument("--transformer", type=Path)
-    parser.add_argument("--sentences", type=int, default=400, help="for the transformers")
     asked = parser.parse_args()
     given = read(asked.texts)
     mask("")  # loads the lists
@@ -63,8 +59,6 @@ def main() -> None:
         print(
             json.dumps({"what": "portrayal audit agency", "cpu_s": [round(s, 2) for s in seconds]})
         )
-    if asked.transformer:
-        transformers(asked.transformer, given[: asked.sentences])
 
 
 def whole_audit(texts: Path, group: Sequence[str]) -> float:
@@ -81,20 +75,6 @@ def whole_audit(texts: Path, group: Sequence[str]) -> float:
         )
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-
-def transformers(folder: Path, given: Sequence[str]) -> None:
-    """Print the speed of the float and the 8-bit model, and their ratio."""
-    import torch
-
-    from portrayal.annotate.agency.loading import OnnxClassifier
-
-    torch.set_num_threads(1)
-    whole = per_core_second(load_classifier(str(folder)), given)
-    small = per_core_second(OnnxClassifier(folder / "onnx", threads=1), given)
-    print(json.dumps({"what": "transformer", "sentences_per_core_s": round(whole, 1)}))
-    print(json.dumps({"what": "onnx", "sentences_per_core_s": round(small, 1)}))
-    print(json.dumps({"what": "onnx / transformer", "ratio": round(small / whole, 2)}))
 
 
 if __name__ == "__main__":

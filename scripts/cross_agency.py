@@ -9,9 +9,9 @@ one: 81 % of the validation sentences are paraphrases of a training sentence, ne
 with the other label. Folds are of families, so paraphrases of one source are never parted.
 
 `train` fine-tunes, for each fold and seed, a transformer on the sentences of the other folds,
-masked and as they stand, for a number of epochs that is given and not chosen; writes its 8-bit ONNX
-export; and lets that read the fold's own sentences, and the sentences without labels of
-`teach_agency.py` that are not made of those. What is done already is kept.
+masked and as they stand, for a number of epochs that is given and not chosen; and lets that read
+the fold's own sentences, and the sentences without labels of `teach_agency.py` that are not made of
+those. What is done already is kept.
 
 `score` fits the classifier that ships in each fold, taught by that fold's transformers; its
 settings are chosen by a cross-validation within the other folds. Folds without a transformer are
@@ -92,16 +92,15 @@ def read_lac(folder: Path, *, random: bool = False) -> Lac:
 
 
 def train(lac: Lac, base: str, asked: Sequence[Unlabelled], out: Path, seed: int) -> None:
-    """Fine-tune and export the transformer of one fold and seed, and write what it says."""
+    """Fine-tune the transformer of one fold and seed, and write what it says."""
     number = int(out.parent.name.removeprefix("fold-"))
     if (out / "says.json").is_file():
         return
     rows = np.flatnonzero(lac.fold != number)
     fitting = Fitting(epochs=EPOCHS, seed=seed)
-    if not (out / "onnx" / "model.onnx").is_file():
-        given = lac.labelled.take(rows)
-        train_agency(given, base, out, whole=True, fitting=fitting, export=True, resume=True)
-    classify = load_classifier(str(out / "onnx"))
+    if not (out / "agency.json").is_file():
+        train_agency(lac.labelled.take(rows), base, out, whole=True, fitting=fitting)
+    classify = load_classifier(str(out))
     held = np.flatnonzero(lac.fold == number)
     known = set(rows.tolist())
     free = [row for row, each in enumerate(asked) if known.issuperset(each.source)]

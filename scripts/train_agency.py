@@ -25,6 +25,7 @@ import argparse
 import gzip
 import hashlib
 import json
+import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -298,7 +299,8 @@ def export_transformer(model: Any, out: Path) -> None:
     """Write encoder and card; 7 of 8 bits of a weight are used, which compresses better."""
     import torch
 
-    from portrayal.models import write_onnx
+    sys.path.append(str(Path(__file__).with_name("reader")))
+    from onnx_export import write_onnx
 
     table = reader_words().table
     out.mkdir(parents=True, exist_ok=True)

@@ -40,6 +40,7 @@ from examples import (
     marked,
     vary,
 )
+from onnx_export import write_onnx
 from safetensors.torch import load_model, save_model
 from torch import nn
 from torch.nn.functional import cross_entropy, gelu, one_hot
@@ -69,7 +70,6 @@ from portrayal.annotate.people.reader.referents import (
     mark,
     places,
 )
-from portrayal.models import write_onnx
 
 LEFT_OUT, MODEL = "left_out.npz", "model.safetensors"
 BATCH, RATE, HEAD_RATE = 16, 1e-4, 1e-3

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from portrayal.annotate.agency.linear import read_linear
-from portrayal.annotate.agency.loading import CARD, ENCODER, OnnxClassifier, shipped_logit
+from portrayal.annotate.agency.loading import CARD, ENCODER, shipped_logit
 from portrayal.annotate.agency.loading import WEIGHTS as AGENCY_WEIGHTS
 from portrayal.annotate.people.reader import network
 from portrayal.annotate.people.reader.rows import SHIPPED, reader_folder
 from portrayal.errors import DataError
-from portrayal.models import read_arrays
+from portrayal.models import load_onnx, read_arrays
 from support import needs
 
 TAMPERED = pytest.mark.fault(
@@ -175,7 +175,6 @@ def test_the_shipped_transformer_is_read_after_its_digest(
 @pytest.mark.parametrize("content", [b"", b"\x08\x01garbage", b"\x00" * 10_000])
 def test_an_exported_classifier_that_is_none_is_refused(tmp_path: Path, content: bytes) -> None:
     needs("onnxruntime", "tokenizers")
-    shutil.copyfile(reader_folder(SHIPPED) / "tokenizer.json", tmp_path / "tokenizer.json")
     (tmp_path / "model.onnx").write_bytes(content)
     with pytest.raises(DataError, match="no exported classifier could be read"):
-        OnnxClassifier(tmp_path)
+        load_onnx(tmp_path / "model.onnx", reader_folder(SHIPPED) / "tokenizer.json")

@@ -245,8 +245,6 @@ def classifier(
     batch_size: int | None = None,
     seed: Seed = 0,
     seeds: int | None = None,
-    onnx: Flag = False,
-    resume: Flag = False,
     licence: str = "not stated",
     column: Columns = None,
     format: Format = "table",
@@ -276,10 +274,6 @@ def classifier(
         Sentences in a step; default 32.
     seeds
         Checkpoints to train, from --seed on, to folders in --out.
-    onnx
-        Also export to ONNX with 8 bits a weight.
-    resume
-        Go on with a training to --out that was stopped.
     licence
         Of the data, for the model card.
     """
@@ -304,9 +298,7 @@ def classifier(
         # The paper trained on sentences as they stand
         "masked": masked and recipe is None,
         "licence": licence,
-        "export": onnx,
         "on_epoch": None if json else _print_epoch,
-        "resume": resume,
     }
     n = check_count("seeds", seeds if seeds is not None else 3 if recipe else 1, minimum=1)
     if n == 1:

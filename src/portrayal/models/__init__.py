@@ -14,7 +14,7 @@ from portrayal.models.loading import (
     read_arrays,
     save_encoder,
 )
-from portrayal.models.onnx import has_onnx, load_onnx, on_one_core, read_alone, write_onnx
+from portrayal.models.onnx import has_onnx, load_onnx, on_one_core
 
 __all__ = [
     "Encoder",
@@ -25,8 +25,6 @@ __all__ = [
     "load_transformer",
     "on_one_core",
     "probabilities",
-    "read_alone",
     "read_arrays",
     "save_encoder",
-    "write_onnx",
 ]

@@ -1,17 +1,13 @@
 """Exported models: ONNX with 8 bits a weight; to run one takes neither PyTorch nor transformers."""
 
 import gzip
-import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from functools import lru_cache, wraps
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
-import numpy as np
-
 from portrayal.errors import DataError, MissingExtraError
-from portrayal.types import FloatArray
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -87,93 +83,3 @@ def _libraries() -> Any:
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
-
-
-def read_alone(
-    session: Any, output: str, ids: Sequence[int], kinds: Sequence[int] | None = None
-) -> FloatArray:
-    """Return what an exported model says of one text, in 32 bits.
-
-    Each text is read alone: 8-bit activations are scaled by the largest of all that are read at
-    once, so a text's neighbours would change what is said of it.
-
-    Parameters
-    ----------
-    session
-        From `load_onnx`.
-    output
-        Name of what is returned, without its axis of texts.
-    ids, kinds
-        Token ids, and the segment of each; all of the first segment unless given.
-    """
-    row = np.array([ids], dtype=np.int64)
-    inputs = {
-        "input_ids": row,
-        "attention_mask": np.ones_like(row),
-        "token_type_ids": np.zeros_like(row) if kinds is None else np.array([kinds]),
-    }
-    # Models without segments take no token types, and refuse what they do not know
-    names = [node.name for node in session.get_inputs()]
-    (scores,) = session.run([output], {name: inputs[name] for name in names if name in inputs})
-    return np.asarray(scores[0])
-
-
-def write_onnx(
-    model: Any, example: Mapping[str, Any], output: str, path: Path, *, bits: int = 8
-) -> None:
-    """Write a PyTorch model as ONNX with 8 bits a weight, a scale for each row of weights.
-
-    Parameters
-    ----------
-    model
-        Takes the tensors of `example` by name and returns one tensor.
-    example
-        Tensors of shape (n_texts, n_tokens); both numbers may differ in use.
-    output
-        Name of what it returns.
-    path
-        The file to write.
-    bits
-        Of the 8 that are used; 7 keep processors without VNNI from overflowing.
-
-    Raises
-    ------
-    MissingExtraError
-        When onnx, onnxscript or onnxruntime are not installed.
-    """
-    try:
-        import onnx
-        import onnxscript  # noqa: F401
-        from onnxruntime.quantization import QuantType, quantize_dynamic
-    except ImportError as error:
-        raise MissingExtraError(
-            "exporting needs onnx, onnxscript and onnxruntime, which are not all installed. "
-            "Install them with: pip install 'portrayal[agency,onnx]'"
-        ) from error
-    import torch
-
-    float_path = path.with_name("float.onnx")
-    axes = {0: torch.export.Dim.DYNAMIC, 1: torch.export.Dim.DYNAMIC}
-    with warnings.catch_warnings():
-        # Warnings of the exporter say nothing of the model
-        warnings.simplefilter("ignore")
-        torch.onnx.export(
-            model,
-            (),
-            str(float_path),
-            kwargs=dict(example),
-            input_names=list(example),
-            output_names=[output],
-            dynamic_shapes=dict.fromkeys(example, axes),
-            dynamo=True,
-            external_data=False,
-            verbose=False,
-        )
-    graph = onnx.load(float_path)
-    del graph.graph.value_info[:]  # the exporter's shapes of transposed weights are wrong
-    onnx.save(graph, float_path)
-    quantize_dynamic(
-        float_path, path, weight_type=QuantType.QInt8, per_channel=True, reduce_range=bits < 8
-    )
-    for file in (float_path, path.with_name("float.onnx.data")):
-        file.unlink(missing_ok=True)

@@ -85,8 +85,8 @@ def test_the_mean_leaves_out_who_cannot_say():
 
 def test_a_classifier_with_a_folder_inside_is_no_set(tmp_path):
     train_agency(LABELLED, "linear", tmp_path / "one")
-    (tmp_path / "one" / "onnx").mkdir()
-    (tmp_path / "one" / "onnx" / "model.onnx").touch()
+    (tmp_path / "one" / "older").mkdir()
+    (tmp_path / "one" / "older" / "config.json").touch()
     assert checkpoint_folders(tmp_path / "one") == ()
     assert [each.name for each in checkpoint_folders(tmp_path)] == ["one"]
 
@@ -98,13 +98,9 @@ def test_checkpoints_are_ordered_by_number(tmp_path):
     assert [each.name for each in checkpoint_folders(tmp_path)] == ["seed-0", "seed-9", "seed-10"]
 
 
-def test_checkpoints_that_are_done_are_kept_and_others_refused(tmp_path):
+def test_a_folder_of_other_checkpoints_is_refused(tmp_path):
     out = tmp_path / "set"
-    train_checkpoints(LABELLED, "linear", out, 2, Fitting())
-    again = train_checkpoints(LABELLED, "linear", out, 3, Fitting(), resume=True)
-    assert [each.folder.name for each in again] == ["seed-2"]
-    with pytest.raises(OptionError, match="another base"):
-        train_checkpoints(LABELLED, "folder", out, 3, Fitting(), resume=True)
+    train_checkpoints(LABELLED, "linear", out, 3, Fitting())
     with pytest.raises(OptionError, match="checkpoints of other seeds"):
         train_checkpoints(LABELLED, "linear", out, 2, Fitting())
     with pytest.raises(OptionError, match="same from every seed"):

@@ -61,15 +61,6 @@ def test_sentences_together_read_as_each_alone(several):
     assert np.allclose(together, known, equal_nan=True)
 
 
-def test_words_that_were_met_are_forgotten_at_a_limit(monkeypatch):
-    monkeypatch.setattr("portrayal.annotate.agency.linear._REMEMBERED", 3)
-    classify = LinearClassifier(SCORES)
-    first = classify(["they led, and went on", ""])
-    assert np.array_equal(classify(["they led, and went on", ""]), first, equal_nan=True)
-    assert first[0, 1] > 0.5
-    assert np.isnan(first[1]).all()
-
-
 def test_sentences_in_other_languages_are_not_told():
     classify = load_classifier("linear")
     english = classify(["They led the company.", "They help children in Berlin."])

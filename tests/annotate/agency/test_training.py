@@ -23,11 +23,6 @@ def test_a_linear_classifier_of_ones_own(tmp_path):
     train_agency(LABELLED, "linear", tmp_path / "mine")  # one's own folder is written over
 
 
-def test_arrays_are_not_exported(tmp_path):
-    with pytest.raises(OptionError, match="not exported"):
-        train_agency(LABELLED, "linear", tmp_path / "mine", export=True)
-
-
 def test_a_classifier_of_all_sentences_has_no_scores(tmp_path):
     done = train_agency(LABELLED, "linear", tmp_path / "mine", whole=True)
     assert done.scores == ()

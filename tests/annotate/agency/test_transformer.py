@@ -5,7 +5,7 @@ import pytest
 
 from portrayal.annotate.agency import load_classifier
 from portrayal.annotate.agency.labelled import LabelledSentences
-from portrayal.annotate.agency.training import Fitting, train_agency, train_checkpoints
+from portrayal.annotate.agency.training import Fitting, train_agency
 from portrayal.errors import DataError, OptionError
 from support import needs
 
@@ -95,75 +95,6 @@ def test_without_sentences_held_out_the_last_epoch_is_kept_and_nothing_scored(ba
 
 def test_a_masked_training_reads_both_kinds_and_is_scored_on_both(trained):
     assert [score.masked for score in trained.scores] == [True, False]
-
-
-class StopError(Exception):
-    """What stops a training in these tests."""
-
-
-def stop_after(number):
-    def stop(epoch):
-        if epoch.number == number:
-            raise StopError
-
-    return stop
-
-
-@pytest.mark.parametrize("number", [1, 3])
-def test_a_stopped_training_goes_on_to_the_same_classifier(base, trained, tmp_path, number):
-    out = tmp_path / "agency"
-    with pytest.raises(StopError):
-        train_agency(labelled(), base, out, fitting=FITTING, on_epoch=stop_after(number))
-    with pytest.raises(OptionError, match="--resume"):
-        train_agency(labelled(), base, out, fitting=FITTING)
-    other = Fitting(epochs=4, batch_size=8, learning_rate=0.5)
-    with pytest.raises(OptionError, match=r"learning_rate 0\.01, and this one has 0\.5"):
-        train_agency(labelled(), base, out, fitting=other, resume=True)
-    seen = []
-    done = train_agency(
-        labelled(), base, out, fitting=FITTING, resume=True, on_epoch=seen.append, licence="CC0"
-    )
-    assert [epoch.number for epoch in seen] == list(range(number + 1, len(done.epochs) + 1))
-    assert done.epochs == trained.epochs
-    given = labelled(30).sentences
-    assert np.array_equal(
-        load_classifier(str(out))(given), load_classifier(str(trained.folder))(given)
-    )
-    assert not (out / "training.safetensors").exists()
-
-
-def test_a_damaged_state_is_refused(base, tmp_path):
-    (tmp_path / "training.safetensors").write_bytes(b"nothing")
-    with pytest.raises(DataError, match="not the state of a training"):
-        train_agency(labelled(), base, tmp_path, fitting=FITTING, resume=True)
-
-
-def test_the_export_says_the_same(trained, tmp_path):
-    pytest.importorskip("onnxruntime", reason="needs the extra 'onnx'")
-    pytest.importorskip("onnxscript", reason="needs the extra 'onnx'")
-    from portrayal.annotate.agency.loading import export_onnx
-
-    out = export_onnx(trained.folder, tmp_path / "onnx")
-    assert sorted(path.name for path in out.iterdir()) == ["model.onnx", "tokenizer.json"]
-    given = [*labelled(20).sentences, "they led and won and built it ."]
-    whole, small = load_classifier(str(trained.folder)), load_classifier(str(out))
-    assert np.allclose(whole(given), small(given), atol=0.1)
-    assert small([]).shape == (0, 2)
-    assert np.array_equal(small(given)[:1], small(given[:1]))  # its neighbours change nothing
-
-
-def test_the_exports_of_checkpoints_are_a_set_of_their_own(base, tmp_path):
-    pytest.importorskip("onnxruntime", reason="needs the extra 'onnx'")
-    pytest.importorskip("onnxscript", reason="needs the extra 'onnx'")
-    fitting = Fitting(epochs=1, batch_size=8, learning_rate=0.01)
-    out = tmp_path / "set"
-    train_checkpoints(labelled(), base, out, 2, fitting, export=True, whole=True)
-    whole, small = load_classifier(str(out)), load_classifier(str(out / "onnx"))
-    assert whole.name == "2 checkpoints:set"
-    assert small.name == "2 checkpoints:onnx"
-    given = labelled(20).sentences
-    assert np.allclose(whole(given), small(given), atol=0.1)
-    np.testing.assert_allclose(small(given)[:, 1], small.each(given).mean(axis=0))
 
 
 def test_an_encoder_without_a_head_is_no_classifier(base):

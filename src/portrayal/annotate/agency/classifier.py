@@ -49,9 +49,7 @@ def rows(agentic: ArrayLike) -> FloatArray:
     return np.column_stack([1.0 - p_agentic, p_agentic])
 
 
-EXPORTS = "onnx"
-"""The folder of a checkpoint's 8-bit export, and in a set's folder that of all of them."""
-_FILES = ("linear.npz", "model.onnx", "config.json")
+_FILES = ("linear.npz", "config.json")
 
 
 class Checkpoints:

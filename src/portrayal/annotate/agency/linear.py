@@ -3,13 +3,14 @@
 Targets may be probabilities, so that a transformer can teach it on sentences without labels.
 """
 
+import math
 import re
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import as_file, files
-from itertools import chain, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,12 @@ from portrayal.annotate.agency.classifier import rows
 from portrayal.errors import DataError
 from portrayal.models import read_arrays
 from portrayal.run.files import replacing
-from portrayal.types import FloatArray, IntArray
+from portrayal.types import FloatArray
 
 _TOKEN = re.compile(r"\[[a-z]+\]|[^\W\d_]+(?:['’][^\W\d_]+)?|\d+|[,;]")
 _GRAMS = (3, 4, 5)
 _MARKS = ",;"
-_REMEMBERED = 200_000
+_REMEMBERED = 50_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +59,10 @@ def tokens(sentence: str) -> list[str]:
     return ["0" if "0" <= word[0] <= "9" else word for word in words]
 
 
+_tokens = lru_cache(_REMEMBERED)(tokens)
+"""Several classifiers read the same sentences."""
+
+
 def tail(words: Sequence[str]) -> Sequence[str]:
     """Return the words after the last comma or semicolon; none where there is none."""
     for place in range(len(words) - 1, -1, -1):
@@ -77,148 +82,49 @@ def pieces_of(word: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(pieces))
 
 
-class WordNumbers:
-    """The numbers of words, and the scores of words and pairs by number.
-
-    The words of the pairs that have a score come first; other words are numbered as they are met.
-    """
-
-    def __init__(self, scores: WordScores) -> None:
-        self._scores = scores
-        # Words of pairs have the lowest numbers, so that a pair is one number too
-        pairs = [pair.split(" ") for pair in scores.pairs]
-        self._first = tuple(dict.fromkeys(chain(_MARKS, chain.from_iterable(pairs))))
-        self._start()
-        number = self._numbers
-        keys = [number[first_word] * len(number) + number[right] for first_word, right in pairs]
-        order = np.argsort(keys)
-        self._pair_keys = np.array(keys, dtype=np.int64)[order]
-        self._pair_scores = np.array(list(scores.pairs.values()), dtype=np.float64)[order]
-
-    def read(self, sentences: Sequence[str]) -> tuple[IntArray, IntArray]:
-        """Return the number of words of each sentence, shape (n,), and all words' numbers."""
-        # Memory stays bounded on any corpus
-        if len(self._runs) > _REMEMBERED:
-            self._start()
-        runs = self._runs
-        word_lists = [
-            list(chain.from_iterable(map(runs.__getitem__, sentence.split())))
-            for sentence in sentences
-        ]
-        length = np.array([len(word_list) for word_list in word_lists], dtype=np.int64)
-        word = np.fromiter(chain.from_iterable(word_lists), dtype=np.int64, count=int(length.sum()))
-        return length, word
-
-    def scores(self) -> tuple[FloatArray, FloatArray]:
-        """Return the score of each word, its pieces included, and its score in a tail."""
-        return np.array(self._words, dtype=np.float64), np.array(self._tails, dtype=np.float64)
-
-    def pair_scores(self, first: IntArray, right: IntArray) -> FloatArray:
-        """Return the scores of neighbouring words, shapes (k,), (k,) -> (k,); 0 without one."""
-        pair_values = np.zeros(len(first))
-        if not len(self._pair_keys):
-            return pair_values
-        n = len(self._first)
-        among = np.flatnonzero((first < n) & (right < n))
-        keys = first[among] * n + right[among]
-        # Pairs are looked up in a sorted list, all at once
-        nearest = np.minimum(np.searchsorted(self._pair_keys, keys), len(self._pair_keys) - 1)
-        is_key = self._pair_keys[nearest] == keys
-        pair_values[among[is_key]] = self._pair_scores[nearest[is_key]]
-        return pair_values
-
-    def familiar(self, of: IntArray, word: IntArray, n: int) -> NDArray[np.bool_]:
-        """Whether at least half of a sentence's words have a score; False without a word.
-
-        Marks, numbers and masks are not counted. Sentences in another language are not familiar.
-        """
-        sign = np.array(self._signs)[word]
-        total = np.bincount(of, weights=sign, minlength=n)
-        return np.asarray((total >= 0) & (np.bincount(of, weights=np.abs(sign), minlength=n) > 0))
-
-    @staticmethod
-    def is_mark(word: IntArray) -> NDArray[np.bool_]:
-        """Whether a word is a comma or semicolon."""
-        return word < len(_MARKS)
-
-    def _start(self) -> None:
-        """Forget every word but those of the pairs."""
-        self._runs = _Runs(self._number)
-        self._numbers = {word: number for number, word in enumerate(self._first)}
-        self._words: list[float | None] = [None] * len(self._first)
-        self._tails = [0.0] * len(self._first)
-        self._signs = [0] * len(self._first)
-
-    def _number(self, word: str) -> int:
-        """Return the number of a word, whose scores are known from then on."""
-        number = self._numbers.setdefault(word, len(self._numbers))
-        if number == len(self._words):
-            self._words.append(None)
-            self._tails.append(0.0)
-            self._signs.append(0)
-        if self._words[number] is None:
-            grams = self._scores.grams
-            pieces = [grams[piece] for piece in pieces_of(word) if piece in grams]
-            self._words[number] = self._scores.words.get(word, 0.0) + sum(pieces)
-            self._tails[number] = self._scores.tails.get(word, 0.0)
-            if word[0].isalpha():
-                # Known words less unknown ones: below 0 most are unknown
-                self._signs[number] = 1 if word in self._scores.words else -1
-        return number
-
-
-class _Runs(dict[str, tuple[int, ...]]):
-    """Numbers of the words of each run of characters without white space, found when asked for."""
-
-    def __init__(self, number: Callable[[str], int]) -> None:
-        super().__init__()
-        self._number = number
-
-    def __missing__(self, run: str) -> tuple[int, ...]:
-        numbers = self[run] = tuple(map(self._number, tokens(run)))
-        return numbers
-
-
 FORMAT = 1
 
 
 class LinearClassifier:
     """P(agentic) = logistic(bias + sum of scores / square root of the number of words).
 
-    NaN where fewer than half of the words have a score, as in other languages. A sentence reads
-    the same whatever stands beside it.
+    NaN where fewer than half of the words have a score, as in other languages; marks, numbers and
+    masks are not counted. A sentence reads the same whatever stands beside it.
     """
 
     def __init__(self, scores: WordScores, masked: bool = True) -> None:
         self.name = scores.name
         self.masked = masked
-        self._bias = scores.bias
-        self._known = WordNumbers(scores)
+        self._scores = scores
+        self._pairs = {tuple(pair.split(" ")): score for pair, score in scores.pairs.items()}
+        # Words recur, so each is looked up once; memory stays bounded on any corpus
+        self._word = lru_cache(_REMEMBERED)(self._score_of)
 
     def __call__(self, sentences: Sequence[str]) -> FloatArray:
         """Return P(communal) and P(agentic), shape (n, 2)."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            # Logit of each sentence, shape (n,)
-            scores_of_words = self._known
-            length, word = scores_of_words.read(sentences)
-            n = len(length)
-            of = np.repeat(np.arange(n), length)
-            score, tail_score = scores_of_words.scores()
-            # Pairs do not reach over the end of a sentence
-            within = of[1:] == of[:-1]
-            pairs = scores_of_words.pair_scores(word[:-1][within], word[1:][within])
-            marks = np.flatnonzero(scores_of_words.is_mark(word))
-            last = np.full(n, len(word))
-            last[of[marks]] = marks  # ascending, so the last of a sentence stays
-            after = np.arange(len(word)) > last[of]
-            total = np.bincount(
-                np.concatenate([of, of[1:][within], of[after]]),
-                weights=np.concatenate([score[word], pairs, tail_score[word[after]]]),
-                minlength=n,
-            )
-            is_familiar = scores_of_words.familiar(of, word, n)
-            logits = np.where(is_familiar, self._bias + total / np.sqrt(length), np.nan)
+        logits = np.array([self._logit(sentence) for sentence in sentences], dtype=np.float64)
+        with np.errstate(over="ignore"):
             return rows(1.0 / (1.0 + np.exp(-logits)))
+
+    def _logit(self, sentence: str) -> float:
+        words = _tokens(sentence)
+        scored = [*map(self._word, words)]
+        signs = [sign for _, sign in scored]
+        # Fewer familiar words than others, or nothing but marks
+        if sum(signs) < 0 or not any(signs):
+            return math.nan
+        score = sum([score for score, _ in scored])
+        pairs, tails = self._pairs, self._scores.tails
+        score += sum([pairs[pair] for pair in pairwise(words) if pair in pairs])
+        score += sum([tails[word] for word in tail(words) if word in tails])
+        return self._scores.bias + score / math.sqrt(len(words))
+
+    def _score_of(self, word: str) -> tuple[float, int]:
+        """The score of a word and its pieces; then 1 for words with a score, -1 without, else 0."""
+        words, grams = self._scores.words, self._scores.grams
+        pieces = [grams[piece] for piece in pieces_of(word) if piece in grams]
+        sign = 1 if word in words else -1
+        return words.get(word, 0.0) + sum(pieces), sign if word[0].isalpha() else 0
 
 
 @cache

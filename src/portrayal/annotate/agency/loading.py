@@ -1,6 +1,6 @@
 """Loading an agency classifier by its name or folder; a transformer or language model as one.
 
-A transformer is a folder of `portrayal build classifier`, its ONNX export, or a hub id. A language
+A transformer is a folder of `portrayal build classifier`, or a hub id. A language
 model is asked with the prompts of Table 11.
 
 The sentence is material to classify: it is set on one line, and an answer counts only where it
@@ -13,7 +13,6 @@ import hashlib
 import json
 import math
 import re
-import shutil
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -40,15 +39,11 @@ from portrayal.models import (
     load_encoder,
     load_onnx,
     probabilities,
-    read_alone,
-    write_onnx,
 )
 from portrayal.records import Prompt
-from portrayal.run.files import replacing_files
 from portrayal.types import FloatArray
 from portrayal.validate import check_choice
 
-MODEL, TOKENIZER = "model.onnx", "tokenizer.json"
 _TOKENS = 128
 """Tokens of a sentence that are read, at most."""
 
@@ -86,46 +81,6 @@ class TransformerClassifier:
         if not len(sentences):
             return np.empty((0, 2))
         return probabilities(self._encoder, sentences)
-
-
-class OnnxClassifier:
-    """Softmax of the two logits of an exported model.
-
-    Needs onnxruntime and tokenizers, and neither PyTorch nor transformers.
-
-    Parameters
-    ----------
-    folder
-        With `model.onnx` and `tokenizer.json`, as `export_onnx` writes them.
-    threads
-        Cores to use; 0 for all.
-
-    Raises
-    ------
-    MissingExtraError
-        When onnxruntime or tokenizers are not installed.
-    DataError
-        When a file is missing or not what was expected.
-    """
-
-    def __init__(self, folder: str | Path, masked: bool = True, *, threads: int = 0) -> None:
-        self.name = f"transformer:{folder}"
-        self.masked = masked
-        self._session, self._tokenizer = load_onnx(
-            Path(folder) / MODEL, Path(folder) / TOKENIZER, threads=threads
-        )
-        self._tokenizer.no_padding()
-        self._tokenizer.enable_truncation(_TOKENS)
-
-    def __call__(self, sentences: Sequence[str]) -> FloatArray:
-        """Return P(communal) and P(agentic), shape (n, 2)."""
-        read = self._tokenizer.encode_batch(list(sentences))
-        # One sentence at a time: in a batch 8-bit scales depend on the neighbours
-        outputs = [read_alone(self._session, "logits", encoded.ids) for encoded in read]
-        logits = np.array(outputs, dtype=np.float64).reshape(-1, 2)
-        # Less the largest, or exp overflows
-        shifted = np.exp(logits - logits.max(axis=1, keepdims=True))
-        return np.asarray(shifted / shifted.sum(axis=1, keepdims=True), dtype=np.float64)
 
 
 SHIPPED = ("linear", "untaught", "transformer")
@@ -171,7 +126,7 @@ def shipped_logit(folder: Path = WEIGHTS) -> Callable[[str], float]:
     """Return the transformer that ships as a function from a sentence to its logit of agentic.
 
     It reads the embeddings of words and the tokenizer of the reader of people, and every sentence
-    alone, as `read_alone` does.
+    alone: 8-bit activations are scaled by the largest of all that are read at once.
     """
     from portrayal.annotate.people.reader import network, rows
 
@@ -204,35 +159,6 @@ def shipped_logit(folder: Path = WEIGHTS) -> Callable[[str], float]:
 def installed() -> tuple[str, ...]:
     """Return the classifiers that ship and whose packages are installed."""
     return SHIPPED if has_onnx() else SHIPPED[:-1]
-
-
-def export_onnx(folder: Path, out: Path) -> Path:
-    """Write `model.onnx`, 8 bits a weight, and the tokenizer to `out`; return `out`.
-
-    Raises
-    ------
-    MissingExtraError
-        When PyTorch, transformers, onnx or onnxruntime are not installed.
-    DataError
-        When the folder's tokenizer has no tokenizer.json.
-    """
-    if not (folder / TOKENIZER).is_file():
-        raise DataError(
-            f"{folder}: there is no {TOKENIZER}, which an export needs; its tokenizer is of an "
-            "older kind. Train from an encoder with a fast tokenizer."
-        )
-    encoder = load_encoder(str(folder))
-    # Other kinds of attention cannot be exported
-    encoder.model.config._attn_implementation = "eager"
-    encoder.model.config.return_dict = False
-    encoded = encoder.tokenizer(
-        ["A short sentence.", "A sentence with more words."], padding=True, return_tensors="pt"
-    )
-    example = {name: encoded[name] for name in ("input_ids", "attention_mask")}
-    with replacing_files(out) as new:
-        write_onnx(encoder.model.cpu().eval(), example, "logits", new / MODEL)
-        shutil.copyfile(folder / TOKENIZER, new / TOKENIZER)
-    return out
 
 
 FORMS = ("zero-shot", "definition", "one-shot", "definition-llama2", "one-shot-llama2")
@@ -355,7 +281,7 @@ def load_classifier(
     spec
         "linear", "untaught" or "transformer" (shipped), "lexicon" or "lexicon:FILE" for word lists,
         "sentiment", or "sentiment:MODEL" for a local transformer (folder or hub id), the folder of
-        a trained linear model or transformer (float or ONNX), a folder of such folders
+        a trained linear model or transformer, a folder of such folders
         (checkpoints, which become one classifier), or
         "llm:PROVIDER:MODEL[:zero-shot|definition|one-shot]".
     masked
@@ -413,6 +339,4 @@ def _from_folder(spec: str, masked: bool) -> AgencyClassifier:
         return Checkpoints(f"{len(members)} checkpoints:{folder.name}", members, masked)
     if (folder / "linear.npz").is_file():
         return read_linear(folder / "linear.npz", masked)
-    if (folder / "model.onnx").is_file():
-        return OnnxClassifier(folder, masked)
     return TransformerClassifier(folder, masked)

@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -18,7 +18,6 @@ from portrayal.reference.formats import read_shipped
 
 _NAME, _GROUP, _TITLE = "[NAME]", "[GROUP]", "[TITLE]"
 _LEAST_BEARERS = 300
-_REMEMBERED = 200_000
 _LETTER = r"[^\W\d_]"
 _CAPITAL = r"(?=[A-ZÀ-ÖØ-Þ])(?![^\W\d_]*[a-z]'t\b)" + _LETTER + "+"
 _JOIN = r"(?: |-|(?<=\b[A-Z])\. ?|(?<=\b(?:Mr|Ms|Mx|Dr))\. |(?<=\bMrs)\. |(?<=\bProf)\. )"
@@ -45,52 +44,28 @@ def mask(text: str, names: Iterable[str] = ()) -> str:
     and the capitalised words after it, "[GROUP]" for races, nationalities, "male" and "female",
     "[TITLE]" for "Mr" and the like. Masking twice is masking once, with the same names.
     """
-    given_names = _given(names)
-    if "[" in text:
-        return _masked(text, given_names)
-    # What nothing beside it decides of is masked once, the rest with the runs that it looks at.
-    runs, links = text.split(" "), _links()
-    masked_runs = [*map(links.__getitem__, runs)]
-    linked = [index for index, part in enumerate(masked_runs) if not part]
-    end = len(runs)
-    for index in reversed(linked):
-        # From the end, so that what is replaced moves no run before it
-        if index < end:
-            start, stop = index, index + 1
-            while stop < end and (links.opens(runs[stop]) or links.colours(runs[stop - 1])):
-                stop += 1
-            while start and (links.opens(runs[start]) or links.colours(runs[start - 1])):
-                start -= 1
-            masked_runs[start:stop] = [_masked(" ".join(runs[start:stop]), given_names)]
-            end = start
-    joined = " ".join(masked_runs)
-    return _REPEATED.sub(r"[\1]", joined) if "] [" in joined else joined
+    words, given_names = _words(), _given(names)
 
+    def replaced(match: re.Match[str]) -> str:
+        run = match[0]
+        if match["run"] is None:
+            # Masks stay, so that masking twice is masking once
+            if run[0] == "[":
+                return run
+            if match["colour"]:
+                return _GROUP
+            return "they" if run == "s/he" else words.neutral.get(run, _GROUP)
+        parts: list[str] = []
+        last = 0
+        for part, kind in _kinds(text, match, given_names):
+            # What opened a sentence still does
+            neutral = kind if kind[:1] in ("", "[") or part[0].islower() else kind.capitalize()
+            parts += run[last : part.start()], neutral or part[0]
+            last = part.end()
+        return "".join([*parts, run[last:]])
 
-class _Links(dict[str, str]):
-    """What becomes of a run between blanks; "" where it may depend on what stands beside it."""
-
-    def __missing__(self, run: str) -> str:
-        if len(self) > _REMEMBERED:
-            self.clear()
-        stands_alone = run == run.lower() and not self.opens(run) and not self.colours(run)
-        self[run] = _masked(run, frozenset()) if stands_alone else ""
-        return self[run]
-
-    @staticmethod
-    def opens(run: str) -> bool:
-        """Whether it may go on with what stands before it."""
-        return not run or run[0].isupper() or run[0].isspace()
-
-    @staticmethod
-    def colours(run: str) -> bool:
-        """Whether it may depend on the word behind it, such as "black" in "black women"."""
-        return not run or (run[-1].isalpha() and _PART.findall(run)[-1] in _words().capital_groups)
-
-
-@cache
-def _links() -> _Links:
-    return _Links()
+    masked = words.pattern.sub(replaced, text)
+    return _REPEATED.sub(r"[\1]", masked) if "]" in masked else masked
 
 
 def name_spans(
@@ -199,32 +174,6 @@ def _kinds(
             in_name = key in words.neutral_titles
             is_group = key in words.groups or key in words.capital_groups
             yield part, _GROUP if is_group else ""
-
-
-@lru_cache(maxsize=_REMEMBERED)
-def _masked(text: str, given_names: frozenset[str]) -> str:
-    words = _words()
-
-    def replaced(match: re.Match[str]) -> str:
-        run = match[0]
-        if match["run"] is None:
-            # Masks stay, so that masking twice is masking once
-            if run[0] == "[":
-                return run
-            if match["colour"]:
-                return _GROUP
-            return "they" if run == "s/he" else words.neutral.get(run, _GROUP)
-        parts: list[str] = []
-        last = 0
-        for part, kind in _kinds(text, match, given_names):
-            # What opened a sentence still does
-            neutral = kind if kind[:1] in ("", "[") or part[0].islower() else kind.capitalize()
-            parts += run[last : part.start()], neutral or part[0]
-            last = part.end()
-        return "".join([*parts, run[last:]])
-
-    replaced_text = words.pattern.sub(replaced, text)
-    return _REPEATED.sub(r"[\1]", replaced_text) if "]" in replaced_text else replaced_text
 
 
 @dataclass(frozen=True, slots=True)

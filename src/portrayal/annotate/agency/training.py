@@ -7,16 +7,13 @@ and written as safetensors, and code that comes with a model is never run.
 
 import json
 import math
-import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from portrayal.annotate.agency.classifier import EXPORTS
 from portrayal.annotate.agency.labelled import (
     METRICS,
     AgencyScore,
@@ -25,107 +22,14 @@ from portrayal.annotate.agency.labelled import (
     split,
 )
 from portrayal.annotate.agency.linear import fit_linear, write_linear
-from portrayal.annotate.agency.loading import export_onnx, load_classifier
+from portrayal.annotate.agency.loading import load_classifier
 from portrayal.annotate.agency.masking import mask
-from portrayal.errors import DataError, OptionError
+from portrayal.errors import OptionError
 from portrayal.models import Encoder, load_encoder, probabilities, save_encoder
-from portrayal.run.files import check_folder, replacing, replacing_files, write_atomically
+from portrayal.run.files import check_folder, write_atomically
 from portrayal.shown import markdown_table
 from portrayal.types import IntArray
 from portrayal.validate import check_count, check_seed
-
-STATE = "training.safetensors"
-"""The file in the classifier's folder; removed once training is done."""
-
-_MODEL, _MOMENTS, _STREAM = "model.", "optimiser.", "torch_stream"
-
-
-def save_state(
-    out: Path,
-    encoder: Encoder,
-    optimiser: Any,
-    rng: np.random.Generator,
-    belongs: Mapping[str, Any],
-    epochs: list[dict[str, Any]],
-) -> None:
-    """Write the state after an epoch, in one step.
-
-    Parameters
-    ----------
-    out
-        Folder of the classifier.
-    encoder, optimiser, rng
-        As they are after the epoch.
-    belongs
-        Base, data and settings, which a resumed training must share.
-    epochs
-        The epochs so far.
-    """
-    import torch
-    from safetensors.torch import save_file
-
-    tensors = {
-        # Copies: safetensors refuses tensors that share their memory
-        f"{_MODEL}{name}": weights.detach().cpu().clone()
-        for name, weights in encoder.model.state_dict().items()
-    }
-    for number, moments in optimiser.state_dict()["state"].items():
-        for name, values in moments.items():
-            tensors[f"{_MOMENTS}{number}.{name}"] = torch.as_tensor(values).cpu().clone()
-    # The random streams too, or a resumed training would draw other batches
-    tensors[_STREAM] = torch.get_rng_state()
-    header = {"belongs": belongs, "epochs": epochs, "stream": rng.bit_generator.state}
-    out.mkdir(parents=True, exist_ok=True)
-    with replacing(out / STATE) as temporary:
-        save_file(tensors, temporary, {key: json.dumps(value) for key, value in header.items()})
-
-
-def load_state(
-    out: Path,
-    encoder: Encoder,
-    optimiser: Any,
-    rng: np.random.Generator,
-    belongs: Mapping[str, Any],
-) -> list[dict[str, Any]]:
-    """Put encoder, optimiser and random streams into a saved state and return its epochs.
-
-    Raises
-    ------
-    OptionError
-        When the state belongs to another base, other data or other settings.
-    DataError
-        When the file cannot be read.
-    """
-    import torch
-    from safetensors import SafetensorError, safe_open
-
-    try:
-        with safe_open(out / STATE, framework="pt") as file:
-            header = {key: json.loads(value) for key, value in file.metadata().items()}
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        belonged, stream = header["belongs"], header["stream"]
-    except (OSError, SafetensorError, KeyError, ValueError, AttributeError) as error:
-        raise DataError(
-            f"{out / STATE}: not the state of a training ({error}). Remove it to start anew."
-        ) from error
-    # Refuse to go on with what is another training
-    for field in sorted(belongs.keys() | belonged.keys()):
-        if belonged.get(field) != belongs.get(field):
-            raise OptionError(
-                f"{out}: the training that was stopped had {field} {belonged.get(field)!r}, and "
-                f"this one has {belongs.get(field)!r}. Give the same, or leave out --resume."
-            )
-    weights = {n.removeprefix(_MODEL): t for n, t in tensors.items() if n.startswith(_MODEL)}
-    encoder.model.load_state_dict(weights)
-    moments: dict[int, dict[str, Any]] = {}
-    for name, values in tensors.items():
-        if name.startswith(_MOMENTS):
-            number, _, kind = name.removeprefix(_MOMENTS).partition(".")
-            moments.setdefault(int(number), {})[kind] = values
-    optimiser.load_state_dict({**optimiser.state_dict(), "state": moments})
-    torch.set_rng_state(tensors[_STREAM])
-    rng.bit_generator.state = stream
-    return list(header["epochs"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +84,6 @@ def fine_tune(
     out: Path,
     fitting: Fitting | None = None,
     on_epoch: Callable[[Epoch], None] | None = None,
-    *,
-    resume: bool = False,
 ) -> list[Epoch]:
     """Fine-tune an encoder and write its weights to `out`.
 
@@ -197,23 +99,18 @@ def fine_tune(
     fitting
         Epochs, rates, seed.
     on_epoch
-        Called after each pass, once its state is written.
-    resume
-        Go on after the last epoch of a training to `out` that was stopped, where there is one. On
-        a processor the result is that of a training that was not stopped; on a GPU dropout differs.
+        Called after each pass.
 
     Returns
     -------
-    The epochs in order, those before a stop included.
+    The epochs in order.
 
     Raises
     ------
     MissingExtraError
         When PyTorch or transformers are not installed.
     DataError
-        When the base or the state cannot be loaded.
-    OptionError
-        When the training that was stopped had another base, other data or other settings.
+        When the base cannot be loaded.
     """
     fitting = fitting or Fitting()
     encoder = load_encoder(base, new_head=True, seed=fitting.seed)
@@ -230,29 +127,15 @@ def fine_tune(
     groups = [{"params": parameters, "weight_decay": decay} for decay, parameters in params.items()]
     optimiser = torch.optim.AdamW(groups, lr=fitting.learning_rate)
     rng = np.random.default_rng(fitting.seed)
-    texts = ["\n".join(part.sentences if part else ()) for part in (train, validation)]
-    digests = [blake2b(text.encode(), digest_size=8).hexdigest() for text in texts]
-    digests_of = dict(zip(("sentences", "validation sentences"), digests, strict=True))
-    belongs = {"base": base} | digests_of | asdict(fitting)
-    epochs: list[Epoch] = []
-    if resume and (out / STATE).is_file():
-        earlier = load_state(out, encoder, optimiser, rng, belongs)
-        epochs = [Epoch(**epoch) for epoch in earlier]
-    # A resumed training goes on in the middle of the schedule
-    warm, behind = max(1, steps // 10), len(epochs) * steps // fitting.epochs
+    warm = max(1, steps // 10)
 
     def rate(step: int) -> float:
-        now = step + behind
-        return min((now + 1) / warm, max(0.0, (steps - now) / max(1, steps - warm)))
+        return min((step + 1) / warm, max(0.0, (steps - step) / max(1, steps - warm)))
 
     schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, rate)
-    while len(epochs) < fitting.epochs:
-        best = max((epoch.accuracy for epoch in epochs if epoch.accuracy is not None), default=-1.0)
-        last = [epoch.accuracy for epoch in epochs[-fitting.patience :]]
-        if epochs and all(
-            accuracy_before is not None and accuracy_before < best for accuracy_before in last
-        ):
-            break  # the last epochs all stay below the best one
+    epochs: list[Epoch] = []
+    best = -1.0
+    for number in range(1, fitting.epochs + 1):
         loss = one_pass(
             encoder,
             encoded["input_ids"],
@@ -266,14 +149,17 @@ def fine_tune(
         if validation:
             predicted = probabilities(encoder, validation.sentences, max_tokens=fitting.max_tokens)
             accuracy = float(np.mean((predicted[:, 1] > 0.5) == validation.labels))
-        epochs.append(Epoch(len(epochs) + 1, loss, accuracy))
-        # Weights of the best epoch so far; the state is that of the last
+        epochs.append(Epoch(number, loss, accuracy))
+        # Weights of the best epoch so far
         if accuracy is None or accuracy > best:
             save_encoder(encoder, out)
-        save_state(out, encoder, optimiser, rng, belongs, [asdict(epoch) for epoch in epochs])
+            best = -1.0 if accuracy is None else accuracy
         if on_epoch is not None:
             on_epoch(epochs[-1])
-    (out / STATE).unlink(missing_ok=True)
+        # Stop where the last epochs all stay below the best one
+        recent = [epoch.accuracy for epoch in epochs[-fitting.patience :]]
+        if all(score is not None and score < best for score in recent):
+            break
     return epochs
 
 
@@ -381,9 +267,7 @@ def train_agency(
     masked: bool = True,
     fitting: Fitting | None = None,
     licence: str = "not stated",
-    export: bool = False,
     on_epoch: Callable[[Epoch], None] | None = None,
-    resume: bool = False,
 ) -> TrainedClassifier:
     """Train a classifier and write it to a folder that `load_classifier` takes.
 
@@ -408,32 +292,19 @@ def train_agency(
         How a transformer is fine-tuned; its seed also draws the validation sentences.
     licence
         Of the data, for the card.
-    export
-        Also write an 8-bit ONNX model to the folder `onnx` in `out`.
     on_epoch
         Called after each pass of a transformer.
-    resume
-        Go on with a training of a transformer to `out` that was stopped; see `fine_tune`.
 
     Raises
     ------
     OptionError
-        When `out` holds other files or a training that was stopped, an export of the linear
-        classifier is asked for, validation sentences are given for the whole, or what is resumed
-        was another training.
+        When `out` holds other files, or validation sentences are given for the whole.
     MissingExtraError, DataError
         As the parts raise them.
     """
     fitting = fitting or Fitting()
     # Refuse what cannot be done before anything is written
-    check_folder(out, "agency.json", STATE)
-    if (out / STATE).is_file() and not resume:
-        raise OptionError(
-            f"{out} holds a training that was stopped. Go on with --resume, or remove the "
-            "folder to start again."
-        )
-    if export and base == "linear":
-        raise OptionError("the linear classifier is arrays already and is not exported to ONNX.")
+    check_folder(out, "agency.json")
     if whole and validation:
         raise OptionError("a training on all sentences takes no validation sentences.")
     # Which sentences train, and which are held out
@@ -452,20 +323,11 @@ def train_agency(
         twice = (*_masked(train).sentences, *train.sentences)
         both = replace(train, sentences=twice, labels=np.tile(train.labels, 2))
         stop_by = held_out and _masked(held_out)
-        epochs = fine_tune(base, both, stop_by, out, fitting, on_epoch, resume=resume)
+        epochs = fine_tune(base, both, stop_by, out, fitting, on_epoch)
     else:
-        epochs = fine_tune(base, train, held_out, out, fitting, on_epoch, resume=resume)
+        epochs = fine_tune(base, train, held_out, out, fitting, on_epoch)
         kinds = [False]
-    artefacts = [(out, kind) for kind in kinds]
-    if export:
-        # The export is scored as well: 8 bits may read otherwise
-        exported = export_onnx(out, out / EXPORTS)
-        artefacts += [(exported, kind) for kind in kinds]
-    scores = [
-        score_agency(held_out, load_classifier(str(path), kind))
-        for path, kind in artefacts
-        if held_out
-    ]
+    scores = [score_agency(held_out, load_classifier(str(out), kind)) for kind in kinds if held_out]
     trained = TrainedClassifier(out, tuple(scores), tuple(epochs))
     _write_card(trained, base, train, held_out, validation is not None, masked, fitting, licence)
     return trained
@@ -485,18 +347,17 @@ def train_checkpoints(
     Parameters
     ----------
     labelled, base, out
-        As in `train_agency`; `out` becomes a set of checkpoints, which `load_classifier` takes, and
-        `out`/onnx that of their exports.
+        As in `train_agency`; `out` becomes a set of checkpoints, which `load_classifier` takes.
     n
         Checkpoints; their seeds follow that of `fitting`.
     fitting
         How each is fine-tuned, but for its seed.
     options
-        Further arguments of `train_agency`. With `resume`, checkpoints that are done are kept.
+        Further arguments of `train_agency`.
 
     Returns
     -------
-    What was trained now, in the order of the seeds.
+    What was trained, in the order of the seeds.
 
     Raises
     ------
@@ -508,33 +369,17 @@ def train_checkpoints(
             "the linear classifier is the same from every seed where --validation is given: leave "
             "one of the two out, or name an encoder with --base."
         )
-    # A folder for each seed
-    seeds = [replace(fitting, seed=fitting.seed + i) for i in range(n)]
-    fitting_by_folder = {out / f"seed-{fitting_of.seed}": fitting_of for fitting_of in seeds}
-    check_folder(out, EXPORTS, *(folder.name for folder in fitting_by_folder))
-    if out.is_dir() and not {*fitting_by_folder, out / EXPORTS} >= set(out.iterdir()):
+    seeds = range(fitting.seed, fitting.seed + n)
+    folders = [out / f"seed-{seed}" for seed in seeds]
+    check_folder(out, *(folder.name for folder in folders))
+    if out.is_dir() and not {*folders} >= set(out.iterdir()):
         raise OptionError(
             f"{out} holds other files, or checkpoints of other seeds; name a new folder."
         )
-    trained = []
-    for folder, own_fitting in fitting_by_folder.items():
-        card = folder / "agency.json"
-        if options.get("resume") and card.is_file() and not (folder / STATE).is_file():
-            # Trained to its end: kept where it is this classifier, and refused where it is another
-            facts = json.loads(card.read_text(encoding="utf-8"))
-            card_facts = {
-                "base": base,
-                "fitting": None if base == "linear" else asdict(own_fitting),
-            }
-            if any(facts.get(name) != value for name, value in card_facts.items()):
-                raise OptionError(f"{folder} was trained with another base or other settings.")
-        else:
-            trained.append(train_agency(labelled, base, folder, fitting=own_fitting, **options))
-    for folder in fitting_by_folder if options.get("export") else ():
-        if (folder / EXPORTS).is_dir():
-            with replacing_files(out / EXPORTS / folder.name) as new:
-                shutil.copytree(folder / EXPORTS, new, dirs_exist_ok=True)
-    return trained
+    return [
+        train_agency(labelled, base, folder, fitting=replace(fitting, seed=seed), **options)
+        for seed, folder in zip(seeds, folders, strict=True)
+    ]
 
 
 def _masked(labelled: LabelledSentences) -> LabelledSentences:
