@@ -7,27 +7,35 @@ import numpy as np
 import pytest
 
 from portrayal.collect.ask.replies import Reply
-from portrayal.mitigate import AgencyReading, AgencyText, read_agency
+from portrayal.mitigate import Passage, read_agency
 from portrayal.records import Prompt
 
 WARM, LEADS = "is warm to all.", "leads the work."
 
 
-def classify(sentences: Sequence[str]) -> Any:
-    """Communal where a sentence is warm, agentic else."""
-    agentic = np.array([0.2 if "warm" in each else 0.9 for each in sentences])
-    return np.stack([1.0 - agentic, agentic], axis=1)
+class Classifier:
+    """Communal where a sentence is warm, agentic else; keeps what it read."""
+
+    name = "warm"
+
+    def __init__(self, masked: bool = True) -> None:
+        self.masked, self.sentences = masked, list[str]()
+
+    def __call__(self, sentences: Sequence[str]) -> Any:
+        self.sentences += sentences
+        agentic = np.array([0.2 if "warm" in each else 0.9 for each in sentences])
+        return np.stack([1.0 - agentic, agentic], axis=1)
 
 
-def read(texts: Sequence[str], names: Sequence[Sequence[str]]) -> list[AgencyReading]:
-    return read_agency(texts, names, classify)
+def read(passages: Sequence[Passage]) -> None:
+    read_agency(passages, Classifier())
 
 
-def passage(text: str, prompt: str, **more: Any) -> AgencyText:
-    return AgencyText({"text": text, "prompt": prompt, **more}, "text", text, (), "")
+def passage(text: str, prompt: str, **more: Any) -> Passage:
+    return Passage({"text": text, "prompt": prompt, **more}, "text", text, (), "")
 
 
-def crowd(n: int = 40, warm: tuple[int, int] = (1, 3)) -> list[AgencyText]:
+def crowd(n: int = 40, warm: tuple[int, int] = (1, 3)) -> list[Passage]:
     """Return texts of four sentences about men and women, with so many warm ones each."""
     made = []
     for i in range(n):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mitigate.conftest import LEADS, classify
+from mitigate.conftest import LEADS
 from portrayal.collect.ask import Asking, Retry
 from portrayal.collect.ask.replies import UnderWayError
 from portrayal.errors import OptionError
@@ -29,6 +29,8 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def texts(tmp_path: Path) -> Path:
+    words = 'agentic = "leads directs"\ncommunal = "warm"\n'
+    (tmp_path / "words.toml").write_text(words, encoding="utf-8")
     path = tmp_path / "bios.jsonl"
     rows = []
     for i in range(N):
@@ -53,7 +55,7 @@ def run(texts: Path, out: Path, server: BatchServer, **more):  # type: ignore[no
         texts,
         Asking("openai:gpt-test", base_url=f"{server.url}/v1", **asking),
         out,
-        classify=classify,
+        classifier=f"lexicon:{texts.with_name('words.toml')}",
         rounds=2,
     )
 

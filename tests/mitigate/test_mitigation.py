@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mitigate.conftest import classify, crowd
+from mitigate.conftest import crowd
 from portrayal.collect.ask import Answer, Retry, TryAgainError
 from portrayal.collect.ask.asking import Asking
 from portrayal.errors import DataError, OptionError
@@ -36,6 +36,8 @@ class Scripted:
 
 @pytest.fixture
 def texts(tmp_path: Path) -> Path:
+    words = 'agentic = "leads directs"\ncommunal = "warm"\n'
+    (tmp_path / "words.toml").write_text(words, encoding="utf-8")
     path = tmp_path / "bios.jsonl"
     rows = [
         {
@@ -62,7 +64,11 @@ def _run(texts: Path, out: Path, model: Scripted | None = None, **more):  # type
             retry=Retry(attempts=1, first_wait=0.0),
         ),
         out,
-        **{"columns": ["text=bio"], "classify": classify, **more},
+        **{
+            "columns": ["text=bio"],
+            "classifier": f"lexicon:{texts.with_name('words.toml')}",
+            **more,
+        },
     )
 
 
@@ -102,16 +108,9 @@ def test_failed_requests_are_asked_again_by_the_next_call(texts: Path, tmp_path:
     assert "unchanged: failed" not in second.facts["texts"]
 
 
-def test_the_instruction_needs_no_edits(texts: Path, tmp_path: Path) -> None:
-    done = _run(texts, tmp_path / "out", method="instruction")
-    assert done.facts["texts"]["asked again"] == 41
-    assert done.facts["edits"]["applied"] == 0
-
-
 @pytest.mark.parametrize(
     ("more", "error", "words"),
     [
-        ({"method": "prayer"}, OptionError, "method must be one of"),
         ({"columns": ["text=body"]}, DataError, "body"),
         ({"rounds": 0}, OptionError, "rounds"),
     ],

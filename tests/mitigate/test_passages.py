@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mitigate.conftest import classify
+from mitigate.conftest import Classifier, passage
 from portrayal.errors import DataError
 from portrayal.mitigate import read_agency, read_passages, rewrite_prompt
 
@@ -36,20 +36,17 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
 
 
 def test_sentences_are_masked_before_they_are_read() -> None:
-    seen: list[str] = []
-
-    def spy(sentences):  # type: ignore[no-untyped-def]
-        seen.extend(sentences)
-        return classify(sentences)
-
-    readings = read_agency(["Nia leads. She is warm.", ""], [("Nia",), ()], spy)
-    assert readings[0].agentic == pytest.approx((0.9, 0.2))
-    assert readings[0].communal() == [1]
-    assert readings[1].spans == ()
-    assert not any("Nia" in each or "She" in each for each in seen)
-    seen.clear()
-    read_agency(["Nia leads."], [("Nia",)], spy, masked=False)
-    assert seen == ["Nia leads."]
+    spy, about = Classifier(), passage("Nia leads. She is warm.", "p")
+    about.names = ("Nia",)
+    nothing = passage("", "q")
+    read_agency([about, nothing], spy)
+    assert about.agentic == pytest.approx([0.9, 0.2])
+    assert about.communal == [1]
+    assert nothing.spans == []
+    assert not any("Nia" in each or "She" in each for each in spy.sentences)
+    plain = Classifier(masked=False)
+    read_agency([about], plain)
+    assert plain.sentences == ["Nia leads.", "She is warm."]
 
 
 def test_a_text_with_braces_is_put_into_the_prompt_as_it_is() -> None:

@@ -37,16 +37,14 @@ def agency(
     *,
     texts: Texts = None,
     out: Path = Path("mitigated"),
-    method: str = "rewrite",
     rounds: int = 1,
-    text_type: str | None = None,
     classifier: str = "linear",
     masked: Masked = True,
     column: Columns = None,
     how: Annotated[Any, ONE_BY_ONE] = REWRITING,
     format: Format = "table",
 ) -> None:
-    """Rewrite communal sentences, or ask again with an instruction; the same call continues.
+    """Rewrite communal sentences; the same call continues.
 
     Example: portrayal mitigate agency runs/agency --model openai:gpt-5-mini
 
@@ -54,12 +52,8 @@ def agency(
     ----------
     out
         Directory of the texts.
-    method
-        rewrite, or instruction (ask again with the fairness instruction).
     rounds
         Rounds of rewriting at most.
-    text_type
-        What the instruction calls a text: "biography", ….
     classifier
         Classifier of sentences.
     """
@@ -78,9 +72,7 @@ def agency(
             asking,
             out,
             columns=column or (),
-            method=method,
             rounds=rounds,
-            text_type=text_type,
             classifier=classifier,
             masked=masked,
             classifier_settings=classifier_settings(
@@ -93,12 +85,11 @@ def agency(
         show.as_json({"out": str(mitigated.out), **facts})
         return
     show.line(f"texts: {_counted(facts['texts'])}")
-    if method == "rewrite":
-        edits = facts["edits"]
-        show.line(
-            f"edits: {edits['applied']:,} applied, {edits['refused']:,} refused "
-            f"({_counted(edits['refused_by_reason'])})"
-        )
+    edits = facts["edits"]
+    show.line(
+        f"edits: {edits['applied']:,} applied, {edits['refused']:,} refused "
+        f"({_counted(edits['refused_by_reason'])})"
+    )
     show.line(f"stopped: {facts['stopped']}")
     show.line(f"next: portrayal audit agency --texts {mitigated.out / 'texts.jsonl'}")
 

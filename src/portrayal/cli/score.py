@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -241,7 +242,7 @@ def pronouns(
     )
 
 
-_CLASSIFIERS = ("lexicon", "sentiment", "linear")
+_CLASSIFIERS = ("lexicon", *(["sentiment"] if find_spec("textblob") else []), "linear")
 
 
 def agency(
@@ -263,7 +264,7 @@ def agency(
     ----------
     classifier
         linear, lexicon[:FILE], sentiment, a trained folder, or llm:PROVIDER:MODEL[:FORM];
-        repeatable. Default: the first three.
+        repeatable. Default: the first three, sentiment where TextBlob is installed.
     out
         Folder in which the answers of llm: classifiers are kept.
     masked

@@ -1,34 +1,113 @@
-"""A mitigation from texts to texts: read, rewrite or ask again, write."""
+"""A mitigation from texts to texts: read, rewrite in rounds, write.
+
+In each round a classifier reads the texts, a model is asked for edits to the communal sentences,
+and those that hold are applied. A text whose answer is malformed, empty, refused or missing stays
+as it is, and is counted.
+"""
 
 import json
+import tomllib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cache, partial
+from importlib.resources import files
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from portrayal.annotate.agency import load_classifier
-from portrayal.annotate.agency.rows import classifying_of
+from portrayal.annotate.agency import AgencyClassifier, load_classifier, mask
+from portrayal.annotate.agency.rows import agency_sentences, classifying_of
 from portrayal.collect.ask.asking import Asking
-from portrayal.collect.ask.replies import asker
+from portrayal.collect.ask.replies import Ask, Reply, asker, prompt_of
+from portrayal.collect.fields import find_columns
+from portrayal.collect.sources import open_source
+from portrayal.collect.tables import missing
 from portrayal.errors import DataError
-from portrayal.mitigate.passages import (
-    AgencyReading,
-    AgencyText,
-    Classify,
-    read_agency,
-    read_passages,
-)
-from portrayal.mitigate.rewriting import ASKED_AGAIN, EDITED, Rewritten, instruct, rewrite
-from portrayal.run.directory import Run
+from portrayal.mitigate.edits import apply_edits, read_edits
+from portrayal.run import Run, read_rows
 from portrayal.run.files import write_atomically
 from portrayal.types import Say, Tabular
-from portrayal.validate import check_choice, check_count
+from portrayal.validate import check_count
 
-Method = Literal["rewrite", "instruction"]
-METHODS: tuple[Method, ...] = ("rewrite", "instruction")
+DONE = "no sentence is left to rewrite"
+USED = "all rounds are used"
+STALLED = "no edit of the last round held"
+MALFORMED, NO_ANSWER = "malformed answer", "not asked: the budget was reached"
+ALL_REFUSED = "every edit refused"
+EDITED = "edited"
 UNCHANGED = "unchanged"
 TEXTS, FACTS = "texts.jsonl", "mitigation.json"
+
+_FIELDS = ("text", "prompt", "outcome", "name")
+_COLUMNS = ("text_id", "prompt_id", "sample", "model", "text", "outcome")
+
+
+@dataclass(eq=False)
+class Passage:
+    """A text, its sentences, and what becomes of it.
+
+    Attributes
+    ----------
+    row, column
+        The row it came from, whose other columns are kept, and the column of the text.
+    text
+        As it is now.
+    names
+        Names of the people it is about.
+    unread
+        Why it is left as it is ("refused", "empty"); "" where it is read.
+    spans, agentic
+        Its sentences as offsets, and the probability of each that it is agentic.
+    changed
+        Numbers of the sentences that were rewritten.
+    outcome
+        What became of the last answer about it; "" before the first.
+    """
+
+    row: Mapping[str, Any]
+    column: str
+    text: str
+    names: tuple[str, ...]
+    unread: str
+    spans: list[tuple[int, int]] = field(default_factory=list)
+    agentic: list[float] = field(default_factory=list)
+    changed: set[int] = field(default_factory=set)
+    outcome: str = ""
+
+    @property
+    def communal(self) -> list[int]:
+        """Numbers of the communal sentences."""
+        return [i for i, p in enumerate(self.agentic) if p < 0.5]
+
+    @property
+    def disposition(self) -> str:
+        """What happened to the text, in words."""
+        if self.changed:
+            return "rewritten"
+        return f"{UNCHANGED}: {self.unread or self.outcome or 'not chosen'}"
+
+
+Read = Callable[[Sequence[Passage]], None]
+"""Sets `spans` and `agentic` of texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class RewriteRound:
+    """What one round did.
+
+    Attributes
+    ----------
+    texts
+        Texts that were asked about, by what came of it ("edited", "malformed answer", …).
+    chosen
+        Sentences that were to be rewritten.
+    edits
+        Edits by what became of them: "applied", "malformed", or why they were refused.
+    """
+
+    texts: Mapping[str, int]
+    chosen: int
+    edits: Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -54,13 +133,10 @@ def mitigate_agency(
     out: str | Path,
     *,
     columns: Iterable[str] = (),
-    method: str = "rewrite",
     rounds: int = 1,
-    text_type: str | None = None,
     classifier: str = "linear",
     masked: bool = True,
     classifier_settings: Mapping[str, Any] | None = None,
-    classify: Classify | None = None,
     say: Say = lambda _: None,
 ) -> Mitigation:
     """Mitigate language agency, and write the texts with what happened to each.
@@ -76,21 +152,13 @@ def mitigate_agency(
     out
         Directory of the result.
     columns
-        "FIELD=NAME" strings; see `portrayal.mitigate.passages.read_passages`.
-    method
-        "rewrite" for selective rewriting, "instruction" to ask the prompts again with the fairness
-        instruction.
+        "FIELD=NAME" strings; see `read_passages`.
     rounds
-        Of rewriting, at most; see `portrayal.mitigate.rewriting.rewrite`.
-    text_type
-        What the instruction calls a text.
+        Of rewriting, at most; see `rewrite`.
     classifier, masked
         Which sentences are communal; see `portrayal.annotate.agency.load_classifier`.
     classifier_settings
-        How classifiers that are models ("llm:…") are asked; see `annotate.agency.asked`.
-        Their answers are kept in `out`.
-    classify
-        In place of what `classifier` names.
+        How a classifier that is a model ("llm:…") is asked. Its answers are kept in `out`.
     say
         Called with a line after each round.
 
@@ -101,56 +169,43 @@ def mitigate_agency(
     DataError, OptionError, StopError, RunError
         Saying what to do; what was answered before is kept.
     """
-    check_choice("method", method, METHODS)
     check_count("rounds", rounds, minimum=1)
-    texts = read_passages(source, columns)
-    if all(text.unread for text in texts):
-        raise DataError(f"none of the {len(texts):,} texts can be read.")
+    passages = read_passages(source, columns)
+    if all(passage.unread for passage in passages):
+        raise DataError(f"none of the {len(passages):,} texts can be read.")
     folder = Run(Path(out))
-    if classify is None:
-        classifying = classifying_of(classifier, classifier_settings)
-        loaded = (
-            load_classifier(classifier, masked)
-            if classifying is None
-            else classifying.check().classifier(folder.path, masked)
-        )
-        classify, masked = loaded, loaded.masked
-    reader, hidden = classify, masked
-
-    def read(words: Sequence[str], names: Sequence[Sequence[str]]) -> list[AgencyReading]:
-        return read_agency(words, names, reader, masked=hidden)
-
+    model = classifying_of(classifier, classifier_settings)
+    classify = (
+        load_classifier(classifier, masked)
+        if model is None
+        else model.check().classifier(folder.path, masked)
+    )
     with folder.lock():
         ask = asker(asking, folder.path / "asked")
-        if method == "instruction":
-            rewritten = instruct(texts, read, ask, text_type)
-        else:
-            rewritten = rewrite(texts, read, ask, rounds=rounds, say=say)
+        read = partial(read_agency, classify=classify)
+        all_rounds, stopped = rewrite(passages, read, ask, rounds=rounds, say=say)
         # Edits of all rounds together; each round is told as well
-        edits = sum(
-            (Counter(round_facts.edits) for round_facts in rewritten.rounds), Counter[str]()
-        )
-        outcomes = [_what_happened(i, text, rewritten) for i, text in enumerate(texts)]
+        edits = sum((Counter(done.edits) for done in all_rounds), Counter[str]())
         facts = {
             # Its name alone: paths say whose machine it was
             "source": Path(source).name if isinstance(source, (str, Path)) else "the table",
-            **{"model": asking.model, "method": method},
-            **{"classifier": classifier, "masked": masked, "n_texts": len(texts)},
-            "texts": dict(sorted(Counter(outcomes).items())),
+            **{"model": asking.model, "classifier": classifier, "masked": masked},
+            "n_texts": len(passages),
+            "texts": dict(sorted(Counter(passage.disposition for passage in passages).items())),
             "edits": {
                 "applied": edits.pop("applied", 0),
                 "refused": sum(edits.values()),
                 "refused_by_reason": {name: n for name, n in sorted(edits.items()) if n},
             },
-            "rounds": [asdict(round_facts) for round_facts in rewritten.rounds],
-            "stopped": rewritten.stopped,
+            "rounds": [asdict(done) for done in all_rounds],
+            "stopped": stopped,
         }
         lines = []
-        for i, text in enumerate(texts):
-            row = {**text.row, text.column: rewritten.texts[i], "mitigation": outcomes[i]}
+        for passage in passages:
+            row = {**passage.row, passage.column: passage.text, "mitigation": passage.disposition}
             # The text as it was stays beside it, for whoever checks the rewriting
-            if rewritten.texts[i] != text.text:
-                row["text_before"] = text.text
+            if passage.changed:
+                row["text_before"] = passage.row[passage.column]
             lines.append(json.dumps(row, ensure_ascii=False, default=str) + "\n")
         # The facts last: who finds them finds the texts
         write_atomically(folder.path / TEXTS, "".join(lines))
@@ -159,12 +214,170 @@ def mitigate_agency(
     return Mitigation(folder.path, facts)
 
 
-def _what_happened(i: int, text: AgencyText, rewritten: Rewritten) -> str:
-    """What happened to a text, in words."""
-    if text.unread:
-        return f"{UNCHANGED}: {text.unread}"
-    if i not in rewritten.last:
-        return f"{UNCHANGED}: not chosen"
-    if text.text != rewritten.texts[i]:
-        return "rewritten" if i in rewritten.changed else ASKED_AGAIN
-    return f"{UNCHANGED}: {rewritten.last[i] if rewritten.last[i] != EDITED else 'no change'}"
+def read_passages(source: Tabular, columns: Iterable[str] = ()) -> list[Passage]:
+    """Read the texts of a file, or of a run.
+
+    Parameters
+    ----------
+    source
+        A file or table of texts, or a run directory.
+    columns
+        "FIELD=NAME" strings; fields are text, prompt, outcome and name.
+
+    Raises
+    ------
+    DataError
+        When a column is missing or there is no text.
+    """
+    path = Path(source) if isinstance(source, (str, Path)) else None
+    if path is not None and (path / "texts").is_dir():  # a run, by the folder that every run has
+        run = Run(path)
+        run.check()
+        name, rows = str(path), [*map(dict, read_rows(run, _COLUMNS, words="prompt"))]
+    else:
+        table = open_source(source)
+        name, rows = table.name, [*map(dict, table.rows())]
+    columns_there = dict.fromkeys(column for row in rows for column in row)
+    fields = find_columns(_FIELDS, columns_there, columns=columns, needed=("text",), file=name)
+    passages = []
+    for row in rows:
+        cells = {of: row.get(column) for of, column in fields.items()}
+        read = {of: "" if missing(value) else str(value) for of, value in cells.items()}
+        outcome = read.get("outcome", "").strip() or "ok"
+        unread = "" if outcome == "ok" else outcome
+        if not read["text"].strip():
+            unread = unread or "empty"
+        prompt, person = read.get("prompt", ""), read.get("name", "")
+        # Under its usual name, so that an audit of the texts pairs them by it
+        full_row = {**row, "prompt": prompt} if prompt else row
+        names = (person,) if person else ()
+        passages.append(Passage(full_row, fields["text"], read["text"], names, unread))
+    return passages
+
+
+def read_agency(passages: Sequence[Passage], classify: AgencyClassifier) -> None:
+    """Set the sentences of each text and their agency; masked where the classifier wants that."""
+    sentences = []
+    for passage in passages:
+        passage.spans = agency_sentences(passage.text)
+        pieces = [passage.text[low:high] for low, high in passage.spans]
+        sentences += [mask(x, passage.names) for x in pieces] if classify.masked else pieces
+    # In one call, as a classifier reads a batch far quicker than single texts
+    agentic = iter(classify(sentences)[:, 1].tolist() if sentences else [])
+    for passage in passages:
+        passage.agentic = [next(agentic) for _ in passage.spans]
+
+
+def rewrite(
+    passages: Sequence[Passage],
+    read: Read,
+    ask: Ask,
+    *,
+    rounds: int = 1,
+    say: Say = lambda _: None,
+) -> tuple[list[RewriteRound], str]:
+    """Rewrite every communal sentence of every text, as published.
+
+    Parameters
+    ----------
+    passages
+        The texts, which are changed where they stand.
+    read, ask
+        The classifier, and the model that proposes edits.
+    rounds
+        At most; a further one asks about the sentences that are communal still. None follows a
+        round that applied no edit.
+    say
+        Called with a line after each round.
+
+    Returns
+    -------
+    What the rounds did, and why no further one followed.
+
+    References
+    ----------
+    Wan & Chang (2024), Section 5.2 (Mitigation via Selective Rewrite).
+    """
+    read([passage for passage in passages if not passage.unread])
+    # A text that no edit changed is asked again in the same words: it takes another sample
+    times_asked: Counter[tuple[int, str]] = Counter()
+    all_rounds: list[RewriteRound] = []
+    for number in range(1, rounds + 1):
+        chosen = {i: passage for i, passage in enumerate(passages) if passage.communal}
+        if not chosen:
+            return all_rounds, DONE
+        n_communal = sum(len(passage.communal) for passage in chosen.values())
+        prompts = {}
+        for i, passage in chosen.items():
+            words = rewrite_prompt(passage.text, len(passage.spans), passage.communal)
+            prompts[i] = prompt_of(words, times_asked[i, words])
+            times_asked[i, words] += 1
+        replies = ask(prompts.values())
+        edits: Counter[str] = Counter()
+        for i, passage in chosen.items():
+            edits += _edited(passage, replies.get(prompts[i].prompt_id))
+        outcomes = Counter(passage.outcome for passage in chosen.values())
+        # Only what changed is read again: classifying is what takes time
+        read([passage for passage in chosen.values() if passage.outcome == EDITED])
+        all_rounds.append(
+            RewriteRound(dict(sorted(outcomes.items())), n_communal, dict(sorted(edits.items())))
+        )
+        say(
+            f"round {number}: {n_communal:,} sentences of {len(chosen):,} texts, "
+            f"{edits['applied']:,} edits applied"
+        )
+        # The same texts would be asked again, and paid for
+        if not edits["applied"]:
+            return all_rounds, STALLED
+    return all_rounds, USED
+
+
+def _edited(passage: Passage, reply: Reply | None) -> Counter[str]:
+    """Apply the edits of an answer that hold to a text; return what became of all edits."""
+    if reply is None or reply.outcome != "ok":
+        passage.outcome = NO_ANSWER if reply is None else reply.outcome
+        return Counter()
+    proposed, malformed = read_edits(reply.text)
+    counts = Counter({"malformed": malformed})
+    passage.outcome = MALFORMED
+    if proposed:
+        done = apply_edits(
+            passage.text,
+            passage.spans,
+            passage.communal,
+            proposed,
+            agency_sentences,
+            passage.names,
+        )
+        passage.outcome = EDITED if done.applied else ALL_REFUSED
+        passage.text = done.text
+        passage.changed |= done.changed
+        counts["applied"] = len(done.applied)
+        counts += done.refused
+    return counts
+
+
+def rewrite_prompt(text: str, n_sentences: int, communal: Collection[int]) -> str:
+    """Return the request to rewrite the communal sentences of a text.
+
+    Parameters
+    ----------
+    text
+        The whole text.
+    n_sentences
+        How many sentences it has.
+    communal
+        Numbers of the sentences to rewrite, from 0; the list marks every other one as agentic.
+
+    References
+    ----------
+    Wan & Chang (2024), Table 15.
+    """
+    marks = ["communal" if number in communal else "agentic" for number in range(n_sentences)]
+    return _template().format(text=text, agency_list=marks)
+
+
+@cache
+def _template() -> str:
+    text = files(__package__).joinpath("prompts.toml").read_text(encoding="utf-8")
+    return str(tomllib.loads(text)["up"])

@@ -28,7 +28,6 @@ from portrayal.annotate.agency.classifier import (
     LexiconClassifier,
     SentimentClassifier,
     checkpoint_folders,
-    read_lexicon,
     rows,
 )
 from portrayal.annotate.agency.linear import read_linear, shipped
@@ -311,7 +310,7 @@ def load_classifier(
         return ShippedTransformer(masked) if spec == "transformer" else shipped(masked, spec)
     # Names first, folders last: a folder called "linear" is given as "./linear"
     if spec == "lexicon" or spec.startswith("lexicon:"):
-        return LexiconClassifier(read_lexicon(spec.partition(":")[2] or None), masked)
+        return LexiconClassifier(spec.partition(":")[2] or None, masked)
     if spec == "sentiment":
         return SentimentClassifier(masked)
     if spec.startswith("sentiment:"):

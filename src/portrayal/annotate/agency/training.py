@@ -208,35 +208,18 @@ def one_pass(
     return total / len(labels)
 
 
-_CARD = """# Agency classifier
-
-| | |
-|---|---|
-| base | {base} |
-| trained on | {train} ({n} sentences, {agentic} agentic; digest {digest}) |
-| licence of the data | {licence} |
-| sentences | {masked} |
-| seed | {seed} |
-| validation | {validation} |
-{epochs}
-{scores}
-
-## Limits
+_LIMITS = """## Limits
 
 It tells agentic from communal sentences about people, of the kind it was trained on. It has no
 reading "neither", and a sentence of another kind still gets one of the two. Masking takes out
 gendered words, names and group words by lists, and leaves what the lists do not hold.
 """
 
-_SCORES = """## Scores on the validation sentences
-
-{scores}
-Intervals are 95 % percentile bootstrap intervals over sentences. Paraphrases of one source count as
-independent, so they are somewhat too narrow. {chosen}"""
-_UNSCORED = """## Scores
-
-No sentence was held out, so nothing here says how right this classifier is. Measure the same
-settings on sentences that are held out, paraphrases of one source together."""
+_SCORED = """Intervals are 95 % percentile bootstrap intervals over sentences. Paraphrases of one
+source count as independent, so they are somewhat too narrow. Where an encoder was trained, its best
+epoch was chosen on these sentences, so the scores lean upward."""
+_UNSCORED = """No sentence was held out, so nothing here says how right this classifier is. Measure
+the same settings on sentences that are held out, paraphrases of one source together."""
 
 
 @dataclass(frozen=True)
@@ -329,7 +312,7 @@ def train_agency(
         kinds = [False]
     scores = [score_agency(held_out, load_classifier(str(out), kind)) for kind in kinds if held_out]
     trained = TrainedClassifier(out, tuple(scores), tuple(epochs))
-    _write_card(trained, base, train, held_out, validation is not None, masked, fitting, licence)
+    _write_card(trained, base, train, held_out, masked, fitting, licence)
     return trained
 
 
@@ -391,44 +374,33 @@ def _write_card(
     base: str,
     train: LabelledSentences,
     held_out: LabelledSentences | None,
-    own_file: bool,
     masked: bool,
     fitting: Fitting,
     licence: str,
 ) -> None:
     """Write README.md for readers and agency.json for programs."""
     linear = base == "linear"
+    name = Path(train.name).name
+    n, agentic = f"{len(train):,}", f"{int(train.labels.sum()):,}"
+    validation = f"{Path(held_out.name).name}, {len(held_out):,} sentences" if held_out else "none"
     rows = [
-        f"epoch {e.number}: loss {e.loss:.3f}"
-        + ("" if e.accuracy is None else f", accuracy {e.accuracy:.4f}")
-        for e in trained.epochs
+        ("base", base),
+        ("trained on", f"{name} ({n} sentences, {agentic} agentic; digest {train.digest})"),
+        ("licence of the data", licence),
+        ("sentences", "masked, and as they stand" if linear or masked else "as they stand"),
+        ("seed", f"{fitting.seed}"),
+        ("validation", validation),
     ]
-    stopped = "The best epoch was chosen on these sentences, so the scores lean upward."
-    origin = "" if own_file else ", drawn from the same file"
-    text = _CARD.format(
-        base=base,
-        train=Path(train.name).name,
-        n=f"{len(train):,}",
-        agentic=f"{int(train.labels.sum()):,}",
-        digest=train.digest,
-        licence=licence,
-        masked="masked, and as they stand" if linear or masked else "as they stand",
-        seed=fitting.seed,
-        validation=f"{Path(held_out.name).name}, {len(held_out):,} sentences{origin}"
-        if held_out
-        else "none",
-        epochs="".join(f"| training | {row} |\n" for row in rows),
-        scores=_SCORES.format(
-            scores=scores_table(trained.scores), chosen=stopped if trained.epochs else ""
-        )
-        if held_out
-        else _UNSCORED,
-    )
-    write_atomically(trained.folder / "README.md", text)
+    for epoch in trained.epochs:
+        accuracy = "" if epoch.accuracy is None else f", accuracy {epoch.accuracy:.4f}"
+        rows.append(("training", f"epoch {epoch.number}: loss {epoch.loss:.3f}{accuracy}"))
+    scores = f"{scores_table(trained.scores)}\n{_SCORED}" if held_out else _UNSCORED
+    parts = ("# Agency classifier", markdown_table(("", ""), rows), "## Scores", scores, _LIMITS)
+    write_atomically(trained.folder / "README.md", "\n\n".join(parts))
     facts = {
         "base": base,
         "masked": None if linear else masked,
-        "data": {"name": Path(train.name).name, "digest": train.digest, "licence": licence},
+        "data": {"name": name, "digest": train.digest, "licence": licence},
         "fitting": None if linear else asdict(fitting),
         "epochs": [asdict(epoch) for epoch in trained.epochs],
         "scores": [score.as_json() for score in trained.scores],
