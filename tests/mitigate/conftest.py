@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from portrayal.collect.ask.replies import Reply
-from portrayal.mitigate import Passage, read_agency
+from portrayal.mitigate import MitigatedText, read_agency
 from portrayal.records import Prompt
 
 WARM, LEADS = "is warm to all.", "leads the work."
@@ -27,15 +27,15 @@ class Classifier:
         return np.stack([1.0 - agentic, agentic], axis=1)
 
 
-def read(passages: Sequence[Passage]) -> None:
+def read(passages: Sequence[MitigatedText]) -> None:
     read_agency(passages, Classifier())
 
 
-def passage(text: str, prompt: str, **more: Any) -> Passage:
-    return Passage({"text": text, "prompt": prompt, **more}, "text", text, (), "")
+def passage(text: str, prompt: str, **more: Any) -> MitigatedText:
+    return MitigatedText({"text": text, "prompt": prompt, **more}, "text", text, (), "")
 
 
-def crowd(n: int = 40, warm: tuple[int, int] = (1, 3)) -> list[Passage]:
+def crowd(n: int = 40, warm: tuple[int, int] = (1, 3)) -> list[MitigatedText]:
     """Return texts of four sentences about men and women, with so many warm ones each."""
     made = []
     for i in range(n):

@@ -7,8 +7,8 @@ what `portrayal compare` says of two audits.
 
 from portrayal.mitigate.edits import REASONS, Edit, Edited, apply_edits, read_edits
 from portrayal.mitigate.mitigation import (
+    MitigatedText,
     Mitigation,
-    Passage,
     RewriteRound,
     mitigate_agency,
     read_agency,
@@ -21,8 +21,8 @@ __all__ = [
     "REASONS",
     "Edit",
     "Edited",
+    "MitigatedText",
     "Mitigation",
-    "Passage",
     "RewriteRound",
     "apply_edits",
     "mitigate_agency",

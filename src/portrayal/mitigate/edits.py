@@ -95,13 +95,12 @@ NOT_FOUND = "the original is not in the text"
 OUTSIDE = "outside the sentences to rewrite"
 EMPTY = "empty original or empty rewrite"
 SAME = "no change"
-OVERLAP = "overlaps another edit"
 NAMES = "drops or adds a name"
 NUMBERS = "drops or adds a number"
 GENDER = "changes the gender"
 SENTENCES = "changes the number of sentences"
 LENGTH = "changes the sentence's length too much"
-REASONS = (NOT_FOUND, OUTSIDE, EMPTY, SAME, OVERLAP, NAMES, NUMBERS, GENDER, SENTENCES, LENGTH)
+REASONS = (NOT_FOUND, OUTSIDE, EMPTY, SAME, NAMES, NUMBERS, GENDER, SENTENCES, LENGTH)
 """Why an edit is refused."""
 
 MOST_GROWTH = 2.5
@@ -157,16 +156,6 @@ def read_edits(reply: str) -> tuple[list[Edit], int]:
     return edits, malformed
 
 
-@dataclass(frozen=True, slots=True)
-class Replacement:
-    """An edit that may be applied: which part of the text, in which sentence, becomes what."""
-
-    start: int
-    end: int
-    sentence: int
-    edit: Edit
-
-
 def apply_edits(
     text: str,
     spans: Sequence[Span],
@@ -191,36 +180,45 @@ def apply_edits(
         Names of people the text is about.
     """
     names_known = known_names(text, spans, names)
-    replacements: list[Replacement] = []
+    originals = [text[start:end] for start, end in spans]
+    applied: list[Edit] = []
     refused: Counter[str] = Counter()
+    changed: set[int] = set()
     # One after the other: each is judged in the text that the ones before it made
     for edit in edits:
-        place = _place(text, spans, sentences, edit, replacements)
-        reason = place
-        if isinstance(place, Replacement):
-            reason = _reason(text, spans, [*replacements, place], names_known, split)
-            if not reason:
-                replacements = sorted(
-                    [*replacements, place], key=lambda replacement: replacement.start
-                )
-                continue
-        refused[str(reason)] += 1
-    return Edited(
-        _built(text, replacements),
-        tuple(place.edit for place in replacements),
-        refused,
-        frozenset(place.sentence for place in replacements),
-    )
+        place = _place(text, spans, sentences, edit)
+        if isinstance(place, str):
+            refused[place] += 1
+            continue
+        number, start, end, phrase = place
+        rewritten = text[:start] + phrase + text[end:]
+        growth = len(rewritten) - len(text)
+        # Where each sentence should lie now, if none was split or joined
+        expected = [
+            (low + growth * (i > number), high + growth * (i >= number))
+            for i, (low, high) in enumerate(spans)
+        ]
+        # Asked of the splitter itself: an inserted "Dr." or "etc." may divide a sentence
+        sentence = rewritten[slice(*expected[number])]
+        reason = _lost(originals[number], sentence, names_known)
+        if split(rewritten) != expected:
+            reason = SENTENCES
+        if reason:
+            refused[reason] += 1
+            continue
+        applied.append(Edit(text[start:end], phrase))
+        changed.add(number)
+        text, spans = rewritten, expected
+    return Edited(text, tuple(applied), refused, frozenset(changed))
 
 
 def _place(
-    text: str,
-    spans: Sequence[Span],
-    sentences: Collection[int],
-    edit: Edit,
-    replacements: list[Replacement],
-) -> Replacement | str:
-    """Where an edit goes: the first free place in a chosen sentence; why nowhere, else."""
+    text: str, spans: Sequence[Span], sentences: Collection[int], edit: Edit
+) -> tuple[int, int, int, str] | str:
+    """Where an edit goes: sentence, start and end of the phrase, what becomes of it; else why not.
+
+    The first place in a sentence that may be rewritten counts.
+    """
     original, edited = edit.original.strip(), edit.edited.strip()
     if not original or not edited:
         return EMPTY
@@ -236,52 +234,18 @@ def _place(
     # Offsets hold, as each typographic sign is replaced by one sign
     for match in re.finditer(before + inside + after, text.translate(_QUOTES)):
         start, end = match.span()
-        # The reason that came furthest is told
-        reason = OUTSIDE if reason == NOT_FOUND else reason
+        reason = OUTSIDE
         for number in sentences:
-            if not (spans[number][0] <= start and end <= spans[number][1]):
-                continue
-            if all(end <= other.start or start >= other.end for other in replacements):
+            if spans[number][0] <= start and end <= spans[number][1]:
                 # Models often write the new phrase small, though it begins the sentence
                 if start == spans[number][0] and text[start].isupper():
                     edited = edited[0].upper() + edited[1:]
-                return Replacement(start, end, number, Edit(text[start:end], edited))
-            reason = OVERLAP
+                return number, start, end, edited
     return reason
 
 
-def _built(text: str, places: Iterable[Replacement], offset: int = 0) -> str:
-    """Return a text, which begins at `offset`, with these replacements."""
-    parts, position = [], 0
-    for place in sorted(places, key=lambda replacement: replacement.start):
-        parts += [text[position : place.start - offset], place.edit.edited]
-        position = place.end - offset
-    return "".join([*parts, text[position:]])
-
-
-def _reason(
-    text: str,
-    spans: Sequence[Span],
-    places: list[Replacement],
-    names_known: Collection[str],
-    split: Split,
-) -> str:
-    """Why the last of these edits may not be applied after the others; "" where it may."""
-    growth = Counter[int]()
-    for place in places:
-        growth[place.sentence] += len(place.edit.edited) - (place.end - place.start)
-    # Where each sentence should lie now, if none was split or joined
-    expected, shift = [], 0
-    for number, (start, end) in enumerate(spans):
-        expected.append((start + shift, end + shift + growth[number]))
-        shift += growth[number]
-    # Asked of the splitter itself: an inserted "Dr." or "etc." may divide a sentence
-    if split(_built(text, places)) != expected:
-        return SENTENCES
-    number = places[-1].sentence
-    start, end = spans[number]
-    before = text[start:end]
-    after = _built(before, (place for place in places if place.sentence == number), start)
+def _lost(before: str, after: str, names_known: Collection[str]) -> str:
+    """Which fact of a sentence its rewriting drops or adds; "" where it keeps all."""
     old, new = facts_of(before, names_known), facts_of(after, names_known)
     if old.names != new.names:
         return NAMES

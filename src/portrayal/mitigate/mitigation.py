@@ -43,7 +43,7 @@ _COLUMNS = ("text_id", "prompt_id", "sample", "model", "text", "outcome")
 
 
 @dataclass(eq=False)
-class Passage:
+class MitigatedText:
     """A text, its sentences, and what becomes of it.
 
     Attributes
@@ -87,7 +87,7 @@ class Passage:
         return f"{UNCHANGED}: {self.unread or self.outcome or 'not chosen'}"
 
 
-Read = Callable[[Sequence[Passage]], None]
+Read = Callable[[Sequence[MitigatedText]], None]
 """Sets `spans` and `agentic` of texts."""
 
 
@@ -214,7 +214,7 @@ def mitigate_agency(
     return Mitigation(folder.path, facts)
 
 
-def read_passages(source: Tabular, columns: Iterable[str] = ()) -> list[Passage]:
+def read_passages(source: Tabular, columns: Iterable[str] = ()) -> list[MitigatedText]:
     """Read the texts of a file, or of a run.
 
     Parameters
@@ -251,11 +251,11 @@ def read_passages(source: Tabular, columns: Iterable[str] = ()) -> list[Passage]
         # Under its usual name, so that an audit of the texts pairs them by it
         full_row = {**row, "prompt": prompt} if prompt else row
         names = (person,) if person else ()
-        passages.append(Passage(full_row, fields["text"], read["text"], names, unread))
+        passages.append(MitigatedText(full_row, fields["text"], read["text"], names, unread))
     return passages
 
 
-def read_agency(passages: Sequence[Passage], classify: AgencyClassifier) -> None:
+def read_agency(passages: Sequence[MitigatedText], classify: AgencyClassifier) -> None:
     """Set the sentences of each text and their agency; masked where the classifier wants that."""
     sentences = []
     for passage in passages:
@@ -269,7 +269,7 @@ def read_agency(passages: Sequence[Passage], classify: AgencyClassifier) -> None
 
 
 def rewrite(
-    passages: Sequence[Passage],
+    passages: Sequence[MitigatedText],
     read: Read,
     ask: Ask,
     *,
@@ -332,7 +332,7 @@ def rewrite(
     return all_rounds, USED
 
 
-def _edited(passage: Passage, reply: Reply | None) -> Counter[str]:
+def _edited(passage: MitigatedText, reply: Reply | None) -> Counter[str]:
     """Apply the edits of an answer that hold to a text; return what became of all edits."""
     if reply is None or reply.outcome != "ok":
         passage.outcome = NO_ANSWER if reply is None else reply.outcome
