@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from portrayal.annotate.word_match import TOKEN, any_of
+from portrayal.annotate.word_match import any_of
 from portrayal.collect.fields import MOST_VALUES
 from portrayal.collect.sources import open_source
 from portrayal.errors import DataError
@@ -48,14 +48,11 @@ class Exchange:
                 twins = self._other.setdefault(word.lower(), []) if word else []
                 if twin not in twins:
                     twins.append(twin)
-        words = [*self._other, *(twin for twins in self._other.values() for twin in twins)]
-        self._single = all(len(word.split()) == 1 for word in words)
         # Of words with several twins only those of "her" and "his" depend on what follows.
         naming = frozenset(lists.get("naming", ()))
         self.telling = tuple(naming.intersection(side) for side in sides)
         self._no_noun = frozenset(lists.get("no_noun", ()))
         self._pattern = re.compile(rf"\b{any_of(self._other) or '(?!)'}\b")
-        self._twins = _Twins(self)
 
     @property
     def function_words(self) -> frozenset[str]:
@@ -97,41 +94,7 @@ class Exchange:
             end = match.end()
         return "".join((*parts, text[end:])) if parts else text
 
-    def runs(self, text: str) -> list[str]:
-        """Return the runs without white space of the text about the other person.
 
-        What becomes of a run is looked up once, unless it depends on what stands beside it.
-        """
-        # What depends on more than a run cannot be looked up by run
-        if "\n" in text or not self._single:
-            return self(text).split()
-        if len(self._twins) > _REMEMBERED:
-            self._twins.clear()
-        runs = text.split()
-        twins = [*map(self._twins.__getitem__, runs)]
-        return [
-            twin or self._twins[f"{run} {behind}"]
-            for run, behind, twin in zip(runs, [*runs[1:], ""], twins, strict=True)
-        ]
-
-
-class _Twins(dict[str, str]):
-    """What becomes of each run, found when asked for; "" where the run behind it decides.
-
-    That of two runs with a blank between them is what becomes of the first.
-    """
-
-    def __init__(self, exchange: Exchange) -> None:
-        super().__init__()
-        self._exchange = exchange
-
-    def __missing__(self, run: str) -> str:
-        by_next_word = " " not in run and not _BY_NEXT.isdisjoint(TOKEN.findall(run.lower()))
-        self[run] = "" if by_next_word else self._exchange(run).partition(" ")[0]
-        return self[run]
-
-
-_REMEMBERED = 200_000
 _BY_NEXT = frozenset(("her", "his"))
 _NEXT = re.compile(r"[^\S\n]+([^\W_][\w'’-]*)")
 

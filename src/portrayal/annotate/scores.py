@@ -10,20 +10,18 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import pyarrow as pa
 
 import portrayal.registry as registry
 from portrayal.annotate.agency.rows import agency_settings
 from portrayal.annotate.annotator import PROMPT, Annotator
 from portrayal.annotate.exchange import NOTHING, Pairs, exchange_between, exchange_of
-from portrayal.annotate.names import asked_apart, hidden, hidden_spans
+from portrayal.annotate.names import Spans, asked_apart, hidden, hidden_spans
 from portrayal.annotate.sentences import sentences
 from portrayal.annotate.sentiment import sentiment_of, sentiment_settings
 from portrayal.annotate.toxicity import toxicity_settings
@@ -34,8 +32,6 @@ from portrayal.reference.factors import ReferenceSource, WordSource
 from portrayal.reference.lexicons import lexicon
 from portrayal.reference.locales import load_locale
 from portrayal.run.reading import read_prompts
-from portrayal.stats import divide
-from portrayal.types import FloatArray, IntArray
 from portrayal.validate import check_choice
 
 LENGTH, READABILITY, SENTIMENT, AGENCY, TOXICITY = (
@@ -79,77 +75,14 @@ class Lists:
     single: Mapping[str, tuple[int, ...]]
     phrases: Mapping[str, tuple[tuple[tuple[str, ...], int], ...]]
 
-    def phrases_in(self, words: Sequence[str]) -> list[int]:
-        """Return the theme of each phrase of several words among these words of a sentence."""
-        return [
-            column
-            for position, word in enumerate(words)
-            for following, column in self.phrases.get(word, ())
-            if tuple(words[position + 1 : position + 1 + len(following)]) == following
-        ]
-
-
-class Runs(dict[str, int]):
-    """Numbers of runs of characters without white space; what each of them holds is read once.
-
-    Attributes
-    ----------
-    words
-        Words of each run, as they are compared.
-    rows
-        Of each run its words, letters, words that name either side, whether one may open a phrase,
-        and its words of each theme.
-    """
-
-    def __init__(self, lists: Lists, telling: Sequence[frozenset[str]]) -> None:
-        super().__init__()
-        self._lists, self._telling = lists, telling
-        self.words: list[list[str]] = []
-        self.rows: list[list[int]] = []
-
-    def __missing__(self, run: str) -> int:
-        # Runs recur: words, letters and themes of each are counted once
-        words, lists = [*map(fold, TOKEN.findall(run))], self._lists
-        themes = Counter(column for word in words for column in lists.single.get(word, ()))
-        sides = (sum(word in side for word in words) for side in self._telling)
-        opens = not lists.phrases.keys().isdisjoint(words)
-        counts = (themes[column] for column in range(len(lists.themes)))
-        self.rows.append([len(words), sum(map(len, words)), *sides, opens, *counts])
-        self.words.append(words)
-        self[run] = len(self)
-        return self[run]
-
-    def counts(self, runs: Sequence[Sequence[str]], text: IntArray, n: int) -> FloatArray:
-        """Return the sums of `rows` over the sentences of n texts, shape (n, columns).
-
-        `runs` are those of each sentence, and `text` the number of the text of each.
-        """
-        # Memory stays bounded on any corpus
-        if len(self) > _REMEMBERED:
-            self.clear()
-            self.words.clear()
-            self.rows.clear()
-        length = np.fromiter(map(len, runs), np.int64, len(runs))
-        code = np.fromiter(map(self.__getitem__, chain.from_iterable(runs)), np.int64, length.sum())
-        of, width = np.repeat(text, length), _OPENS + 1 + len(self._lists.themes)
-        table = np.array(self.rows, dtype=np.int64).reshape(len(self), width)
-        counts = np.zeros((n, width))
-        for column, column_counts in enumerate(table.T):
-            sentence_number = np.flatnonzero(column_counts[code])
-            counts[:, column] = np.bincount(
-                of[sentence_number], column_counts[code[sentence_number]], n
-            )
-        # Phrases reach over runs, so sentences that may hold one are read again
-        sentence = np.repeat(np.arange(len(runs)), length)
-        for sentence_number in np.unique(sentence[table[code, _OPENS] > 0]).tolist():
-            words = chain.from_iterable(self.words[self[run]] for run in runs[sentence_number])
-            for theme in self._lists.phrases_in([*words]):
-                counts[text[sentence_number], _OPENS + 1 + theme] += 1.0
+    def counts(self, words: Sequence[str]) -> Counter[int]:
+        """Return how often the words of a sentence, as `fold` writes them, are of each theme."""
+        counts = Counter(column for word in words for column in self.single.get(word, ()))
+        for position, word in enumerate(words):
+            for following, column in self.phrases.get(word, ()):
+                end = position + 1 + len(following)
+                counts[column] += tuple(words[position + 1 : end]) == following
         return counts
-
-
-_REMEMBERED = 200_000
-_OPENS = 4  # column of whether a run may open a phrase; those of themes follow
 
 
 @cache
@@ -257,63 +190,97 @@ def scores_of(settings: Mapping[str, Any]) -> tuple[TextScore, ...]:
     return (*(_UNITS[name] for name in settings["scorers"]), *words)
 
 
+@dataclass
+class _Wording:
+    """What is counted in a text in one wording, sentence by sentence."""
+
+    pieces: list[str] = field(default_factory=list)
+    words: int = 0
+    letters: int = 0
+    polarity: float = 0.0
+    themes: Counter[int] = field(default_factory=Counter)
+    gendered: Counter[str] = field(default_factory=Counter)
+
+    def add(self, piece: str, polarity: float, lists: Lists) -> None:
+        words = [*map(fold, TOKEN.findall(piece))]
+        self.pieces.append(piece)
+        self.words += len(words)
+        self.letters += sum(map(len, words))
+        self.polarity += polarity
+        self.themes += lists.counts(words)
+        self.gendered.update(words)
+
+    def numbers(self, scorers: Sequence[str], models: Mapping[str, float], k: int) -> list[float]:
+        """Return the scores of the text, of which `models` hold some, and its k themes."""
+        index = math.nan
+        if self.words:  # automated readability index (Senter and Smith 1967)
+            index = 4.71 * self.letters / self.words + 0.5 * self.words / len(self.pieces) - 21.43
+        sentiment = self.polarity / len(self.pieces)
+        scores = {LENGTH: float(self.words), READABILITY: index, SENTIMENT: sentiment, **models}
+        # Per 100 words, as longer texts hold more of every theme
+        shares = [PER * self.themes[theme] / max(self.words, 1) for theme in range(k)]
+        return [*(scores[name] for name in scorers), *shares]
+
+
 def _setup(settings: Mapping[str, Any]) -> Callable[..., list[Any]]:
     scorers, lists = settings["scorers"], lists_of(tuple(settings["lexicons"]))
-    exchange = exchange_of(settings["locale"]["locale"])
-    run_table = Runs(lists, exchange.telling)
-    polarity = sentiment_of(settings["sentiment"]) if SENTIMENT in scorers else None
-    exchanging, locale = settings["exchange"], settings["locale"]["locale"]
+    locale = settings["locale"]["locale"]
+    exchange = exchange_of(locale)
+    engine = sentiment_of(settings["sentiment"]) if SENTIMENT in scorers else None
+    # Most sentences are the same in every wording
+    polarity: Callable[[str], float] = lru_cache(256)(engine or (lambda _: 0.0))
+    exchanging = settings["exchange"]
     partner: Mapping[tuple[str, str], _Partner] = {}
     if exchanging:
         prompts = Path(settings["run"]) / "prompts.parquet"
         mtime = prompts.stat().st_mtime_ns
         partner = _partners(prompts, mtime, exchanging["group"], locale, json.dumps(exchanging))
 
+    def wordings(text: str, other: _Partner) -> tuple[list[_Wording], float, Spans]:
+        # Without a known partner the gendered words of the locale are exchanged
+        change = exchange if other is _NOBODY else exchange_between(locale, other.words)
+        spans, weight = hidden_spans(text, locale, other.names, other.asked), 0.0
+        written, masked, twin = (_Wording() for _ in SIDES)
+        for piece in _pieces(hidden(text, spans)):
+            value = after = polarity(piece)
+            exchanged = change(piece)
+            if exchanged != piece:
+                after, weight = polarity(" ".join(exchanged.split())), other.weight
+            masked.add(piece, value, lists)
+            twin.add(exchanged, after, lists)
+        for piece in _pieces(text) if spans else ():
+            written.add(piece, polarity(piece), lists)
+        return [written if spans else masked, masked, twin], weight, spans
+
     def work(rows: Sequence[Mapping[str, Any]], strata: Sequence[Mapping[str, str]]) -> list[Any]:
-        written, masked, twin = (_TextWordings() for _ in SIDES)
-        weights, spans_of_texts, masked_texts = [0.0] * len(rows), [], []
-        failed: dict[int, Exception] = {}
-        for number, (row, about) in enumerate(zip(rows, strata, strict=True)):
+        results: list[Any] = []
+        for row, about in zip(rows, strata, strict=True):
             key = about.get("pair", ""), about.get(exchanging.get("group", ""), "")
-            other = partner.get(key, _NOBODY)
-            # Without a known partner the gendered words of the locale are exchanged
-            change = exchange if other is _NOBODY else exchange_between(locale, other.words)
-            text = row["text"]
-            spans = hidden_spans(text, locale, other.names, other.asked)
-            masked_text = hidden(text, spans)
-            spans_of_texts.append([{"start": start, "end": end} for start, end in spans])
-            masked_texts.append(masked_text)
             try:
-                for piece in _pieces(masked_text):
-                    runs, exchanged = piece.split(), change.runs(piece)
-                    if runs != exchanged:
-                        weights[number] = other.weight
-                    value = after = polarity(piece) if polarity is not None else 0.0
-                    if polarity is not None and runs != exchanged:
-                        after = polarity(" ".join(exchanged))
-                    masked.add(number, runs, value)
-                    twin.add(number, exchanged, after)
-                    if not spans:
-                        written.add(number, runs, value)
-                for piece in _pieces(text) if spans else ():
-                    value = polarity(piece) if polarity is not None else 0.0
-                    written.add(number, piece.split(), value)
+                results.append(wordings(row["text"], partner.get(key, _NOBODY)))
             except Exception as failure:  # stands in the place of its row
-                failed[number] = failure
-        # Only toxicity reads the exchanged text as a whole
-        twins = twin.texts(len(rows)) if TOXICITY in scorers else masked_texts
-        models = _by_models(settings, rows, (masked_texts, twins), strata)
-        scores, sums = [], []
-        for index, side in enumerate((written, masked, twin)):
-            sums.append(side.counts(run_table, len(rows)))
-            numbers = {name: np.array(values[index]) for name, values in models.items()}
-            n_sentences = side.n_sentences(len(rows))
-            numbers[SENTIMENT] = divide(side.polarity(len(rows)), n_sentences)
-            scores.append(_numbers(sums[-1], n_sentences, scorers, numbers))
-        gendered = sums[0][:, 2:_OPENS].astype(np.int64).tolist()
-        columns = (*SIDES, "gendered", "weight", HIDDEN)
-        cells = zip(*scores, gendered, weights, spans_of_texts, strict=True)
-        return [failed.get(i, dict(zip(columns, row, strict=True))) for i, row in enumerate(cells)]
+                results.append(failure)
+        read = [i for i, result in enumerate(results) if not isinstance(result, Exception)]
+        texts = [
+            (hidden(rows[i]["text"], spans), " ".join(" ".join(sides[2].pieces).split()))
+            for i in read
+            for sides, _, spans in [results[i]]
+        ]
+        readable, about_texts = [rows[i] for i in read], [strata[i] for i in read]
+        models = _by_models(settings, readable, [*zip(*texts, strict=True)], about_texts)
+        for number, i in enumerate(read):
+            sides, weight, spans = results[i]
+            of_models = [{name: x[side][number] for name, x in models.items()} for side in range(3)]
+            scores = [
+                side.numbers(scorers, by_model, len(lists.themes))
+                for side, by_model in zip(sides, of_models, strict=True)
+            ]
+            gendered = [sum(sides[0].gendered[word] for word in side) for side in exchange.telling]
+            places = [{"start": start, "end": end} for start, end in spans]
+            columns = (*SIDES, "gendered", "weight", HIDDEN)
+            cells = (*scores, gendered, weight, places)
+            results[i] = dict(zip(columns, cells, strict=True))
+        return results
 
     return work
 
@@ -321,59 +288,6 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., list[Any]]:
 def _pieces(text: str) -> list[str]:
     """The sentences of a text; the text where it has none."""
     return [text[start:end] for start, end in sentences(text)] or [text]
-
-
-class _TextWordings:
-    """Sentences of texts in one wording: the text of each, its runs, and its polarity."""
-
-    def __init__(self) -> None:
-        self._text: list[int] = []
-        self._runs: list[list[str]] = []
-        self._polarity: list[float] = []
-
-    def add(self, text: int, runs: list[str], polarity: float) -> None:
-        self._text.append(text)
-        self._runs.append(runs)
-        self._polarity.append(polarity)
-
-    def counts(self, run_table: Runs, n: int) -> FloatArray:
-        """The sums of `Runs.rows` of n texts, shape (n, columns)."""
-        return run_table.counts(self._runs, np.array(self._text, dtype=np.int64), n)
-
-    def n_sentences(self, n: int) -> IntArray:
-        return np.bincount(np.array(self._text, dtype=np.int64), minlength=n)
-
-    def polarity(self, n: int) -> FloatArray:
-        """The sum over the sentences of each of n texts."""
-        text = np.array(self._text, dtype=np.int64)
-        return np.asarray(np.bincount(text, self._polarity, n), dtype=np.float64)
-
-    def texts(self, n: int) -> list[str]:
-        """The n texts, runs joined by a blank."""
-        runs: list[list[str]] = [[] for _ in range(n)]
-        for number, text_runs in zip(self._text, self._runs, strict=True):
-            runs[number] += text_runs
-        return [" ".join(text_runs) for text_runs in runs]
-
-
-def _numbers(
-    sums: FloatArray,
-    n_sentences: IntArray,
-    scorers: Sequence[str],
-    other_scores: Mapping[str, FloatArray],
-) -> list[list[float]]:
-    """The scores of texts from the sums over their runs, and what is known of them."""
-    words, letters = sums[:, 0], sums[:, 1]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        # Automated readability index (Senter and Smith 1967)
-        index = 4.71 * letters / words + 0.5 * words / n_sentences - 21.43
-    scores = {LENGTH: words, READABILITY: np.where(words > 0, index, math.nan), **other_scores}
-    # Per 100 words, as longer texts hold more of every theme
-    shares = PER * sums[:, _OPENS + 1 :] / np.maximum(words, 1.0)[:, None]
-    table: list[list[float]] = np.column_stack(
-        [*(scores[name] for name in scorers), shares]
-    ).tolist()
-    return table
 
 
 def _by_models(
