@@ -6,7 +6,7 @@ import tracemalloc
 import pytest
 
 from portrayal.annotate.groups import group_reader
-from portrayal.annotate.word_match import Matcher, tokens
+from portrayal.annotate.word_match import Entry, WordTable, tokens
 from portrayal.collect.promptfile import MOST_PROMPTS
 from portrayal.errors import DataError
 from portrayal.reference.datafile import MOST_BYTES, key_lines, parse_toml, read_datafile
@@ -66,10 +66,11 @@ def _lines(n):
 
 
 def _match(n):
-    matcher = Matcher()
-    matcher.add(0, [f"same {i}" for i in range(n)], 0, None)
+    table = WordTable()
+    for i in range(n):
+        table.add(0, ("same", str(i)), Entry(0, 2))
     text = "same 7 " * 50
-    matcher.find(text, tokens(text), len(text))
+    assert len(table.find(text, tokens(text))) == 50
 
 
 FACTOR = """name = "mine"\nlabel = "Mine"\nsource = "none"\nnote = "none"

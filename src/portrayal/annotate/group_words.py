@@ -15,7 +15,7 @@ from portrayal.annotate.annotator import Annotator
 from portrayal.annotate.people.any_text.everyone import find_everyone
 from portrayal.annotate.people.shared.words import FUNCTION_WORDS, SENTENCE_STARTERS
 from portrayal.annotate.sentences import sentences
-from portrayal.annotate.word_match import Matcher, Token, tokens
+from portrayal.annotate.word_match import Entry, Token, WordTable, tokens, variants
 from portrayal.errors import OptionError
 from portrayal.reference import RACES, mena_nhpi_table, name_table, race_likelihoods
 from portrayal.reference.lexicons import GroupLexicon, lexicon, people_table
@@ -164,7 +164,7 @@ class Counter:
     `every_mention` says whether people count at each mention of their names.
     """
 
-    matcher: Matcher
+    table: WordTable
     n_columns: int
     names: tuple[tuple[int, tuple[str, ...]], ...] = ()
     every_mention: bool = False
@@ -185,9 +185,7 @@ class Counter:
             # Tokens and sentences are both in order, so one walk shares them out
             while position < len(text_tokens) and text_tokens[position].start < span[1]:
                 position += 1
-            counts.append(
-                self._sentence(text, text_tokens[first:position], span[1], hits, mentions)
-            )
+            counts.append(self._sentence(text, text_tokens[first:position], hits, mentions))
         return {
             "words": sum(words),
             "sentences": [{"start": start, "end": end} for start, end in spans],
@@ -200,18 +198,18 @@ class Counter:
         self,
         text: str,
         inside: list[Token],
-        end: int,
         hits: list[dict[str, int]],
         mentions: Mapping[int, str] | None,
     ) -> list[float]:
         counts = [0.0] * self.n_columns
-        hits_found = self.matcher.find(text, inside, end)
+        hits_found = self.table.find(text, inside)
         for hit in hits_found:
-            counts[hit.column] += 1.0
-            hits.append({"start": hit.start, "end": hit.end, "column": hit.column})
+            column = hit.entry.column
+            counts[column] += 1.0
+            hits.append({"start": hit.start, "end": hit.end, "column": column})
         for first, labels in self.names:
             columns = range(first, first + len(labels))
-            own_hits = [hit for hit in hits_found if hit.column in columns]
+            own_hits = [hit for hit in hits_found if hit.entry.column in columns]
             # Whoever the user's table names is not counted again by the first name
             used = {position for hit in own_hits for position in range(hit.first, hit.last)}
             for name, first_name in _named(text, inside, used, mentions):
@@ -263,18 +261,24 @@ def _counter(
     lexicons: tuple[str, ...], people: str | None, likelihoods: bool, mentions: bool, _: object
 ) -> Counter:
     counted = _counted({"lexicons": lexicons, "people": people, "name_likelihoods": likelihoods})
-    table = people_table(people) if people is not None else {}
-    matcher, column, names = Matcher(), 0, []
+    races = people_table(people) if people is not None else {}
+    table, column, names = WordTable(), 0, []
     for number, group_lexicon in enumerate(counted):
         if likelihoods and group_lexicon.attribute == RACE:
             names.append((column, group_lexicon.groups))
         for group, words in zip(group_lexicon.groups, group_lexicon.words, strict=True):
-            matcher.add(number, words, column, group_lexicon.followed_by)
+            followed_by = group_lexicon.followed_by
+            # What must follow ("Black" before an occupation) is checked and not marked
+            tails = [()] if followed_by is None else [v for f in followed_by for v in variants(f)]
+            for form in (form for word in words for form in variants(word)):
+                for tail in tails:
+                    table.add(number, (*form, *tail), Entry(column, len(form)))
             if group_lexicon.attribute == RACE:
-                persons = [person for person, race in table.items() if race == group]
-                matcher.add(number, persons, column, None)
+                for person in (name for name, race in races.items() if race == group):
+                    for form in variants(person):
+                        table.add(number, form, Entry(column, len(form)))
             column += 1
-    return Counter(matcher, column, tuple(names), mentions)
+    return Counter(table, column, tuple(names), mentions)
 
 
 def _counted(settings: Mapping[str, Any]) -> list[GroupLexicon]:

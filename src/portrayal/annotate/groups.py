@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from itertools import compress, count, islice, pairwise, takewhile
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,7 +38,7 @@ from portrayal.annotate.group_labels import (
 )
 from portrayal.annotate.people.any_text.everyone import find_everyone
 from portrayal.annotate.people.shared.words import FUNCTION_WORDS, TITLES, bearers
-from portrayal.annotate.word_match import TOKEN, Words, fold, variants
+from portrayal.annotate.word_match import TOKEN, Entry, Words, WordTable, fold, tokens, variants
 from portrayal.errors import DataError, OptionError
 from portrayal.reference.factors import (
     CodeSource,
@@ -56,7 +56,6 @@ from portrayal.run.directory import Run
 
 EXCLUDED = -1
 """Column of phrases that do not count."""
-_GAPS = frozenset(("", "'", "’"))
 _WORD_SIGNS = (
     "".join(sign.lower() if sign.isalnum() or sign == "-" else " " for sign in map(chr, range(128)))
     .ljust(256)
@@ -65,14 +64,6 @@ _WORD_SIGNS = (
 """ASCII letters in lower case, figures and hyphens; spaces for all others."""
 _MARKS = "’‘“”—–…"
 """The usual marks of English that are not ASCII and part no word from itself."""
-
-
-class _Entry(NamedTuple):
-    """What a phrase stands for: a column, and the capitals and the context that it needs."""
-
-    column: int
-    written: str = ""
-    context: Context | None = None
 
 
 class WordMatch(NamedTuple):
@@ -96,29 +87,26 @@ class WordMatch(NamedTuple):
 
 
 @dataclass
-class WordTable:
-    """The words of several lexicons, looked up together.
+class GroupWordTable:
+    """The words of the groups of several factors, looked up together.
 
     Attributes
     ----------
-    rest
-        First word → lexicon → the words after it → what the phrase stands for.
-    lengths
-        First word → lexicon → second word, "" for none → how many follow the first, most first.
+    words
+        What each phrase stands for.
     telling
         The rarest word of each phrase that counts; a text without any of them shows no group.
     """
 
-    rest: dict[str, dict[int, dict[Words, _Entry]]] = field(default_factory=dict)
-    lengths: dict[str, dict[int, dict[str, list[int]]]] = field(default_factory=dict)
+    words: WordTable = field(default_factory=WordTable)
     telling: set[str] = field(default_factory=set)
 
     def add(self, lexicon: int, source: WordSource, groups: Sequence[str]) -> None:
         """Add the words of a source, whose columns are the places of its groups in `groups`."""
-        # Excluded phrases first: `setdefault` keeps what was put in before
+        # Excluded phrases first: what was put in before stays
         for phrase in source.excluded:
             for words in variants(phrase):
-                self._put(lexicon, words, _Entry(EXCLUDED))
+                self.words.add(lexicon, words, Entry(EXCLUDED, len(words)))
         contexts = [(context, read_context(context, source.lists)) for context in source.contexts]
         counted: list[tuple[Mapping[str, tuple[str, ...]], Context | None]] = [
             (source.words, None),
@@ -129,66 +117,34 @@ class WordTable:
             for group, phrases in words_of.items():
                 for phrase in phrases:
                     written = phrase if phrase in source.as_written else ""
-                    entry = _Entry(groups.index(group), written, context)
+                    place = (context.holds, bool(context.where)) if context else ()
                     # The rarest word of each form tells whether a text need be read at all
                     for words in _forms(phrase, plurals=source.plural):
-                        self._put(lexicon, words, entry)
+                        entry = Entry(groups.index(group), len(words), written, *place)
+                        self.words.add(lexicon, words, entry)
                         self.telling.add(max(words, key=_rarity))
-
-    def _put(self, lexicon: int, words: Words, entry: _Entry) -> None:
-        after = words[1:]
-        self.rest.setdefault(words[0], {}).setdefault(lexicon, {}).setdefault(after, entry)
-        of_first = self.lengths.setdefault(words[0], {}).setdefault(lexicon, {})
-        lengths = of_first.setdefault(after[0] if after else "", [])
-        if len(after) not in lengths:
-            lengths.append(len(after))
-            lengths.sort(reverse=True)
 
     def find(self, text: str) -> list[WordMatch]:
         """Return the words of a text that stand for groups; of overlapping phrases the longest."""
-        flat = text.replace("_", " ") if "_" in text else text
-        words = _words_of(flat)
-        # Most texts end here: what follows may be slow
-        if self.telling.isdisjoint(words):
+        # Most texts end here: what follows is slow
+        if self.telling.isdisjoint(_words_of(text.replace("_", " "))):
             return []
-        # Where the words stand, as far as a phrase needs it
-        spans: list[tuple[int, int]] = []
-        unread = TOKEN.finditer(flat)
         matches: list[WordMatch] = []
-        used_to: dict[int, int] = {}
-        phrases_by_word = self.rest
-        # Only at words that open a phrase; a longer phrase hides the shorter ones in it
-        for position in compress(count(), map(phrases_by_word.__contains__, words)):
-            word, after = words[position], words[position + 1] if position + 1 < len(words) else ""
-            for lexicon, lengths in self.lengths[word].items():
-                if position < used_to.get(lexicon, 0):
-                    continue
-                for length in (*lengths.get(after, ()), *lengths.get("", ())):
-                    entry = phrases_by_word[word][lexicon].get(
-                        tuple(words[position + 1 : position + 1 + length])
-                    )
-                    if entry is None or position + length >= len(words):
-                        continue
-                    missing = position + length + 1 - len(spans)
-                    spans.extend(word.span() for word in islice(unread, max(missing, 0)))
-                    if length and not _close(flat, spans[position : position + length + 1]):
-                        continue
-                    start, end = spans[position][0], spans[position + length][1]
-                    # "WHO" is written so, "who" is not
-                    if entry.written and not text.startswith(entry.written, start):
-                        continue
-                    if entry.context is not None and not entry.context.holds(text, start, end):
-                        continue
-                    # Excluded phrases use up their words too: that is what they are for
-                    used_to[lexicon] = position + length + 1
-                    if entry.column != EXCLUDED:
-                        in_context = length > 0 or bool(entry.context and entry.context.where)
-                        words_beside = words[position - 1] if position else "", after
-                        name = None if in_context else _as_name(text, start, end, words_beside)
-                        if name is not True:
-                            match = WordMatch(lexicon, entry.column, start, end, name is False)
-                            matches.append(match)
-                    break
+        text_tokens = tokens(text)
+        for hit in self.words.find(text, text_tokens):
+            # Excluded phrases use up their words too: that is what they are for
+            if hit.entry.column == EXCLUDED:
+                continue
+            is_name = None
+            if hit.last == hit.first + 1 and not hit.entry.in_context:
+                before, after = (
+                    text_tokens[i].word if 0 <= i < len(text_tokens) else ""
+                    for i in (hit.first - 1, hit.last)
+                )
+                is_name = _as_name(text, hit.start, hit.end, (before, after))
+            if is_name is not True:
+                place = hit.lexicon, hit.entry.column, hit.start, hit.end
+                matches.append(WordMatch(*place, is_name is False))
         return matches
 
 
@@ -231,7 +187,7 @@ def without_names(text: str, matches: Sequence[WordMatch]) -> list[WordMatch]:
 
     Examples
     --------
-    >>> table = WordTable()
+    >>> table = GroupWordTable()
     >>> table.add(0, WordSource(kind="words", words={"here": ("church",)}), ("here",))
     >>> text = "Frank Church walked past the church."
     >>> [match.start for match in without_names(text, table.find(text))]
@@ -270,15 +226,6 @@ def _forms(phrase: str, *, plurals: bool) -> set[Words]:
     return forms
 
 
-def _close(text: str, spans: Sequence[tuple[int, int]]) -> bool:
-    """Whether only white space or an apostrophe stands between words, or an initial's full stop."""
-    for (start, end), (following, _) in pairwise(spans):
-        gap = text[end:following].strip()
-        if gap not in _GAPS and not (gap == "." and end - start == 1):
-            return False
-    return True
-
-
 @dataclass(frozen=True)
 class GroupReader:
     """Reads texts for the groups of factors.
@@ -293,7 +240,7 @@ class GroupReader:
 
     factors: tuple[Factor, ...]
     sources: tuple[tuple[Factor, Source], ...]
-    _table: WordTable
+    _table: GroupWordTable
     _codes: Mapping[int, Mapping[str, Mapping[str, str]]]
     _answers: Answers
 
@@ -428,7 +375,7 @@ def text_sources(factors: Sequence[Factor]) -> tuple[tuple[Factor, Source], ...]
 def group_reader(factors: Sequence[Factor], answers: Answers | None = None) -> GroupReader:
     """Return the reader of the groups of these factors, with what a model has answered."""
     sources = text_sources(factors)
-    table = WordTable()
+    table = GroupWordTable()
     codes: dict[int, dict[str, dict[str, str]]] = {}  # source → text_id → rater → value
     for number, (factor, source) in enumerate(sources):
         if isinstance(source, WordSource):

@@ -8,8 +8,7 @@ entries of one lexicon overlap, the longest counts.
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -30,63 +29,85 @@ class Token(NamedTuple):
     word: str
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A counted word or phrase: where it stands, and its column. `first`, `last` are tokens."""
+class Entry(NamedTuple):
+    """What a phrase stands for.
 
-    start: int
-    end: int
+    Attributes
+    ----------
+    column
+        Where it counts.
+    n_marked
+        Words of it that are marked: what must follow is not.
+    written
+        How it must be written, such as "WHO"; "" for any capitals.
+    fits
+        Function of a text and where the phrase stands to whether it counts there; None if it does
+        anywhere.
+    in_context
+        Whether what stands beside it says what it means.
+    """
+
     column: int
+    n_marked: int
+    written: str = ""
+    fits: Callable[[str, int, int], bool] | None = None
+    in_context: bool = False
+
+
+class Hit(NamedTuple):
+    """A phrase in a text: its lexicon, entry, tokens (`first` to before `last`), and where."""
+
+    lexicon: int
+    entry: Entry
     first: int
     last: int
+    start: int
+    end: int
 
 
-@dataclass
-class _Entries:
-    """What may follow a first word in one lexicon: rest of the words → column and counted words."""
-
-    rest: dict[Words, tuple[int, int]] = field(default_factory=dict)
-    lengths: list[int] = field(default_factory=list)
-
-
-class Matcher:
-    """Finds the entries of several lexicons in one pass."""
+class WordTable:
+    """Words and phrases of several lexicons, found in one pass; of overlapping ones the longest."""
 
     def __init__(self) -> None:
-        self._first: dict[str, dict[int, _Entries]] = {}
+        # First word → lexicon → words after it → what the phrase stands for
+        self._entries: dict[str, dict[int, dict[Words, Entry]]] = {}
+        # How many words may follow the first, the most first
+        self._lengths: dict[tuple[str, int], list[int]] = {}
 
-    def add(
-        self, lexicon: int, phrases: Iterable[str], column: int, followed_by: Iterable[str] | None
-    ) -> None:
-        """Let `phrases` count in `column`, where `followed_by` follows if given."""
-        tails = [()] if followed_by is None else [v for f in followed_by for v in variants(f)]
-        changed: dict[int, _Entries] = {}
-        # Written out beforehand, so that a text is only looked up
-        for words in (variant for phrase in phrases for variant in variants(phrase)):
-            entries = self._first.setdefault(words[0], {}).setdefault(lexicon, _Entries())
-            for tail in tails:
-                entries.rest.setdefault((*words[1:], *tail), (column, len(words)))
-            changed[id(entries)] = entries
-        for entries in changed.values():
-            # Longest first: the first that fits is the longest
-            entries.lengths = sorted({len(tail) for tail in entries.rest}, reverse=True)
+    def add(self, lexicon: int, words: Words, entry: Entry) -> None:
+        """Let these words stand for an entry, unless they stand for another one already."""
+        first, after = words[0], words[1:]
+        self._entries.setdefault(first, {}).setdefault(lexicon, {}).setdefault(after, entry)
+        lengths = self._lengths.setdefault((first, lexicon), [])
+        if len(after) not in lengths:
+            lengths.append(len(after))
+            lengths.sort(reverse=True)
 
-    def find(self, text: str, tokens: Sequence[Token], end: int) -> list[Hit]:
-        """Return the hits among the tokens of one sentence, which ends at offset `end`."""
+    def find(self, text: str, tokens: Sequence[Token]) -> list[Hit]:
+        """Return the phrases among these tokens of a text, in order."""
         hits: list[Hit] = []
         used_to: dict[int, int] = {}
-        for position, token in enumerate(tokens):
-            lexicons = self._first.get(token.word)
-            if lexicons is None:
-                continue
-            for lexicon, entries in lexicons.items():
+        words = [token.word for token in tokens]
+        for position, word in enumerate(words):
+            for lexicon, entries in self._entries.get(word, {}).items():
+                # Lexicons do not hide one another's words; within one no word counts twice
                 if position < used_to.get(lexicon, 0):
                     continue
-                hit = _longest(entries, text, tokens, position, end)
-                if hit is not None:
-                    hits.append(hit)
-                    # Lexicons do not hide one another's words; within one no word counts twice
-                    used_to[lexicon] = hit.last
+                for length in self._lengths[word, lexicon]:
+                    last = position + 1 + length
+                    entry = entries.get(tuple(words[position + 1 : last]))
+                    if last > len(words) or entry is None:
+                        continue
+                    start, end = tokens[position].start, tokens[last - 1].end
+                    close = length == 0 or _close(text, tokens[position:last])
+                    # "WHO" is written so, "who" is not
+                    if not close or not text.startswith(entry.written, start):
+                        continue
+                    if entry.fits is None or entry.fits(text, start, end):
+                        used_to[lexicon] = last
+                        marked = tokens[position + entry.n_marked - 1].end
+                        hits.append(Hit(lexicon, entry, position, last, start, marked))
+                        break
         return hits
 
 
@@ -143,27 +164,6 @@ def variants(phrase: str) -> set[Words]:
     # An apostrophe parts words, so such a phrase is never joined
     joined = ("-".join(parts),) if len(parts) > 1 and "'" not in phrase.replace("’", "'") else words
     return {words, parts, joined} if words else set()
-
-
-def _longest(
-    entries: _Entries, text: str, tokens: Sequence[Token], position: int, end: int
-) -> Hit | None:
-    for length in entries.lengths:
-        last = position + 1 + length
-        if last > len(tokens):
-            continue
-        entry = entries.rest.get(tuple(token.word for token in tokens[position + 1 : last]))
-        if (
-            entry is not None
-            and tokens[last - 1].end <= end
-            and _close(text, tokens[position:last])
-        ):
-            # What must follow ("Black" before an occupation) is checked and not marked
-            column, counted = entry
-            return Hit(
-                tokens[position].start, tokens[position + counted - 1].end, column, position, last
-            )
-    return None
 
 
 def _close(text: str, tokens: Sequence[Token]) -> bool:
