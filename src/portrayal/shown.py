@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Sequence
+from io import StringIO
 
 # Controls but tab and newline, marks of direction, and halves of surrogate pairs
 _ACTS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -60,6 +61,36 @@ def markdown_table(
     return "\n".join(
         f"{indent}{line}" for line in (lines[0], f"| {' | '.join(ends)} |", *lines[1:])
     )
+
+
+def text_table(
+    heads: Sequence[str], rows: Iterable[Sequence[object]], width: int | None = None
+) -> str:
+    """Return a table as text in which nothing is cut: as wide as the terminal, or as `width`.
+
+    >>> print(text_table(["who", "n"], [["Ada", 1], ["Grace", 2]]))
+    who   n
+    Ada   1
+    Grace 2
+    <BLANKLINE>
+    """
+    from rich.console import Console
+    from rich.table import Column, Table
+    from rich.text import Text
+
+    lines = [tuple(visible(str(cell)) for cell in row) for row in (heads, *rows)]
+    columns = (Column(Text(head), overflow="fold") for head in lines[0])
+    table = Table(*columns, box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    for line in lines[1:]:
+        table.add_row(*map(Text, line))
+    widest = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    stream = StringIO()
+    console = Console(emoji=False, width=width, file=stream, no_color=True)
+    # The first column gives way last: its words say what a row is about
+    table.columns[0].width = min(widest[0], max(console.width - sum(n + 1 for n in widest[1:]), 16))
+    console.print(table)
+    # Tables pad their lines, which shows in logs and diffs
+    return "".join(f"{line.rstrip()}\n" for line in stream.getvalue().splitlines())
 
 
 def counted(n: int, noun: str, many: str = "") -> str:

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import tempfile
 from dataclasses import replace
 
 import numpy as np
@@ -16,8 +15,7 @@ from gating.worlds import run_of
 from portrayal.comparison import Side
 from portrayal.comparison.sums import Sums, changes_against
 from portrayal.errors import OptionError, RunError
-from portrayal.gating import Policy, Rule, example_policy
-from portrayal.gating.policy import parse_policy
+from portrayal.gating import Policy, Rule
 from portrayal.gating.verdict import EXIT_CODES
 from portrayal.records import LIKE_THESE, TEXTS_ALONE, THESE
 from portrayal.stats import prompt_subsets
@@ -270,12 +268,6 @@ def test_more_tests_than_could_ever_fail_are_refused(runs):
     many = Policy(tuple(replace(WOMEN, name=str(i)) for i in range(251)))
     with pytest.raises(OptionError, match="more than 250"):
         portrayal.gate(runs / "again", runs / "base", many)
-
-
-def test_a_policy_for_a_run_is_tried_without_a_file(runs, monkeypatch):
-    monkeypatch.setattr(tempfile, "tempdir", str(runs / "missing"))
-    written = parse_policy(example_policy(portrayal.open_run(runs / "base")), "example")
-    assert [rule.measure for rule in written.rules] == ["outcomes.v1"]
 
 
 def test_prompts_that_both_runs_ask_can_be_judged_as_they_are(runs):

@@ -13,7 +13,6 @@ import portrayal
 from matched_pairs import pairs
 from portrayal.annotate.exchange import exchange_of
 from portrayal.annotate.scores import TEXT_SCORES
-from portrayal.gating.example import example_policy
 from portrayal.report import write_report
 from portrayal.report.figures.generic import figures
 from portrayal.report.first import finding_facts, first_screen
@@ -239,12 +238,6 @@ def test_nothing_found_is_said_in_standard_deviations(tmp_path: Path) -> None:
     assert first.stated == ()
     assert first.none.endswith(" standard deviations or more.")
     assert any(line.startswith("Nothing stated in ") for line in first.cannot)
-
-
-def test_a_policy_has_a_rule_for_each_score(view: View) -> None:
-    text = example_policy(view.run)
-    assert 'where = { score = "length", part = "all" }' in text
-    assert 'group = { gender = "*" }' in text
 
 
 @pytest.mark.browser

@@ -248,14 +248,14 @@ def gate(
     out
         Write there, and print one line.
     init
-        Write a commented policy (for RUN, where it is named), and no more.
+        Write a commented policy, and no more.
     """
     from portrayal.gating import FORMATS, write_example
     from portrayal.gating import gate as judge
-    from portrayal.run import Run, write_atomically
+    from portrayal.run import write_atomically
 
     if init is not None:
-        write_example(init, None if run is None else Run.open(run))
+        write_example(init)
         show.line(f"policy: {init} (its numbers are examples: choose your own)")
         return
     # Neither is required by the parser, as --init needs none

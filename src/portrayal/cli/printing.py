@@ -4,18 +4,17 @@ import dataclasses
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from io import StringIO, TextIOWrapper
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.console import Console
-from rich.table import Column, Table
-from rich.text import Text
 
 import portrayal.registry as registry
 from portrayal.errors import OptionError
 from portrayal.records import ERROR_HIGH, ERROR_LOW, finite
 from portrayal.shown import json_text, markdown, markdown_table, visible
+from portrayal.shown import text_table as render_text
 
 if TYPE_CHECKING:
     from portrayal.raters.people import ScoreRate
@@ -28,9 +27,6 @@ ROWS = 20
 """Rows that a table has without --all."""
 _Row = TypeVar("_Row")
 _Place = TypeVar("_Place", bound="EstimatePlace")
-_FIRST = 16
-"""Columns that the first cells of a wide table keep, so that their words stay whole."""
-
 
 Advance = Callable[[int, int], None]
 
@@ -109,21 +105,9 @@ def give(
 
 
 def text_table(heads: Sequence[str], cells: Sequence[Sequence[object]], most: int | None) -> str:
-    """Return `most` rows of a table as text, as wide as the terminal; 80 columns in a file."""
-    rows, more = shown([tuple(map(str, row)) for row in cells], most)
-    columns = (Column(Text(visible(head)), overflow="fold") for head in heads)
-    table = Table(*columns, box=None, pad_edge=False, padding=(0, 1, 0, 0))
-    for row in rows:
-        table.add_row(*(Text(visible(cell)) for cell in row))
-    widest = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
-    room = Console().width
-    # The first column gives way last: its words say what a row is about
-    table.columns[0].width = min(widest[0], max(room - sum(n + 1 for n in widest[1:]), _FIRST))
-    stream = StringIO()
-    # Into text, and trimmed: rich pads every line to the full width
-    Console(emoji=False, width=room, file=stream, no_color=True).print(table)
-    lines = [line_text.rstrip() for line_text in stream.getvalue().splitlines()]
-    return "\n".join([*lines, *([more] if more else [])]) + "\n"
+    """Return `most` rows of a table as text, and how many others there are."""
+    rows, more = shown(cells, most)
+    return render_text(heads, rows) + (f"{more}\n" if more else "")
 
 
 @contextmanager

@@ -24,7 +24,7 @@ from portrayal.comparison import (
 from portrayal.errors import OptionError
 from portrayal.gating.decision import decide, outcome
 from portrayal.gating.policy import JudgeRule, Policy, Rule, fits, read_policy
-from portrayal.gating.ranges import is_share, place
+from portrayal.gating.ranges import is_share, p_of_ends, place
 from portrayal.gating.verdict import Limit, RuleCheck, Verdict
 from portrayal.measure.drawing import field_for, label_fields
 from portrayal.measure.judging import FEWEST, judge_card
@@ -230,31 +230,22 @@ def _changes(
             elif (bounds := _bounds(rule, change, (base, side), both, policy)) is not None:
                 p_beyond, p_within = 1.0, bounds
             elif change.p_beyond is not None and change.p_inside is not None:
-                beyond = [p for p, c in zip(change.p_beyond, closed, strict=True) if c]
-                inside = [p for p, c in zip(change.p_inside, closed, strict=True) if c]
-                # Either end may be passed (Bonferroni); to lie within, both tests must say so
-                # (Berger 1982).
-                p_beyond, p_within = min(1.0, len(beyond) * min(beyond)), max(inside)
-            judged = RuleCheck(
-                rule=rule.name,
-                measure=change.measure,
-                statistic=change.statistic,
-                strata=change.strata,
-                group=change.group,
-                model=change.model,
-                kind="change",
-                scale=change.scale,
+                p_beyond, p_within = p_of_ends(
+                    *(
+                        [p for p, is_closed in zip(ends_p, closed, strict=True) if is_closed]
+                        for ends_p in (change.p_inside, change.p_beyond)
+                    )
+                )
+            fields = ("scale", "change", "low", "high", "n_prompts")
+            judged = replace(
+                _blank(rule, side.run.records[both[1]], change.model),
+                **{name: getattr(change, name) for name in fields},
                 base=change.value_a,
                 value=change.value_b,
-                change=change.change,
-                low=change.low,
-                high=change.high,
                 allowed=(low, high),
                 p_beyond=p_beyond,
                 p_within=p_within,
-                n_prompts=change.n_prompts,
                 n_carriers=_carriers(side.run, both[1]),
-                n_texts=side.run.records[both[1]].n_texts,
                 reason=change.undefined if p_beyond is None else None,
             )
             yield _untestable(rule, judged)
@@ -283,9 +274,8 @@ def _bounds(
         if counts:
             if not is_share(side.run, row):
                 return None
-            p_values.append(
-                place(side.run, row, policy.level, (0.0, margin), policy.population).p_within
-            )
+            ends = (0.0, margin)
+            p_values.append(place(side.run, row, policy.level, ends, policy.population)["p_within"])
     valid = [p for p in p_values if p is not None]
     return max(valid) if len(valid) == len(p_values) else None
 
@@ -329,21 +319,8 @@ def _ranges(rule: Rule, policy: Policy, side: Side, index_of: RowsOf) -> Iterato
             if reason is not None:
                 yield _untestable(rule, replace(blank, reason=reason))
                 continue
-            test = place(side.run, row, policy.level, ends, policy.population)
-            yield _untestable(
-                rule,
-                replace(
-                    blank,
-                    low=None if math.isnan(test.low) else test.low,
-                    high=None if math.isnan(test.high) else test.high,
-                    allowed=test.allowed,
-                    p_beyond=test.p_beyond,
-                    p_within=test.p_within,
-                    n_prompts=test.n_prompts,
-                    n_carriers=_carriers(side.run, row),
-                    reason=test.reason,
-                ),
-            )
+            tested = place(side.run, row, policy.level, ends, policy.population)
+            yield _untestable(rule, replace(blank, n_carriers=_carriers(side.run, row), **tested))
 
 
 def _untestable(rule: Rule | JudgeRule, check: RuleCheck) -> RuleCheck:

@@ -1,18 +1,16 @@
 """What a gate writes: a table for terminals, JUnit XML, Markdown for a pull request, JSON."""
 
-import io
 import re
 from collections.abc import Callable, Mapping
 from functools import wraps
+from textwrap import fill
 from xml.etree import ElementTree as ET
 
-from rich.console import Console
-from rich.table import Table
-
-from portrayal.gating.verdict import RuleCheck, Verdict
+from portrayal.gating.verdict import HEADS, RuleCheck, Verdict
+from portrayal.records import finite
 from portrayal.reference.labels import speaking_of
 from portrayal.run.pages import number
-from portrayal.shown import json_text, markdown, markdown_table, one_line
+from portrayal.shown import json_text, markdown, markdown_table, one_line, text_table
 
 WIDTH = 80
 
@@ -31,40 +29,25 @@ def _speaking(written: Callable[[Verdict], str]) -> Callable[[Verdict], str]:
 @_speaking
 def as_table(verdict: Verdict) -> str:
     """Return a table for a terminal, what failed first, and the verdict below it."""
-    table = Table("", "estimate", "is", "allowed", "p", box=None, pad_edge=False)
-    # A cut name cannot be looked up, so cells go on in the next line.
-    for column in table.columns:
-        column.overflow = "fold"
-    for check in verdict.sorted:
-        p = "–" if check.p_beyond_all is None else f"{check.p_beyond_all:.3g}"
-        name = f"{check.rule}: {check.label}"
-        table.add_row(check.status, _plain(name), check.found_words, check.allowed_words, p)
-    # A fixed width without markup: the same bytes in a log, a pipe and a terminal.
-    console = Console(file=io.StringIO(), width=WIDTH, emoji=False, markup=False, highlight=False)
-    console.print(table)
-    for line in _notes(verdict):
-        console.print(_plain(line))
-    console.print(_plain(verdict.summary))
-    output = console.file
-    assert isinstance(output, io.StringIO)
-    # Tables pad their lines, which shows in logs and diffs.
-    return "".join(line.rstrip() + "\n" for line in output.getvalue().splitlines())
+    rows = [
+        (
+            *(check.status, f"{check.rule}: {check.label}", check.found_words),
+            *(check.allowed_words, number(check.p_beyond_all)),
+        )
+        for check in verdict.sorted
+    ]
+    # A fixed width: the same bytes in a log, a pipe and a terminal.
+    table = text_table(("", "estimate", "is", "allowed", "p"), rows, WIDTH)
+    lines = (one_line(line) for line in (*_notes(verdict), verdict.summary))
+    return table + "".join(f"{fill(line, WIDTH, break_on_hyphens=False)}\n" for line in lines)
 
 
 @_speaking
 def as_markdown(verdict: Verdict) -> str:
     """Return Markdown for a pull request: the verdict, then a table of what was judged."""
-    heads = ("", "rule", "estimate", "base", "run", "is", "allowed")
-    rows = [
-        (
-            *(check.status, check.rule, check.label, number(check.base), number(check.value)),
-            *(check.found_words, check.allowed_words),
-        )
-        for check in verdict.sorted
-    ]
     title = f"## Portrayal gate: {verdict.outcome}"
     notes = "\n".join(f"- {markdown(line)}" for line in _notes(verdict))
-    parts = [title, markdown(verdict.summary), markdown_table(heads, rows), notes]
+    parts = [title, markdown(verdict.summary), markdown_table(HEADS, verdict.cells), notes]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -109,8 +92,8 @@ def as_junit(verdict: Verdict) -> str:
 
 
 def as_json(verdict: Verdict) -> str:
-    """Return one JSON object; infinite ends are null."""
-    return json_text(verdict.to_dict())
+    """Return one JSON object."""
+    return json_text(finite(verdict.facts))
 
 
 FORMATS: Mapping[str, Callable[[Verdict], str]] = {

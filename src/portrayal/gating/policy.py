@@ -6,13 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 import portrayal.registry as registry
 from portrayal.errors import DataError, OptionError, UnknownNameError
 from portrayal.records import LIKE_THESE, Estimate, Population
-from portrayal.reference.datafile import DataFile, Holds, KeyName, Share, parse_toml, read_datafile
+from portrayal.reference.datafile import Holds, KeyName, Share, read_datafile
+from portrayal.run import write_atomically
 from portrayal.validate import check_choice, check_level, check_seed
 
 Passes = Literal["shown_within", "no_excess_shown"]
@@ -279,8 +281,7 @@ def read_policy(path: str | Path) -> Policy:
 
     Examples
     --------
-    >>> import portrayal.gating as gating
-    >>> gating.write_example("gate.toml")
+    >>> write_example("gate.toml")
     >>> read_policy("gate.toml").level
     0.95
     """
@@ -288,16 +289,6 @@ def read_policy(path: str | Path) -> Policy:
         file = read_datafile(path)
     except DataError as error:
         raise DataError(f"{error} `portrayal gate --init {path}` writes a policy.") from None
-    return _policy(file)
-
-
-def parse_policy(text: str, name: str) -> Policy:
-    """Return the policy that a text in TOML asks for; errors begin with `name`."""
-    return _policy(parse_toml(text, name))
-
-
-def _policy(file: DataFile) -> Policy:
-    """The policy of a file; a rule without a name is called by its number."""
     given_rules = file.table.get("rule", [] if file.table.get("judge") else None)
     if not isinstance(given_rules, list) or (given_rules == [] and "judge" not in file.table):
         raise file.wrong((), "the policy has no rule; begin each with [[rule]] or [[judge]].")
@@ -313,3 +304,17 @@ def _policy(file: DataFile) -> Policy:
         rules.append(replace(rule, places=places))
     other_keys = {key: value for key, value in file.table.items() if key != "rule"}
     return replace(file, table=other_keys).record(Policy, rules=tuple(rules))
+
+
+def write_example(path: str | Path) -> None:
+    """Write a commented policy to start from, whose numbers are examples.
+
+    Raises
+    ------
+    OptionError
+        Where a file is there already.
+    """
+    if Path(path).exists():
+        raise OptionError(f"{path} is there already; name another file, or delete it first.")
+    text = files("portrayal.gating").joinpath("example.toml").read_text(encoding="utf-8")
+    write_atomically(Path(path), text)

@@ -1,7 +1,8 @@
 """Whether values of one run lie within a range: clustered one-sided tests of its two ends."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -21,37 +22,9 @@ from portrayal.stats.design_effect import effective_number
 from portrayal.types import FloatArray
 
 
-@dataclass(frozen=True, slots=True)
-class RangeTest:
-    """A value with its interval, and one-sided p-values at both ends of a range.
-
-    Attributes
-    ----------
-    value, low, high
-        In the unit of the estimate; NaN where there is no interval.
-    allowed
-        The range, infinite at an end that the value cannot pass.
-    p_beyond, p_within
-        p-value that it lies within the range, and that it does not; None where there is no test.
-    n_prompts
-        Independent units.
-    reason
-        Why there is no test; None where there is one.
-    """
-
-    value: float
-    low: float
-    high: float
-    allowed: tuple[float, float]
-    p_beyond: float | None
-    p_within: float | None
-    n_prompts: int
-    reason: str | None
-
-
 def place(
     run: Run, row: int, level: float, ends: tuple[float, float], population: Population = LIKE_THESE
-) -> RangeTest:
+) -> dict[str, Any]:
     """Test an estimate of a run, from the sums that it keeps, against the ends of a range.
 
     Shares are inferred by the effective binomial, ratios of counts by the score of the pooled
@@ -68,39 +41,48 @@ def place(
         is never exceeded.
     population
         Of which prompts; where nothing is known of these very prompts, of prompts like them.
+
+    Returns
+    -------
+    dict
+        Fields of `RuleCheck` from `low` to `reason`.
     """
     infer, possible = inference(run, row, level, fixed=population == THESE)
     # An end that the value cannot pass is no hypothesis, and would only cost the other one power.
-    open_ends = [end <= possible[0] or end >= possible[1] for end in ends]
-    closed = [end for end, is_open in zip(ends, open_ends, strict=True) if not is_open]
-    tested = [infer(end) for end in closed]
+    closed = [possible[0] < end < possible[1] for end in ends]
+    tests = {i: infer(ends[i]) for i in (0, 1) if closed[i]}
     # The interval is the same at each end; only p depends on it.
-    test = tested[0] if tested else infer(np.nan)
-    value = float(test.value[0])
+    test = next(iter(tests.values())) if tests else infer(np.nan)
+    value, low, high = (float(x[0]) for x in (test.value, test.low, test.high))
     # One end without a test leaves the whole range without.
-    reason = next((str(part.reason[0]) for part in tested if part.reason[0]), None)
+    reason = next((str(part.reason[0]) for part in tests.values() if part.reason[0]), None)
     if np.isnan(value):
         reason = "the estimate has no value"
     # p that an end is passed is half the two-sided p where the value lies inside it, else 1 less
     # that.
-    halves = [float(part.p[0]) / 2.0 for part in tested] if reason is None else []
-    lower = not open_ends[0]
-    inside = [
-        half if (value > end if lower and i == 0 else value < end) else 1.0 - half
-        for i, (half, end) in enumerate(zip(halves, closed, strict=False))
-    ]
-    beyond = [1.0 - p for p in inside]
-    return RangeTest(
-        value,
-        float(test.low[0]),
-        float(test.high[0]),
-        (-np.inf if open_ends[0] else ends[0], np.inf if open_ends[1] else ends[1]),
-        # Where neither end can be passed, nothing can lie beyond.
-        None if reason else min(1.0, max(len(beyond), 1) * min(beyond, default=1.0)),
-        None if reason else max(inside, default=0.0),
-        int(test.n_clusters[0]),
-        reason,
-    )
+    inside = []
+    for i, part in tests.items():
+        half = float(part.p[0]) / 2.0
+        inside.append(half if (value > ends[i] if i == 0 else value < ends[i]) else 1.0 - half)
+    p_beyond, p_within = p_of_ends(inside, [1.0 - p for p in inside])
+    return {
+        "low": None if np.isnan(low) else low,
+        "high": None if np.isnan(high) else high,
+        "allowed": (ends[0] if closed[0] else -np.inf, ends[1] if closed[1] else np.inf),
+        "p_beyond": None if reason else p_beyond,
+        "p_within": None if reason else p_within,
+        "n_prompts": int(test.n_clusters[0]),
+        "reason": reason,
+    }
+
+
+def p_of_ends(inside: Sequence[float], beyond: Sequence[float]) -> tuple[float, float]:
+    """Return p that a value lies within its closed ends, and p that it does not.
+
+    Either end may be passed (Bonferroni); to lie within, each test must say so (Berger 1982). Where
+    neither end can be passed, nothing can lie beyond.
+    """
+    return min(1.0, max(len(beyond), 1) * min(beyond, default=1.0)), max(inside, default=0.0)
 
 
 def is_share(run: Run, row: int) -> bool:

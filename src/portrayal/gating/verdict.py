@@ -14,6 +14,7 @@ Status = Literal["pass", "fail", "inconclusive", "skipped"]
 EXIT_CODES: Mapping[Outcome, int] = {"pass": 0, "fail": 1, "inconclusive": 3, "unreadable": 4}
 """Exit status of `portrayal gate`; 2 is bad input, as everywhere."""
 
+HEADS = ("", "rule", "estimate", "base", "run", "is", "allowed")
 _ORDER = ("fail", "inconclusive", "skipped", "pass")
 _SHOWN = 40
 
@@ -203,18 +204,20 @@ class Verdict:
         """The checks, what failed first."""
         return sorted(self.checks, key=lambda check: _ORDER.index(check.status))
 
+    @property
+    def cells(self) -> list[tuple[str, ...]]:
+        """The checks under `HEADS`, what failed first."""
+        return [
+            (
+                *(check.status, check.rule, check.label, number(check.base), number(check.value)),
+                *(check.found_words, check.allowed_words),
+            )
+            for check in self.sorted
+        ]
+
     def _repr_html_(self) -> str:
-        heads = ("", "rule", "estimate", "base", "run", "is", "allowed")
         with speaking_of(self.factors):
-            rows = [
-                (
-                    *(check.status, check.rule, check.label),
-                    *(number(check.base), number(check.value)),
-                    *(check.found_words, check.allowed_words),
-                )
-                for check in self.sorted[:_SHOWN]
-            ]
-            return html_table(heads, rows, self.summary)
+            return html_table(HEADS, self.cells[:_SHOWN], self.summary)
 
     def count(self, status: Status) -> int:
         """How many checks have this status."""
@@ -243,8 +246,9 @@ class Verdict:
                 words += f" for {len(open_ones) - unknown} of {len(open_ones)} inconclusive"
         return f"{words}."
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values for JSON; infinite numbers as None."""
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Everything as records and plain values for JSON."""
         return {
             "outcome": self.outcome,
             "exit_code": self.exit_code,
@@ -255,20 +259,7 @@ class Verdict:
             "passes": self.passes,
             "population": self.population,
             "decided": self.decided or self.outcome,
-            "needed": _plain(self.needed),
-            "unreadable": [_plain(limit) for limit in self.limits],
-            "checks": [_plain(check) for check in self.checks],
+            "needed": self.needed,
+            "unreadable": self.limits,
+            "checks": self.checks,
         }
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, (SampleSize, Limit, RuleCheck)):
-        return {name: _plain(getattr(value, name)) for name in value.__slots__}
-    if isinstance(value, Mapping):
-        return dict(value)
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
-    # JSON has neither infinity nor NaN.
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
