@@ -292,6 +292,15 @@ class Status:
 
 
 @dataclass(frozen=True, slots=True)
+class Spread:
+    """A value and how far it may lie from it, in its unit."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
 class Count:
     """People counted among how many, and how many no difference would give; in a role, if any."""
 
@@ -414,6 +423,24 @@ class Estimate:
             fixed=None,
             scores=None,
         )
+
+    @property
+    def without_errors(self) -> Spread | None:
+        """What the value would be without the reader's errors; None where that is not known."""
+        names = (ERROR_VALUE, ERROR_LOW, ERROR_HIGH)
+        parts = [self.details[name] for name in names if name in self.details]
+        return Spread(*parts) if len(parts) == len(names) else None
+
+    @property
+    def within_prompts(self) -> bool:
+        """Whether texts are compared within prompts only."""
+        return bool(self.details.get("within_prompts"))
+
+    @property
+    def part(self) -> float:
+        """Mean contribution of a unit: of names as large as the shrink of those at hand says."""
+        shrink, share = self.details.get("shrink"), self.details.get("share")
+        return 1.0 if shrink is None or share is None else shrink * (1.0 - share) + share
 
     @property
     def counts(self) -> tuple[Count, ...]:

@@ -49,7 +49,7 @@ def test_the_caption_that_repeats_another_figure(checks):
 
 
 def test_the_command_lists_them(capsys):
-    reproduction("news", list_rows=True, as_object=False)
+    reproduction("news", list_rows=True, format="table")
     listed = [line for line in capsys.readouterr().out.splitlines() if "; recomputed " in line]
     assert len([line for line in listed if not line.startswith("Table 1")]) == 210
     assert (

@@ -190,9 +190,9 @@ def watch(
 
 def _parts(watched: "Watch") -> "Iterator[show.Part]":
     """What was watched in lines and tables."""
-    from portrayal.comparison.result import change_number, form_of_change, words_of
+    from portrayal.comparison.result import change_number, form_of_change
     from portrayal.registry import form_of
-    from portrayal.run.pages import number, spread
+    from portrayal.run.pages import number, spread, words_of
 
     yield watched.summary
     rounds = [

@@ -49,19 +49,10 @@ def index(
     format
         table, csv or json.
     """
-    from portrayal.collect.tables import csv_text
-    from portrayal.report.board import BoardRow, read_board
+    from portrayal.report.board import read_board
     from portrayal.report.formats import number, span
 
     board = read_board(runs)
-    facts = [asdict(row) for row in board.rows]
-    if format == "json":
-        show.as_json({"rows": facts, "n_runs": board.n_runs, "left_out": dict(board.left_out)})
-        return
-    if format == "csv":
-        show.data(csv_text(list(BoardRow.__annotations__), facts))
-        return
-    heads = ("question", "model", "value", "interval", "place", "run")
     rows = [
         (
             row.question,
@@ -73,11 +64,19 @@ def index(
         )
         for row in board.rows
     ]
-    show.line(show.text_table(heads, rows, None if every else show.ROWS).rstrip())
-    show.line(f"{counted(board.n_runs, 'run')}; place 1 is the highest value, which is no verdict")
+    parts: list[show.Part] = [
+        show.text_table(
+            ("question", "model", "value", "interval", "place", "run"),
+            rows,
+            None if every else show.ROWS,
+        ),
+        f"{counted(board.n_runs, 'run')}; place 1 is the highest value, which is no verdict",
+    ]
     if board.left_out:
         name, reason = next(iter(board.left_out.items()))
-        show.line(f"not shown: {counted(len(board.left_out), 'folder')}, such as {name} ({reason})")
+        folders = counted(len(board.left_out), "folder")
+        parts.append(f"not shown: {folders}, such as {name} ({reason})")
+    show.give(format, board, parts, list(map(asdict, board.rows)))
 
 
 def replicate(
@@ -109,10 +108,9 @@ def replicate(
         table, csv or json.
     """
     from portrayal.collect.fields import parse_columns
-    from portrayal.collect.tables import csv_text
     from portrayal.errors import OptionError
     from portrayal.pipeline.replicate import replicate as replicated
-    from portrayal.run.pages import number
+    from portrayal.run.pages import number, spread
 
     # Without files only the printed tables are compared, which needs no run
     if data is None:
@@ -120,46 +118,42 @@ def replicate(
             raise OptionError(
                 "--out, --model-alias and csv are of the authors' files; give --data."
             )
-        show.reproduction(study, list_rows=every, as_object=format == "json")
+        show.reproduction(study, list_rows=every, format=format)
         return
     say = show.line if format == "table" else show.nothing
     place = out or Path(f"runs/replicate-{study}")
     replication = replicated(study, data, place, models=parse_columns(model_alias), say=say)
-    facts = [{**asdict(figure), "inside": figure.inside} for figure in replication.figures]
-    if format == "csv":
-        show.data(csv_text(list(facts[0]), facts))
-        return
-    if format == "json":
-        show.as_json({"study": study, "run": str(place), "figures": facts, "why": replication.why})
-        return
-    computed = [figure for figure in replication.figures if figure.ours is not None]
+    figures = replication.figures
     rows = [
         (
             " · ".join((figure.place, figure.domain, figure.model, figure.who)),
             number(figure.printed),
             number(figure.ours),
-            "–" if figure.low is None else f"{number(figure.low)} to {number(figure.high)}",
+            spread(None if figure.low is None else figure),
             {True: "inside", False: "outside", None: "–"}[figure.inside],
         )
-        for figure in computed
+        for figure in figures
+        if figure.ours is not None
     ]
     heads = ("figure", "published", "ours", "interval", "published is")
-    show.line(show.text_table(heads, rows, None if every else show.ROWS).rstrip())
-    tables = dict.fromkeys(figure.place for figure in replication.figures)
-    for table in tables:
-        table_figures = [figure for figure in replication.figures if figure.place == table]
-        ours = [figure for figure in table_figures if figure.ours is not None]
-        with_interval = [figure.inside for figure in ours if figure.inside is not None]
-        show.line(
-            f"{table}: {len(ours):,} of {len(table_figures):,} published figures have one of ours; "
+    parts: list[show.Part] = [show.text_table(heads, rows, None if every else show.ROWS)]
+    for table in dict.fromkeys(figure.place for figure in figures):
+        table_figures = [figure for figure in figures if figure.place == table]
+        with_interval = [f.inside for f in table_figures if f.inside is not None]
+        n_ours = sum(figure.ours is not None for figure in table_figures)
+        parts.append(
+            f"{table}: {n_ours:,} of {len(table_figures):,} published figures have one of ours; "
             f"{sum(with_interval):,} of {len(with_interval):,} lie in our interval"
         )
-    for reason in replication.why:
-        show.line(f"why they may differ: {reason}")
-    for text in replication.left_out[:3]:
-        show.line(f"left out, as none of the authors' kinds: {text}")
+    parts += [f"why they may differ: {reason}" for reason in replication.why]
+    parts += [
+        f"left out, as none of the authors' kinds: {text}" for text in replication.left_out[:3]
+    ]
     if len(replication.left_out) > 3:
-        show.line(f"and {len(replication.left_out) - 3:,} files more")
+        parts.append(f"and {len(replication.left_out) - 3:,} files more")
+    flat = [{**asdict(figure), "inside": figure.inside} for figure in figures]
+    facts = {"study": study, "run": place, "figures": flat, "why": replication.why}
+    show.give(format, facts, parts, flat)
 
 
 def evidence(run: RunPath, /, *, out: Path | None = None) -> None:

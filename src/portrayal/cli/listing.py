@@ -4,7 +4,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -123,19 +123,15 @@ def estimates(
     format
         table, csv or json.
     """
-    from portrayal.collect.tables import csv_text
     from portrayal.report import SCHEMAS
     from portrayal.run import Run, flatten_estimates
 
     rows = show.select(Run.open(run).records, measure, where or [])
-    if format == "json":
-        facts = [show.estimate_facts(row) for row in rows]
-        show.as_json({"schema": SCHEMAS["estimates"], "estimates": facts})
-    elif format == "csv":
-        table = flatten_estimates(rows)
-        show.data(csv_text(table.column_names, table.to_pylist()))
-    else:
+    if format == "table":
         show.estimates_table(rows, None if every else show.ROWS)
+        return
+    facts = {"schema": SCHEMAS["estimates"], "estimates": list(map(show.estimate_facts, rows))}
+    show.give(format, facts, (), flatten_estimates(rows).to_pylist())
 
 
 def findings(run: RunPath, /, *, format: Format = "table") -> None:
@@ -146,11 +142,11 @@ def findings(run: RunPath, /, *, format: Format = "table") -> None:
     from portrayal.report import finding_facts, finding_lines
     from portrayal.run import Run
 
+    opened = Run.open(run)
     if format == "json":
-        show.as_json(finding_facts(Run.open(run)))
-        return
-    for line in finding_lines(Run.open(run)):
-        show.line(line)
+        show.as_json(finding_facts(opened))
+    else:
+        show.give(format, (), finding_lines(opened))
 
 
 def prompts_of(study: str) -> tuple[Callable[..., None], str]:
@@ -164,38 +160,21 @@ def prompts_of(study: str) -> tuple[Callable[..., None], str]:
         format: Annotated[Literal["csv", "json"], Parameter(help="csv or json.")] = "csv",
     ) -> None:
         from portrayal.collect.ask.asking import prompts_of
-        from portrayal.collect.tables import csv_text
 
         study_prompts = prompts_of(study, prompts, given(chosen))
         rows = [{"prompt_id": p.prompt_id, **p.strata, "text": p.text} for p in study_prompts]
-        if format == "json":
-            show.as_json({"study": study, "prompts": rows})
-            return
-        # The text last, as it is the longest column
-        names = dict.fromkeys(name for row in rows for name in row if name != "text")
-        show.data(csv_text([*names, "text"], rows))
+        show.give(format, {"study": study, "prompts": rows}, (), rows)
 
     return prompts, f"portrayal list prompts {study} --prompts mine.toml"
 
 
 _NAME = re.compile(r"([\w.-]+)(?:\[([\w,.-]+)\])?")
 _EXTRA = re.compile(r"""extra\s*==\s*['"]([\w.-]+)['"]""")
-_READERS: dict[str, str | None] = {"embedded": None, "reader": "reader", "llm": "openai"}
-_ENGINES: dict[str, str | None] = {
-    "sentiment: vader": "vader",
-    "sentiment: textblob": "news",
-    "topics": "news",
-    "toxicity": "toxicity",
-    "agency: a trained transformer": "agency",
-    "local models": "local",
-    "raters' page": "coding",
-    "Inspect logs": "inspect",
-}
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 
 def doctor(*, format: Format = "table") -> None:
-    """Say which extras, readers, engines and keys are there; never what a key is.
+    """Say which extras and keys are there; never what a key is.
 
     Example: portrayal doctor
     """
@@ -207,45 +186,35 @@ def doctor(*, format: Format = "table") -> None:
         name for requirement in requires("portrayal") or () for name in _EXTRA.findall(requirement)
     }
     extras = {name: sorted(_missing("portrayal", name)) for name in sorted(declared)}
-
-    def here(needed: dict[str, str | None]) -> dict[str, bool]:
-        return {name: extra is None or extras.get(extra) == [] for name, extra in needed.items()}
-
-    def is_set(variables: Iterable[str]) -> bool:
-        # An empty variable counts as none, as the services refuse it
-        return any(os.environ.get(variable, "").strip() for variable in variables)
-
+    # The extra alone is not enough: a source tree may lack the weights
+    if not Path(reader.__file__).with_name("weights").is_dir():
+        extras["reader"] = [*extras["reader"], "the weights of the network"]
+    # An empty variable counts as none, as the services refuse it
+    keys = {
+        name: any(os.environ.get(variable, "").strip() for variable in variables)
+        for name, variables in sorted(KEYS.items())
+    }
     facts: dict[str, Any] = {
         "portrayal": __version__,
         "python": sys.version.split()[0],
         "studies": list(registry.names("studies")),
         "extras": {name: {"here": not gone, "missing": gone} for name, gone in extras.items()},
-        "readers": here(_READERS),
-        "engines": here(_ENGINES),
         "browser": any(map(shutil.which, _BROWSERS)),
-        "keys": {name: is_set(key_names) for name, key_names in KEYS.items()},
-        "variables": {name: list(key_names) for name, key_names in KEYS.items()},
+        "keys": keys,
+        "variables": {name: list(variables) for name, variables in KEYS.items()},
     }
-    # The extra alone is not enough: a source tree may lack the weights
-    facts["readers"]["reader"] &= Path(reader.__file__).with_name("weights").is_dir()
-    if format == "json":
-        show.as_json(facts)
-        return
-    show.line(f"Portrayal {facts['portrayal']}, Python {facts['python']}")
-    show.line(f"studies: {', '.join(facts['studies'])}")
     rows = [
-        (f"extra {name}", not gone, f'pip install ".[{name}]"' * bool(gone))
-        for name, gone in extras.items()
+        *((f"extra {n}", not gone, f'pip install ".[{n}]"') for n, gone in extras.items()),
+        ("a browser (for PDF)", facts["browser"], "install Chromium"),
+        *((f"key {name}", is_set, f"set {KEYS[name][0]}") for name, is_set in keys.items()),
     ]
-    rows += [
-        (f"reader {name}", is_there, "") for name, is_there in sorted(facts["readers"].items())
+    cells = [
+        (name, "yes" if is_there else "–", "" if is_there else remedy)
+        for name, is_there, remedy in rows
     ]
-    rows += [(name, is_there, "") for name, is_there in sorted(facts["engines"].items())]
-    rows += [("a browser (for PDF)", facts["browser"], "")]
-    for name, is_there in sorted(facts["keys"].items()):
-        rows.append((f"key {name}", is_there, "" if is_there else f"set {KEYS[name][0]}"))
-    cells = ((name, "yes" if is_there else "–", remedy) for name, is_there, remedy in rows)
-    show.table(("what", "here", "how to get it"), cells)
+    lines = f"Portrayal {__version__}, Python {facts['python']}; studies: "
+    lines += ", ".join(facts["studies"])
+    show.give(format, facts, [lines, (("what", "here", "how to get it"), cells)])
 
 
 def _missing(package: str, extra: str) -> Iterator[str]:

@@ -1,12 +1,12 @@
 """The command `plan`: how many prompts, texts or pairs it takes to see an effect."""
 
-from dataclasses import asdict
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
 from portrayal.cli.options import Flag, Format, Level, Seed
-from portrayal.cli.printing import as_json, line, table
+from portrayal.cli.printing import give
+from portrayal.records import finite
 
 DEFAULTS = {"share": (1.1, 1.25, 1.5), "ratio": (1.1, 1.25, 1.5), "difference": (0.1, 0.2, 0.5)}
 
@@ -66,26 +66,20 @@ def plan(
         **{"share": share, "race": race, "icc": icc, "varies": varies},
         **{"apart": apart, "level": level, "tests": tests},
     )
-    if format == "json":
-        as_json({"needed": [asdict(one) | {"n_texts": one.design.n_texts} for one in needed]})
-        return
+    facts = {"needed": [finite(size) | {"n_texts": size.design.n_texts} for size in needed]}
     first = needed[0].design
-    line(
+    lead = (
         f"found with {power:.0%} power at level {level:.0%} among {tests:,} tests, in simulated "
         f"audits; taken for granted: texts of a prompt correlate by {first.correlation:.2g}"
         + (f", differences vary by {varies:g} SD between prompts" if kind == "difference" else "")
     )
     rows = []
-    for one in needed:
-        sides = " and ".join(f"{n:,}" for n in dict.fromkeys(one.design.sides))
-        is_defined = one.undefined is None
-        sizes = (
-            (f"{one.design.blocks:,}", sides, f"{one.design.n_texts:,}")
-            if is_defined
-            else ("–",) * 3
-        )
-        rows.append((f"{one.design.effect:g}", *sizes, f"{one.power:.2f}"))
+    for size in needed:
+        sides = " and ".join(f"{n:,}" for n in dict.fromkeys(size.design.sides))
+        sizes = (f"{size.design.blocks:,}", sides, f"{size.design.n_texts:,}")
+        cells = sizes if size.undefined is None else ("–",) * 3
+        rows.append((f"{size.design.effect:g}", *cells, f"{size.power:.2f}"))
     unit = "difference in SD" if kind == "difference" else f"true {kind}"
-    table((unit, "prompts", "texts of each", "texts in all", "power"), rows)
-    for reason in dict.fromkeys(one.undefined for one in needed if one.undefined):
-        line(f"–: {reason}")
+    table = (unit, "prompts", "texts of each", "texts in all", "power"), rows
+    reasons = dict.fromkeys(f"–: {size.undefined}" for size in needed if size.undefined)
+    give(format, facts, [lead, table, *reasons])

@@ -1,6 +1,5 @@
 """What the command line prints: one JSON object, or a table for people."""
 
-import dataclasses
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,7 +11,7 @@ from rich.console import Console
 
 import portrayal.registry as registry
 from portrayal.errors import OptionError
-from portrayal.records import ERROR_HIGH, ERROR_LOW, finite
+from portrayal.records import finite
 from portrayal.shown import json_text, markdown, markdown_table, visible
 from portrayal.shown import text_table as render_text
 
@@ -172,17 +171,8 @@ def select(rows: Iterable[_Place], measure: str | None, where: Iterable[str]) ->
 
 def estimate_facts(row: "Estimate") -> dict[str, Any]:
     """Return one estimate as plain values; group always names race and gender, null for neither."""
-    facts: dict[str, Any] = {"id": row.id}
-    for record_field in dataclasses.fields(row):
-        value = getattr(row, record_field.name)
-        if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            value = dataclasses.asdict(value)
-        facts[record_field.name] = value
-    facts["tests"] = [dataclasses.asdict(test) for test in row.tests]
-    del facts["sums"], facts["scores"]  # not read from a file
-    facts["warning"] = row.warning
-    facts["group"] = {"race": None, "gender": None} | dict(row.group)
-    return facts
+    facts: dict[str, Any] = {"id": row.id, **finite(row), "warning": row.warning}
+    return facts | {"group": {"race": None, "gender": None} | dict(row.group)}
 
 
 def shown(rows: Sequence[_Row], most: int | None = ROWS) -> tuple[Sequence[_Row], str]:
@@ -192,44 +182,12 @@ def shown(rows: Sequence[_Row], most: int | None = ROWS) -> tuple[Sequence[_Row]
 
 
 def estimates_table(estimates: Sequence["Estimate"], most: int | None = ROWS) -> None:
-    """Print estimates for people: value, interval, null, q, and the number of units.
-
-    The q-value of what a report may state is over the whole audit, and marked.
-    """
-    from portrayal.comparison.result import words_of
-    from portrayal.run.pages import number, spread
+    """Print estimates for people: value, interval, null, q, and the number of units."""
+    from portrayal.run.estimates import shown_cells
 
     rows, more = shown(estimates, most)
-    # A column of dashes says nothing: it is there only where some row has it
-    erring = any(ERROR_LOW in row.details or row.status.reader_error for row in rows)
-    heads = ["what", "value", "interval", "null", "q", "n", *(["reader"] * erring)]
-    cells, caption = [], ""
-    for row in rows:
-        first = row.tests[0] if row.tests else None
-        q = number(None if first is None else first.q)
-        if first is not None and first.audit_q is not None:
-            q = f"{number(first.audit_q)}*"
-            caption = "* q over all that the audit's report may state; others, over one measure"
-        form = registry.form_of(row)
-        value = row.undefined or number(row.value, form)
-        bounds = value, spread(row.interval, form), spread(row.null, form)
-        error = [_error(row)] if erring else []
-        label = words_of(row.measure, row.strata, row.group)
-        if model := row.strata.get("model"):
-            label += f" · {model}"
-        cells.append((label, *bounds, q, f"{row.n_units:,.0f}", *error))
-    line(text_table(heads, cells, None) + "\n".join(filter(None, (caption, more))))
-
-
-def _error(row: "Estimate") -> str:
-    """How far the reader's errors could move a value."""
-    from portrayal.run.pages import number
-
-    if row.status.reader_error is not None:
-        return "unknown"
-    low, high = (row.details.get(name) for name in (ERROR_LOW, ERROR_HIGH))
-    form = registry.form_of(row)
-    return "–" if low is None else f"{number(low, form)} to {number(high, form)}"
+    heads, cells, note = shown_cells(rows)
+    give("table", (), [(heads, cells), *filter(None, (note, more))])
 
 
 def percent(rate: "ScoreRate") -> str:
@@ -265,28 +223,26 @@ def listing(kind: str, rows: list[dict[str, str]], *, as_object: bool) -> None:
             console.print(f"  {key}: {visible(text)}", markup=False, highlight=False)
 
 
-def reproduction(study: str, *, list_rows: bool, as_object: bool) -> None:
+def reproduction(study: str, *, list_rows: bool, format: str) -> None:
     """Print how many published figures reproduce, and which do not."""
     checks = registry.get("studies", study).reproduce()
-    if as_object:
-        names = ("table", "statistic", "checked", "reproduced")
-        counts: list[dict[str, Any]] = []
-        for check in checks:
-            counts.append({name: getattr(check, name) for name in names})
-            # Figures that a check goes through, where it lists them, and those not reproduced.
-            for name in ("figures", "rows") if list_rows else ():
-                if name == "rows" or check.figures:
-                    counts[-1][name] = [dataclasses.asdict(row) for row in getattr(check, name)]
-        as_json({"study": registry.resolve("studies", study), "checks": counts})
-        return
-    cells = [(check.table, check.statistic, check.reproduced, check.checked) for check in checks]
-    table(("table", "statistic", "reproduced", "checked"), cells)
-    if not list_rows:
-        return
+    names = ("table", "statistic", "checked", "reproduced")
+    facts: list[dict[str, Any]] = []
+    lines: list[str] = []
+    for check in checks:
+        facts.append({name: getattr(check, name) for name in names})
+        # Figures that a check goes through, where it lists them, and those not reproduced.
+        for name in ("figures", "rows") if list_rows else ():
+            if name == "rows" or check.figures:
+                facts[-1][name] = getattr(check, name)
     for row in (row for check in checks for row in check.figures):
-        line(f"{_place(row)}: printed {row.printed}; recomputed {row.ours}")
+        lines.append(f"{_place(row)}: printed {row.printed}; recomputed {row.ours}")
     for row in (row for check in checks for row in check.rows):
-        line(f"{_place(row)}: printed {row.printed}, ours {row.ours}. {row.explanation}")
+        lines.append(f"{_place(row)}: printed {row.printed}, ours {row.ours}. {row.explanation}")
+    cells = [(check.table, check.statistic, check.reproduced, check.checked) for check in checks]
+    table = ("table", "statistic", "reproduced", "checked"), cells
+    name = registry.resolve("studies", study)
+    give(format, {"study": name, "checks": facts}, [table, *(lines if list_rows else ())])
 
 
 def _place(row: "Row") -> str:

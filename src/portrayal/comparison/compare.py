@@ -319,19 +319,13 @@ def changes(
             choices.level,
             margin=np.array([choices.margin_of(runs[0].records[rows[n][0]]) for n in numbers]),
             buckets=prompts.buckets,
-            part=np.array([_part(runs[0].records[rows[n][0]]) for n in numbers]),
+            part=np.array([runs[0].records[rows[n][0]].part for n in numbers]),
             fixed=choices.population == THESE,
         )
         for n, fields in zip(numbers, new_fields, strict=True):
             values = {name: value for name, value in fields.items() if value is not None}
             results[n] = replace(results[n], **values)
     return results
-
-
-def _part(e: Estimate) -> float:
-    """Mean contribution of a unit: of names as large as the shrink of those at hand says."""
-    shrink, share = e.details.get("shrink"), e.details.get("share")
-    return 1.0 if shrink is None or share is None else shrink * (1.0 - share) + share
 
 
 @cache

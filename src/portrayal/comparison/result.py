@@ -8,9 +8,9 @@ from typing import Any, Literal
 from portrayal.comparison.matching import Instrument
 from portrayal.measure.scope import of_each_model
 from portrayal.records import ALL, LIKE_THESE, THESE, Population, PromptScores
-from portrayal.reference.labels import FactorLabels, group_label, speaking_of, strata_parts
+from portrayal.reference.labels import FactorLabels, speaking_of
 from portrayal.registry import form_of
-from portrayal.run.pages import SHARES, html_table, number, spread
+from portrayal.run.pages import SHARES, html_table, number, spread, words_of
 
 Scale = Literal["ratio", "difference"]
 
@@ -153,19 +153,6 @@ def verdict(row: Change, level: float) -> str:
     if row.judged_q is not None and row.judged_q < 1.0 - level:
         return CHANGED
     return SAME if row.equivalent else OPEN
-
-
-def words_of(measure: str, strata: Mapping[str, str], group: Mapping[str, str]) -> str:
-    """Return place, group and measure in words.
-
-    >>> words_of("representation.v1", {"domain": "Love"}, {"race": "Black"})
-    'Love · Black · representation'
-    """
-    labels = {key: value for key, value in strata.items() if key != "classifier"}
-    place, suffix = strata_parts(labels, group)
-    groups = (group_label(*pair) for pair in group.items())
-    name = measure.rpartition(".v")[0].replace("_", " ")
-    return " · ".join([*place, *groups, name, *suffix])
 
 
 def form_of_change(row: Any) -> str:

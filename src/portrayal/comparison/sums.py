@@ -143,7 +143,7 @@ def why_not(runs: Sequence[Run], rows: Sequence[int]) -> str | None:
         if run.influences.reasons[row] is not None:
             return run.influences.reasons[row]
     pairs = list(zip(runs, rows, strict=True))
-    if len({run.records[row].details.get("within_prompts") for run, row in pairs}) > 1:
+    if len({run.records[row].within_prompts for run, row in pairs}) > 1:
         return "one side compares texts within prompts, the other over all prompts"
     forms = {run.influences.forms[row] for run, row in pairs}
     return None if len(forms) == 1 else "the sides keep sums of other forms"

@@ -31,9 +31,7 @@ from portrayal.measure.judging import FEWEST, judge_card
 from portrayal.raters import read_hand_labels
 from portrayal.records import ALL, Estimate
 from portrayal.run import Run
-from portrayal.run.influences import NO_SUMS
 from portrayal.stats.clustered import ONE_PROMPT
-from portrayal.stats.paired import SAME
 
 Given = str | Path | Run | Side
 RowsOf = Callable[[Side, str], dict[Key, int]]
@@ -149,7 +147,8 @@ def _check_rules(policy: Policy, side: Side) -> None:
                         "allowed_change of a ratio is a factor of 1 or more; got "
                         f"{rule.allowed_change}."
                     )
-            if all(side.run.influences.reasons[row] == NO_SUMS for row in rows):
+            forms = side.run.influences.forms
+            if all(forms[row] is None and side.run.records[row].value is not None for row in rows):
                 raise OptionError(
                     f"measure {rule.measure} keeps no sums by prompt, so no gate can test it."
                 )
@@ -224,7 +223,7 @@ def _changes(
             low, high = (e if c else o for e, c, o in zip(ends, closed, opened, strict=True))
             # p that the change lies within what is allowed, and that it does not.
             p_beyond, p_within = None, None
-            if change.undefined == SAME or copies:
+            if copies or (change.undefined is not None and change.p == 1.0):
                 # The same sums in every prompt, or of every estimate: nothing changed.
                 p_beyond, p_within = 1.0, 0.0
             elif (bounds := _bounds(rule, change, (base, side), both, policy)) is not None:

@@ -63,9 +63,8 @@ def _digest_line(text: str) -> str:
     return f"<!-- written by portrayal: {digest} -->"
 
 
-def datasheet(run: "Run") -> str:
-    """Return the datasheet as Markdown."""
-    # Everything an answer can name, already escaped for Markdown
+def run_answers(run: "Run") -> dict[str, str]:
+    """Return what a run knows of itself, by the names that forms give it; escaped for Markdown."""
     note = run.texts.note()
     settings = run.settings() if run.settings_path.is_file() else {}
     counts = counted(run)
@@ -76,7 +75,7 @@ def datasheet(run: "Run") -> str:
     was_asked, source = counts["first"] is not None, markdown(str(note.get("source", "a file")))
     rows = [(*words, f"{n_prompts:,}", f"{n:,}") for *words, n_prompts, n in counts["cells"]]
     heads = ("domain", "condition", "model", "prompts", "texts")
-    facts = {
+    return {
         "study": markdown(settings.get("study", "not audited yet")),
         "portrayal": markdown(settings.get("portrayal", __version__)),
         "models": models,
@@ -107,7 +106,18 @@ def datasheet(run: "Run") -> str:
         "limits": "It holds what these models wrote to these prompts, in their language, at that "
         "time; it says nothing about other prompts or later versions of the models.",
     }
-    form = tomllib.loads(files("portrayal.pipeline").joinpath("datasheet.toml").read_text("utf-8"))
+
+
+def sections_of(form: str) -> list[dict[str, Any]]:
+    """Return the sections of a form of this package, with what they ask."""
+    text = files("portrayal.pipeline").joinpath(f"{form}.toml").read_text("utf-8")
+    sections: list[dict[str, Any]] = tomllib.loads(text)["section"]
+    return sections
+
+
+def datasheet(run: "Run") -> str:
+    """Return the datasheet as Markdown."""
+    facts = run_answers(run)
     lines = [
         f"# Datasheet: {facts['study']}",
         "",
@@ -116,7 +126,7 @@ def datasheet(run: "Run") -> str:
         f"{BLANK.format('…')}.",
     ]
     number = 0
-    for section in form["section"]:
+    for section in sections_of("datasheet"):
         lines += ["", f"## {section['title']}"]
         for question in section["questions"]:
             number += 1

@@ -4,14 +4,14 @@ Every answer names the file of the run that says it and the ids of the estimates
 manifest of the run vouches for both. The same run gives the same card.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 
 import portrayal.report.formats as fmt
-from portrayal._version import __version__
 from portrayal.errors import RunError
-from portrayal.pipeline.datasheet import counted
-from portrayal.records import ERROR_HIGH, ERROR_LOW, ERROR_VALUE, Estimate
+from portrayal.pipeline.datasheet import run_answers, sections_of
+from portrayal.records import Estimate
 from portrayal.registry import described, form_of
 from portrayal.report.first import first_screen
 from portrayal.report.strength import CANNOT, SOME, STRONG, UNCLEAR, strength_of
@@ -96,23 +96,24 @@ def write_model_card(run: Run, out: str | Path | None = None) -> Path:
 
 
 def _lines(view: View) -> Iterator[str]:
-    models = fmt.listed([markdown(model) for model in view.models]) or "no model"
+    facts = run_answers(view.run)
     yield "# Model card"
     yield "\nFollows Mitchell et al. 2019, “Model Cards for Model Reporting”, Section 4"
     yield "(<https://doi.org/10.1145/3287560.3287596>).\n"
-    yield f"From a run of Portrayal {markdown(view.settings.get('portrayal', __version__))}: "
-    yield f"{markdown(view.settings['study'])}, {models}.\n"
+    yield f"From a run of Portrayal {facts['portrayal']}: {facts['study']}, {facts['models']}.\n"
     yield from (f"- {markdown(note)}" for note in NOTES)
-    for heading, asks, answers, left_blank in QUESTIONS:
-        yield f"\n## {heading}\n\n*{asks}*\n"
-        statements = [statement for answer in answers for statement in answer(view)]
+    for section in sections_of("model-card"):
+        yield f"\n## {section['title']}\n\n*{section['asks']}*\n"
+        yield from (f"- {answer.format_map(facts)}" for answer in section.get("answers", ()))
+        statements = [said for name in section.get("lists", ()) for said in LISTS[name](view)]
         for text, source, estimates in statements:
             yield f"- {markdown(text)} [{markdown(source)}]"
             if estimates:
                 rows = [_row(view, e) for e in estimates]
                 yield f"\n{markdown_table(HEADS, rows, indent='  ')}\n"
-        if left_blank or not statements:
-            yield f"\n**{NOT_MEASURED}**" + (f": {left_blank}" if left_blank else "")
+        blank = section.get("blank", "")
+        if blank or not (statements or "answers" in section):
+            yield f"\n**{NOT_MEASURED}**" + (f": {blank}" if blank else "")
 
 
 def _row(view: View, e: Estimate) -> tuple[object, ...]:
@@ -137,37 +138,6 @@ def _judged(view: View) -> list[Estimate]:
     return sorted(rows, key=lambda e: (order.index(strength_of(view, e)), q[id(e)] or last))
 
 
-def _system(view: View) -> Iterator[Said]:
-    texts = counted(view.run)
-    models_lead = f"The texts are of {fmt.plural(len(texts['models']), 'model')}: "
-    yield models_lead + fmt.listed(texts["models"]) + ".", "texts/", ()
-    for model, asking in sorted(view.note.get("asked", {}).items()):
-        parameters = ", ".join(f"{k} {v}" for k, v in sorted(asking.get("parameters", {}).items()))
-        yield f"{model} was asked with: {parameters or 'no parameters'}.", "texts/", ()
-
-
-def _texts(view: View) -> Iterator[Said]:
-    texts = counted(view.run)
-    yield (
-        f"{fmt.plural(texts['n_texts'], 'text')} in answer to "
-        f"{fmt.plural(texts['n_prompts'], 'prompt')}, {texts['fewest']:,} to {texts['most']:,} of "
-        "each model to each prompt.",
-        "texts/",
-        (),
-    )
-    strata = fmt.listed(texts["strata"]) if texts["strata"] else "nothing"
-    yield f"The prompts vary {strata}.", "prompts.parquet", ()
-
-
-def _origin(view: View) -> Iterator[Said]:
-    texts = counted(view.run)
-    if texts["first"] is None:
-        name = view.note.get("source", "a file")
-        yield f"The texts were read from {name}; it does not say when.", "texts/", ()
-    else:
-        yield f"The models were asked from {texts['first']} to {texts['last']} (UTC).", "texts/", ()
-
-
 def _study(view: View) -> Iterator[Said]:
     study = view.study
     sentence = f"Study {view.settings.get('study')}."
@@ -176,13 +146,8 @@ def _study(view: View) -> Iterator[Said]:
     yield sentence, "audit.toml", ()
 
 
-def _reading(view: View) -> Iterator[Said]:
-    """What could be read, with which annotators, how right they are, and what errors could move."""
-    texts = counted(view.run)
-    outcomes = dict(texts["outcomes"])
-    unread = "".join(f"; {n:,} {name}" for name, n in outcomes.items() if name != "ok")
-    could = f"{outcomes.get('ok', 0):,} of {texts['n_texts']:,} texts could be read{unread}."
-    yield could, "texts/", ()
+def _readers(view: View) -> Iterator[Said]:
+    """With which annotators texts were read, how right they are, and what errors could move."""
     for name in view.settings.get("annotators", ()):
         component = described(name, "annotators")
         if component is not None:
@@ -192,12 +157,13 @@ def _reading(view: View) -> Iterator[Said]:
     if "hand_labels" in view.options:
         yield "Its errors on these texts were measured by hand labels.", "audit.toml", ()
     # One example, the surest: the run lists the others
-    for e in [e for e in _judged(view) if ERROR_VALUE in e.details][:1]:
-        low, high, value = (e.details[name] for name in (ERROR_LOW, ERROR_HIGH, ERROR_VALUE))
+    known = ((e, errors) for e in _judged(view) if (errors := e.without_errors) is not None)
+    for e, errors in islice(known, 1):
         form = form_of(e)
+        moved_to = f"{fmt.number(errors.value, form)} without them"
         yield (
             f"How far its errors could move a value: {fmt.number(e.value, form)} as read, "
-            f"{fmt.number(value, form)} without them ({fmt.span(low, high, form)}).",
+            f"{moved_to} ({fmt.span(errors.low, errors.high, form)}).",
             "estimates.parquet",
             (e,),
         )
@@ -275,57 +241,15 @@ def _limits(view: View) -> Iterator[Said]:
         yield groups, "audit.toml", ()
 
 
-Answer = Callable[[View], Iterator[Said]]
-QUESTIONS: tuple[tuple[str, str, tuple[Answer, ...], str], ...] = (
-    (
-        "Model details",
-        "Who made the model; its date, version, type, training, licence and contact.",
-        (_system,),
-        "all of it but the name and how it was asked",
-    ),
-    ("Intended use", "Primary uses and users; uses that are out of scope.", (), ""),
-    (
-        "Factors",
-        "Groups, instruments and settings for which performance may vary; which are reported.",
-        (_groups, _texts),
-        "factors beyond those that this audit evaluates",
-    ),
-    (
-        "Metrics",
-        "Which measures are reported, and why; how their uncertainty is estimated.",
-        (_metrics, _uncertainty),
-        "the audit decides nothing and has no threshold",
-    ),
-    (
-        "Evaluation data",
-        "What data were used, why they were chosen, and how they were prepared.",
-        (_texts, _origin, _study, _reading),
-        "",
-    ),
-    ("Training data", "What the model was trained on.", (), ""),
-    (
-        "Quantitative analyses: unitary results",
-        "Results for each factor by itself.",
-        (lambda view: _results(view, several=False),),
-        "",
-    ),
-    (
-        "Quantitative analyses: intersectional results",
-        "Results for factors together.",
-        (lambda view: _results(view, several=True),),
-        "",
-    ),
-    (
-        "Ethical considerations",
-        "Sensitive data, risks and harms, mitigations, uses that are fraught.",
-        (_findings,),
-        "sensitive data in training, mitigations, fraught uses",
-    ),
-    (
-        "Caveats and recommendations",
-        "What else should be known; groups that the data lacked; further testing.",
-        (_limits,),
-        "",
-    ),
-)
-"""Heading, what it asks, what of a run answers it, and what of it no run answers."""
+LISTS: Mapping[str, Callable[[View], Iterator[Said]]] = {
+    "groups": _groups,
+    "metrics": _metrics,
+    "uncertainty": _uncertainty,
+    "study": _study,
+    "readers": _readers,
+    "unitary": lambda view: _results(view, several=False),
+    "intersections": lambda view: _results(view, several=True),
+    "findings": _findings,
+    "limits": _limits,
+}
+"""What a section of the form lists, by its name there."""

@@ -12,8 +12,9 @@ import pyarrow as pa
 
 from portrayal.errors import OptionError
 from portrayal.records import ALL, Estimate, Fixed, Interval, Null, Status, Test
+from portrayal.registry import form_of
 from portrayal.run.files import read_parquet
-from portrayal.run.pages import html_table, number, spread
+from portrayal.run.pages import html_table, number, spread, words_of
 
 ESTIMATES = "estimates.parquet"
 _MAPS = ("strata", "group", "exclusions", "details", "instruments")
@@ -182,30 +183,41 @@ class Estimates:
         return {estimate.id: estimate for estimate in self.records}
 
     def _repr_html_(self) -> str:
-        heads = ("measure", "where", "who", "value", "interval", "null", "q", "n")
-        rows = [_shown_row(estimate) for estimate in self.records[:SHOWN]]
-        more = len(self.records) - SHOWN
-        note = f"{len(self.records):,} estimates" + (f", the first {SHOWN} of them" * (more > 0))
-        return html_table(heads, rows, f"{note}. .to_pandas() gives all, .where(…) some.")
+        heads, rows, note = shown_cells(self.records[:SHOWN])
+        more = f", the first {SHOWN} of them" * (len(self.records) > SHOWN)
+        count = f"{len(self.records):,} estimates{more}. .to_pandas() gives all, .where(…) some."
+        return html_table(heads, rows, " ".join(filter(None, (count, note))))
 
 
 SHOWN = 20
 """Estimates that a notebook shows."""
 
 
-def _shown_row(estimate: Estimate) -> tuple[str, ...]:
-    first = estimate.tests[0] if estimate.tests else _NO_TEST
-    value = estimate.undefined or number(estimate.value)
-    return (
-        estimate.measure,
-        ", ".join(estimate.strata.values()),
-        ", ".join(estimate.group.values()),
-        value,
-        spread(estimate.interval),
-        spread(estimate.null),
-        number(first.judged_q),
-        f"{estimate.n_units:,.0f}",
-    )
+def shown_cells(
+    estimates: Iterable[Estimate],
+) -> tuple[tuple[str, ...], list[tuple[str, ...]], str]:
+    """Return heads and cells of estimates for people, and a note.
+
+    The q-value of what a report may state is over the whole audit, and marked.
+    """
+    rows = list(estimates)
+    # A column of dashes says nothing: it is there only where some row has it
+    erring = any(row.without_errors or row.status.reader_error for row in rows)
+    cells, note = [], ""
+    for row in rows:
+        first, form = row.tests[0] if row.tests else _NO_TEST, form_of(row)
+        q = number(first.judged_q)
+        if first.audit_q is not None:
+            q += "*"
+            note = "* q over all that the audit's report may state; others, over one measure"
+        model = row.strata.get("model")
+        label = words_of(row.measure, row.strata, row.group) + (f" · {model}" if model else "")
+        value = row.undefined or number(row.value, form)
+        bounds = spread(row.interval, form), spread(row.null, form)
+        error = "unknown" if row.status.reader_error else spread(row.without_errors, form)
+        cells.append((label, value, *bounds, q, f"{row.n_units:,.0f}", *[error] * erring))
+    heads = ("what", "value", "interval", "null", "q", "n", *["reader"] * erring)
+    return heads, cells, note
 
 
 def _tidy_row(estimate: Estimate) -> tuple[dict[str, Any], dict[str, Any]]:

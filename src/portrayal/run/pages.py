@@ -2,10 +2,11 @@
 
 import html
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from portrayal.reference.labels import group_label, strata_parts
 from portrayal.shown import visible
 
 if TYPE_CHECKING:
@@ -80,6 +81,19 @@ def spread(bounds: Any, form: str = "") -> str:
         return "–"
     first = number(bounds.low, form).removesuffix(" points").removesuffix(" %")
     return f"{first} to {number(bounds.high, form)}"
+
+
+def words_of(measure: str, strata: Mapping[str, str], group: Mapping[str, str]) -> str:
+    """Return place, group and measure in words.
+
+    >>> words_of("representation.v1", {"domain": "Love"}, {"race": "Black"})
+    'Love · Black · representation'
+    """
+    labels = {key: value for key, value in strata.items() if key != "classifier"}
+    place, suffix = strata_parts(labels, group)
+    groups = (group_label(*pair) for pair in group.items())
+    name = measure.rpartition(".v")[0].replace("_", " ")
+    return " · ".join([*place, *groups, name, *suffix])
 
 
 def html_table(heads: Sequence[str], rows: Iterable[Sequence[str]], note: str = "") -> str:
