@@ -105,7 +105,7 @@ def _lines(view: View) -> Iterator[str]:
     for section in sections_of("model-card"):
         yield f"\n## {section['title']}\n\n*{section['asks']}*\n"
         yield from (f"- {answer.format_map(facts)}" for answer in section.get("answers", ()))
-        statements = [said for name in section.get("lists", ()) for said in LISTS[name](view)]
+        statements = [line for name in section.get("lists", ()) for line in LISTS[name](view)]
         for text, source, estimates in statements:
             yield f"- {markdown(text)} [{markdown(source)}]"
             if estimates:
@@ -157,8 +157,8 @@ def _readers(view: View) -> Iterator[Said]:
     if "hand_labels" in view.options:
         yield "Its errors on these texts were measured by hand labels.", "audit.toml", ()
     # One example, the surest: the run lists the others
-    known = ((e, errors) for e in _judged(view) if (errors := e.without_errors) is not None)
-    for e, errors in islice(known, 1):
+    erring = ((e, errors) for e in _judged(view) if (errors := e.without_errors) is not None)
+    for e, errors in islice(erring, 1):
         form = form_of(e)
         moved_to = f"{fmt.number(errors.value, form)} without them"
         yield (
