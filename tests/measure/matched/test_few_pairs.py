@@ -29,7 +29,6 @@ def sets_of(value):
         models=("m",),
         sources=tuple(map(str, range(n))),
         cluster="pair",
-        columns={},
         scores=tuple(TextScore(name, "", exchanged=False) for name in SCORES),
         model=np.zeros(n, dtype=np.int64),
         source=np.arange(n),
@@ -38,10 +37,11 @@ def sets_of(value):
         written=value,
         neutral=value,
         n_answers=np.full((n, 2), ANSWERS),
-        within=np.full((len(SCORES), 1), np.nan),
         left_out={},
         answers=pa.table({"text_id": [], "set": [], "half": []}),
         exchanged=0,
+        squares=np.zeros((len(SCORES), n)),
+        df=np.zeros((len(SCORES), n)),
     )
 
 
@@ -104,7 +104,7 @@ def test_what_holds_in_few_pairs_is_known_of_their_own_answers(n_pairs):
             mean = each.mean(3)
             squares = ((each - mean[..., np.newaxis]) ** 2).sum((2, 3))
             df = np.full(squares.shape, 2.0 * (ANSWERS - 1))
-            sets = replace(sets_of(mean), scatter=(squares, df))
+            sets = replace(sets_of(mean), squares=squares, df=df)
             (e,) = [e for e in pair_difference(sets, Scope("pairs"))
                     if e.strata["score"] == "sentiment"]  # fmt: skip
             assert e.fixed.low < e.value < e.fixed.high

@@ -46,10 +46,8 @@ def test_what_is_masked_stands_beside_untested(tmp_path):
     ]
     assert abs(grades.value) < 0.2
     assert grades.details["unmasked"] < -0.7  # women have the longer names; man − woman is below 0
-    names = {e.strata["word"] for e in run.records if e.strata.get("kind") == "unmasked word"}
-    assert names <= {name.lower() for name in (*LONG, *SHORT)}
-    assert len(names) > 5
-    assert not any(e.tests for e in run.records if e.strata.get("kind") == "unmasked word")
+    names = {name.lower() for name in (*LONG, *SHORT)}
+    assert names.isdisjoint(e.strata.get("word") for e in run.records)
 
 
 def test_words_that_are_names_too_stay_words(tmp_path):

@@ -1,13 +1,20 @@
 """Differences within matched sets: how far texts about one group lie above those about another."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Any
 
 import numpy as np
 
-from portrayal.annotate.scores import AGENCY, LENGTH, READABILITY, SENTIMENT, TOXICITY
+from portrayal.annotate.scores import (
+    AGENCY,
+    LENGTH,
+    READABILITY,
+    SENTIMENT,
+    TOXICITY,
+    TextScore,
+)
 from portrayal.collect.tables import UNNAMED
 from portrayal.measure.clustered import (
     BUCKETS,
@@ -74,119 +81,183 @@ def pair_difference(matched_sets: MatchedSets, scope: Scope) -> Iterator[Estimat
         yield from _of_place(matched_sets, place, scope)
 
 
+@dataclass(frozen=True)
+class _Column:
+    """The differences of one score in one contrast of groups, of the sets of a place.
+
+    Attributes
+    ----------
+    number, score, name, first
+        Which score, and the contrast: its name, and the code of the group that stands first.
+    differences
+        Without the scorer's reaction, as scored, with names as they are written, and of the
+        reaction, shape (4, n_sets); NaN where a set has none.
+    noise, df
+        Variance of each difference if its request were asked again, and its degrees of freedom,
+        shape (n_sets,).
+    spread, n_texts
+        Standard deviation of the texts that are compared, and how many there are.
+    """
+
+    number: int
+    score: TextScore
+    name: str
+    first: int
+    differences: FloatArray
+    noise: FloatArray
+    df: FloatArray
+    spread: float
+    n_texts: float
+
+
+def _column(sets: MatchedSets, rows: IntArray, number: int, name: str, first: int) -> _Column:
+    halves, written, neutral = (
+        side[number, rows] for side in (sets.value, sets.written, sets.neutral)
+    )
+    adjusted = neutral if sets.exchanged and sets.scores[number].exchanged else halves
+    d, raw, unmasked = (within_sets(side, first) for side in (adjusted, halves, written))
+    # All are of the same sets, so that they can be compared.
+    valid = ~np.isnan(d) & ~np.isnan(raw)
+    differences = np.where(valid, [d, raw, unmasked, raw - d], np.nan)
+    n_answers, scatter = sets.n_answers[rows], (sets.squares[number, rows], sets.df[number, rows])
+    return _Column(
+        number,
+        sets.scores[number],
+        name,
+        first,
+        differences,
+        noise_of(n_answers, first, scatter, d),
+        scatter[1],
+        float(np.nanstd(halves[valid], ddof=1)) if valid.sum() > 1 else np.nan,
+        float(n_answers[valid].sum()),
+    )
+
+
 def _of_place(
     sets: MatchedSets, place: tuple[str, str, BoolArray], scope: Scope
 ) -> Iterator[Estimate]:
     model, part, inside = place
-    sums, raw, unmasked, reaction, spread, n_texts, fixed = place_sums(sets, inside, scope.level)
-    # The same inference of the scores as given, unmasked, and of the reaction to words alone.
-    means, as_scored, as_written, reacts = (
-        replace(sums, upper=total).means(scope) for total in (sums.upper, raw, unmasked, reaction)
+    rows, compared = np.flatnonzero(inside), contrasts(sets)
+    columns = [
+        _column(sets, rows, number, name, first)
+        for number in range(len(sets.scores))
+        for name, first in compared
+    ]
+    groups = [{sets.attribute: column.name} for column in columns]
+    d, *further = np.stack([column.differences for column in columns], axis=2)
+    sums = source_sums(sets, rows, d, groups)
+    raw, unmasked, reaction = (
+        source_sums(sets, rows, other, groups).means(scope) for other in further
     )
-    n_contrasts = len(contrasts(sets))
+    means = sums.means(scope)
+    noise, df = (np.stack([getattr(c, n) for c in columns], axis=1) for n in ("noise", "df"))
+    fixed = infer_fixed_means(d, sets.source[rows], noise, df, scope.level)
     # Reasons in words of this design: "too few prompts" would puzzle who has pairs
-    means = replace(means, reason=_reasons(sets, sums, means, spread, n_texts), fixed=fixed)
+    reasons = [_reason(column, sums, means, i) for i, column in enumerate(columns)]
+    means = replace(means, reason=np.array(reasons, dtype=object), fixed=fixed)
     # Two one-sided tests at .05 read the ends of a 90 % interval.
     equal = sums.means(replace(scope, level=_EQUAL))
     exchanged = exchange_fields(sums, scope, model, part)
-    within = np.repeat(sets.within[:, sets.models.index(model)], n_contrasts)
-    by_hand = _corrected(sets, place, means, spread, n_texts, scope)
+    in_model = sets.model == sets.models.index(model)
+    within = divide(sets.squares[:, in_model].sum(1), sets.df[:, in_model].sum(1))
 
     def own(i: int) -> Mapping[str, Any]:
-        score = sets.scores[i // n_contrasts]
-        strata = {"model": model, "score": score.name, "part": part}
+        column = columns[i]
+        strata = {"model": model, "score": column.score.name, "part": part}
         if np.isnan(means.value[i]):
             return {"strata": strata, "undefined": "no pair has this score in both halves"}
         details = {
-            TEXT_SD: float(spread[i]),
-            STANDARDISED: float(divide(means.value[i], spread[i])),
+            TEXT_SD: column.spread,
+            STANDARDISED: float(divide(means.value[i], column.spread)),
             AT_MOST: float(np.maximum(-equal.low[i], equal.high[i])),
             UNITS + sums.cluster: float(means.n_clusters[i]),
-            FLOOR: float(np.sqrt(2.0 * within[i])),
+            FLOOR: float(np.sqrt(2.0 * within[column.number])),
         }
         # The difference with names in place stands beside: what hiding them takes away is seen
-        if as_written.value[i] != as_scored.value[i]:
-            details[UNMASKED] = float(as_written.value[i])
+        if unmasked.value[i] != raw.value[i]:
+            details[UNMASKED] = float(unmasked.value[i])
         status = Status()
-        if sets.exchanged and score.exchanged:
-            value, reaction_p = float(reacts.value[i]), float(reacts.p[i])
-            details |= {RAW: float(as_scored.value[i]), REACTION: value, REACTION_P: reaction_p}
-            details[CHANGED] = float(sets.exchanged)
-            # A reaction that is the same in every source has no spread, and so no p.
-            sure = reaction_p < 1.0 - scope.level or np.isnan(reaction_p)
-            if sure and 0.0 < abs(value) >= abs(means.value[i]):
-                reason = (
-                    f"the scorer reacts to the exchanged words alone by {value:.3g}, which is as "
-                    "much as the difference"
-                )
-                status = Status(detail=reason)
+        if sets.exchanged and column.score.exchanged:
+            details |= {RAW: float(raw.value[i]), CHANGED: float(sets.exchanged)}
+            details |= {REACTION: float(reaction.value[i]), REACTION_P: float(reaction.p[i])}
+            status = _reacts(reaction, i, float(means.value[i]), scope.level)
         return {
             "strata": strata,
-            "n_texts": int(n_texts[i]),
+            "n_texts": int(column.n_texts),
             **exchanged(i),
             "details": {name: x for name, x in details.items() if not np.isnan(x)},
             "status": status,
         }
 
-    shared: dict[str, Any] = {"statistic": "difference", "strata": {}, "by_hand": by_hand}
+    shared: dict[str, Any] = {"statistic": "difference", "strata": {}}
+    shared["by_hand"] = _corrected(sets, place, columns, means, scope)
     shared["exclusions"] = sets.left_out.get(model, {})
-    yield from with_scores(estimates_of(PAIR_DIFFERENCE, sums, means, scope, own, **shared))
+    yield from estimates_of(PAIR_DIFFERENCE, sums, means, scope, own, **shared)
 
 
-def _reasons(
-    sets: MatchedSets, sums: GroupSums, means: Inference, spread: FloatArray, n_texts: FloatArray
-) -> Any:
-    """Why each difference has no test, shape (k,): its answers are all alike, or differ alike."""
-    n_contrasts, reasons = len(contrasts(sets)), means.reason.astype(object)
-    for i in range(len(reasons)):
-        score, cluster = sets.scores[i // n_contrasts], sums.cluster
-        # Where the halves of no source differ in sum, no difference has a spread.
-        if not sums.upper[:, i].any() and spread[i] > 0:
-            reasons[i] = SAME_SCORES.format(cluster=cluster)
-        elif not sums.upper[:, i].any():
-            reasons[i] = ALL_ALIKE.format(n=n_texts[i], score=score.name)
-        elif np.isnan(means.p[i]) and means.n_clusters[i] > 1:
-            by = f"{digits(abs(float(means.value[i])))} {score.unit}"
-            reasons[i] = CONSTANT.format(cluster=cluster, by=by)
-    return reasons
+def _reason(column: _Column, sums: GroupSums, means: Inference, i: int) -> str:
+    """Why a difference has no test: its answers are all alike, or differ alike."""
+    # Where the halves of no source differ in sum, no difference has a spread.
+    if not sums.upper[:, i].any() and column.spread > 0:
+        return SAME_SCORES.format(cluster=sums.cluster)
+    if not sums.upper[:, i].any():
+        return ALL_ALIKE.format(n=column.n_texts, score=column.score.name)
+    if np.isnan(means.p[i]) and means.n_clusters[i] > 1:
+        by = f"{digits(abs(float(means.value[i])))} {column.score.unit}"
+        return CONSTANT.format(cluster=sums.cluster, by=by)
+    return str(means.reason[i])
+
+
+def _reacts(reaction: Inference, i: int, difference: float, level: float) -> Status:
+    """Whether a scorer's reaction to words alone is as much as the difference it finds."""
+    value, p = float(reaction.value[i]), float(reaction.p[i])
+    # A reaction that is the same in every source has no spread, and so no p.
+    sure = p < 1.0 - level or np.isnan(p)
+    if not (sure and 0.0 < abs(value) >= abs(difference)):
+        return Status()
+    return Status(
+        detail=f"the scorer reacts to the exchanged words alone by {value:.3g}, which is as much "
+        "as the difference"
+    )
 
 
 def _corrected(
     sets: MatchedSets,
     place: tuple[str, str, BoolArray],
+    columns: Sequence[_Column],
     means: Inference,
-    spread: FloatArray,
-    n_texts: FloatArray,
     scope: Scope,
 ) -> dict[int, Estimate]:
-    """The differences that labels by hand correct, by column (score, contrast)."""
-    (model, part, inside), compared = place, contrasts(sets)
-    estimates: dict[int, Estimate] = {}
-    for number, score in enumerate(text_score.name for text_score in sets.scores):
-        if score not in sets.hand:
+    """The differences that labels by hand correct, by column."""
+    (model, part, inside), estimates = place, {}
+    for i, column in enumerate(columns):
+        if (hand := sets.hand.get(column.score.name)) is None:
             continue
         # People correct the score that the difference is made of, in the same wording
-        neutral = sets.exchanged and sets.scores[number].exchanged
-        value = (sets.neutral if neutral else sets.value)[number]
-        hand = hand_difference(sets, value, sets.hand[score], inside)
-        for column, (name, _) in enumerate(compared):
-            i = number * len(compared) + column
-            fields = {"group": {sets.attribute: name}, "n_texts": int(n_texts[i])}
-            fields["strata"] = {"model": model, "score": score, "part": part}
-            naive = float(means.value[i])
-            one = corrected_difference(PAIR_DIFFERENCE, hand, column, scope, naive, **fields)
-            # On the same scale as the raw difference: the spread of texts as they were scored.
-            if one.value is not None and spread[i] > 0:
-                sd = {TEXT_SD: float(spread[i]), STANDARDISED: one.value / float(spread[i])}
-                one = replace(one, details={**one.details, **sd})
-            estimates[i] = one
+        neutral = sets.exchanged and column.score.exchanged
+        value = (sets.neutral if neutral else sets.value)[column.number]
+        one = corrected_difference(
+            PAIR_DIFFERENCE,
+            hand_difference(sets, value, hand, inside, column.first),
+            0,
+            scope,
+            float(means.value[i]),
+            group={sets.attribute: column.name},
+            n_texts=int(column.n_texts),
+            strata={"model": model, "score": column.score.name, "part": part},
+        )
+        # On the same scale as the raw difference: the spread of texts as they were scored.
+        if one.value is not None and column.spread > 0:
+            sd = {TEXT_SD: column.spread, STANDARDISED: one.value / column.spread}
+            one = replace(one, details={**one.details, **sd})
+        estimates[i] = one
     return estimates
 
 
 def hand_difference(
-    sets: MatchedSets, value: FloatArray, hand: HandHalves, inside: BoolArray
+    sets: MatchedSets, value: FloatArray, hand: HandHalves, inside: BoolArray, first: int
 ) -> HandSums:
-    """Return the sums behind the differences of one score, each contrast a column, corrected.
+    """Return the sums behind the difference of one score, as labels by hand correct it.
 
     `value` is the score of each half, shape (n_sets, n_groups). A text counts as part of its half,
     and a half of those that the first is compared with as part of their mean, so that sets count
@@ -194,52 +265,33 @@ def hand_difference(
     """
     low, span = hand.marks.marks.low, hand.marks.marks.high - hand.marks.marks.low
     valid = ~np.isnan(value) & inside[:, np.newaxis]
-    answers = np.maximum(sets.n_answers, 1)
-    compared = contrasts(sets)
-    weights = np.zeros((2, *value.shape, len(compared)))  # of a half in either mean of a contrast
-    # Each contrast: its first half against the mean of the others that its set has.
-    for column, (_, first) in enumerate(compared):
-        other = valid.copy()
-        other[:, first] = False
-        both = valid[:, first] & other.any(axis=1)
-        weights[0, both, first, column] = 1.0
-        weights[1, ..., column] = divide(other * both[:, np.newaxis], other.sum(1, keepdims=True))
-    weights = np.nan_to_num(weights)
-
+    weights, answers = weights_within(valid, first), np.maximum(sets.n_answers, 1)
     # nonzero goes by sets, so that halves and their sources stay in step.
     codes, code = np.unique(sets.source[np.nonzero(valid)[0]], return_inverse=True)
-    mask = valid[hand.at, hand.half]
 
     def parts(
         row: IntArray, half: IntArray, code: IntArray, n: FloatArray, x: FloatArray
     ) -> MeanParts:
-        shares = weights[:, row, half] / answers[row, half][:, np.newaxis]
-        return MeanParts(code, n, (x - low) / span, shares[0], shares[1])
+        share = (weights[row, half] / answers[row, half])[:, np.newaxis]
+        sides = np.maximum(share, 0.0), np.maximum(-share, 0.0)
+        return MeanParts(code, n, (x - low) / span, *sides)
 
     # Everyone: each half of a set that has a score.
     row, half = np.nonzero(valid)
-    hand_code = np.searchsorted(codes, sets.source[hand.at[mask]])
     everyone = parts(row, half, code, answers[row, half].astype(np.float64), value[row, half])
+    mask = valid[hand.at, hand.half]
+    hand_code = np.searchsorted(codes, sets.source[hand.at[mask]])
     weight = hand.marks.weight[mask]
     labelled = parts(hand.at[mask], hand.half[mask], hand_code, weight, hand.said[mask])
     return HandSums.of_contrast(everyone, labelled, hand.marks.truth[mask], hand.marks, "text")
 
 
-def with_scores(estimates: Iterable[Estimate]) -> Iterator[Estimate]:
-    """Add what each source says against no difference, by which tests are adjusted jointly."""
-    for e in estimates:
-        if e.sums is None or not e.tests:
-            yield e
-            continue
-        # A source whose halves score alike moves no joint draw, so that it need not be kept.
-        counted = e.sums.upper != 0.0
-        names, n = tuple(compress(e.sums.prompts, counted)), len(e.sums.prompts)
-        yield replace(e, scores=PromptScores(names, e.sums.upper[counted], 0.0, n, max(n - 1.0, 1)))
-
-
 def exchange_fields(sums: GroupSums, scope: Scope, *labels: str) -> Callable[[int], dict[str, Any]]:
-    """Return the function of a column to its null and test by exchange of the halves of sources."""
-    total = sums.upper
+    """Return the function of a column to its null and test by exchange of the halves of sources.
+
+    And to what each source says against no difference, by which tests are adjusted jointly.
+    """
+    total, sums_kept = sums.upper, sums.kept("mean")
     if len(total) > MOST_PROMPTS:  # very many sources change sides in buckets
         total = sums_by(np.arange(len(total)) % BUCKETS, BUCKETS, total)
     # The halves of a whole source change sides together, as its texts are alike
@@ -251,7 +303,12 @@ def exchange_fields(sums: GroupSums, scope: Scope, *labels: str) -> Callable[[in
         if 2.0 ** (1 - np.count_nonzero(total[:, i])) > 1.0 - scope.level:
             reach = np.nan  # the range of so few exchanges holds every value
         null = Null(0.0, -reach, reach, scope.level, method, scope.seed)
-        return {"null": null, "tests": (Test(float(p[i]), method),)}
+        of_source = sums_kept(i)
+        # A source whose halves score alike moves no joint draw, so that it need not be kept.
+        counted, n = of_source.upper != 0.0, len(of_source.prompts)
+        names = tuple(compress(of_source.prompts, counted))
+        scores = PromptScores(names, of_source.upper[counted], 0.0, n, max(n - 1.0, 1))
+        return {"null": null, "tests": (Test(float(p[i]), method),), "scores": scores}
 
     return fields
 
@@ -263,14 +320,27 @@ def contrasts(sets: MatchedSets) -> list[tuple[str, int]]:
     return [(f"{name}{MINUS}{OTHERS}", i) for i, name in enumerate(sets.groups)]
 
 
+def weights_within(valid: BoolArray, first: int) -> FloatArray:
+    """Weights of halves in the difference of each set, of those that count, (n_sets, n_groups).
+
+    Group `first` has 1, and the others that the set has share −1; all are 0 where either lacks.
+    """
+    compared = valid.copy()
+    compared[:, first] = False
+    n_others = compared.sum(axis=1, keepdims=True)
+    weights = -1.0 * compared / np.maximum(n_others, 1)
+    weights[:, first] = 1.0
+    return np.asarray(np.where(valid[:, [first]] & (n_others > 0), weights, 0.0))
+
+
 def within_sets(value: FloatArray, first: int) -> FloatArray:
     """Difference of each set, shape (n_sets,), of halves (n_sets, n_groups); NaN where one lacks.
 
     Group `first` is compared with the other one, or with the mean of the others that the set has.
     """
-    other = np.delete(value, first, axis=1)
-    valid = ~np.isnan(other)
-    return np.asarray(value[:, first] - divide(np.where(valid, other, 0.0).sum(1), valid.sum(1)))
+    weights = weights_within(~np.isnan(value), first)
+    difference = (weights * np.nan_to_num(value)).sum(axis=1)
+    return np.asarray(np.where(weights[:, first] > 0, difference, np.nan))
 
 
 def source_sums(
@@ -303,65 +373,12 @@ def noise_of(
         The differences, shape (n_sets,).
     """
     # A mean of n answers has 1 / n of the variance of one.
-    inverse = np.where(n_answers > 0, 1.0 / np.maximum(n_answers, 1), 0.0)
-    n_other = np.maximum((n_answers > 0).sum(1) - (n_answers[:, first] > 0), 1)
-    multiplier = inverse[:, first] + (inverse.sum(1) - inverse[:, first]) / n_other**2
+    weights = weights_within(n_answers > 0, first)
+    multiplier = (weights**2 / np.maximum(n_answers, 1)).sum(axis=1)
     squares, df = scatter
     exchanged = divide(d * d, np.maximum(n_answers.sum(1) - 1.0, 1.0))
     variance = np.where(squares > 0, divide(squares, df) * multiplier, exchanged)
     return np.asarray(np.where(df > 0, variance, np.nan))
-
-
-FixedBounds = tuple[FloatArray, FloatArray, FloatArray]
-"""Bounds and p in these very requests, shape (k,) each."""
-
-
-def place_sums(
-    sets: MatchedSets, inside: BoolArray, level: float
-) -> tuple[GroupSums, FloatArray, FloatArray, FloatArray, FloatArray, FloatArray, FixedBounds]:
-    """Sum the differences of each source, columns (score, contrast).
-
-    Returns
-    -------
-    sums, raw, unmasked, reaction, spread, n_texts, fixed
-        Sums of the differences without the scorer's reaction; those as scored, those with names as
-        they are written, and of the reaction, shape (n_sources, k) each; standard deviation and
-        number of the texts, shape (k,); and what is known of these very requests.
-    """
-    rows = np.flatnonzero(inside)
-    compared = contrasts(sets)
-    columns: list[list[FloatArray]] = [[], [], [], []]
-    groups, spread, n_texts, noise, free = [], [], [], [], []
-    scatter = np.zeros((2, len(sets.scores), len(sets.model)))
-    if sets.scatter is not None:
-        scatter = np.stack(sets.scatter)
-    scores = zip(sets.value, sets.written, sets.neutral, sets.scores, strict=True)
-    for number, (value, written, neutral, score) in enumerate(scores):
-        halves = value[rows]
-        adjusted = neutral[rows] if sets.exchanged and score.exchanged else halves
-        for name, first in compared:
-            d, raw = within_sets(adjusted, first), within_sets(halves, first)
-            # Adjusted, raw and unmasked differences are of the same sets, so that they can be
-            # compared.
-            valid = ~np.isnan(d) & ~np.isnan(raw)
-            unmasked = within_sets(written[rows], first)
-            for into, x in zip(columns, (d, raw, unmasked, raw - d), strict=True):
-                into.append(np.where(valid, x, np.nan))
-            squares, df = scatter[:, number, rows]
-            noise.append(noise_of(sets.n_answers[rows], first, (squares, df), d))
-            free.append(df)
-            groups.append({sets.attribute: name})
-            texts = halves[valid]  # the spread of what is compared, for a difference in units of it
-            spread.append(float(np.nanstd(texts, ddof=1)) if valid.sum() > 1 else np.nan)
-            n_texts.append(float(sets.n_answers[rows][valid].sum()))
-    sums, raw_sums, unmasked_sums, reaction = (
-        source_sums(sets, rows, np.stack(column, axis=1), groups) for column in columns
-    )
-    totals = raw_sums.upper, unmasked_sums.upper, reaction.upper
-    source, known_df = sets.source[rows], np.stack(free, axis=1)
-    d = np.stack(columns[0], axis=1)
-    fixed = infer_fixed_means(d, source, np.stack(noise, axis=1), known_df, level)
-    return sums, *totals, np.array(spread), np.array(n_texts), fixed
 
 
 def sentence(e: Estimate) -> str:

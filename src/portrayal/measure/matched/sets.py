@@ -6,13 +6,14 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from portrayal.annotate.exchange import gender_sides
 from portrayal.annotate.scores import SIDES, TextScore
 from portrayal.errors import DataError, OptionError
 from portrayal.measure.corrected import MARKS, OUTCOME, HandMarks, hand_marks, picked
-from portrayal.measure.matched.units import PAIR, SOURCE, PairUnits, units_of
+from portrayal.measure.matched.units import PAIR, SOURCE, units_of
 from portrayal.raters import HandTable
 from portrayal.records import ALL
 from portrayal.reference.locales import HOME
@@ -20,6 +21,7 @@ from portrayal.run.directory import Run
 from portrayal.run.reading import read_chosen, read_prompts, read_shards
 from portrayal.run.stages import Stage
 from portrayal.stats import divide
+from portrayal.stats.clustered import sums_by
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 MOST_GROUPS = 50
@@ -49,14 +51,13 @@ class MatchedSets:
     cluster, recognised
         What a source is called, such as "note" or "pair", and how sources were recognised where no
         column says it (`PairUnits`).
-    columns
-        Labels of further columns by which sets are split.
     scores
         What each number of a text is; the last one is `REFUSED`.
     model, source
         Codes of each set, shape (n_sets,).
     split
-        Codes of each set by further column, shape (n_sets,) each; -1 where it has no value.
+        Values of further columns by which sets are split, shape (n_sets,) each; "" where a set has
+        none.
     value
         Mean score over the answers of a half, names hidden, shape (n_scores, n_sets, n_groups); NaN
         where none.
@@ -67,9 +68,6 @@ class MatchedSets:
         or without words that one of them lacks; NaN where the exchanged text was not scored.
     n_answers
         Answers of each half, shape (n_sets, n_groups).
-    within
-        Variance between answers to the identical request, pooled, shape (n_scores, n_models); NaN
-        where no half has two answers.
     left_out
         Texts by model and reason.
     answers
@@ -77,9 +75,9 @@ class MatchedSets:
         that counts.
     exchanged
         Texts in which the exchange changed something; of none a reaction is not known.
-    scatter
+    squares, df
         Sums of squares of answers off the mean of their half, and their degrees of freedom, shape
-        (n_scores, n_sets) each; None where they are not known.
+        (n_scores, n_sets) each.
     names
         Name of the pair of each set.
     hand
@@ -91,20 +89,19 @@ class MatchedSets:
     models: tuple[str, ...]
     sources: tuple[str, ...]
     cluster: str
-    columns: Mapping[str, tuple[str, ...]]
     scores: tuple[TextScore, ...]
     model: IntArray
     source: IntArray
-    split: Mapping[str, IntArray]
+    split: Mapping[str, npt.NDArray[np.str_]]
     value: FloatArray
     written: FloatArray
     neutral: FloatArray
     n_answers: IntArray
-    within: FloatArray
     left_out: Mapping[str, Mapping[str, int]]
     answers: pa.Table
     exchanged: int
-    scatter: tuple[FloatArray, FloatArray] | None = None
+    squares: FloatArray
+    df: FloatArray
     names: tuple[str, ...] = ()
     recognised: tuple[str, ...] = ()
     hand: Mapping[str, "HandHalves"] = field(default_factory=dict)
@@ -116,11 +113,10 @@ class MatchedSets:
         for code, model in enumerate(self.models):
             inside = self.model == code
             places.append((model, ALL, inside))
-            for column, labels in self.columns.items():
-                codes = [(i, label) for i, label in enumerate(labels)]
-                parts = [(label, inside & (self.split[column] == i)) for i, label in codes]
-                parts = [(label, part) for label, part in parts if part.any()]
-                if len(parts) > 1:  # a column of one value splits nothing
+            for column, values in self.split.items():
+                labels = sorted({*values[inside].tolist()} - {""}, key=_natural)
+                if len(labels) > 1:  # a column of one value splits nothing
+                    parts = [(label, inside & (values == label)) for label in labels]
                     places += [(model, f"{column} = {label}", part) for label, part in parts]
         return tuple(places)
 
@@ -217,6 +213,69 @@ def matched_sets(
         Where no set has two groups.
     """
     prompts = read_prompts(run.prompts_path, words="+prompt")
+    values = _group_values(prompts, group)
+    reader = _TextReader(prompts, group, {value: i for i, value in enumerate(values)}, len(scores))
+    sides = gender_sides(values) if pronouns else {}
+    fields = ["text_id", "prompt_id", "model", "outcome", "text"]
+    read = read_shards(run.texts, fields, (annotated, [*SIDES, "gendered", "weight"]))
+    # Shard by shard: codes of texts stay in memory, their words do not
+    shards = [reader.read(texts, score_rows, sides) for texts, score_rows in read]
+    set_code, half, ids = (np.concatenate(x) for x in list(zip(*shards, strict=True))[:3])
+    wordings = np.concatenate([shard[3] for shard in shards], axis=1)
+    n, k = len(reader.about), len(values)
+    slot = set_code * k + half
+    n_answers = np.bincount(slot, minlength=n * k).reshape(n, k)
+    full = (n_answers > 0).sum(1) > 1
+    if not full.any():
+        counts = sum(reader.left_out.values(), Counter[str]())
+        reasons = ", ".join(f"{n:,} ({reason})" for reason, n in counts.most_common())
+        raise DataError(
+            f"no pair has texts of two values of {group!r}: the halves of a pair must have one "
+            "value in the column of pairs. Name it with --pair-by."
+            f"{f' Left out: {reasons}.' if reasons else ''}"
+        )
+    for i in np.flatnonzero(~full).tolist():
+        reader.left_out[reader.about[i]["model"]][HALF] += int(n_answers[i].sum())
+    about = [reader.about[i] for i in np.flatnonzero(full).tolist()]
+    units = units_of(run, annotated, source, locale)
+    unit = [units.of_pair[one["model"], one[PAIR]] for one in about]
+    models = sorted({one["model"] for one in reader.about})
+    value, written, neutral = (_means(wording, slot, (n, k))[:, full] for wording in wordings)
+    squares, df = _scatter(wordings[0], slot, (n, k))
+    inside = full[set_code]
+    return MatchedSets(
+        attribute=group,
+        groups=tuple(values),
+        models=tuple(models),
+        sources=tuple(sorted({*unit})),
+        cluster=units.noun,
+        recognised=units.lines,
+        scores=(*scores, TextScore(REFUSED, "share of answers", exchanged=False)),
+        model=np.searchsorted(models, [one["model"] for one in about]).astype(np.int64),
+        source=np.searchsorted(sorted({*unit}), unit).astype(np.int64),
+        split={name: np.array([one.get(name, "") for one in about]) for name in columns},
+        value=value,
+        written=written,
+        # What is scored in one wording alone is neutral in it
+        neutral=np.where([[[s.exchanged]] for s in scores] + [[[False]]], neutral, value),
+        n_answers=n_answers[full],
+        squares=squares[:, full],
+        df=df[:, full],
+        left_out={name: dict(counts) for name, counts in reader.left_out.items()},
+        answers=pa.table(
+            {
+                "text_id": ids[inside].tolist(),
+                "set": (np.cumsum(full) - 1)[set_code[inside]],
+                "half": half[inside],
+            }
+        ),
+        exchanged=reader.exchanged,
+        names=tuple(one[PAIR] for one in about),
+    )
+
+
+def _group_values(prompts: Mapping[str, Mapping[str, str]], group: str) -> list[str]:
+    """The values of the column of groups, which are few."""
     values = sorted({about[group] for about in prompts.values() if about.get(group)})
     if len(values) < 2:
         actual = f"only {values[0]!r}" if values else "no value"
@@ -229,195 +288,108 @@ def matched_sets(
             f"--group {group} has {len(values):,} values, which are no groups (at most "
             f"{MOST_GROUPS}). Name the column that says which person stands in a request."
         )
-    rows = _Rows(prompts, group, {value: i for i, value in enumerate(values)}, len(scores))
-    sides = gender_sides(values)
-    fields = ["text_id", "prompt_id", "model", "outcome", "text"]
-    read = read_shards(run.texts, fields, (annotated, [*SIDES, "gendered", "weight"]))
-    for texts, score_rows in read:
-        # Shard by shard: codes of texts stay in memory, their words do not
-        rows.add(texts, score_rows, sides if pronouns else {})
-    return rows.sets(values, tuple(scores), columns, units_of(run, annotated, source, locale))
+    return values
 
 
-class _Rows:
-    """Texts of a run as they are read: codes and scores of each, and why some are left out."""
+class _TextReader:
+    """Reads the texts of a run: which set and half each is of, and why some are left out."""
 
     def __init__(
         self, prompts: Mapping[str, Mapping[str, str]], group: str, code: Mapping[str, int], k: int
     ) -> None:
         self.prompts, self.group, self.code, self.k = prompts, group, code, k
         self.set_of: dict[tuple[str, str], int] = {}
-        self.about: list[Mapping[str, str]] = []
+        self.about: list[Mapping[str, str]] = []  # strata of each set, with its model
         self.left_out: dict[str, Counter[str]] = {}
-        self.seen: set[bytes] = set()
+        self.digests: set[bytes] = set()
         self.exchanged = 0
-        self.parts: list[tuple[list[IntArray], list[FloatArray], list[str]]] = []
 
-    def add(self, texts: pa.Table, score_rows: pa.Table, gendered: Mapping[int, int]) -> None:
-        """Read a shard of texts."""
-        sets, groups, ids, places = [], [], [], []
-        refused = []
-        columns = [texts[name].to_pylist() for name in ("text_id", "prompt_id", "model", "outcome")]
-        words, counts = texts["text"], score_rows["gendered"].to_pylist()
-        scored = [_matrix(score_rows[side], self.k) for side in SIDES]
-        for i, (text_id, prompt_id, model, outcome) in enumerate(zip(*columns, strict=True)):
-            about = self.prompts[prompt_id]
+    def read(
+        self, texts: pa.Table, score_rows: pa.Table, sides: Mapping[int, int]
+    ) -> tuple[IntArray, IntArray, npt.NDArray[np.str_], FloatArray]:
+        """Return set, half and id of each text that counts, and its scores in three wordings.
+
+        Shapes are (n,) each, and (3, n, k + 1): masked, as written, and neutral; the last score is
+        `REFUSED`.
+        """
+        rows, indices = [], []
+        text_rows, gendered = texts.to_pylist(), score_rows["gendered"].to_pylist()
+        for i, (row, counts) in enumerate(zip(text_rows, gendered, strict=True)):
+            about, model = self.prompts[row["prompt_id"]], row["model"]
             left_out = self.left_out.setdefault(model, Counter())
-            pair, value = about.get(PAIR, ""), about.get(self.group, "")
-            if not pair or not value:
-                left_out[f"no value in {self.group if pair else PAIR}"] += 1
-                continue
-            code, reason = self.code[value], ""
-            if outcome == "refused":  # refusals are a score of their own, so they stay
-                left_out["refused"] += 1
-            elif outcome != "ok" or counts[i] is None:
-                reason = outcome if outcome != "ok" else "failed"
-            else:
-                reason = self._reason(words[i].as_py(), (model, pair, value), about)
-                if not reason and code in gendered:
-                    # A text far more about the other gender is not about the person of this half.
-                    same, other = counts[i][gendered[code]], counts[i][1 - gendered[code]]
-                    reason = OTHER if other > _MOST_OTHER * same else ""
+            reason = self._reason(row, about, counts, sides)
+            # Refusals are a score of their own, so they stay
+            if reason or row["outcome"] == "refused":
+                left_out[reason or "refused"] += 1
             if reason:
-                left_out[reason] += 1
                 continue
-            number = self.set_of.setdefault((model, pair), len(self.set_of))
+            number = self.set_of.setdefault((model, about[PAIR]), len(self.set_of))
             if number == len(self.about):
                 self.about.append({**about, "model": model})
-            sets.append(number)
-            groups.append(code)
-            ids.append(text_id)
-            places.append(i)
-            refused.append(outcome == "refused")
-        no = np.array(refused, dtype=np.float64)[:, None]  # the last column, `REFUSED`
-        written, masked, twin = (np.concatenate([side[places], no], axis=1) for side in scored)
-        weight = score_rows["weight"].to_numpy()[places].astype(np.float64)[:, None]
+            is_refused = float(row["outcome"] == "refused")
+            rows.append((number, self.code[about[self.group]], row["text_id"], is_refused))
+            indices.append(i)
+        sets, half, ids, refused = (np.array([row[j] for row in rows]) for j in range(4))
+        weight = score_rows["weight"].to_numpy()[indices].astype(np.float64)[:, np.newaxis]
         self.exchanged += int((weight > 0).sum())
+        written, masked, twin = (_matrix(score_rows[side], self.k)[indices] for side in SIDES)
         # What the scorer makes of the gendered words themselves cancels between a text and its
         # exchanged twin.
         neutral = np.where(weight > 0, masked * (1.0 - weight) + twin * weight, masked)
-        codes = [np.array(sets, np.int64), np.array(groups, np.int64)]
-        self.parts.append((codes, [masked, written, neutral], ids))
+        wordings = [np.column_stack([side, refused]) for side in (masked, written, neutral)]
+        return sets.astype(np.int64), half.astype(np.int64), ids.astype(object), np.stack(wordings)
 
-    def _reason(self, text: str, key: tuple[str, ...], about: Mapping[str, str]) -> str:
-        """Why a readable text is left out; "" where it is not."""
-        plain = " ".join(text.split())
+    def _reason(
+        self,
+        row: Mapping[str, str],
+        about: Mapping[str, str],
+        counts: Sequence[int] | None,
+        sides: Mapping[int, int],
+    ) -> str:
+        """Why a text is left out; "" where it is not."""
+        value = about.get(self.group, "")
+        for column in (PAIR, self.group):
+            if not about.get(column):
+                return f"no value in {column}"
+        if row["outcome"] == "refused":
+            return ""
+        if row["outcome"] != "ok" or counts is None:
+            return row["outcome"] if row["outcome"] != "ok" else "failed"
+        plain = " ".join(row["text"].split())
         if plain == " ".join(about.get("+prompt", "").split()):
             return REQUEST
         # Digests of all texts fit into memory where the texts do not.
-        mark = blake2b("\x1f".join((*key, plain)).encode("utf-8", "replace"), digest_size=12)
-        if mark.digest() in self.seen:
+        key = "\x1f".join((row["model"], about[PAIR], value, plain))
+        digest = blake2b(key.encode("utf-8", "replace"), digest_size=12).digest()
+        if digest in self.digests:
             return TWICE
-        self.seen.add(mark.digest())
-        return ""
-
-    def _why(self) -> str:
-        """Which texts were left out, in a sentence after a space; "" where none was."""
-        counts = sum(self.left_out.values(), Counter[str]())
-        reasons = ", ".join(f"{n:,} ({reason})" for reason, n in counts.most_common())
-        return f" Left out: {reasons}." if reasons else ""
-
-    def sets(
-        self,
-        values: Sequence[str],
-        scores: tuple[TextScore, ...],
-        columns: Sequence[str],
-        units: PairUnits,
-    ) -> MatchedSets:
-        """Return the sets of which two groups or more have answers."""
-        set_code, group = (
-            np.concatenate(codes) for codes in zip(*(p[0] for p in self.parts), strict=True)
-        )
-        masked, as_written, alike = (
-            np.concatenate(read) for read in zip(*(p[1] for p in self.parts), strict=True)
-        )
-        ids = np.array([name for *_, names in self.parts for name in names], dtype=object)
-        n, k = len(self.about), len(values)
-        slot = set_code * k + group
-        n_answers = np.bincount(slot, minlength=n * k).reshape(n, k)
-        if not ((n_answers > 0).sum(1) > 1).any():
-            raise DataError(
-                f"no pair has texts of two values of {self.group!r}: the halves of a pair must "
-                "have one value in the column of pairs. Name it with --pair-by."
-                f"{self._why()}"
-            )
-        plain = [i for i, score in enumerate(scores) if not score.exchanged] + [len(scores)]
-        alike[:, plain] = masked[:, plain]
-        value, squares, spare = _halves(masked, slot, (n, k))
-        written, neutral = (_halves(read, slot, (n, k))[0] for read in (as_written, alike))
-        models = sorted({about["model"] for about in self.about})
-        model = np.searchsorted(models, [about["model"] for about in self.about])
-        within = [
-            divide(*(np.bincount(model, x, len(models)) for x in pair))
-            for pair in zip(squares, spare, strict=True)
-        ]
-        bare = (n_answers > 0).sum(1) < 2
-        for i in np.flatnonzero(bare).tolist():
-            self.left_out[self.about[i]["model"]][HALF] += int(n_answers[i].sum())
-        full = np.flatnonzero(~bare)
-        place = (np.cumsum(~bare) - 1)[set_code]
-        counted = ~bare[set_code]
-        unit_of = [units.of_pair[about["model"], about[PAIR]] for about in self.about]
-        sources = sorted({unit_of[i] for i in full.tolist()})
-        labels, split = self._parts(columns)
-        return MatchedSets(
-            attribute=self.group,
-            groups=tuple(values),
-            models=tuple(models),
-            sources=tuple(sources),
-            cluster=units.noun,
-            recognised=units.lines,
-            columns=labels,
-            scores=(*scores, TextScore(REFUSED, "share of answers", exchanged=False)),
-            model=model[full].astype(np.int64),
-            source=np.searchsorted(sources, [unit_of[i] for i in full.tolist()]).astype(np.int64),
-            split={name: codes[full] for name, codes in split.items()},
-            value=value[:, full],
-            written=written[:, full],
-            neutral=neutral[:, full],
-            n_answers=n_answers[full],
-            within=np.stack(within),
-            scatter=(squares[:, full], spare[:, full]),
-            left_out={name: dict(counts) for name, counts in self.left_out.items()},
-            answers=pa.table(
-                {"text_id": ids[counted].tolist(), "set": place[counted], "half": group[counted]}
-            ),
-            exchanged=self.exchanged,
-            names=tuple(self.about[i][PAIR] for i in full.tolist()),
-        )
-
-    def _parts(
-        self, columns: Sequence[str]
-    ) -> tuple[dict[str, tuple[str, ...]], dict[str, IntArray]]:
-        """Labels of each further column, and its codes of the sets; -1 where it has no value."""
-        labels, split = {}, {}
-        for name in columns:
-            values = [about.get(name, "") for about in self.about]
-            labels[name] = tuple(sorted(set(values) - {""}, key=_natural))
-            codes = {label: i for i, label in enumerate(labels[name])}
-            split[name] = np.array([codes.get(value, -1) for value in values], dtype=np.int64)
-        return labels, split
+        self.digests.add(digest)
+        # A text far more about the other gender is not about the person of this half.
+        side = sides.get(self.code[value])
+        is_other = side is not None and counts[1 - side] > _MOST_OTHER * counts[side]
+        return OTHER if is_other else ""
 
 
-def _halves(
+def _means(scores: FloatArray, slot: IntArray, shape: tuple[int, int]) -> FloatArray:
+    """Mean scores of halves, (n_scores, n_sets, n_groups), of texts (n, n_scores); NaN of none."""
+    valid, size = ~np.isnan(scores), shape[0] * shape[1]
+    total = sums_by(slot, size, np.where(valid, scores, 0.0))
+    return divide(total, sums_by(slot, size, valid * 1.0)).T.reshape(-1, *shape)
+
+
+def _scatter(
     scores: FloatArray, slot: IntArray, shape: tuple[int, int]
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Scores of texts (n_texts, k) by half: means (k, n_sets, n_groups); NaN where there is none.
+) -> tuple[FloatArray, FloatArray]:
+    """Squares off the means of the halves of each set, and how many are free, (n_scores, n_sets).
 
-    And of each set the squares off its halves' means, and how many are free, (k, n_sets) each.
+    That is what answers to the same request differ by: the noise of asking again.
     """
-    means, squares, spare = [], [], []
-    for values in scores.T:
-        valid = ~np.isnan(values)
-        cell, size = slot[valid], shape[0] * shape[1]
-        count = np.bincount(cell, minlength=size)
-        mean = divide(np.bincount(cell, values[valid], size), count)
-        # What answers to the same request differ by: the noise of asking again
-        off = np.bincount(cell, (values[valid] - mean[cell]) ** 2, size)
-        means.append(mean.reshape(shape))
-        squares.append(off.reshape(shape).sum(1))
-        spare.append(np.maximum(count - 1, 0).reshape(shape).sum(1))
-    return np.stack(means), np.stack(squares), np.stack(spare).astype(np.float64)
+    mean = _means(scores, slot, shape).reshape(scores.shape[1], -1).T
+    off = np.nan_to_num((scores - mean[slot]) ** 2)
+    set_code, n_sets = slot // shape[1], shape[0]
+    n = sums_by(slot, shape[0] * shape[1], ~np.isnan(scores) * 1.0)
+    free = np.maximum(n - 1.0, 0.0).reshape(*shape, -1).sum(axis=1)
+    return sums_by(set_code, n_sets, off).T, free.T
 
 
 def _natural(label: str) -> tuple[bool, float, str]:

@@ -2,7 +2,7 @@
 
 They are proposed on half of the sources and tested on the other half, so that what is stated is a
 test and no search. Words of the persons themselves count as one ("he/she"), and names, with what
-the requests of a pair differ in, as "[name]"; those that differ stand beside, untested.
+the requests of a pair differ in, as "[name]".
 """
 
 import math
@@ -23,23 +23,20 @@ from portrayal.annotate.scores import TEXT_SCORES
 from portrayal.annotate.word_match import TOKEN, fold
 from portrayal.measure.clustered import estimates_of
 from portrayal.measure.matched.differences import (
-    FixedBounds,
     contrasts,
     exchange_fields,
     halves_of,
     noise_of,
     source_sums,
-    with_scores,
     within_sets,
 )
 from portrayal.measure.matched.sets import MatchedSets
 from portrayal.measure.scope import Scope
-from portrayal.records import ALL, UNITS, Estimate, Status
+from portrayal.records import ALL, UNITS, Estimate
 from portrayal.registry import Component
 from portrayal.run.directory import Run
 from portrayal.run.stages import Stage
 from portrayal.stats import infer_fixed_means
-from portrayal.types import FloatArray
 
 MOST_SETS = 5_000
 """Sets of one model that words are proposed on, and as many that they are tested on."""
@@ -53,13 +50,9 @@ FIRST, SECOND = "with_first", "with_second"
 """Details: answers to each half that have the word."""
 NAME = "[name]"
 """Stands for names of people, and for the words in which the requests of a pair differ."""
-UNMASKED_WORD = "unmasked word"
-"""Kind of a word that NAME stands for, as it was read unmasked."""
-_MARK, _UNMASKED = "ꙮ", "*"
-"""A letter that no text has, in place of a hidden name; what stands before a word unmasked."""
-_FEW = 10  # unmasked words shown of a model
+_MARK = "ꙮ"
+"""A letter that no text has, in place of a hidden name."""
 _OPENINGS = (3, 4, 5)  # words of an opening
-_ASKED = "a name, or a word in which the requests differ: it is of who asks"
 _ALIKE = 0.25  # part by which sums of one and the same thing said differ
 
 Halves = dict[int, list[frozenset[str]]]
@@ -79,13 +72,13 @@ class MatchedTexts:
     locale
         Whose words of a person count as one.
     read
-        Half, words, and words that are hidden of each answer of the sets that were read.
+        Half and words of each answer of the sets that were read.
     """
 
     sets: MatchedSets
     run: Run
     locale: str
-    read: dict[int, list[tuple[int, list[str], frozenset[str]]]] = field(default_factory=dict)
+    read: dict[int, list[tuple[int, list[str]]]] = field(default_factory=dict)
 
     def parts(self, model: int, scope: Scope) -> tuple[list[int], list[int]]:
         """Return the sets of a model that propose, and those that are tested on."""
@@ -106,18 +99,10 @@ class MatchedTexts:
         self.load(numbers)
         for number in sorted(set(numbers)):
             halves: Halves = {}
-            unmasked: Halves = {}
-            for half, words, names in self.read[number]:
+            for half, words in self.read[number]:
                 halves.setdefault(half, []).append(features(words))
-                unmasked.setdefault(half, []).append(names)
             if halves:
-                yield (
-                    number,
-                    {
-                        h: [a | b for a, b in zip(halves[h], unmasked[h], strict=True)]
-                        for h in halves
-                    },
-                )
+                yield number, halves
 
     @property
     def idle(self) -> frozenset[str]:
@@ -148,9 +133,8 @@ class MatchedTexts:
                 )
                 while rows := cursor.fetchmany(2_000):
                     for number, half, text, places in rows:
-                        spans = spans_of(places)
-                        words = words_of(text, neutral, spans)
-                        self.read[number].append((half, words, _unmasked(text, spans)))
+                        words = words_of(text, neutral, spans_of(places))
+                        self.read[number].append((half, words))
 
     @property
     def _scores(self) -> Stage:
@@ -160,11 +144,6 @@ class MatchedTexts:
 def spans_of(places: Sequence[Mapping[str, int]] | None) -> Spans:
     """Return what an annotation holds of hidden words as spans."""
     return [(place["start"], place["end"]) for place in places or ()]
-
-
-def _unmasked(text: str, spans: Spans) -> frozenset[str]:
-    """The hidden words of a text, marked as read unmasked."""
-    return frozenset(intern(_UNMASKED + fold(text[start:end])) for start, end in spans)
 
 
 def words_of(text: str, neutral: Mapping[str, str], spans: Spans = ()) -> list[str]:
@@ -251,12 +230,8 @@ def _proposed(texts: MatchedTexts, numbers: Sequence[int]) -> list[tuple[str, in
     ranked.sort()  # by |z|, then by the word, so that ties do not hang on order
     idle = texts.idle - {NAME}  # how a text greets or opens is none of its name alone
     proposals: list[tuple[str, int]] = []
-    unmasked: list[tuple[str, int]] = []
     telling: list[tuple[set[str], int, float]] = []
     for _, word, i, d in ranked:
-        if word.startswith(_UNMASKED):
-            unmasked.append((word, i))
-            continue
         tokens = set(word.removeprefix(OPENING).split()) - idle
         # One that shares a word with a better one, and differs about as often, says the same.
         same = (j == i and tokens & earlier and abs(d - other) < _ALIKE * abs(other)
@@ -266,7 +241,7 @@ def _proposed(texts: MatchedTexts, numbers: Sequence[int]) -> list[tuple[str, in
             telling.append((tokens, i, d))
         if len(proposals) == PROPOSED:
             break
-    return proposals + unmasked[:_FEW]
+    return proposals
 
 
 def _tested(
@@ -298,56 +273,33 @@ def _tested(
     counts = [(np.nansum(share[w, :, j]), np.nansum(np.delete(share[w], j, 1))) for j, w in ends]
 
     exchanged = exchange_fields(sums, scope, "words", model)
-    fixed = _in_these_requests(sets, numbers, proposed, share, (columns, place), scope)
+    # In these very requests: a word stands in an answer or not
+    n_answers = sets.n_answers[numbers]
+    squares = np.nansum(n_answers * share * (1.0 - share), axis=2)
+    df = np.maximum(n_answers - 1, 0).sum(1).astype(np.float64)
+    noise = np.stack(
+        [
+            noise_of(n_answers, compared[i][1], (squares[place[word]], df), d)
+            for (word, i), d in zip(proposed, columns, strict=True)
+        ],
+        axis=1,
+    )
+    free = np.broadcast_to(df[:, np.newaxis], noise.shape)
+    fixed = infer_fixed_means(
+        np.stack(columns, axis=1), sets.source[numbers], noise, free, scope.level
+    )
     means = replace(sums.means(scope), fixed=fixed)
 
-    strata = [{"model": model, **_named(word), "part": ALL} for word, _ in proposed]
-
     def own(i: int) -> Mapping[str, Any]:
+        word = proposed[i][0]
+        kind = "opening" if word.startswith(OPENING) else "phrase" if " " in word else "word"
+        strata = {"model": model, "word": word.removeprefix(OPENING).strip(), "kind": kind}
         details = dict(zip((FIRST, SECOND), map(float, counts[i]), strict=True))
         details[UNITS + sums.cluster] = float(means.n_clusters[i])
-        fields = {**exchanged(i), "strata": strata[i], "details": details}
-        # A name differs between the halves by design: testing it would find the design
-        if strata[i]["kind"] == UNMASKED_WORD:
-            fields |= {
-                "test": None,
-                "tests": (),
-                "status": Status(detail=_ASKED),
-                "fixed": None,
-            }
-        return fields
+        return {**exchanged(i), "strata": {**strata, "part": ALL}, "details": details}
 
     shared: dict[str, Any] = {"statistic": "difference", "strata": {}, "n_texts": 2 * len(numbers)}
-    yield from with_scores(estimates_of(PAIR_WORDS, sums, means, scope, own, **shared))
-
-
-def _in_these_requests(
-    sets: MatchedSets,
-    numbers: Sequence[int],
-    proposed: Sequence[tuple[str, int]],
-    share: FloatArray,
-    columns: tuple[Sequence[FloatArray], Mapping[str, int]],
-    scope: Scope,
-) -> FixedBounds:
-    """What is known of words in these very requests."""
-    (differences, place), n_answers = columns, sets.n_answers[numbers]
-    within = np.nansum(n_answers * share * (1.0 - share), axis=2)  # a word stands there or not
-    df = np.maximum(n_answers - 1, 0).sum(1).astype(np.float64)
-    compared, noise = contrasts(sets), []
-    for (word, i), d in zip(proposed, differences, strict=True):
-        scatter = within[place[word]], df
-        noise.append(noise_of(n_answers, compared[i][1], scatter, d))
-    d = np.stack(differences, axis=1)
-    free = np.broadcast_to(df[:, np.newaxis], d.shape)
-    return infer_fixed_means(d, sets.source[numbers], np.stack(noise, axis=1), free, scope.level)
-
-
-def _named(word: str) -> dict[str, str]:
-    """What is proposed in words, and which kind of it."""
-    if word.startswith(_UNMASKED):
-        return {"word": word.removeprefix(_UNMASKED), "kind": UNMASKED_WORD}
-    kind = "opening" if word.startswith(OPENING) else "phrase" if " " in word else "word"
-    return {"word": word.removeprefix(OPENING).strip(), "kind": kind}
+    yield from estimates_of(PAIR_WORDS, sums, means, scope, own, **shared)
 
 
 def sentence(e: Estimate) -> str:

@@ -19,7 +19,7 @@ from portrayal.annotate.scores import HIDDEN, TEXT_SCORES
 from portrayal.collect.tables import UNNAMED
 from portrayal.measure.matched import MatchedSets, MatchedTexts
 from portrayal.measure.matched.differences import contrasts
-from portrayal.measure.matched.words import NAME, OPENING, UNMASKED_WORD, WORD, spans_of
+from portrayal.measure.matched.words import NAME, OPENING, WORD, spans_of
 from portrayal.records import Estimate
 from portrayal.reference.locales import HOME
 from portrayal.report.formats import short
@@ -82,7 +82,7 @@ def pairs_reading(view: View) -> PairsReading | None:
     locale = view.options.get("locale") or HOME
     read = MatchedTexts(sets, view.run, locale)
     # Words with a person's words left in would show "she" beside "he".
-    kinds = [e for e in unasked(view) if e.strata.get("kind") not in (None, UNMASKED_WORD)]
+    kinds = [e for e in unasked(view) if e.strata.get("kind") is not None]
     words_of = kinds[:MOST_WORDS]
     first = [*leading(view, MOST_SERIES), *words_of]
     picked = [
