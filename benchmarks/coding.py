@@ -15,9 +15,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from portrayal.coding import CodingItem, codebook, make_project, read_labels
+from portrayal.coding import CodingItem, make_project, project_labels
 from portrayal.coding.project import open_project
 from portrayal.coding.store import Store
+from portrayal.raters import codebook
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
@@ -111,7 +112,7 @@ def main() -> None:
         for name, figures in actions(folder, asked.times).items():
             print(json.dumps({"action": name, **figures}))
         start = time.process_time()
-        decisions = len(read_labels(open_project(folder)).rows)
+        decisions = len(project_labels(open_project(folder)).rows)
         taken = round(time.process_time() - start, 2)
         print(json.dumps({"read_labels_rows": decisions, "read_labels_cpu_s": taken}))
         if asked.kills:

@@ -30,9 +30,9 @@ from examples import fold_of
 from portrayal.annotate.people import Roles, clean_name, extract_people, normalise_gender
 from portrayal.annotate.people.reader import read_stories
 from portrayal.annotate.people.reader.rows import SHIPPED
+from portrayal.raters import drawn, evenly
 from portrayal.raters.agreement import Resampling
 from portrayal.raters.people.scores import ScoreRate, cluster_sums, rates
-from portrayal.raters.people.sheets import draw
 from portrayal.raters.people.slots import compare
 
 JUDGED = Path(__file__).with_name("judged_labels.csv")
@@ -50,6 +50,16 @@ def readable(path: Path) -> list[dict]:
     return [row for row in rows if (row["text"] or "").strip()]
 
 
+def sample(texts: list[dict], n: int, by: str) -> list[dict]:
+    """Draw texts evenly over the values of one of their columns."""
+    strata: dict[str, list[tuple[str, str]]] = {}
+    for text in texts:
+        strata.setdefault(str(text[by]), []).append((text["text_id"], ""))
+    draw = drawn("people", strata, evenly(n, [*map(len, strata.values())]), SEED)
+    rows = {text["text_id"]: text for text in texts}
+    return [rows[text_id] for text_id, _ in draw.texts]
+
+
 def write_blind(path: Path, folder: Path, judged: set[str]) -> None:
     """Write a sample of stories that are not judged yet, and its key."""
     texts = []
@@ -65,13 +75,13 @@ def write_blind(path: Path, folder: Path, judged: set[str]) -> None:
             texts[-1][f"read_{slot}"] = f"{name or ''}|{gender}"
     rest = [text for text in texts if text["id"] not in judged]
     if not judged:
-        drawn = [one.facts for one in draw(rest, FIRST, by=["differs"], seed=SEED)]
+        chosen = sample(rest, FIRST, "differs")
     else:
-        agree = draw([text for text in rest if not text["differs"]], MORE, by=["domain"], seed=SEED)
-        drawn = [text for text in rest if text["differs"]] + [one.facts for one in agree]
-        random.Random(SEED + 1).shuffle(drawn)
+        agree = sample([text for text in rest if not text["differs"]], MORE, "domain")
+        chosen = [text for text in rest if text["differs"]] + agree
+        random.Random(SEED + 1).shuffle(chosen)
     folder.mkdir(parents=True)
-    shown = [{name: each[name] for name in ("id", "prompt", "text")} for each in drawn]
+    shown = [{name: each[name] for name in ("id", "prompt", "text")} for each in chosen]
     lines = [json.dumps(each, ensure_ascii=False) for each in shown]
     (folder / "blind.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     with (folder / "key.csv").open("w", encoding="utf-8", newline="") as stream:
@@ -79,7 +89,7 @@ def write_blind(path: Path, folder: Path, judged: set[str]) -> None:
             stream, ("id", "differs", "read_subject", "read_object"), extrasaction="ignore"
         )
         key.writeheader()
-        key.writerows(drawn)
+        key.writerows(chosen)
 
 
 def people_of(path: Path, judged: Path = JUDGED) -> list[dict]:

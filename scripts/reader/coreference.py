@@ -14,11 +14,11 @@ from pathlib import Path
 
 import numpy as np
 from examples import other_gender
+from pronouns import read_passages
 
 from portrayal.annotate.people import find_everyone
 from portrayal.annotate.people.any_text.pronouns import Mark
 from portrayal.annotate.people.reader.network import PRONOUNS
-from portrayal.raters.pronouns import read_passages
 
 _PRONOUN_WORDS = {word for words in PRONOUNS.values() for word in words}
 _WORD = re.compile(r"[A-Za-z]+")

@@ -1,13 +1,13 @@
-"""Real stories, labelled by hand in a sheet: corrected estimates against those from all labels."""
+"""Real stories, labelled by hand: corrected estimates against those from all labels."""
 
-import csv
 import json
 import shutil
 
 import pytest
 
 import portrayal
-from portrayal.raters.people import draw, readable_texts, write_sheet
+from portrayal.coding import draw_texts, items_of
+from portrayal.raters import Label, Labels, write_labels
 
 FILE = "laissez_faire/gold_stories_dev.jsonl"
 QUICK = {"report": False, "draws": 200, "permutations": 20}
@@ -39,20 +39,20 @@ def key(e, measure=None):
 
 def corrected(run, path, n, labels, seed=0):
     """The audit again, with `n` stories labelled by hand."""
-    drawn = draw(readable_texts(run), n, by=["domain", "condition"], seed=seed)
-    sheet = write_sheet(path, drawn)
-    with sheet.open(encoding="utf-8-sig", newline="") as stream:
-        rows = list(csv.DictReader(stream))
-    for row, one in zip(rows, drawn, strict=True):
-        known = labels[one.facts["model"], one.facts["text"].strip()]
-        for slot in ("subject", "object")[: int(row["characters"])]:
-            row[f"{slot}_name"] = known[f"gold_{slot}_name"] or ""
-            row[f"{slot}_gender"] = known[f"gold_{slot}_gender"] or "Unspecified"
-    with sheet.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.DictWriter(stream, rows[0].keys())
-        writer.writeheader()
-        writer.writerows(rows)
-    again = portrayal.audit("laissez-faire", out=run.path, hand_labels=str(sheet), **QUICK)
+    draw = draw_texts(run, "people", n, by=["domain", "condition"], seed=seed)
+    rows = []
+    for item in items_of(run, draw):
+        known = labels[item.strata["model"], item.text]
+        more = {"prompt_id": item.strata["prompt_id"], "chance": 1 / item.weight}
+        for person in item.people:
+            gender = known[f"gold_{person.slot}_gender"] or "Unspecified"
+            said = {"name": known[f"gold_{person.slot}_name"] or "", "gender": gender}
+            rows += [
+                Label(item.item_id, "", f"{person.slot}_{part}", value, "ann", **more)
+                for part, value in said.items()
+            ]
+    write_labels(path, Labels(tuple(rows)))
+    again = portrayal.audit("laissez-faire", out=run.path, hand_labels=str(path), **QUICK)
     return [e for e in again.records if e.measure in PAIRS]
 
 

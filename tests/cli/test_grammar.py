@@ -54,8 +54,6 @@ DOCUMENTS = {
     "evidence",
     "new",
     "label serve",
-    "label report",
-    "label export",
 }
 """Commands that write a document, or serve a page, and print no table."""
 

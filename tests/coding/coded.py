@@ -2,8 +2,8 @@
 
 import random
 
-from portrayal.coding import Code, Codebook, CodingItem, ItemPerson, make_project, write_labels
-from portrayal.raters import Label
+from portrayal.coding import CodingItem, ItemPerson, make_project, store_labels
+from portrayal.raters import Code, Codebook, Label
 
 CODES = ("savior", "foreigner", "savage")
 
@@ -46,8 +46,11 @@ def write_codes(project, rater, decisions, *, notes=(), replies=(), kind="llm"):
     """Write a rater's decisions (item_id, code, value), notes and answers to fields."""
     said = dict(notes)
     rows = [(item, key, str(int(value))) for item, key, value in decisions] + list(replies)
-    labels = [Label(rater, *row, note=said.get(row[0], ""), kind=kind) for row in rows]
-    write_labels(project, labels)
+    labels = [
+        Label(item, "", key, value, rater, note=said.get(item, ""), kind=kind)
+        for item, key, value in rows
+    ]
+    store_labels(project, labels)
 
 
 def code_all(project, rater, given, *, kind="human", items=None):

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from portrayal.coding import CodingItem, ItemPerson, Project, codebook, make_project
+from portrayal.coding import CodingItem, ItemPerson, Project, make_project
+from portrayal.raters import codebook
 
 TEXT = (
     "Ms. Grant showed Linh the ledger. Linh thanked her, and said nothing for the rest of the day."

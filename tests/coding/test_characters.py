@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import portrayal
 from coding.stories import story_run
 from portrayal.coding import count_words, run_documents
-from portrayal.coding.characters import NameShares, sentences
+from portrayal.coding.characters import THRESHOLD, NameShares, sentences
 from portrayal.errors import DataError, OptionError
 from support import lopsided, make_run
 
@@ -63,7 +63,8 @@ def test_a_name_tells_of_its_bearers_only_above_the_threshold() -> None:
     shares = NameShares(["Maria", None, "Zzyzx"])
     group, share = shares.most("MARIA") or ("", 0)
     assert group == "Latine"
-    assert shares.most("Maria", share + 0.01) is None
+    assert shares.race("MARIA") == ("Latine" if share >= THRESHOLD else None)
+    assert shares.race("Zzyzx") is None
     assert shares.most("Zzyzx") is None
     assert shares.most(None) is None
 

@@ -2,10 +2,9 @@ import numpy as np
 import pytest
 
 from coding.coded import book, code_all, random_codes, small_project
-from portrayal.coding import CodingItem, ItemPerson, make_project, read_labels
+from portrayal.coding import CodingItem, ItemPerson, make_project, project_labels
 from portrayal.coding.shares import EVERYONE, code_prevalence, code_shares
 from portrayal.errors import OptionError
-from portrayal.raters import consensus
 
 
 @pytest.fixture
@@ -14,7 +13,7 @@ def project(tmp_path):
 
 
 def codes(project, **more):
-    return {one.group: one for one in code_shares(project, read_labels(project), **more)}
+    return {one.group: one for one in code_shares(project, project_labels(project), **more)}
 
 
 def counts(found):
@@ -51,8 +50,6 @@ def test_models_have_no_vote_and_an_adjudicator_the_last_word(project):
     assert counts(codes(project)["Latine"]) == {"savior": 1}
     code_all(project, "judge", {"t0": {"foreigner"}}, kind="adjudicated", items=["t0"])
     assert counts(codes(project)["Latine"]) == {"foreigner": 1}
-    settled = consensus(read_labels(project))["t0"]
-    assert settled.given == ("foreigner",)
 
 
 def test_groups_are_merged_where_asked(project):
@@ -79,23 +76,6 @@ def test_groups_come_from_labels_of_people_too(tmp_path):
         codes(project, by="gender")
 
 
-@pytest.mark.parametrize(
-    ("sampled_as", "groups"),
-    [
-        ("Latine: Maria, subordinate", {"Latine"}),
-        ("Latine: Maria, subordinate; White: John, dominant; m1, Labor", {"Latine", "White"}),
-        ("AN: Inuit", {"AN"}),
-        ("Black F, dominant; F, dominant", {"Black F", "F"}),
-        ("random", {EVERYONE}),
-    ],
-)
-def test_groups_come_from_how_a_text_was_sampled(tmp_path, sampled_as, groups):
-    items = [CodingItem("x", "A text.", strata={"sampled_as": sampled_as, "model": "m1"})]
-    project = make_project(tmp_path / "q", items, book())
-    code_all(project, "a", {})
-    assert set(codes(project)) == groups
-
-
 def test_a_project_without_groups_is_one(tmp_path):
     project = make_project(tmp_path / "q", [CodingItem("x", "A text.")], book())
     code_all(project, "a", {})
@@ -112,7 +92,7 @@ def test_what_a_model_codes_is_corrected_by_what_people_code(tmp_path):
     code_all(project, "server:m", {name: {"savior"} for name in coded}, kind="llm")
     drawn = [f"t{i}" for i in rng.permutation(600)[:120]]
     code_all(project, "a", {name: {"savior"} for name in true if name in drawn}, items=drawn)
-    rows = code_prevalence(project, read_labels(project))
+    rows = code_prevalence(project, project_labels(project))
     found = {one.group: one for one in rows if one.code == "savior"}
     for at, group in enumerate(("Latine", "Asian")):
         one, own = found[group], [f"t{i}" for i in range(at, 600, 2)]
@@ -136,9 +116,9 @@ def test_what_a_model_codes_is_corrected_by_what_people_code(tmp_path):
 
 def test_without_a_model_or_with_few_labels_nothing_is_corrected(project):
     code_all(project, "a", {"t0": {"savior"}})
-    assert code_prevalence(project, read_labels(project)) == []
+    assert code_prevalence(project, project_labels(project)) == []
     code_all(project, "server:m", {"t0": {"savior"}}, kind="llm")
-    rows = code_prevalence(project, read_labels(project))
+    rows = code_prevalence(project, project_labels(project))
     assert {one.undefined for one in rows} == {
         "6 texts are labelled by hand here, and a correction needs 20 or more"
     }

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from coding.coded import write_codes
 from coding.raters import project
-from portrayal.coding import read_labels
+from portrayal.coding import project_labels
 from portrayal.coding.store import Click, Store
 
 CODE = "noble_savage"
@@ -12,8 +12,8 @@ CODE = "noble_savage"
 
 def test_nobody_has_begun(tmp_path: Path) -> None:
     made = project(tmp_path / "p")
-    found = read_labels(made)
-    assert (found.rows, found.done, found.raters) == ((), (), ())
+    found = project_labels(made)
+    assert (found.rows, found.raters) == ((), ())
     assert not made.codes_path.exists()
 
 
@@ -26,13 +26,13 @@ def test_a_text_that_is_done_has_every_code_and_one_that_is_not_is_counted(tmp_p
     store.save(Click("c" * 16, "ann", "t1", "done", "", "1"))
     store.save(Click("d" * 16, "ann", "t2", "code", CODE, "1"))
     store.close()
-    found = read_labels(made)
+    found = project_labels(made)
     assert found.raters == ("ann",)
     assert found.started == 1
-    assert [(d.text_id, d.code) for d in found.rows] == [
+    assert [(d.text_id, d.field) for d in found.rows] == [
         ("t1", code.key) for code in made.codebook.codes
     ]
-    assert {d.code for d in found.rows if d.value == "1"} == {CODE}
+    assert {d.field for d in found.rows if d.value == "1"} == {CODE}
     assert {d.note for d in found.rows} == {"why"}
     assert all(d.at.endswith("+00:00") for d in found.rows)
 
@@ -41,8 +41,12 @@ def test_codes_of_models_are_kept_apart(tmp_path: Path) -> None:
     made = project(tmp_path / "p")
     write_codes(made, "gpt", [("t2", CODE, True), ("t1", CODE, False)], notes=[("t2", "said so")])
     write_codes(made, "Bo", [("t1", CODE, True)], kind="human")
-    found = read_labels(made)
-    assert [d.text_id for d in found.done] == ["t1", "t1", "t2"]
+    found = project_labels(made)
+    assert list(dict.fromkeys((d.text_id, d.rater) for d in found.rows)) == [
+        ("t1", "bo"),
+        ("t1", "gpt"),
+        ("t2", "gpt"),
+    ]
     assert found.of("llm").raters == ("gpt",)
     assert found.of("human").raters == ("bo",)
     assert {d.text_id for d in found.of("llm").rows if d.value == "1"} == {"t2"}
@@ -52,4 +56,4 @@ def test_codes_of_models_are_kept_apart(tmp_path: Path) -> None:
 def test_codes_of_texts_that_are_gone_are_left_out(tmp_path: Path) -> None:
     made = project(tmp_path / "p")
     write_codes(made, "gpt", [("elsewhere", CODE, True)])
-    assert read_labels(made).done == ()
+    assert project_labels(made).rows == ()

@@ -4,10 +4,11 @@ import re
 import pytest
 
 from coding.coded import CODES, book, code_all, random_codes, small_project
-from portrayal.coding import Codebook, CodebookField, CodingItem, make_project, read_labels
+from portrayal.coding import CodingItem, make_project, project_labels
 from portrayal.coding.llm import code_by_model, coder_notes, coder_prompt, rater_of, read_answer
 from portrayal.collect.ask.asking import Asking
 from portrayal.errors import OptionError
+from portrayal.raters import Codebook, CodebookField
 from servers.openai_server import OpenAIServer
 
 STORY = "Maria, who had “just moved” here,\nlistened. John's patience saved her."
@@ -99,11 +100,11 @@ def test_a_model_codes_a_project_and_is_no_human_rater(tmp_path):
         assert code_by_model(project, asking(server)).rater == result.rater
         assert server.requests == 6
     assert (result.n_items, result.n_coded, dict(result.failed)) == (6, 6, {})
-    codes = read_labels(project)
+    codes = project_labels(project)
     assert codes.of("human").raters == ("a",)
     assert codes.of("llm").raters == ("server:test-model",)
     given = [d for d in codes.of("llm").rows if d.value == "1"]
-    assert [(d.text_id, d.code) for d in given] == [(f"t{i}", "foreigner") for i in (0, 2, 4)]
+    assert [(d.text_id, d.field) for d in given] == [(f"t{i}", "foreigner") for i in (0, 2, 4)]
     assert given[0].note == "foreigner: “just moved here”"
 
 
@@ -122,12 +123,12 @@ def test_more_than_half_of_the_answers_decide_and_failures_are_counted(tmp_path)
 
     with OpenAIServer(render=model_says(write)) as server:
         result = code_by_model(project, asking(server, 3))
-    given = {d.text_id for d in read_labels(project).rows if d.value == "1"}
+    given = {d.text_id for d in project_labels(project).rows if d.value == "1"}
     assert given == {"t0"}  # of story 3 one of two usable answers says so, which is not more
     assert dict(result.failed) == {"t2": "3 malformed"}
     assert dict(result.unusable) == {"malformed": 4}
     assert dict(result.removed) == {"passage not in the text": 1}
-    assert {d.text_id for d in read_labels(project).done} == {"t0", "t1", "t3"}
+    assert {d.text_id for d in project_labels(project).rows} == {"t0", "t1", "t3"}
     (note,) = coder_notes(project)
     assert (note["n_items"], note["n_coded"], note["n_failed"]) == (4, 3, 1)
 

@@ -4,15 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from portrayal.coding import (
-    CodingItem,
-    ItemPerson,
-    codebook,
-    make_project,
-    open_project,
-    project_folder,
-)
+from portrayal.coding import CodingItem, ItemPerson, make_project, open_project, project_folder
 from portrayal.errors import DataError, OptionError, RunError
+from portrayal.raters import codebook
 
 ITEMS = [
     CodingItem(

@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from coding.stories import story_run
-from portrayal.coding import Sampling, in_sentences, sample_items
+from portrayal.coding import draw_texts, items_of
+from portrayal.coding.sampling import short_of_people
 from portrayal.errors import DataError, OptionError
+from portrayal.raters import evenly
 from portrayal.run import Run
 
 
@@ -16,14 +18,43 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return story_run(tmp_path_factory.mktemp("run"), 80)
 
 
-def test_by_names_takes_the_common_ones_of_each_race_and_role(run: Run) -> None:
-    items = sample_items(run, Sampling(how="names", n=2))
-    strata = Counter(s for item in items for s in item.strata["sampled_as"].split("; "))
-    assert {"Latine: Maria, subordinate", "Black: Jamal, neutral"} <= set(strata)
-    assert max(strata.values()) <= 2
-    maria = next(i for i in items if "Maria" in i.strata["sampled_as"])
+def test_strata_are_shared_out_evenly_and_the_chances_are_known(run: Run) -> None:
+    draw = draw_texts(run, "people", 20, by=["domain"], seed=1)
+    assert {name: n for name, (_, n) in draw.strata.items()} == {"Labor": 10, "Learning": 10}
+    sizes = {name: size for name, (size, _) in draw.strata.items()}
+    assert sum(sizes.values()) == 77
+    assert sorted(set(draw.texts.values())) == pytest.approx(
+        sorted({10 / size for size in sizes.values()})
+    )
+    assert sum(1 / chance for chance in draw.texts.values()) == pytest.approx(77)
+    assert evenly(5, [1, 9, 2]) == [1, 2, 2]
+    assert evenly(100, [1, 9]) == [1, 9]
+
+
+def test_every_text_of_a_stratum_has_the_same_chance(run: Run) -> None:
+    hits = Counter(
+        unit
+        for seed in range(300)
+        for unit in draw_texts(run, "people", 20, by=[], seed=seed).texts
+    )
+    assert len(hits) == 77
+    assert min(hits.values()) > 45
+    assert max(hits.values()) < 115
+
+
+def test_a_larger_draw_holds_a_smaller_one_and_the_order_is_mixed(run: Run) -> None:
+    small, large = (draw_texts(run, "people", n, seed=4) for n in (20, 40))
+    assert small.texts.keys() <= large.texts.keys()
+    assert list(large.texts) != sorted(large.texts)
+    assert draw_texts(run, "people", 20, seed=5).texts != small.texts
+
+
+def test_by_people_draws_what_has_them_in_each_role(run: Run) -> None:
+    draw = draw_texts(run, "stereotypes", 12, by=["race"])
+    assert {"Latine, subordinate", "Black, neutral"} <= set(draw.strata)
+    items = {item.item_id: item for item in items_of(run, draw)}
+    maria = next(i for i in items.values() if any(p.name == "Maria" for p in i.people[1:]))
     labels = {person.slot: person for person in maria.people}
-    assert labels["object"].name == "Maria"
     assert labels["object"].labels["race"] == "Latine"
     assert labels["object"].labels["power"] == "subordinate"
     assert labels["object"].role == "patient"
@@ -32,74 +63,50 @@ def test_by_names_takes_the_common_ones_of_each_race_and_role(run: Run) -> None:
     assert maria.title.startswith("Write of doctor")
 
 
-def test_weights_add_up_to_the_run(run: Run) -> None:
-    items = sample_items(run, Sampling(how="random", n=20))
-    assert len(items) == 20
-    assert sum(item.weight for item in items) == pytest.approx(77)
-    every = sample_items(run, Sampling(how="random", n=10_000))
-    assert len(every) == 77
-    assert {item.weight for item in every} == {1.0}
+def test_weighted_counts_are_right_on_average_where_strata_overlap(run: Run) -> None:
+    def total(n: int, seed: int = 0) -> float:
+        return sum(
+            1 / c for c in draw_texts(run, "x", n, by=["race", "gender"], seed=seed).texts.values()
+        )
+
+    totals = [total(24, seed) for seed in range(20)]
+    assert sum(totals) / len(totals) == pytest.approx(total(10_000), rel=0.1)
 
 
-def test_weighted_counts_are_right_on_average(run: Run) -> None:
-    totals = [
-        sum(i.weight for i in sample_items(run, Sampling(how="group", n=3, seed=seed)))
-        for seed in range(12)
-    ]
-    truth = len(sample_items(run, Sampling(how="group", n=1000)))
-    assert sum(totals) / len(totals) == pytest.approx(truth, rel=0.15)
-
-
-def test_by_cue_takes_texts_with_the_cue(run: Run) -> None:
-    items = sample_items(run, Sampling(how="cue", n=3))
-    assert len(items) == 3
-    assert all("Navajo" in item.text for item in items)
-    assert {item.strata["sampled_as"] for item in items} == {"AI: Navajo, subordinate"}
-
-
-def test_by_group_stratifies_by_model_too(run: Run) -> None:
-    items = sample_items(run, Sampling(how="group", n=1, by=("model",)))
-    strata = {s for item in items for s in item.strata["sampled_as"].split("; ")}
-    assert {"m1", "m2"} <= {part.strip() for part in strata}
+def test_whom_the_prompt_asks_for_is_an_item_person_also_where_nobody_was_found(run: Run) -> None:
+    items = items_of(run, draw_texts(run, "people", 100))
+    slots = {item.strata["condition"]: {p.slot for p in item.people} for item in items}
+    assert slots == {"power-laden": {"subject", "object"}, "power-neutral": {"subject"}}
+    assert {item.strata["model"] for item in items} == {"m1", "m2"}
 
 
 def test_the_seed_and_not_the_shards_decide(run: Run, tmp_path: Path) -> None:
     other = story_run(tmp_path / "run", 80, shard_rows=33)
-    for by in ("names", "group", "random", "cue"):
-        sampling = Sampling(how=by, n=2, seed=5)
-        first = sample_items(run, sampling)
-        assert first == sample_items(other, sampling)
-        assert first == sample_items(run, sampling)
-    one, two = (sample_items(run, Sampling(how="random", n=5, seed=s)) for s in (1, 2))
-    assert [i.item_id for i in one] != [i.item_id for i in two]
+    for by in (None, ["race"], []):
+        draws = [draw_texts(one, "people", 12, by=by, seed=5) for one in (run, other, run)]
+        assert draws[0] == draws[1] == draws[2]
+        assert items_of(run, draws[0]) == items_of(other, draws[1])
+
+
+def test_a_draw_says_which_places_it_cannot_correct_and_how_many_texts_would(run: Run) -> None:
+    labor, learning = short_of_people(run, draw_texts(run, "people", 20, by=["domain"]))
+    assert (labor.place, labor.drawn, labor.needed) == ("Labor, power-laden", 10, 40)
+    assert (learning.place, learning.drawn, learning.least) == ("Learning, power-neutral", 10, 20)
+    assert short_of_people(run, draw_texts(run, "people", 40, by=["domain"])) == []
+    assert labor.sentence == (
+        "these labels cannot correct Labor, power-laden: they are of 10 people of a role there, "
+        "and a correction needs 20; --n 40 should do"
+    )
 
 
 def test_what_cannot_be_drawn_is_refused(run: Run, tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match="how must be"):
-        Sampling(how="luck")
+    with pytest.raises(OptionError, match="no 'colour' to draw by"):
+        draw_texts(run, "people", 10, by=["colour"])
+    with pytest.raises(OptionError, match="2 strata need at least as many texts; got n = 1"):
+        draw_texts(run, "people", 1, by=["domain"])
     with pytest.raises(OptionError, match="n must be"):
-        Sampling(n=0)
+        draw_texts(run, "people", 0)
     bare = story_run(tmp_path / "bare", 8)
     bare.write_settings({"study": "laissez-faire"})
     with pytest.raises(DataError, match="not annotated"):
-        sample_items(bare, Sampling(how="names"))
-    assert len(sample_items(bare, Sampling(how="random", n=2))) == 2
-    with pytest.raises(DataError, match="no text fits"):
-        sample_items(run, Sampling(how="names", threshold=1.0))
-
-
-def test_sentences_are_items_of_their_own(run: Run) -> None:
-    texts = sample_items(run, Sampling(how="random", n=10))
-    made = in_sentences(texts)
-    assert len({item.item_id for item in made}) == len(made) > len(texts)
-    whole = {item.item_id: item for item in texts}
-    spans = 0
-    for item in made:
-        text = whole[item.item_id.split(":")[0]]
-        assert item.text in text.text
-        assert item.weight == text.weight
-        for person, before in zip(item.people, text.people, strict=True):
-            spans += len(person.spans)
-            words = {text.text[start:end] for start, end in before.spans}
-            assert {item.text[start:end] for start, end in person.spans} <= words
-    assert spans == sum(len(person.spans) for item in texts for person in item.people)
+        draw_texts(bare, "stereotypes", 4, by=["race"])

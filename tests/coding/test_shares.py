@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from coding.coded import book, code_all
-from portrayal.coding import CodingItem, make_project, read_labels
+from portrayal.coding import CodingItem, make_project, project_labels
 from portrayal.coding.shares import (
     PERMUTED,
     PERMUTED_FREELY,
@@ -96,7 +96,7 @@ def test_shares_are_of_prompts_and_against_other_groups(tmp_path):
     ]
     project = make_project(tmp_path / "p", items, book())
     code_all(project, "a", {f"t{i}": {"savior"} for i in range(40) if i % 2 == 0 or i > 36})
-    first, second = code_shares(project, read_labels(project))
+    first, second = code_shares(project, project_labels(project))
     assert (first.n_prompts, second.n_prompts) == (10, 10)
     savior, foreigner, _ = first.shares
     assert (savior.code, savior.share.n, savior.share.of) == ("savior", 20, 20)
@@ -106,4 +106,4 @@ def test_shares_are_of_prompts_and_against_other_groups(tmp_path):
     assert (foreigner.p, foreigner.q, foreigner.null.high) == (None, None, 0.0)
     assert second.shares[0].share.n == 2
     assert second.shares[0].share.interval.n_clusters == 10
-    assert code_shares(project, read_labels(project)) == [first, second]
+    assert code_shares(project, project_labels(project)) == [first, second]

@@ -111,11 +111,11 @@ def test_threads_that_come_and_go_leave_no_connections(store: Store) -> None:
 
 def test_a_failed_write_leaves_nothing_half_done(store: Store) -> None:
     store.enrol("ann")
-    twice = ["insert into disputes values ('t8')"] * 2
+    twice = ["insert into rater_codes values ('ann', 'x')"] * 2
     with pytest.raises(sqlite3.IntegrityError), store._write() as connection:
         [connection.execute(statement) for statement in twice]
     store.save(click(1))
-    assert store.marked()[1] == set()
+    assert store.code_of("ann") is None
     assert store.answers("ann", "t1") == {("code", "c"): "1"}
 
 
@@ -175,15 +175,15 @@ def test_disputes_follow_every_answer(store: Store) -> None:
     for name in ("ann", "bo"):
         store.enrol(name)
         store.save(click(len(name), rater=name, about="done", key=""))
-    assert store.marked()[1] == set()
+    assert store.disputed() == set()
     store.save(click(11, "1", rater="ann"))
-    assert store.marked()[1] == {"t1"}
+    assert store.disputed() == {"t1"}
     store.save(click(12, "1", rater="bo"))
-    assert store.marked()[1] == set()
+    assert store.disputed() == set()
     store.undo("bo", "f" * 16)
-    assert store.marked()[1] == {"t1"}
+    assert store.disputed() == {"t1"}
     store.save(click(13, "0", rater="bo", about="done", key=""))
-    assert store.marked()[1] == set()
+    assert store.disputed() == set()
 
 
 def test_a_model_disputes_nothing_and_a_code_that_is_off_is_one_that_was_never_set(
@@ -194,4 +194,4 @@ def test_a_model_disputes_nothing_and_a_code_that_is_off_is_one_that_was_never_s
         store.save(click(len(name), rater=name, about="done", key=""))
     store.save(click(11, "0", rater="ann"))
     store.save(click(12, "1", rater="gpt"))
-    assert store.marked()[1] == set()
+    assert store.disputed() == set()

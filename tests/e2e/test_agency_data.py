@@ -37,7 +37,7 @@ def _fill(path: Path) -> None:
     with path.open(encoding="utf-8-sig", newline="") as stream:
         rows = list(csv.DictReader(stream))
     for row in rows:
-        row["label"] = "1" if row["text"].startswith("Driven") else "-1"
+        row["label"] = "agentic" if row["text"].startswith("Driven") else "communal"
     with path.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.DictWriter(stream, list(rows[0]))
         writer.writeheader()
@@ -90,7 +90,7 @@ def test_a_step_alone_on_sentences_of_ones_own(inside: Portrayal, tmp_path: Path
         (("sentences", "--texts", "none.csv"), "no such file"),
         (("paraphrases",), "--model"),
         (("sheets",), "no such file"),
-        (("labels", "one.csv"), "two sheets"),
+        (("labels", "one.csv"), "no such file"),
     ],
 )
 def test_what_cannot_be_done_is_told_in_one_line(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from coding.raters import project
 from e2e.conftest import Portrayal
-from portrayal.coding import codebook
+from portrayal.raters import codebook
 from servers.raters_page import Client, Page, killed_while_coding
 from support import needs
 
@@ -39,8 +39,8 @@ def test_a_page_comes_back_at_the_same_address(tmp_path: Path) -> None:
 def test_a_run_without_a_project_says_what_to_do(
     inside: Portrayal, hospital_run: Path, tmp_path: Path
 ) -> None:
-    inside("label", "serve", hospital_run).refused("portrayal label draw")
-    inside("label", "serve", tmp_path).refused("project.toml", "portrayal label draw")
+    inside("label", "serve", hospital_run).refused("portrayal label sheet")
+    inside("label", "serve", tmp_path).refused("project.toml", "portrayal label sheet")
     folder = project(tmp_path / "p").folder
     inside("label", "serve", folder, "--host", "0.0.0.0").refused("--password")
     inside("label", "serve", folder, "--port", "99999").refused("--port")

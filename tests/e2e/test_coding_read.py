@@ -41,37 +41,17 @@ def test_codes_by_group(inside: Portrayal, project: Path) -> None:
     inside("label", "codes", project, "--merge", "Asian").refused("--merge takes Inuit=AN")
 
 
-def test_a_report(inside: Portrayal, project: Path, tmp_path: Path) -> None:
-    done = inside("label", "report", project, "--out", "page.html").ok()
-    assert done.out.strip() == "report: page.html"
-    assert "How far raters agree" in (tmp_path / "page.html").read_text()
-
-
-def test_codes_out_and_in(inside: Portrayal, project: Path, tmp_path: Path) -> None:
-    inside("label", "export", project, "--out", "codes.csv").ok()
-    with (tmp_path / "codes.csv").open(encoding="utf-8-sig") as stream:
+def test_the_labels_of_a_project_are_a_label_file(
+    inside: Portrayal, project: Path, tmp_path: Path
+) -> None:
+    inside("label", "merge", project, "--out", "labels.csv").ok()
+    with (tmp_path / "labels.csv").open(encoding="utf-8-sig") as stream:
         assert len(list(csv.DictReader(stream))) == 2 * 12 * len(CODES)
-    other = small_project(tmp_path / "q", 12).folder
-    assert "ana: 12 texts" in inside("label", "import", other, "codes.csv").ok().out
-    inside("label", "import", other, "codes.csv").refused("--replace")
-    inside("label", "export", other, "--format", "xml").refused('"csv", "sheets", "label-studio"')
-
-
-def test_label_studio_out_and_in(inside: Portrayal, project: Path, tmp_path: Path) -> None:
-    inside("label", "export", project, "--format", "label-studio", "--out", "ls").ok()
-    assert "<Choices" in (tmp_path / "ls" / "config.xml").read_text()
-    tasks = json.loads((tmp_path / "ls" / "tasks.json").read_text())
-    value = {"choices": ["savior"]}
-    for task in tasks:
-        result = [{"from_name": "codes", "to_name": "text", "type": "choices", "value": value}]
-        task["annotations"] = [{"id": 1, "completed_by": 7, "result": result}]
-    (tmp_path / "export.json").write_text(json.dumps(tasks))
-    command = ("label", "import", project, "export.json", "--rater", "7=Chi", "--format", "json")
-    facts = inside(*command).json()
-    assert facts["raters"] == {"Chi": 12}
-    agreed = inside("label", "agreement", project, "--draws", "100", "--format", "json").json()
-    assert agreed["people"]["raters"] == ["ana", "bo", "chi"]
-    assert len(agreed["pairs_of_people"]) == 3
+    figures = [
+        inside("label", "agreement", given, "--draws", "100", "--format", "json").json()["people"]
+        for given in (project, "labels.csv")
+    ]
+    assert figures[0]["figures"] == figures[1]["figures"]
 
 
 def test_a_model_is_a_rater_apart(inside: Portrayal, project: Path) -> None:

@@ -26,7 +26,7 @@ def file(tmp_path: Path) -> Path:
 def test_cues_of_a_run(portrayal: Portrayal, run: Path, tmp_path: Path) -> None:
     out = portrayal("find", "cues", run, "--out", "p.csv").ok().out
     assert "37 readable texts (3 refused, empty or failed)" in out
-    facts = json.loads((run / "coding" / "cues.json").read_text())
+    facts = portrayal("find", "cues", run, "--format", "json").json()
     (row,) = [
         r
         for r in facts["cues"]
@@ -56,17 +56,16 @@ def test_cues_refuse_what_they_cannot_do(inside: Portrayal, file: Path, run: Pat
     inside("find", "cues", run, "--level", "95").refused("level")
 
 
-def test_make_draws_a_project(inside: Portrayal, run: Path) -> None:
-    made = inside("label", "draw", run, "--project", "first", "--n", 2, "--format", "json").json()
-    project = open_project(made["project"])
-    assert len(project.items) == made["n_items"] > 5
+def test_texts_are_drawn_for_a_codebook(inside: Portrayal, run: Path) -> None:
+    asked = ("label", "sheet", run, "--for", "stereotypes", "--project", "first", "--by", "race")
+    made = inside(*asked, "--n", 12, "--format", "json").json()
+    project = open_project(made["files"][0])
+    assert len(project.items) == made["n_drawn"] > 5
     assert project.codebook.codes[0].key == "white_savior"
-    inside("label", "draw", run, "--project", "first").refused("already")
-    inside("label", "draw", run, "--project", "../x").refused("letters")
-    cue = inside("label", "draw", run, "--project", "cue", "--how", "cue", "--codebook", "people")
-    assert "next: portrayal label serve" in cue.ok().out
-    asked = ("--how", "random", "--n", 4, "--codebook", "agency", "--sentences")
-    assert "sentences from 1 stratum" in inside("label", "draw", run, "--project", "s", *asked).out
+    inside(*asked).refused("already")
+    inside(*asked[:5], "--project", "../x").refused("letters")
+    done = inside("label", "sheet", run, "--for", "people", "--project", "people")
+    assert "then: portrayal label serve" in done.ok().out
 
 
 def test_words_of_a_file(inside: Portrayal, tmp_path: Path) -> None:

@@ -9,23 +9,28 @@ import pytest
 
 from e2e.conftest import PAGED, QUICK, Portrayal
 from portrayal.annotate.people import Roles, extract_people
-from portrayal.run import Run
+from portrayal.run import Run, read_rows
 
 
-def filled(sheet: Path, out: Path, rows: int | None = None) -> Path:
+def filled(sheet: Path, out: Path, run: Path, rater: str) -> Path:
     """Fill in the sheet with what the extractor guesses, but for every tenth subject."""
+    stories = {row["text_id"]: row for row in read_rows(Run(run), ["text_id", "prompt_id", "text"])}
     with sheet.open(encoding="utf-8-sig", newline="") as stream:
-        found = list(csv.DictReader(stream))
-    for i, row in enumerate(found[:rows]):
-        people = extract_people(row["text"], Roles(row["subject_role"], row["object_role"] or None))
-        for slot, one in zip(("subject", "object"), people, strict=True):
-            if one is not None:
-                row |= {f"{slot}_name": one.name or "", f"{slot}_gender": one.gender}
-        row["subject_gender"] = "NB" if i % 10 == 0 else row["subject_gender"]
+        rows = list(csv.DictReader(stream))
+    names = list(dict.fromkeys(row["text_id"] for row in rows))
+    for row in rows:
+        story = stories[row["text_id"]]
+        roles = Roles(story["subject_role"], story.get("object_role") or None)
+        people = dict(zip(("subject", "object"), extract_people(story["text"], roles), strict=True))
+        slot, _, part = row["field"].partition("_")
+        row["label"] = getattr(people[slot], part) or ""
+        if row["field"] == "subject_gender" and names.index(row["text_id"]) % 10 == 0:
+            row["label"] = "NB"
+        row["rater"] = rater
     with out.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.DictWriter(stream, found[0].keys())
+        writer = csv.DictWriter(stream, rows[0].keys())
         writer.writeheader()
-        writer.writerows(found)
+        writer.writerows(rows)
     return out
 
 
@@ -41,17 +46,23 @@ def sheet(inside: Portrayal, audited: Path, tmp_path: Path) -> Path:
     made = inside("label", "sheet", "r", "--n", 150, "--format", "json").json()
     assert made["n_drawn"] == 150
     assert all(one["drawn"] < one["least"] == 20 for one in made["too_few"])
-    assert sum(made["strata"].values()) == made["n_texts"] == 291
-    assert (tmp_path / made["instructions"]).is_file()
+    assert sum(of for of, _ in made["strata"].values()) == 291
+    assert [Path(name).name for name in made["files"]] == [
+        *("people-first.csv", "people-second.csv", "people-drawn.csv", "people.md")
+    ]
+    instructions = (tmp_path / made["files"][-1]).read_text(encoding="utf-8")
+    assert "from the words that refer to the character, never from the name" in instructions
     few = inside("label", "sheet", "r", "--n", 60, "--out", "few.csv").ok().out
     assert "warning: these labels cannot correct Labor, power-laden: they are of 10 people" in few
-    return filled(tmp_path / made["sheet"], tmp_path / "hand.csv")
+    first = tmp_path / made["files"][0]
+    return filled(first, tmp_path / "r" / "people-ann.csv", tmp_path / "r", "ann")
 
 
 def test_a_sheet_is_scored_and_corrects_the_audit_and_its_report(
     inside: Portrayal, sheet: Path, tmp_path: Path
 ) -> None:
-    score = inside("score", "people", "--hand-labels", sheet, "--format", "json").json()
+    score = inside("score", "people", "r", "--hand-labels", sheet, "--format", "json").json()
+    inside("score", "people", "--hand-labels", sheet).refused("name the run as well")
     assert score["cluster_unit"] == "prompt"
     assert score["name_precision"]["value"] == 1.0
     assert score["by"]["gender"]["NB"]["gender_recall"]["value"] < 0.7
@@ -85,13 +96,18 @@ def test_a_sheet_is_scored_and_corrects_the_audit_and_its_report(
 def test_sheets_of_raters_are_compared_and_merged(
     inside: Portrayal, sheet: Path, tmp_path: Path
 ) -> None:
-    other = filled(sheet, tmp_path / "other.csv")
+    other = filled(sheet, sheet.with_name("people-ben.csv"), tmp_path / "r", "ben")
     told = inside("label", "agreement", sheet, other, "--format", "json").json()["people"]
     assert {figure["value"] for figure in told["figures"]} == {1.0}
-    assert "characters" in inside("label", "agreement", sheet, other).ok().out
+    assert {figure["interval"]["method"] for figure in told["figures"]} == {"Wilson"}
+    assert "subject_gender" in inside("label", "agreement", sheet, other).ok().out
+    inside("label", "agreement", sheet, sheet).refused("given twice")
     merged = inside("label", "merge", sheet, other, "--out", "both.csv", "--format", "json").json()
-    assert (merged["n_labelled"], merged["n_undecided"]) == (150, 0)
+    assert (merged["raters"], merged["n_undecided"]) == (["ann", "ben"], 0)
     inside("label", "merge", sheet, other, "--out", "both.csv").refused("may hold labels")
+    again = ("audit", "laissez-faire", "--out", "r", "--workers", 1, *PAGED)
+    said = inside(*again, "--hand-labels", "both.csv").ok().out
+    assert "people of 150 texts labelled by 2 raters" in said
 
 
 def test_what_cannot_correct_is_refused(inside: Portrayal, sheet: Path, tmp_path: Path) -> None:
@@ -99,11 +115,10 @@ def test_what_cannot_correct_is_refused(inside: Portrayal, sheet: Path, tmp_path
     plain = tmp_path / "plain.csv"
     plain.write_text("text,gender\nx,F\n", encoding="utf-8")
     inside(*again, "--hand-labels", plain).refused(
-        "no column text_id, field, rater, label; found text, gender"
+        "no column text_id, field, label, rater; found text, gender"
     )
     inside(*again, "--hand-labels", "no-such.csv").refused("no-such.csv")
-    empty = filled(sheet, tmp_path / "empty.csv")
-    text = empty.read_text(encoding="utf-8").splitlines(keepends=True)
-    empty.write_text(text[0] + text[1], encoding="utf-8")
-    inside(*again, "--hand-labels", empty).refused("Draw a new sheet")
+    other = tmp_path / "other.csv"
+    other.write_text("text_id,field,label,rater\nx,subject_gender,F,a\n", encoding="utf-8")
+    inside(*again, "--hand-labels", other).refused("this run has no text 'x'")
     inside("label", "sheet", "r").refused("may hold labels")

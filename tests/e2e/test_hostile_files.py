@@ -17,15 +17,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from coding.raters import project
 from e2e.conftest import Portrayal
-from portrayal.coding import codebook
-from portrayal.coding.files import import_labels
 from portrayal.collect import import_texts
 from portrayal.collect.corpus import file_corpus, read_plain
 from portrayal.collect.sources import MOST_UNPACKED
 from portrayal.collect.tables import FORMULAS
 from portrayal.errors import DataError
+from portrayal.raters import codebook, read_labels
 from portrayal.run import Run, read_rows
 from portrayal.studies.laissez_faire import FIELDS, prompts
 from support import matrix
@@ -229,12 +227,12 @@ def test_other_files_than_texts_are_refused_in_one_line(
 
 
 @pytest.mark.parametrize("kind", matrix(OTHERS))
-def test_codebooks_and_exports_are_refused_in_one_line(tmp_path: Path, kind: str) -> None:
+def test_codebooks_and_label_files_are_refused_in_one_line(tmp_path: Path, kind: str) -> None:
     bench(tmp_path / "given.json", OTHERS[kind])
     with pytest.raises(DataError):
         codebook(tmp_path / "given.json")
     with pytest.raises(DataError):
-        import_labels(project(tmp_path / "p"), tmp_path / "given.json")
+        read_labels(tmp_path / "given.json")
 
 
 def test_what_can_be_read_is_read_as_it_stands(inside: Portrayal, tmp_path: Path) -> None:

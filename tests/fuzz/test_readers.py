@@ -15,7 +15,6 @@ import pytest
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
-from portrayal.coding.codebook import codebook
 from portrayal.coding.server.desk import unpack
 from portrayal.coding.server.gate import Address, Gate
 from portrayal.collect.ask.journal import Journal
@@ -23,6 +22,7 @@ from portrayal.collect.promptfile import read_prompts
 from portrayal.collect.sources import open_source
 from portrayal.errors import PortrayalError
 from portrayal.gating import read_policy
+from portrayal.raters.codebook import codebook
 from portrayal.reference.factors import load_factor
 from portrayal.registry import get
 from portrayal.run.manifest import Manifest

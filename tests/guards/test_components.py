@@ -1,6 +1,5 @@
 """Every registered component describes itself, and one table of cases runs every measure."""
 
-import csv
 import json
 import os
 import re
@@ -22,9 +21,10 @@ import portrayal
 from guards.tree import ROOT
 from portrayal import registry
 from portrayal.annotate.people import Roles, extract_people
-from portrayal.raters.people import draw, readable_texts, write_sheet
+from portrayal.raters import Label, Labels, write_labels
+from portrayal.raters.labels import SLOTS
 from portrayal.records import Estimate
-from portrayal.run import Run
+from portrayal.run import Run, read_rows
 
 WORDS = ("summary", "reads", "unit", "range", "undefined_when", "equation", "source")
 UNITS = {
@@ -268,20 +268,18 @@ def _by_three_models(texts: Path, folder: Path) -> Path:
 
 def _labelled(run: Run) -> Path:
     """Label every text of a run by hand, as the extractor would."""
-    drawn = draw(readable_texts(run), 10_000)
-    path = write_sheet(run.path.parent / "sheet.csv", drawn)
-    with path.open(encoding="utf-8-sig", newline="") as stream:
-        rows = list(csv.DictReader(stream))
-    for row in rows:
-        found = extract_people(row["text"], Roles(row["subject_role"], row["object_role"] or None))
-        for slot, one in zip(("subject", "object"), found, strict=True):
+    labels = []
+    for row in read_rows(run, ["text_id", "prompt_id", "text", "outcome"]):
+        if row["outcome"] != "ok":
+            continue
+        roles = Roles(row["subject_role"], row.get("object_role") or None)
+        for slot, one in zip(SLOTS, extract_people(row["text"], roles), strict=True):
             if one is not None:
-                row |= {f"{slot}_name": one.name or "", f"{slot}_gender": one.gender}
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.DictWriter(stream, rows[0].keys())
-        writer.writeheader()
-        writer.writerows(rows)
-    return path
+                said = {"gender": one.gender, "name": one.name or ""}
+                labels += [
+                    Label(row["text_id"], "", f"{slot}_{part}", said[part], "ann") for part in said
+                ]
+    return write_labels(run.path.parent / "labels.csv", Labels(tuple(labels)))
 
 
 def test_the_table_of_cases_is_complete() -> None:

@@ -1,6 +1,8 @@
 """Texts drawn for labels: known chances, every class, blind sheets, and right estimates."""
 
 import csv
+import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +13,7 @@ import portrayal
 from command import invoke
 from measure.test_by_hand import FACTOR, QUICK, stories
 from portrayal.errors import OptionError
-from portrayal.measure.drawing import classes_of, draw_for, field_for, join_sheets, short_strata
+from portrayal.measure.drawing import classes_of, draw_for, field_for, short_strata
 from portrayal.raters import read_hand_labels
 from portrayal.records import BASIS
 from portrayal.run import Run, read_rows
@@ -39,8 +41,8 @@ def audited(folder: Path, factors: Path | None = None, hand: Path | None = None)
 def test_every_class_has_texts_and_known_chances(run: Run) -> None:
     classes = classes_of(run, "faith")
     drawn = draw_for(run, "faith", 120)
-    assert set(drawn.classes) == {"none", "one", "two"}
-    for name, (size, n) in drawn.classes.items():
+    assert set(drawn.strata) == {"none", "one", "two"}
+    for name, (size, n) in drawn.strata.items():
         own = [unit for unit in drawn.texts if classes[unit] == name]
         assert len(own) == n >= 8
         assert size == sum(each == name for each in classes.values())
@@ -57,7 +59,7 @@ def test_strata_with_too_few_labels_are_named_with_the_draw_that_has_enough(run:
     prompts = {row["text_id"]: row["prompt_id"] for row in read_rows(run, ["text_id", "prompt_id"])}
     of_labor = sum(prompts[name].startswith("labor") for name, _ in drawn.texts)
     assert short.drawn == of_labor < 20 == short.least
-    assert short.needed == 60  # a third of the texts is of Labor
+    assert short.needed == math.ceil(len(drawn.texts) * 20 / of_labor)
     assert short_strata(run, draw_for(run, "faith", 300)) == []
 
 
@@ -104,14 +106,17 @@ def test_sheets_are_blind_and_correct_the_run_they_come_from(run: Run, tmp_path:
     for sheet in sheets:
         with sheet.open(encoding="utf-8-sig", newline="") as stream:
             rows = list(csv.DictReader(stream))
-        assert list(rows[0]) == ["text_id", "unit", "field", "label", "rater", "text"]
+        assert list(rows[0]) == [
+            *("text_id", "unit", "field", "question", "choices", "label", "note", "rater", "text")
+        ]
         for row in rows:
             row["label"] = truth[named[row["text_id"]]]
         with sheet.open("w", encoding="utf-8", newline="") as stream:
             writer = csv.DictWriter(stream, rows[0])
             writer.writeheader()
             writer.writerows(rows)
-    assert join_sheets(sheets, out) == 2 * len(rows)
+    merged = invoke("label", "merge", *sheets, "--out", out, "--format", "json")
+    assert json.loads(merged.stdout)["n_labels"] == 2 * len(rows)
     agreed = invoke("label", "agreement", *sheets)
     assert agreed.exit_code == 0, agreed.output
     assert f"first {len(rows)}, second {len(rows)}" in agreed.stdout

@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 from statsmodels.stats import inter_rater
 
 from coding.coded import CODES, book, code_all, random_codes, small_project
-from portrayal.coding import CodingItem, make_project, read_labels
+from portrayal.coding import CodingItem, make_project, project_labels
 from portrayal.errors import OptionError
 from portrayal.raters import STATISTICS, agreement
 from portrayal.raters.agreement import ALL_CODES, PEOPLE, WHOLE_SET
 
 
 def of(project, **more):
-    return agreement(read_labels(project), **({"draws": 200} | more))
+    return agreement(project_labels(project), **({"draws": 200} | more))
 
 
 @pytest.fixture

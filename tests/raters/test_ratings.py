@@ -2,13 +2,13 @@ import numpy as np
 import pytest
 
 from coding.coded import CODES, code_all, random_codes, small_project, write_codes
-from portrayal.coding import Codebook, CodebookField, CodingItem, make_project, read_labels
-from portrayal.raters import Label, Labels
+from portrayal.coding import CodingItem, make_project, project_labels
+from portrayal.raters import Codebook, CodebookField, Label, Labels
 from portrayal.raters.agreement import ratings_of, whole_sets
 
 
 def asked(project):
-    labels = read_labels(project)
+    labels = project_labels(project)
     return ratings_of(labels, labels.raters)
 
 
@@ -58,11 +58,11 @@ def test_fields_are_compared_without_case_and_spaces(tmp_path):
 
 def test_units_of_a_text_are_items_of_their_own():
     rows = (
-        Label("a", "x", "gender", "F", "subject"),
-        Label("a", "x", "gender", "M", "object"),
-        Label("b", "x", "gender", "F", "subject"),
+        Label("x", "subject", "gender", "F", "a"),
+        Label("x", "object", "gender", "M", "a"),
+        Label("x", "subject", "gender", "F", "b"),
     )
-    one = ratings_of(Labels(rows, (), fields=("gender",)), ("a", "b"))["gender"]
+    one = ratings_of(Labels(rows), ("a", "b"))["gender"]
     assert one.items == ("x", "x")
     assert one.values.tolist() == [[0, 0], [1, -1]]
 

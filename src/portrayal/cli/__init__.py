@@ -53,8 +53,8 @@ UNEXPECTED, BROKEN_PIPE = 70, 141
 """Statuses that are no verdict of any command: 0 to 4 are what `gate` and others say of runs."""
 GROUPS = {
     "find": "Find people, groups, the words that mark a group, or cues of identity in any texts.",
-    "label": "Label texts: on a sheet (`sheet`), on a page for raters (`draw`, then `serve`), or "
-    "by a language model (`model`); then `agreement`, `report`, `export`.",
+    "label": "Label texts drawn by `sheet`: on sheets, on a page for raters (`serve`), or by a "
+    "language model (`model`); then `merge`, `agreement`, `codes`.",
     "list": "List what there is: studies, measures, factors, prompts, estimates of a run, ….",
     "mitigate": "Make texts about different groups more alike in language agency.",
     "score": "Say how often an annotator is right, by hand labels.",
@@ -69,16 +69,16 @@ _FUNCTIONS = (
     ("", "plan", "plan"),
     ("build", "build", "classifier labels paraphrases sentences sheets split"),
     ("find", "find", "cues groups people words"),
-    ("label", "label.project", "draw raters serve"),
-    ("label", "label.read", "agreement codes export import model report"),
+    ("label", "label.project", "raters serve"),
+    ("label", "label.read", "agreement codes model"),
     ("label", "label.sheets", "finetune merge sheet"),
     ("list", "listing", "annotators estimates findings factors locales measures studies"),
     ("mitigate", "mitigate", "agency"),
-    ("score", "score", "agency judge people pronouns share"),
+    ("score", "score", "agency judge people share"),
 )
 """Group of commands, its module, and the functions of its commands."""
 COMMANDS = {
-    f"{group} {name}".strip(): f"{module}:{'import_' if name == 'import' else name}"
+    f"{group} {name}".strip(): f"{module}:{name}"
     for group, module, names in _FUNCTIONS
     for name in names.split()
 }

@@ -142,15 +142,19 @@ def sheets(
     raters
         People who label.
     """
-    from portrayal.raters.sentences import write_sheets
+    from portrayal.coding import CodingItem, write_sheets
+    from portrayal.raters import codebook
+    from portrayal.raters.sentences import BOOK, sentences_to_label
 
-    json = format == "json"
-    written = write_sheets(
-        texts or out / "paraphrases.csv", out / "sheets", raters=raters, seed=seed
-    )
-    facts = {"raters": raters, "rows": written.n_rows, "seed": seed}
-    after = f"portrayal build labels {' '.join(map(str, written.paths))} --out {out}"
-    _tell(out, "sheets", facts, written.instructions, after, as_object=json)
+    check_count("raters", raters, minimum=1)
+    sentences = sentences_to_label(texts or out / "paraphrases.csv", seed)
+    items = [CodingItem(name, text) for name, text in sentences]
+    names = [str(number) for number in range(1, raters + 1)]
+    (out / "sheets").mkdir(parents=True, exist_ok=True)
+    written = write_sheets(items, codebook(Path(str(BOOK))), out / "sheets" / "sheet.csv", names)
+    facts = {"raters": raters, "rows": len(items), "seed": seed}
+    after = f"portrayal build labels {' '.join(map(str, written[:raters]))} --out {out}"
+    _tell(out, "sheets", facts, written[-1], after, as_object=format == "json")
 
 
 def labels(
@@ -175,7 +179,9 @@ def labels(
     third
         The third rater's sheet, filled in.
     """
-    from portrayal.raters.sentences import merge_labels
+    from portrayal.coding import CodingItem, write_sheets
+    from portrayal.raters import codebook
+    from portrayal.raters.sentences import BOOK, merge_labels
 
     json = format == "json"
     merged = merge_labels(
@@ -190,9 +196,16 @@ def labels(
     facts = {name: counts_read[name] for name in ("counts", "kappa_all", "kappa_kept")}
     after = f"portrayal build split --out {out}"
     # Raters differ somewhere: the next step is a third one's sheet, not the split
-    if merged.third_path is not None:
+    if merged.undecided:
+        sheet = out / "sheets" / "undecided.csv"
+        third = sheet.with_name("undecided-third.csv")
+        # A sheet that the third rater may have begun is not written over
+        if not third.exists():
+            items = [CodingItem(name, text) for name, text in merged.undecided]
+            sheet.parent.mkdir(exist_ok=True)
+            write_sheets(items, codebook(Path(str(BOOK))), sheet, ["third"])
         sheet_paths = " ".join(map(str, filled))
-        after = f"portrayal build labels {sheet_paths} --third {merged.third_path} --out {out}"
+        after = f"portrayal build labels {sheet_paths} --third {third} --out {out}"
     _tell(out, "labels", facts, merged.path, after, as_object=json)
 
 

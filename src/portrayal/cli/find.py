@@ -139,7 +139,7 @@ def cues(
     from portrayal.measure.cues.counts import cue_counts, cue_rows
     from portrayal.measure.cues.lists import cue_list, cues_of
     from portrayal.measure.cues.search import find_cues
-    from portrayal.run import Run, write_atomically
+    from portrayal.run import Run
     from portrayal.validate import check_choice
 
     check_choice("by", by, ("nothing", "model", "domain", "role"))
@@ -165,11 +165,6 @@ def cues(
         "n_mentions": len(hits.mentions),
         "cues": rows,
     }
-    if run is not None:
-        # Kept in the run, where the report looks for it
-        (run / "coding").mkdir(exist_ok=True)
-        text = json.dumps(facts, indent=1, ensure_ascii=False)
-        write_atomically(run / "coding" / "cues.json", text)
     if out is not None:
         passages = []
         for m in hits.mentions:

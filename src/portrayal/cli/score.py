@@ -20,10 +20,8 @@ from portrayal.cli.asking import (
 )
 from portrayal.cli.options import (
     ONE_BY_ONE,
-    READS,
     Columns,
     Draws,
-    Flag,
     Format,
     HandLabels,
     Labeler,
@@ -47,6 +45,7 @@ if TYPE_CHECKING:
     from portrayal.raters.people import PeopleScore
 
 
+LabelledRun = Annotated[Path | None, Parameter(help="Run whose texts a label file is of.")]
 LABELLING = asking_record("model", "samples", *LIMITS, *BATCH, whose="labeler", samples=3)
 CLASSIFYING = asking_record(*LIMITS, *BATCH, whose="classifier")
 
@@ -61,6 +60,8 @@ _COLUMNS = {
 
 
 def people(
+    run: LabelledRun = None,
+    /,
     *,
     hand_labels: HandLabels,
     column: Columns = None,
@@ -77,7 +78,7 @@ def people(
 ) -> None:
     """Say how often names and genders are right: precision, recall, accuracy, against hand labels.
 
-    Example: portrayal score people --hand-labels runs/laissez-faire/hand-labels.csv
+    Example: portrayal score people runs/laissez-faire --hand-labels labels.csv
 
     Parameters
     ----------
@@ -92,9 +93,11 @@ def people(
     from portrayal.annotate.people.labeler.stage import labelling_of
     from portrayal.annotate.people.reader.rows import UNSURE
     from portrayal.raters.people import label_by_model, label_by_reader, read_gold, score_people
+    from portrayal.run import Run
 
     json = format == "json"
-    stories = list(read_gold(hand_labels, column or ()))
+    opened = None if run is None else Run.open(run)
+    stories = list(read_gold(hand_labels, column or (), opened))
     model = how.labeler_model or None
     with under_way(out, as_object=json), asking_progress(quiet=json or model is None) as answered:
         settings = settings_beside(settings_of(how, answered), "labeler", "--labeler-model")
@@ -177,69 +180,6 @@ def _print(score: "PeopleScore") -> None:
         )
     unit = f"{score.n_clusters} {score.cluster_unit}{'' if score.n_clusters == 1 else 's'}"
     line(f"per cent; intervals resample {unit.replace('storys', 'stories')}")
-
-
-def pronouns(
-    *,
-    hand_labels: HandLabels,
-    column: Columns = None,
-    labeler: Annotated[str | None, Parameter(help=READS)] = None,
-    reader: Path | None = None,
-    names_found: Flag = False,
-    level: Level = 0.95,
-    draws: Draws = 2000,
-    seed: Seed = 0,
-    format: Format = "table",
-) -> None:
-    """Say how often pronouns are given to whom they mean, in files like those of GAP.
-
-    Example: portrayal score pronouns --hand-labels gap-development.tsv
-
-    Parameters
-    ----------
-    reader
-        Folder of a reader of your own.
-    names_found
-        Names count that are found as people's; by default both names are given.
-    """
-    from portrayal.annotate.people.reader.referents import referring_of
-    from portrayal.raters.pronouns import read_passages, score_pronouns
-
-    json = format == "json"
-    labeler, refer = referring_of(labeler, reader)
-    passages = list(read_passages(hand_labels, column or ()))
-    if not passages:
-        raise OptionError(f"{hand_labels}: expected at least one labelled passage; got none.")
-    with show.working("reading", quiet=json):
-        score = score_pronouns(
-            passages, refer, names_given=not names_found, level=level, draws=draws, seed=seed
-        )
-    if json:
-        as_json({"labeler": labeler, "names_given": not names_found} | score.as_json())
-        return
-    line(f"labeler: {labeler}, passages: {len(passages):,}")
-    rows = [
-        (
-            name,
-            f"{rates['f1'].n:,}",
-            *(percent(rates[rate]) for rate in ("f1", "precision", "recall")),
-        )
-        for name, rates in {"all": score.rates, **score.by}.items()
-    ]
-    table(("pronouns", "passages", "F1", "precision", "recall"), rows)
-    if score.bias.value is not None:
-        low, high = score.bias.low or 0.0, score.bias.high or 0.0
-        line(
-            f"F1 of feminine pronouns is {score.bias.value:.2f} times that of masculine ones "
-            f"({low:.2f}–{high:.2f})."
-        )
-    names_note = (
-        "A name that is not found counts as not meant." if names_found else "Names are given."
-    )
-    line(
-        f"{names_note} By GAP (Webster et al. 2018), whose best rule, syntactic parallelism, has "
-        "an F1 of 66.9 with names given."
-    )
 
 
 _CLASSIFIERS = ("lexicon", *(["sentiment"] if find_spec("textblob") else []), "linear")
@@ -408,12 +348,12 @@ def print_means(rows: "Sequence[Mapping[str, Any]]") -> None:
         )
 
 
-def scores_table(found: "Sequence[AgencyScore]", *, published: bool) -> None:
+def scores_table(scores: "Sequence[AgencyScore]", *, published: bool) -> None:
     """Print a row of metrics for each classifier and kind of sentences."""
     rows: list[tuple[str, ...]] = []
-    for score in found:
-        known = (score.metrics[name] for name in _METRICS)
-        cells = (f"{100 * x.value:.2f} [{100 * x.low:.1f}, {100 * x.high:.1f}]" for x in known)
+    for score in scores:
+        metrics = (score.metrics[name] for name in _METRICS)
+        cells = (f"{100 * x.value:.2f} [{100 * x.low:.1f}, {100 * x.high:.1f}]" for x in metrics)
         kind = "masked" if score.masked else "as they stand"
         rows.append((score.classifier, kind, f"{score.n_silent:,}", *cells))
     for row in _published() if published else ():
@@ -459,19 +399,19 @@ def judge(
     from portrayal.run import Run
 
     opened = Run.open(run)
-    named = field_for(opened, field)
+    label_field = field_for(opened, field)
     path = hand_labels or opened.settings()["options"].get("hand_labels")
     # Consistency with itself needs no labels, so it is told also where there are none
-    repeated = repeated_shares(opened, named, level)
+    repeated = repeated_shares(opened, label_field, level)
     if path is None and not repeated:
         raise OptionError(
-            f"nothing says how right the scorer of {named} is: give --hand-labels FILE, or audit "
-            "with --set retest=100."
+            f"nothing says how right the scorer of {label_field} is: give --hand-labels FILE, or "
+            "audit with --set retest=100."
         )
     labels = path and read_hand_labels(str(path), label_fields(opened))
-    card = judge_card(opened, labels, named, by, level) if labels else None
+    card = judge_card(opened, labels, label_field, by, level) if labels else None
     if format == "json":
-        facts: dict[str, Any] = {"field": named}
+        facts: dict[str, Any] = {"field": label_field}
 
         def asdict(of: "AgreedShare") -> dict[str, float]:
             return {"value": of.value, "low": of.low, "high": of.high, "n": of.n}
@@ -479,8 +419,8 @@ def judge(
         if card is not None:
             facts |= {"labels": card.note, "agreement": asdict(card.agreement)}
             for name in ("recall", "precision"):
-                every = getattr(card, name).items()
-                facts[name] = [{"group": g, "part": p} | asdict(x) for (g, p), x in every]
+                shares_of = getattr(card, name).items()
+                facts[name] = [{"group": g, "part": p} | asdict(x) for (g, p), x in shares_of]
             facts |= {"kappa": {part: asdict(x) for part, x in card.kappa.items()}}
             facts |= {"sentences": list(card.sentences)}
         keys = ("source", "group", "form")
@@ -504,8 +444,8 @@ def judge(
         )
         line("\n".join((f"kappa beyond chance: {', '.join(kappas)}", *card.sentences)))
     if repeated:
-        told = [(a, b or "all", *(shown(of[x]) for x in FORMS)) for (a, b), of in repeated.items()]
-        table(("asked again", "it said first", *FORMS), told)
+        cells = [(a, b or "all", *(shown(of[x]) for x in FORMS)) for (a, b), of in repeated.items()]
+        table(("asked again", "it said first", *FORMS), cells)
 
 
 def share(
@@ -539,10 +479,10 @@ def share(
 
     from portrayal.stats import rogan_gladen
 
-    def counts(name: str, given: str) -> tuple[float, float]:
-        k, sign, n = given.partition("/")
+    def counts(name: str, cell: str) -> tuple[float, float]:
+        k, sign, n = cell.partition("/")
         if not sign or not k.strip().isdigit() or not n.strip().isdigit() or int(k) > int(n):
-            raise OptionError(f"--{name} takes a count of a total, such as 60/100; got {given!r}.")
+            raise OptionError(f"--{name} takes a count of a total, such as 60/100; got {cell!r}.")
         return float(k), float(n)
 
     if not design_effect >= 1.0:
@@ -550,8 +490,8 @@ def share(
     k, n = counts("said", said)
     sides = counts("found", found), counts("cleared", cleared)
     # Fewer texts in effect: dividing both keeps the share and widens its variance
-    every = rogan_gladen(k / design_effect, n / design_effect, *sides, level)
-    value, low, high = map(float, every)
+    corrected = rogan_gladen(k / design_effect, n / design_effect, *sides, level)
+    value, low, high = map(float, corrected)
     # Sensitivity and specificity add up to 1 or less: the correction would divide by nothing
     if isnan(value):
         raise OptionError(

@@ -6,10 +6,9 @@ often than others do.
 """
 
 from portrayal.coding.characters import run_documents
-from portrayal.coding.codebook import Code, Codebook, CodebookField, codebook
 from portrayal.coding.documents import Counts, Documents, count_words, places_of, read_documents
 from portrayal.coding.groups import GroupMention, GroupObservations, observed_groups
-from portrayal.coding.labels import read_labels, write_labels
+from portrayal.coding.labels import project_labels, store_labels
 from portrayal.coding.project import (
     CodingItem,
     ItemPerson,
@@ -18,15 +17,13 @@ from portrayal.coding.project import (
     open_project,
     project_folder,
 )
-from portrayal.coding.sampling import Sampling, in_sentences, sample_items
+from portrayal.coding.sampling import draw_texts, field_book, items_of
 from portrayal.coding.shares import CodePrevalence, GroupCodes, code_prevalence, code_shares
+from portrayal.coding.sheets import write_sheets
 from portrayal.coding.words import MarkedWord, WordComparison, marked_words
 
 __all__ = [
-    "Code",
     "CodePrevalence",
-    "Codebook",
-    "CodebookField",
     "CodingItem",
     "Counts",
     "Documents",
@@ -36,22 +33,22 @@ __all__ = [
     "ItemPerson",
     "MarkedWord",
     "Project",
-    "Sampling",
     "WordComparison",
     "code_prevalence",
     "code_shares",
-    "codebook",
     "count_words",
-    "in_sentences",
+    "draw_texts",
+    "field_book",
+    "items_of",
     "make_project",
     "marked_words",
     "observed_groups",
     "open_project",
     "places_of",
     "project_folder",
+    "project_labels",
     "read_documents",
-    "read_labels",
     "run_documents",
-    "sample_items",
-    "write_labels",
+    "store_labels",
+    "write_sheets",
 ]

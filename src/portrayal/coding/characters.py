@@ -8,14 +8,13 @@ import numpy as np
 import pyarrow as pa
 
 from portrayal.coding.documents import Documents, names_mask
-from portrayal.coding.project import ItemPerson, Project
+from portrayal.coding.project import ItemPerson
 from portrayal.collect.corpus import SLOTS, people_parts
 from portrayal.errors import DataError, OptionError
 from portrayal.measure.cues import role_of
 from portrayal.records import OUTCOMES
 from portrayal.reference import GENDERS, RACES, mena_nhpi_table, name_table, race_likelihoods
 from portrayal.run import Run, read_chosen, read_prompts
-from portrayal.run.manifest import SETTINGS
 
 THRESHOLD = 0.6
 """Share of its bearers from which a name counts as borne mostly by a group (Table S10)."""
@@ -81,9 +80,9 @@ def people_of(
             most = shares.most(name)
             if most is not None:
                 labels["names"] = f"{100 * most[1]:.0f} % of bearers {most[0]}"
-                # A share of bearers, not a person's race: only where it is large is it a label
-                if most[1] >= THRESHOLD:
-                    labels["race"] = most[0]
+            # A share of bearers, not a person's race: only where it is large is it a label
+            if (race := shares.race(name)) is not None:
+                labels["race"] = race
             spans = tuple((s["start"], s["end"]) for s in row[f"{slot}_spans"] or ())
             role = strata.get(f"{slot}_role", "")
             people[row["text_id"]] += (ItemPerson(slot, name, gender or "", role, spans, labels),)
@@ -103,10 +102,14 @@ class NameShares:
             if row[best] >= 0
         }
 
-    def most(self, name: str | None, threshold: float = 0.0) -> tuple[str, float] | None:
-        """Return the group and its share; None where no table knows the name, or below."""
-        best = self._best.get((name or "").casefold())
-        return best if best is not None and best[1] >= threshold else None
+    def most(self, name: str | None) -> tuple[str, float] | None:
+        """Return the group and its share; None where no table knows the name."""
+        return self._best.get((name or "").casefold())
+
+    def race(self, name: str | None) -> str | None:
+        """Return the group where its share is at least `THRESHOLD`; None otherwise."""
+        best = self.most(name)
+        return best[0] if best is not None and best[1] >= THRESHOLD else None
 
 
 def run_documents(run: Run, groups: Sequence[str] = ("gender",)) -> Documents:
@@ -196,9 +199,3 @@ def sentence_places(text: str) -> Iterator[tuple[int, int]]:
         if re.search(r"\w", sentence):
             start = hit.start() + len(sentence) - len(sentence.lstrip())
             yield start, start + len(sentence.strip())
-
-
-def run_of(project: Project) -> Run | None:
-    """Return the run that a project lies in (RUN/coding/NAME); None where it lies in none."""
-    folder = project.folder.resolve().parent.parent
-    return Run.open(folder) if (folder / SETTINGS).is_file() else None

@@ -12,14 +12,14 @@ from importlib.resources import files
 from typing import Any
 
 from portrayal.annotate.people.labeler.answer import plain_key, read_fields
-from portrayal.coding.codebook import Codebook
-from portrayal.coding.labels import write_labels
+from portrayal.coding.labels import store_labels
 from portrayal.coding.project import CodingItem, Project
 from portrayal.collect.ask import CollectReport
 from portrayal.collect.ask.asking import Asking
 from portrayal.collect.ask.replies import ask_prompts, kept_samples, prompt_of
 from portrayal.errors import OptionError
-from portrayal.raters.labels import Label, majority
+from portrayal.raters import Codebook
+from portrayal.raters.labels import YES, Label, majority
 from portrayal.records import Prompt
 from portrayal.run.directory import Run
 from portrayal.run.files import write_atomically
@@ -137,8 +137,8 @@ def code_by_model(project: Project, asking: Asking) -> CoderResult:
             note = "; ".join(f"{key}: “{words}”" for key, words in pairs)
             # The empty key says that the text is done, also where no code is given
             for key in ("", *agreed_keys):
-                labels.append(Label(rater, item.item_id, key, "1", note=note, kind="llm"))
-        write_labels(project, labels)
+                labels.append(Label(item.item_id, "", key, YES, rater, note=note, kind="llm"))
+        store_labels(project, labels)
         n_items, n_failed = len(project.items), len(failed)
         counts = {"removed": dict(removed), "unusable": dict(unusable)}
         facts = {"rater": rater, "model": asking.model, "samples": asking.samples}

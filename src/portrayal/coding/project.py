@@ -11,8 +11,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from portrayal.coding.codebook import Codebook, codebook_table, read_codebook
 from portrayal.errors import DataError, OptionError, RunError
+from portrayal.raters.codebook import Codebook, codebook_table, read_codebook
 from portrayal.reference.datafile import read_datafile
 from portrayal.run.files import read_parquet, write_atomically, write_parquet
 from portrayal.validate import check_seed
@@ -127,13 +127,6 @@ class Project:
         return self.folder / "codes.sqlite"
 
     @cached_property
-    def prompts(self) -> dict[str, str]:
-        """Prompt of each text whose prompt is known, by `item_id`."""
-        # Without a prompt in its strata a text is left out: it must not share a cluster named ""
-        prompt_of_item = {item.item_id: item.strata.get("prompt_id", "") for item in self.items}
-        return {item: prompt for item, prompt in prompt_of_item.items() if prompt}
-
-    @cached_property
     def items(self) -> tuple[CodingItem, ...]:
         """The texts, in the order in which raters see them."""
         items = []
@@ -146,6 +139,11 @@ class Project:
             strata = json.loads(row["strata"])
             items.append(CodingItem(**(row | {"people": tuple(people), "strata": strata})))
         return tuple(items)
+
+
+def item_name(text_id: str, unit: str) -> str:
+    """Return the item_id of a text, or of a unit in it, each of which is labelled by itself."""
+    return f"{text_id}#{unit}" if unit else text_id
 
 
 def project_folder(run: Path, name: str) -> Path:
@@ -234,7 +232,7 @@ def open_project(folder: str | Path) -> Project:
     if not (folder / SETTINGS).is_file():
         raise RunError(
             f"{folder} is not a coding project: it has no {SETTINGS}. "
-            "Make one with `portrayal label draw RUN`."
+            "Make one with `portrayal label sheet RUN --project NAME`."
         )
     file = read_datafile(folder / SETTINGS)
     for name in ("project", "codebook"):

@@ -1,235 +1,166 @@
-"""Samples for reading: by common racialized names, by cue, by group and role, or at random.
+"""Samples to label: texts drawn by strata, the codebook of a field, and both as items of a project.
 
-Each stratum gives the same number of texts, drawn by the seed. A text's weight is 1 over its chance
-of being drawn, from all the strata it belongs to, so that weighted counts speak of the whole run.
+A text's weight is 1 over its chance of being drawn, so that weighted counts speak of the whole run.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-import pyarrow.compute as pc
+from portrayal.annotate.people import Roles
+from portrayal.coding.characters import NameShares, frame, people_of
+from portrayal.coding.project import CodingItem, ItemPerson, item_name
+from portrayal.collect.corpus import SLOTS
+from portrayal.errors import OptionError
+from portrayal.measure.corrected import FEWEST
+from portrayal.measure.cues import role_of
+from portrayal.measure.drawing import choices_of, texts_of_draw
+from portrayal.raters import Codebook, CodebookField, Draw, ShortPlace, drawn, evenly, short_places
+from portrayal.raters.labels import Unit
+from portrayal.reference import GENDERS
+from portrayal.run import Run, read_prompts, read_rows
+from portrayal.validate import check_count, check_seed
 
-from portrayal.coding.characters import (
-    THRESHOLD,
-    NameShares,
-    frame,
-    people_of,
-    sentence_places,
-    texts_of,
+BY = ("domain", "condition", "model")
+"""What strata are made of where nothing is named, as far as the texts have it."""
+OF_PEOPLE = ("gender", "race")
+"""Attributes of a text's people, by which strata overlap."""
+_SEPARATOR = " · "
+_COLUMNS = ("text_id", "prompt_id", "model", "outcome")
+_WORDS = (
+    "Say what each text is, as you read it; you see nothing of what the scorer says, nor of what "
+    "other raters do. {raters} people label every text. Where none of the answers fits, write a "
+    "note and go on."
 )
-from portrayal.coding.project import CodingItem
-from portrayal.collect.corpus import SLOTS, run_corpus
-from portrayal.errors import DataError
-from portrayal.measure import Scope
-from portrayal.measure.cues import ELSEWHERE, CueList, cue_list, find_cues, role_of
-from portrayal.reference import GENDERS, RACES
-from portrayal.run import Run, read_prompts, read_shards
-from portrayal.validate import check_choice, check_count
-
-WAYS = ("names", "cue", "group", "random")
-Strata = Mapping[str, Sequence[str]]
-"""text_ids by stratum."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sampling:
-    """How texts are drawn.
+def draw_texts(
+    run: Run, about: str, n: int, *, by: Sequence[str] | None = None, seed: int = 0
+) -> Draw:
+    """Draw `n` readable texts of a run at random, as evenly over strata as their sizes allow.
 
-    Attributes
+    Parameters
     ----------
-    how
-        "names": by the most common names of each race, and role. "cue": by term, and role.
-        "group": by gender, race of the name's bearers, and role. "random": from all texts.
+    run, about
+        The run, and the name of what is labelled.
     n
-        Texts of each stratum; of all strata together for "random".
-    names
-        Names of each race, for "names".
-    threshold
-        Share of its bearers that a name needs to stand for a race.
+        Texts to draw; all of them where there are not as many. Of strata that overlap, as of people
+        by gender or race, a text can be drawn for several and counts once.
     by
-        Further attributes to stratify by: `model`, `domain`.
+        Attributes that make the strata: of prompts, `model`, or of `OF_PEOPLE` with the role of
+        whom they are of; texts that have none of these are not drawn. None takes `BY` as far as
+        the texts have it.
     seed
-        Start of the draw.
-    cues
-        Cue list, for "cue".
-    """
-
-    how: str = "names"
-    n: int = 3
-    names: int = 5
-    threshold: float = THRESHOLD
-    by: tuple[str, ...] = ()
-    seed: int = 0
-    cues: CueList | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse what cannot be drawn."""
-        check_choice("how", self.how, WAYS)
-        check_count("n", self.n, minimum=1)
-        check_count("names", self.names, minimum=1)
-        for name in self.by:
-            check_choice("by", name, ("model", "domain"))
-
-
-def sample_items(run: Run, sampling: Sampling) -> list[CodingItem]:
-    """Draw texts of a run as items of a coding project, in an order that the seed fixes.
-
-    Items carry the subject's and object's labels, the strata they were drawn for (`sampled_as`),
-    and their weights. The same run and settings give the same items, whatever the shards.
+        Start of the random stream; the same run and seed give the same sample.
 
     Raises
     ------
+    OptionError
+        When an attribute is unknown, or there are more strata than texts to draw.
     DataError
-        When no text fits, or people are needed and were not annotated.
+        When there is no readable text, or people are needed and were not annotated.
     """
-    # Each way of drawing only says which texts its strata hold; the draw itself is one for all
-    make = {"random": _readable, "cue": _by_cue, "names": _by_name, "group": _by_group}
-    strata = make[sampling.how](run, sampling)
-    if not any(strata.values()):
-        raise DataError(f"{run.path}: no text fits a sample by {sampling.how}.")
-    prompts = read_prompts(run.prompts_path, words="text")
-    if sampling.by:  # each stratum split by model, by domain, or by both
-        values_of_text: dict[str, str] = {}
-        for (table,) in read_shards(run.texts, ("text_id", "prompt_id", "model")):
-            for row in table.to_pylist():
-                domain = prompts[row["prompt_id"]].get("domain", "")
-                values = {"model": row["model"], "domain": domain}
-                values_of_text[row["text_id"]] = ", ".join(values[name] for name in sampling.by)
-        split: dict[str, list[str]] = defaultdict(list)
-        for name, ids in strata.items():
-            for i in ids:
-                split[f"{name}; {values_of_text[i]}"].append(i)
-        strata = split
-    scope = Scope("coding", seed=sampling.seed)
-    reasons: dict[str, list[str]] = defaultdict(list)
-    # Sorted strata and texts, each with a stream of its own: shards must not change what is drawn
-    for name in sorted(name for name, ids in strata.items() if ids):
-        ids = sorted(strata[name])
-        for place in scope.rng("sample", sampling.how, name).permutation(len(ids))[: sampling.n]:
-            reasons[ids[place]].append(name)  # a text drawn for several strata is coded once
-    # A text is missed where every stratum that it belongs to misses it.
-    missed = dict.fromkeys(reasons, 1.0)
-    for ids in strata.values():
-        for i in ids:
-            if i in missed:
-                missed[i] *= 1.0 - min(1.0, sampling.n / len(ids))
-    # The people and the prompts of the texts drawn, read together
-    ids = sorted(missed)
-    texts = texts_of(run, ids)
-    strata_of = {i: prompts.get(row["prompt_id"], {}) for i, row in texts.items()}
-    people = people_of(run, ids, strata_of)
+    check_count("n", n, minimum=1)
+    check_seed(seed)
+    rows = [row for row in read_rows(run, _COLUMNS) if row["outcome"] == "ok"]
+    columns = {name for row in rows for name in row} - {"text_id", "prompt_id", "outcome"}
+    names = [name for name in BY if name in columns] if by is None else list(by)
+    if strange := [name for name in names if name not in {*columns, *OF_PEOPLE}]:
+        attributes = ", ".join(sorted({*columns, *OF_PEOPLE}))
+        raise OptionError(f"texts have no {strange[0]!r} to draw by; they have: {attributes}.")
+    of_people = [name for name in names if name in OF_PEOPLE and name not in columns]
+    people = _people_strata(run, of_people) if of_people else {}
+    strata: dict[str, list[Unit]] = defaultdict(list)
+    for row in rows:
+        text_values = [str(row.get(name) or "–") for name in names if name not in of_people]
+        for values in people.get(row["text_id"], ()) if of_people else ("",):
+            key = _SEPARATOR.join(filter(None, [*text_values, values])) or "all"
+            strata[key].append((row["text_id"], ""))
+    sizes = evenly(n, [len(units) for units in strata.values()])
+    if sizes and min(sizes) == 0:
+        raise OptionError(
+            f"{len(strata)} strata need at least as many texts; got n = {n}. Raise --n, or give "
+            "fewer attributes with --by."
+        )
+    return drawn(about, strata, sizes, seed)
+
+
+def _people_strata(run: Run, names: Sequence[str]) -> dict[str, list[str]]:
+    """The strata of each text by its people, who may have several: "White F, dominant"."""
+    prompts, rows = read_prompts(run.prompts_path), frame(run).to_pylist()
+    shares = NameShares(row[f"{slot}_name"] for row in rows for slot in SLOTS)
+    strata: dict[str, list[str]] = defaultdict(list)
+    for row in rows:
+        condition = prompts.get(row["prompt_id"], {}).get("condition", "")
+        for slot in SLOTS:
+            most, gender = shares.race(row[f"{slot}_name"]), row[f"{slot}_gender"]
+            values = {"race": most, "gender": gender if gender in GENDERS else None}
+            if all(values[name] for name in names):
+                words = " ".join(str(values[name]) for name in names)
+                strata[row["text_id"]].append(f"{words}, {role_of(slot, condition)}")
+    return {text_id: list(dict.fromkeys(values)) for text_id, values in strata.items()}
+
+
+def short_of_people(run: Run, draw: Draw) -> list[ShortPlace]:
+    """Return the domains and conditions of whose people a draw has too few to correct anything.
+
+    Corrections are made by role where roles differ: a power-laden text has one person of each role,
+    a power-neutral one all its people.
+    """
+    n_all, n_drawn = Counter[str](), Counter[str]()
+    for row in read_rows(run, _COLUMNS):
+        place = ", ".join(filter(None, (row.get(name) for name in ("domain", "condition"))))
+        one_each = row.get("condition") == "power-laden" or not _roles(row).has_object
+        people = (1 if one_each else 2) * (row["outcome"] == "ok")
+        n_all[place or "all"] += people
+        n_drawn[place or "all"] += people * ((row["text_id"], "") in draw.texts)
+    return short_places(n_all, n_drawn, len(draw.texts), "people of a role", FEWEST)
+
+
+def _roles(strata: Mapping[str, Any]) -> Roles:
+    return Roles(strata.get("subject_role") or "", strata.get("object_role") or None)
+
+
+def field_book(run: Run, field: str, raters: int = 2) -> Codebook:
+    """Return the codebook that asks for one field of the texts of a run."""
+    label, words = field.replace("_", " "), _WORDS.format(raters="Two" if raters == 2 else raters)
+    question = CodebookField(field, label, "choice", tuple(choices_of(run, field)), needed=True)
+    # The page shows no people and nothing of the scorer: raters must not be led
+    return Codebook(field, f"Labels of {label}", words, fields=(question,), show_people=False)
+
+
+def items_of(run: Run, draw: Draw, *, with_people: bool = True) -> list[CodingItem]:
+    """Return what was drawn as items of a project, in its order.
+
+    With people, an item has its prompt above it, the people whom annotator or prompt name, and the
+    strata of its prompt. Without, raters see the text alone.
+    """
+    prompts = read_prompts(run.prompts_path, words="text") if with_people else {}
+    texts = list(texts_of_draw(run, draw))
+    conditions = {text_id: prompts.get(prompt_id, {}) for (text_id, _), prompt_id, _ in texts}
+    people = people_of(run, conditions, conditions) if with_people else {}
+    models = {row["text_id"]: row["model"] for row in read_rows(run, _COLUMNS)}
     items = []
-    # Shuffled, as raters who know which stratum comes next read with an expectation
-    for i in (ids[place] for place in scope.rng("order").permutation(len(ids))):
-        row, prompt_strata = texts[i], strata_of[i]
-        labels = {
-            "model": row["model"],
-            "domain": prompt_strata.get("domain"),
-            "condition": prompt_strata.get("condition"),
-            "prompt_id": row["prompt_id"],
-            # Not shown to raters: the strata would give away what is compared
-            "sampled_as": "; ".join(reasons[i]),
-        }
-        non_empty = {key: value for key, value in labels.items() if value}
-        # 1 over the chance of being drawn at all, so that weighted counts stand for the run
-        weight = 1.0 / (1.0 - missed[i])
+    for (text_id, unit), prompt_id, text in texts:
+        strata = conditions[text_id]
+        labels = {"text_id": text_id, "unit": unit, "prompt_id": prompt_id}
+        if with_people:
+            labels |= {name: strata.get(name, "") for name in ("domain", "condition")}
+            labels |= {"model": models[text_id]}
+        of_text = {person.slot: person for person in people.get(text_id, ())}
+        roles = _roles(strata)
+        for slot, role in (("subject", roles.subject), ("object", roles.object)):
+            # Whom the prompt asks for is asked about, also where the annotator found nobody
+            if role or (slot == "object" and strata and roles.has_object):
+                of_text.setdefault(slot, ItemPerson(slot, role=role or ""))
         items.append(
             CodingItem(
-                i, row["text"], prompt_strata.get("text", ""), people.get(i, ()), non_empty, weight
+                item_name(text_id, unit),
+                text,
+                strata.get("text", ""),
+                tuple(of_text.values()),
+                {name: value for name, value in labels.items() if value},
+                1.0 / draw.texts[text_id, unit],
             )
         )
     return items
-
-
-def in_sentences(items: Sequence[CodingItem]) -> list[CodingItem]:
-    """Return one item for each sentence of the items, named by its number: `000000012:3`.
-
-    People keep the references that lie in the sentence; the weight is the text's. Sentences without
-    a letter are left out.
-    """
-    units = []
-    for item in items:
-        for number, (start, end) in enumerate(sentence_places(item.text), 1):
-            people = tuple(
-                replace(
-                    one,
-                    spans=tuple(
-                        (low - start, high - start)
-                        for low, high in one.spans
-                        # a reference cut by the border points nowhere
-                        if start <= low < high <= end
-                    ),
-                )
-                for one in item.people
-            )
-            # Numbered, not counted among those kept: the number says which sentence of the text it
-            # is
-            name, text = f"{item.item_id}:{number}", item.text[start:end]
-            units.append(replace(item, item_id=name, text=text, people=people))
-    return units
-
-
-def _readable(run: Run, _: Sampling) -> Strata:
-    text_ids: list[str] = []
-    for table in run_corpus(run).tables():
-        text_ids += table.filter(pc.equal(table["outcome"], "ok"))["text_id"].to_pylist()
-    return {"random": text_ids}
-
-
-def _by_cue(run: Run, sampling: Sampling) -> Strata:
-    """Texts by cue and by the role of whom it describes; a text counts once in each."""
-    by_cue: dict[str, set[str]] = defaultdict(set)
-    for mention in find_cues(run_corpus(run), sampling.cues or cue_list()).mentions:
-        # A cue about nobody in particular has no role to be compared by
-        role = "" if mention.role == ELSEWHERE else f", {mention.role}"
-        by_cue[f"{mention.cue.group}: {mention.cue.term}{role}"].add(mention.text_id)
-    return {name: sorted(ids) for name, ids in by_cue.items()}
-
-
-def _characters(run: Run) -> Iterator[tuple[str, str, str | None, str | None]]:
-    """text_id, role, name and gender of every character."""
-    prompts = read_prompts(run.prompts_path)
-    for row in frame(run).to_pylist():
-        condition = prompts.get(row["prompt_id"], {}).get("condition", "")
-        for slot in SLOTS:
-            name, gender = row[f"{slot}_name"], row[f"{slot}_gender"]
-            if name or gender:  # a slot with neither holds no character
-                yield row["text_id"], role_of(slot, condition), name, gender
-
-
-def _by_name(run: Run, sampling: Sampling) -> Strata:
-    """Texts by each race's most common names above the threshold, and role (Table S10)."""
-    rows = list(_characters(run))
-    counts = Counter(name.casefold() for _, _, name, _ in rows if name)
-    shares = NameShares(counts)
-    group_of_name: dict[str, str] = {}
-    for race in RACES:
-        # The race of most bearers, where a large share has it: most names are borne by several
-        fitting = [n for n in counts if (shares.most(n, sampling.threshold) or ("",))[0] == race]
-        # Ties by the alphabet, so that the same run always gives the same names
-        for name in sorted(fitting, key=lambda n: (-counts[n], n))[: sampling.names]:
-            group_of_name[name] = race
-    by_name: dict[str, set[str]] = defaultdict(set)
-    for text_id, role, borne, _ in rows:
-        group = group_of_name.get((borne or "").casefold())
-        if group is not None:
-            by_name[f"{group}: {(borne or '').title()}, {role}"].add(text_id)
-    return {stratum: sorted(ids) for stratum, ids in by_name.items()}
-
-
-def _by_group(run: Run, sampling: Sampling) -> Strata:
-    """Texts by gender references, race that most of the name's bearers share, and role."""
-    rows = list(_characters(run))
-    shares = NameShares(name for _, _, name, _ in rows)
-    by_group: dict[str, set[str]] = defaultdict(set)
-    for text_id, role, name, gender in rows:
-        # A text stands in several strata: its weight above allows for every one of them
-        most = shares.most(name, sampling.threshold)
-        if gender in GENDERS:
-            by_group[f"{gender}, {role}"].add(text_id)
-            if most is not None:
-                by_group[f"{most[0]} {gender}, {role}"].add(text_id)
-        if most is not None:
-            by_group[f"{most[0]}, {role}"].add(text_id)
-    return {name: sorted(ids) for name, ids in by_group.items()}

@@ -4,8 +4,6 @@ Texts of one prompt resemble each other, so intervals of shares resample prompts
 known each text counts as one observation.
 """
 
-import re
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -16,20 +14,17 @@ from portrayal.errors import OptionError
 from portrayal.measure import Scope
 from portrayal.measure.clustered import corrected_inference, share_inference
 from portrayal.measure.corrected import IMPOSSIBLE, HandSums
-from portrayal.raters.labels import Labels, consensus
+from portrayal.raters.labels import YES, Labels, settled
 from portrayal.records import Interval, Null
 from portrayal.stats import benjamini_hochberg, chance_p, chance_range, count_by_chance, wilson
 from portrayal.stats.two_phase import Labelled
 
 EVERYONE = "all texts"
 """The group where a project names none."""
-SAMPLED = "sampled_as"
-"""Stratum of a sample: "GROUP: name or term, role" or "GROUP, role", several parted by "; "."""
-STRATA = ("group", "cue", SAMPLED, "race")
+STRATA = ("group", "race")
 """What names an item's group, in the order in which it is looked for."""
 PERMUTED = "group labels permuted within each prompt (exact)"
 PERMUTED_FREELY = "group labels permuted (exact); no prompts are known"
-_GROUP = re.compile(r"(.+?)(?:: .+|, (?:dominant|subordinate|neutral))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +145,7 @@ def code_shares(
     Parameters
     ----------
     project, labels
-        The project, and what `read_labels` gives for it.
+        The project, and what `project_labels` gives for it.
     by
         What groups texts: a stratum of the items, or a label of their people, of whom each adds its
         text to its group. The first of `STRATA` that the project has, unless given.
@@ -165,17 +160,18 @@ def code_shares(
     OptionError
         When no item has such a stratum or label.
     """
-    scope, prompts, settled = Scope("coding", level=level), project.prompts, consensus(labels)
+    scope, prompts = Scope("coding", level=level), labels.prompts
     keys = [code.key for code in project.codebook.codes]
-    groups = _members(project, by, merge, settled)
+    codes_of = codes_of_texts(labels, keys)
+    groups = _members(project, by, merge, codes_of)
     # Texts on which people are divided are counted as open, not as a "no"
-    of_group = {group: {n for n in names if not settled[n].open} for group, names in groups}
+    of_group = {group: {n for n in names if codes_of[n] is not None} for group, names in groups}
     items = [
         i.item_id
         for i in project.items
         if any(i.item_id in group_items for group_items in of_group.values())
     ]
-    with_code = {key: {name for name in items if key in settled[name].given} for key in keys}
+    with_code = {key: {name for name in items if key in (codes_of[name] or ())} for key in keys}
     rows: list[CodeShare] = []
     for members in of_group.values():
         mine = [name for name in items if name in members]
@@ -217,21 +213,22 @@ def code_prevalence(
         By group and code; empty where no model coded.
     """
     models, scope = labels.of("llm"), Scope("coding", level=level)
-    if not models.done:
+    if not models.raters:
         return []
-    ((rater, _),) = Counter(one.rater for one in models.done).most_common(1)
-    coded_by_model = {one.text_id for one in models.done if one.rater == rater}
-    marks = {(x.text_id, x.code) for x in models.rows if x.rater == rater and x.value == "1"}
+    rater = max(models.raters, key=lambda name: len(models.texts(name)))
+    coded_by_model = models.texts(rater)
+    marks = {(x.text_id, x.field) for x in models.rows if x.rater == rater and x.value == YES}
     keys = [code.key for code in project.codebook.codes]
-    settled = {name: one for name, one in consensus(labels).items() if not one.open}
+    settled_codes = codes_of_texts(labels, keys)
+    codes_of = {name: codes for name, codes in settled_codes.items() if codes is not None}
     prevalences = []
     for group, names in _members(project, by, merge, coded_by_model):
         # A text without a prompt is a cluster of its own; \0 keeps its name from being a prompt's
-        prompts = [project.prompts.get(name, f"\0{name}") for name in names]
+        prompts = [labels.prompts.get(name, f"\0{name}") for name in names]
         code = np.unique(prompts, return_inverse=True)[1]
         read_marks = np.array([[float((name, key) in marks) for key in keys] for name in names])
-        by_hand = [i for i, name in enumerate(names) if name in settled]
-        keys_by_hand = [settled[names[i]].given for i in by_hand]
+        by_hand = [i for i, name in enumerate(names) if name in codes_of]
+        keys_by_hand = [codes_of[names[i]] for i in by_hand]
         truth = np.array([[float(key in one) for key in keys] for one in keys_by_hand])
         truth, ones = truth.reshape(len(by_hand), len(keys)), np.ones_like(read_marks)
         # Taken as drawn at random among the group's texts, so all weigh the same
@@ -249,6 +246,20 @@ def code_prevalence(
             fields = group, key, rater, float(read_marks[:, i].mean()), len(names)
             prevalences.append(CodePrevalence(*fields, value, bounds, len(by_hand), reason))
     return prevalences
+
+
+def codes_of_texts(labels: Labels, keys: Sequence[str]) -> dict[str, frozenset[str] | None]:
+    """Return the codes that people settle on, by text_id; None where they leave one open."""
+    codes: dict[str, set[str] | None] = {}
+    for (text_id, _, key), answer in settled(labels).items():
+        if key not in keys:
+            continue
+        text_codes = codes.setdefault(text_id, set())
+        if answer is None:
+            codes[text_id] = None
+        elif answer == YES and text_codes is not None:
+            text_codes.add(key)
+    return {name: None if one is None else frozenset(one) for name, one in codes.items()}
 
 
 def _members(
@@ -270,12 +281,7 @@ def groups_of(project: Project, by: str | None = None) -> dict[str, tuple[str, .
         groups: dict[str, tuple[str, ...]] = {}
         for item in project.items:
             item_groups = [item.strata[name]] if item.strata.get(name) else []
-            if name == SAMPLED:
-                draw_parts = (
-                    _GROUP.fullmatch(part) for part in item.strata.get(name, "").split("; ")
-                )
-                item_groups = [match.group(1) for match in draw_parts if match]
-            elif not item_groups:
+            if not item_groups:
                 item_groups = [one.labels[name] for one in item.people if one.labels.get(name)]
             groups[item.item_id] = tuple(dict.fromkeys(item_groups))
         if any(groups.values()):

@@ -19,10 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from portrayal.errors import DataError, OptionError
-from portrayal.raters.labels import KINDS
+from portrayal.raters.labels import KINDS, folded
 
-DISPUTES = ""
-"""What marks the texts on which raters differ; any other mark is the key of a rater."""
 ABOUT = ("code", "field", "note", "done")
 """What a click answers: a code, a field, the note, or whether the rater is done with the text."""
 LONGEST = 20_000
@@ -250,36 +248,29 @@ class Store:
         rows = self._read(query, (rater, item_id))
         return {(about, key): value for about, key, value in rows}
 
-    def marked(self, mark: str = DISPUTES) -> tuple[int, set[str]]:
-        """Return the number of the last change, and the texts that `mark` marks.
-
-        `DISPUTES` marks those on which the human raters that are done with them differ; a rater's
-        key those that the rater is done with.
-        """
+    def done(self, rater: str) -> set[str]:
+        """Return the texts that a rater is done with."""
         query = "select item_id from answers where about = 'done' and rater = ? and value = '1'"
-        parameters: tuple[str, ...] = (mark,)
-        if mark == DISPUTES:
-            query, parameters = "select item_id from disputes", ()
-        with self._lend() as connection:
-            # Both within one snapshot: else a change between the two would be missed or counted
-            # twice
-            connection.execute("begin")
-            last = connection.execute("select coalesce(max(seq), 0) from changes").fetchone()[0]
-            items = {row[0] for row in connection.execute(query, parameters)}
-            connection.execute("commit")
-        return int(last), items
+        return {row[0] for row in self._read(query, (rater,))}
 
-    def changes(self, mark: str, after: int) -> list[tuple[int, str, bool]]:
-        """Return what became marked or unmarked after a change: (number, item_id, is marked)."""
-        query = "select seq, item_id, marked from changes where what = ? and seq > ? order by seq"
-        return [
-            (seq, item, bool(is_marked))
-            for seq, item, is_marked in self._read(query, (mark, after))
-        ]
-
-    def is_disputed(self, item_id: str) -> bool:
-        """Whether the human raters that are done with a text differ."""
-        return bool(self._read("select 1 from disputes where item_id = ?", (item_id,)))
+    def disputed(self, item_id: str | None = None) -> set[str]:
+        """Return the texts, or the one text, on which the human raters done with them differ."""
+        query = (
+            "select a.item_id, a.rater, a.about, a.key, a.value from answers a join answers d"
+            " on d.rater = a.rater and d.item_id = a.item_id and d.about = 'done' and d.value = '1'"
+            " where a.kind = 'human' and (? is null or a.item_id = ?)"
+        )
+        answers: dict[str, dict[str, set[tuple[str, str, str]]]] = {}
+        for item, rater, about, key, value in self._read(query, (item_id, item_id)):
+            of_rater = answers.setdefault(item, {}).setdefault(rater, set())
+            # A code that was taken back, or a field emptied, is as one that was never answered
+            if (about == "field" and value.strip()) or (about == "code" and value == "1"):
+                of_rater.add((about, key, folded(value)))
+        return {
+            item
+            for item, by_rater in answers.items()
+            if len({*map(frozenset, by_rater.values())}) > 1
+        }
 
     def of_item(self, item_id: str) -> list[StandingAnswer]:
         """Return what the human raters say of one text."""
@@ -304,9 +295,6 @@ class Store:
             for (item_id, about, key), value in answers.items():
                 _check(Click("-", rater, item_id, about, key, value))
                 _put(connection, (rater, item_id, about, key), value, time, kind)
-            # Disputes are settled once for each text, after all its answers stand
-            for item_id in dict.fromkeys(item_id for item_id, _, _ in answers):
-                _settle(connection, item_id, kind)
 
 
 def rater_name(name: str) -> str:
@@ -361,7 +349,7 @@ def _record(
     value: str | None,
     undone: int = 0,
 ) -> int:
-    """Log a click, and keep the answers and disputes true; return its sequence number."""
+    """Log a click, and keep the answers true; return its sequence number."""
     kind, time = _kind(connection, place[0]), _now()
     query = "select value from answers where rater = ? and item_id = ? and about = ? and key = ?"
     # What stood before is kept with the click, so that undoing needs no replay of the log
@@ -372,7 +360,6 @@ def _record(
     )
     cursor = connection.execute(add, (click_id, *place, value, before, time, undone))
     _put(connection, place, value, time, kind)
-    _settle(connection, place[1], kind)
     return int(cursor.lastrowid or 0)
 
 
@@ -389,26 +376,6 @@ def _put(
     else:
         put = "insert or replace into answers values (?, ?, ?, ?, ?, ?, ?)"
         connection.execute(put, (*place, value, time, kind))
-
-
-def _settle(connection: sqlite3.Connection, item_id: str, kind: str) -> None:
-    """Keep `disputes` true after an answer on a text; only human raters can differ."""
-    if kind != "human":
-        return
-    query = "select rater, about, key, value from answers where item_id = ? and kind = 'human'"
-    answers_of: dict[str, set[tuple[str, str, str]]] = {}
-    finished = set()
-    for rater, about, key, value in connection.execute(query, (item_id,)):
-        answers_of.setdefault(rater, set())
-        if about == "done" and value == "1":
-            finished.add(rater)
-        elif about == "field" or (about == "code" and value == "1"):
-            answers_of[rater].add((about, key, " ".join(value.split()).casefold()))
-    views = {frozenset(row for row in answers_of[rater] if row[2]) for rater in finished}
-    verb = "insert or ignore into disputes values (?)"
-    if len(views) < 2:
-        verb = "delete from disputes where item_id = ?"
-    connection.execute(verb, (item_id,))
 
 
 def _now() -> str:

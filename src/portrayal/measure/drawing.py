@@ -6,11 +6,8 @@ errors (Neyman 1934), and every class gets some. What is not known of the errors
 labelled is taken from a table; labels given so far tell more.
 """
 
-import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -18,12 +15,10 @@ from portrayal.annotate.group_labels import said_of
 from portrayal.annotate.group_words import GROUP_WORDS
 from portrayal.annotate.groups import text_sources
 from portrayal.annotate.scores import AGENCY, SENTIMENT, TEXT_SCORES, TOXICITY, scores_of
-from portrayal.collect.tables import read_table, write_table
-from portrayal.errors import DataError, OptionError
+from portrayal.errors import OptionError
 from portrayal.measure.corrected import FEWEST, MARKS, ORIGINAL, OUTCOME
-from portrayal.raters import HandTable
-from portrayal.raters.people import ShortPlace
-from portrayal.raters.sheets import check_new
+from portrayal.raters import Draw, HandTable, ShortPlace, drawn, short_places
+from portrayal.raters.labels import Unit
 from portrayal.reference.factors import ColumnSource, load_factor
 from portrayal.run.directory import Run
 from portrayal.run.reading import read_chosen, read_rows, read_shards
@@ -31,8 +26,6 @@ from portrayal.stats.tails import normal_isf
 from portrayal.types import FloatArray, IntArray
 from portrayal.validate import check_count
 
-COLUMNS = ("text_id", "unit", "field", "label", "rater", "text")
-CHANCE = "chance"
 WORDS = GROUP_WORDS.name
 _OF_OUTCOMES = ("outcomes", "refusals", "pair_difference")  # measures of them
 UNSURE, BESIDE = "unsure", ("none", "unknown")
@@ -41,29 +34,6 @@ USUAL = 0.15
 """Share of errors expected where the scorer is unsure, and elsewhere, before labels tell."""
 LEAST = 8
 """Texts of each class that are drawn, where there are so many."""
-
-
-@dataclass(frozen=True)
-class LabelDraw:
-    """A sample of texts to label.
-
-    Attributes
-    ----------
-    field
-        What is labelled.
-    texts
-        text_id and unit (the number of a sentence, or "") → chance with which it was drawn, in the
-        order of the sheet.
-    classes
-        Class → texts in it, and how many were drawn.
-    width
-        Expected width of a 95 % interval of a share of these very texts, by these labels alone.
-    """
-
-    field: str
-    texts: Mapping[tuple[str, str], float]
-    classes: Mapping[str, tuple[int, int]]
-    width: float
 
 
 def label_fields(run: Run) -> list[str]:
@@ -254,7 +224,7 @@ def draw_for(
     seed: int = 0,
     labels: HandTable | None = None,
     target_width: float | None = None,
-) -> LabelDraw:
+) -> Draw:
     """Draw the texts of a run that narrow the interval of a field's shares most.
 
     Parameters
@@ -304,20 +274,10 @@ def draw_for(
         # Where no sample is enough, all are to be labelled.
         n = next(fit, len(classes))
     n_drawn = allotted(size, spread, check_count("n", n, minimum=1))
-    texts: dict[tuple[str, str], float] = {}
-    for i, of in enumerate(n_drawn.tolist()):
-        pool = members[names[i]]
-        # The first ones of a fixed order, so that a larger draw holds a smaller one.
-        for j in np.random.default_rng([seed, i]).permutation(len(pool))[:of].tolist():
-            texts[pool[j]] = of / len(pool)  # its chance, which every later weight rests on
-    units = list(texts)
-    # Classes are mixed, since a sheet in their order would tell raters what the scorer says.
-    order = [units[i] for i in np.random.default_rng(seed).permutation(len(units)).tolist()]
-    counts = {name: (len(members[name]), int(of)) for name, of in zip(names, n_drawn, strict=True)}
-    return LabelDraw(field, {t: texts[t] for t in order}, counts, width(n_drawn))
+    return drawn(field, members, n_drawn.tolist(), seed, width(n_drawn))
 
 
-def short_strata(run: Run, draw: LabelDraw) -> list[ShortPlace]:
+def short_strata(run: Run, draw: Draw) -> list[ShortPlace]:
     """Return the values of strata that a draw cannot correct, of those that estimates tell apart.
 
     Classes are drawn without regard to strata, so that a larger draw has more of each in
@@ -326,92 +286,34 @@ def short_strata(run: Run, draw: LabelDraw) -> list[ShortPlace]:
     reported: dict[str, set[str]] = {}
     for e in run.records:
         names = {*e.group, *e.strata.values(), *e.measure.partition(".")[0].split("_")}
-        about_outcomes = draw.field == OUTCOME and e.measure.startswith(_OF_OUTCOMES)
-        if draw.field not in names and not about_outcomes:
+        about_outcomes = draw.about == OUTCOME and e.measure.startswith(_OF_OUTCOMES)
+        if draw.about not in names and not about_outcomes:
             continue
         for name, value in e.strata.items():
             reported.setdefault(name, set()).add(value)
-    n_all, n_drawn = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
-    units = Counter(name for name, _ in classes_of(run, draw.field))
+    n_all, n_drawn = Counter[str](), Counter[str]()
+    units = Counter(name for name, _ in classes_of(run, draw.about))
     units_drawn = Counter(name for name, _ in draw.texts)
     for row in read_rows(run, ["text_id", "prompt_id", "model"]):
         for name, values in reported.items():
             if (value := str(row.get(name))) in values:
-                n_all[name, value] += units[row["text_id"]]
-                n_drawn[name, value] += units_drawn[row["text_id"]]
-    # Where a stratum's labels would be too few, the size of a draw that has enough of it.
-    short = []
-    unit = "sentence" if any(part for _, part in draw.texts) else "text"
-    for (name, value), n in sorted(n_all.items()):
-        if (have := n_drawn[name, value]) < FEWEST and n:
-            needed = math.ceil(FEWEST * units.total() / n) if n >= FEWEST else None
-            short.append(ShortPlace(f"{name}={value}", have, f"{unit}s", FEWEST, needed))
-    return short
+                n_all[f"{name}={value}"] += units[row["text_id"]]
+                n_drawn[f"{name}={value}"] += units_drawn[row["text_id"]]
+    unit = "sentences" if any(part for _, part in draw.texts) else "texts"
+    return short_places(n_all, n_drawn, len(draw.texts), unit, FEWEST)
 
 
-def write_sheets(run: Run, draw: LabelDraw, out: Path, raters: Sequence[str]) -> list[Path]:
-    """Write a sheet for each rater, blind to what the scorer says, and the chances beside them.
-
-    The chances tell of the classes, so they stand in a file of their own, which `join_sheets` adds.
-
-    Raises
-    ------
-    OptionError
-        Where a file is there, as it may hold labels.
-    """
-    *paths, chances = (out.with_name(f"{out.stem}-{name}.csv") for name in (*raters, CHANCE))
-    check_new(*paths, chances)
-    units = list(units_of(run, draw))
-    for path, rater in zip(paths, raters, strict=True):
-        fields = {"field": draw.field, "rater": rater, "label": ""}
-        write_table(path, COLUMNS, ({**unit, **fields} for unit in units))
-    return [*paths, write_table(chances, ("text_id", "unit", CHANCE), units)]
-
-
-def units_of(run: Run, draw: LabelDraw) -> Iterator[dict[str, str]]:
-    """Yield text_id, unit, text and chance of what was drawn, in the order of the sheet."""
-    words: dict[str, str] = {}
+def texts_of_draw(run: Run, draw: Draw) -> Iterator[tuple[Unit, str, str]]:
+    """Yield text_id and unit, prompt_id and text of what was drawn, in the order of the draw."""
+    rows: dict[str, dict[str, str]] = {}
     for side, stage in (("", run.texts), (ORIGINAL, run.reference)):
         ids = {t.removeprefix(side) for t, _ in draw.texts if t.startswith(side)}
-        rows = read_chosen(stage.parts(), ["text_id", "text"], ids)
-        words |= {side + row["text_id"]: row["text"] for row in rows}
+        texts = read_chosen(stage.parts(), ["text_id", "prompt_id", "text"], ids)
+        rows |= {side + row["text_id"]: row for row in texts}
     spans = {}
     if any(unit for _, unit in draw.texts):
-        spans = {name: sentences for name, sentences, _ in scored_sentences(run, draw.field)}
-    for (name, unit), chance in draw.texts.items():
+        spans = {name: sentences for name, sentences, _ in scored_sentences(run, draw.about)}
+    for name, unit in draw.texts:
         span = spans[name][int(unit) - 1] if unit else {"start": 0, "end": None}
-        text = words[name][span["start"] : span["end"]].strip()
-        yield {"text_id": name, "unit": unit, "text": text, CHANCE: repr(chance)}
-
-
-def join_sheets(sheets: Sequence[Path], out: Path) -> int:
-    """Write the sheets of several raters, filled in, as one table with the chances of the draw.
-
-    Returns the number of labels; texts without one are left out. Of sheets of two draws with one
-    seed the larger stands last: it holds the texts of the first, and its chances count.
-
-    Raises
-    ------
-    DataError
-        When a sheet has no label.
-    """
-    check_new(out)
-    chances = sheets[-1].with_name(f"{sheets[-1].stem.rpartition('-')[0]}-{CHANCE}.csv")
-    by_unit: dict[tuple[str, str], str] = {}
-    # The chances lie in a file beside, as sheets show nothing of what the scorer says.
-    if chances.is_file():
-        table = read_table(chances, ["text_id", CHANCE])
-        by_unit = {(row["text_id"], row.get("unit", "")): row[CHANCE] for row in table}
-    needed = ["text_id", "field", "label", "rater"]
-    rows = []
-    for sheet in sheets:
-        labelled = [row for row in read_table(sheet, needed) if row["label"].strip()]
-        if not labelled:
-            raise DataError(f"no row of {sheet} has a label; merge the sheets once raters label.")
-        rows += labelled
-    units = [(row["text_id"], row.get("unit", "")) for row in rows]
-    lines = [
-        {**r, "unit": u[1], CHANCE: by_unit.get(u, "")} for r, u in zip(rows, units, strict=True)
-    ]
-    write_table(out, (*needed, "unit", CHANCE), lines)
-    return len(rows)
+        text = rows[name]["text"][span["start"] : span["end"]].strip()
+        yield (name, unit), rows[name]["prompt_id"], text

@@ -1,8 +1,10 @@
 """Raters: several people, or models, say what a text shows, and how far they agree.
 
-A *label* is what one rater says of one text, or of a unit in it, by one code. A *sheet* is a CSV
-file that one rater fills in. The *majority* is what more than half of the raters say. *Agreement*
-is how often they say the same, and how far beyond chance.
+A *codebook* is what is asked: questions with their answers. A *label* is what one rater answers to
+one question about one text, or a unit in it; a *label file* has a label a row, and a *sheet* is one
+that is still to be filled in. A *draw* gives each text a known chance to be labelled. The
+*majority* is what more than half of the raters say. *Agreement* is how often they say the same, and
+how far beyond chance.
 """
 
 from portrayal.raters.agreement import (
@@ -16,25 +18,44 @@ from portrayal.raters.agreement import (
     coefficient,
     paradoxes,
 )
-from portrayal.raters.hand import HandTable, read_hand_labels, table_labels
-from portrayal.raters.labels import Consensus, Label, Labels, consensus, majority
+from portrayal.raters.codebook import Code, Codebook, CodebookField, codebook
+from portrayal.raters.drawing import Draw, ShortPlace, drawn, evenly, short_places
+from portrayal.raters.labels import (
+    HandTable,
+    Label,
+    Labels,
+    majority,
+    read_hand_labels,
+    read_labels,
+    settled,
+    write_labels,
+)
 
 __all__ = [
     "STATISTICS",
     "Agreement",
+    "Code",
+    "Codebook",
+    "CodebookField",
     "Coefficient",
-    "Consensus",
+    "Draw",
     "HandTable",
     "Label",
     "LabelAgreement",
     "Labels",
     "Ratings",
     "Resampling",
+    "ShortPlace",
     "agreement",
+    "codebook",
     "coefficient",
-    "consensus",
+    "drawn",
+    "evenly",
     "majority",
     "paradoxes",
     "read_hand_labels",
-    "table_labels",
+    "read_labels",
+    "settled",
+    "short_places",
+    "write_labels",
 ]

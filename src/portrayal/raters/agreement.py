@@ -14,7 +14,8 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from portrayal.raters.labels import Label, Labels, consensus
+from portrayal.raters.labels import NO, Label, Labels, folded, settled
+from portrayal.raters.labels import YES as GIVEN
 from portrayal.records import Interval
 from portrayal.stats import (
     beyond_chance,
@@ -394,41 +395,41 @@ def agreement(
         For a level, number of draws or seed that cannot be used.
     """
     resampling = Resampling(level, draws, seed, labels.prompts)
-    people, models, settled = labels.of("human"), labels.of("llm"), consensus(labels)
-    raters, names = people.raters, labels.codes
+    people, models, answers = labels.of("human"), labels.of("llm"), settled(labels)
+    raters, names = people.raters, {key: labels.names.get(key, key) for key in labels.codes}
     questions = ratings_of(people, raters)
-    if names:
-        questions[WHOLE_SET] = whole_sets([questions[key] for key in names])
+    codes = [questions[key] for key in names if key in questions]
+    if codes:
+        questions[WHOLE_SET] = whole_sets(codes)
     of_two = ("percent_agreement", "positive_agreement", "cohens_kappa")
     # Cohen's kappa is of two raters.
     kappas = ("fleiss_kappa",) if len(raters) > 2 else ("cohens_kappa", "fleiss_kappa")
-    texts_coded = {rater: sum(one.rater == rater for one in people.done) for rater in raters}
+    n_done = {rater: len(people.texts(rater)) for rater in raters}
     pairs = combinations(raters, 2) if len(raters) > 2 else ()
     against = []
+    settled_texts = {text_id for text_id, _, _ in answers}
     for model in models.raters:
-        of_model = {one.text_id for one in models.done if one.rater == model}
-        texts = [name for name in settled if name in of_model]
+        of_model = models.texts(model)
+        both = {
+            question: answer
+            for question, answer in answers.items()
+            if question[0] in of_model and question[2] in names
+        }
         # What people settle on stands against the model as one rater.
-        rows = [one for one in models.rows if one.rater == model and one.text_id in settled]
-        rows += [
-            Label(PEOPLE, name, key, str(int(value)))
-            for name in texts
-            for key, value in settled[name].codes.items()
-        ]
-        both = replace(labels, rows=tuple(rows), fields=())
-        compared = _compared(
-            ratings_of(both, (PEOPLE, model)), (PEOPLE, model), of_two, names, resampling
-        )
-        n_done = {PEOPLE: len(settled), model: len(of_model)}
-        n_open = sum(len(settled[name].open) for name in texts)
-        against.append(replace(compared, n_done=n_done, left_open=n_open))
+        rows = [row for row in models.rows if row.rater == model and row.text_id in settled_texts]
+        rows += [Label(*question, answer, PEOPLE) for question, answer in both.items() if answer]
+        ratings = ratings_of(replace(labels, rows=tuple(rows)), (PEOPLE, model))
+        compared = _compared(ratings, (PEOPLE, model), of_two, names, resampling)
+        n_of_both = {PEOPLE: len(settled_texts), model: len(of_model)}
+        n_open = sum(answer is None for answer in both.values())
+        against.append(replace(compared, n_done=n_of_both, left_open=n_open))
     pooled = (*of_two[:2], *kappas, "krippendorff_alpha")
     return LabelAgreement(
-        replace(_compared(questions, raters, pooled, names, resampling), n_done=texts_coded),
+        replace(_compared(questions, raters, pooled, names, resampling), n_done=n_done),
         tuple(
             replace(
                 _compared(questions, pair, of_two, names, resampling),
-                n_done={rater: texts_coded[rater] for rater in pair},
+                n_done={rater: n_done[rater] for rater in pair},
             )
             for pair in pairs
         ),
@@ -448,7 +449,7 @@ def _compared(
         return Agreement(raters, {}, ())
     # Each code, then all codes together, then whole sets
     chosen_ratings = {key: one.between(*raters) for key, one in questions.items()}
-    codes = [chosen_ratings[key] for key in names]
+    codes = [chosen_ratings[key] for key in names if key in chosen_ratings]
     groups = {key: [one] for key, one in chosen_ratings.items() if key != WHOLE_SET}
     groups |= {ALL_CODES: codes} if len(codes) > 1 else {}
     groups |= {WHOLE_SET: [chosen_ratings[WHOLE_SET]]} if WHOLE_SET in chosen_ratings else {}
@@ -461,22 +462,25 @@ def _compared(
     return Agreement(raters, {}, coefficients, tuple(paradoxes(codes, names)))
 
 
-def ratings_of(labels: Labels, raters: tuple[str, ...]) -> dict[str, Ratings]:
-    """Return what raters answer to each code and field, by its key.
+def ratings_of(
+    labels: Labels, raters: tuple[str, ...], fields: Sequence[str] = ()
+) -> dict[str, Ratings]:
+    """Return what raters answer to each question, by its key; also to `fields` without an answer.
 
-    Answers to fields are compared without regard to case and spaces.
+    Answers are compared without regard to case and spaces.
     """
     units = dict.fromkeys((one.text_id, one.unit) for one in labels.rows)
     row, column = ({name: i for i, name in enumerate(names)} for names in (units, raters))
-    answers_by_key: dict[str, dict[tuple[int, int], str]]
-    answers_by_key = {key: {} for key in (*labels.codes, *labels.fields)}
+    answers_by_key: dict[str, dict[tuple[int, int], str]] = {
+        key: {} for key in (*fields, *labels.fields)
+    }
     for one in labels.rows:
-        value = " ".join(one.value.split()).casefold()
-        answers_by_key[one.code][row[one.text_id, one.unit], column[one.rater]] = value
+        place = row[one.text_id, one.unit], column[one.rater]
+        answers_by_key[one.field][place] = folded(one.value)
     questions = {}
     for key, cells in answers_by_key.items():
         # Codes have both answers even where one never occurs, as `YES` is the number of the second
-        answers = ("0", "1") if key in labels.codes else sorted(set(cells.values()))
+        answers = (NO, GIVEN) if key in labels.codes else sorted(set(cells.values()))
         number = {answer: i for i, answer in enumerate(answers)}
         values = np.full((len(row), len(raters)), MISSING, dtype=np.int64)
         for place, value in cells.items():

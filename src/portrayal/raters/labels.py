@@ -1,50 +1,81 @@
-"""Labels: what each rater says of each text, by whatever door it came, and what raters settle on.
+"""Labels: what each rater says of each text, in one form, and what raters settle on.
 
-A page, a sheet, a file and a language model all give rows of one form, `Label`; agreement, majority
-and files are made from those alone.
+A label file has a row for each label: `text_id`, `unit` (the number of a sentence, or empty),
+`field` (the key of what is asked), `label`, `rater`, and where they are known `prompt_id`, the
+`chance` with which the text was drawn, `note`, `at` and `kind`. A sheet is such a file whose labels
+are empty. Page, sheets and language models all give rows of this form; agreement, majority and
+corrections are made from those alone.
 """
 
+import math
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TypeVar
 
+import numpy as np
+
+from portrayal.annotate.people import UNSPECIFIED, normalise_gender
+from portrayal.collect.sources import open_source
+from portrayal.collect.tables import read_table, write_table
+from portrayal.errors import DataError
+from portrayal.types import FloatArray, Tabular
+
+COLUMNS = (
+    *("text_id", "unit", "field", "label", "rater"),
+    *("prompt_id", "chance", "note", "at", "kind"),
+)
+NEEDED = ("text_id", "field", "label", "rater")
+DRAWN = "drawn"
+"""Ends the name of the file beside sheets that says what was drawn with which chance."""
+DRAWN_COLUMNS = ("text_id", "unit", "prompt_id", "chance")
 KINDS = ("human", "llm", "adjudicated")
 """Kinds of raters; an adjudicator decides where people differ."""
+YES, NO = "1", "0"
+"""The answers to a code."""
+SLOTS = ("subject", "object")
+PEOPLE = tuple(f"{slot}_{part}" for slot in SLOTS for part in ("name", "gender"))
+"""Fields of the people of a story: a name, empty where the text gives none, and a gender."""
+_UNSPECIFIED = frozenset(("unspecified", "not specified", "none", "unknown", "u"))
 Answer = TypeVar("Answer", bound=Hashable)
+Unit = tuple[str, str]
+"""text_id, and what in the text is labelled; "" for the text itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """One label.
+    """One label; the attributes are the columns of a label file.
 
     Attributes
     ----------
+    text_id, unit
+        Of which text, and what in it: "" for the text itself.
+    field
+        What was asked: the key of a question.
+    value
+        The answer; of a code `YES` or `NO`. A text that a rater is done with has a label for every
+        code.
     rater
         Who (the key of the name).
-    text_id
-        Of which text.
-    code
-        What was asked: the key of a code or a field; "" where it says that the rater is done.
-    value
-        The answer; of a code "1" or "0". A text that a rater is done with has a label for every
-        code: one that was not set is "0".
-    unit
-        What in the text it is about, as "subject"; "" for the text itself.
-    note
-        The rater's note on the text; "" without one.
-    at
-        When, in UTC (ISO 8601).
+    prompt_id
+        The text's prompt; "" where it is not known.
+    chance
+        Probability with which the text was drawn; None where it is not known.
+    note, at
+        The rater's note on the text, and when, in UTC (ISO 8601); "" without.
     kind
         One of `KINDS`.
     """
 
-    rater: str
     text_id: str
-    code: str
+    unit: str
+    field: str
     value: str
-    unit: str = ""
+    rater: str
+    prompt_id: str = ""
+    chance: float | None = None
     note: str = ""
     at: str = ""
     kind: str = "human"
@@ -52,92 +83,208 @@ class Label:
 
 @dataclass(frozen=True)
 class Labels:
-    """Everything that raters say of the texts they are done with.
+    """What raters say of the texts they are done with.
 
     Attributes
     ----------
     rows
-        The labels, ordered by text and rater.
-    done
-        Which texts each rater is done with, as labels without a code.
-    codes
-        Names of the questions with yes or no, by key.
-    fields
-        Keys of the questions with an answer.
-    prompts
-        Prompt of each text whose prompt is known, by text_id.
+        The labels.
+    names
+        What questions are called, by their key; a key that is missing is its own name.
     started
         How many texts were begun by a rater who is not done with them; they count for nothing else.
+    source
+        Where they come from, for messages.
     """
 
     rows: tuple[Label, ...]
-    done: tuple[Label, ...]
-    codes: Mapping[str, str] = field(default_factory=dict)
-    fields: tuple[str, ...] = ()
-    prompts: Mapping[str, str] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
     started: int = 0
+    source: str = ""
 
     @cached_property
     def raters(self) -> tuple[str, ...]:
-        """Raters who are done with a text or more, sorted."""
-        return tuple(sorted({one.rater for one in self.done}))
+        """Raters with a label or more, sorted."""
+        return tuple(sorted({row.rater for row in self.rows}))
+
+    @cached_property
+    def fields(self) -> tuple[str, ...]:
+        """The questions that have a label."""
+        return tuple(dict.fromkeys(row.field for row in self.rows))
+
+    @cached_property
+    def codes(self) -> tuple[str, ...]:
+        """Those of `fields` that are answered with yes or no."""
+        worded = {row.field for row in self.rows if row.value not in (YES, NO)}
+        return tuple(key for key in self.fields if key not in worded)
+
+    @cached_property
+    def prompts(self) -> dict[str, str]:
+        """Prompt of each text whose prompt is known, by text_id."""
+        return {row.text_id: row.prompt_id for row in self.rows if row.prompt_id}
 
     def of(self, *kinds: str) -> "Labels":
         """Return the labels of raters of these kinds alone."""
-        rows, texts_coded = (
-            tuple(one for one in part if one.kind in kinds) for part in (self.rows, self.done)
-        )
-        return replace(self, rows=rows, done=texts_coded)
+        return replace(self, rows=tuple(row for row in self.rows if row.kind in kinds))
+
+    def texts(self, rater: str) -> set[str]:
+        """Return the texts that a rater labelled."""
+        return {row.text_id for row in self.rows if row.rater == rater}
 
 
-@dataclass(frozen=True, slots=True)
-class Consensus:
-    """What people say of one text together.
+def read_labels(*tables: Tabular) -> Labels:
+    """Read label files or filled-in sheets, of one rater or more, as one.
 
-    Attributes
-    ----------
-    text_id
-        The text.
-    codes
-        Whether the text shows each code that is settled.
-    open
-        Codes that as many raters give as do not.
+    Rows without a label are work to be done, and left out. A sheet has its chances and prompts in
+    the file of what was drawn beside it; of two draws with one seed the larger stands last, as it
+    holds the first, and its chances count.
+
+    Raises
+    ------
+    DataError
+        When a column is missing, no row has a label, one rater says two things of one unit, a
+        gender is none, a chance is no probability, or some rows of a field have a chance and
+        others not; names file and row.
+
+    Examples
+    --------
+    >>> row = {"text_id": "7", "field": "religion", "label": "Muslim", "rater": "Ann"}
+    >>> read_labels([row]).rows[0].value
+    'Muslim'
     """
+    rows: dict[tuple[str, str, str, str], Label] = {}
+    draws: dict[Unit, tuple[str, float | None]] = {}
+    sources: list[str] = []
+    for table in tables:
+        source = str(table) if isinstance(table, (str, Path)) else open_source(table).name
+        sources.append(source)
+        draw_path, is_empty = _draw_path(table), True
+        if draw_path is not None:
+            for number, cells in enumerate(read_table(draw_path, DRAWN_COLUMNS), 2):
+                chance = _chance(cells["chance"], f"{draw_path}: row {number}")
+                draws[cells["text_id"], cells["unit"]] = cells["prompt_id"], chance
+        # The header is row 1, as in a spreadsheet
+        for number, cells in enumerate(read_table(table, NEEDED, _ADVICE), 2):
+            if not cells["label"].strip():
+                continue
+            is_empty, label = False, _label(cells, f"{source}: row {number}")
+            first = rows.setdefault((label.rater, label.text_id, label.unit, label.field), label)
+            if first.value != label.value:
+                raise DataError(
+                    f"{source}: row {number}: {label.rater!r} says {label.value!r} of "
+                    f"{label.text_id!r} here and {first.value!r} above; keep one of both."
+                )
+        if is_empty:
+            raise DataError(f"{source}: no row has a label; read it once raters have labelled.")
+    labels = []
+    for row in rows.values():
+        prompt_id, chance = draws.get((row.text_id, row.unit), (row.prompt_id, row.chance))
+        labels.append(replace(row, prompt_id=prompt_id, chance=chance))
+    # All units of a field or none: of one without a chance nobody knows how many it stands for
+    with_chance = {row.field for row in labels if row.chance is not None}
+    for row in labels:
+        if row.field in with_chance and row.chance is None:
+            raise DataError(
+                f"{', '.join(sources)}: {row.text_id!r} has no chance, others have; give all texts "
+                "the probability with which each was drawn, or none."
+            )
+    return Labels(tuple(with_nameless(labels)), source=", ".join(sources))
 
-    text_id: str
-    codes: Mapping[str, bool]
-    open: tuple[str, ...] = ()
 
-    @property
-    def given(self) -> tuple[str, ...]:
-        """The codes that the text shows, in the order of the codebook."""
-        return tuple(key for key, value in self.codes.items() if value)
+_ADVICE = f"A label file has the columns {', '.join(COLUMNS)}, of which {', '.join(NEEDED)} must be"
 
 
-def consensus(labels: Labels) -> dict[str, Consensus]:
-    """Return what people settle on, by text_id, for each text that a person is done with.
+def _draw_path(table: Tabular) -> Path | None:
+    """The file of what was drawn beside a sheet, which is named as it but for the rater."""
+    if not isinstance(table, (str, Path)):
+        return None
+    path = Path(table)
+    draw_path = path.with_name(f"{path.stem.rpartition('-')[0]}-{DRAWN}.csv")
+    return draw_path if draw_path.is_file() else None
 
-    An adjudicator decides, the last one where there are several; otherwise a code is given, or not
-    given, where more than half of the human raters say so. Language models have no vote.
+
+def _label(cells: Mapping[str, str], line: str) -> Label:
+    """One row of a label file."""
+    value, kind = cells["label"].strip(), cells.get("kind") or KINDS[0]
+    if kind not in KINDS:
+        raise DataError(f"{line}: kind is one of {', '.join(KINDS)}; got {kind!r}.")
+    if cells["field"] in PEOPLE and cells["field"].endswith("gender"):
+        gender = normalise_gender(value)
+        if gender == UNSPECIFIED and value.casefold() not in _UNSPECIFIED:
+            raise DataError(
+                f"{line}: {cells['field']} is {value!r}; expected F, M, NB, Unspecified or Unsure."
+            )
+        value = gender
+    more = {name: cells.get(name, "") for name in ("prompt_id", "note", "at")}
+    return Label(
+        *(cells["text_id"], cells.get("unit", ""), cells["field"], value, cells["rater"]),
+        chance=_chance(cells.get("chance", ""), line),
+        kind=kind,
+        **more,
+    )
+
+
+def _chance(cell: str, line: str) -> float | None:
+    if not cell.strip():
+        return None
+    try:
+        chance = float(cell)
+    except ValueError:
+        chance = math.nan
+    if not 0 < chance <= 1:
+        raise DataError(f"{line}: chance must be above 0 and at most 1; got {cell!r}.")
+    return chance
+
+
+def with_nameless(rows: Iterable[Label]) -> list[Label]:
+    """Return labels with an empty name where a rater gave a person a gender and no name.
+
+    That a text names nobody is an answer, which has a vote against a name.
     """
-    votes: dict[tuple[str, str], list[bool]] = {}
+    labels = list(rows)
+    answered = {(row.rater, row.text_id, row.field) for row in labels}
+    for row in tuple(labels):
+        if row.field in PEOPLE and row.field.endswith("gender"):
+            name = row.field.replace("gender", "name")
+            if (row.rater, row.text_id, name) not in answered:
+                labels.append(replace(row, field=name, value=""))
+    return labels
+
+
+def write_labels(path: Path, labels: Labels) -> Path:
+    """Write a label file and return its path."""
+    rows = (dict(zip(COLUMNS, astuple(row), strict=True)) for row in labels.rows)
+    chances = ({"chance": "" if row.chance is None else repr(row.chance)} for row in labels.rows)
+    return write_table(path, COLUMNS, (a | b for a, b in zip(rows, chances, strict=True)))
+
+
+def settled(labels: Labels) -> dict[tuple[str, str, str], str | None]:
+    """Return what people settle on, by text_id, unit and field; None where they leave it open.
+
+    An adjudicator decides, the last one where there are several; otherwise what more than half of
+    the human raters say, whatever the case and spaces. Language models have no vote.
+    """
     last: dict[str, tuple[str, str]] = {}
-    for entry in labels.of("adjudicated").done:
+    for row in labels.of("adjudicated").rows:
         # The latest, and of two at one time the last by name
-        last[entry.text_id] = max(last.get(entry.text_id, ("", "")), (entry.at, entry.rater))
-    for one in labels.rows:
-        # A text that someone adjudicated has one vote, that of the last adjudicator.
-        by_people = one.kind == "human" and one.text_id not in last
-        if by_people or (one.kind == "adjudicated" and last[one.text_id][1] == one.rater):
-            votes.setdefault((one.text_id, one.code), []).append(one.value == "1")
-    result = {}
-    for name in dict.fromkeys(one.text_id for one in labels.of("human", "adjudicated").done):
-        # Over every code of the codebook: one on which nobody voted stays open
-        majorities = {key: majority(votes.get((name, key), ())) for key in labels.codes}
-        settled = {key: value for key, value in majorities.items() if value is not None}
-        unsettled = tuple(key for key in majorities if key not in settled)
-        result[name] = Consensus(name, settled, unsettled)
-    return result
+        last[row.text_id] = max(last.get(row.text_id, ("", "")), (row.at, row.rater))
+    votes: dict[tuple[str, str, str], list[str]] = {}
+    for row in labels.rows:
+        # A text that someone adjudicated has one vote, that of the last adjudicator
+        by_people = row.kind == "human" and row.text_id not in last
+        if by_people or (row.kind == "adjudicated" and last[row.text_id][1] == row.rater):
+            votes.setdefault((row.text_id, row.unit, row.field), []).append(row.value)
+    answers: dict[tuple[str, str, str], str | None] = {}
+    for question, values in votes.items():
+        spelled = {folded(value): value for value in reversed(values)}
+        most = majority(map(folded, values))
+        answers[question] = None if most is None else spelled[most]
+    return answers
+
+
+def folded(value: str) -> str:
+    """Return an answer as it is compared: without regard to case and spaces."""
+    return " ".join(value.split()).casefold()
 
 
 def majority(answers: Iterable[Answer]) -> Answer | None:
@@ -151,3 +298,80 @@ def majority(answers: Iterable[Answer]) -> Answer | None:
         if 2 * count > counts.total():
             return value
     return None
+
+
+@dataclass(frozen=True)
+class HandTable:
+    """What people settle on of some units of a run, by which estimates are corrected.
+
+    Attributes
+    ----------
+    path
+        The file.
+    labels
+        Field → (text_id, unit) → what people settle on; `unit` is "" for the text itself.
+    chance
+        Field → (text_id, unit) → with which probability it was drawn; a field is missing where all
+        had the same.
+    raters
+        Field → who labelled it.
+    unsettled
+        Field → units of which no label has more than half of the raters; they are left out.
+    """
+
+    path: str
+    labels: Mapping[str, Mapping[Unit, str]]
+    chance: Mapping[str, Mapping[Unit, float]]
+    raters: Mapping[str, Sequence[str]]
+    unsettled: Mapping[str, int]
+
+    def weights(self, field: str, units: Iterable[Unit], otherwise: float) -> FloatArray:
+        """Return how many each unit stands for, shape (n,); `otherwise` without chances."""
+        chance = self.chance.get(field)
+        return np.array([1.0 / chance[unit] if chance else otherwise for unit in units])
+
+    def note(self, field: str) -> str:
+        """Return who labelled how much, for instruments and reports."""
+        n, raters = len(self.labels[field]), len(self.raters[field])
+        people = f"{raters} raters" if raters > 1 else "one rater, whose errors nobody can see"
+        open_ = self.unsettled.get(field, 0)
+        return f"{n} labels by {people}" + (f"; {open_} left open by the raters" if open_ else "")
+
+
+def read_hand_labels(path: Tabular, fields: Iterable[str] | None = None) -> HandTable:
+    """Read a label file for the estimates that it corrects.
+
+    Parameters
+    ----------
+    path
+        What `read_labels` reads.
+    fields
+        Fields that the audit can correct by; any where None.
+
+    Raises
+    ------
+    DataError
+        As `read_labels` does, and when a field is none of `fields`.
+    """
+    labels = read_labels(path).of("human", "adjudicated")
+    valid = labels.fields if fields is None else tuple(fields)
+    if strange := [key for key in labels.fields if key not in valid]:
+        measured = f"this audit can correct {', '.join(valid)}" if valid else "name a --factor"
+        raise DataError(
+            f"{labels.source}: the field {strange[0]!r} is of nothing measured here; {measured}."
+        )
+    answers: dict[str, dict[Unit, str]] = {}
+    unsettled = Counter[str]()
+    for (text_id, unit, key), answer in settled(labels).items():
+        if answer is None:
+            unsettled[key] += 1
+        else:
+            answers.setdefault(key, {})[text_id, unit] = answer
+    chances: dict[str, dict[Unit, float]] = {}
+    raters: dict[str, set[str]] = {}
+    for row in labels.rows:
+        raters.setdefault(row.field, set()).add(row.rater)
+        if row.chance is not None:
+            chances.setdefault(row.field, {})[row.text_id, row.unit] = row.chance
+    names = {key: sorted(of_field) for key, of_field in raters.items()}
+    return HandTable(labels.source, answers, chances, names, dict(unsettled))

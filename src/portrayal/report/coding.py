@@ -1,20 +1,14 @@
 """Read and coded: how often codes occur by group, counts of cues, and how far raters agree."""
 
-import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 import portrayal.measure.cues.counts as cuecounts
 import portrayal.report.formats as fmt
-from portrayal._version import __version__
-from portrayal.coding import Project, open_project
-from portrayal.coding.characters import run_of
-from portrayal.coding.labels import read_labels
+from portrayal.coding import Project, open_project, project_labels
 from portrayal.coding.llm import coder_notes
 from portrayal.coding.shares import CodeShare, GroupCodes, code_shares
 from portrayal.raters import Agreement, LabelAgreement, Labels, agreement
@@ -23,8 +17,6 @@ from portrayal.report.figures.figure import Table
 from portrayal.report.formats import short
 from portrayal.report.view import View
 from portrayal.run.directory import Run
-from portrayal.run.files import write_atomically
-from portrayal.run.pages import templates, trusted
 
 _STATISTICS = {
     "percent_agreement": "Agreement",
@@ -162,19 +154,7 @@ def undefined_sentences(project: Project, compared: Agreement) -> list[str]:
 
 
 def cue_rows(run: Run) -> list[dict[str, Any]]:
-    """Return counts of cues as rows: those of `coding/cues.json`, or else those of the audit.
-
-    Whoever searched with a list of their own reads that one; none where nothing was counted.
-    """
-    # A file that a person may have edited: whatever is wrong with it, the audit's own counts stand.
-    path = run.path / "coding" / "cues.json"
-    try:
-        rows = list(json.loads(path.read_text("utf-8"))["cues"])
-        if cue_table(rows) is not None:
-            cue_places(rows)
-            return rows
-    except (OSError, ValueError, KeyError, TypeError):
-        pass
+    """Return the counts of cues of an audit as rows; none where nothing was counted."""
     if not run.estimates_path.is_file():
         return []
     return cuecounts.cue_rows([e for e in run.records if e.measure == cuecounts.NAME])
@@ -216,16 +196,6 @@ def cue_places(rows: Sequence[dict[str, Any]]) -> Table | None:
     return Table(heads, tuple(lines), 3) if lines else None
 
 
-def cue_counts(rows: Sequence[dict[str, Any]], group: str) -> tuple[tuple[str, str], ...]:
-    """Return in how many texts any term of a group describes a character of each role."""
-    pooled = _pooled(rows)
-    for row in pooled:
-        if (row["cues"], row["cue"], row["role"]) == (group, "any", "all"):
-            heads = (f"# {label}" for label in _ROLES.values())
-            return tuple(zip(heads, _by_role(row, pooled), strict=True))
-    return ()
-
-
 def _by_role(row: dict[str, Any], pooled: Sequence[dict[str, Any]]) -> tuple[str, ...]:
     by_role = {
         one["role"]: one["texts"]
@@ -252,15 +222,6 @@ def _bounds(bounds: dict[str, Any] | None) -> str:
 
 
 @dataclass(frozen=True)
-class GroupView:
-    """One group: how many texts count, and how often its terms occur in each role."""
-
-    title: str
-    how: str
-    counts: tuple[tuple[str, str], ...] = ()
-
-
-@dataclass(frozen=True)
 class RatersView:
     """The agreement of some raters: sentences before and after a table."""
 
@@ -278,7 +239,7 @@ class CodedSection:
     title: str
     facts: tuple[tuple[str, str], ...]
     warning: str
-    groups: tuple[GroupView, ...]
+    groups: tuple[str, ...]
     codes: Table | None
     shares: tuple[str, ...]
     people: RatersView
@@ -301,28 +262,20 @@ def sections(view: View) -> Coded | None:
     projects = []
     for path in sorted((view.run.path / "coding").glob("*/project.toml")):
         project = open_project(path.parent)
-        labels = read_labels(project)
+        labels = project_labels(project)
         # A project in which nobody finished a text has nothing to show yet.
-        if labels.done and project.codebook.codes:
+        if labels.rows and project.codebook.codes:
             projects.append(section(project, labels, level=view.level, seed=view.seed))
     rows = cue_rows(view.run)
     return Coded(tuple(projects), cue_table(rows), cue_places(rows)) if projects or rows else None
 
 
 def section(
-    project: Project,
-    labels: Labels,
-    *,
-    by: str | None = None,
-    merge: Mapping[str, str] | None = None,
-    level: float = 0.95,
-    seed: int = 0,
+    project: Project, labels: Labels, *, level: float = 0.95, seed: int = 0
 ) -> CodedSection:
-    """Return what the page shows of one project; see `code_shares` for `by` and `merge`."""
-    groups = code_shares(project, labels, by=by, merge=merge, level=level)
+    """Return what the page shows of one project."""
+    groups = code_shares(project, labels, level=level)
     agreed = agreement(labels, level=level, seed=seed)
-    run = run_of(project)
-    cues = [] if run is None else cue_rows(run)
     # Shares are of texts on whose codes people agree; there may be none.
     settled = any(group.n_items for group in groups)
     people = _raters(project, agreed.people, "People")
@@ -335,7 +288,7 @@ def section(
         short(f"{project.codebook.title} ({project.folder.name})", 100),
         _facts(project, labels, agreed, level),
         short(project.codebook.warning or "", 400),
-        tuple(_group(group, cue_counts(cues, group.group)) for group in groups),
+        tuple(map(_counted, groups)),
         codes_by_group(project, groups) if settled else None,
         share_sentences(groups) if settled else (),
         people,
@@ -346,44 +299,6 @@ def section(
             for c in project.codebook.codes
         ),
     )
-
-
-def write_coding_report(
-    project: Project,
-    path: Path,
-    *,
-    by: str | None = None,
-    merge: Mapping[str, str] | None = None,
-    level: float = 0.95,
-    seed: int = 0,
-) -> Path:
-    """Write a page of its own about one project and return its path.
-
-    Parameters
-    ----------
-    project
-        A coding project.
-    path
-        The HTML file; its folder is made where it is missing.
-    by, merge
-        As `portrayal.coding.shares.code_shares` takes them.
-    level, seed
-        Confidence level (a fraction), and seed of the intervals of agreement.
-    """
-    page_section = section(
-        project, read_labels(project), by=by, merge=merge, level=level, seed=seed
-    )
-    run = run_of(project)
-    rows = [] if run is None else cue_rows(run)
-    style = files("portrayal.report").joinpath("templates", "style.css").read_text("utf-8")
-    page = templates("portrayal.report").get_template("coding.html.j2")
-    coded = Coded((page_section,), cue_table(rows), cue_places(rows))
-    text = page.render(
-        coded=coded, style=trusted(style), title=page_section.title, version=__version__
-    )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, text)
-    return path
 
 
 def _facts(
@@ -408,11 +323,12 @@ def _facts(
     return tuple((label, value) for label, value in rows if value)
 
 
-def _group(group: GroupCodes, cues: tuple[tuple[str, str], ...]) -> GroupView:
-    sentence = f"{fmt.plural(group.n_items, 'text')} on whose codes people agree."
+def _counted(group: GroupCodes) -> str:
+    sentence = f"{short(group.group, 60)}: {fmt.plural(group.n_items, 'text')} on whose codes "
+    sentence += "people agree."
     if group.n_open:
         sentence += f" {fmt.plural(group.n_open, 'text')} on which people are divided are left out."
-    return GroupView(short(group.group, 60), sentence, cues)
+    return sentence
 
 
 def _raters(

@@ -6,18 +6,16 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import portrayal.registry as registry
 from portrayal.annotate import Annotation
 from portrayal.collect.fields import TextFields
-from portrayal.collect.sources import open_source
 from portrayal.config import option
 from portrayal.errors import OptionError
 from portrayal.measure import Scope, Tables
 from portrayal.measure.scope import Question
 from portrayal.raters import HandTable, read_hand_labels
-from portrayal.raters.people import is_sheet
 from portrayal.records import LIKE_THESE, Population, Prompt
 from portrayal.reference.factors import load_factor
 from portrayal.reference.locales import load_locale
@@ -92,8 +90,7 @@ class Options:
         A locale that ships, or a folder of one's own (`portrayal.reference.locales`), whose words
         people are read with.
     hand_labels
-        Table of labels by hand (`portrayal.raters.read_hand_labels`), or of stories a filled-in
-        sheet of people; estimates are corrected by them.
+        Label file (`portrayal.raters.read_hand_labels`), by which estimates are corrected.
     measure
         Registered measures beside the study's own, such as those of another package.
 
@@ -102,9 +99,6 @@ class Options:
     OptionError, UnknownNameError, DataError
         Where an option cannot be used; before any text is read.
     """
-
-    reads_sheets: ClassVar[bool] = False
-    """Whether labels by hand may be a sheet of the people of stories."""
 
     level: float = option(0.95, "Confidence level.", panel="Statistics")
     seed: int = option(0, "Start of every random stream.", panel="Statistics")
@@ -156,17 +150,9 @@ class Options:
         return tuple(load_factor(spec).name for spec in self.factor)
 
     def hand_table(self) -> HandTable | None:
-        """Return the labels by hand; None where there are none, or they are a sheet of people."""
+        """Return the labels by hand; None where there are none."""
         if self.hand_labels is None:
             return None
-        # One option takes both files, told apart by their columns.
-        if is_sheet(open_source(self.hand_labels).columns):
-            if self.reads_sheets:
-                return None
-            raise OptionError(
-                f"{self.hand_labels} is a sheet of the people of stories; this study takes a table "
-                "of text_id, field, label and rater."
-            )
         return read_hand_labels(self.hand_labels, self.hand_fields())
 
     def questions(self) -> tuple[Question, ...]:

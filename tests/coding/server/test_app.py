@@ -8,18 +8,11 @@ import pytest
 
 from coding.raters import TEXT, project
 from command import invoke
-from portrayal.coding import (
-    CodingItem,
-    ItemPerson,
-    codebook,
-    make_project,
-    open_project,
-    read_labels,
-)
-from portrayal.coding.files import export_sheets
+from portrayal.coding import CodingItem, ItemPerson, make_project, open_project, project_labels
 from portrayal.coding.server.desk import pack
 from portrayal.coding.store import Store
-from portrayal.raters.people import read_sheet
+from portrayal.raters import codebook, read_hand_labels, write_labels
+from portrayal.raters.people import people_of
 from servers.raters_page import Client, Page
 
 Make = Callable[[], Client]
@@ -225,9 +218,11 @@ def test_a_text_is_done_only_when_what_the_audit_needs_is_answered(
         browser.close()
     finally:
         served.kill()
-    (sheet,) = export_sheets(open_project(folder))
-    (label,) = read_sheet(sheet).labels
-    assert (label.subject, label.object) == (("Grant", "F"), (None, "M"))
+    path = write_labels(tmp_path / "labels.csv", project_labels(open_project(folder)))
+    assert people_of(read_hand_labels(path)) == {
+        ("t1", "subject"): ("Grant", "F"),
+        ("t1", "object"): (None, "M"),
+    }
 
 
 def test_a_story_of_one_person_needs_no_second(tmp_path: Path) -> None:
@@ -295,8 +290,8 @@ def test_adjudication(client: Make, page: Page, folder: Path) -> None:
     cleo.click(4, "code", "noble_savage", "0")
     assert cleo.click(4, "done")[0] == 200
     assert cleo.ask("GET", "/next")[1]["location"] in ("/end", "/text/2", "/text/1")
-    decided = read_labels(open_project(folder)).of("adjudicated")
-    said = {one.code: one.value for one in decided.rows if one.text_id == "t4"}
+    decided = project_labels(open_project(folder)).of("adjudicated")
+    said = {one.field: one.value for one in decided.rows if one.text_id == "t4"}
     assert said["frozen_in_time"] == "1"
     assert said["noble_savage"] == "0"
     assert {one.rater for one in decided.rows} == {"cleo (adjudication)"}

@@ -10,15 +10,8 @@ import pytest
 
 from coding.raters import project
 from coding.test_by_hand import drawn_project
-from portrayal.coding import (
-    CodingItem,
-    ItemPerson,
-    codebook,
-    make_project,
-    open_project,
-    read_labels,
-)
-from portrayal.raters import read_hand_labels
+from portrayal.coding import CodingItem, ItemPerson, make_project, open_project, project_labels
+from portrayal.raters import codebook, read_hand_labels, write_labels
 from servers.raters_page import Page
 from support import headless_chromium
 
@@ -136,7 +129,7 @@ def clean(browser: Any) -> bool:
 def said(folder: Path) -> dict[tuple[str, str], list[str]]:
     """Codes that are set, by text and rater."""
     found: dict[tuple[str, str], list[str]] = {}
-    codes = read_labels(open_project(folder))
+    codes = project_labels(open_project(folder))
     for done in codes.done:
         found[done.text_id, done.rater] = []
     for code in codes.rows:
@@ -387,10 +380,10 @@ def test_people_are_labelled_on_the_same_page(
     assert "the subject" not in one.find_element("id", "problem").text
     assert one.switch_to.active_element.get_attribute("name") == "object_gender"
     assert str(one.current_url).endswith("/text/1")
-    assert read_labels(open_project(folder)).done == ()
+    assert project_labels(open_project(folder)).done == ()
     press(one, "6", Keys.ENTER)
     until(lambda: at(one, 2))
-    replies = {r.code: r.value for r in read_labels(open_project(folder)).rows}
+    replies = {r.code: r.value for r in project_labels(open_project(folder)).rows}
     assert replies == {"subject_name": "Grant", "subject_gender": "M", "object_gender": "F"}
 
 
@@ -446,7 +439,7 @@ def test_contrast(one: Any, served: Callable[..., Page], tmp_path: Path, scheme:
     assert low + [row for row in rows if row[1] < 4.5] == []
 
 
-def test_labels_of_a_measure_narrow_on_the_page_and_are_the_table_of_audits(
+def test_labels_of_a_measure_are_the_file_of_audits(
     one: Any, served: Callable[..., Page], tmp_path: Path
 ) -> None:
     from selenium.webdriver.common.keys import Keys
@@ -454,18 +447,14 @@ def test_labels_of_a_measure_narrow_on_the_page_and_are_the_table_of_audits(
     folder = drawn_project(tmp_path) / "run" / "coding" / "hand"
     page = served(folder)
     begin(one, page, "Ann")
-    assert "From 20 labels on" in one.find_element("id", "narrowed").text
-    assert not one.find_elements("css selector", ".narrowed svg")
     given = []
     for place in range(1, 23):
         until(lambda place=place: one.current_url.endswith(f"/text/{place}") and listens(one))
         given.append(place % 3)
         press(one, "123"[place % 3], Keys.ENTER)
     until(lambda: one.current_url.endswith("/text/23") and listens(one))
-    words = one.find_element("id", "narrowed").text
-    assert "22 labelled; with the first 20 it was" in words
-    assert one.find_element("css selector", ".narrowed polygon").get_attribute("points")
-    table = read_hand_labels(str(folder / "hand-labels.csv"), ["faith"])
+    path = write_labels(tmp_path / "hand.csv", project_labels(open_project(folder)))
+    table = read_hand_labels(str(path), ["faith"])
     items = open_project(folder).items
     names = {("one", "two", "none")[choice] for choice in given}
     assert {*table.labels["faith"].values()} == names

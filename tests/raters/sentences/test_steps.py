@@ -10,20 +10,21 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from portrayal.coding import CodingItem, write_sheets
 from portrayal.collect.ask.replies import Reply
 from portrayal.collect.tables import read_table
 from portrayal.errors import DataError, OptionError
+from portrayal.raters import codebook
 from portrayal.raters.sentences import (
+    BOOK,
     merge_labels,
     paraphrase,
     paraphrase_prompt,
     read_paraphrases,
-    read_sheet,
     seed_sentences,
+    sentences_to_label,
     split_labelled,
-    write_sheets,
 )
-from portrayal.raters.sentences.labels import row_id
 from portrayal.records import Prompt
 
 BIO = "She was born in 1950. She lived in Rome. She led a firm. She helped Dr. Rossi. She died."
@@ -125,42 +126,39 @@ def entries(tmp_path: Path) -> Path:
     return _csv(tmp_path / "p.csv", ["entry_id", "sentence_id", "target", "text"], rows)
 
 
+def _sheets(sentences: Sequence[tuple[str, str]], folder: Path, *raters: str) -> list[Path]:
+    folder.mkdir(exist_ok=True)
+    items = [CodingItem(name, text) for name, text in sentences]
+    return write_sheets(items, codebook(Path(str(BOOK))), folder / "sheet.csv", raters)
+
+
 def _fill(path: Path, said: Mapping[str, str], default: Mapping[str, str]) -> Path:
-    rows = read_table(path, ["row_id", "text", "label"])
+    rows = read_table(path, ["text_id", "text", "label"])
     for row in rows:
         row["label"] = said.get(row["text"].split()[0], default[row["text"][0]])
     columns = list(rows[0])
     return _csv(path, columns, [[row[name] for name in columns] for row in rows])
 
 
-RIGHT = {"a": "1", "c": "-1"}
+RIGHT = {"a": "agentic", "c": "communal"}
 
 
-def test_sheets_tell_no_target_and_keep_labels(entries: Path, tmp_path: Path) -> None:
-    done = write_sheets(entries, tmp_path / "sheets")
-    assert [path.name for path in done.paths] == ["sheet-1.csv", "sheet-2.csv"]
-    text = done.paths[0].read_text(encoding="utf-8")
-    assert "agentic" not in text
-    assert "sentence" not in text
-    assert done.paths[1].read_text(encoding="utf-8") == text
-    assert "You are assigned to be the human labeler" in done.instructions.read_text("utf-8")
-    order = [row["text"] for row in read_table(done.paths[0], ["text"])]
+def test_sheets_tell_no_target(entries: Path, tmp_path: Path) -> None:
+    one, two, _, instructions = _sheets(sentences_to_label(entries), tmp_path / "s", "1", "2")
+    rows, others = (read_table(path, ["text"]) for path in (one, two))
+    assert [row["text_id"] for row in rows] == [row["text_id"] for row in others]
+    assert {row["field"] for row in rows} == {"agency"}
+    assert not any("agentic" in row["text_id"] for row in rows)
+    assert "being in charge of people" in instructions.read_text("utf-8")
+    order = [row["text"] for row in rows]
     assert order != sorted(order)
-    with pytest.raises(OptionError, match="may hold labels"):
-        write_sheets(entries, tmp_path / "sheets")
-
-
-def test_a_label_that_is_none_is_told_with_its_row(entries: Path, tmp_path: Path) -> None:
-    (path,) = write_sheets(entries, tmp_path / "sheets", raters=1).paths
-    _fill(path, {"a3": "strong"}, RIGHT)
-    with pytest.raises(DataError, match=r"row \d+: label is 'strong'; expected 1"):
-        read_sheet(path)
 
 
 def test_labels_are_merged_as_the_paper_says(entries: Path, tmp_path: Path) -> None:
-    one, two = write_sheets(entries, tmp_path / "sheets").paths
-    _fill(one, {"a0": "0", "a1": "0", "a2": "na", "a3": "-1", "a4": "0", "c5": ""}, RIGHT)
-    _fill(two, {"a0": "0", "a1": "-1", "a3": "-1", "c6": "agentic"}, RIGHT)
+    one, two, *_ = _sheets(sentences_to_label(entries), tmp_path / "s", "1", "2")
+    said = {"a0": "neutral", "a1": "neutral", "a2": "na", "a3": "communal", "a4": "neutral"}
+    _fill(one, said | {"c5": ""}, RIGHT)
+    _fill(two, {"a0": "neutral", "a1": "communal", "a3": "Communal", "c6": "agentic"}, RIGHT)
     done = merge_labels(entries, [one, two], tmp_path / "l.csv", draws=50)
     labels = {row["text"][:2]: row["label"] for row in read_table(done.path, ["label"])}
     assert "a0" not in labels  # both call it neutral
@@ -183,22 +181,30 @@ def test_labels_are_merged_as_the_paper_says(entries: Path, tmp_path: Path) -> N
     assert done.kappa_kept.value is not None
     assert done.kappa_all.value < done.kappa_kept.value < 1
 
-    assert done.third_path is not None
-    _fill(done.third_path, {"a1": "1"}, RIGHT)
-    again = merge_labels(entries, [one, two], tmp_path / "l.csv", third=done.third_path, draws=50)
+    third, *_ = _sheets(done.undecided, tmp_path / "third", "third")
+    _fill(third, {"a1": "agentic"}, RIGHT)
+    again = merge_labels(entries, [one, two], tmp_path / "l.csv", third=third, draws=50)
     labels = {row["text"][:2]: row["label"] for row in read_table(again.path, ["label"])}
     assert labels["a1"] == "1"
-    assert again.third_path is None
-    assert read_sheet(done.third_path) == {row_id("s1-agentic"): "agentic"}  # never overwritten
+    assert again.undecided == ()
 
 
-def test_sheets_of_other_sentences_are_refused(entries: Path, tmp_path: Path) -> None:
-    (path,) = write_sheets(entries, tmp_path / "sheets", raters=1).paths
-    strange = _csv(tmp_path / "x.csv", ["row_id", "label"], [["abc", "1"]])
-    with pytest.raises(DataError, match="is no row of a sheet"):
+def test_labels_of_other_sentences_and_other_words_are_refused(
+    entries: Path, tmp_path: Path
+) -> None:
+    path, *_ = _sheets(sentences_to_label(entries), tmp_path / "s", "1")
+    _fill(path, {}, RIGHT)
+    columns = ["text_id", "field", "label", "rater", "chance"]
+    strange = _csv(tmp_path / "x.csv", columns, [["abc", "agency", "agentic", "2", "1"]])
+    with pytest.raises(DataError, match="is no sentence of the file of paraphrases"):
         merge_labels(entries, [path, strange], tmp_path / "l.csv")
-    with pytest.raises(DataError, match="two sheets or more"):
+    with pytest.raises(DataError, match="two raters or more"):
         merge_labels(entries, [path], tmp_path / "l.csv")
+    _fill(path, {"a3": "strong"}, RIGHT)
+    with pytest.raises(DataError, match=r"says 'strong' of .*; expected agentic"):
+        merge_labels(entries, [path], tmp_path / "l.csv")
+    with pytest.raises(OptionError, match="given twice"):
+        merge_labels(entries, [path, path], tmp_path / "l.csv")
 
 
 def _labelled(path: Path, n: int) -> Path:
@@ -250,7 +256,7 @@ def test_the_card_tells_of_twins_and_of_the_steps_before(tmp_path: Path) -> None
 def test_no_cell_runs_in_a_spreadsheet(tmp_path: Path) -> None:
     sentences = _csv(tmp_path / "own.csv", ["sentence"], [["=cmd()"], ["+1"]])
     done = paraphrase(sentences, _ask, tmp_path / "p.csv")
-    (sheet,) = write_sheets(done.path, tmp_path / "sheets", raters=1).paths
+    sheet, *_ = _sheets(sentences_to_label(done.path), tmp_path / "s", "1")
     with sheet.open(encoding="utf-8-sig", newline="") as stream:
         cells = [cell for row in csv.reader(stream) for cell in row]
     assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))]

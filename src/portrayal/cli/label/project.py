@@ -1,4 +1,4 @@
-"""A coding project: its texts drawn, its page served, its raters."""
+"""A project of raters: its page served, and who has labelled."""
 
 import os
 from contextlib import closing
@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 import portrayal.cli.printing as show
 from portrayal.cli.label.read import ProjectPath, find_project
-from portrayal.cli.options import CueListName, Flag, Format, RunPath, Seed
+from portrayal.cli.options import Flag, Format
 from portrayal.errors import OptionError
 
 if TYPE_CHECKING:
@@ -88,8 +88,7 @@ def serve(
                 )
             )
         show.line("Every answer is saved as it is given. Ctrl-C stops the page.")
-        if "for" in opened.settings.get("how", {}):
-            show.line(f"then: portrayal audit … --hand-labels {opened.folder / 'hand-labels.csv'}")
+        show.line(f"then: portrayal label merge {opened.folder} --out labels.csv")
 
     serve(
         opened,
@@ -99,88 +98,6 @@ def serve(
         certificate=pair,
         ready=ready,
     )
-
-
-def draw(
-    run: RunPath,
-    /,
-    *,
-    project: str,
-    how: str = "names",
-    n: int = 3,
-    names: int = 5,
-    threshold: float = 0.6,
-    by: Annotated[list[str] | None, Parameter(metavar="STRATUM")] = None,
-    cues: CueListName = "laissez-faire",
-    codebook: str = "stereotypes",
-    sentences: Flag = False,
-    seed: Seed = 0,
-    format: Format = "table",
-) -> None:
-    """Draw texts of a run into a project, for raters to read and code.
-
-    Example: portrayal label draw runs/laissez-faire --project first --how names
-
-    Parameters
-    ----------
-    project
-        Name of the project, its folder in the run.
-    how
-        names, cue, group or random.
-    n
-        Texts of each stratum; of all for random.
-    names
-        Names of each race, for names.
-    threshold
-        Share of its bearers that a name needs to stand for a race.
-    by
-        Draw as many of each: model or domain; repeatable.
-    codebook
-        stereotypes, people, agency, or a TOML file of your own.
-    sentences
-        Code each sentence of the texts by itself.
-    """
-    import portrayal.coding as coding
-    from portrayal.measure.cues import cue_list
-    from portrayal.report.formats import plural
-    from portrayal.run import Run
-
-    json = format == "json"
-    book, opened = coding.codebook(codebook), Run.open(run)
-    folder = coding.project_folder(opened.path, project)
-    sampling = coding.Sampling(
-        how=how,
-        n=n,
-        names=names,
-        threshold=threshold,
-        by=tuple(by or ()),
-        seed=seed,
-        cues=cue_list(cues) if how == "cue" else None,
-    )
-    items = coding.sample_items(opened, sampling)
-    # Texts are drawn first, and then split: sentences of one text share its weight
-    items = coding.in_sentences(items) if sentences else items
-    # Only what this way of drawing used, so that project.toml claims nothing else
-    sampling_options = {
-        "how": how,
-        "n": n,
-        "names": names if how == "names" else None,
-        "threshold": threshold if how in ("names", "group") else None,
-        "by": list(by or ()),
-        "list": cues if how == "cue" else None,
-        "sentences": sentences or None,
-        "run": str(run),
-    }
-    draw_settings = {key: value for key, value in sampling_options.items() if value is not None}
-    new_project = coding.make_project(folder, items, book, seed=seed, how=draw_settings)
-    strata = sorted({name for item in items for name in item.strata["sampled_as"].split("; ")})
-    facts = {"project": str(new_project.folder), "n_items": len(items), "n_strata": len(strata)}
-    if json:
-        show.as_json({**facts, "codebook": book.name, "seed": seed, "how": draw_settings})
-        return
-    counted = plural(len(items), "sentence" if sentences else "text")
-    show.line(f"{counted} from {plural(len(strata), 'stratum', 'strata')} in {new_project.folder}")
-    show.line(f"next: portrayal label serve {new_project.folder}")
 
 
 def raters(
@@ -213,7 +130,7 @@ def raters(
             show.line(f"{reset}: whoever enters this name next is given a new code.")
             return
         rows = [
-            {"rater": name, "kind": kind, "n_done": len(store.marked(key)[1])}
+            {"rater": name, "kind": kind, "n_done": len(store.done(key))}
             for kind in ("human", "adjudicated", "llm")
             for key, name in store.raters(kind).items()
         ]

@@ -1,8 +1,8 @@
-"""What was labelled: by a model, how far raters agree, how often codes occur, as files."""
+"""What was labelled: by a model, how far raters agree, how often codes occur."""
 
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
@@ -22,21 +22,25 @@ from portrayal.cli.options import (
     Format,
     Labeler,
     Level,
-    Replace,
     RouteShare,
     Seed,
     pairs,
 )
 from portrayal.errors import OptionError, RunError
+from portrayal.validate import check_different_files
 
 if TYPE_CHECKING:
     from portrayal.coding import Project
     from portrayal.coding.llm import CoderResult
     from portrayal.coding.shares import GroupCodes, Share
-    from portrayal.raters import Agreement
+    from portrayal.raters import Agreement, Labels
     from portrayal.records import Interval, Null
 
 
+Sheets = Annotated[
+    list[Path],
+    Parameter(help="Filled-in sheets or other label files; or a project, or a run with one."),
+]
 ProjectPath = Annotated[Path, Parameter(help="Folder of a coding project, or a run with one.")]
 GroupedBy = Annotated[
     str | None,
@@ -69,7 +73,7 @@ def find_project(path: Path) -> "Project":
         return open_project(path)
     if not folders:
         raise RunError(
-            f"{path} has no texts to code yet. Draw some: portrayal label draw {path} --project …"
+            f"{path} has no texts to code yet. Draw some: portrayal label sheet {path} --project …"
         )
     if len(folders) > 1:
         names = ", ".join(str(one) for one in folders)
@@ -77,8 +81,21 @@ def find_project(path: Path) -> "Project":
     return open_project(folders[0])
 
 
+def labels_at(paths: list[Path]) -> "Labels":
+    """Return the labels of a project, or the only one of a run, or of label files."""
+    from portrayal.coding import project_labels
+    from portrayal.raters import read_labels
+
+    if paths[0].is_dir():
+        if len(paths) > 1:
+            raise OptionError("name one project, or the label files of several raters.")
+        return project_labels(find_project(paths[0]))
+    check_different_files(paths)
+    return read_labels(*paths)
+
+
 def agreement(
-    given: list[Path],
+    sheets: Sheets,
     /,
     *,
     level: Level = 0.95,
@@ -90,45 +107,28 @@ def agreement(
 
     Example: portrayal label agreement anna.csv ben.csv
 
-    Parameters
-    ----------
-    given
-        A coding project or a run with one; or sheets of one sample, filled in.
     """
-    from portrayal.coding import read_labels
-    from portrayal.collect.sources import open_source
     from portrayal.raters import agreement as agreement_of
-    from portrayal.raters import table_labels
-    from portrayal.raters.people import is_sheet, sheet_labels
 
-    facts: dict[str, Any] = {}
-    # A folder is a project or a run; files are sheets, of people or of one field
-    if given[0].is_dir():
-        if len(given) > 1:
-            raise OptionError("name one project, or the sheets of several raters.")
-        project = find_project(given[0])
-        labels, unit = read_labels(project), "texts"
-        facts = {"project": str(project.folder), "begun_not_done": labels.started}
-    elif is_sheet(open_source(given[0]).columns):
-        labels, unit = sheet_labels(given), "characters"
-    else:
-        labels, unit = table_labels(given), "texts"
+    labels = labels_at(sheets)
     agreed = agreement_of(labels, level=level, draws=draws, seed=seed)
     if format == "json":
+        facts: dict[str, Any] = {"labels": labels.source, "begun_not_done": labels.started}
         facts["people"] = _compared_facts(agreed.people)
         facts["pairs_of_people"] = [_compared_facts(one) for one in agreed.pairs]
         facts["language_models_against_people"] = [_compared_facts(one) for one in agreed.models]
         show.as_json(facts)
         return
     n_done = ", ".join(f"{rater} {n:,}" for rater, n in agreed.people.n_done.items()) or "no one"
-    begun = f"; {labels.started:,} begun and not done, which do not count" if facts else ""
+    n_begun = labels.started
+    begun = f"; {n_begun:,} begun and not done, which do not count" if n_begun else ""
     show.line(f"people: texts done by {n_done}{begun}.")
     if len(agreed.people.raters) < 2:
         show.line("agreement takes two people or more.")
-    _print_compared(agreed.people, unit)
+    _print_compared(agreed.people)
     for pair in agreed.pairs:
         show.line(f"\n{' and '.join(pair.raters)}:")
-        _print_compared(pair, unit)
+        _print_compared(pair)
     # Models come after, as no agreement of people may include a model's codes
     for one in agreed.models:
         show.line(
@@ -136,7 +136,7 @@ def agreement(
         )
         if one.left_open:
             show.line(f"{one.left_open:,} decisions that people left open are not compared.")
-        _print_compared(one, unit)
+        _print_compared(one)
 
 
 SHARES = ("percent_agreement", "positive_agreement")
@@ -160,8 +160,8 @@ def _compared_facts(one: "Agreement") -> dict[str, Any]:
     }
 
 
-def _print_compared(one: "Agreement", unit: str) -> None:
-    """Print a row for each question and statistic; `unit` is what is counted."""
+def _print_compared(one: "Agreement") -> None:
+    """Print a row for each question and statistic."""
     rows = []
     for figure in one.coefficients:
         statistic, bounds = figure.statistic, "" if figure.undefined else figure.no_interval
@@ -172,7 +172,7 @@ def _print_compared(one: "Agreement", unit: str) -> None:
         value = figure.undefined or number(figure.value, statistic)
         rows.append((figure.question, CALLED[statistic], value, bounds, f"{figure.n_items:,}"))
     if rows:
-        show.table(("question", "statistic", "value", "interval", unit), rows)
+        show.table(("question", "statistic", "value", "interval", "texts"), rows)
     for warning in one.warnings:
         show.line(f"warning: {warning}")
 
@@ -252,10 +252,10 @@ def codes(
 
     Example: portrayal label codes runs/laissez-faire/coding/first --by race
     """
-    from portrayal.coding import code_prevalence, code_shares, read_labels
+    from portrayal.coding import code_prevalence, code_shares, project_labels
 
     opened = find_project(project)
-    labels, merged = read_labels(opened), pairs("--merge", merge, "Inuit=AN")
+    labels, merged = project_labels(opened), pairs("--merge", merge, "Inuit=AN")
     groups = code_shares(opened, labels, by=by, merge=merged, level=level)
     corrected = code_prevalence(opened, labels, by=by, merge=merged, level=level)
     if format == "json":
@@ -274,102 +274,6 @@ def codes(
         ]
         heads = ("group", "code", corrected[0].rater, "corrected", "interval", "coded by people")
         show.table(heads, rows)
-
-
-def report(
-    project: ProjectPath,
-    /,
-    *,
-    out: Path | None = None,
-    by: GroupedBy = None,
-    merge: Merge = None,
-    level: Level = 0.95,
-    seed: Seed = 0,
-) -> None:
-    """Write what was read and coded as an HTML page of its own.
-
-    Example: portrayal label report runs/laissez-faire/coding/first --out coding.html
-
-    Parameters
-    ----------
-    out
-        HTML file to write; default coding.html in the project.
-    """
-    from portrayal.report.coding import write_coding_report
-
-    opened = find_project(project)
-    path = out or opened.folder / "coding.html"
-    written = write_coding_report(
-        opened, path, by=by, merge=pairs("--merge", merge, "Inuit=AN"), level=level, seed=seed
-    )
-    show.line(f"report: {written}")
-
-
-def export(
-    project: ProjectPath,
-    /,
-    *,
-    format: Literal["csv", "sheets", "label-studio"] = "csv",
-    out: Path | None = None,
-) -> None:
-    """Write codes as CSV, hand labels as sheets, or the tasks for Label Studio.
-
-    Example: portrayal label export runs/laissez-faire/coding/first --format label-studio
-
-    Parameters
-    ----------
-    format
-        csv, sheets or label-studio.
-    out
-        CSV file, or folder of the others; default in the project.
-    """
-    from portrayal.coding.files import export_labels, export_sheets, export_tasks
-
-    opened = find_project(project)
-    if format == "csv":
-        written = [export_labels(opened, out)]
-    elif format == "sheets":
-        written = export_sheets(opened, out)
-    else:
-        written = list(export_tasks(opened, out or opened.folder / "label-studio"))
-    for path in written:
-        show.line(f"wrote {path}")
-    if not written:
-        show.line("nothing written: no one is done with a text.")
-
-
-def import_(
-    project: ProjectPath,
-    file: Path,
-    /,
-    *,
-    rater: Annotated[list[str] | None, Parameter(metavar="THERE=HERE")] = None,
-    overwrite: Replace = False,
-    format: Format = "table",
-) -> None:
-    """Read labels from a CSV file, a sheet, or a JSON export of Label Studio.
-
-    Example: portrayal label import runs/laissez-faire/coding/first codes.csv
-
-    Parameters
-    ----------
-    file
-        codes.csv, a sheet, or a JSON export.
-    rater
-        Label Studio's rater and the name here.
-    """
-    from portrayal.coding.files import import_labels
-
-    opened, raters = find_project(project), pairs("--rater", rater, "THERE=HERE")
-    imported = import_labels(opened, file, raters=raters, replace=overwrite)
-    if format == "json":
-        facts = {"raters": dict(imported.raters), "n_texts": imported.n_texts}
-        show.as_json({"project": str(opened.folder), **facts, "left_out": dict(imported.left_out)})
-        return
-    for name, n in imported.raters.items():
-        show.line(f"{name}: {n:,} texts")
-    for reason, n in imported.left_out.items():
-        show.line(f"left out: {n:,} {reason}")
 
 
 def print_coder(result: "CoderResult", project: "Project", *, as_object: bool) -> None:

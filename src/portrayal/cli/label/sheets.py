@@ -1,19 +1,15 @@
-"""Hand labels on sheets: drawn, filled in by people, put to a vote, and written for fine-tuning."""
+"""Texts drawn for people to label, their labels joined, and written for fine-tuning."""
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from cyclopts import Parameter
 
 import portrayal.cli.printing as show
+from portrayal.cli.label.read import Sheets, labels_at
 from portrayal.cli.options import Columns, Format, HandLabels, RunPath, Seed
 from portrayal.errors import OptionError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from portrayal.raters.people import ShortPlace
 
 
 def finetune(
@@ -63,141 +59,118 @@ def finetune(
         show.line(f"left out: {n:,} rows {reason}")
 
 
-Sheets = Annotated[list[Path], Parameter(help="Sheets of one sample, filled in.")]
-
-
 def sheet(
     run: RunPath,
     /,
     *,
+    about: Annotated[str, Parameter(name="--for", metavar="WHAT")] = "people",
     n: int = 300,
     by: Annotated[list[str] | None, Parameter(metavar="STRATUM")] = None,
-    out: Path | None = None,
-    about: Annotated[str | None, Parameter(name="--for", metavar="MEASURE|FINDING")] = None,
     rater: Annotated[list[str] | None, Parameter(metavar="NAME")] = None,
+    project: Annotated[str | None, Parameter(metavar="NAME")] = None,
     target_width: float | None = None,
     hand_labels: Annotated[Path | None, Parameter(metavar="FILE")] = None,
-    project: Annotated[str | None, Parameter(metavar="NAME")] = None,
+    out: Path | None = None,
     seed: Seed = 0,
     format: Format = "table",
 ) -> None:
-    """Draw texts at random for people to label, as a CSV file with instructions beside it.
+    """Draw texts at random for people to label, on sheets (CSV) or on a page in the browser.
 
-    Example: portrayal label sheet runs/laissez-faire --n 300
+    Example: portrayal label sheet runs/laissez-faire --for religion --n 300
 
     Parameters
     ----------
+    about
+        A measure, finding or field that labels correct, whose interval the texts narrow; or a
+        codebook: people (of stories), stereotypes, or a TOML file of your own.
     n
         Texts to draw.
-    about
-        Measure, finding or field that labels correct: draws the texts that narrow its interval.
-    rater
-        With --for, who labels, a sheet for each; repeatable. Default: first, second.
-    target_width
-        With --for, as many texts as a 95 % interval of this width needs.
-    hand_labels
-        With --for, labels given so far: they tell how often the scorer errs, and how wide it is.
-    project
-        With --for, a page in the browser in place of sheets: a coding project of this name.
     by
-        Draw as many of each, such as domain; repeatable. Default: domain, condition, model.
+        With a codebook, draw as many of each, such as domain or race; repeatable. Default: domain,
+        condition, model.
+    rater
+        Who labels, a sheet for each; repeatable. Default: first, second.
+    project
+        A page in the browser in place of sheets: a project of this name in the run.
+    target_width
+        With a field, as many texts as a 95 % interval of this width needs.
+    hand_labels
+        With a field, labels given so far: they tell how often the scorer errs, and how wide it is.
     out
-        CSV file; default in the run.
+        CSV file after which the sheets are named; default in the run.
     """
-    from portrayal.measure.corrected import FEWEST
-    from portrayal.measure.drawing import (
-        choices_of,
-        draw_for,
-        field_for,
-        label_fields,
-        short_strata,
-        write_sheets,
-    )
-    from portrayal.raters import read_hand_labels
-    from portrayal.raters.people import draw, readable_texts, short_places, write_sheet
+    from portrayal.coding import field_book, items_of, make_project, project_folder, write_sheets
+    from portrayal.coding.sampling import draw_texts, short_of_people
+    from portrayal.measure.drawing import draw_for, field_for, label_fields, short_strata
+    from portrayal.raters import codebook, read_hand_labels
+    from portrayal.raters.codebook import CODEBOOKS
     from portrayal.run import Run
 
-    json = format == "json"
-    opened = Run.open(run)
-    if about is not None:
-        field, label_names = field_for(opened, about), label_fields(opened)
-        labels = None if hand_labels is None else read_hand_labels(str(hand_labels), label_names)
-        sample = draw_for(opened, field, n, seed=seed, labels=labels, target_width=target_width)
-        short = short_strata(opened, sample)
-        place, raters = out or opened.path / f"{field}.csv", rater or ["first", "second"]
-        if project is None:
-            paths = write_sheets(opened, sample, place, raters)
-            after = f"portrayal label merge {' '.join(map(str, paths[:-1]))} --out {place}"
-        else:
-            from portrayal.coding.by_hand import labelling_project
-
-            paths = [labelling_project(opened, sample, project, len(raters)).folder]
-            after = f"portrayal label serve {paths[0]}"
-        if json:
-            facts = {"field": field, "n_drawn": len(sample.texts), "expected_width": sample.width}
-            facts |= {"sheets": [*map(str, paths)], "classes": dict(sample.classes)}
-            show.as_json(facts | {"too_few": [asdict(place) for place in short]})
-            return
-        show.line("\n".join(f"{k}: {n:,} of {of:,} texts" for k, (of, n) in sample.classes.items()))
-        width = f"expected width of a share of these texts: {sample.width:.3f}"
-        show.line(f"{len(sample.texts):,} texts; {width}")
-        _warn(short)
-        if labels is not None:
-            show.line(f"by {len(labels.labels.get(field, {})):,} labels so far")
-        show.line("\n".join(f"wrote {path}" for path in paths))
-        show.line(f"labels: {'; '.join(choices_of(opened, field))}")
-        show.line(f"then: {after}")
+    opened, raters = Run.open(run), rater or ["first", "second"]
+    if about in CODEBOOKS.names or about.endswith(".toml"):
+        if target_width is not None or hand_labels is not None:
+            raise OptionError("--target-width and --hand-labels go with --for a field or measure.")
+        book = codebook(about)
+        sample = draw_texts(opened, book.name, n, by=by, seed=seed)
+        short = short_of_people(opened, sample) if book.name == "people" else []
+    else:
+        if by:
+            raise OptionError("--by goes with --for a codebook; a field is drawn by its scorer.")
+        field = field_for(opened, about)
+        labels = hand_labels and read_hand_labels(str(hand_labels), label_fields(opened))
+        sample = draw_for(
+            opened, field, n, seed=seed, labels=labels or None, target_width=target_width
+        )
+        book, short = field_book(opened, field, len(raters)), short_strata(opened, sample)
+    items = items_of(opened, sample, with_people=sample.width is None)
+    if project is not None:
+        draw = {"for": sample.about, "n": n, "by": by or [], "raters": raters}
+        folder = project_folder(opened.path, project)
+        make_project(folder, items, book, seed=seed, how=draw)
+        files, after = [folder], f"portrayal label serve {folder}"
+    else:
+        out = out or opened.path / f"{sample.about}.csv"
+        files = write_sheets(items, book, out, raters)
+        after = f"portrayal label merge {' '.join(map(str, files[: len(raters)]))} --out {out}"
+    if format == "json":
+        facts = {"for": sample.about, "n_drawn": len(items), "expected_width": sample.width}
+        facts |= {"files": [*map(str, files)], "strata": dict(sample.strata)}
+        show.as_json(facts | {"too_few": [asdict(place) for place in short]})
         return
-    if rater or project or target_width is not None or hand_labels is not None:
-        raise OptionError("--rater, --project, --target-width and --hand-labels go with --for.")
-    texts = list(readable_texts(opened))
-    sampled = draw(texts, n, by=by or None, seed=seed)
-    short = short_places(texts, n, FEWEST, by=by or None, seed=seed)
-    path = write_sheet(out or opened.path / "hand-labels.csv", sampled)
-    strata = {one.stratum: one.stratum_size for one in sampled}
-    if json:
-        files = {"sheet": str(path), "instructions": str(path.with_suffix(".md"))}
-        sizes = {"n_drawn": len(sampled), "n_texts": sum(strata.values()), "strata": strata}
-        show.as_json({**files, **sizes, "too_few": [asdict(place) for place in short]})
-        return
-    show.line(f"{path}: {len(sampled):,} of {sum(strata.values()):,} texts, {len(strata)} strata")
-    _warn(short)
-    show.line(f"{path.with_suffix('.md')}: how to fill it in")
-    show.line(f"then: portrayal score people --hand-labels {path}")
-
-
-def _warn(short: "Sequence[ShortPlace]") -> None:
+    show.line("\n".join(f"{k}: {n:,} of {of:,} texts" for k, (of, n) in sample.strata.items()))
+    width = sample.width
+    words = "" if width is None else f"; expected width of a share of these texts: {width:.3f}"
+    show.line(f"{len(items):,} texts{words}")
     for place in short:
         show.line(f"warning: {place.sentence}")
+    show.line("\n".join(f"wrote {path}" for path in files))
+    show.line(f"then: {after}")
 
 
 def merge(sheets: Sheets, /, *, out: Path, format: Format = "table") -> None:
-    """Put the sheets of several raters to a vote; of sheets drawn --for a measure, into one table.
+    """Join the labels of several raters, or of a project, in one label file.
 
-    Example: portrayal label merge anna.csv ben.csv --out agreed.csv
+    Example: portrayal label merge anna.csv ben.csv --out labels.csv
 
     Parameters
     ----------
     out
         CSV file to write.
     """
-    from portrayal.collect.sources import open_source
-    from portrayal.measure.drawing import join_sheets
-    from portrayal.raters.people import is_sheet, merge_sheets
+    from portrayal.raters import settled, write_labels
 
-    json = format == "json"
-    if not is_sheet(open_source(sheets[0]).columns):
-        n = join_sheets(sheets, out)
-        if json:
-            show.as_json({"table": str(out), "n_labels": n})
-        else:
-            show.line(f"{out}: {n:,} labels; then: portrayal audit … --hand-labels {out}")
+    if out.exists():
+        raise OptionError(f"{out} is there already and may hold labels; give another --out.")
+    labels = labels_at(sheets)
+    write_labels(out, labels)
+    # A row for each label, also where raters differ: who reads the file settles it, and says so
+    n_open = sum(answer is None for answer in settled(labels).values())
+    n_labels, raters = len(labels.rows), labels.raters
+    if format == "json":
+        facts = {"table": str(out), "n_labels": n_labels, "raters": list(raters)}
+        show.as_json(facts | {"n_undecided": n_open})
         return
-    merged = merge_sheets(sheets, out)
-    if json:
-        facts = {"sheet": str(merged.path), "n_labelled": merged.n_labelled}
-        show.as_json(facts | {"n_undecided": merged.n_undecided})
-        return
-    show.line(f"{merged.path}: {merged.n_labelled:,} texts with a label of the majority")
-    if merged.n_undecided:
-        show.line(f"undecided, left empty for you to settle: {merged.n_undecided:,} texts")
+    show.line(f"{out}: {n_labels:,} labels by {', '.join(raters) or 'nobody'}")
+    if n_open:
+        show.line(f"left open, as no more than half of the raters agree: {n_open:,}")
+    show.line(f"then: portrayal audit … --hand-labels {out}")

@@ -268,11 +268,7 @@ class _Views:
             )
 
             def work() -> dict[str, Any]:
-                answer = act(self.desk.reader(name, does), click)
-                # The table of labels is kept true after every click, for whoever reads it meanwhile
-                if self.desk.by_hand is not None:
-                    self.desk.by_hand.write()
-                return answer
+                return act(self.desk.reader(name, does), click)
 
             return JSONResponse(await run_in_threadpool(work))
         except (ValueError, RecursionError) as error:

@@ -4,58 +4,19 @@ import base64
 import json
 import logging
 import re
-import threading
 import unicodedata
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from portrayal.coding.by_hand import FOR, HandProject
 from portrayal.coding.project import CodingItem, Project
-from portrayal.coding.store import ABOUT, DISPUTES, Click, Store, rater_key
+from portrayal.coding.store import ABOUT, Click, Store, rater_key
 from portrayal.errors import OptionError
 from portrayal.types import BoolArray, IntArray
 
 log = logging.getLogger("portrayal.raters")
-
-
-class MarkedPlaces:
-    """Which places a store marks, read once and from then on by what changed.
-
-    Parameters
-    ----------
-    store
-        The store; whoever else writes to it, in whatever process, is heard at the next look.
-    place
-        Place of each text by `item_id`, from 1.
-    """
-
-    def __init__(self, store: Store, place: Mapping[str, int]) -> None:
-        self._store, self._place = store, place
-        self._known: dict[str, tuple[int, BoolArray]] = {}
-        self._looking = threading.Lock()
-
-    def of(self, mark: str) -> BoolArray:
-        """Return whether `mark` marks each place, shape (n_items + 1,); place 0 is never marked.
-
-        `mark` is a rater's key, for the texts that the rater is done with, or `DISPUTES`.
-        """
-        with self._looking:
-            if mark not in self._known:
-                # The first look reads everything; the later ones only what changed since
-                last, items = self._store.marked(mark)
-                marked = np.zeros(len(self._place) + 1, dtype=np.bool_)
-                marked[[self._place[item] for item in items if item in self._place]] = True
-            else:
-                last, marked = self._known[mark]
-            for seq, item_id, is_marked in self._store.changes(mark, last):
-                if item_id in self._place:
-                    marked[self._place[item_id]] = is_marked
-                last = seq
-            self._known[mark] = (last, marked)
-            return marked.copy()  # the kept one goes on changing under the lock
 
 
 RATES, ADJUDICATES = "rate", "adjudicate"
@@ -93,11 +54,8 @@ class Desk:
     def __init__(self, project: Project, store: Store, adjudicators: Collection[str] = ()) -> None:
         self.project, self.store = project, store
         self.items: tuple[CodingItem, ...] = project.items
-        is_for_measure = FOR in project.settings.get("how", {})
-        self.by_hand = HandProject(project) if is_for_measure else None
         self.place = {item.item_id: i for i, item in enumerate(self.items, 1)}
         self.adjudicators = frozenset(rater_key(name) for name in adjudicators)
-        self._marks = MarkedPlaces(store, self.place)
 
     def reader(self, name: str, does: str) -> Reader:
         """Return the reader of this name, without adding anyone.
@@ -151,9 +109,18 @@ class Desk:
         if reader.does == RATES:
             return np.arange(len(self.items) + 1) > 0  # place 0 is none: places count from 1
         own_name = self.person(reader)
-        disputed = self._marks.of(DISPUTES)
+        disputed = self.store.disputed()
         # One who codes as well must not see the others' answers before giving their own
-        return disputed & self._marks.of(own_name) if self.store.rater(own_name) else disputed
+        if self.store.rater(own_name):
+            disputed &= self.store.done(own_name)
+        return self._marked(disputed)
+
+    def _marked(self, item_ids: Iterable[str]) -> BoolArray:
+        """Whether the text at each place is one of these, shape (n_items + 1,)."""
+        marked = np.zeros(len(self.items) + 1, dtype=np.bool_)
+        # The store may hold answers about texts of another draw
+        marked[[self.place[item] for item in item_ids if item in self.place]] = True
+        return marked
 
     def item(self, reader: Reader, place: int) -> CodingItem | None:
         """Return the text at a place; None where the reader has none there."""
@@ -166,7 +133,7 @@ class Desk:
         own_name = self.person(reader)
         is_done = self.store.answers(own_name, item.item_id).get(("done", "")) == "1"
         is_free = self.store.rater(own_name) is None or is_done
-        return item if is_free and self.store.is_disputed(item.item_id) else None
+        return item if is_free and self.store.disputed(item.item_id) else None
 
     def needed(self, item: CodingItem) -> dict[str, str]:
         """Return the questions without whose answers an audit cannot use a text, key → label."""
@@ -190,7 +157,7 @@ class Desk:
 
     def next_place(self, reader: Reader, after: int = 0) -> int | None:
         """Return the first place after `after` that a reader is not done with, else any other."""
-        places = np.flatnonzero(self._queued(reader) & ~self._marks.of(reader.key))
+        places = np.flatnonzero(self._queued(reader) & ~self._marked(self.store.done(reader.key)))
         if not places.size:
             return None
         position = np.searchsorted(places, after, side="right")
@@ -205,7 +172,7 @@ class Desk:
     def progress(self, reader: Reader) -> tuple[int, int]:
         """Return how many texts a reader is done with, and of how many."""
         queued = self._queued(reader)
-        finished = queued & self._marks.of(reader.key)
+        finished = queued & self._marked(self.store.done(reader.key))
         return int(finished.sum()), int(queued.sum())
 
 

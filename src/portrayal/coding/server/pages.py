@@ -7,7 +7,6 @@ from typing import Any
 from portrayal.coding.project import CodingItem, ItemPerson
 from portrayal.coding.server.desk import ADJUDICATES, Desk, Reader, pack
 from portrayal.coding.server.gate import Gate
-from portrayal.measure.corrected import FEWEST
 from portrayal.run.pages import templates
 from portrayal.shown import visible
 
@@ -116,32 +115,7 @@ class Pages:
             of=of,
             adjudicates=reader.does == ADJUDICATES,
             first=self.desk.around(reader, 0)[1],
-            narrowed=self.narrowed(),
         )
-
-    def narrowed(self) -> dict[str, str] | None:
-        """Return the corrected share of labels by hand in words, and its interval as a picture."""
-        hand = self.desk.by_hand
-        if hand is None:
-            return None
-        narrowing = hand.narrowed()
-        if not narrowing:
-            return {"words": f"From {FEWEST} labels on a corrected share stands here.", "line": ""}
-        first, last = narrowing[0], narrowing[-1]
-        then, now = (f"{100 * one.low:.0f} to {100 * one.high:.0f}\u00a0%" for one in (first, last))
-        words = (
-            f"{inert(hand.target)}: {100 * last.value:.0f}\u00a0% of all ({now}), {last.n} labelled"
-        )
-        words += f"; with the first {first.n} it was {then}" if last.n > first.n else ""
-        floor, top = min(one.low for one in narrowing), max(one.high for one in narrowing)
-        width, height = 116 / max(len(narrowing) - 1, 1), 28 / (top - floor or 1.0)
-        points = [
-            [f"{2 + width * i:.1f},{30 - height * (y - floor):.1f}" for y in ends]
-            for i, ends in enumerate((one.low, one.value, one.high) for one in narrowing)
-        ]
-        low, value, high = map(list, zip(*points, strict=True))
-        band = " ".join([*low, *high[::-1]])
-        return {"words": f"{words}.", "band": band, "line": " ".join(value)}
 
     def text(self, reader: Reader, place: int, session: str) -> str:
         """Return the page of one text as this reader has left it, for one session."""
@@ -178,7 +152,6 @@ class Pages:
             around=desk.around(reader, place),
             others=other_raters,
             instructions=_paragraphs(self.book.instructions),
-            narrowed=self.narrowed(),
         )
 
     def _codes(

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.errors import DataError
 from portrayal.measure.clustered import (
     TEST,
     Sums,
@@ -22,7 +21,7 @@ from portrayal.measure.clustered import (
     ratio_inference,
     share_inference,
 )
-from portrayal.measure.corrected import IMPOSSIBLE, too_few
+from portrayal.measure.corrected import IMPOSSIBLE, labelled_texts, too_few
 from portrayal.measure.scope import Scope
 from portrayal.measure.stories.representation import REPRESENTATION
 from portrayal.measure.stories.strata import Features, Stratum, group_features, prompt_sums, strata
@@ -38,7 +37,9 @@ from portrayal.measure.stories.tally import (
     Likelihoods,
     Tally,
 )
-from portrayal.raters.people import Sheet
+from portrayal.raters import HandTable
+from portrayal.raters.labels import SLOTS
+from portrayal.raters.people import people_of
 from portrayal.records import Estimate, Null, Status
 from portrayal.reference import Baseline
 from portrayal.reference.groups import no_share
@@ -88,7 +89,7 @@ class HandSample:
 
 
 def hand_sample(
-    run: Run, annotations: Stage, sheet: Sheet, tally: Tally, likelihoods: Likelihoods
+    run: Run, annotations: Stage, table: HandTable, tally: Tally, likelihoods: Likelihoods
 ) -> HandSample:
     """Set hand labels beside the annotator's.
 
@@ -96,54 +97,36 @@ def hand_sample(
     ----------
     run, annotations
         A run and the stage of its people annotations.
-    sheet
-        Hand labels of texts that were drawn from this run.
+    table
+        Hand labels of people of texts that were drawn from this run.
     tally, likelihoods
         The run's tally, and what made its shares by race.
 
     Raises
     ------
     DataError
-        When the sheet is of other texts, or a stratum of it has no labelled text.
+        When the labels are of other texts.
     """
-    if not sheet.labels:
-        raise DataError(f"{sheet.path}: no row is filled in, so there is nothing to correct by.")
-    if sheet.unlabelled_strata:
-        raise DataError(
-            f"{sheet.path}: no text of the stratum {sheet.unlabelled_strata[0]!r} is labelled, so "
-            "nothing is known of the errors there. Label at least one text of every stratum."
-        )
-    readable = run.texts.note().get("outcomes", {}).get("ok")
-    # A sheet drawn from other texts has weights that say nothing of this run's.
-    drawn_from = sum(sheet.stratum_sizes.values())
-    if readable is not None and readable != drawn_from:
-        raise DataError(
-            f"{sheet.path} was drawn from {drawn_from:,} readable texts, but this run has "
-            f"{readable:,}. Draw a new sheet with `portrayal label sheet`."
-        )
-    labels = {label.text_id: label for label in sheet.labels}
-    columns = ["text_id", "prompt_id", "model"]
-    texts = read_chosen(run.texts.parts(), columns, labels)
-    places = {row["text_id"]: (row["prompt_id"], row["model"]) for row in texts}
-    unknown = labels.keys() - places.keys()
-    if unknown:
-        raise DataError(
-            f"{sheet.path}: row {labels[min(unknown)].row}: this run has no text {min(unknown)!r}; "
-            "hand labels correct the run that their sheet was drawn from."
-        )
+    people = people_of(table)
+    places = labelled_texts(run, table, f"{SLOTS[0]}_gender", ["prompt_id", "model"])
+    names = {row["text_id"]: name for name, row in places.items()}
+    n_texts = run.texts.note().get("outcomes", {}).get("ok", 0)
     rows = []
-    for read in read_chosen(annotations.parts(), _COLUMNS, labels):
+    for read in read_chosen(annotations.parts(), _COLUMNS, names):
         # an annotation that failed counts nowhere, so nor do its labels
         if read["error"] is not None:
             continue
-        text_id = read["text_id"]
-        label = labels[text_id]
-        weight = sheet.weights[label.stratum]
-        for slot, gold in (("subject", label.subject), ("object", label.object)):
-            if gold is not None:
+        name = names[read["text_id"]]
+        place = places[name]["prompt_id"], places[name]["model"]
+        for slot in SLOTS:
+            if gold := people.get((name, slot)):
+                weight = table.weights(f"{slot}_gender", [(name, "")], n_texts / len(names))[0]
                 guess = read[f"{slot}_name"], read[f"{slot}_gender"]
-                rows.append((*places[text_id], slot, weight, *guess, *gold))
-    return replace(_coded(rows, tally, likelihoods), note=sheet.note)
+                rows.append((*place, slot, weight, *guess, *gold))
+    n, raters = len(names), len(table.raters[f"{SLOTS[0]}_gender"])
+    labeller = f"{raters} raters" if raters > 1 else "one rater, whose errors nobody can see"
+    note = f"people of {n} texts labelled by {labeller}"
+    return replace(_coded(rows, tally, likelihoods), note=note)
 
 
 def _coded(rows: list[tuple[Any, ...]], tally: Tally, likelihoods: Likelihoods) -> HandSample:

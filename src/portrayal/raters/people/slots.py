@@ -8,49 +8,82 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from portrayal.annotate.people import UNSPECIFIED, UNSURE, Character, Roles, labelled_person
+from portrayal.annotate.people import (
+    UNSPECIFIED,
+    UNSURE,
+    Character,
+    Roles,
+    clean_name,
+    labelled_person,
+)
 from portrayal.annotate.people.labeler import label_people
 from portrayal.annotate.people.reader import read_stories, reader_settings
 from portrayal.collect.ask.asking import Asking
 from portrayal.collect.fields import find_columns
 from portrayal.collect.sources import open_source
-from portrayal.errors import DataError
-from portrayal.raters.people.sheets import is_sheet, read_sheet
+from portrayal.errors import DataError, OptionError
+from portrayal.raters.labels import SLOTS, HandTable, read_hand_labels
+from portrayal.run import Run, read_rows
 from portrayal.types import BoolArray, FloatArray, IntArray, Tabular
 
+_GOLD = tuple(f"gold_{slot}_{part}" for slot in SLOTS for part in ("name", "gender"))
 Labelled = tuple[Character, Character | None]
 """The subject of a story, and its object where the story has one."""
 Extractor = Callable[[str, Roles], Labelled]
 
 CLUSTERS = ("prompt_id", "prompt", "query")
 """Columns that name a story's prompt, the first that is there counts."""
-SLOTS, PARTS = ("subject", "object"), ("name", "gender", "references")
-"""Characters of a story, and what is labelled of each."""
+PARTS = ("name", "gender", "references")
+"""What is labelled of each character of a story."""
 ATTRIBUTES = ("domain", "model", "condition")
 """Attributes of a story by which scores are broken down, where they are known."""
 
 
-def read_gold(path: Tabular, columns: Iterable[str] = ()) -> Iterator[dict[str, Any]]:
+def people_of(table: HandTable) -> dict[tuple[str, str], tuple[str | None, str]]:
+    """Return name (None: the text gives none) and gender by text_id and slot.
+
+    A person on whose name or gender raters differ is left out.
+    """
+    people = {}
+    for slot in SLOTS:
+        names = table.labels.get(f"{slot}_name", {})
+        for (text_id, unit), gender in table.labels.get(f"{slot}_gender", {}).items():
+            if (name := names.get((text_id, unit))) is not None:
+                people[text_id, slot] = clean_name(name), gender
+    return people
+
+
+def read_gold(
+    path: Tabular, columns: Iterable[str] = (), run: Run | None = None
+) -> Iterator[dict[str, Any]]:
     """Yield the labelled stories of a file.
 
     Parameters
     ----------
     path
-        CSV, JSON lines, Parquet or Excel file; or a sheet that `portrayal label sheet` made, of
-        which the rows that are filled in count.
+        CSV, JSON lines, Parquet or Excel file with a story in each row; or a label file of a run.
     columns
         "FIELD=NAME" strings for columns with other names.
+    run
+        The run whose texts a label file is of.
 
     Raises
     ------
     DataError
-        Naming the columns that are missing and those that were found, or the row of a sheet that
-        is not as expected.
+        Naming the columns that are missing and those that were found.
+    OptionError
+        When the file is a label file and no run is given.
     """
     source = open_source(path)
-    # A sheet has columns of its own, and rows that are not filled in
-    if isinstance(path, (str, Path)) and is_sheet(source.columns):
-        yield from read_sheet(path).gold_rows()
+    if {"text_id", "field"} <= set(source.columns):
+        if run is None:
+            raise OptionError(f"{source.name} labels texts of a run; name the run as well.")
+        people = people_of(read_hand_labels(path))
+        for story in read_rows(run, ["text_id", "prompt_id", "model", "text"]):
+            # A story of whose subject nothing is settled would count as one without a subject
+            if subject := people.get((story["text_id"], "subject")):
+                cells = (*subject, *people.get((story["text_id"], "object"), (None, None)))
+                yield {"object_role": None} | story | dict(zip(_GOLD, cells, strict=True))
         return
     needed = ("text", "subject_role", "gold_subject_name")
     labels = [f"gold_{slot}_{part}" for slot in SLOTS for part in PARTS]

@@ -5,11 +5,10 @@ Each step reads a file and writes a file, so that it can be used alone, repeated
 """
 
 from portrayal.raters.sentences.labels import (
+    BOOK,
     SentenceLabels,
-    Sheets,
     merge_labels,
-    read_sheet,
-    write_sheets,
+    sentences_to_label,
 )
 from portrayal.raters.sentences.seeds import (
     Paraphrases,
@@ -23,17 +22,16 @@ from portrayal.raters.sentences.seeds import (
 )
 
 __all__ = [
+    "BOOK",
     "Paraphrases",
     "Parts",
     "Seeds",
     "SentenceLabels",
-    "Sheets",
     "merge_labels",
     "paraphrase",
     "paraphrase_prompt",
     "read_paraphrases",
-    "read_sheet",
     "seed_sentences",
+    "sentences_to_label",
     "split_labelled",
-    "write_sheets",
 ]

@@ -1,9 +1,10 @@
-"""Labels of sentences: sheets for raters, put to a vote together with the paraphrase targets."""
+"""Labels of sentences, put to a vote together with the paraphrase targets."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -12,30 +13,14 @@ import numpy as np
 from portrayal.collect.tables import read_table, write_table
 from portrayal.errors import DataError
 from portrayal.raters.agreement import Coefficient, Resampling, coefficient, ratings_of
-from portrayal.raters.labels import Label, Labels, majority
+from portrayal.raters.labels import Label, Labels, folded, majority, read_labels
 from portrayal.raters.sentences.seeds import STEP_BEFORE
-from portrayal.raters.sheets import check_new, check_several, unique_rows, write_instructions
-from portrayal.validate import check_count, check_seed
+from portrayal.validate import check_different_files, check_seed
 
-SHEET_COLUMNS = ("row_id", "text", "label", "notes", "rater")
 AGENTIC, NEUTRAL, COMMUNAL, NA = "agentic", "neutral", "communal", "na"
-LABELS = (AGENTIC, NEUTRAL, COMMUNAL)
-_READ = {
-    **dict.fromkeys(("1", "+1", AGENTIC), AGENTIC),
-    **dict.fromkeys(("0", NEUTRAL), NEUTRAL),
-    # With a hyphen, or with the minus sign that editors put in its place.
-    **dict.fromkeys(("-1", "−1", COMMUNAL), COMMUNAL),
-    **dict.fromkeys((NA, "n/a"), NA),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Sheets:
-    """The sheets that were written, one for each rater, and the instructions beside them."""
-
-    paths: tuple[Path, ...]
-    instructions: Path
-    n_rows: int
+FIELD = "agency"
+BOOK = files(__package__) / "codebook.toml"
+"""What raters are asked of each sentence."""
 
 
 def row_id(entry_id: str) -> str:
@@ -43,62 +28,24 @@ def row_id(entry_id: str) -> str:
     return blake2b(entry_id.encode(), digest_size=6).hexdigest()
 
 
-def write_sheets(paraphrases: str | Path, out: Path, *, raters: int = 2, seed: int = 0) -> Sheets:
-    """Write a sheet for each rater, in one random order, with the instructions of Table 8.
+def sentences_to_label(paraphrases: str | Path, seed: int = 0) -> list[tuple[str, str]]:
+    """Return name and text of each paraphrase in a random order, as raters see them.
 
     Parameters
     ----------
     paraphrases
         The file that `paraphrase` wrote, or one with the columns `entry_id`, `text` and `target`.
-    out
-        Folder of the sheets.
-    raters
-        How many people label.
     seed
         Of the order.
-
-    Raises
-    ------
-    OptionError
-        When a sheet is there already: it may hold a rater's labels.
 
     References
     ----------
     Wan & Chang (2024), Appendix B.3 and Table 8.
     """
-    check_count("raters", raters, minimum=1)
     rows = read_table(paraphrases, ["entry_id", "text", "target"], STEP_BEFORE)
     order = np.random.default_rng(check_seed(seed)).permutation(len(rows)).tolist()
     # Without targets and in random order: raters must not see what a sentence was meant to be
-    cells = [{"row_id": row_id(rows[i]["entry_id"]), "text": rows[i]["text"]} for i in order]
-    paths = tuple(out / f"sheet-{number}.csv" for number in range(1, raters + 1))
-    # All are checked before the first is written
-    check_new(*paths)
-    for path in paths:
-        write_table(path, SHEET_COLUMNS, cells)
-    return Sheets(paths, write_instructions(out / "instructions.md", __package__), len(cells))
-
-
-def read_sheet(path: str | Path) -> Mapping[str, str]:
-    """Return the labels of a sheet by `row_id`; rows that no rater filled in are left out.
-
-    Raises
-    ------
-    DataError
-        When a label is none of those in the instructions, or a row comes twice.
-    """
-    labels = {}
-    for number, row in unique_rows(path, "row_id", ["label"], STEP_BEFORE):
-        cell = row["label"].strip().casefold()
-        if not cell:
-            continue
-        if cell not in _READ:
-            raise DataError(
-                f"{path}: row {number}: label is {row['label']!r}; expected 1 (agentic), 0 "
-                "(neutral), -1 (communal) or na."
-            )
-        labels[row["row_id"]] = _READ[cell]
-    return labels
+    return [(row_id(rows[i]["entry_id"]), rows[i]["text"]) for i in order]
 
 
 COLUMNS = ("entry_id", "sentence_id", "target", "text", "label", "votes")
@@ -117,8 +64,8 @@ class SentenceLabels:
     ----------
     path
         CSV file of the entries that are kept; label is 1 for agentic and 0 for communal.
-    third_path
-        Sheet for a third rater; None where nothing is undecided.
+    undecided
+        Name and text of the entries that a third rater decides.
     counts
         Entries by what became of them.
     kappa_all, kappa_kept
@@ -127,16 +74,14 @@ class SentenceLabels:
     """
 
     path: Path
-    third_path: Path | None
+    undecided: tuple[tuple[str, str], ...]
     counts: Mapping[str, int]
     kappa_all: Coefficient
     kappa_kept: Coefficient
 
     def as_json(self) -> dict[str, Any]:
         """Plain values."""
-        facts: dict[str, Any] = {"path": str(self.path), "third_path": None}
-        if self.third_path is not None:
-            facts["third_path"] = str(self.third_path)
+        facts: dict[str, Any] = {"path": str(self.path)}
         for name, one in (("kappa_all", self.kappa_all), ("kappa_kept", self.kappa_kept)):
             bounds = one.interval
             facts[name] = {
@@ -170,42 +115,38 @@ def merge_labels(
     paraphrases
         The file that the sheets were made from.
     sheets
-        Two or more, filled in.
+        Label files of two raters or more.
     out
-        CSV file to write; the sheet for a third rater goes beside it.
+        CSV file to write.
     third
-        That sheet, filled in.
+        Label file of the third rater.
     level, draws, seed
         Of the kappas' intervals, which resample sentences.
 
     Raises
     ------
     DataError
-        With fewer than two sheets, or a sheet of other sentences.
+        With fewer than two raters, a label that is none, or labels of other sentences.
     OptionError
-        When one sheet is given twice.
+        When one file is given twice.
 
     References
     ----------
     Wan & Chang (2024), Section 3.2.1 and Appendices B.3 to B.5.
     """
-    check_several(sheets, "labels are merged from")
-    check_several([*sheets, *([] if third is None else [third])], "labels are merged from")
+    check_different_files([*sheets, *([] if third is None else [third])])
     rows = read_table(paraphrases, ["entry_id", "text", "target"], STEP_BEFORE)
     names = {row_id(row["entry_id"]) for row in rows}
-    read = []
-    for path in (*sheets, *(() if third is None else (third,))):
-        read.append(read_sheet(path))
-        if strange := read[-1].keys() - names:
-            raise DataError(
-                f"{path}: {min(strange)!r} is no row of a sheet that was made from {paraphrases}; "
-                "merge sheets with the file that they were made from."
-            )
-    of_raters, last = read[: len(sheets)], read[len(sheets)] if third is not None else {}
-    raters = ("target", *(f"sheet {number}" for number in range(1, len(sheets) + 1)))
+    of_raters = _answers(read_labels(*sheets), names)
+    if len(of_raters) < 2:
+        raise DataError(f"labels are merged from two raters or more; got {len(of_raters)}.")
+    last: dict[str, str] = {}
+    if third is not None:
+        last = dict(*_answers(read_labels(third), names).values())
+    raters = ("target", *of_raters)
     counts: Counter[str] = Counter()
     decided: list[dict[str, str]] = []
-    undecided: list[dict[str, str]] = []
+    undecided: list[tuple[str, str]] = []
     votes: list[Label] = []
     for row in rows:
         name, target = row_id(row["entry_id"]), row["target"].strip().casefold()
@@ -213,7 +154,7 @@ def merge_labels(
             raise DataError(
                 f"{paraphrases}: target must be agentic or communal; got {row['target']!r}."
             )
-        ballots = [labels.get(name, "") for labels in of_raters]
+        ballots = [answers.get(name, "") for answers in of_raters.values()]
         # The target has a vote, as in the paper
         label = majority([target, *ballots])
         if NA in ballots:
@@ -227,25 +168,41 @@ def merge_labels(
             outcome = removed.get(label, KEPT)
         counts[outcome] += 1
         if outcome == UNDECIDED:
-            undecided.append({"row_id": name, "text": row["text"]})
+            undecided.append((name, row["text"]))
         # Kappa is of entries that every rater labelled as something
         if all(ballots) and NA not in ballots:
             pairs = zip(raters, (target, *ballots), strict=True)
-            votes += [Label(rater, name, KEPT, value, note=outcome) for rater, value in pairs]
+            prompt_id = row.get("sentence_id") or ""
+            votes += [
+                Label(name, "", KEPT, value, rater, prompt_id, note=outcome)
+                for rater, value in pairs
+            ]
         if outcome == KEPT:
             value = "1" if label == AGENTIC else "0"
             decided.append({**row, "label": value, "votes": " ".join([target, *ballots])})
     write_table(out, COLUMNS, decided)
-    third_sheet = out.with_name(f"{out.stem}-third.csv")
-    # A sheet that the third rater may have begun is not written over.
-    if undecided and not third_sheet.exists():
-        write_table(third_sheet, SHEET_COLUMNS, undecided)
-    sentence = {row_id(row["entry_id"]): row.get("sentence_id") or "" for row in rows}
-    prompts = {name: one for name, one in sentence.items() if one}
-    resampling, kappas = Resampling(level, draws, seed, prompts), []
+    resampling, kappas = Resampling(level, draws, seed, Labels(tuple(votes)).prompts), []
     # What is kept is kept because raters agree, so the kappa of all rows stands beside its own.
     for part in (votes, [one for one in votes if one.note == KEPT]):
-        answers = ratings_of(Labels(tuple(part), (), fields=(KEPT,)), raters)[KEPT]
+        answers = ratings_of(Labels(tuple(part)), raters, (KEPT,))[KEPT]
         kappas.append(coefficient("label", "fleiss_kappa", [answers], resampling))
-    third_path = third_sheet if undecided else None
-    return SentenceLabels(out, third_path, dict(sorted(counts.items())), *kappas)
+    return SentenceLabels(out, tuple(undecided), dict(sorted(counts.items())), *kappas)
+
+
+def _answers(labels: Labels, names: Collection[str]) -> dict[str, dict[str, str]]:
+    """Rater → name of a sentence → label, of sentences that were drawn from one file."""
+    answers: dict[str, dict[str, str]] = {}
+    for row in labels.rows:
+        if row.text_id not in names:
+            raise DataError(
+                f"{labels.source}: {row.text_id!r} is no sentence of the file of paraphrases; "
+                "merge labels with the file that their sheets were made from."
+            )
+        value = folded(row.value)
+        if value not in (AGENTIC, NEUTRAL, COMMUNAL, NA):
+            raise DataError(
+                f"{labels.source}: {row.rater!r} says {row.value!r} of {row.text_id!r}; expected "
+                "agentic, neutral, communal or na."
+            )
+        answers.setdefault(row.rater, {})[row.text_id] = value
+    return answers

@@ -17,7 +17,7 @@ from portrayal.measure import Tables, hand_sample, tally_stories
 from portrayal.measure.corrected import OUTCOME, hand_marks
 from portrayal.measure.cues import cue_list, find_cues
 from portrayal.measure.stories.reader_error import ReaderErrors, key_of
-from portrayal.raters.people import read_sheet
+from portrayal.raters.labels import PEOPLE, SLOTS
 from portrayal.records import ALL, Estimate
 from portrayal.reference import (
     GENDERS,
@@ -119,7 +119,6 @@ class StoryOptions(Options):
         Who finds the people; see `portrayal.annotate.people.labeler.stage.labelling_of`.
     """
 
-    reads_sheets: ClassVar[bool] = True
     known_baselines: ClassVar[tuple[str, ...]] = ()
     """Baselines of the study's own."""
 
@@ -168,16 +167,14 @@ class StoryOptions(Options):
         # A reader that is missing is found out now, not after the texts were read.
         if self.labeler == "reader" or (self.labeler == "routed" and self.labeler_model is None):
             reader_settings(self.reader)
-        if self.people_sheet is not None:
-            read_sheet(self.people_sheet)
         # Before the baseline is checked, as the locale may name it.
         self._take_from_locale()
         if self.baseline not in (*self.known_baselines, *naming(self).baselines):
             baseline(self.baseline)
 
     def hand_fields(self) -> tuple[str, ...]:
-        """Return the fields that labels by hand may be of: factors, and refusals."""
-        return *Options.hand_fields(self), OUTCOME
+        """Return the fields that labels by hand may be of: factors, refusals, and people."""
+        return *Options.hand_fields(self), OUTCOME, *PEOPLE
 
     def group_values(self, strata: Iterable[Mapping[str, str]]) -> dict[str, set[str]]:
         """Return the values of strata and groups: those of prompts, names and references."""
@@ -186,11 +183,6 @@ class StoryOptions(Options):
         for attribute, groups in ((names.attribute, names.groups), ("gender", GENDERS)):
             values[attribute] = values.get(attribute, set()) | {*groups}
         return values | {"pair": {*PAIRS}}
-
-    @property
-    def people_sheet(self) -> str | None:
-        """Labels of the people of stories, where the labels by hand are that."""
-        return self.hand_labels if self.hand_table() is None else None
 
     def _take_from_locale(self) -> None:
         """Let the locale's first name table and baseline stand where no others are named."""
@@ -409,16 +401,13 @@ class Stories:
             "name_tables": lambda: names.tables,
             "cue_hits": lambda: find_cues(run_corpus(run, people.name), cue_list(self.cues)),
         }
-        # Refusals labelled by hand; a sheet labels people.
-        if options.hand_table() is not None:
+        hand_table = options.hand_table()
+        if hand_table is not None:
             columns = ["prompt_id", "model", "outcome"]
-            offered["hand_outcomes"] = lambda: hand_marks(
-                run, options.hand_table(), OUTCOME, columns
-            )
-        if options.people_sheet is not None:
-            sheet = read_sheet(options.people_sheet)
+            offered["hand_outcomes"] = lambda: hand_marks(run, hand_table, OUTCOME, columns)
+        if hand_table is not None and f"{SLOTS[0]}_gender" in hand_table.labels:
             offered["hand_sample"] = lambda: hand_sample(
-                run, stage, sheet, tally(), names.likelihoods
+                run, stage, hand_table, tally(), names.likelihoods
             )
 
         def with_reader_errors(estimates: list[Estimate]) -> Iterator[Estimate]:

@@ -116,7 +116,7 @@ def read_codebook(name: str, file: DataFile, keys: Keys = ()) -> Codebook:
     return file.record(Codebook, keys, **defaults)
 
 
-CODEBOOKS = Catalogue("a codebook", files("portrayal.coding") / "codebooks", read_codebook)
+CODEBOOKS = Catalogue("a codebook", files("portrayal.raters") / "codebooks", read_codebook)
 """The codebooks that ship."""
 
 

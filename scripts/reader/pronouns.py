@@ -3,8 +3,12 @@
 A passage has one pronoun and two names, A and B. A resolver says of each name whether the pronoun
 means it; F1 counts both names of all passages, by the gender of the pronoun, and bias is the
 feminine F1 over the masculine one.
+
+    python scripts/reader/pronouns.py gap-validation.tsv --labeler reader
 """
 
+import argparse
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +17,7 @@ import numpy as np
 
 from portrayal.annotate.people import find_everyone
 from portrayal.annotate.people.any_text.pronouns import Refer
+from portrayal.annotate.people.reader.referents import referring_of
 from portrayal.annotate.people.shared.words import PRONOUNS
 from portrayal.collect.fields import find_columns
 from portrayal.collect.sources import open_source
@@ -252,3 +257,19 @@ def _ratio(name: str, sums: FloatArray) -> FloatArray:
         name
     ]
     return divide(hits, below)
+
+
+def main() -> None:
+    """Print the scores of a file of passages, as JSON."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("passages")
+    parser.add_argument("--labeler", choices=("embedded", "reader"))
+    parser.add_argument("--names-found", action="store_true", help="count names found as people's")
+    asked = parser.parse_args()
+    labeler, refer = referring_of(asked.labeler, None)
+    score = score_pronouns(read_passages(asked.passages), refer, names_given=not asked.names_found)
+    print(json.dumps({"labeler": labeler, **score.as_json()}, indent=1))
+
+
+if __name__ == "__main__":
+    main()
