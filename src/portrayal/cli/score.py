@@ -444,8 +444,10 @@ def judge(
         )
         line("\n".join((f"kappa beyond chance: {', '.join(kappas)}", *card.sentences)))
     if repeated:
-        cells = [(a, b or "all", *(shown(of[x]) for x in FORMS)) for (a, b), of in repeated.items()]
-        table(("asked again", "it said first", *FORMS), cells)
+        repeats = [
+            (a, b or "all", *(shown(of[x]) for x in FORMS)) for (a, b), of in repeated.items()
+        ]
+        table(("asked again", "it said first", *FORMS), repeats)
 
 
 def share(

@@ -8,6 +8,7 @@ import pytest
 
 import portrayal
 from command import invoke
+from portrayal.coding import field_book, items_of, write_sheets
 from portrayal.collect.tables import read_table, write_table
 from portrayal.errors import DataError
 from portrayal.measure.agency.by_hand import corrected_sums
@@ -16,13 +17,11 @@ from portrayal.measure.drawing import (
     classes_of,
     draw_for,
     field_for,
-    join_sheets,
     label_fields,
-    write_sheets,
 )
 from portrayal.measure.judging import judge_card
 from portrayal.measure.scope import Scope
-from portrayal.raters import read_hand_labels
+from portrayal.raters import read_hand_labels, read_labels, write_labels
 from portrayal.run import Run
 from portrayal.studies.agency.audit import AgencyOptions, read_texts
 
@@ -131,21 +130,23 @@ def test_sheets_of_sentences_are_blind_and_correct_their_run(tmp_path: Path) -> 
     assert label_fields(run) == ["agency"]  # no refusals are measured here
     assert field_for(run, "agency_gap.v1 gender=female") == "agency"
     chosen = draw_for(run, "agency", 150)
-    *sheets, _ = write_sheets(run, chosen, tmp_path / "agency.csv", ["ann", "ben"])
+    items = items_of(run, chosen, with_people=False)
+    book = field_book(run, "agency")
+    assert book.fields[0].choices == ("communal", "neither", "agentic")
+    *sheets, _, _ = write_sheets(items, book, tmp_path / "agency.csv", ["ann", "ben"])
     named = {f"{i:09d}": row["text"] for i, row in enumerate(texts())}
     for sheet in sheets:
         rows = read_table(sheet, ["text_id", "unit", "label", "text"])
-        assert set(rows[0]) == {"text_id", "unit", "field", "label", "rater", "text"}
+        assert {*rows[0]} >= {"text_id", "unit", "field", "label", "rater", "text"}
         for row in rows:
             own = named[row["text_id"]].rstrip(".").split(". ")[int(row["unit"]) - 1]
             assert row["text"].rstrip(".") == own
             row["label"] = truth(own)
         write_table(sheet, list(rows[0]), rows)
-    hand = tmp_path / "joined.csv"
-    assert join_sheets(sheets, hand) == 2 * len(chosen.texts)
+    hand = write_labels(tmp_path / "joined.csv", read_labels(*sheets))
     table = read_hand_labels(str(hand), ["agency"])
     weights = table.weights("agency", table.labels["agency"], 0.0)
-    drawn_so = {round(size / n, 6) for size, n in chosen.classes.values()}
+    drawn_so = {round(size / n, 6) for size, n in chosen.strata.values()}
     assert {*weights.round(6).tolist()} == drawn_so
     options = {"by": ("gender",), "classifier": "lexicon", "report": False, "permutations": 20}
     again = portrayal.audit("agency", out=run.path, hand_labels=str(hand), draws=200, **options)
