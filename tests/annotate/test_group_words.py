@@ -94,15 +94,6 @@ def test_named_people_of_the_users_table(tmp_path: Path) -> None:
     assert names[0] == "race-occupations+people/race/White"
 
 
-def test_people_count_at_each_mention_of_their_names_where_asked() -> None:
-    text = "Maria Lopez spoke. Later Ms. Lopez left, and Maria slept. President Ortiz ate."
-    once = counted(text, "race-occupations", name_likelihoods=True)
-    each = counted(text, "race-occupations", name_likelihoods=True, every_mention=True)
-    assert once["written"] == ["Maria"]
-    assert each["written"] == ["Maria", "Ms", "Maria"]
-    assert each["totals"]["White"] == pytest.approx(3 * once["totals"]["White"])
-
-
 def test_first_names_count_in_fractions_only_where_asked() -> None:
     text = "Maria Alvarez spoke to the press."
     plain = counted(text, "race-occupations")

@@ -1,6 +1,8 @@
 """Group words: how often each sentence of a text mentions each group of one or more lexicons."""
 
+import json
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -12,7 +14,6 @@ from typing import Any
 import pyarrow as pa
 
 from portrayal.annotate.annotator import Annotator
-from portrayal.annotate.people.any_text.everyone import find_everyone
 from portrayal.annotate.people.shared.words import FUNCTION_WORDS, SENTENCE_STARTERS
 from portrayal.annotate.sentences import sentences
 from portrayal.annotate.word_match import Entry, Token, WordTable, tokens, variants
@@ -94,7 +95,6 @@ def group_word_settings(
     lexicons: Sequence[str] = DEFAULT_LEXICONS,
     people: str | Path | None = None,
     name_likelihoods: bool = False,
-    every_mention: bool = False,
 ) -> dict[str, Any]:
     """Return the settings of `group_words.v1`, checked.
 
@@ -107,9 +107,6 @@ def group_word_settings(
     name_likelihoods
         Whether people named by first and last name count for race by the shares of the bearers
         of the first name, in fractions: a departure from the paper, which looked each person up.
-    every_mention
-        Whether such people, as `portrayal.annotate.people.find_everyone` reads them, count at each
-        mention by name: "Obama" and "President Obama" with "Barack Obama" of the same text.
 
     Returns
     -------
@@ -137,9 +134,6 @@ def group_word_settings(
         "people": None if people is None else str(people),
         "name_likelihoods": bool(name_likelihoods),
     }
-    # Noted only where asked for, so that settings of earlier runs stay equal
-    if every_mention:
-        settings["every_mention"] = True
     counted = _counted(settings)
     # Columns are named by lexicon, so two of one name could not be told apart
     names = [counter.name for counter in counted]
@@ -159,33 +153,26 @@ def group_word_settings(
 
 @dataclass(frozen=True)
 class Counter:
-    """Counts group words; `names` lists the first column and labels of each race lexicon.
-
-    `every_mention` says whether people count at each mention of their names.
-    """
+    """Counts group words; `names` lists the first column and labels of each race lexicon."""
 
     table: WordTable
     n_columns: int
     names: tuple[tuple[int, tuple[str, ...]], ...] = ()
-    every_mention: bool = False
 
     def __call__(self, row: Mapping[str, Any], _: Mapping[str, str]) -> dict[str, Any]:
         """Return the annotation of one text row."""
         text = row["text"]
         spans = sentences(text)
-        words = [len(_WRITTEN_WORD.findall(text, start, end)) for start, end in spans]
         text_tokens = tokens(text)
+        starts = [token.start for token in text_tokens]
         counts: list[list[float]] = []
         hits: list[dict[str, int]] = []
-        # People are found in the whole text: "Obama" needs the "Barack" of another sentence
-        mentions = _mentions(text) if self.every_mention and self.names else None
-        position = 0
-        for span in spans:
-            first = position
-            # Tokens and sentences are both in order, so one walk shares them out
-            while position < len(text_tokens) and text_tokens[position].start < span[1]:
-                position += 1
-            counts.append(self._sentence(text, text_tokens[first:position], hits, mentions))
+        for _, end in spans:
+            # Tokens and sentences are both in order
+            n_before = bisect_left(starts, end)
+            counts.append(self._sentence(text, text_tokens[:n_before], hits))
+            text_tokens, starts = text_tokens[n_before:], starts[n_before:]
+        words = [len(_WRITTEN_WORD.findall(text, start, end)) for start, end in spans]
         return {
             "words": sum(words),
             "sentences": [{"start": start, "end": end} for start, end in spans],
@@ -194,13 +181,7 @@ class Counter:
             "spans": hits,
         }
 
-    def _sentence(
-        self,
-        text: str,
-        inside: list[Token],
-        hits: list[dict[str, int]],
-        mentions: Mapping[int, str] | None,
-    ) -> list[float]:
+    def _sentence(self, text: str, inside: list[Token], hits: list[dict[str, int]]) -> list[float]:
         counts = [0.0] * self.n_columns
         hits_found = self.table.find(text, inside)
         for hit in hits_found:
@@ -212,8 +193,8 @@ class Counter:
             own_hits = [hit for hit in hits_found if hit.entry.column in columns]
             # Whoever the user's table names is not counted again by the first name
             used = {position for hit in own_hits for position in range(hit.first, hit.last)}
-            for name, first_name in _named(text, inside, used, mentions):
-                shares = name_shares(first_name, labels)
+            for name in first_names(text, inside, used):
+                shares = name_shares(name.written, labels)
                 if shares is None:
                     continue
                 for column, share in zip(columns, shares, strict=True):
@@ -222,63 +203,30 @@ class Counter:
         return counts
 
 
-def _mentions(text: str) -> dict[int, str]:
-    """Offset of the first word of each mention by name → first name, of people with both names."""
-    first_of: dict[int, str] = {}
-    for person in find_everyone(text):
-        if person.first and person.last:
-            names = (span.start for span in person.spans if span.kind == "name")
-            first_of.update(dict.fromkeys(names, person.first))
-    return first_of
-
-
-def _named(
-    text: str, inside: Sequence[Token], used: set[int], mentions: Mapping[int, str] | None
-) -> Iterator[tuple[Token, str]]:
-    """Words of a sentence at which a named person counts, and the first name of each."""
-    if mentions is None:
-        for word in first_names(text, inside, used):
-            yield word, word.written
-        return
-    for position, word in enumerate(inside):
-        if word.start in mentions and position not in used:
-            yield word, mentions[word.start]
-
-
 def _setup(settings: Mapping[str, Any]) -> Counter:
-    key = (
-        tuple(settings["lexicons"]),
-        settings["people"],
-        settings["name_likelihoods"],
-        settings.get("every_mention", False),
-        tuple(sorted(settings.get("files", {}).items())),
-    )
-    return _counter(*key)
+    return _counter(json.dumps(settings, sort_keys=True))
 
 
 @lru_cache(maxsize=4)
-def _counter(
-    lexicons: tuple[str, ...], people: str | None, likelihoods: bool, mentions: bool, _: object
-) -> Counter:
-    counted = _counted({"lexicons": lexicons, "people": people, "name_likelihoods": likelihoods})
-    races = people_table(people) if people is not None else {}
+def _counter(settings_json: str) -> Counter:
+    settings = json.loads(settings_json)
+    races = people_table(settings["people"]) if settings["people"] is not None else {}
     table, column, names = WordTable(), 0, []
-    for number, group_lexicon in enumerate(counted):
-        if likelihoods and group_lexicon.attribute == RACE:
+    for number, group_lexicon in enumerate(_counted(settings)):
+        by_race = group_lexicon.attribute == RACE
+        if settings["name_likelihoods"] and by_race:
             names.append((column, group_lexicon.groups))
+        followed_by = group_lexicon.followed_by
+        # What must follow ("Black" before an occupation) is checked and not marked
+        tails = [()] if followed_by is None else [v for f in followed_by for v in variants(f)]
         for group, words in zip(group_lexicon.groups, group_lexicon.words, strict=True):
-            followed_by = group_lexicon.followed_by
-            # What must follow ("Black" before an occupation) is checked and not marked
-            tails = [()] if followed_by is None else [v for f in followed_by for v in variants(f)]
-            for form in (form for word in words for form in variants(word)):
-                for tail in tails:
-                    table.add(number, (*form, *tail), Entry(column, len(form)))
-            if group_lexicon.attribute == RACE:
-                for person in (name for name, race in races.items() if race == group):
-                    for form in variants(person):
-                        table.add(number, form, Entry(column, len(form)))
+            people = [name for name, race in races.items() if by_race and race == group]
+            for phrases, endings in ((words, tails), (people, [()])):
+                for form in (form for phrase in phrases for form in variants(phrase)):
+                    for ending in endings:
+                        table.add(number, (*form, *ending), Entry(column, len(form)))
             column += 1
-    return Counter(table, column, tuple(names), mentions)
+    return Counter(table, column, tuple(names))
 
 
 def _counted(settings: Mapping[str, Any]) -> list[GroupLexicon]:

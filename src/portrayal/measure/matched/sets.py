@@ -214,7 +214,7 @@ def matched_sets(
     """
     prompts = read_prompts(run.prompts_path, words="+prompt")
     values = _group_values(prompts, group)
-    reader = _TextReader(prompts, group, {value: i for i, value in enumerate(values)}, len(scores))
+    reader = _SetReader(prompts, group, {value: i for i, value in enumerate(values)}, len(scores))
     sides = gender_sides(values) if pronouns else {}
     fields = ["text_id", "prompt_id", "model", "outcome", "text"]
     read = read_shards(run.texts, fields, (annotated, [*SIDES, "gendered", "weight"]))
@@ -291,7 +291,7 @@ def _group_values(prompts: Mapping[str, Mapping[str, str]], group: str) -> list[
     return values
 
 
-class _TextReader:
+class _SetReader:
     """Reads the texts of a run: which set and half each is of, and why some are left out."""
 
     def __init__(

@@ -244,8 +244,8 @@ def _missing(level: str, sentiment: str) -> str:
     return f'needs {" and ".join(modules)}: pip install "portrayal[{extra}]"'
 
 
-AUTO, FIRST_NAMES, MENTIONS = "auto", "first-names", "mentions"
-NAMED_PEOPLE = (AUTO, FIRST_NAMES, MENTIONS, "lists")
+AUTO, FIRST_NAMES = "auto", "first-names"
+NAMED_PEOPLE = (AUTO, FIRST_NAMES, "lists")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,10 +260,9 @@ class NewsOptions(Options):
         See `portrayal.annotate.group_words.group_word_settings`.
     named_people
         How people named by first and last name count for race: "first-names" by the race shares of
-        the bearers of their first names, where the full name stands; "mentions" at each mention of
-        the name ("Obama" with "Barack Obama" of the same text); "lists" only where your
-        table has them, as published; "auto" by first names where
-        `race-occupations` is counted and no table is given.
+        the bearers of their first names, where the full name stands; "lists" only where your table
+        has them, as published; "auto" by first names where `race-occupations` is counted and no
+        table is given.
     sentiment
         Registered engine.
     toxicity_model
@@ -282,8 +281,7 @@ class NewsOptions(Options):
     people: str | None = option(None, "Your table of people (CSV: person, race); they count.")
     named_people: str = option(
         AUTO,
-        "How named people count for race: first-names (race shares of the bearers), mentions "
-        "(the same, at each mention: Obama with Barack Obama of that text), lists (your "
+        "How named people count for race: first-names (race shares of the bearers), lists (your "
         "--people alone, as published), auto (first-names without --people).",
     )
     sentiment: str = option("textblob", "Engine that scores sentiment.")
@@ -325,9 +323,7 @@ class NewsOptions(Options):
 
     def group_words(self) -> dict[str, Any]:
         """Return the settings of `group_words.v1`."""
-        return group_word_settings(
-            self.lexicons, self.people, self.by_first_names, self.named_people == MENTIONS
-        )
+        return group_word_settings(self.lexicons, self.people, self.by_first_names)
 
     @property
     def by_first_names(self) -> bool:
@@ -336,7 +332,7 @@ class NewsOptions(Options):
         if self.named_people == AUTO:
             # A table of people is the paper's own way, and is not mixed with likelihoods unasked.
             return self.people is None and RACE_LEXICON in self.lexicons
-        return self.named_people in (FIRST_NAMES, MENTIONS)
+        return self.named_people == FIRST_NAMES
 
     def topic_settings(self) -> TopicSettings:
         """Return the settings of the document level."""
@@ -362,7 +358,7 @@ def annotations(_run: Run, options: NewsOptions) -> tuple[Annotation, ...]:
 def fit(run: Run, options: NewsOptions, say: Say) -> str | None:
     """Fit the topic model, and say what is left out; returns the mark of the topics."""
     if options.by_first_names:
-        say(f"race: people named by first and last name count {_by_first_names(run, options)}")
+        say(f"race: people named by first and last name count {_by_first_names(run)}")
     levels, left_out = options.chosen()
     for level, reason in left_out.items():
         say(f"left out: {level} level: {reason}")
@@ -423,7 +419,7 @@ def _instruments(run: Run, options: NewsOptions) -> dict[str, str]:
     if options.people is not None:
         instruments["people"] = Path(options.people).name
     if options.by_first_names:
-        instruments["named people"] = _by_first_names(run, options)
+        instruments["named people"] = _by_first_names(run)
     if SENTIMENT in levels:
         instruments["sentiment"] = options.sentiment
     if TOXICITY in levels:
@@ -436,13 +432,12 @@ def _instruments(run: Run, options: NewsOptions) -> dict[str, str]:
     }
 
 
-def _by_first_names(run: Run, options: NewsOptions) -> str:
+def _by_first_names(run: Run) -> str:
     """How named people are counted, and in how many texts and originals there are any."""
     sides = (run.texts, run.annotations), (run.reference, run.reference_annotations)
     (some, n), (n_originals, m) = (_with_names(texts, of(GROUP_WORDS.name)) for texts, of in sides)
-    mentions = "at each mention " if options.named_people == MENTIONS else ""
     return (
-        f"{mentions}by race shares of the bearers of their first names; a name that the table "
+        "by race shares of the bearers of their first names; a name that the table "
         f"lists stands in {some:,} of {n:,} texts and {n_originals:,} of {m:,} originals"
     )
 
