@@ -149,8 +149,8 @@ def test_the_list_of_the_paper() -> None:
 
 def test_files_of_ones_own(tmp_path: Path) -> None:
     table = tmp_path / "own.csv"
-    table.write_text("group,term,variants,case\nRoma,Romani,Roma;Rromani,\nPL,Polish,,true\n")
-    assert found(cue_list(table), "Rromani, polish, Roma, Polish") == ["Romani", "Romani", "Polish"]
+    table.write_text("group,term\nRoma,Romani; Roma;Rromani\nPL,Polish\n")
+    assert found(cue_list(table), "Rromani, Roma, Polish") == ["Romani", "Romani", "Polish"]
     toml = tmp_path / "own.toml"
     toml.write_text(
         '[[groups]]\nname = "A"\nterms = ["Ainu", { term = "Sámi", variants = ["Sami"] }]'
@@ -162,13 +162,14 @@ def test_files_of_ones_own(tmp_path: Path) -> None:
     ("name", "content", "word"),
     [
         ("a.csv", "group,word\nA,b\n", "term"),
-        ("a.csv", "group,term\n", "no terms"),
+        ("a.csv", "group,term\n", "no rows"),
+        ("a.csv", "group,term,variants\nA,b,c\n", "behind their term"),
         ("a.csv", "group,term\nA,--\n", "not a term"),
         ("a.csv", "group,term\nA,b\nA,B\n", "already"),
         ("a.toml", "groups = 3", r"\[\[groups\]\]"),
         ("a.toml", "[[groups]]\nname = 'A'", "terms"),
-        ("a.toml", "[[groups]]\nname = 'A'\nterms = [3]", "table of"),
-        ("a.toml", "[[groups]]\nname = 'A'\nterms = [{ word = 'x' }]", "table of"),
+        ("a.toml", "[[groups]]\nname = 'A'\nterms = [3]", "text in quotation marks or a table"),
+        ("a.toml", "[[groups]]\nname = 'A'\nterms = [{ word = 'x' }]", "word"),
         ("a.toml", "not toml", "TOML"),
     ],
 )

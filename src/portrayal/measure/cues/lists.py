@@ -3,23 +3,18 @@
 A *cue* is a term that a text uses of a group, such as "Navajo". A list is a small TOML or CSV file.
 """
 
-import csv
-import io
 import re
-import tomllib
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
-from portrayal.errors import DataError, UnknownNameError
-from portrayal.run.files import read_utf8
+from portrayal.errors import DataError
+from portrayal.reference.datafile import Catalogue, DataFile, Line, Word
 
 _CHUNK = 24
-_ENTRY = {"term", "variants", "case", "published"}
 _APOSTROPHES = "'’‘ʼʻ`´"
 _DASHES = "\u2010\u2011\u2012\u2013\u2014-"
 _GAP = f"[\\s\u00a0{_DASHES}]{{1,3}}"
@@ -93,17 +88,61 @@ def matcher(cues: Iterable[Cue]) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{body})(?!\w)")
 
 
-@lru_cache(maxsize=1)
-def cue_list_names() -> tuple[str, ...]:
-    """Return the names of the shipped cue lists."""
-    names = [entry.name for entry in files("portrayal.measure.cues").joinpath("cuelists").iterdir()]
-    return tuple(sorted(n.removesuffix(".toml") for n in names if n.endswith(".toml")))
+@dataclass(frozen=True)
+class _ListedTerm:
+    term: Word
+    variants: tuple[Word, ...] = ()
+    case: bool = False
+    published: int | None = None
+
+
+@dataclass(frozen=True)
+class _ListedGroup:
+    name: Line
+    terms: tuple[Word | _ListedTerm, ...]
+
+
+@dataclass(frozen=True)
+class _CueFile:
+    """The keys of a cue list."""
+
+    groups: tuple[_ListedGroup, ...]
+    title: Line = ""
+    source: Line = ""
+
+
+def _read(name: str, file: DataFile) -> CueList:
+    table, head = dict(file.table), file.text.partition("\n")[0].casefold()
+    if file.form == "csv" and ("variants" in head or "case" in head):
+        raise DataError(
+            f"{file.name}, line 1: expected the columns group and term; got {head.strip()}. Write "
+            "further spellings behind their term, joined by ';', and case = true in a TOML file."
+        )
+    # Rows of CSV are brought into the form of TOML, and then checked as such
+    for row in table.pop("rows", ()):
+        term, *spellings = (spelling.strip() for spelling in row["term"].split(";"))
+        entry = {"name": row["group"], "terms": [{"term": term, "variants": spellings}]}
+        table.setdefault("groups", []).append(entry)
+    record = replace(file, table=table).record(_CueFile)
+    listed = [
+        (group.name, _ListedTerm(term) if isinstance(term, str) else term)
+        for group in record.groups
+        for term in group.terms
+    ]
+    cues = (Cue(group, **vars(term)) for group, term in listed)
+    return _checked(name, record.title or name, record.source or file.name, cues, file.name)
+
+
+_CUE_LISTS = Catalogue(
+    "a cue list", files("portrayal.measure.cues").joinpath("cuelists"), _read,
+    columns=("group", "term"),
+)  # fmt: skip
 
 
 def cue_list(spec: str | Path = "laissez-faire") -> CueList:
     """Return a shipped cue list by name, or read one from a TOML or CSV file.
 
-    A CSV has the columns `group` and `term`, and may have `variants` (joined by `;`) and `case`.
+    A CSV has the columns `group` and `term`; further spellings of a term follow it, joined by `;`.
 
     Raises
     ------
@@ -117,18 +156,7 @@ def cue_list(spec: str | Path = "laissez-faire") -> CueList:
     >>> "Navajo" in {cue.term for cue in cue_list("laissez-faire").cues}
     True
     """
-    if str(spec) in cue_list_names():
-        shipped = files("portrayal.measure.cues").joinpath("cuelists", f"{spec}.toml")
-        return _from_toml(shipped.read_text(encoding="utf-8"), str(spec), f"{spec}.toml")
-    path = Path(spec)
-    if not path.is_file():
-        raise UnknownNameError(
-            f"there is no cue list {str(spec)!r}; shipped are {', '.join(cue_list_names())}. "
-            "Or give a TOML or CSV file."
-        )
-    text = read_utf8(path)
-    read = _from_csv if path.suffix.casefold() == ".csv" else _from_toml
-    return read(text, path.stem, str(path))
+    return _CUE_LISTS.load(spec)
 
 
 def cues_of(terms: Iterable[str]) -> CueList:
@@ -141,52 +169,6 @@ def cues_of(terms: Iterable[str]) -> CueList:
     return _checked("own terms", "Own terms", "", cues, "the terms")
 
 
-def _from_toml(text: str, name: str, origin: str) -> CueList:
-    try:
-        data = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise DataError(f"{origin}: is not TOML ({error}).") from None
-    groups = data.get("groups", [])
-    if not isinstance(groups, list) or not all(isinstance(entry, dict) for entry in groups):
-        raise DataError(f"{origin}: groups is a list of tables; write each as [[groups]].")
-    title, source = str(data.get("title", name)), str(data.get("source", ""))
-    return _checked(name, title, source, _toml_cues(groups, origin), origin)
-
-
-def _toml_cues(groups: list[Mapping[str, Any]], origin: str) -> Iterator[Cue]:
-    for number, entry in enumerate(groups, 1):
-        place = f"{origin}: group {number}"
-        name, terms = entry.get("name"), entry.get("terms")
-        if not isinstance(name, str) or not isinstance(terms, list):
-            raise DataError(f"{place}: expected name (text) and terms (a list); got {dict(entry)}.")
-        # A term is a plain string, or a table where it has variants or other facts.
-        for term in terms:
-            record = {"term": term} if isinstance(term, str) else term
-            if not isinstance(record, dict) or not set(record) <= _ENTRY or "term" not in record:
-                expected = ", ".join(sorted(_ENTRY))
-                raise DataError(f"{place}: a term is text or a table of {expected}; got {term!r}.")
-            variants = tuple(record.get("variants", ()))
-            published = record.get("published")
-            yield Cue(name, record["term"], variants, bool(record.get("case")), published)
-
-
-def _from_csv(text: str, name: str, origin: str) -> CueList:
-    reader = csv.DictReader(io.StringIO(text))
-    if not {"group", "term"} <= set(reader.fieldnames or ()):
-        columns = ", ".join(reader.fieldnames or ()) or "none"
-        raise DataError(f"{origin}: expected the columns group and term; found {columns}.")
-    cues = (
-        Cue(
-            (row["group"] or "").strip(),
-            (row["term"] or "").strip(),
-            tuple(v.strip() for v in (row.get("variants") or "").split(";") if v.strip()),
-            (row.get("case") or "").strip().casefold() in ("true", "yes", "1"),
-        )
-        for row in reader
-    )
-    return _checked(name, name, "list supplied by the user", cues, origin)
-
-
 def _checked(name: str, title: str, source: str, cues: Iterable[Cue], origin: str) -> CueList:
     entries = tuple(cues)
     if not entries:
@@ -194,7 +176,7 @@ def _checked(name: str, title: str, source: str, cues: Iterable[Cue], origin: st
     by_spelling: dict[str, Cue] = {}
     for cue in entries:
         for spelling in (cue.term, *cue.variants):
-            if not isinstance(spelling, str) or not re.search(r"\w", spelling):
+            if not re.search(r"\w", spelling):
                 raise DataError(f"{origin}: {cue.group}: {spelling!r} is not a term.")
             # A spelling of two cues would count for whichever comes first
             earlier = by_spelling.setdefault(spelling if cue.case else spelling.casefold(), cue)
