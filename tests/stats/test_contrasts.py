@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats as distributions
 
 from portrayal.stats import contrasts
+from portrayal.stats._arguments import crossing
 from portrayal.stats.contrasts import (
     AT_ESTIMATE,
     FEWEST_PROMPTS,
@@ -466,3 +467,13 @@ def test_two_people_of_one_text_who_go_together_vary_together():
         aware.append(infer_contrasts(TwoSides(a, n, b, n, None, together)).fixed_p[0] < 0.05)
     assert np.mean(aware) <= 0.05 + 0.033
     assert np.mean(plain) > 0.1
+
+
+def test_a_root_is_searched_without_a_warning_where_heights_are_infinite():
+    def height(x):
+        with np.errstate(divide="ignore"):
+            return np.stack([np.log(x[0]), -np.inf + 0 * x[1], np.inf + 0 * x[2]])
+
+    root = crossing(height, np.array([0.0, 0.0, 0.0]), np.array([4.0, 1.0, 1.0]))
+    assert root[0] == pytest.approx(1.0)
+    assert np.isnan(root[1:]).all()

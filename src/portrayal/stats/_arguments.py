@@ -97,7 +97,7 @@ def crossing(
         beyond = value > 0
         # An end that stays counts less, so that the next step falls beyond the root.
         fall = 1.0 - divide(value, np.where(beyond, above, below))
-        fall = np.where(fall > 0.0, fall, 0.5)
+        fall = np.where((fall > 0.0) & np.isfinite(fall), fall, 0.5)
         near, below = np.where(beyond, near, middle), np.where(beyond, fall * below, value)
         far, above = np.where(beyond, middle, far), np.where(beyond, value, fall * above)
         if not np.any(has_root & (np.abs(value) > _CLOSE) & (np.abs(far - near) > _CLOSE)):
@@ -108,7 +108,9 @@ def crossing(
 
 def _part(below: FloatArray, above: FloatArray) -> FloatArray:
     """Part of the way at which a line from `below` to `above` is 0; half where it has none."""
-    part = divide(below, below - above)
+    # Where the height is infinite at both ends there is no line between them.
+    with np.errstate(invalid="ignore"):
+        part = divide(below, below - above)
     return np.where(np.isfinite(part), np.clip(part, 0.0, 1.0), 0.5)
 
 
