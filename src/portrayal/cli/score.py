@@ -141,43 +141,6 @@ def _print(score: "PeopleScore") -> None:
     table(("", "slots", *_COLUMNS.values()), rows)
     for attribute in score.absent:
         line(f"left out: the file does not say the {attribute}, so there is no breakdown by it")
-    # How the labeler does where it is surest, and whether its confidence is what it says
-    if sure := score.selective:
-        rows = [
-            (
-                f"{coverage:.0%} of the slots",
-                *(percent(certainty.at[coverage]) for certainty in sure.values()),
-            )
-            for coverage in next(iter(sure.values())).at
-        ]
-        rows.append(
-            ("area under risk–coverage", *(percent(certainty.area) for certainty in sure.values()))
-        )
-        table(("most confident", *(f"{name} accuracy" for name in sure)), rows)
-        rows, errors = [], []
-        for name, certainty in sure.items():
-            # Confidence beside accuracy, in bins: they are equal where it is calibrated
-            for place in certainty.bins:
-                bin_words = f"{place.low:.1f}–{place.high:.1f}", name, f"{place.right.n:,.0f}"
-                rows.append((*bin_words, f"{100 * place.confidence:.1f}", percent(place.right)))
-            if certainty.calibration_error is not None:
-                errors.append(f"{name} {100 * certainty.calibration_error:.1f}")
-        table(("confidence", "of", "slots", "mean confidence", "accuracy"), rows)
-        errors_text = ", ".join(errors) or "undefined, as no slot is labelled"
-        line(f"expected calibration error: {errors_text}")
-    # Whether errors are spread evenly: the worst race of names over the best
-    gap = score.race_gap
-    if gap is None or gap.value is None:
-        reason = "nothing is labelled" if gap is None else gap.undefined
-        line(f"gender errors between races of names: undefined, as {reason}")
-    else:
-        bounds = "" if gap.low is None else f" ({gap.low:.2f}–{gap.high:.2f})"
-        # Groups of few slots would make the largest ratio by chance alone
-        few_slots = f"; fewer than 30 slots: {', '.join(gap.left_out)}" if gap.left_out else ""
-        line(
-            f"gender errors between races of names: {gap.value:.2f} times{bounds}, {gap.highest} "
-            f"names over {gap.lowest} names; up to {gap.by_chance:.2f} by chance{few_slots}"
-        )
     unit = f"{score.n_clusters} {score.cluster_unit}{'' if score.n_clusters == 1 else 's'}"
     line(f"per cent; intervals resample {unit.replace('storys', 'stories')}")
 

@@ -102,8 +102,6 @@ def test_nothing_to_divide_by_is_none_with_a_reason():
     for name in STATISTICS:
         assert shape[name]["value"] is None
         assert shape[name]["undefined"] == "no story is labelled"
-    assert shape["race_gap"]["value"] is None
-    assert "fewer than two races" in shape["race_gap"]["undefined"]
 
 
 def test_non_binary_stands_apart_when_nobody_is():

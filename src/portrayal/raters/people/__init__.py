@@ -6,11 +6,8 @@ answer one prompt share their difficulties.
 """
 
 from portrayal.raters.people.scores import (
-    Bin,
     PeopleScore,
-    RaceGap,
     ScoreRate,
-    Selective,
     score_people,
 )
 from portrayal.raters.people.slots import (
@@ -23,13 +20,10 @@ from portrayal.raters.people.slots import (
 )
 
 __all__ = [
-    "Bin",
     "Labelled",
     "ModelLabels",
     "PeopleScore",
-    "RaceGap",
     "ScoreRate",
-    "Selective",
     "label_by_model",
     "label_by_reader",
     "people_of",

@@ -90,49 +90,6 @@ def known(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
 
 
-FEWEST = 30.0
-"""Slots, as a sum of likelihoods, below which a race is left out of the gap."""
-SHUFFLES = 200
-
-
-@dataclass(frozen=True, slots=True)
-class RaceGap:
-    """The highest share of wrong genders of any race of names over the lowest.
-
-    Attributes
-    ----------
-    value
-        The ratio, at least 1; None where it is undefined.
-    low, high
-        Clustered interval; None where prompts do not vary. A highest over a lowest is above 1 by
-        chance alone: read it beside `by_chance`.
-    by_chance
-        The upper end of the central `level` of the ratio with names dealt again among the slots.
-    highest, lowest
-        Races with the highest and the lowest share of errors.
-    errors
-        Share of slots with a wrong gender by race, a fraction in 0–1.
-    left_out
-        Races with fewer than 30 slots.
-    undefined
-        Why there is no value.
-    """
-
-    value: float | None
-    low: float | None
-    high: float | None
-    by_chance: float | None
-    highest: str
-    lowest: str
-    errors: dict[str, float]
-    left_out: tuple[str, ...]
-    undefined: str | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain values."""
-        return {name: getattr(self, name) for name in self.__slots__}
-
-
 def race_shares(slots: SlotArrays, table: str) -> FloatArray:
     """Return the shares of each slot's labelled name by race, shape (n_slots, n_races).
 
@@ -147,197 +104,6 @@ def race_shares(slots: SlotArrays, table: str) -> FloatArray:
         # By the labelled name, so that a wrong prediction changes no race
         shares[rows] = likelihoods[[code[slots.gold_name[i] or ""] for i in rows.tolist()]]
     return shares
-
-
-def race_gap(slots: SlotArrays, shares: FloatArray, resampling: Resampling) -> RaceGap:
-    """Return how far gender errors lie apart between races of names; `shares` by `race_shares`."""
-    # A slot counts for each race by the share of its name's bearers, without a match for none.
-    weights = np.nan_to_num(shares)
-    enough = weights.sum(0) >= FEWEST if len(slots) else np.zeros(len(RACES), dtype=bool)
-    used = [race for race, keep in zip(RACES, enough, strict=True) if keep]
-    left_out = tuple(race for race in RACES if race not in used)
-    if len(used) < 2:
-        reason = f"fewer than two races of names have {FEWEST:.0f} slots"
-        return RaceGap(None, None, None, None, "", "", {}, left_out, reason)
-    weights = weights[:, enough]
-    wrong = (~slots.same_gender).astype(np.float64)[:, np.newaxis]
-    errors = divide((weights * wrong).sum(0), weights.sum(0))
-    lowest, *_, highest = (used[i] for i in np.argsort(errors))
-    by_race = dict(zip(used, errors.tolist(), strict=True))
-    if not errors.min() > 0:
-        reason = f"no gender is wrong where names are of {lowest} bearers"
-        return RaceGap(None, None, None, None, highest, lowest, by_race, left_out, reason)
-    part = cluster_sums(slots.cluster, slots.n_clusters, weights * wrong)
-    pooled = cluster_sums(slots.cluster, slots.n_clusters, weights)
-    blocks = [divide(w @ part, w @ pooled) for w in resampling.weights(slots.n_clusters)]
-    draws = np.concatenate([divide(block.max(-1), block.min(-1)) for block in blocks])
-    low, high = resampling.bounds(draws[:, np.newaxis], np.array([int((pooled.sum(1) > 0).sum())]))
-    if not high[0] - low[0] > 1e-9:
-        low[0] = high[0] = np.nan
-    # By chance: the names that are matched are exchanged among their slots.
-    rng, has_share = np.random.default_rng(resampling.seed), weights.sum(1) > 0
-    weights, wrong = weights[has_share], wrong[has_share, 0]
-    null = (rng.permutation(wrong) @ weights / weights.sum(0) for _ in range(SHUFFLES))
-    gaps = [float(divide(shares_wrong.max(), shares_wrong.min())) for shares_wrong in null]
-    return RaceGap(
-        value=float(divide(errors.max(), errors.min())),
-        low=known(low[0]),
-        high=known(high[0]),
-        by_chance=float(np.quantile(gaps, (1 + resampling.level) / 2)),
-        highest=highest,
-        lowest=lowest,
-        errors=by_race,
-        left_out=left_out,
-    )
-
-
-COVERAGES = (1.0, 0.95, 0.9, 0.8, 0.7, 0.5)
-"""Shares of slots that are kept, the most confident first."""
-BINS = 10
-_DRAWS = 400  # of the area, which costs a sum over all confidences in each
-_CELLS = 2_000_000  # clusters × confidences held at a time
-
-
-@dataclass(frozen=True, slots=True)
-class Bin:
-    """Slots with a confidence inside [low, high): how confident, and how often right."""
-
-    low: float
-    high: float
-    confidence: float
-    right: ScoreRate
-
-
-@dataclass(frozen=True, slots=True)
-class Selective:
-    """One of "name", "gender" and "joint", by its confidence.
-
-    Attributes
-    ----------
-    at
-        Coverage → accuracy of the most confident slots. Slots of equal confidence at the boundary
-        are kept in part.
-    area
-        Area under the risk–coverage curve: 0 is best, the overall share of errors is no use.
-    bins
-        Reliability: confidence and accuracy in ten bins of equal width; empty ones are left out.
-    calibration_error
-        Mean distance of accuracy from confidence over slots; None where there is no slot.
-    """
-
-    at: dict[float, ScoreRate]
-    area: ScoreRate
-    bins: tuple[Bin, ...]
-    calibration_error: float | None
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain values."""
-        return {
-            "accuracy_at_coverage": {f"{c:g}": rate.as_json() for c, rate in self.at.items()},
-            "area_under_risk_coverage": self.area.as_json(),
-            "calibration_error": self.calibration_error,
-            "reliability": [
-                {
-                    "from": part.low,
-                    "to": part.high,
-                    "confidence": part.confidence,
-                    "accuracy": part.right.as_json(),
-                }
-                for part in self.bins
-            ],
-        }
-
-
-def selective(slots: SlotArrays, resampling: Resampling) -> dict[str, Selective]:
-    """Return "name", "gender" and "joint", each by its own confidence."""
-    parts = {
-        "name": (slots.same_name, slots.name_confidence),
-        "gender": (slots.same_gender, slots.gender_confidence),
-        "joint": (slots.same_name & slots.same_gender, slots.confidence),
-    }
-    return {
-        name: _selective(slots, right.astype(np.float64), confidence, resampling)
-        for name, (right, confidence) in parts.items()
-    }
-
-
-def _selective(
-    slots: SlotArrays, right: FloatArray, confidence: FloatArray, resampling: Resampling
-) -> Selective:
-    if not len(slots):
-        nothing = ScoreRate(None, None, None, 0.0, "no story is labelled")
-        return Selective(dict.fromkeys(COVERAGES, nothing), nothing, (), None)
-    # Accuracy of the most confident, then by bins of confidence
-    weights = np.stack([kept(confidence, c) for c in COVERAGES], axis=1)
-    points = _rates(slots, weights, right, resampling)
-    edges = np.linspace(0.0, 1.0, BINS + 1)
-    place = np.clip(np.digitize(confidence, edges) - 1, 0, BINS - 1)
-    filled = [b for b in range(BINS) if (place == b).any()]
-    inside = np.stack([place == b for b in filled], axis=1).astype(np.float64)
-    bins = tuple(
-        Bin(float(edges[b]), float(edges[b + 1]), float(confidence[place == b].mean()), rate)
-        for b, rate in zip(filled, _rates(slots, inside, right, resampling), strict=True)
-    )
-    # Expected calibration error, over bins of equal width.
-    error = sum(b.right.n * abs((b.right.value or 0.0) - b.confidence) for b in bins) / len(slots)
-    return Selective(
-        dict(zip(COVERAGES, points, strict=True)),
-        _area(slots, right, confidence, resampling),
-        bins,
-        error,
-    )
-
-
-def kept(confidence: FloatArray, coverage: float) -> FloatArray:
-    """Weight of each slot when the share `coverage` is kept, shape (n,), summing to n · coverage.
-
-    Slots tied at the boundary get the same fraction.
-    """
-    n_kept = coverage * len(confidence)
-    threshold = np.sort(confidence)[::-1][max(int(np.ceil(n_kept - 1e-9)) - 1, 0)]
-    above, tied = confidence > threshold, confidence == threshold
-    part = (n_kept - above.sum()) / tied.sum()
-    return np.asarray(above + np.clip(part, 0.0, 1.0) * tied, dtype=np.float64)
-
-
-def _rates(
-    slots: SlotArrays, weights: FloatArray, right: FloatArray, resampling: Resampling
-) -> list[ScoreRate]:
-    part = cluster_sums(slots.cluster, slots.n_clusters, weights * right[:, np.newaxis])
-    total = cluster_sums(slots.cluster, slots.n_clusters, weights)
-    return rates(part, total, resampling, ["no slot is kept"] * weights.shape[1])
-
-
-def _area(
-    slots: SlotArrays, right: FloatArray, confidence: FloatArray, resampling: Resampling
-) -> ScoreRate:
-    """Area under the risk–coverage curve; slots of equal confidence are kept together.
-
-    So are those of neighbouring confidences, where there are too many to hold them all.
-    """
-    # Negative, so that the surest come first.
-    levels, level = np.unique(-confidence, return_inverse=True)
-    most = max(_CELLS // slots.n_clusters, 20)
-    if len(levels) > most:
-        # Neighbouring levels are joined, as the table of clusters by level must fit into memory.
-        level = level * most // len(levels)
-    k = min(len(levels), most)
-    flat = slots.cluster * k + level
-    size = slots.n_clusters * k
-    number = np.bincount(flat, minlength=size).reshape(-1, k).astype(np.float64)
-    wrong = np.bincount(flat, weights=1.0 - right, minlength=size).reshape(-1, k)
-
-    def area(weights: FloatArray) -> FloatArray:
-        n, errors = weights @ number, weights @ wrong
-        risk = divide(errors.cumsum(-1), n.cumsum(-1))
-        return divide(np.nansum(n * risk, axis=-1), n.sum(-1))
-
-    value = float(area(np.ones((1, slots.n_clusters)))[0])
-    draws = np.concatenate(
-        [area(w) for w in resampling.weights(slots.n_clusters, draws=min(resampling.draws, _DRAWS))]
-    )
-    low, high = resampling.bounds(draws[:, np.newaxis], np.array([slots.n_clusters]))
-    return ScoreRate(value, known(low[0]), known(high[0]), float(len(slots)))
 
 
 STATISTICS = (
@@ -363,10 +129,6 @@ class PeopleScore:
         The same per stratum: attribute → value → score. Attributes: domain, model, condition, role
         (subject or object), gender (as labelled; non-binary is always there) and race (of the
         labelled name's bearers).
-    selective
-        What is right among the most confident: "name", "gender", "joint"; empty within strata.
-    race_gap
-        How far gender errors lie apart between races of names; None within strata.
     """
 
     n_slots: float
@@ -374,8 +136,6 @@ class PeopleScore:
     cluster_unit: str
     rates: Mapping[str, ScoreRate]
     by: Mapping[str, Mapping[str, "PeopleScore"]]
-    selective: Mapping[str, Selective]
-    race_gap: RaceGap | None
 
     def value(self, statistic: str) -> float | None:
         """Return one of `STATISTICS` as a fraction in 0–1; None where it is undefined."""
@@ -387,13 +147,13 @@ class PeopleScore:
         return tuple(attribute for attribute, scores in self.by.items() if not scores)
 
     def as_json(self) -> dict[str, Any]:
-        """Plain dictionaries; `by`, `selective` and `race_gap` at the top alone."""
+        """Plain dictionaries; `by` at the top alone."""
         shape: dict[str, Any] = {
             "n_slots": round(self.n_slots, 6),
             "n_clusters": self.n_clusters,
             **{name: rate.as_json() for name, rate in self.rates.items()},
         }
-        if self.race_gap is None:
+        if not self.by:
             return shape
         return shape | {
             "cluster_unit": self.cluster_unit,
@@ -403,8 +163,6 @@ class PeopleScore:
                 if scores
             },
             "left_out": list(self.absent),
-            "selective": {name: part.as_json() for name, part in self.selective.items()},
-            "race_gap": self.race_gap.as_json(),
         }
 
 
@@ -453,8 +211,7 @@ def score_people(
     by: dict[str, dict[str, PeopleScore]] = {"domain": {}, "model": {}, "condition": {}}
     for (attribute, value), score in zip(groups[1:], scores[1:], strict=True):
         by.setdefault(attribute, {})[value] = score
-    gap = race_gap(slots, shares, resampling)
-    return replace(scores[0], by=by, selective=selective(slots, resampling), race_gap=gap)
+    return replace(scores[0], by=by)
 
 
 def _scores(
@@ -481,7 +238,7 @@ def _scores(
         nothing = {
             name: ScoreRate(None, None, None, 0.0, "no story is labelled") for name in STATISTICS
         }
-        return groups, [PeopleScore(0.0, 0, unit, nothing, {}, {}, None) for _ in groups]
+        return groups, [PeopleScore(0.0, 0, unit, nothing, {}) for _ in groups]
     everyone = np.ones(len(slots), dtype=bool)
     right_name = slots.same_name & slots.has_name
     right_gender = slots.same_gender & slots.has_gender
@@ -516,8 +273,6 @@ def _scores(
             unit,
             {name: column[i] for name, column in columns.items()},
             {},
-            {},
-            None,
         )
         for i in range(len(groups))
     ]

@@ -24,7 +24,7 @@ from portrayal.collect.sources import open_source
 from portrayal.errors import DataError, OptionError
 from portrayal.raters.labels import SLOTS, HandTable, read_hand_labels
 from portrayal.run import Run, read_rows
-from portrayal.types import BoolArray, FloatArray, IntArray, Tabular
+from portrayal.types import BoolArray, IntArray, Tabular
 
 _GOLD = tuple(f"gold_{slot}_{part}" for slot in SLOTS for part in ("name", "gender"))
 Labelled = tuple[Character, Character | None]
@@ -117,8 +117,6 @@ class SlotArrays:
         Casefolded first names; None for no first name.
     gender, gold_gender
         One of "F", "M", "NB", "Unspecified" and "Unsure".
-    confidence, name_confidence, gender_confidence
-        That both are right, the name, and the gender, shapes (n,).
     strata
         Attribute → value of each slot, None where it is not known.
     """
@@ -130,9 +128,6 @@ class SlotArrays:
     gold_name: Sequence[str | None]
     gender: npt.NDArray[np.str_]
     gold_gender: npt.NDArray[np.str_]
-    confidence: FloatArray
-    name_confidence: FloatArray
-    gender_confidence: FloatArray
     strata: Mapping[str, Sequence[str | None]]
 
     def __len__(self) -> int:
@@ -222,13 +217,6 @@ def compare(stories: Sequence[Mapping[str, Any]], people: Sequence[Labelled]) ->
             unit, keys = "prompt", prompts
     number = {key: n for n, key in enumerate(dict.fromkeys(keys))}
     predicted = [character for _, _, character, *_ in slots]
-    confidence: dict[str, FloatArray] = {}
-    for part in ("confidence", "name_confidence", "gender_confidence"):
-        # A character without a confidence for the part has one for all; one not found has 0.
-        parts = [0.0 if c is None else getattr(c, part) for c in predicted]
-        pooled = [0.0 if c is None else c.confidence for c in predicted]
-        values = [w if p is None else p for p, w in zip(parts, pooled, strict=True)]
-        confidence[part] = np.array(values, dtype=np.float64)
     genders = [character.gender if character else UNSPECIFIED for character in predicted]
     strata = {name: [text_or_none(stories[i].get(name)) for i, *_ in slots] for name in ATTRIBUTES}
     return SlotArrays(
@@ -240,7 +228,6 @@ def compare(stories: Sequence[Mapping[str, Any]], people: Sequence[Labelled]) ->
         gender=np.array(genders, dtype=np.str_),
         gold_gender=np.array([gender for *_, gender in slots], dtype=np.str_),
         strata={**strata, "role": [role for _, role, *_ in slots]},
-        **confidence,
     )
 
 
