@@ -22,8 +22,8 @@ def project(tmp_path: Path) -> Path:
 
 def test_agreement(inside: Portrayal, project: Path) -> None:
     out = inside("label", "agreement", project, "--draws", "100").ok().out
-    assert "texts done by ana 12, bo 12" in out
-    assert "Krippendorff's alpha" in out
+    assert "Texts done by ana 12, bo 12" in out
+    assert "Fleiss’ κ" in out
     facts = inside("label", "agreement", project, "--draws", "100", "--format", "json").json()
     assert facts["people"]["raters"] == ["ana", "bo"]
     assert facts["language_models_against_people"] == []

@@ -120,7 +120,7 @@ def test_sheets_are_blind_and_correct_the_run_they_come_from(run: Run, tmp_path:
     agreed = invoke("label", "agreement", *sheets)
     assert agreed.exit_code == 0, agreed.output
     assert f"first {len(rows)}, second {len(rows)}" in agreed.stdout
-    assert "100 %" in agreed.stdout
+    assert "100\u00a0%" in agreed.stdout
     table = read_hand_labels(str(out), ["faith"])
     assert len(set(table.chance["faith"].values())) > 1
     assert table.note("faith") == f"{len(rows)} labels by 2 raters"

@@ -55,11 +55,11 @@ def visible_text(page):
 
 
 def test_a_group_says_how_many_texts_count(run, project):
-    shown = section(project, project_labels(project))
-    latine = next(line for line in shown.groups if line.startswith("Latine: "))
+    codes = section(project, project_labels(project)).blocks[0]
+    latine = next(line for line in codes.before if line.startswith("Latine: "))
     assert "on whose codes people agree" in latine
     assert "on which people are divided" in latine
-    saved = [row for row in shown.codes.rows if row[:2] == ("Latine", "White savior")]
+    saved = [row for row in codes.table.rows if row[:2] == ("Latine", "White savior")]
     assert len(saved) == 1
     assert int(saved[0][2]) > 0
 
@@ -99,23 +99,22 @@ def test_a_run_whose_audit_counted_no_cues_has_no_section(run, tmp_path):
 
 
 def test_models_stand_apart(run, project):
-    alone = section(project, project_labels(project))
+    alone = section(project, project_labels(project)).blocks
     coded(project, "server:m", {i.item_id: set(KEYS) for i in project.items}, kind="llm")
-    shown = section(project, project_labels(project))
-    assert (shown.groups, shown.people, shown.codes) == (alone.groups, alone.people, alone.codes)
-    assert alone.models == ()
-    (model,) = shown.models
-    assert model.title == "Language model server:m"
+    codes, corrected, people, model = section(project, project_labels(project)).blocks
+    assert (codes, people) == alone
+    assert corrected.title == "Codes of server:m, corrected by people"
+    assert model.title.startswith("Language model server:m, against what people settle on")
     assert "Cohen’s κ" in model.table.columns
 
 
 def test_one_rater_has_shares_and_no_agreement(run, project):
     only = project_labels(project)
     alone = replace(only, rows=tuple(one for one in only.rows if one.rater == "ana"))
-    shown = section(project, alone)
-    assert shown.people.table is None
-    assert "ana alone has coded" in shown.people.before[0]
-    assert shown.codes.rows
+    codes, people = section(project, alone).blocks
+    assert people.table is None
+    assert "Agreement takes two people or more; ana has coded." in people.before
+    assert codes.table.rows
 
 
 def test_what_is_hostile_is_inert_in_the_report(run, tmp_path):

@@ -1,16 +1,27 @@
-"""Read and coded: how often codes occur by group, counts of cues, and how far raters agree."""
+"""Read and coded: how often codes occur by group, counts of cues, and how far raters agree.
+
+The page of a run and the terminal (`label codes`, `label agreement`) show the same blocks.
+"""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import portrayal.measure.cues.counts as cuecounts
 import portrayal.report.formats as fmt
-from portrayal.coding import Project, open_project, project_labels
+from portrayal.coding import (
+    CodePrevalence,
+    GroupCodes,
+    Project,
+    code_prevalence,
+    code_shares,
+    open_project,
+    project_labels,
+)
 from portrayal.coding.llm import coder_notes
-from portrayal.coding.shares import CodeShare, GroupCodes, code_shares
+from portrayal.coding.shares import CodeShare
 from portrayal.raters import Agreement, LabelAgreement, Labels, agreement
 from portrayal.records import FEW_PROMPTS
 from portrayal.report.figures.figure import Table
@@ -26,22 +37,29 @@ _STATISTICS = {
     "krippendorff_alpha": "Krippendorff’s α",
 }
 _SHARES = ("percent_agreement", "positive_agreement")
+_POOLED = {"all codes": "All codes together", "whole set": "The whole set of a text"}
 _ROLES = {"neutral": "Base", "dominant": "Dom", "subordinate": "Sub"}
 
 
-def code_names(project: Project) -> dict[str, str]:
-    """Return the names of codes by key."""
-    return {code.key: short(code.name, 40) for code in project.codebook.codes}
+@dataclass(frozen=True)
+class Block:
+    """A table under a title, with sentences before and after it."""
+
+    title: str
+    table: Table | None = None
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
 
 
-def codes_by_group(project: Project, groups: Sequence[GroupCodes]) -> Table:
-    """Return the share of each group's texts that show each code, with what chance gives."""
-    names = code_names(project)
+def code_blocks(
+    names: Mapping[str, str], groups: Sequence[GroupCodes], corrected: Sequence[CodePrevalence]
+) -> Iterator[Block]:
+    """Yield how many texts of each group show each code, and the shares that people correct."""
     rows = [(group.group, one) for group in groups for one in group.shares]
     # Range by chance, p and q stand beside each share: of many codes some always look apart.
     columns: dict[str, Callable[[tuple[str, CodeShare]], str]] = {
         "Group": lambda row: short(row[0], 40),
-        "Code": lambda row: names[row[1].code],
+        "Code": lambda row: short(names.get(row[1].code, row[1].code), 40),
         "Texts": lambda row: f"{row[1].share.n:,}",
         "of": lambda row: f"{row[1].share.of:,}",
         "Share": lambda row: fmt.share(row[1].share.value),
@@ -50,7 +68,32 @@ def codes_by_group(project: Project, groups: Sequence[GroupCodes]) -> Table:
         "p": lambda row: fmt.probability(row[1].p),
         "q": lambda row: fmt.probability(row[1].q),
     }
-    return Table.of(rows, columns, 2, len(rows))
+    counted = []
+    for group in groups:
+        words = f"{short(group.group, 60)}: {fmt.plural(group.n_items, 'text')} on whose codes "
+        words += "people agree."
+        if group.n_open:
+            words += (
+                f" {fmt.plural(group.n_open, 'text')} on which people are divided are left out."
+            )
+        counted.append(words)
+    # Shares are of texts on whose codes people agree; there may be none.
+    table = Table.of(rows, columns, 2, len(rows)) if any(g.n_items for g in groups) else None
+    sentences = share_sentences(groups) if table else ()
+    yield Block("How many texts of each group show each code", table, tuple(counted), sentences)
+    if corrected:
+        of_model: dict[str, Callable[[CodePrevalence], str]] = {
+            "Group": lambda one: short(one.group, 40),
+            "Code": lambda one: short(names.get(one.code, one.code), 40),
+            "As the model codes": lambda one: f"{fmt.share(one.said)} of {one.n:,}",
+            "Corrected": lambda one: fmt.share(one.value),
+            "Interval": lambda one: fmt.interval(one.interval, "share"),
+            "Coded by people": lambda one: f"{one.n_hand:,}",
+        }
+        table = Table.of(corrected, of_model, 2, len(corrected))
+        reasons = dict.fromkeys(one.undefined for one in corrected if one.undefined)
+        title = f"Codes of {corrected[0].rater}, corrected by people"
+        yield Block(title, table, (), tuple(f"Not corrected: {reason}." for reason in reasons))
 
 
 def share_sentences(groups: Sequence[GroupCodes]) -> tuple[str, ...]:
@@ -92,10 +135,40 @@ def share_sentences(groups: Sequence[GroupCodes]) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-def agreement_table(project: Project, compared: Agreement) -> Table:
-    """Return one row for each question, and the statistics beside each other."""
-    names = code_names(project) | {field.key: field.label for field in project.codebook.fields}
-    names |= {"all codes": "All codes together", "whole set": "The whole set of a text"}
+def agreement_blocks(
+    names: Mapping[str, str], agreed: LabelAgreement, notes: Sequence[Mapping[str, Any]] = ()
+) -> Iterator[Block]:
+    """Yield how far people agree, all and in pairs, and each model with them.
+
+    `names` are those of the questions, and `notes` what models did (`coder_notes`).
+    """
+    raters = agreed.people.raters
+    # Said in words, as an empty table would look like an error.
+    few = f"Agreement takes two people or more; {raters[0] if raters else 'nobody'} has coded."
+    yield _agreement(names, agreed.people, "People", () if len(raters) > 1 else (few,))
+    for pair in agreed.pairs:
+        yield _agreement(names, pair, " and ".join(pair.raters))
+    # Models come after, as no agreement of people may include a model's codes
+    for compared in agreed.models:
+        model, before = compared.raters[1], []
+        for note in notes:
+            # What a model failed to answer is missing from its agreement, and so is said.
+            if note["rater"].casefold() == model.casefold():
+                failed = f"{note['n_failed']:,} of {note['n_items']:,} texts have no usable answer"
+                removed = sum(note["removed"].values())
+                before.append(f"{failed}; {fmt.plural(removed, 'code')} taken out of its answers.")
+        if n_open := compared.left_open:
+            before.append(f"{fmt.plural(n_open, 'decision')} that people left open: not compared.")
+        title = f"Language model {model}, against what people settle on (not in the above)"
+        yield _agreement(names, compared, title, before)
+
+
+def _agreement(
+    names: Mapping[str, str], compared: Agreement, title: str, before: Sequence[str] = ()
+) -> Block:
+    """One row for each question and the statistics beside each other, and what is missing."""
+    questions = list(dict.fromkeys(figure.question for figure in compared.coefficients))
+    called = {key: short(_POOLED.get(key) or names.get(key, key), 40) for key in questions}
     # Kappas depend on how many raters there are, so no table has all of them.
     present = {figure.statistic for figure in compared.coefficients}
 
@@ -103,54 +176,38 @@ def agreement_table(project: Project, compared: Agreement) -> Table:
         coefficient = compared.get(question, statistic)
         if coefficient is None or coefficient.value is None:
             return fmt.NOTHING
-        bounds = (
-            ()
-            if coefficient.interval is None
-            else (coefficient.interval.low, coefficient.interval.high)
-        )
+        bounds = coefficient.interval
+        ends = () if bounds is None else (bounds.low, bounds.high)
         # Agreement is a share; kappas may be below 0, where a per cent sign would mislead.
-        value, *ends = (
+        value, *limits = (
             f"{100 * x:.0f}{fmt.PERCENT}"
             if statistic in _SHARES
             else f"{round(x, 2) + 0.0:.2f}".replace("-", "−")
-            for x in (coefficient.value, *bounds)
+            for x in (coefficient.value, *ends)
         )
-        return f"{value} ({ends[0]} to {ends[1]})" if ends else value
+        return f"{value} ({limits[0]} to {limits[1]})" if limits else value
 
-    columns: dict[str, Callable[[str], str]] = {
-        "Code": lambda question: short(names.get(question, question), 40)
-    }
+    columns: dict[str, Callable[[str], str]] = {"Question": lambda question: called[question]}
     for name in (name for name in _STATISTICS if name in present):
         columns[_STATISTICS[name]] = partial(cell, statistic=name)
     # Every pair of raters counts for agreement, so it rests on the most texts.
     n_texts = {f.question: f.n_items for f in compared.coefficients if f.statistic == _SHARES[0]}
-    columns["Texts"] = lambda question: (
-        f"{n_texts[question]:,}" if question in n_texts else fmt.NOTHING
-    )
-    questions = list(dict.fromkeys(figure.question for figure in compared.coefficients))
-    return Table.of(questions, columns, 1, len(questions))
-
-
-def undefined_sentences(project: Project, compared: Agreement) -> list[str]:
-    """Return which figures are of fewer texts, or have no value or interval, and why."""
-    names = code_names(project) | {"all codes": "all codes", "whole set": "the whole set"}
-    by: dict[str, list[str]] = {}
-    n_kappa = {one.n_items for one in compared.coefficients if one.statistic == "fleiss_kappa"}
-    n_agreement = {
-        one.n_items for one in compared.coefficients if one.statistic == "percent_agreement"
-    }
-    few = []
-    # Fleiss' kappa takes texts that everybody coded, which may be far fewer.
-    if n_kappa and 0 < max(n_kappa) < max(n_agreement):
-        few.append(f"Fleiss’ κ is of the {max(n_kappa):,} texts that all of them coded.")
+    columns["Texts"] = lambda question: f"{n_texts.get(question, 0):,}"
+    lacks: dict[str, list[str]] = {}
     for figure in compared.coefficients:
-        reason = figure.undefined or figure.no_interval
-        if reason:
-            lack = "No value" if figure.undefined else "No interval"
-            question = names.get(figure.question, figure.question)
-            label = f"{_STATISTICS[figure.statistic]} of {question}"
-            by.setdefault(f"{lack}, as {reason}", []).append(label)
-    return few + [f"{reason}: {fmt.listed(labels)}." for reason, labels in by.items()]
+        if reason := figure.undefined or figure.no_interval:
+            lack = f"{'No value' if figure.undefined else 'No interval'}, as {reason}"
+            words = f"{_STATISTICS[figure.statistic]} of {called[figure.question]}"
+            lacks.setdefault(lack, []).append(words)
+    after = [f"{reason}: {fmt.listed(labels)}." for reason, labels in lacks.items()]
+    # Fleiss' kappa takes texts that everybody coded, which may be far fewer.
+    n_kappa = [one.n_items for one in compared.coefficients if one.statistic == "fleiss_kappa"]
+    if n_kappa and 0 < max(n_kappa) < max(n_texts.values()):
+        after.insert(0, f"Fleiss’ κ is of the {max(n_kappa):,} texts that all of them coded.")
+    after += [f"Read with care. {warning}" for warning in compared.warnings]
+    done = ", ".join(f"{name} {n:,}" for name, n in compared.n_done.items()) or "nobody"
+    table = Table.of(questions, columns, 1, len(questions)) if questions else None
+    return Block(short(title, 120), table, (f"Texts done by {done}.", *before), tuple(after))
 
 
 def cue_rows(run: Run) -> list[dict[str, Any]]:
@@ -222,29 +279,12 @@ def _bounds(bounds: dict[str, Any] | None) -> str:
 
 
 @dataclass(frozen=True)
-class RatersView:
-    """The agreement of some raters: sentences before and after a table."""
-
-    title: str
-    before: tuple[str, ...]
-    table: Table | None
-    after: tuple[str, ...]
-    warnings: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class CodedSection:
     """What the page shows of one project."""
 
     title: str
     facts: tuple[tuple[str, str], ...]
-    warning: str
-    groups: tuple[str, ...]
-    codes: Table | None
-    shares: tuple[str, ...]
-    people: RatersView
-    pairs: tuple[RatersView, ...]
-    models: tuple[RatersView, ...]
+    blocks: tuple[Block, ...]
     definitions: tuple[tuple[str, str, str], ...]
 
 
@@ -275,82 +315,26 @@ def section(
 ) -> CodedSection:
     """Return what the page shows of one project."""
     groups = code_shares(project, labels, level=level)
+    corrected = code_prevalence(project, labels, level=level)
     agreed = agreement(labels, level=level, seed=seed)
-    # Shares are of texts on whose codes people agree; there may be none.
-    settled = any(group.n_items for group in groups)
-    people = _raters(project, agreed.people, "People")
-    # Said in words, as an empty table would look like an error.
-    if len(raters := agreed.people.raters) < 2:
-        coders = f"{raters[0]} alone has coded" if raters else "nobody has coded yet"
-        few = (f"Agreement takes two people or more; {coders}.",)
-        people = RatersView("People", few, None, (), ())
+    # How texts were drawn decides what shares are of.
+    draw = project.settings.get("how") or {}
+    facts = {
+        "Texts": f"{len(project.items):,}",
+        "Drawn": short(", ".join(f"{key} {value}" for key, value in draw.items() if value), 160),
+        "Seed of the draw": str(project.settings.get("seed", "")),
+        "Begun, not done": f"{labels.started:,}" if labels.started else "",
+        "Confidence level": fmt.level(level),
+    }
     return CodedSection(
         short(f"{project.codebook.title} ({project.folder.name})", 100),
-        _facts(project, labels, agreed, level),
-        short(project.codebook.warning or "", 400),
-        tuple(map(_counted, groups)),
-        codes_by_group(project, groups) if settled else None,
-        share_sentences(groups) if settled else (),
-        people,
-        tuple(_raters(project, pair, " and ".join(pair.raters)) for pair in agreed.pairs),
-        tuple(_model(project, model) for model in agreed.models),
+        tuple((label, value) for label, value in facts.items() if value),
+        (
+            *code_blocks(labels.names, groups, corrected),
+            *agreement_blocks(labels.names, agreed, coder_notes(project)),
+        ),
         tuple(
             (short(c.name, 60), short(c.definition, 600), short(c.source, 300))
             for c in project.codebook.codes
         ),
     )
-
-
-def _facts(
-    project: Project, labels: Labels, agreed: LabelAgreement, level: float
-) -> tuple[tuple[str, str], ...]:
-    # How texts were drawn decides what shares are of.
-    draw = project.settings.get("how") or {}
-    draw_words = ", ".join(
-        f"{key} {value}" for key, value in draw.items() if key != "run" and value
-    )
-    people = ", ".join(f"{name} ({n:,})" for name, n in agreed.people.n_done.items())
-    models = ", ".join(f"{m.raters[1]} ({m.n_done[m.raters[1]]:,})" for m in agreed.models)
-    rows = [
-        ("Texts", f"{len(project.items):,}"),
-        ("Drawn", short(draw_words, 160)),
-        ("Seed of the draw", str(project.settings.get("seed", ""))),
-        ("People (texts done)", short(people, 200) or "nobody yet"),
-        ("Begun, not done", f"{labels.started:,}" if labels.started else ""),
-        ("Language models, apart", short(models, 200)),
-        ("Confidence level", fmt.level(level)),
-    ]
-    return tuple((label, value) for label, value in rows if value)
-
-
-def _counted(group: GroupCodes) -> str:
-    sentence = f"{short(group.group, 60)}: {fmt.plural(group.n_items, 'text')} on whose codes "
-    sentence += "people agree."
-    if group.n_open:
-        sentence += f" {fmt.plural(group.n_open, 'text')} on which people are divided are left out."
-    return sentence
-
-
-def _raters(
-    project: Project, compared: Agreement, title: str, before: Sequence[str] = ()
-) -> RatersView:
-    table = agreement_table(project, compared) if compared.coefficients else None
-    after = tuple(undefined_sentences(project, compared))
-    return RatersView(short(title, 120), tuple(before), table, after, compared.warnings)
-
-
-def _model(project: Project, compared: Agreement) -> RatersView:
-    """A model against what people settle on, with what failed."""
-    name = compared.raters[1]
-    before = [f"Compared with what people settle on, on {compared.n_done[name]:,} texts it coded."]
-    for note in coder_notes(project):
-        # What a model failed to answer is missing from its agreement, and so is said.
-        if note["rater"].casefold() == name.casefold():
-            failed = f"{note['n_failed']:,} of {note['n_items']:,} texts have no usable answer"
-            removed = sum(note["removed"].values())
-            before.append(f"{failed}; {fmt.plural(removed, 'code')} taken out of its answers.")
-    if compared.left_open:
-        before.append(
-            f"{fmt.plural(compared.left_open, 'decision')} that people left open are not compared."
-        )
-    return _raters(project, compared, f"Language model {name}", before)

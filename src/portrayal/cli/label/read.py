@@ -30,11 +30,12 @@ from portrayal.errors import OptionError, RunError
 from portrayal.validate import check_different_files
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from portrayal.coding import Project
     from portrayal.coding.llm import CoderResult
-    from portrayal.coding.shares import GroupCodes, Share
     from portrayal.raters import Agreement, Labels
-    from portrayal.records import Interval, Null
+    from portrayal.report.coding import Block
 
 
 Sheets = Annotated[
@@ -119,34 +120,11 @@ def agreement(
         facts["language_models_against_people"] = [_compared_facts(one) for one in agreed.models]
         show.as_json(facts)
         return
-    n_done = ", ".join(f"{rater} {n:,}" for rater, n in agreed.people.n_done.items()) or "no one"
-    n_begun = labels.started
-    begun = f"; {n_begun:,} begun and not done, which do not count" if n_begun else ""
-    show.line(f"people: texts done by {n_done}{begun}.")
-    if len(agreed.people.raters) < 2:
-        show.line("agreement takes two people or more.")
-    _print_compared(agreed.people)
-    for pair in agreed.pairs:
-        show.line(f"\n{' and '.join(pair.raters)}:")
-        _print_compared(pair)
-    # Models come after, as no agreement of people may include a model's codes
-    for one in agreed.models:
-        show.line(
-            f"\nlanguage model {one.raters[1]}, against what people settle on (not in the above):"
-        )
-        if one.left_open:
-            show.line(f"{one.left_open:,} decisions that people left open are not compared.")
-        _print_compared(one)
+    from portrayal.report.coding import agreement_blocks
 
-
-SHARES = ("percent_agreement", "positive_agreement")
-CALLED = {
-    "percent_agreement": "agreement",
-    "positive_agreement": "on yes",
-    "cohens_kappa": "Cohen's kappa",
-    "fleiss_kappa": "Fleiss' kappa",
-    "krippendorff_alpha": "Krippendorff's alpha",
-}
+    if labels.started:
+        show.line(f"{labels.started:,} texts are begun and not done, and do not count.")
+    print_blocks(agreement_blocks(labels.names, agreed))
 
 
 def _compared_facts(one: "Agreement") -> dict[str, Any]:
@@ -160,29 +138,16 @@ def _compared_facts(one: "Agreement") -> dict[str, Any]:
     }
 
 
-def _print_compared(one: "Agreement") -> None:
-    """Print a row for each question and statistic."""
-    rows = []
-    for figure in one.coefficients:
-        statistic, bounds = figure.statistic, "" if figure.undefined else figure.no_interval
-        if figure.interval is not None:
-            low, high = (number(x, statistic) for x in (figure.interval.low, figure.interval.high))
-            bounds = f"{low} to {high}"
-        # why it is undefined stands in its place
-        value = figure.undefined or number(figure.value, statistic)
-        rows.append((figure.question, CALLED[statistic], value, bounds, f"{figure.n_items:,}"))
-    if rows:
-        show.table(("question", "statistic", "value", "interval", "texts"), rows)
-    for warning in one.warnings:
-        show.line(f"warning: {warning}")
-
-
-def number(value: float | None, statistic: str) -> str:
-    """Return a figure: shares in percent, kappas with two decimals."""
-    if value is None:
-        return "–"
-    # Adding 0 turns −0.00 into 0.00
-    return f"{100 * value:.0f} %" if statistic in SHARES else f"{round(value, 2) + 0.0:.2f}"
+def print_blocks(blocks: "Iterable[Block]") -> None:
+    """Print tables under their titles, with the sentences before and after them."""
+    for block in blocks:
+        show.line(f"\n{block.title}")
+        for line in block.before:
+            show.line(line)
+        if block.table is not None:
+            show.table(block.table.columns, block.table.rows)
+        for line in block.after:
+            show.line(line)
 
 
 def model(
@@ -253,6 +218,7 @@ def codes(
     Example: portrayal label codes runs/laissez-faire/coding/first --by race
     """
     from portrayal.coding import code_prevalence, code_shares, project_labels
+    from portrayal.report.coding import code_blocks
 
     opened = find_project(project)
     labels, merged = project_labels(opened), pairs("--merge", merge, "Inuit=AN")
@@ -262,18 +228,7 @@ def codes(
         facts = {"groups": list(map(asdict, groups)), "corrected": list(map(asdict, corrected))}
         show.as_json({"project": str(opened.folder), **facts})
         return
-    print_codes(groups)
-    if corrected:
-        rows = [
-            (
-                *(one.group, one.code, f"{100 * one.said:.0f} % of {one.n:,}"),
-                one.undefined if one.value is None else f"{100 * one.value:.0f} %",
-                *("" if one.interval is None else _percent(one.interval), f"{one.n_hand:,}"),
-            )
-            for one in corrected
-        ]
-        heads = ("group", "code", corrected[0].rater, "corrected", "interval", "coded by people")
-        show.table(heads, rows)
+    print_blocks(code_blocks(labels.names, groups, corrected))
 
 
 def print_coder(result: "CoderResult", project: "Project", *, as_object: bool) -> None:
@@ -297,31 +252,3 @@ def print_coder(result: "CoderResult", project: "Project", *, as_object: bool) -
             f"{len(result.failed):,} texts have no codes of it. The same command asks again about "
             "those that no answer came for."
         )
-
-
-def print_codes(groups: "list[GroupCodes]") -> None:
-    """Print the share of each group's texts that show each code, and which texts do not count."""
-    rows: list[tuple[str, ...]] = []
-    for group in groups:
-        for row in group.shares:
-            chance = "" if row.null is None else _percent(row.null)
-            tests = ("" if x is None else f"{x:.2g}" for x in (row.p, row.q))
-            rows.append((group.group, row.code, *_share(row.share), chance, *tests))
-    show.table(("group", "code", "texts", "share", "interval", "by chance", "p", "q"), rows)
-    for group in groups:
-        if group.n_open:
-            show.line(f"{group.group}: left out: {group.n_open:,} on which people are divided")
-    for reason in dict.fromkeys(
-        row.no_null for group in groups for row in group.shares if row.no_null
-    ):
-        show.line(f"nothing by chance: {reason}.")
-
-
-def _share(share: "Share") -> tuple[str, str, str]:
-    interval = share.no_interval if share.interval is None else _percent(share.interval)
-    value = "–" if share.value is None else f"{100 * share.value:.0f} %"
-    return f"{share.n:,} of {share.of:,}", value, interval
-
-
-def _percent(bounds: "Interval | Null") -> str:
-    return f"{100 * bounds.low:.0f} to {100 * bounds.high:.0f} %"
