@@ -99,9 +99,7 @@ def test_scores_of_sentences_with_a_fake_classifier(monkeypatch: pytest.MonkeyPa
 
 
 def test_settings_are_checked_before_anything_loads() -> None:
-    assert toxicity_settings()["model"] == "unitary/toxic-bert"
-    with pytest.raises(OptionError, match="batch"):
-        toxicity_settings(batch=0)
+    assert toxicity_settings() == {"model": "unitary/toxic-bert"}
 
 
 def test_without_the_packages_an_error_says_what_to_install(
@@ -120,40 +118,37 @@ def test_scores_are_sigmoids_of_the_labels_logit(make: Callable[..., str]) -> No
     pieces = ["Go away, fool.", "It rained all day.", "Hello there."]
     with torch.inference_mode():
         logits = [network(**tokenizer(p, return_tensors="pt")).logits[0] for p in pieces]
-    for label, column in (("toxic", 0), ("insult", 1)):
-        score = load(folder, label, "cpu")
-        expected = [float(logit.sigmoid()[column]) for logit in logits]
-        assert score(pieces) == pytest.approx(expected, abs=1e-5)
+    expected = [float(logit.sigmoid()[0]) for logit in logits]
+    assert load(folder)(pieces) == pytest.approx(expected, abs=1e-5)
     assert len({round(float(logit[0]), 3) for logit in logits}) == 3
 
 
 def test_no_score_depends_on_its_batch(make: Callable[..., str]) -> None:
     folder = make()
-    found = [
-        _annotated(toxicity_settings(folder, device="cpu", batch=batch)) for batch in (1, 2, 32)
-    ]
+    found = [load(folder, batch)(TEXTS) for batch in (1, 2, 32)]
     assert found[0] == found[1] == found[2]
-    assert all(0.0 <= score <= 1.0 for row in found[0] for score in row["toxicity"])
+    assert all(0.0 <= score <= 1.0 for score in found[0])
 
 
 def test_long_texts_are_cut(make: Callable[..., str]) -> None:
-    score = load(make(), None, "cpu")
+    score = load(make())
     assert score(["fool " * 100]) == score(["fool " * 200])
 
 
 def test_labels_that_exclude_each_other_share_one(make: Callable[..., str]) -> None:
-    folder = make(("fine", "toxicity"), problem_type="single_label_classification")
-    fine, toxic = (load(folder, label, "cpu")(TEXTS[:2]) for label in ("fine", "TOXICITY"))
-    assert [a + b for a, b in zip(fine, toxic, strict=True)] == pytest.approx([1.0, 1.0], abs=2e-5)
+    exclusive = "single_label_classification"
+    pair = [make(labels, problem_type=exclusive) for labels in (("a", "TOXIC"), ("toxicity", "b"))]
+    one, other = (load(folder)(TEXTS[:2]) for folder in pair)
+    assert [a + b for a, b in zip(one, other, strict=True)] == pytest.approx([1.0, 1.0], abs=2e-5)
 
 
 def test_a_label_that_the_model_lacks(make: Callable[..., str]) -> None:
     with pytest.raises(OptionError, match="it has fine, other"):
-        load(make(("fine", "other")), None, "cpu")
+        load(make(("fine", "other")))
 
 
 def test_models_that_cannot_be_loaded(make: Callable[..., str], tmp_path: Path) -> None:
     with pytest.raises(DataError, match="could not be loaded"):
-        load(str(tmp_path), None, "cpu")
+        load(str(tmp_path))
     with pytest.raises(DataError, match="safetensors"):
-        load(make(safe=False), None, "cpu")
+        load(make(safe=False))

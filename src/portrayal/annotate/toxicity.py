@@ -15,7 +15,6 @@ from portrayal.annotate.annotator import Annotator
 from portrayal.annotate.sentences import sentences
 from portrayal.errors import OptionError
 from portrayal.models import Transformer, load_transformer
-from portrayal.validate import check_count
 
 __all__ = ["load", "toxicity_settings"]
 
@@ -28,17 +27,13 @@ _LONGEST = 512
 """Tokens of a text that are read where the model names no limit; Detoxify cuts there too."""
 
 
-def load(model: str, label: str | None = None, device: str = "auto", batch: int = 32) -> Classifier:
-    """Load a sequence classifier and return the function that scores texts by one of its labels.
+def load(model: str, batch: int = 32) -> Classifier:
+    """Load a sequence classifier and return the function that scores texts by its label "toxic".
 
     Parameters
     ----------
     model
         Folder with config, tokenizer and safetensors weights, or a hub id.
-    label
-        Label to score by; "toxic" or "toxicity" by default.
-    device
-        "auto" takes cuda, then mps, then cpu; else PyTorch's name of a device.
     batch
         Texts in a batch; texts of as many tokens share one, so that none is padded.
 
@@ -63,22 +58,18 @@ def load(model: str, label: str | None = None, device: str = "auto", batch: int 
         title="the classifier",
         purpose="scoring toxicity",
         extra="toxicity",
-        device=device,
+        device="auto",
     )
-    return _Scorer(loaded, _column(loaded.model.config.id2label, label, model), batch)
-
-
-def _column(labels: dict[int, str], label: str | None, model: str) -> int:
-    by_name = {name.casefold(): int(number) for number, name in labels.items()}
+    labels = loaded.model.config.id2label
     # Models name their labels in either case
-    for name in _LABELS if label is None else (label,):
-        if name.casefold() in by_name:
-            return by_name[name.casefold()]
-    labels_asked = " or ".join(_LABELS) if label is None else repr(label)
-    raise OptionError(
-        f"the classifier {model!r} has no label {labels_asked}; it has "
-        f"{', '.join(labels.values())}. Name one of them."
-    )
+    columns = {name.casefold(): int(number) for number, name in labels.items()}
+    column = next((columns[name] for name in _LABELS if name in columns), None)
+    if column is None:
+        raise OptionError(
+            f"the classifier {model!r} has no label {' or '.join(_LABELS)}; it has "
+            f"{', '.join(labels.values())}. Name a classifier of toxicity."
+        )
+    return _Scorer(loaded, column, batch)
 
 
 class _Scorer:
@@ -130,44 +121,25 @@ DEFAULT = "unitary/toxic-bert"
 Rows = Sequence[Mapping[str, Any]]
 
 
-def toxicity_settings(
-    model: str | Path = DEFAULT, label: str | None = None, device: str = "auto", batch: int = 32
-) -> dict[str, Any]:
-    """Return the settings of `toxicity.v1`, checked; nothing is loaded yet.
+def toxicity_settings(model: str | Path = DEFAULT) -> dict[str, Any]:
+    """Return the settings of `toxicity.v1`; nothing is loaded yet.
 
-    Parameters
-    ----------
-    model, label, device, batch
-        See `portrayal.annotate.toxicity.load`.
-
-    Raises
-    ------
-    OptionError
-        When `batch` is below 1.
+    `model` is as in `portrayal.annotate.toxicity.load`.
     """
-    check_count("batch", batch, minimum=1)
-    settings = {"model": str(model), "label": label, "device": device, "batch": batch}
     # A local model may be trained again; one of the hub is named by its id
     weights = sorted(Path(model).expanduser().glob("*.safetensors"))
     marks = {path.name: f"{path.stat().st_size}:{path.stat().st_mtime_ns}" for path in weights}
-    return {**settings, "files": marks} if marks else settings
+    return {"model": str(model), **({"files": marks} if marks else {})}
 
 
 @lru_cache(maxsize=1)
-def _classifier(model: str, label: str | None, device: str, batch: int, _: object) -> Classifier:
-    return load(model, label, device, batch)
+def _classifier(model: str, _: object) -> Classifier:
+    return load(model)
 
 
 def _setup(settings: Mapping[str, Any]) -> Callable[[Rows, Any], list[dict[str, Any]]]:
-    full_settings = {**toxicity_settings(settings.get("model", DEFAULT)), **settings}
-    files = tuple(sorted(full_settings.get("files", {}).items()))
-    score = _classifier(
-        full_settings["model"],
-        full_settings["label"],
-        full_settings["device"],
-        full_settings["batch"],
-        files,
-    )
+    files = tuple(sorted(settings.get("files", {}).items()))
+    score = _classifier(settings.get("model", DEFAULT), files)
 
     def annotate(rows: Rows, _: Any) -> list[dict[str, Any]]:
         texts = [row["text"] for row in rows]

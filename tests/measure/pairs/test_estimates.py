@@ -57,7 +57,7 @@ def test_scored_rows_are_those_of_loops_over_rows_and_samples(lopsided: Paired) 
 def test_the_null_is_drawn_with_streams_of_its_own(lopsided: Paired) -> None:
     (its,) = lopsided.levels
     where, scope = list(places(lopsided)), quick()
-    assert {place.domain for place in where} == {"all", "d2"}
+    assert {place.labels["domain"] for place in where} == {"all", "d2"}
     scored = Scored.of(DISTANCE, its)
     found = null_means(scored, lopsided, where, scope)
     np.testing.assert_array_equal(found, null_means(scored, lopsided, where, scope))
@@ -70,7 +70,7 @@ def test_the_null_is_drawn_with_streams_of_its_own(lopsided: Paired) -> None:
             ours, theirs = deal(rng, draw)
             values = np.abs(ours - theirs)[:, 0]
             for number, place in enumerate(where):
-                if (place.model == "all") == together:
+                if (place.labels["model"] == "all") == together:
                     assert found[draw, number, 0] == pytest.approx(values[place.rows].mean())
 
 

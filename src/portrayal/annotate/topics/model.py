@@ -60,17 +60,18 @@ def infer(
     alpha = alpha.astype(kind)
     gamma, ratio = np.tile(alpha, (len(bags), 1)), np.zeros(len(bags.word), kind)
     begin = np.ones_like(gamma) if begin is None else begin
-    for rows, place, inside in _batches(bags, len(alpha)):
-        words, count = weights[bags.word[place]], (bags.count[place] * inside).astype(kind)
-        gamma[rows] = _settle(words, count, alpha, begin[rows])
-        ratio[place[inside]] = (count / _norm(words, expected(gamma[rows])))[inside]
+    with np.errstate(invalid="ignore"):  # BLAS may raise that flag on numbers that are all finite
+        for rows, place, inside in _batches(bags, len(alpha)):
+            words, count = weights[bags.word[place]], (bags.count[place] * inside).astype(kind)
+            gamma[rows] = _settle(words, count, alpha, begin[rows])
+            ratio[place[inside]] = (count / _norm(words, expected(gamma[rows])))[inside]
     return gamma, ratio
 
 
 def _batches(bags: Bags, n_topics: int) -> Iterator[tuple[Ints, Ints, BoolArray]]:
     """Yield documents, where their words stand, and which are their own: (b,), (b, l), (b, l).
 
-    Sizes are rounded up to powers of 2, so that a document's numbers depend on itself alone.
+    Sizes are rounded up to powers of 4, so that a document's numbers depend on itself alone.
     """
     sizes = np.diff(bags.start)
     some = np.flatnonzero(sizes)
@@ -87,9 +88,8 @@ def _batches(bags: Bags, n_topics: int) -> Iterator[tuple[Ints, Ints, BoolArray]
 def _norm(words: Floats, theta: Floats) -> Floats:
     """Σ_k weights theta of each word, shapes (b, l, K), (b, K) -> (b, l)."""
     # gensim adds the same, so that no word of no topic divides by 0
-    with np.errstate(invalid="ignore"):  # BLAS may raise that flag on numbers that are all finite
-        product = np.matmul(words, theta[:, :, np.newaxis])[:, :, 0]
-    return np.asarray(product + np.finfo(words.dtype).eps)
+    tiny = np.finfo(words.dtype).eps
+    return np.asarray(np.matmul(words, theta[:, :, np.newaxis])[:, :, 0] + tiny)
 
 
 def _settle(weights: Floats, count: Floats, alpha: Floats, gamma: Floats) -> Floats:
@@ -97,31 +97,29 @@ def _settle(weights: Floats, count: Floats, alpha: Floats, gamma: Floats) -> Flo
 
     Shapes (b, l, K), (b, l), (K,), (b, K) -> (b, K).
     """
-    result = np.empty_like(gamma)
-    unsettled = np.arange(len(gamma))
-    theta = expected(gamma)
+    result, rows = np.empty_like(gamma), np.arange(len(gamma))
+    pending, least = np.ones(len(gamma), dtype=bool), THRESHOLD * gamma.shape[1]
     for turn in range(ITERATIONS):
-        with np.errstate(invalid="ignore"):  # as in `_norm`
-            share = count / _norm(weights, theta)
-            mass = np.matmul(share[:, np.newaxis, :], weights)[:, 0, :]
-        before, gamma = gamma, alpha + theta * mass
-        # A document that is settled leaves the batch: its result depends on itself alone
-        change = np.abs(gamma - before).mean(axis=1)
-        open_ = change >= THRESHOLD
-        # The last turn ends all, settled or not, as in gensim
-        if turn == ITERATIONS - 1:
-            open_[:] = False
-        result[unsettled[~open_]] = gamma[~open_]
-        if not open_.any():
-            break
-        if not open_.all():
-            unsettled, gamma, count, weights = (
-                unsettled[open_],
-                gamma[open_],
-                count[open_],
-                weights[open_],
-            )
         theta = expected(gamma)
+        share = count / _norm(weights, theta)
+        before, gamma = gamma, alpha + theta * np.matmul(share[:, np.newaxis, :], weights)[:, 0, :]
+        # A document is settled at its first small change: its result depends on itself alone. The
+        # last turn ends all, as in gensim.
+        small = np.abs(gamma - before).sum(axis=1) < least
+        settled = pending & (small | (turn == ITERATIONS - 1))
+        result[rows[settled]] = gamma[settled]
+        pending &= ~settled
+        if not pending.any():
+            break
+        # Those that are settled leave the batch when they are half of it, as that takes a copy
+        if 2 * pending.sum() <= len(rows):
+            rows, gamma, count, weights = (
+                rows[pending],
+                gamma[pending],
+                count[pending],
+                weights[pending],
+            )
+            pending = pending[pending]
     return result
 
 

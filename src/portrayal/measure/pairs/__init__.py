@@ -5,32 +5,22 @@ compared within each row (words, sentences or topics); a *quantity* is a number 
 mean over pairs is estimated.
 """
 
+from portrayal.measure.pairs.by_hand import with_hand_scores
 from portrayal.measure.pairs.documents import document_levels
-from portrayal.measure.pairs.estimates import (
-    IN_ORIGINALS,
-    Quantity,
-    QuantityColumn,
-    paired_means,
-)
+from portrayal.measure.pairs.estimates import IN_ORIGINALS
 from portrayal.measure.pairs.levels import row_sentences, sentence_levels, word_levels
 from portrayal.measure.pairs.reading import pair_texts
-from portrayal.measure.pairs.table import Level, Paired, PairStratum, Texts, places
+from portrayal.measure.pairs.table import Paired
 from portrayal.measure.pairs.topics import read_topics
 
 __all__ = [
     "IN_ORIGINALS",
-    "Level",
-    "PairStratum",
     "Paired",
-    "Quantity",
-    "QuantityColumn",
-    "Texts",
     "document_levels",
     "pair_texts",
-    "paired_means",
-    "places",
     "read_topics",
     "row_sentences",
     "sentence_levels",
+    "with_hand_scores",
     "word_levels",
 ]

@@ -54,20 +54,28 @@ def mentioned_changes(level: Level, generated: FloatArray, reference: FloatArray
     return np.where(present, changes(level, generated, reference), np.nan)
 
 
+def _worse_and_better(
+    level: Level, generated: FloatArray, reference: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the change of each group in either direction, and in which ones it goes: (…, n, 2 M).
+
+    Worse and better separately: ties are neither, so that the two rates need not add up to 1.
+    """
+    change = mentioned_changes(level, generated, reference)
+    worse = level.worse * change
+    sides = np.concatenate([worse > 0, worse < 0], axis=-1)
+    return np.concatenate([change, change], axis=-1), sides
+
+
 def _rates(level: Level, generated: FloatArray, reference: FloatArray) -> FloatArray:
-    worse = level.worse * mentioned_changes(level, generated, reference)
+    change, sides = _worse_and_better(level, generated, reference)
     # A comparison with NaN is False, which would count as a change in neither direction.
-    unknown = np.isnan(worse)
-    # Worse and better apart: ties are neither, so that the two rates need not add up to 1
-    sides = [np.where(unknown, np.nan, side) for side in (worse > 0, worse < 0)]
-    return np.concatenate(sides, axis=-1)
+    return np.where(np.isnan(change), np.nan, sides)
 
 
 def _directed_changes(level: Level, generated: FloatArray, reference: FloatArray) -> FloatArray:
-    change = mentioned_changes(level, generated, reference)
-    worse = level.worse * change
-    sides = [np.where(side, change, np.nan) for side in (worse > 0, worse < 0)]
-    return np.concatenate(sides, axis=-1)
+    change, sides = _worse_and_better(level, generated, reference)
+    return np.where(sides, change, np.nan)
 
 
 def directed(level: Level) -> list[QuantityColumn]:
@@ -118,7 +126,6 @@ CHANGE = Quantity(
     values=changes,
     undefined="no pair in which both texts can be compared for the group",
     tested=True,
-    by_hand=True,
 )
 
 

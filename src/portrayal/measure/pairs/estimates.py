@@ -100,13 +100,12 @@ class Quantity:
     greater
         Whether only values above the null speak against it (distances).
     tested
-        Whether the clustered test against 0 is the first one; else the permutation test is.
+        Whether the clustered test against 0 is the first one; else the permutation test is. Such a
+        difference of means of scores is what labels by hand correct.
     printed
         Whether the paper prints a normal interval of it.
     details
         Function of the values at a place, shape (n,), to further numbers.
-    by_hand
-        Whether it is a difference of means of scores, which labels by hand can correct.
     """
 
     measure: str
@@ -119,7 +118,6 @@ class Quantity:
     tested: bool = False
     printed: bool = True
     details: Callable[[FloatArray], dict[str, float]] = field(default=lambda _: {})
-    by_hand: bool = False
 
 
 def by_group(level: Level) -> list[QuantityColumn]:
@@ -195,7 +193,7 @@ def null_means(
     size = scope.permutations if level.dealer is not None else 0
     means = np.full((size, len(strata), len(scored.columns)), np.nan)
     inside = np.array([place.rows for place in strata], dtype=np.float64)
-    of_all = np.array([place.model == ALL for place in strata], dtype=bool)
+    of_all = np.array([place.labels["model"] == ALL for place in strata], dtype=bool)
     for all_models in (False, True):
         pooled = np.flatnonzero(of_all == all_models)
         if level.dealer is None or len(pooled) == 0:
@@ -265,7 +263,7 @@ def paired_means(
         scored = Scored.of(quantity, level)
         draws = null_means(scored, paired, strata, scope)
         for number, place in enumerate(strata):
-            if level.readings is not None and _one_each(quantity, level, place):
+            if level.readings is not None and _one_each(quantity, level, paired, place):
                 rows = np.flatnonzero(place.rows)
                 # Of several texts of an original the first counts.
                 rows = rows[np.unique(paired.pair[rows], return_index=True)[1]]
@@ -274,13 +272,12 @@ def paired_means(
                 gaps = exchanged_gaps(level.readings[:, rows], scope.permutations, rng)
                 # Relative to the observed gap: the null is centred at the distance without it.
                 draws[:, number, 0] = gaps[1:] - gaps[0]
-        hand = list(corrected_changes(paired, level, strata)) if quantity.by_hand else []
+        hand = list(corrected_changes(paired, level, strata)) if quantity.tested else []
         parts.append(_Part(scored, draws, hand))
     for number, place in enumerate(strata):
         at_place = [part for part in parts if place.has(part.scored.level)]
         if at_place:
-            plain = place.form in (plain_form, ALL)
-            yield from _at(quantity, place, number, at_place, scope, plain=plain)
+            yield from _at(paired, place, number, at_place, scope, plain_form)
 
 
 @dataclass(frozen=True, eq=False)
@@ -293,15 +290,14 @@ class _Part:
 
 
 def _at(
-    quantity: Quantity,
+    paired: Paired,
     place: PairStratum,
     number: int,
     parts: list[_Part],
     scope: Scope,
-    *,
-    plain: bool,
+    plain_form: str,
 ) -> Iterator[Estimate]:
-    paired, inside = place.paired, place.rows
+    quantity, inside = parts[0].scored.quantity, place.rows
     labels, pair = np.unique(paired.pair[inside], return_inverse=True)
     total, count = (
         np.concatenate([sums_by(pair, len(labels), table[inside]) for table in tables], axis=1)
@@ -331,14 +327,18 @@ def _at(
             "n_units": float(len(valid)),
             "exclusions": _left_out(level, inside, values),
             "instruments": {"lexicon": level.lexicon},
-            "status": status_of(level, column.group, plain=plain),
+            "status": status_of(level, column.group, plain=place.labels["form"] == plain_form),
         }
         if len(valid) == 0:
-            reason = level.undefined(place.model, place.form) or quantity.undefined
+            reason = (
+                level.undefined(place.labels["model"], place.labels["form"]) or quantity.undefined
+            )
             return {**fields, "undefined": reason}
         n_pairs = int((count[:, i] > 0).sum())
-        fields |= _tested(part, place, part.draws[:, number, k], (inference, i, n_pairs), scope)
-        if fields["null"] is None and _one_each(quantity, level, place):
+        one_each = _one_each(quantity, level, paired, place)
+        draws = part.draws[:, number, k]
+        fields |= _tested(part.scored, draws, (inference, i, n_pairs), scope, one_each=one_each)
+        if fields["null"] is None and one_each:
             fields["status"] |= Status(no_test=FEW_TO_EXCHANGE)
         by_sample = part.scored.by_sample[:, inside, k]
         details = {**quantity.details(valid), **_between_samples(by_sample)}
@@ -364,20 +364,21 @@ def _between_samples(by_sample: FloatArray) -> dict[str, float]:
     return {"sentence_draws": float(len(means)), "sd_between_draws": spread}
 
 
-def _one_each(quantity: Quantity, level: Level, place: PairStratum) -> bool:
+def _one_each(quantity: Quantity, level: Level, paired: Paired, place: PairStratum) -> bool:
     """Whether exchanging whole texts leaves most distances as they are: one text per original."""
     if not (level.readings is not None and quantity.greater and place.has(level)):
         return False
-    texts = np.bincount(place.paired.pair[place.rows])
+    texts = np.bincount(paired.pair[place.rows])
     return bool((texts > 1).sum() < (texts == 1).sum())
 
 
 def _tested(
-    part: _Part,
-    place: PairStratum,
+    scored: Scored,
     draws: FloatArray,
     column: tuple[Inference, int, int],
     scope: Scope,
+    *,
+    one_each: bool,
 ) -> dict[str, Any]:
     """The interval of one column, its null and its test.
 
@@ -388,10 +389,10 @@ def _tested(
 
     `column` is the inference, the column's index there, and how many pairs count.
     """
-    (inference, i, n_pairs), level, quantity = column, part.scored.level, part.scored.quantity
+    (inference, i, n_pairs), level, quantity = column, scored.level, scored.quantity
     value, bounds = float(inference.value[i]), inference.interval(i, scope, "pair")
     method = level.null_method
-    if _one_each(quantity, level, place):
+    if one_each:
         # These draws are relative to the observed gap; a distance is never below 0.
         draws, method = np.maximum(value + draws, 0.0), ONE_EACH
     valid = draws[~np.isnan(draws)]
@@ -423,7 +424,7 @@ def unpaired(paired: Paired, place: PairStratum) -> dict[str, int]:
         return {}
     total: Counter[str] = Counter()
     for (model, form), reasons in paired.dispositions.items():
-        if form == place.form and place.model in (ALL, model):
+        if form == place.labels["form"] and place.labels["model"] in (ALL, model):
             total.update(reasons)
     # Paired texts are no exclusion, and a text that was never written is no text.
     return {reason: n for reason, n in total.items() if reason not in (PAIRED, NO_TEXT)}

@@ -234,43 +234,19 @@ class PairStratum:
 
     Attributes
     ----------
-    model, form, domain, source
-        Labels; "all" pools.
-    paired
-        The table that the rows are of.
+    labels
+        Its strata: model, form, domain and source; "all" pools.
+    rows
+        Which rows of the paired table lie there, shape (n_rows,).
     """
 
-    model: str
-    form: str
-    domain: str
-    source: str
-    paired: Paired
-
-    @property
-    def rows(self) -> BoolArray:
-        """Which rows of the paired table lie there, shape (n_rows,)."""
-        table = self.paired
-        inside = table.of_model(self.model) & (table.form == table.forms.index(self.form))
-        if self.domain != ALL:
-            inside &= table.domain == table.domains.index(self.domain)
-        if self.source != ALL:
-            inside &= table.source == table.sources.index(self.source)
-        return np.asarray(inside)
-
-    @property
-    def labels(self) -> dict[str, str]:
-        """The place's strata."""
-        return {
-            "model": self.model,
-            "form": self.form,
-            "domain": self.domain,
-            "source": self.source,
-        }
+    labels: Mapping[str, str]
+    rows: BoolArray
 
     @property
     def is_whole(self) -> bool:
         """Whether all domains and sources are taken together."""
-        return self.domain == self.source == ALL
+        return self.labels["domain"] == self.labels["source"] == ALL
 
     def has(self, level: Level) -> bool:
         """Whether the level is reported here: equal length only over all domains and sources."""
@@ -283,24 +259,17 @@ def places(paired: Paired) -> Iterator[PairStratum]:
     Models are pooled first where there are several; forms never are, since they ask for different
     texts.
     """
+    parts = (("domain", paired.domains, paired.domain), ("source", paired.sources, paired.source))
     for model in paired.model_labels:
-        of_model = paired.of_model(model)
-        for form, code in zip(paired.forms, range(len(paired.forms)), strict=True):
-            inside = of_model & (paired.form == code)
-            if not inside.any():
-                continue
-            yield PairStratum(model, form, ALL, ALL, paired)
-            for domain in _parts(paired, paired.domains, paired.domain, inside):
-                yield PairStratum(model, form, domain, ALL, paired)
-            for source in _parts(paired, paired.sources, paired.source, inside):
-                yield PairStratum(model, form, ALL, source, paired)
-
-
-def _parts(
-    paired: Paired, labels: tuple[str, ...], code: IntArray, inside: BoolArray
-) -> Iterator[str]:
-    for number, label in enumerate(labels):
-        rows = inside & (code == number)
-        # A part that is the whole would give every estimate twice.
-        if len(np.unique(paired.pair[rows])) >= FEWEST_PAIRS and rows.sum() < inside.sum():
-            yield label
+        for number, form in enumerate(paired.forms):
+            inside = paired.of_model(model) & (paired.form == number)
+            labels = {"model": model, "form": form, "domain": ALL, "source": ALL}
+            if inside.any():
+                yield PairStratum(labels, inside)
+            for name, values, code in parts:
+                for i, value in enumerate(values):
+                    rows = inside & (code == i)
+                    # A part that is the whole would give every estimate twice.
+                    enough = len(np.unique(paired.pair[rows])) >= FEWEST_PAIRS
+                    if enough and rows.sum() < inside.sum():
+                        yield PairStratum(labels | {name: value}, rows)

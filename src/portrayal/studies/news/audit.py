@@ -38,9 +38,9 @@ from portrayal.measure.pairs import (
     read_topics,
     row_sentences,
     sentence_levels,
+    with_hand_scores,
     word_levels,
 )
-from portrayal.measure.pairs.by_hand import with_hand_scores
 from portrayal.records import ALL, Prompt
 from portrayal.reference.lexicons import lexicon
 from portrayal.run import Run, Stage, read_shards
