@@ -175,7 +175,6 @@ def _topics(
             words=tuple(map(str, range(size))),
             topics=np.eye(size) * 1e8 + 1e-3,
             alpha=np.full(size, 1 / size),
-            eta=np.full(size, 1 / size),
             word_count=np.ones(size),
         )
         ours, theirs = (_read(model, side, np.repeat(side.topic, WORDS)) for side in sides)
@@ -194,8 +193,7 @@ def _topics(
     names = tuple(map(str, range(n_words)))
     k, chunk = news.topics, chunk_for(len(bags))
     topics = fit_lda(bags, n_words, k, passes=10, chunk=chunk, seed=0)
-    alpha, eta = np.full(k, 1 / k), np.full(n_words, 1 / k)
-    model = TopicModel(names, topics, alpha, eta, np.ones(n_words))
+    model = TopicModel(names, topics, np.full(k, 1 / k), np.ones(n_words))
     ours, theirs = (_read(model, *each) for each in zip(sides, words, strict=True))
     return model, ours, theirs
 

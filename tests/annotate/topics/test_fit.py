@@ -128,7 +128,7 @@ def test_hostile_files_are_refused(tmp_path: Path) -> None:
     np.savez(folder / "arrays.npz", **arrays | {"alpha": np.array([{"a": 1}], dtype=object)})
     with pytest.raises(DataError, match="allow_pickle"):
         load_topics(folder)
-    for wrong in ({"alpha": arrays["alpha"][:1]}, {"eta": arrays["eta"] * 2}):
+    for wrong in ({"alpha": arrays["alpha"][:1]}, {"topics": arrays["topics"] * 2}):
         np.savez(folder / "arrays.npz", **arrays | wrong)
         with pytest.raises(DataError, match="do not belong together"):
             load_topics(folder)

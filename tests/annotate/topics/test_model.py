@@ -26,8 +26,7 @@ def model() -> TopicModel:
     bags = _documents()
     topics = fit_lda(bags, 30, 3, passes=5, chunk=60, seed=0)
     counts = np.bincount(bags.word, bags.count, minlength=30)
-    prior = np.full(30, 1 / 3, dtype=np.float32)
-    return TopicModel(WORDS, topics, prior[:3], prior, counts)
+    return TopicModel(WORDS, topics, np.full(3, 1 / 3, dtype=np.float32), counts)
 
 
 def _dirichlet(x: np.ndarray) -> np.ndarray:

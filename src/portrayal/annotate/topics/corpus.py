@@ -2,20 +2,20 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
+import numpy.typing as npt
 
 from portrayal.errors import DataError, MissingExtraError
 from portrayal.run.directory import Run
-from portrayal.run.files import read_parquet
+from portrayal.run.reading import read_prompts, read_shards
 
-Floats = NDArray[np.floating[Any]]
-Ints = NDArray[np.integer[Any]]
+Floats = npt.NDArray[np.floating[Any]]
+Ints = npt.NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,17 +55,13 @@ class Bags:
         return Bags(start, self.word[place], self.count[place])
 
 
-def bags_of(documents: Iterable[Sequence[int]]) -> Bags:
+def bags_of(documents: Iterable[npt.ArrayLike]) -> Bags:
     """Count the word numbers of each document; negative numbers are left out."""
-    sizes: list[int] = []
-    flat: list[int] = []
-    for document in documents:
-        sizes.append(len(document))
-        flat += document
-    word = np.array(flat, dtype=np.int64)
-    owner = np.repeat(np.arange(len(sizes)), sizes)
+    parts = [np.asarray(document, dtype=np.int64) for document in documents]
+    word = np.concatenate([np.zeros(0, dtype=np.int64), *parts])
+    owner = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
     in_model = word >= 0
-    return count_words(owner[in_model], word[in_model], len(sizes))
+    return count_words(owner[in_model], word[in_model], len(parts))
 
 
 def count_words(owner: Ints, word: Ints, n: int, times: Floats | None = None) -> Bags:
@@ -182,40 +178,32 @@ def read_corpus(run: Run, seed: int) -> TopicCorpus:
         When there are fewer than two texts with words, or no word stands in two texts.
     """
     numbers: dict[str, int] = {}
-    parts: list[Bags] = []
+    documents: list[Ints] = []
     keys: list[bytes] = []
     pairs: list[bytes] = []
     for side, stage, prompts in (
         ("text", run.texts, run.prompts_path),
         ("reference", run.reference, run.reference_prompts_path),
     ):
-        pair_of: dict[str, str] = {}
-        if shards := stage.parts():
-            for row in read_parquet(prompts, columns=["prompt_id", "strata"]).to_pylist():
-                # Prompts without a pair are pairs of their own
-                pair_of[row["prompt_id"]] = dict(row["strata"]).get("pair", row["prompt_id"])
-        for shard in shards:
-            table = read_parquet(shard, columns=["text_id", "prompt_id", "text", "outcome"])
-            rows = [row for row in table.to_pylist() if row["outcome"] == "ok"]
-            documents = [lemmas_of(row["text"]) for row in rows]
-            parts.append(
-                bags_of([numbers.setdefault(w, len(numbers)) for w in words] for words in documents)
-            )
-            # Topics are learnt in the order of documents: a hash shuffles them, come as they may
-            keys += [_hash(seed, side, row["text_id"]) for row in rows]
-            pairs += [_hash(seed, "pair", pair_of[row["prompt_id"]]) for row in rows]
-    sizes = np.concatenate([np.zeros(0, dtype=int), *(np.diff(part.start) for part in parts)])
-    bags = Bags(
-        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-        np.concatenate([np.zeros(0, np.int32), *(part.word for part in parts)]),
-        np.concatenate([np.zeros(0, np.float32), *(part.count for part in parts)]),
-    )
+        strata = read_prompts(prompts, only=("pair",)) if stage.parts() else {}
+        for (table,) in read_shards(stage, ["text_id", "prompt_id", "text", "outcome"]):
+            for row in table.to_pylist():
+                if row["outcome"] == "ok":
+                    words = lemmas_of(row["text"])
+                    codes = [numbers.setdefault(word, len(numbers)) for word in words]
+                    documents.append(np.array(codes, dtype=np.int32))
+                    # A hash shuffles the documents, in whose order topics are learnt
+                    keys.append(_hash(seed, side, row["text_id"]))
+                    # Prompts without a pair are pairs of their own
+                    pair = strata[row["prompt_id"]].get("pair", row["prompt_id"])
+                    pairs.append(_hash(seed, "pair", pair))
+    bags = bags_of(documents)
     # Documents left without a word are no documents of the fit
-    words, bags = _prune(list(numbers), bags)
+    vocabulary, bags = _prune(list(numbers), bags)
     order = np.array(
         sorted(np.flatnonzero(np.diff(bags.start)).tolist(), key=keys.__getitem__), dtype=np.int64
     )
-    if len(order) < 2 or not words:
+    if len(order) < 2 or not vocabulary:
         raise TooFewTextsError(
             f"topics need at least two texts that share words; {len(order)} of {len(keys)} "
             "readable texts hold a word that another holds"
@@ -223,7 +211,7 @@ def read_corpus(run: Run, seed: int) -> TopicCorpus:
     # Of hashes the smallest are a random fifth
     held_pairs = set(sorted(set(pairs))[: max(1, round(_HELD_OUT * len(set(pairs))))])
     held_out = np.array([pairs[i] in held_pairs for i in order], dtype=bool)
-    return TopicCorpus(words, bags.take(order), held_out)
+    return TopicCorpus(vocabulary, bags.take(order), held_out)
 
 
 def _hash(seed: int, *words: str) -> bytes:
@@ -240,11 +228,7 @@ def _prune(words: list[str], bags: Bags) -> tuple[tuple[str, ...], Bags]:
     number = np.full(len(words), -1, dtype=np.int64)
     number[vocabulary] = np.arange(len(vocabulary))
     owner = np.repeat(np.arange(len(bags)), np.diff(bags.start))
-    inside = number[bags.word] >= 0 if len(words) else np.zeros(0, dtype=bool)
-    word, owner, count = number[bags.word][inside], owner[inside], bags.count[inside]
-    # Renumbered words are ascending within their document again
-    order = np.lexsort((word, owner))
-    start = np.searchsorted(owner, np.arange(len(bags) + 1))
-    return tuple(words[i] for i in vocabulary), Bags(
-        start, word[order].astype(np.int32), count[order]
-    )
+    word = number[bags.word] if len(words) else bags.word
+    inside = word >= 0
+    pruned = count_words(owner[inside], word[inside], len(bags), bags.count[inside])
+    return tuple(words[i] for i in vocabulary), pruned

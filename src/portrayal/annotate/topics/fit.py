@@ -428,8 +428,7 @@ def fit_corpus(corpus: TopicCorpus, settings: TopicSettings, say: Say) -> TopicM
         "reason": reason,
     }
     alpha = np.full(k, 1.0 / k, np.float32)
-    eta = np.full(len(corpus.words), 1.0 / k, np.float32)
-    return TopicModel(corpus.words, topics, alpha, eta, corpus.word_count, facts)
+    return TopicModel(corpus.words, topics, alpha, corpus.word_count, facts)
 
 
 def _fit(bags: Bags, corpus: TopicCorpus, k: int, settings: TopicSettings) -> Floats:

@@ -152,8 +152,6 @@ class TopicModel:
         lambda, the variational Dirichlet of each topic's words, shape (K, V).
     alpha
         Prior of a document's topics, shape (K,).
-    eta
-        Prior of a topic's words, shape (V,).
     word_count
         How often each word stands in the texts that were fitted, shape (V,).
     facts
@@ -164,7 +162,6 @@ class TopicModel:
     words: tuple[str, ...]
     topics: Floats
     alpha: Floats
-    eta: Floats
     word_count: Floats
     facts: Mapping[str, Any] = field(default_factory=dict)
 
@@ -216,9 +213,9 @@ class TopicModel:
         return tuple(self.words[word] for word in order[:n])
 
 
-FORMAT = "portrayal-topics.v1"
+FORMAT = "portrayal-topics.v2"
 MODEL, WORDS, ARRAYS = "model.json", "vocabulary.json", "arrays.npz"
-_NAMES = ("topics", "alpha", "eta", "word_count")
+_NAMES = ("topics", "alpha", "word_count")
 
 
 def save_topics(model: TopicModel, folder: str | Path) -> Path:
