@@ -9,6 +9,7 @@ hold is dealt to them again.
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -175,7 +176,7 @@ class Scored:
         total, count = np.where(valid, by_sample, 0.0).mean(axis=0), valid.mean(axis=0)
         return cls(quantity, level, quantity.columns(level), total, count, original, by_sample)
 
-    @property
+    @cached_property
     def values(self) -> FloatArray:
         """Mean of each row over the samples in which it is defined; NaN where there is none."""
         return divide(self.total, self.count)
