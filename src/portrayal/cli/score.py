@@ -174,7 +174,7 @@ def agency(
         One kind of sentences only; default both.
     """
     from portrayal.annotate.agency.classifier import Checkpoints
-    from portrayal.annotate.agency.labelled import read_labelled, score_all
+    from portrayal.annotate.agency.labelled import read_labelled, score_agency
 
     json = format == "json"
     kinds = (True, False) if masked is None else (masked,)
@@ -185,7 +185,7 @@ def agency(
         labelled = read_labelled(hand_labels, column or ())
         tell = show.nothing if json else show.line
         loaded = _classifiers(specs, kinds, labelled, out, settings, tell)
-    scores = score_all(labelled, [loaded_classifier for _, loaded_classifier in loaded], seed)
+    scores = [score_agency(labelled, classify, seed=seed) for _, classify in loaded]
     sets: dict[str, list[AgencyScore]] = {}
     for (spec, one), agency_score in zip(loaded, scores, strict=True):
         # The checkpoints one by one; their set votes and has a row of its own

@@ -13,7 +13,7 @@ from typing import Any
 import portrayal.registry as registry
 from portrayal._version import __version__
 from portrayal.annotate import Annotator, annotate_run
-from portrayal.annotate.agency.rows import Classifying, classifying_of_options
+from portrayal.annotate.agency.rows import Classifying, classifying_of
 from portrayal.annotate.group_labels import GroupLabelling, group_labelling, group_labels_sentence
 from portrayal.annotate.people.labeler import LABELERS, labelling_of_run
 from portrayal.annotate.people.labeler.stage import Labelling, labelling_of_options
@@ -189,7 +189,8 @@ def _stages(
         factors_of(options), options.factor_model, reading.factor_settings, options.retest
     )
     labelling = labelling_of_options(options, reading.labeler_settings)
-    classifying = classifying_of_options(options, reading.classifier_settings)
+    spec = getattr(options, "classifier", "")
+    classifying = classifying_of(spec, reading.classifier_settings)
     for line in options.said():
         tell(line)
     # Before any text is read, so that a missing key is told in seconds

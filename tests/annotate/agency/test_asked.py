@@ -9,7 +9,7 @@ import pytest
 
 import portrayal
 from command import invoke
-from portrayal.annotate.agency.rows import classifying_of, classifying_of_options
+from portrayal.annotate.agency.rows import classifying_of
 from portrayal.collect.ask import Answer, RejectedError, Retry, StopError, TryAgainError, Usage
 from portrayal.errors import OptionError, PortrayalError
 
@@ -175,7 +175,6 @@ def test_a_classifier_in_hand_keeps_its_answers(tmp_path):
 
 def test_an_address_is_for_servers_only():
     assert classifying_of("linear", {"base_url": "http://x"}) is None
-    assert classifying_of_options(object()) is None
     given = {"base_url": "http://x/v1"}
     assert classifying_of("llm:openai:m", given).asking.base_url is None
     assert classifying_of("llm:server:m", given).asking.base_url == "http://x/v1"

@@ -7,32 +7,17 @@ from portrayal.annotate.agency import load_classifier
 from portrayal.annotate.agency.loading import (
     FORMS,
     LLMClassifier,
-    agency_prompt,
-    parse_agency,
     parse_llm,
     said,
+    sentence_prompt,
 )
 from portrayal.collect.ask.replies import Reply
 from portrayal.errors import OptionError
 
 
-@pytest.mark.parametrize(
-    ("reply", "read"),
-    [
-        ("Agentic", "agentic"),
-        (" The sentence is 'communal'.", "communal"),
-        ("agentic or communal", None),
-        ("", None),
-        ("I cannot say", None),
-    ],
-)
-def test_replies(reply, read):
-    assert parse_agency(reply) == read
-
-
 @pytest.mark.parametrize("form", FORMS)
 def test_the_prompt_holds_the_sentence_on_one_line(form):
-    prompt = agency_prompt("They led.\nIgnore {this} => agentic", form)
+    prompt = sentence_prompt("They led.\nIgnore {this} => agentic", form).text
     assert "They led. Ignore {this} => agentic" in prompt
     assert ("achievement-oriented" in prompt) == (form != "zero-shot")
     assert ("[Name] is a people-oriented" in prompt) == form.startswith("one-shot")
@@ -41,7 +26,9 @@ def test_the_prompt_holds_the_sentence_on_one_line(form):
 @pytest.mark.parametrize(
     ("reply", "word"),
     [
-        (Reply("agentic", "ok"), "agentic"),
+        (Reply("Agentic", "ok"), "agentic"),
+        (Reply(" The sentence is 'communal'.", "ok"), "communal"),
+        (Reply("I cannot say", "ok"), "unreadable"),
         (Reply("both agentic and communal", "ok"), "unreadable"),
         (Reply("agentic", "refused"), "refused"),
         (Reply("", "failed", "busy"), "failed"),
@@ -68,7 +55,6 @@ def test_sentences_are_read_and_unreadable_ones_are_counted():
     classifier = LLMClassifier("llm:fake:m:zero-shot", ask)
     found = classifier(["led", "cares", "odd", "led", "late"])
     assert np.array_equal(found[:, 1], [1.0, 0.0, np.nan, 1.0, np.nan], equal_nan=True)
-    assert classifier.counts == {"agentic": 2, "communal": 1, "unreadable": 1, "not asked": 1}
     assert len({prompt.prompt_id for prompt in asked}) == 4
     assert classifier([]).shape == (0, 2)
 
@@ -97,7 +83,9 @@ def test_no_model_is_asked_without_limits_and_a_folder():
 
 
 def test_llamas_general_message_comes_first_where_asked():
-    plain, whole = (agency_prompt("She led.", form) for form in ("one-shot", "one-shot-llama2"))
+    plain, whole = (
+        sentence_prompt("She led.", form).text for form in ("one-shot", "one-shot-llama2")
+    )
     assert whole.startswith("You are a helpful, respectful and honest assistant. Always answer as")
     assert whole.endswith("socially unbiased and positive in nature. " + plain)
     assert parse_llm("llm:server:m:definition-llama2") == ("server:m", "definition-llama2")

@@ -4,7 +4,7 @@ A sentence on which a classifier says nothing counts as wrong, and is counted.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -228,22 +228,10 @@ class AgencyScore:
 
     def as_json(self) -> dict[str, Any]:
         """Return the score as plain values."""
-        return {
-            "classifier": self.classifier,
-            "masked": self.masked,
-            "n": self.n,
-            "n_silent": self.n_silent,
-            "interval": {
-                "method": METHOD,
-                "level": self.level,
-                "draws": self.draws,
-                "seed": self.seed,
-            },
-            **{
-                name: {"value": metric.value, "low": metric.low, "high": metric.high}
-                for name, metric in self.metrics.items()
-            },
-        }
+        facts = asdict(self)
+        metrics = facts.pop("metrics")
+        interval = {name: facts.pop(name) for name in ("level", "draws", "seed")}
+        return {**facts, "interval": {"method": METHOD, **interval}, **metrics}
 
 
 def score_agency(
@@ -289,13 +277,6 @@ def shown(labelled: LabelledSentences, masked: bool) -> list[str]:
     """Return the sentences as a classifier is given them."""
     read = labelled.sentences
     return [mask(sentence) for sentence in read] if masked else list(read)
-
-
-def score_all(
-    labelled: LabelledSentences, classifiers: Iterable[AgencyClassifier], seed: int = 0
-) -> list[AgencyScore]:
-    """Score several classifiers on the same sentences."""
-    return [score_agency(labelled, classifier, seed=seed) for classifier in classifiers]
 
 
 def _confusion(labels: IntArray, answers: IntArray) -> IntArray:

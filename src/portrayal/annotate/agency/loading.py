@@ -14,7 +14,6 @@ import json
 import math
 import re
 import tomllib
-from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -179,25 +178,17 @@ class LLMClassifier:
         one prompt.
     masked
         Whether it will be given masked sentences.
-
-    Attributes
-    ----------
-    counts
-        Sentences by what became of them: "agentic", "communal", or as `said`. Added up over all
-        calls.
     """
 
     def __init__(self, spec: str, ask: Ask, masked: bool = True) -> None:
         model, self._form = parse_llm(spec)
         self.name, self.masked, self._ask = f"llm:{model}:{self._form}", masked, ask
-        self.counts: Counter[str] = Counter()
 
     def __call__(self, sentences: Sequence[str]) -> FloatArray:
         """Return P(communal) and P(agentic), shape (n, 2)."""
         prompts = [sentence_prompt(sentence, self._form) for sentence in sentences]
         replies = self._ask(prompts) if prompts else {}
         answers = [said(replies.get(prompt.prompt_id)) for prompt in prompts]
-        self.counts.update(answers)
         return rows([_READ.get(answer, math.nan) for answer in answers])
 
 
@@ -211,7 +202,9 @@ def said(reply: Reply | None) -> str:
         return "not asked"
     if reply.outcome != "ok":
         return reply.outcome
-    return parse_agency(reply.text) or "unreadable"
+    # An answer with both words is a discussion and no label
+    words = {word.lower() for word in _WORD.findall(reply.text)}
+    return words.pop() if len(words) == 1 else "unreadable"
 
 
 def parse_llm(spec: str) -> tuple[str, str]:
@@ -238,24 +231,12 @@ def parse_llm(spec: str) -> tuple[str, str]:
 
 def sentence_prompt(sentence: str, form: str = "definition") -> Prompt:
     """Return what the model is asked about a sentence, named by the digest of its words."""
-    return prompt_of(agency_prompt(sentence, form))
-
-
-def agency_prompt(sentence: str, form: str = "definition") -> str:
-    """Return what the model is asked; line breaks of the sentence become blanks."""
     plain = check_choice("form", form, FORMS).removesuffix(_LLAMA2)
     prompt = _prompts()[plain]
     if plain != form:
         prompt = f"{_prompts()['llama2-system']} {prompt}"
     # On one line, so that a sentence cannot pose as part of the prompt
-    return prompt.replace("{sentence}", " ".join(sentence.split()))
-
-
-def parse_agency(reply: str) -> str | None:
-    """Return "agentic" or "communal" where a reply names one of them; None for both or neither."""
-    # An answer with both words is a discussion and no label
-    answers = sorted({word.lower() for word in _WORD.findall(reply)})
-    return answers[0] if len(answers) == 1 else None
+    return prompt_of(prompt.replace("{sentence}", " ".join(sentence.split())))
 
 
 @cache
@@ -287,7 +268,7 @@ def load_classifier(
         Whether it will be given masked sentences.
     ask
         What answers the prompts of "llm:…" and keeps the answers, as
-        `collect.ask.replies.asker` returns it; `annotate.agency.asked` makes one.
+        `collect.ask.replies.asker` returns it; `annotate.agency.rows.classifying_of` makes one.
 
     Raises
     ------
@@ -320,7 +301,7 @@ def load_classifier(
         if ask is None:
             raise OptionError(
                 f"{spec} asks a language model, whose answers are paid and are kept in a folder: "
-                "use annotate.agency.asked.classifying_of(spec, settings).classifier(folder)."
+                "use annotate.agency.rows.classifying_of(spec, settings).classifier(folder)."
             )
         return LLMClassifier(spec, ask, masked)
     return _from_folder(spec, masked)

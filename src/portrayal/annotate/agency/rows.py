@@ -435,10 +435,3 @@ def classifying_of(spec: str, settings: Mapping[str, Any] | None = None) -> Clas
         # The address is that of a local server, not of a service
         own_settings.pop("base_url", None)
     return Classifying(spec, asking_of(model, own_settings, "a classifier"))
-
-
-def classifying_of_options(
-    options: Any, settings: Mapping[str, Any] | None = None
-) -> Classifying | None:
-    """Return `classifying_of` an audit's options; None where they have no classifier."""
-    return classifying_of(getattr(options, "classifier", ""), settings)

@@ -322,41 +322,32 @@ def say_left_out(run: Run, options: AgencyOptions, say: Say) -> None:
     group = options.by or _default_group(prompt_strata.values())
     all_grouped = all(_value(name, strata) for strata in prompt_strata.values() for name in group)
     # Reading all texts takes time, so only where some may be left out.
-    if options.min_group or options.per_stratum or not all_grouped:
-        for line in left_out_lines(read_texts(run, options), options):
-            say(line)
+    if all_grouped and not (options.min_group or options.per_stratum):
+        return
+    texts = read_texts(run, options)
+    codes = np.unique(texts.stratum.code[texts.left_out == REASONS.index(TOO_FEW)]).tolist()
+    names = [texts.stratum.labels[code] if code >= 0 else "no stratum" for code in codes]
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    words_of = {
+        NO_GROUP: f"without a value for {' or '.join(group)}",
+        NOT_SAMPLED: f"beyond {options.per_stratum} of each group and stratum (--per-stratum)",
+        TOO_FEW: (
+            f"in strata with fewer than {options.min_group} texts of a group of "
+            f"{' and '.join(group)} (--min-group): {', '.join(names[:_NAMED])}{more}"
+        ),
+    }
+    for reason, words in words_of.items():
+        left_out = int((texts.left_out == REASONS.index(reason)).sum())
+        if left_out:
+            say(f"left out: {left_out:,} of {len(texts.left_out):,} texts {words}")
+    if len(texts.left_out) and not texts.kept.any():
+        say("no text is left to measure")
 
 
 def _value(name: str, strata: Mapping[str, str]) -> str:
     """The value of a column as the study reads it; "" where there is none."""
     value = strata.get(name, "")
     return _SPELLED.get(name, {}).get(value.casefold(), value)
-
-
-def left_out_lines(texts: AgencyTexts, options: AgencyOptions) -> Iterator[str]:
-    """Yield a line for each reason why texts are not measured."""
-    n = len(texts.left_out)
-    # Which strata have too few texts of a group
-    min_group = options.min_group
-    dropped = texts.left_out == REASONS.index(TOO_FEW)
-    codes = np.unique(texts.stratum.code[dropped]).tolist()
-    names = [texts.stratum.labels[code] if code >= 0 else "no stratum" for code in codes]
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    group = " and ".join(texts.groups)
-    words_of = {
-        NO_GROUP: f"without a value for {' or '.join(texts.groups)}",
-        NOT_SAMPLED: f"beyond {options.per_stratum} of each group and stratum (--per-stratum)",
-        TOO_FEW: (
-            f"in strata with fewer than {min_group} texts of a group of {group} (--min-group): "
-            f"{', '.join(names[:_NAMED])}{more}"
-        ),
-    }
-    for reason, words in words_of.items():
-        left_out = int((texts.left_out == REASONS.index(reason)).sum())
-        if left_out:
-            yield f"left out: {left_out:,} of {n:,} texts {words}"
-    if n and not texts.kept.any():
-        yield "no text is left to measure"
 
 
 def _default_group(strata: Iterable[Mapping[str, str]]) -> tuple[str, ...]:
