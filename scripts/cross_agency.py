@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from lac_families import families
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 from teach_agency import Unlabelled, unlabelled
@@ -48,7 +49,7 @@ from train_agency import (
 )
 
 from portrayal.annotate.agency import load_classifier, mask
-from portrayal.annotate.agency.labelled import LabelledSentences, families, read_labelled
+from portrayal.annotate.agency.labelled import LabelledSentences, read_labelled
 from portrayal.annotate.agency.linear import read_linear, write_linear
 from portrayal.annotate.agency.loading import CARD, shipped_logit
 from portrayal.annotate.agency.training import Fitting, train_agency
@@ -99,7 +100,7 @@ def train(lac: Lac, base: str, asked: Sequence[Unlabelled], out: Path, seed: int
     rows = np.flatnonzero(lac.fold != number)
     fitting = Fitting(epochs=EPOCHS, seed=seed)
     if not (out / "agency.json").is_file():
-        train_agency(lac.labelled.take(rows), base, out, whole=True, fitting=fitting)
+        train_agency(lac.labelled.take(rows), base, out, fitting=fitting)
     classify = load_classifier(str(out))
     held = np.flatnonzero(lac.fold == number)
     known = set(rows.tolist())

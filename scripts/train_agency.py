@@ -33,10 +33,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from lac_families import families
 from numpy.typing import NDArray
 
 from portrayal.annotate.agency import mask
-from portrayal.annotate.agency.labelled import LabelledSentences, families, read_labelled
+from portrayal.annotate.agency.labelled import LabelledSentences, read_labelled
 from portrayal.annotate.agency.linear import (
     LinearClassifier,
     SentenceCounts,

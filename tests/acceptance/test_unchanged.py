@@ -20,14 +20,12 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import pytest
 
 import portrayal
 from command import invoke
 from portrayal import registry
-from portrayal.annotate.agency.loading import SHIPPED
 from portrayal.run import Run
 from portrayal.studies import laissez_faire
 
@@ -91,15 +89,11 @@ distance by some hundredths."""
 
 
 def estimates_of(case: str, find: Any, out: Path) -> list[dict[str, Any]]:
-    """Run the audit of a case; one dictionary for each estimate, NaN and infinity as words.
-
-    Without the transformer for agency, whose 8 bits round differently on other processors.
-    """
+    """Run the audit of a case; one dictionary for each estimate, NaN and infinity as words."""
     study, given = AUDITS[case]
     chosen = dict(given) or dict(registry.get("studies", study).sample())
     chosen |= {name: find(chosen[name]) for name in FILES if name in given}
-    with mock.patch("portrayal.annotate.agency.rows.installed", return_value=SHIPPED[:-1]):
-        return as_stored(portrayal.audit(study, out=out, **QUICK, **chosen))
+    return as_stored(portrayal.audit(study, out=out, **QUICK, **chosen))
 
 
 def as_stored(run: Run) -> list[dict[str, Any]]:

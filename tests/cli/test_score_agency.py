@@ -42,13 +42,12 @@ def test_the_table_shows_the_published_rows(tmp_path):
     assert "as they stand " not in said
 
 
-def test_several_seeds_make_a_set_whose_scores_have_a_mean_and_a_deviation(tmp_path):
+def test_checkpoints_are_a_set_whose_scores_have_a_mean_and_a_deviation(tmp_path):
     path = tmp_path / "gold.csv"
     path.write_text(ROWS)
     out = tmp_path / "set"
-    said = run("build", "classifier", "--hand-labels", path, "--out", out, "--seeds", 3)
-    assert "mean of 3 checkpoints of" in said
-    assert sorted(each.name for each in out.iterdir()) == ["seed-0", "seed-1", "seed-2"]
+    for seed in range(3):
+        run("build", "classifier", "--hand-labels", path, "--out", out / f"seed-{seed}")
     given = ("score", "agency", "--hand-labels", path, "--classifier", out)
     found = json.loads(run(*given, "--format", "json"))
     assert len(found["scores"]) == 8  # three checkpoints and their mean, of both kinds

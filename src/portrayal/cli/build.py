@@ -250,7 +250,6 @@ def classifier(
     out: Path,
     encoder: str | None = None,
     validation: Path | None = None,
-    whole: Flag = False,
     masked: Masked = True,
     recipe: str | None = None,
     epochs: int | None = None,
@@ -273,9 +272,7 @@ def classifier(
     encoder
         "linear" (default), or folder or hub id of an encoder to fine-tune.
     validation
-        File for early stopping; default a tenth of --hand-labels.
-    whole
-        Train on all sentences for all epochs, and score none.
+        File of labelled sentences for early stopping and scores; without one nothing is scored.
     recipe
         wan-2024: the paper's settings (BERT, sentences as they stand, 10 epochs, batches of 6,
         learning rate 5e-5, 3 seeds); options that you give win.
@@ -307,7 +304,6 @@ def classifier(
     texts = read_labelled(hand_labels, column or ())
     options: dict[str, Any] = {
         "validation": read_labelled(validation, column or ()) if validation else None,
-        "whole": whole,
         # The paper trained on sentences as they stand
         "masked": masked and recipe is None,
         "licence": licence,

@@ -64,8 +64,10 @@ LABELLED = LabelledSentences("toy.csv", "0", TEXTS, np.array([1, 1, 0, 0] * 10))
 
 
 def test_a_set_of_checkpoints_is_a_classifier_that_says_their_mean(tmp_path):
-    done = train_checkpoints(LABELLED, "linear", tmp_path / "set", 3, Fitting(seed=5))
-    assert [each.folder.name for each in done] == ["seed-5", "seed-6", "seed-7"]
+    done = [
+        train_agency(LABELLED.take(rows), "linear", tmp_path / "set" / f"seed-{seed}")
+        for seed, rows in enumerate((range(40), range(20), range(8)), 5)
+    ]
     classifier = load_classifier(str(tmp_path / "set"))
     assert isinstance(classifier, Checkpoints)
     assert classifier.name == "3 checkpoints:set"
@@ -99,12 +101,12 @@ def test_checkpoints_are_ordered_by_number(tmp_path):
 
 
 def test_a_folder_of_other_checkpoints_is_refused(tmp_path):
-    out = tmp_path / "set"
-    train_checkpoints(LABELLED, "linear", out, 3, Fitting())
+    for seed in range(3):
+        train_agency(LABELLED, "linear", tmp_path / "set" / f"seed-{seed}")
     with pytest.raises(OptionError, match="checkpoints of other seeds"):
-        train_checkpoints(LABELLED, "linear", out, 2, Fitting())
+        train_checkpoints(LABELLED, "an-encoder", tmp_path / "set", 2, Fitting())
     with pytest.raises(OptionError, match="same from every seed"):
-        train_checkpoints(LABELLED, "linear", tmp_path / "v", 2, Fitting(), validation=LABELLED)
+        train_checkpoints(LABELLED, "linear", tmp_path / "v", 2, Fitting())
 
 
 def test_the_preset_is_the_papers():

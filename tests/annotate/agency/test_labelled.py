@@ -1,4 +1,4 @@
-"""Labelled sentences: files, splits that part no paraphrases, and scores."""
+"""Labelled sentences: files and scores."""
 
 import numpy as np
 import pytest
@@ -7,10 +7,8 @@ from hypothesis import strategies as st
 
 from portrayal.annotate.agency.labelled import (
     LabelledSentences,
-    families,
     read_labelled,
     score_agency,
-    split,
 )
 from portrayal.errors import DataError
 
@@ -51,66 +49,6 @@ def test_what_is_refused(tmp_path, text, said):
 def test_other_columns(tmp_path):
     path = write(tmp_path / "a.csv", "s,y\na,1\nb,0\n")
     assert len(read_labelled(path, ["text=s", "label=y"])) == 2
-
-
-def test_a_split_keeps_both_labels_and_every_row(tmp_path):
-    rows = "".join(f"s{i},{int(i < 8)}\n" for i in range(20))
-    whole = read_labelled(write(tmp_path / "a.csv", "text,label\n" + rows))
-    kept, held = split(whole, 0.25, seed=3)
-    assert sorted(kept.sentences + held.sentences) == sorted(whole.sentences)
-    assert held.labels.tolist().count(1) == 2
-    assert held.labels.tolist().count(0) == 3
-    assert split(whole, 0.25, seed=3)[1].sentences == held.sentences
-    assert split(whole, 0.25, seed=4)[1].sentences != held.sentences
-
-
-PLACES = "Lyon Oslo Lima Rome Cork Bern Kyiv Riga Baku Dakar Quito Sofia Tunis Hanoi Delhi".split()  # noqa: SIM905
-PAIRS = tuple(
-    sentence
-    for k, place in enumerate(PLACES)
-    for sentence in (
-        f"She led the bank of {place} in 19{k}0 with Kim{'abcdefghijklmno'[k]}.",
-        f"In 19{k}0 she helped the bank of {place} with Kim{'abcdefghijklmno'[k]} kindly.",
-    )
-)
-
-
-def test_two_paraphrases_of_one_source_share_a_number_and_others_do_not():
-    assert families(PAIRS).tolist() == [k for k in range(len(PLACES)) for _ in range(2)]
-
-
-def test_overlap_is_of_all_words_weighted_by_rarity():
-    # log(3/1) for a, b, d, e; log(3/2) for c: ln 1.5 / (ln 1.5 + 4 ln 3) = 0.084
-    texts = ["aa bb cc", "cc dd ee", "ff"]
-    assert families(texts, 0.08).tolist() == [0, 0, 1]
-    assert families(texts, 0.09).tolist() == [0, 1, 2]
-
-
-@given(st.lists(st.sampled_from([*PAIRS, "", "0 0", "..."]), min_size=1, max_size=40))
-def test_the_same_sentence_is_one_family_wherever_it_stands(texts):
-    found = families(texts)
-    assert found.shape == (len(texts),)
-    assert set(found.tolist()) == set(range(found.max() + 1))
-    turned = families(texts[::-1])[::-1]
-    for i, j in zip(*np.triu_indices(len(texts)), strict=True):
-        assert (found[i] == found[j]) == (turned[i] == turned[j])
-
-
-def test_blocks_of_rows_link_what_one_block_would(monkeypatch):
-    whole = families(PAIRS).tolist()
-    monkeypatch.setattr("portrayal.annotate.agency.labelled._ROWS", 7)
-    assert families(PAIRS).tolist() == whole
-
-
-def test_no_split_parts_paraphrases():
-    labelled = LabelledSentences("pairs", "0", PAIRS, np.array([1, 0] * len(PLACES)))
-    for seed in range(5):
-        kept, held = split(labelled, 0.2, seed)
-        assert sorted(kept.sentences + held.sentences) == sorted(PAIRS)
-        assert held.labels.tolist().count(1) == held.labels.tolist().count(0) == 3
-        assert not {s.split(" with ")[1][:4] for s in kept.sentences} & {
-            s.split(" with ")[1][:4] for s in held.sentences
-        }
 
 
 class Said:

@@ -10,7 +10,7 @@ import pytest
 import portrayal.annotate.people.reader as reader
 from portrayal.annotate.agency import load_classifier, loading, mask
 from portrayal.annotate.agency.labelled import read_labelled
-from portrayal.annotate.agency.rows import AGENCY, agency_settings, in_sample, readings_beside
+from portrayal.annotate.agency.rows import AGENCY, agency_settings, readings_beside
 from portrayal.errors import DataError
 from support import needs
 
@@ -64,35 +64,17 @@ def test_another_encoder_than_the_card_names_is_refused(tmp_path):
         loading.shipped_logit(folder)
 
 
-def test_audits_read_with_all_three_where_its_packages_are_installed(monkeypatch):
-    assert list(readings_beside("linear")) == ["untaught", "transformer", "without neither"]
-    settings = agency_settings("linear") | {"beside": readings_beside("linear")}
+def test_the_linear_classifiers_read_beside_it() -> None:
+    assert list(readings_beside("transformer")) == ["linear", "untaught", "without neither"]
+    settings = agency_settings("transformer") | {"beside": readings_beside("transformer")}
     (row,) = AGENCY.setup(settings)([{"text": " ".join(SENTENCES[:2])}], [{}])
     expected = load_classifier("transformer")(SENTENCES[:2])[:, 1]
-    assert row["beside"][1] == pytest.approx(expected.tolist())
-    settings["beside"] = readings_beside("linear", primary=False)
-    (row,) = AGENCY.setup(settings)([{"text": " ".join(SENTENCES[:2])}], [{}])
-    assert np.isnan(row["beside"][1]).all()
-    assert not np.isnan(row["beside"][0]).any()
-    monkeypatch.setattr("portrayal.models.onnx.find_spec", lambda _: None)
-    assert list(readings_beside("linear")) == ["untaught", "without neither"]
+    assert row["agentic"] == pytest.approx(expected.tolist())
+    for reading, name in zip(row["beside"], ("linear", "untaught"), strict=False):
+        assert reading == pytest.approx(load_classifier(name)(SENTENCES[:2])[:, 1].tolist())
 
 
 def test_all_weights_together_are_small():
     folders = [loading.WEIGHTS, Path(reader.__file__).parent / "weights"]
     size = sum(p.stat().st_size for f in folders for p in f.rglob("*") if p.is_file())
     assert size <= 40_000_000
-
-
-def test_of_many_texts_the_transformer_reads_a_sample_and_the_others_all() -> None:
-    settings = agency_settings("linear") | {"beside": readings_beside("linear")}
-    settings |= {"sample": {"share": 0.5, "seed": 1}}
-    rows = [{"text_id": f"t{i}", "text": "She led the team. He is kind."} for i in range(40)]
-    made = AGENCY.setup(settings)(rows, [{}] * 40)
-    read = [not np.isnan(row["beside"][1]).any() for row in made]
-    assert 8 < sum(read) < 32
-    assert read == [in_sample(row["text_id"], 0.5, 1) for row in rows]
-    assert [not np.isnan(row["beside"][1]).all() for row in made] == read
-    assert not any(np.isnan(row["beside"][0]).any() for row in made)
-    again = AGENCY.setup(settings)(rows[7:9], [{}] * 2)
-    assert [np.isnan(row["beside"][1]).any() for row in again] == [not each for each in read[7:9]]

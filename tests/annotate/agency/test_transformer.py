@@ -58,7 +58,8 @@ FITTING = Fitting(epochs=4, batch_size=8, learning_rate=0.01)
 def trained(base, tmp_path_factory):
     out = tmp_path_factory.mktemp("models") / "agency"
     seen = []
-    done = train_agency(labelled(), base, out, fitting=FITTING, on_epoch=seen.append, licence="CC0")
+    options = {"fitting": FITTING, "on_epoch": seen.append, "licence": "CC0"}
+    done = train_agency(labelled(), base, out, validation=labelled(40), **options)
     assert list(done.epochs) == seen
     return done
 
@@ -81,13 +82,15 @@ def test_the_card_tells_data_licence_and_scores(trained):
 
 
 def test_the_same_seed_trains_the_same(base, trained, tmp_path):
-    again = train_agency(labelled(), base, tmp_path / "again", fitting=FITTING)
+    again = train_agency(
+        labelled(), base, tmp_path / "again", validation=labelled(40), fitting=FITTING
+    )
     assert [e.loss for e in again.epochs] == pytest.approx([e.loss for e in trained.epochs])
 
 
 def test_without_sentences_held_out_the_last_epoch_is_kept_and_nothing_scored(base, tmp_path):
     fitting = Fitting(epochs=2, batch_size=8, learning_rate=0.01)
-    done = train_agency(labelled(), base, tmp_path / "all", fitting=fitting, whole=True)
+    done = train_agency(labelled(), base, tmp_path / "all", fitting=fitting)
     assert [epoch.accuracy for epoch in done.epochs] == [None, None]
     assert done.scores == ()
     assert load_classifier(str(done.folder))(["they led it ."])[0, 1] > 0.5

@@ -199,13 +199,3 @@ def test_levels_and_variances_stand_beside_those_of_other_readings():
 def test_without_other_readings_nothing_is_said_of_them():
     (e,) = whole(agency_gap, texts_of([0.5, 0.6, 0.0, 0.1], [0, 0, 1, 1]))
     assert not {ERROR_LOW, ERROR_HIGH} & e.details.keys()
-
-
-def test_a_reading_of_a_sample_stands_for_the_texts_that_it_did_not_read():
-    """In the others of a group it differs from the classifier as in those that it read."""
-    gap = np.array([0.2, 0.4, 0.6, 0.1, 0.3, 0.8])
-    read = np.array([0.3, np.nan, np.nan, 0.0, 0.1, np.nan])
-    texts = texts_of(gap, [0, 0, 0, 1, 1, 1], beside={"transformer": read})
-    (e,) = whole(agency_gap, texts)
-    first, second = gap[:3].mean() + 0.1, gap[3:].mean() - 0.15
-    assert e.details["by_transformer"] == pytest.approx(first - second)

@@ -1,9 +1,9 @@
-"""Labelled sentences: splits that part no paraphrases of one source, and scores of classifiers.
+"""Labelled sentences, and scores of classifiers on them.
 
 A sentence on which a classifier says nothing counts as wrong, and is counted.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from portrayal.annotate.agency.classifier import AgencyClassifier
-from portrayal.annotate.agency.linear import tokens
 from portrayal.annotate.agency.masking import mask
 from portrayal.collect.fields import find_columns
 from portrayal.collect.sources import open_source
@@ -19,54 +18,6 @@ from portrayal.errors import DataError
 from portrayal.stats import wilson
 from portrayal.types import FloatArray, IntArray, Tabular
 
-ALIKE = 0.2
-_ROWS = 512
-
-
-def families(texts: Sequence[str], alike: float = ALIKE) -> IntArray:
-    """Number sentences so that paraphrases of one source share a number, shape (n,).
-
-    Two sentences are linked where the Jaccard overlap of their words is at least `alike`, words
-    counting by how rare they are, log(n / sentences that hold it). LAC's two paraphrases of a
-    sentence share names, dates and places; of the sentences that most likely have their pair in the
-    file, this links 95 in 100. What is linked by chance is only kept together without need.
-
-    Examples
-    --------
-    >>> families(["She led the firm in Lyon.", "In Lyon she helped the firm.", "He sang."]).tolist()
-    [0, 0, 1]
-    """
-    from scipy import sparse
-
-    # Which words stand in which sentence
-    words = [set(tokens(text)) for text in texts]
-    place = {word: k for k, word in enumerate(sorted(set().union(*words)))}
-    rows = np.repeat(np.arange(len(words)), [len(word_set) for word_set in words])
-    columns = np.array(
-        [place[word] for word_set in words for word in sorted(word_set)], dtype=np.int64
-    )
-    incidence = sparse.csr_matrix((np.ones(len(rows)), (rows, columns)), (len(words), len(place)))
-    # A word of every sentence weighs nothing
-    rarity = np.log(len(texts) / np.maximum(np.bincount(columns, minlength=len(place)), 1))
-    weighted = incidence @ sparse.diags(rarity)
-    total = np.asarray(weighted.sum(axis=1)).ravel()
-    # Overlap of all pairs, some rows at a time: all at once would fill the memory
-    turned = incidence.T.tocsc()
-    firsts, right = [], []
-    for start in range(0, len(words), _ROWS):
-        shared = (weighted[start : start + _ROWS] @ turned).tocoo()
-        row, overlap = start + shared.row, shared.data
-        close = (overlap > 0) & (overlap >= alike * (total[row] + total[shared.col] - overlap))
-        firsts.append(row[close])
-        right.append(shared.col[close])
-    ends = np.concatenate(firsts), np.concatenate(right)
-    # Links chain: A with B and B with C are one family
-    links = sparse.coo_matrix((np.ones(len(ends[0])), ends), (len(words), len(words)))
-    return np.asarray(sparse.csgraph.connected_components(links)[1], dtype=np.int64)
-
-
-_LEAST_SOURCES = 2
-"""Sources that are held out; with fewer, rows are drawn one by one."""
 _LABELS = {"1": 1, "agentic": 1, "0": 0, "communal": 0, "neutral": None, "na": None}
 
 
@@ -149,30 +100,6 @@ def read_labelled(path: Tabular, columns: Iterable[str] = ()) -> LabelledSentenc
     return LabelledSentences(
         source.name, source.digest, tuple(sentences), np.array(labels), left_out
     )
-
-
-def split(
-    labelled: LabelledSentences, share: float, seed: int
-) -> tuple[LabelledSentences, LabelledSentences]:
-    """Return two parts, the second with `share` of the rows of each label, drawn by `seed`.
-
-    Paraphrases of one source stay in one part, unless the file holds too few sources for it.
-    """
-    rng = np.random.default_rng(seed)
-    source = families(labelled.sentences)
-    # Too few sources to hold one out
-    if share * (source.max() + 1) < _LEAST_SOURCES:
-        source = np.arange(len(labelled))
-    second = np.zeros(len(labelled), dtype=np.bool_)
-    for label in (0, 1):
-        of_label = labelled.labels == label
-        n_second = max(1, round(share * of_label.sum()))
-        for drawn_source in rng.permutation(np.unique(source[of_label & ~second])):
-            if second[of_label].sum() >= n_second:
-                break
-            # The whole source goes over, sentences of the other label too
-            second |= source == drawn_source
-    return labelled.take(np.flatnonzero(~second)), labelled.take(np.flatnonzero(second))
 
 
 def _label(value: Any, place: str) -> int | None:

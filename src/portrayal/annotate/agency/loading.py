@@ -33,7 +33,6 @@ from portrayal.annotate.agency.linear import read_linear, shipped
 from portrayal.collect.ask.replies import Ask, Reply, prompt_of
 from portrayal.errors import DataError, OptionError, UnknownNameError
 from portrayal.models import (
-    has_onnx,
     load_encoder,
     load_onnx,
     probabilities,
@@ -152,11 +151,6 @@ def shipped_logit(folder: Path = WEIGHTS) -> Callable[[str], float]:
         return float(logit[0])
 
     return logit
-
-
-def installed() -> tuple[str, ...]:
-    """Return the classifiers that ship and whose packages are installed."""
-    return SHIPPED if has_onnx() else SHIPPED[:-1]
 
 
 FORMS = ("zero-shot", "definition", "one-shot", "definition-llama2", "one-shot-llama2")

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from hashlib import blake2b
 from importlib.resources import files
-from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +32,6 @@ from portrayal.annotate.agency.loading import (
     SHIPPED,
     WEIGHTS,
     LLMClassifier,
-    installed,
     load_classifier,
     parse_llm,
     said,
@@ -92,25 +90,18 @@ def agency_settings(classifier: str) -> dict[str, Any]:
     return {"classifier": classifier, "files": digest, "checkpoints": n}
 
 
-SAMPLED = "transformer"
-"""The reading that takes far longer than the others: of many texts it reads a sample."""
 WITHOUT_NEITHER = "without neither"
 """The reading that leaves out the sentences which are neither agentic nor communal."""
 
 
-def readings_beside(classifier: str, *, primary: bool = True) -> dict[str, str | None]:
+def readings_beside(classifier: str) -> dict[str, str]:
     """Return what reads every sentence beside a classifier, each with a digest of its file.
 
-    The other classifiers that ship, the transformer where its packages are installed; and, last,
-    the classifier itself `WITHOUT_NEITHER`. None for the transformer where the result does not come
-    first: it takes far longer than the others, and says nothing there.
+    The linear classifiers that ship; and, last, the classifier itself `WITHOUT_NEITHER`. The
+    transformer takes far longer, so it reads where it is the classifier alone.
     """
-    readings: dict[str, str | None] = {
-        name: _digest(name) if primary or name != SAMPLED else None
-        for name in installed()
-        if name != classifier
-    }
-    return readings | {WITHOUT_NEITHER: _digest("neither")}
+    names = [name for name in SHIPPED if name not in (classifier, "transformer")]
+    return {name: _digest(name) for name in names} | {WITHOUT_NEITHER: _digest("neither")}
 
 
 def _digest(name: str) -> str:
@@ -148,13 +139,7 @@ def _annotator(settings: Mapping[str, Any], *, masked: bool) -> Work:
     """Return the function that annotates the rows of a shard."""
     classify = _classifier(settings, masked=masked)
     names = settings.get("beside", {})
-    # What reads beside the classifier; None keeps a place for what is not asked
-    further = {
-        name: load_classifier(name, masked) if digest else None
-        for name, digest in names.items()
-        if name != WITHOUT_NEITHER
-    }
-    sample = settings.get("sample")
+    others = [load_classifier(name, masked) for name in names if name != WITHOUT_NEITHER]
     neither = shipped(masked, "neither") if WITHOUT_NEITHER in names else None
 
     def work(rows: Sequence[Row], strata: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
@@ -171,16 +156,7 @@ def _annotator(settings: Mapping[str, Any], *, masked: bool) -> Work:
             by_checkpoint = classify.each(read)
         else:
             by_checkpoint = classify(read)[:, 1][None]
-        sampled = [sample is None or in_sample(row["text_id"], **sample) for row in rows]
-        in_drawn = np.repeat(sampled, [len(text_spans) for text_spans in spans])
-        readings = []
-        for name, other in further.items():
-            # The transformer reads the texts of the sample alone
-            to_read = in_drawn if name == SAMPLED else np.ones(len(read), dtype=bool)
-            agentic = np.full(len(read), np.nan)
-            if other is not None and to_read.any():
-                agentic[to_read] = other(list(compress(read, to_read)))[:, 1]
-            readings.append(agentic)
+        readings = [classifier(read)[:, 1] for classifier in others]
         if neither is not None:
             # Neither agentic nor communal: the sentence is left out of that reading
             readings.append(np.where(neither(read)[:, 1] >= 0.5, np.nan, mean_of(by_checkpoint)))
@@ -200,13 +176,6 @@ def _annotator(settings: Mapping[str, Any], *, masked: bool) -> Work:
         ]
 
     return work
-
-
-def in_sample(text_id: str, share: float, seed: int) -> bool:
-    """Whether a text is among those that `SAMPLED` reads: the same in whatever shard it lies."""
-    # By a hash of the id, as shards may be cut anywhere and read in any order
-    hashed = blake2b(f"{seed} {text_id}".encode("utf-8", "replace"), digest_size=8).digest()
-    return int.from_bytes(hashed) < share * 2.0**64
 
 
 def _classifier(settings: Mapping[str, Any], *, masked: bool) -> AgencyClassifier:

@@ -19,7 +19,6 @@ from portrayal.annotate.agency.labelled import (
     AgencyScore,
     LabelledSentences,
     score_agency,
-    split,
 )
 from portrayal.annotate.agency.linear import fit_linear, write_linear
 from portrayal.annotate.agency.loading import load_classifier
@@ -246,7 +245,6 @@ def train_agency(
     out: Path,
     *,
     validation: LabelledSentences | None = None,
-    whole: bool = False,
     masked: bool = True,
     fitting: Fitting | None = None,
     licence: str = "not stated",
@@ -263,16 +261,14 @@ def train_agency(
     out
         Folder to write to; a classifier that lies there is written over.
     validation
-        Sentences for early stopping and the card; by default a tenth of `labelled`, by the seed,
-        with paraphrases of one source in one part.
-    whole
-        Train on every sentence, a transformer for all its epochs; nothing is scored.
+        Sentences for early stopping and the scores on the card. Without them a transformer is
+        trained for all its epochs, and nothing is scored.
     masked
         Train a transformer on each sentence twice, masked and as it stands, and stop by masked
         ones, so that it reads both; else on sentences as they stand, as the paper does. The linear
         classifier has a set of scores for each.
     fitting
-        How a transformer is fine-tuned; its seed also draws the validation sentences.
+        How a transformer is fine-tuned.
     licence
         Of the data, for the card.
     on_epoch
@@ -281,38 +277,34 @@ def train_agency(
     Raises
     ------
     OptionError
-        When `out` holds other files, or validation sentences are given for the whole.
+        When `out` holds other files.
     MissingExtraError, DataError
         As the parts raise them.
     """
     fitting = fitting or Fitting()
     # Refuse what cannot be done before anything is written
     check_folder(out, "agency.json")
-    if whole and validation:
-        raise OptionError("a training on all sentences takes no validation sentences.")
-    # Which sentences train, and which are held out
-    train, held_out = labelled, validation
-    if not (whole or validation):
-        train, held_out = split(labelled, 0.1, fitting.seed)
     out.mkdir(parents=True, exist_ok=True)
     epochs: list[Epoch] = []
     kinds = [True, False]
     if base == "linear":
-        name, labels = f"linear:{out.name}", train.labels.tolist()
-        texts = (_masked(train).sentences, train.sentences)
+        name, labels = f"linear:{out.name}", labelled.labels.tolist()
+        texts = (_masked(labelled).sentences, labelled.sentences)
         write_linear(out / "linear.npz", *(fit_linear(t, labels, name=name) for t in texts))
     elif masked:
         # Masked and as it stands, so that one set of weights reads both
-        twice = (*_masked(train).sentences, *train.sentences)
-        both = replace(train, sentences=twice, labels=np.tile(train.labels, 2))
-        stop_by = held_out and _masked(held_out)
+        twice = (*_masked(labelled).sentences, *labelled.sentences)
+        both = replace(labelled, sentences=twice, labels=np.tile(labelled.labels, 2))
+        stop_by = validation and _masked(validation)
         epochs = fine_tune(base, both, stop_by, out, fitting, on_epoch)
     else:
-        epochs = fine_tune(base, train, held_out, out, fitting, on_epoch)
+        epochs = fine_tune(base, labelled, validation, out, fitting, on_epoch)
         kinds = [False]
-    scores = [score_agency(held_out, load_classifier(str(out), kind)) for kind in kinds if held_out]
+    scores = [
+        score_agency(validation, load_classifier(str(out), kind)) for kind in kinds if validation
+    ]
     trained = TrainedClassifier(out, tuple(scores), tuple(epochs))
-    _write_card(trained, base, train, held_out, masked, fitting, licence)
+    _write_card(trained, base, labelled, validation, masked, fitting, licence)
     return trained
 
 
@@ -347,10 +339,9 @@ def train_checkpoints(
     OptionError
         When `out` holds other files, or the seed changes nothing in the classifier.
     """
-    if base == "linear" and options.get("validation") is not None:
+    if base == "linear":
         raise OptionError(
-            "the linear classifier is the same from every seed where --validation is given: leave "
-            "one of the two out, or name an encoder with --base."
+            "the linear classifier is the same from every seed: name an encoder with --encoder."
         )
     seeds = range(fitting.seed, fitting.seed + n)
     folders = [out / f"seed-{seed}" for seed in seeds]

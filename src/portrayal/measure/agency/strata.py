@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from portrayal.annotate.agency.rows import SAMPLED
 from portrayal.measure.agency.texts import (
     NAME,
     NO_SENTENCE,
@@ -498,27 +497,13 @@ def _clusters(
 
 
 def _other_sums(texts: AgencyTexts, masking: str, read: BoolArray) -> dict[str, CellSums]:
-    """Sums of what others than the classifier read, of the same texts, by run and cell.
-
-    What reads a sample of the texts is taken to differ from the classifier elsewhere as it does in
-    the sample, on average over the texts of a cell.
-    """
-    reading = texts.readings[masking]
+    """Sums of what others than the classifier read, of the same texts, by run and cell."""
     runs, run = np.unique(texts.run[read], return_inverse=True)
     shape = max(len(runs), 1), len(texts.cells)
-    cell = texts.cell[read]
-    slot, classified = run * shape[1] + cell, reading.gap[read]
+    slot = run * shape[1] + texts.cell[read]
     sums = {}
-    for name, row in reading.other_gaps.items():
-        gap = row[read]
-        if name == SAMPLED:
-            # Where only a sample was read again, the others move by their cell's mean difference.
-            shift = gap - classified
-            sampled = ~np.isnan(shift)
-            of_cell = [
-                np.bincount(cell[sampled], kind, shape[1]) for kind in (shift[sampled], None)
-            ]
-            gap = np.where(sampled, gap, classified + divide(*of_cell)[cell])
+    for name, gaps in texts.readings[masking].other_gaps.items():
+        gap = gaps[read]
         valid = ~np.isnan(gap)
         total, count = (
             np.bincount(slot, np.where(valid, kind, 0.0), shape[0] * shape[1]).reshape(shape)

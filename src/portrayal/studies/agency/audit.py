@@ -204,9 +204,6 @@ class AgencyOptions(Options):
         panel="Statistics",
     )
     min_group: int = option(0, "Texts of each group that a stratum needs.", panel="Statistics")
-    sensitivity_texts: int = option(
-        300, "Texts that the transformer reads beside another classifier.", rare=True
-    )
     per_stratum: int = option(
         0, "Texts drawn of each group and stratum; 0 takes all.", panel="Statistics"
     )
@@ -216,7 +213,6 @@ class AgencyOptions(Options):
         Options.__post_init__(self)
         check_count("min_group", self.min_group, minimum=0)
         check_count("per_stratum", self.per_stratum, minimum=0)
-        check_count("sensitivity_texts", self.sensitivity_texts, minimum=0)
         engine = self.classifier.partition(":")[0]
         if engine not in _ENGINES and not Path(self.classifier).expanduser().is_dir():
             raise OptionError(
@@ -284,20 +280,9 @@ def annotations(run: Run, options: AgencyOptions) -> tuple[Annotation, ...]:
         prompts_strata = tuple(read_prompts(run.prompts_path).values())
         check_columns(prompts_strata, options.by or _default_group(prompts_strata), options.stratum)
     settings = agency_settings(options.classifier)
-    n_texts = int(run.texts.note().get("n_texts", 0))
-    # The transformer is slow: a sample of texts shows whether it disagrees.
-    if n_texts > options.sensitivity_texts:
-        share = options.sensitivity_texts / n_texts
-        settings["sample"] = {"share": share, "seed": options.seed}
+    settings["beside"] = readings_beside(options.classifier)
     order = sorted(ANNOTATORS, key=lambda masking: masking != options.primary)
-    return tuple(
-        Annotation(
-            ANNOTATORS[masking],
-            settings
-            | {"beside": readings_beside(options.classifier, primary=masking == options.primary)},
-        )
-        for masking in order
-    )
+    return tuple(Annotation(ANNOTATORS[masking], settings) for masking in order)
 
 
 def read_texts(run: Run, options: AgencyOptions) -> AgencyTexts:
