@@ -240,7 +240,10 @@ def split(
         facts={step: step_facts for step, step_facts in _facts(out).items() if step != "split"},
     )
     counts = {name: dict(part) for name, part in parts.counts.items()}
-    after = f"portrayal build classifier --hand-labels {parts.paths['train']}"
+    after = (
+        f"portrayal build classifier --hand-labels {parts.paths['train']} "
+        f"--validation {parts.paths['validation']}"
+    )
     _tell(out, "split", {"seed": seed, **counts}, parts.card, after, as_object=json)
 
 
