@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -69,8 +68,7 @@ def whole(tmp_path_factory):
 
 
 def test_numbers_depend_on_neither_workers_nor_shards(whole, tmp_path):
-    with ThreadPoolExecutor(2) as executor:
-        two = audit(tmp_path / "b", Model(), executor=executor, shard_rows=3)
+    two = audit(tmp_path / "b", Model(), workers=2)
     assert [repr(e) for e in whole[1].records] == [repr(e) for e in two.records]
 
 

@@ -197,8 +197,8 @@ def said(reply: Reply | None) -> str:
     if reply.outcome != "ok":
         return reply.outcome
     # An answer with both words is a discussion and no label
-    words = {word.lower() for word in _WORD.findall(reply.text)}
-    return words.pop() if len(words) == 1 else "unreadable"
+    words = sorted({word.lower() for word in _WORD.findall(reply.text)})
+    return words[0] if len(words) == 1 else "unreadable"
 
 
 def parse_llm(spec: str) -> tuple[str, str]:
