@@ -105,65 +105,17 @@ _Pattern = tuple[tuple[_PatternPlace, ...], tuple[_PatternPlace, ...]]
 """Places before a word, the nearest first, and behind it."""
 
 
-def _nearest(places: Sequence[_PatternPlace]) -> set[str]:
-    """Words of which one must come first, in small letters; none where others may."""
-    words: set[str] = set()
-    for place in places:
-        # Such a place fits words without number, so none can be looked up
-        if place.endings or place.any_word or place.name:
-            return set()
-        words |= {w.lower() for w in (*place.words, *(phrase[0] for phrase in place.phrases))}
-        words |= _ENDS if place.end else frozenset()
-        # An optional place may be empty: then the next one is nearest
-        if not place.optional:
-            return words | ({_NOTHING} if place.end else set())
-    return set()
-
-
-class _Patterns:
-    """Patterns, by the word that must stand next to the one they are about.
-
-    Attributes
-    ----------
-    before, after
-        The nearest word before, or behind, in small letters → patterns that begin with it.
-    others
-        Patterns that no one word tells.
-    """
-
-    def __init__(self, patterns: Sequence[_Pattern]) -> None:
-        self.before: dict[str, list[_Pattern]] = {}
-        self.after: dict[str, list[_Pattern]] = {}
-        self.others: list[_Pattern] = []
-        for pattern in patterns:
-            before, after = map(_nearest, pattern)
-            # By the side that one word tells; else the pattern is tried everywhere
-            index, words = (self.before, before) if before else (self.after, after)
-            for word in sorted(words or ()):
-                index.setdefault(word, []).append(pattern)
-            if not words:
-                self.others.append(pattern)
-
-    def fit(self, before: _Beside, after: _Beside) -> bool:
-        """Whether one of them fits the words before and behind."""
-        likely = (
-            self.after.get(after.keys[0].lower() if after.keys else _NOTHING, ()),
-            self.before.get(before.keys[0] if before.keys else _NOTHING, ()),
-            self.others,
-        )
-        return any(
-            _stand(pattern[0], before) and _stand(pattern[1], after)
-            for patterns in likely
-            for pattern in patterns
-        )
+def _fits(patterns: Sequence[_Pattern], before: _Beside, after: _Beside) -> bool:
+    """Whether one of the patterns fits the words before and behind."""
+    return any(_stand(p[0], before) and _stand(p[1], after) for p in patterns)
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
     """What one of must stand beside a word, where there is any, and what none of may."""
 
-    where: _Patterns | None
-    unless: _Patterns | None
+    where: tuple[_Pattern, ...]
+    unless: tuple[_Pattern, ...]
 
     def holds(self, text: str, start: int, end: int) -> bool:
         """Whether the word from `start` to `end` counts there.
@@ -180,9 +132,9 @@ class Context:
         before = _Beside(words, [*map(str.lower, words)])
         words = _TOKEN.findall(text[end : end + _WINDOW].replace("’", "'"))
         after = _Beside(words, words)
-        if self.where is not None and not self.where.fit(before, after):
+        if self.where and not _fits(self.where, before, after):
             return False
-        return self.unless is None or not self.unless.fit(before, after)
+        return not _fits(self.unless, before, after)
 
 
 def _stand(
@@ -213,7 +165,7 @@ def read_context(context: WordContext, lists: Mapping[str, Sequence[str]]) -> Co
     """Return a context ready to be tried; `lists` are those of its source."""
     all_lists = {**people_lists(), **{name: frozenset(words) for name, words in lists.items()}}
     patterns_with, unless = (
-        _Patterns([_read_pattern(text, all_lists) for text in patterns]) if patterns else None
+        tuple(_read_pattern(text, all_lists) for text in patterns)
         for patterns in (context.where, context.unless)
     )
     return Context(patterns_with, unless)
