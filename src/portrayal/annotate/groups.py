@@ -56,14 +56,6 @@ from portrayal.run.directory import Run
 
 EXCLUDED = -1
 """Column of phrases that do not count."""
-_WORD_SIGNS = (
-    "".join(sign.lower() if sign.isalnum() or sign == "-" else " " for sign in map(chr, range(128)))
-    .ljust(256)
-    .encode()
-)
-"""ASCII letters in lower case, figures and hyphens; spaces for all others."""
-_MARKS = "’‘“”—–…"
-"""The usual marks of English that are not ASCII and part no word from itself."""
 
 
 class WordMatch(NamedTuple):
@@ -127,7 +119,7 @@ class GroupWordTable:
     def find(self, text: str) -> list[WordMatch]:
         """Return the words of a text that stand for groups; of overlapping phrases the longest."""
         # Most texts end here: what follows is slow
-        if self.telling.isdisjoint(_words_of(text.replace("_", " "))):
+        if self.telling.isdisjoint(map(fold, TOKEN.findall(text.replace("_", " ")))):
             return []
         matches: list[WordMatch] = []
         text_tokens = tokens(text)
@@ -146,21 +138,6 @@ class GroupWordTable:
                 place = hit.lexicon, hit.entry.column, hit.start, hit.end
                 matches.append(WordMatch(*place, is_name is False))
         return matches
-
-
-def _words_of(text: str) -> list[str]:
-    """Return the words of a text as `TOKEN` has them, folded: plain text in a third of the time."""
-    bare = text
-    for mark in "" if text.isascii() else _MARKS:
-        bare = bare.replace(mark, " ")
-    # Other letters need Unicode's own rules, which are slow
-    if not bare.isascii():
-        return [w.lower() if w.isascii() else fold(w) for w in TOKEN.findall(text)]
-    bare = f" {bare.encode().translate(_WORD_SIGNS).decode()} "
-    # Hyphens that join nothing are no words.
-    for hyphen in ("--", " -", "- ") if "-" in bare else ():
-        bare = bare.replace(hyphen, "  ")
-    return bare.split()
 
 
 def _as_name(text: str, start: int, end: int, words_beside: tuple[str, str]) -> bool | None:

@@ -200,13 +200,6 @@ def _discordant(
             if code not in halves:
                 continue
             other = [bag for half, answers in halves.items() if half != code for bag in answers]
-            # Of one answer each, what differs is what only one of them says.
-            if len(halves[code]) == 1 == len(other):
-                first, second = halves[code][0], other[0]
-                sums[i].update(first - second)
-                sums[i].subtract(second - first)
-                squares[i].update(first ^ second)
-                continue
             shares = Counter[str]()
             for side, sign in ((halves[code], 1.0), (other, -1.0)):
                 for word, n in Counter(w for bag in side for w in bag).items():
