@@ -167,9 +167,9 @@ class Counter:
         starts = [token.start for token in text_tokens]
         counts: list[list[float]] = []
         hits: list[dict[str, int]] = []
-        for _, end in spans:
+        for span in spans:
             # Tokens and sentences are both in order
-            n_before = bisect_left(starts, end)
+            n_before = bisect_left(starts, span[1])
             counts.append(self._sentence(text, text_tokens[:n_before], hits))
             text_tokens, starts = text_tokens[n_before:], starts[n_before:]
         words = [len(_WRITTEN_WORD.findall(text, start, end)) for start, end in spans]

@@ -366,7 +366,7 @@ def _partners(
     of_pair: dict[str, list[Mapping[str, str]]] = {}
     for strata in read_prompts(prompts, words=PROMPT).values():
         of_pair.setdefault(strata.get("pair", ""), []).append(strata)
-    partners, same = {}, dict[Any, Any]()  # equal ones are kept once
+    partners = {}
     for pair, block in of_pair.items():
         # One half for each group of the person
         halves = {strata.get(group, ""): strata for strata in block}
@@ -387,13 +387,9 @@ def _partners(
             lost, gained = (any(not pair[side] for pair in pairs) for side in (1, 0))
             weight = 0.5 if lost == gained else float(lost)
             pair_words: Pairs = tuple(pairs)
-            request_names, asked_words = _asked(
-                tuple(sorted(requests)), locale, same.setdefault(pair_words, pair_words)
-            )
-            hidden_names = same.setdefault(known_names | request_names, known_names | request_names)
-            partners[pair, half_group] = _Partner(
-                same[pair_words], hidden_names, asked_words, weight
-            )
+            request_names, asked_words = _asked(tuple(sorted(requests)), locale, pair_words)
+            hidden_names = known_names | request_names
+            partners[pair, half_group] = _Partner(pair_words, hidden_names, asked_words, weight)
     return partners
 
 

@@ -8,7 +8,7 @@ taken as independent; how many of its findings outlive the clustering is an esti
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import combinations, product
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -46,28 +46,16 @@ SOURCE = (
 )
 
 
-class CrossedSide(Protocol):
-    """What texts are crossed by: a factor, or a stratum of their prompts."""
+class CrossedSide(NamedTuple):
+    """What n texts are crossed by, a factor or a stratum of their prompts.
 
-    @property
-    def name(self) -> str:
-        """Name of the factor or stratum."""
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """Its groups or values."""
-
-    @property
-    def indicators(self) -> FloatArray:
-        """1 for each group that a text shows, else 0, shape (n, k)."""
-
-    @property
-    def is_known(self) -> BoolArray:
-        """Of which texts it is known, shape (n,)."""
-
-
-class StratumSide(NamedTuple):
-    """A stratum of prompts as one side."""
+    Attributes
+    ----------
+    name, keys
+        Its name, and its k groups or values.
+    indicators, is_known
+        1 for each group that a text shows, else 0, shape (n, k); of which texts it is known, (n,).
+    """
 
     name: str
     keys: tuple[str, ...]
@@ -75,7 +63,12 @@ class StratumSide(NamedTuple):
     is_known: BoolArray
 
     @classmethod
-    def of(cls, texts: GroupTexts, name: str, prompt: IntArray) -> "StratumSide":
+    def of(cls, units: GroupUnits) -> "CrossedSide":
+        """Return the groups that a source of a factor saw in texts."""
+        return cls(units.name, units.keys, units.indicators, units.is_known)
+
+    @classmethod
+    def of_stratum(cls, texts: GroupTexts, name: str, prompt: IntArray) -> "CrossedSide":
         """Return the values of a stratum of these prompts."""
         values = [about.get(name, "") for about in texts.strata]
         keys = tuple(sorted({*values} - {""}))
@@ -144,15 +137,17 @@ def crossings(texts: GroupTexts) -> Iterator[Crossed]:
         # Two sources of one factor would be associated with themselves.
         if one.factor is other.factor or one.rows is not other.rows:
             continue
-        hand, sides = None, [texts.hand.get((u.name, u.source.name)) for u in (one, other)]
-        if sides[0] is not None and sides[1] is not None:
-            hand = _both_labelled(sides[0], sides[1])
-        yield Crossed(one.rows, one, other, f"{one.source.name} and {other.source.name}", hand)
+        of_one, of_other = (texts.hand.get((u.name, u.source.name)) for u in (one, other))
+        hand = None
+        if of_one is not None and of_other is not None:
+            hand = _both_labelled(of_one, of_other)
+        sides = CrossedSide.of(one), CrossedSide.of(other)
+        yield Crossed(one.rows, *sides, f"{one.source.name} and {other.source.name}", hand)
     for name, units in product(texts.by, of_texts):
 
         def by_stratum(units: GroupUnits, name: str = name) -> Crossed:
-            stratum = StratumSide.of(texts, name, units.rows.prompt)
-            return Crossed(units.rows, stratum, units, units.source.name)
+            stratum = CrossedSide.of_stratum(texts, name, units.rows.prompt)
+            return Crossed(units.rows, stratum, CrossedSide.of(units), units.source.name)
 
         hand, labelled = None, texts.hand.get((units.name, units.source.name))
         if labelled is not None:
@@ -166,8 +161,11 @@ def _both_labelled(one: HandTexts, other: HandTexts) -> tuple[Crossed, Crossed, 
     names = sorted({*one.names} & {*other.names})
     rows = [np.array([side.names.index(n) for n in names], dtype=np.int64) for side in (one, other)]
     guess, truth = (
-        Crossed(first.rows.take(rows[0]), first.take(rows[0]), second.take(rows[1]), "")
-        for first, second in ((one.guess, other.guess), (one.truth, other.truth))
+        Crossed(first.rows, CrossedSide.of(first), CrossedSide.of(second.take(rows[1])), "")
+        for first, second in (
+            (one.guess.take(rows[0]), other.guess),
+            (one.truth.take(rows[0]), other.truth),
+        )
     )
     note = " and ".join(dict.fromkeys((one.note, other.note)))
     return guess, truth, one.weight[rows[0]], note
