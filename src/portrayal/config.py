@@ -254,12 +254,6 @@ class AskingConfig:
     price: str | None = option(
         None, 'US dollars per million tokens in and out, "0.25/2".', panel=_ASKING
     )
-    judge: Any = option(  # noqa: RUF009 (the name of a model, or a provider)
-        None,
-        "Model that decides what is a refusal, in place of patterns.",
-        panel=_ASKING,
-        rare=True,
-    )
     batch: bool = option(False, "Use the batch interface, at half the price.", panel=_ASKING)
     wait: float | None = option(
         None, "Seconds to wait for a batch; 0 hands it in and returns.", panel=_ASKING

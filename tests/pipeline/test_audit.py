@@ -309,7 +309,6 @@ def test_each_stage_is_told_in_one_line(rows, tmp_path):
         ({"colour": 1}, OptionError, "no option 'colour'.*Its options: level"),
         ({"lexel": 1}, OptionError, "Did you mean 'level'"),
         ({"labeler_settings.budget": "1 USD"}, OptionError, "nothing without --labeler-model"),
-        ({"judge": "openai:m"}, OptionError, "--judge says what to ask a model"),
         ({"level": 95}, OptionError, "level must be a fraction"),
         ({"seed": -1}, OptionError, "seed"),
         ({"draws": 5}, OptionError, "draws"),

@@ -50,7 +50,7 @@ _CONFIG = Parameter(
 
 def collect_of(study: str) -> tuple[Callable[..., None], str]:
     """Return the command `collect` of a study, and an example."""
-    model_options = asking_options("model", "samples", "prompts", "arm", *LIMITS, "judge", *BATCH)
+    model_options = asking_options("model", "samples", "prompts", "arm", *LIMITS, *BATCH)
     options = record(
         [*model_options, *prompt_options(study, [option.shown for option in model_options])]
     )
@@ -102,7 +102,7 @@ def _options(name: str, study: Any) -> list[Option]:
     workers = Option(
         "workers", None, report.pop("workers").help, "Output", shown="workers", kind=int
     )
-    model_options = asking_options("model", "samples", "prompts", "arm", *LIMITS, "judge", "batch")
+    model_options = asking_options("model", "samples", "prompts", "arm", *LIMITS, "batch")
     model_options = [
         replace(o, rare=o.rare or o.name in ("arm", *(e.name for e in SHAPING)))
         for o in model_options

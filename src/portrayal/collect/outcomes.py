@@ -7,9 +7,8 @@ writes the text all the same is "ok".
 
 On 278 short texts that a language model wrote to be hard (`refusals.jsonl`), 95 % Wilson intervals:
 held-out (90 texts, 50 refusals), precision 97.6 % (87.4–99.6), recall 80.0 % (67.0–88.8);
-development (188), 100.0 % (96.3–100.0) both. What is missed is mostly one unusual sentence; a judge
-(`portrayal.collect.ask.judge`) finds more. These figures say nothing about the mix of refusals that
-a given model writes.
+development (188), 100.0 % (96.3–100.0) both. What is missed is mostly one unusual sentence. These
+figures say nothing about the mix of refusals that a given model writes.
 
 Each part pairs a pattern with pieces of text, one of which stands in whatever the pattern matches:
 the pieces are looked for first, as that is quick, and the pattern is then tried around them alone.

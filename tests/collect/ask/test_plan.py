@@ -15,11 +15,11 @@ from portrayal.collect.ask import (
     RequestPlan,
     Retry,
     TryAgainError,
-    answer_outcome,
     provider_of,
 )
 from portrayal.collect.ask.loop import MovingRate
 from portrayal.collect.ask.provider import scrub
+from portrayal.collect.outcomes import outcome_of
 from portrayal.errors import OptionError
 from portrayal.records import Prompt
 
@@ -73,7 +73,7 @@ def test_a_plan_needs_prompts_and_samples(prompts):
     ],
 )
 def test_outcomes(answer, outcome):
-    assert answer_outcome(answer) == outcome
+    assert outcome_of(answer.text, answer.finish_reason) == outcome
 
 
 def test_waits_double_up_to_the_longest_and_respect_what_was_asked():

@@ -122,11 +122,11 @@ def test_an_answer(service, serve, make):
 
 @pytest.mark.parametrize("service", sorted(KEYS))
 def test_a_refusal(service, serve, make):
-    from portrayal.collect.ask import answer_outcome
+    from portrayal.collect.outcomes import outcome_of
 
     server = serve(render=render, script=["refusal" if service in WANTED else "content_filter"])
     (answer,) = ask(make(service, server))
-    assert answer_outcome(answer) == "refused"
+    assert outcome_of(answer.text, answer.finish_reason) == "refused"
     if service != "cohere":  # says so in its text only
         assert answer.finish_reason == WANTED.get(service, "content_filter")
 
@@ -253,7 +253,7 @@ def test_what_no_client_can_read_is_malformed_and_metered(service, serve, make):
 
 
 def test_a_prompt_that_google_blocked_is_a_refusal(serve, make):
-    from portrayal.collect.ask import answer_outcome
+    from portrayal.collect.outcomes import outcome_of
 
     def blocked(path, asked, kind):
         return {
@@ -263,7 +263,7 @@ def test_a_prompt_that_google_blocked_is_a_refusal(serve, make):
 
     server = serve(render=blocked)
     (answer,) = ask(make("google", server))
-    assert answer_outcome(answer) == "refused"
+    assert outcome_of(answer.text, answer.finish_reason) == "refused"
 
 
 @pytest.mark.parametrize("own", ["", "Be brief."])

@@ -8,7 +8,6 @@ of the run. `Asking` says whom, how often, and within which limits.
 from portrayal.collect.ask.asking import Asking
 from portrayal.collect.ask.budget import Budget, CostEstimate, Meter, Price, estimate_cost, price_of
 from portrayal.collect.ask.collection import Collection, Request, RequestPlan
-from portrayal.collect.ask.judge import answer_outcome, judge_outcome
 from portrayal.collect.ask.limits import Retry
 from portrayal.collect.ask.provider import (
     Answer,
@@ -46,11 +45,9 @@ __all__ = [
     "StopError",
     "TryAgainError",
     "Usage",
-    "answer_outcome",
     "ask_model",
     "collect",
     "estimate_cost",
-    "judge_outcome",
     "price_of",
     "provider_of",
     "services",

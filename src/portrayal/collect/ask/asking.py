@@ -51,9 +51,6 @@ class Asking(AskingConfig):
     price
         Such as "0.25/2" (US dollars per million tokens in and out), over the public price table,
         which is halved for a batch.
-    judge
-        Model that decides whether an answer is a refusal, in place of patterns; where it fails or
-        is undecided they do. One more request an answer, outside the budget; not for batches.
     batch
         Whether to use the service's batch interface, at half the price.
     wait
@@ -94,8 +91,6 @@ class Asking(AskingConfig):
             Price.parse(self.price)
         if self.budget is not None:
             Budget.parse(self.budget).check(price_to_pay(self.price, self.model), self.model)
-        if self.judge is not None and self.batch:
-            raise OptionError("a judge reads answers as they come: give either judge or batch.")
         if self.timeout is not None and not 0 < self.timeout <= LONGEST_TIMEOUT:
             raise OptionError(
                 f"a timeout is above 0 and at most {LONGEST_TIMEOUT} s; got {self.timeout!r}."
@@ -140,7 +135,7 @@ class Asking(AskingConfig):
 SETTINGS = tuple(
     part.name
     for part in dataclasses.fields(Asking)
-    if part.name not in ("model", "samples", "prompts", "prompt_options", "judge")
+    if part.name not in ("model", "samples", "prompts", "prompt_options")
 )
 """The fields of `Asking` that say how a model beside the one that writes is asked."""
 

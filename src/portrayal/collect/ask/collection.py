@@ -24,8 +24,8 @@ from portrayal.collect.ask.journal import (
     settle,
     write_failed,
 )
-from portrayal.collect.ask.judge import answer_outcome
 from portrayal.collect.ask.provider import Answer, Provider, Usage
+from portrayal.collect.outcomes import outcome_of
 from portrayal.collect.texts import SHARD_ROWS, prompt_table
 from portrayal.errors import OptionError, RunError
 from portrayal.records import OUTCOMES, Outcome, Prompt
@@ -186,12 +186,11 @@ class Collection:
         self,
         request: Request,
         answer: Answer,
-        outcome: Outcome | None = None,
         attempts: int = 1,
         asked_at: str | None = None,
     ) -> Outcome:
-        """Write the row of an answer and return its outcome, found in the answer unless given."""
-        outcome = outcome or answer_outcome(answer)
+        """Write the row of an answer and return its outcome."""
+        outcome = outcome_of(answer.text, answer.finish_reason)
         fields = {
             "text": answer.text,
             "finish_reason": answer.finish_reason,

@@ -5,11 +5,9 @@ import time
 from collections import Counter
 
 from portrayal.collect.ask.collection import Request, now
-from portrayal.collect.ask.judge import Asks, judge_outcome
 from portrayal.collect.ask.limits import TIMEOUT, Breaker
 from portrayal.collect.ask.loop import Loop
 from portrayal.collect.ask.provider import Answer, Provider, RejectedError, StopError, TryAgainError
-from portrayal.records import Outcome
 
 _STUCK = 20  # requests in a row without an answer, or twice the concurrency if more
 
@@ -20,8 +18,8 @@ class Workers:
     under_way = 0
     """Requests that an earlier process sent and that may still be answered."""
 
-    def __init__(self, loop: Loop, provider: Provider, judge: Asks | None) -> None:
-        self._loop, self._provider, self._judge = loop, provider, judge
+    def __init__(self, loop: Loop, provider: Provider) -> None:
+        self._loop, self._provider = loop, provider
         self._timeout = loop.retry.timeout or float(getattr(provider, "timeout", TIMEOUT))
         loop.breaker = Breaker(loop.retry, self._timeout)
         # A provider that draws by sample is told which sample it is.
@@ -43,8 +41,7 @@ class Workers:
                 while True:
                     asked_at = now()
                     result = await self._ask(request)
-                    outcome = await self._judged(result) if isinstance(result, Answer) else None
-                    wait = loop.settle(request, result, failed, asked_at, outcome)
+                    wait = loop.settle(request, result, failed, asked_at)
                     if wait is None:
                         # One request after another without an answer costs, and brings nothing.
                         answered = isinstance(result, Answer) or getattr(result, "refused", False)
@@ -100,17 +97,3 @@ class Workers:
         if error.kind == "rate_limit" or error.retry_after is not None:
             throttle.slow_down(epoch, error.retry_after)
         return error
-
-    async def _judged(self, answer: Answer) -> Outcome | None:
-        """The judge's outcome; None without a judge, or where it fails: no answer waits for it."""
-        if self._judge is None:
-            return None
-        try:
-            with self._loop.flying():
-                async with asyncio.timeout(self._timeout):
-                    return await judge_outcome(answer.text, self._judge, answer.finish_reason)
-        except (TryAgainError, TimeoutError):
-            return None
-        except StopError as error:
-            self._loop.end(error)
-            return None

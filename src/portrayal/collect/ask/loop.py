@@ -22,7 +22,6 @@ from portrayal.collect.ask.collection import Collection, Request
 from portrayal.collect.ask.limits import Breaker, Throttle
 from portrayal.collect.ask.provider import Answer, RejectedError, StopError, TryAgainError, Usage
 from portrayal.collect.ask.report import AskProgress, CollectReport, Stopped
-from portrayal.records import Outcome
 from portrayal.shown import counted
 
 _BEAT_SECONDS = 0.2
@@ -126,7 +125,6 @@ class Loop:
         result: Answer | RejectedError | TryAgainError,
         failed: Counter[str],
         asked_at: str | None = None,
-        outcome: Outcome | None = None,
     ) -> float | None:
         """Write the row that `result` makes; or return the seconds to wait before the next try.
 
@@ -138,7 +136,7 @@ class Loop:
         self.meter.add(usage)
         if isinstance(result, Answer):
             result = replace(result, usage=usage)
-            self.collection.record(request, result, outcome, tries, asked_at)
+            self.collection.record(request, result, tries, asked_at)
         elif isinstance(result, RejectedError):
             spent = usage if result.refused else None
             if spent is None and usage.total:  # an answer that was paid for, and is not read

@@ -11,7 +11,7 @@ from portrayal.collect.ask.budget import Budget, Meter, estimate_cost, price_to_
 from portrayal.collect.ask.collection import Collection
 from portrayal.collect.ask.live import Workers
 from portrayal.collect.ask.loop import Loop
-from portrayal.collect.ask.provider import StopError, check_reach, provider_of
+from portrayal.collect.ask.provider import StopError, check_reach
 from portrayal.collect.ask.report import CollectReport, most_frequent
 from portrayal.collect.texts import SHARD_ROWS
 from portrayal.errors import OptionError, RunError
@@ -97,8 +97,7 @@ async def _collect(
             f"{run.path} has batches under way; asking live would pay twice. Run the same command "
             "with --batch to take their answers first."
         )
-    provider, judge = asking.make_provider(), asking.judge
-    judge = provider_of(judge) if isinstance(judge, str) else judge
+    provider = asking.make_provider()
     price = price_to_pay(asking.price, asking.model, batch=asking.batch)
     cap = provider.parameters.get("max_tokens")
     try:
@@ -120,7 +119,7 @@ async def _collect(
                     loop.say()
                 await checking
                 loop.trouble = ""
-            door: Batches | Workers = Workers(loop, provider, judge)
+            door: Batches | Workers = Workers(loop, provider)
             if service is not None:
                 door = Batches(loop, service, Submissions(run.path / FOLDER), asking.wait)
             thinking = 0 if cap else provider.parameters.get("thinking_budget") or 0
@@ -144,8 +143,6 @@ async def _collect(
         collection.close()
     finally:
         await provider.close()
-        if judge is not None:
-            await judge.close()
     return loop.report()
 
 
