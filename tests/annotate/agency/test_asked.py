@@ -68,7 +68,7 @@ def whole(tmp_path_factory):
 
 
 def test_numbers_depend_on_neither_workers_nor_shards(whole, tmp_path):
-    two = audit(tmp_path / "b", Model(), workers=2)
+    two = audit(tmp_path / "b", Model(), workers=2, shard_rows=3)
     assert [repr(e) for e in whole[1].records] == [repr(e) for e in two.records]
 
 
