@@ -13,6 +13,7 @@ import shutil
 import tempfile
 import time
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +29,10 @@ from portrayal.measure.stories.representation import representation
 from portrayal.measure.stories.subordination import subordination
 from portrayal.reference import RACES, baseline, mena_nhpi_table, name_table, race_likelihoods
 from portrayal.run import Run, estimates_to_table, influences_to_table, write_parquet
-from portrayal.stats import infer_shares, prompt_subsets
+from portrayal.stats import infer_shares
 from portrayal.studies.laissez_faire import prompt_facts
 from portrayal.studies.stories import StoryOptions
+from portrayal.types import FloatArray
 
 MARGIN = float(np.log(1.25))
 BASE, MOVED = 1.0, 0.3
@@ -61,9 +63,7 @@ def simulate(
         counts.append(counted)
         cells, codes = (counted, total, none, none), np.arange(prompts)
         sides.append(Sums("mean", True, cells, np.ones(draws), np.zeros(draws), codes))
-    found = changes_against(
-        sides[1], sides[0], lambda n: prompt_subsets(n, rng), 0.95, margin=np.full(draws, MARGIN)
-    )
+    found = changes_against(sides[1], sides[0], 0.95, margin=np.full(draws, MARGIN))
     p, low, high = (
         np.array([np.nan if row[name] is None else row[name] for row in found], dtype=np.float64)
         for name in ("p", "low", "high")
@@ -80,8 +80,31 @@ def simulate(
     }
 
 
+def ratios(change: float, share: float, prompts: int, texts: int, draws: int = 2000) -> str:
+    """Return how often a change of a ratio of two roles' shares is seen, and its interval holds."""
+    rng = np.random.default_rng([1, prompts, texts])
+    own, total = rng.normal(logit_of(share, rng), BASE, (prompts, draws)), float(texts)
+    codes, totals = np.arange(prompts), np.full((prompts, draws), total)
+
+    def drawn(times: float) -> FloatArray:
+        moved = np.minimum(expit(own + rng.normal(0, MOVED, own.shape)) * times, 1.0)
+        return rng.binomial(texts, moved).astype(float)
+
+    sides = [
+        Sums("ratio", True, (drawn(times), totals, drawn(1.0), totals), np.ones(draws),
+             np.zeros(draws), codes)
+        for times in (1.0, change)
+    ]  # fmt: skip
+    found = [row for row in changes_against(sides[1], sides[0], 0.95) if row["p"] is not None]
+    seen = np.mean([row["p"] < 0.05 for row in found])
+    holds = np.mean([row["low"] <= change <= row["high"] for row in found])
+    return f"| ×{change}, {share}, {prompts} × {texts} | {seen:.3f} | {holds:.3f} |"
+
+
 def simulations() -> None:
     """Print level, power and equivalence of simulated comparisons."""
+    for case in product((1.0, 1.6), (0.4, 0.05), ((6, 100), (15, 20), (15, 100))):
+        print(ratios(case[0], case[1], *case[2]))
     cases = (
         (".45 and .35, 15 prompts x 100", (0.45, 0.35), 15, 100, 1000),
         (".40 and .40, 15 prompts x 100", (0.40, 0.40), 15, 100, 2000),

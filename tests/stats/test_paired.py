@@ -1,18 +1,19 @@
-"""Changes between two sides from influences of prompts: coins, intervals, equivalence."""
+"""Changes between two sides from contributions of prompts: scores, intervals, equivalence."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import ttest_1samp
 
 from portrayal.stats import (
     clustered_changes,
+    difference_parts,
     exchange_test,
     infer_contrasts,
     paired_changes,
-    paired_ratios,
     paired_shares,
-    prompt_subsets,
+    ratio_parts,
 )
 from portrayal.stats.contrasts import TwoSides
 from portrayal.types import FloatArray
@@ -21,16 +22,9 @@ from portrayal.types import FloatArray
 def of_contributions(part: FloatArray, margin: float = np.nan, level: float = 0.95):
     """Infer the mean of contributions of prompts, shape (n_prompts, k)."""
     n = len(part)
-    value = part.mean(0)
-    return paired_changes(
-        value,
-        (part - value) / n,
-        np.full(part.shape, 1 / n),
-        np.ones(part.shape, dtype=bool),
-        prompt_subsets(n, np.random.default_rng(0), 1999),
-        level,
-        margin,
-    )
+    weight = np.full(part.shape, 1 / n)
+    parts = difference_parts(part.mean(0), (part - part.mean(0)) / n, weight)
+    return paired_changes(*parts, np.ones(part.shape, dtype=bool), level, margin)
 
 
 parts = st.integers(0, 10_000).map(
@@ -65,12 +59,11 @@ def test_equivalence_is_the_interval_within_the_margin(part, margin):
     assert np.array_equal(inside, found.p_equivalent < 0.05 - 1e-12)
 
 
-def test_p_is_that_of_all_sign_flips():
+def test_p_and_interval_of_means_are_those_of_student():
     part = np.random.default_rng(3).normal(0.4, 1.0, (9, 1))
-    signs = 1 - 2 * prompt_subsets(9, np.random.default_rng(0))
-    sums = signs @ part
-    share = min((sums >= part.sum() - 1e-12).mean(), (sums <= part.sum() + 1e-12).mean())
-    assert of_contributions(part).p[0] == pytest.approx(min(1.0, 2 * share))
+    found, plain = of_contributions(part), ttest_1samp(part[:, 0], 0.0)
+    assert found.p[0] == pytest.approx(plain.pvalue)
+    assert (found.low[0], found.high[0]) == pytest.approx(tuple(plain.confidence_interval(0.95)))
 
 
 def test_no_spread_has_no_interval_and_no_equivalence():
@@ -82,8 +75,8 @@ def test_no_spread_has_no_interval_and_no_equivalence():
 
 
 def test_too_few_prompts_have_no_test():
-    found = of_contributions(np.arange(5.0)[:, np.newaxis])
-    assert "needs 6" in str(found.reason[0])
+    found = of_contributions(np.arange(4.0)[:, np.newaxis])
+    assert "it takes 5" in str(found.reason[0])
     assert np.isnan(found.p[0])
 
 
@@ -126,14 +119,15 @@ def counts(seed: int, n_prompts: int = 9) -> tuple[FloatArray, FloatArray]:
     return rng.binomial(30, rng.uniform(0.05, 0.6, total.shape)).astype(float), total
 
 
-SUBSETS = prompt_subsets(9, np.random.default_rng(0))
+def ratios(first, second, margin=np.nan):
+    occurs = first[0] + second[0] > 0
+    return paired_changes(*ratio_parts(first, second), occurs, 0.95, margin, log=True)
 
 
 @given(st.integers(0, 1000))
 def test_ratios_of_shares_turn_with_their_sides(seed):
     first, second = counts(seed), counts(seed + 1)
-    one = paired_ratios(first, second, SUBSETS, 0.95, 0.3)
-    two = paired_ratios(second, first, SUBSETS, 0.95, 0.3)
+    one, two = ratios(first, second, 0.3), ratios(second, first, 0.3)
     assert np.allclose(one.value, -two.value)
     assert np.allclose(one.low, -two.high)
     assert np.allclose(one.p, two.p)
@@ -141,32 +135,54 @@ def test_ratios_of_shares_turn_with_their_sides(seed):
     assert np.array_equal((one.low > 0) | (one.high < 0), one.p < 0.05 - 1e-12)
 
 
-def test_p_of_shares_is_that_of_whole_prompts_that_change_sides():
-    (a, n), (b, m) = counts(4), counts(5)
-    found = paired_ratios((a, n), (b, m), SUBSETS, 0.95)
-    moved = SUBSETS @ (b - a)
-    apart = b.sum(0) - a.sum(0) - 2 * moved
-    share = np.minimum((apart >= apart[0]).mean(0), (apart <= apart[0]).mean(0))
-    assert found.p == pytest.approx(np.minimum(1.0, 2 * share))
-
-
 def test_a_ratio_of_two_shares_is_one_share_where_the_other_is_constant():
     (a, n), (b, m) = counts(6), counts(7)
     half = n / 2
-    one = paired_ratios((a, n), (b, m), SUBSETS, 0.95)
-    two = paired_ratios((a, n, half, n), (b, m, half, m), SUBSETS, 0.95)
+    one, two = ratios((a, n), (b, m)), ratios((a, n, half, n), (b, m, half, m))
     assert np.allclose(one.value, two.value)
     assert np.allclose(one.low, two.low)
 
 
-def test_a_group_of_one_side_alone_has_a_bound():
+def test_the_ratio_of_two_ratios_is_that_of_the_pooled_values():
+    (a, n), (b, m), (c, k), (d, i) = (counts(seed) for seed in range(4))
+    found = ratios((a, n, b, m), (c, k, d, i))
+    one, two = (x.sum(0) / y.sum(0) / (z.sum(0) / w.sum(0)) for x, y, z, w in
+                ((a, n, b, m), (c, k, d, i)))  # fmt: skip
+    assert np.allclose(np.exp(found.value), two / one)
+    assert np.all((found.low <= found.value) & (found.value <= found.high))
+
+
+def test_a_group_of_one_side_alone_has_no_value_and_no_test():
     (a, n) = counts(8)
-    found = paired_ratios((a, n), (0 * a, n), SUBSETS, 0.95)
-    assert np.all(found.value == -np.inf)
-    assert np.all(found.high < 0)
-    assert np.all(found.p < 0.05)
-    neither = paired_ratios((0 * a, n), (0 * a, n), SUBSETS, 0.95)
-    assert set(neither.reason) == {"no value"}
+    for second in ((0 * a, n), (a, n)):
+        found = ratios((0 * a, n), second)
+        assert set(found.reason) == {"no value"}
+        assert np.isnan(found.p).all()
+
+
+def test_a_denominator_that_may_be_0_leaves_the_interval_open():
+    rng = np.random.default_rng(4)
+    n, a = np.full((6, 1), 20.0), np.zeros((6, 1))
+    a[0], b = 3.0, rng.binomial(20, 0.5, (6, 1)) + 0.0
+    found = ratios((a, n, b, n), (b, n, b, n))
+    assert np.isinf(found.high[0])
+    assert found.low[0] <= found.value[0]
+
+
+def test_the_level_holds_where_prompts_differ_and_groups_are_rare():
+    """Ratios of two shares that do not change, in 8 and in 15 prompts of 20 texts."""
+    rng = np.random.default_rng(1)
+    for n_prompts, share in ((8, 0.3), (15, 0.05)):
+        base = share / (1 - share) * np.exp(rng.normal(0, 1, (n_prompts, 2000)))
+        total = np.full(base.shape, 20.0)
+
+        def drawn(odds=base):
+            moved = odds * np.exp(rng.normal(0, 0.3, odds.shape))
+            return rng.binomial(20, moved / (1 + moved)) + 0.0
+
+        sides = [(drawn(), total, drawn(), total) for _ in range(2)]
+        p = ratios(*sides).p
+        assert np.mean(p[~np.isnan(p)] < 0.05) < 0.065
 
 
 def test_paired_shares_are_the_contrasts_of_two_sides():

@@ -1,6 +1,5 @@
 """Compare runs, or models of one: every estimate of both sides, paired by prompt."""
 
-import zlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,7 +27,7 @@ from portrayal.errors import OptionError, PortrayalError
 from portrayal.measure.scope import stated_changes, with_q_values
 from portrayal.records import ALL, LIKE_THESE, REFERENCE, THESE, Estimate, Population, Test
 from portrayal.run import Run, read_parquet
-from portrayal.stats import benjamini_hochberg, holm, prompt_subsets
+from portrayal.stats import benjamini_hochberg, holm
 from portrayal.types import FloatArray
 from portrayal.validate import check_choice, check_level
 
@@ -36,17 +35,15 @@ MARGIN = 1.25
 """Factor up to which ratios count as the same."""
 SHARE_MARGIN = 0.05
 """Difference up to which shares count as the same; other differences have no such margin."""
-DRAWS = 9_999
 
 
 @dataclass(frozen=True)
 class Choices:
-    """How sure, what counts as the same, where random subsets start, and of which prompts."""
+    """How sure, what counts as the same, and of which prompts."""
 
     level: float = 0.95
     margin: float = MARGIN
     difference_margin: float | None = None
-    seed: int = 0
     population: Population = LIKE_THESE
 
     def __post_init__(self) -> None:
@@ -111,7 +108,7 @@ def compare(
     despite
         Names of instruments that may differ; "all" for any.
     seed
-        Start of the random subsets of prompts.
+        Start of the joint draws by which changes are adjusted for each other.
     aliases
         Name of a model → the name under which it is compared.
     population
@@ -140,7 +137,7 @@ def compare(
     """
     sides = side_of(a), side_of(b)
     models = model_pairs(*sides, aliases)
-    choices = Choices(level, margin, difference_margin, seed, population)
+    choices = Choices(level, margin, difference_margin, population)
     study = study_of(sides)
     indices = [
         [rows_of(side, model) for side, model in zip(sides, both, strict=True)] for both in models
@@ -286,7 +283,7 @@ def changes(
     rows
         Rows of the first and of the second run that are the same estimate.
     choices
-        Level, margins and seed.
+        Level, margins and population.
     """
     runs = sides[0].run, sides[1].run
     prompts = Numbering(runs)
@@ -307,7 +304,7 @@ def changes(
             undefined=why_not(runs, (i, j)),
         )
         if change.undefined is None:
-            # What shares form, scale and prompts is compared together, on the same subsets.
+            # What shares form, scale and prompts is compared together.
             codes = prompts.prompts(0, i).tobytes(), prompts.prompts(1, j).tobytes()
             batches[runs[0].influences.forms[i], change.scale, codes].append(len(results))
         results.append(change)
@@ -315,7 +312,6 @@ def changes(
         new_fields = changes_against(
             prompts.sums(1, [rows[n][1] for n in numbers]),
             prompts.sums(0, [rows[n][0] for n in numbers]),
-            lambda n: _subsets(n, choices.seed),
             choices.level,
             margin=np.array([choices.margin_of(runs[0].records[rows[n][0]]) for n in numbers]),
             buckets=prompts.buckets,
@@ -326,13 +322,6 @@ def changes(
             values = {name: value for name, value in fields.items() if value is not None}
             results[n] = replace(results[n], **values)
     return results
-
-
-@cache
-def _subsets(n_prompts: int, seed: int) -> FloatArray:
-    # All estimates over as many prompts share their subsets, so that they can be adjusted jointly.
-    rng = np.random.default_rng([seed, zlib.crc32(b"compare"), n_prompts])
-    return prompt_subsets(n_prompts, rng, DRAWS)
 
 
 def _with_q(

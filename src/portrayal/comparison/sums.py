@@ -1,6 +1,6 @@
 """Sums by prompt of estimates: read from runs, and compared with those of something else."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,14 +14,15 @@ from portrayal.stats.contrasts import Contrasts
 from portrayal.stats.paired import (
     Changed,
     clustered_changes,
+    difference_parts,
     paired_changes,
-    paired_ratios,
     paired_shares,
+    ratio_parts,
 )
 from portrayal.types import BoolArray, FloatArray, IntArray
 
 SCORED = "score of the pooled ratio by prompt (CR2, Satterthwaite), inverted"
-PAIRED = "whole prompts change sides by fair coins, on paired influences"
+PAIRED = "score of the change by prompt (Student's t), inverted"
 APART = "t on clustered influences of two samples of prompts"
 ENOUGH = 0.5
 """Part of the prompts of the smaller side that both must have, for prompts to be paired."""
@@ -233,30 +234,28 @@ def _inferred(
     sides: Sequence[Sums],
     measured_sides: tuple[Measured, Measured],
     paired: bool,
-    subsets: Callable[[int], FloatArray],
     level: float,
     margin: FloatArray | float,
     part: FloatArray | float,
     fixed: bool,
 ) -> tuple[Changed, Contrasts | None]:
-    """Infer the changes between two sides by the sharpest method that their sums allow."""
+    """Infer the changes between two sides by the score of what their sums say."""
     one, two = measured_sides
     value, influence = two.value - one.value, two.influence - one.influence
-    sums = sides[0]
+    sums, inside = sides[0], one.here | two.here
     if not paired:
         changed = clustered_changes(value, influence, one.weight, two.weight, level, margin)
         return changed, None
     if sums.log and sums.form == "mean" and all(_are_shares(side) for side in sides):
         (b, m), (a, n) = ((side.cells[0], side.cells[1]) for side in sides)
         return paired_shares((b, m), (a, n), level, margin, part, these_prompts=fixed)
-    # The same subsets for all estimates, so that their tests depend on each other as they do.
-    draws = subsets(len(influence))
-    if sums.log and sums.form in _CELLS:
-        # Ratios of counts are compared by counts: exact, however rare the group is.
-        first, second = (side.cells[: _CELLS[sums.form]] for side in sides)
-        return paired_ratios(first, second, draws, level, margin), None
-    weight, inside = (one.weight + two.weight) / 2.0, one.here | two.here
-    return paired_changes(value, influence, weight, inside, draws, level, margin), None
+    by_counts = sums.log and sums.form in _CELLS
+    if by_counts:
+        # Ratios of counts are compared by counts, as logarithms of rare ones are skewed.
+        parts = ratio_parts(*(side.cells[: _CELLS[sums.form]] for side in sides))
+    else:
+        parts = difference_parts(value, influence, (one.weight + two.weight) / 2.0)
+    return paired_changes(*parts, inside, level, margin, log=by_counts), None
 
 
 def _within(sides: Sequence[Sums]) -> FloatArray:
@@ -285,7 +284,6 @@ def _within(sides: Sequence[Sums]) -> FloatArray:
 def changes_against(
     sums: Sums,
     against: Sums,
-    subsets: Callable[[int], FloatArray],
     level: float,
     *,
     margin: FloatArray | float = np.nan,
@@ -303,8 +301,6 @@ def changes_against(
     sums, against
         Of the same k estimates: of a run, a model or rewritten texts, and of an earlier run,
         another model or the texts as they were; prompts of both are numbered together.
-    subsets
-        Function of a number of prompts to random subsets of them, as `stats.prompt_subsets`.
     level, margin
         Confidence level, and largest change that counts as none on the scale of the comparison.
     buckets
@@ -332,7 +328,7 @@ def changes_against(
         sides = [side.joined(buckets[both]) for side in sides]
     one, two = (measured(side) for side in sides)
     # Pairing takes out what is difficult about a prompt, so it is used wherever it can be.
-    change, scores = _inferred(sides, (one, two), paired, subsets, level, margin, part, fixed)
+    change, scores = _inferred(sides, (one, two), paired, level, margin, part, fixed)
     method = APART if not paired else PAIRED if scores is None else SCORED
     texts_alone = np.full(len(change.value), False)
     if fixed and scores is not None:

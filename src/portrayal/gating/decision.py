@@ -4,16 +4,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from portrayal.errors import OptionError
 from portrayal.gating.policy import Policy
 from portrayal.gating.verdict import Limit, Outcome, RuleCheck, SampleSize
-from portrayal.stats import fewest_prompts, holm, normal_isf
+from portrayal.records import FEW_PROMPTS
+from portrayal.stats import holm, normal_isf
 
 _FURTHEST = 1_000.0  # a number of texts beyond this many times the present one helps nobody
 UNCHANGED = "that nothing has changed"
 AS_IT_IS = "that the estimate is right"
-SUBSETS = 10_000
-"""Random subsets of prompts: a p-value is at least one of so many."""
 
 
 def decide(checks: Sequence[RuleCheck], policy: Policy) -> list[RuleCheck]:
@@ -22,23 +20,10 @@ def decide(checks: Sequence[RuleCheck], policy: Policy) -> list[RuleCheck]:
     A check fails where Holm's p-value over all tests of the policy is below 1 − level, so that runs
     within what is allowed fail in at most that share of gates. That all lie within needs no
     adjustment: each must be shown at 1 − level (an intersection of unions, Berger 1982).
-
-    Raises
-    ------
-    OptionError
-        Where there are so many tests that none could fail.
     """
     # Estimates without a test are no member of the family, and cost the others no power.
     alpha = 1.0 - policy.level
     tested = [i for i, check in enumerate(checks) if check.p_beyond is not None]
-    # Holm multiplies the least p by the number of tests, and of random subsets none is below 1 /
-    # SUBSETS, or twice that where either of two ends may be passed.
-    most = int(alpha * SUBSETS / 2.0 + 1e-9)
-    if len(tested) > most:
-        raise OptionError(
-            f"the policy tests {len(tested):,} estimates; with more than {most} at level "
-            f"{policy.level} none could fail. Name fewer groups, domains or models."
-        )
     adjusted = holm([float(checks[i].p_beyond or 0.0) for i in tested])
     p_all = dict(zip(tested, adjusted.tolist(), strict=True))
     decided = []
@@ -55,7 +40,7 @@ def decide(checks: Sequence[RuleCheck], policy: Policy) -> list[RuleCheck]:
         elif has_test and (within or policy.passes == "no_excess_shown"):
             check = replace(check, status="pass")
         elif check.n_prompts >= 1:
-            check = replace(check, needed=_needed(check, policy, len(tested)))
+            check = replace(check, needed=_needed(check, policy))
         decided.append(check)
     return decided
 
@@ -72,10 +57,9 @@ def outcome(checks: Sequence[RuleCheck], limits: Sequence[Limit]) -> Outcome:
     return "pass" if statuses <= {"pass", "skipped"} and "pass" in statuses else "inconclusive"
 
 
-def _needed(check: RuleCheck, policy: Policy, n_tests: int) -> SampleSize | None:
+def _needed(check: RuleCheck, policy: Policy) -> SampleSize | None:
     """How many texts would decide an inconclusive check; None where that is not known."""
     alpha = 1.0 - policy.level
-    fewest = fewest_prompts(1.0 - alpha / max(n_tests, 1))
     factor, assuming = math.inf, ""
     if check.low is not None and check.high is not None and check.change is not None:
         # How many times the texts would decide, from the width of the interval: standard errors
@@ -104,10 +88,10 @@ def _needed(check: RuleCheck, policy: Policy, n_tests: int) -> SampleSize | None
                 factor, assuming = times(missed, min(abs(end - now) for end in ends)), AS_IT_IS
     # Without a test there is no width to go by: the group is in too few prompts for one.
     if check.p_within is None:
-        factor = fewest / check.n_carriers if check.n_carriers else math.inf
+        factor = FEW_PROMPTS / check.n_carriers if check.n_carriers else math.inf
         assuming = "that the group occurs as often as now"
     if not factor <= _FURTHEST:
         return None
-    factor = max(factor, fewest / check.n_prompts, 1.0)
+    factor = max(factor, FEW_PROMPTS / check.n_prompts, 1.0)
     prompts, texts = math.ceil(factor * check.n_prompts), math.ceil(factor * check.n_texts)
     return None if prompts == check.n_prompts else SampleSize(prompts, texts, assuming)

@@ -208,7 +208,7 @@ def _changes(
 ) -> Iterator[RuleCheck]:
     """Judge the changes that a rule reads, of every model."""
     allowed = rule.allowed_change or 0.0
-    choices = Choices(policy.level, max(allowed, 1.0), allowed, policy.seed, policy.population)
+    choices = Choices(policy.level, max(allowed, 1.0), allowed, policy.population)
     # Which ends of what is allowed can be passed: a change for the better may be of any size.
     closed = (rule.worse != "up", rule.worse != "down")
     same_models = base.model == side.model

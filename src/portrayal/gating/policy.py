@@ -15,7 +15,7 @@ from portrayal.errors import DataError, OptionError, UnknownNameError
 from portrayal.records import LIKE_THESE, Estimate, Population
 from portrayal.reference.datafile import Holds, KeyName, Share, read_datafile
 from portrayal.run import write_atomically
-from portrayal.validate import check_choice, check_level, check_seed
+from portrayal.validate import check_choice, check_level
 
 Passes = Literal["shown_within", "no_excess_shown"]
 Inconclusive = Literal["inconclusive", "fail", "pass"]
@@ -226,8 +226,6 @@ class Policy:
     unreadable
         Largest shares of texts "refused", "empty" and "failed", and of people "unmatched", with
         which a run is still judged.
-    seed
-        Start of the random subsets of prompts.
     population
         "prompts-like-these", of which the run's are a sample, or "these-prompts", of which both
         runs hold answers: chance is then in the texts alone, where that is known of an estimate.
@@ -243,7 +241,6 @@ class Policy:
     unreadable: Annotated[Mapping[str, float], Holds(reads=_Unreadable, convert=_stated)] = field(
         default_factory=dict
     )
-    seed: int = 0
     population: Population = LIKE_THESE
 
     def __post_init__(self) -> None:
@@ -254,7 +251,6 @@ class Policy:
         if twice := next((name for name in names if names.count(name) > 1), None):
             raise OptionError(f"two rules are called {twice!r}; names must differ.")
         check_level(self.level)
-        check_seed(self.seed)
         if not 0.0 < self.power < 1.0:
             raise OptionError(f"power is a fraction between 0 and 1; got {self.power!r}.")
         check_choice("population", self.population, get_args(Population))

@@ -82,11 +82,12 @@ from portrayal.stats.p_values import (
 )
 from portrayal.stats.paired import (
     clustered_changes,
+    difference_parts,
     exchange_test,
     fixed_changes,
     paired_changes,
-    paired_ratios,
     paired_shares,
+    ratio_parts,
 )
 from portrayal.stats.proportions import (
     chance_p,
@@ -174,6 +175,7 @@ __all__ = [
     "count_by_chance",
     "crossed_differences",
     "design_effect",
+    "difference_parts",
     "divide",
     "drawn_shares",
     "e_bh",
@@ -232,7 +234,6 @@ __all__ = [
     "not_refused",
     "overall_lifts",
     "paired_changes",
-    "paired_ratios",
     "paired_shares",
     "pearson3_cdf",
     "pearson3_ppf",
@@ -245,6 +246,7 @@ __all__ = [
     "rank_ranges",
     "ratio",
     "ratio_evidence",
+    "ratio_parts",
     "reads_representation",
     "reads_subordination",
     "repetition",

@@ -1,22 +1,16 @@
-"""Changes between two sides that answered the same prompts, from the prompts' influences.
+"""Changes between two sides that answered the same prompts, from the contributions of prompts.
 
-The *influence* of a prompt on an estimate is what it moves it by; those of both sides are taken
-apart, prompt by prompt, so that what is peculiar to a prompt cancels. Where a change is θ, the
-contributions of prompts to it less their share of θ have their signs by fair coins, whatever the
-texts of a prompt have in common; θ is refused where coins hardly make a sum as far from 0. That is
-so exactly where few random subsets of prompts have a change on the other side of θ (Hartigan 1969),
-so one set of subsets gives the interval, the p-value at any θ, and the two one-sided tests of
-equivalence, and they never disagree.
+What each prompt adds to both sides is taken apart, prompt by prompt, so that what is peculiar to a
+prompt cancels. At a change of θ the contributions of prompts less their share of θ have the mean 0,
+whatever the texts of a prompt have in common; their sum over its clustered error is one score, from
+which interval, p at any θ and the two one-sided tests of equivalence come, so that they agree.
 
-A sum of squares does not depend on the signs, so studentising the sum changes no p-value.
-
-Sources: Hartigan (1969), Using subsample values as typical values, JASA 64; Hemerik, Goeman and
-Finos (2020), Robust testing in generalized linear models by sign flipping score contributions,
-JRSS B 82; Schuirmann (1987), A comparison of the two one-sided tests procedure, Journal of
+Sources: Fieller (1954), Some problems in interval estimation, JRSS B 16; Binder (1983), On the
+variances of asymptotically normal estimators from complex surveys, International Statistical
+Review 51; Schuirmann (1987), A comparison of the two one-sided tests procedure, Journal of
 Pharmacokinetics and Biopharmaceutics 15.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,9 +19,8 @@ import numpy.typing as npt
 from portrayal.stats._arguments import check_level, divide
 from portrayal.stats.clustered import Clustered, infer_influences
 from portrayal.stats.contrasts import Contrasts, TwoSides, infer_contrasts, too_few_prompts
-from portrayal.stats.roles import fewest_prompts, no_test_reason
-from portrayal.stats.tails import normal_isf, normal_sf
-from portrayal.types import BoolArray, FloatArray, IntArray
+from portrayal.stats.tails import normal_isf, normal_sf, t_isf, t_sf
+from portrayal.types import FloatArray, IntArray
 
 Cells = tuple[npt.ArrayLike, ...]
 """Counts and totals by prompt of one side: (a, n) of a share, (a, n, b, m) of a ratio of two."""
@@ -37,7 +30,6 @@ SAME = "both sides have the same sums in every prompt"
 """Why there is no interval of a change without any spread."""
 
 _TIE = 1e-9
-_COLUMNS = 64  # changes whose subsets are in memory together
 
 
 @dataclass(frozen=True)
@@ -77,38 +69,41 @@ class Changed:
 
 
 def paired_changes(
-    value: npt.ArrayLike,
-    influence: npt.ArrayLike,
-    weight: npt.ArrayLike,
+    first: npt.ArrayLike,
+    second: npt.ArrayLike,
     occurs: npt.ArrayLike,
-    subsets: FloatArray,
     level: float,
     margin: npt.ArrayLike = np.nan,
+    *,
+    log: bool = False,
 ) -> Changed:
-    """Infer changes between two sides with the same prompts by coins for whole prompts.
+    """Infer changes between two sides with the same prompts, by the score of the contrast.
+
+    The change r is where the contributions of the prompts cancel, Σ (second − r first) = 0. At any
+    r these have the mean 0 if r is true, whatever the texts of a prompt have in common, so that
+    their sum over its clustered standard error is Student's t on prompts less one. Its bounds are
+    the r at which t reaches its quantile (Fieller 1954), so p and interval agree.
 
     Parameters
     ----------
-    value
-        The changes, shape (k,).
-    influence, weight
-        Of each prompt on the change, and its part of it, shape (n_prompts, k); influences of a
-        column sum to 0 and weights to 1.
+    first, second
+        Contributions of each prompt, shape (n_prompts, k): of ratios those of `ratio_parts`, of
+        differences the part of the prompt and its contribution to the change (`difference_parts`).
     occurs
-        Whether the group occurs in the prompt on either side, shape (n_prompts, k): a subset
-        without the group says nothing, so it counts against every finding.
-    subsets
-        Rows of 0 and 1 from `prompt_subsets`.
+        Whether the group occurs in the prompt on either side, shape (n_prompts, k).
     level
         Confidence level, a fraction; the tests of equivalence are each at 1 - level.
     margin
-        Largest change that counts as none, 0 or more, shape (k,) or one number; NaN for no test.
+        Largest change that counts as none, 0 or more, shape (k,) or one number, a logarithm of
+        ratios; NaN for no test.
+    log
+        Whether r is a ratio, whose logarithm is the change.
 
     Returns
     -------
     Changed
-        No interval and no test where the group occurs in too few prompts (`fewest_prompts`), or
-        where the sides do not differ in any prompt.
+        Neither interval nor test where the change has no value, where the group occurs in too few
+        prompts, or where the sides do not differ in any prompt.
 
     Raises
     ------
@@ -117,27 +112,95 @@ def paired_changes(
 
     Examples
     --------
-    >>> from portrayal.stats import prompt_subsets
-    >>> part = np.array([1.0, 2, 1, 3, 2, 1, 2, 3])[:, np.newaxis]
-    >>> subsets = prompt_subsets(8, np.random.default_rng(0))
-    >>> found = paired_changes(
-    ...     part.mean(0), (part - part.mean()) / 8, part * 0 + 1 / 8, part > 0, subsets, 0.95, 3.0
-    ... )
-    >>> [round(float(x[0]), 4) for x in (found.value, found.low, found.high, found.p)]
-    [1.875, 1.0, 2.6667, 0.0078]
-    >>> bool(found.p_equivalent[0] < 0.05)
-    True
+    >>> part = np.arange(8.0)[:, np.newaxis]
+    >>> found = paired_changes(np.full((8, 1), 1 / 8), part / 8, part >= 0, 0.95)
+    >>> [round(float(x[0]), 3) for x in (found.value, found.low, found.high, found.p)]
+    [3.5, 1.452, 5.548, 0.005]
     """
-    v, u, w, inside, m = _arguments(value, influence, weight, occurs, margin)
+    check_level(level)
+    b, a, inside = np.asarray(first, float), np.asarray(second, float), np.asarray(occurs, bool)
+    if a.ndim != 2 or not a.shape == b.shape == inside.shape:
+        raise ValueError(
+            f"contributions need one shape (n_prompts, k); got {b.shape}, {a.shape} and "
+            f"{inside.shape}."
+        )
+    m, n = _margins(margin, a.shape[1]), len(a)
+    # Means, and clustered variances and covariance of the sums.
+    a_sum, b_sum = a.sum(0), b.sum(0)
+    factor = n / max(n - 1.0, 1.0)
+    a_off, b_off = a - a_sum / n, b - b_sum / n
+    v_a, v_b, v_ab = (
+        factor * (x * y).sum(0) for x, y in ((a_off,) * 2, (b_off,) * 2, (a_off, b_off))
+    )
+    ratio = divide(a_sum, b_sum)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = np.log(ratio) if log else ratio
 
-    def changes(columns: slice) -> FloatArray:
-        part = subsets @ w[:, columns]
-        shift = subsets @ u[:, columns]
-        return v[columns] + np.divide(shift, part, out=np.zeros_like(shift), where=part > 0)
+    def t_at(null: FloatArray) -> FloatArray:
+        r = np.exp(null) if log else null
+        error = np.sqrt(np.maximum(v_a - 2.0 * r * v_ab + r**2 * v_b, 0.0))
+        return divide(a_sum - r * b_sum, np.where(error > _TIE * np.abs(b_sum), error, np.nan))
 
-    spread = np.abs(u).sum(0) > _TIE * np.maximum(1.0, np.abs(v))
-    size = np.abs(u).sum(0) + np.abs(v)
-    return _inferred(v, changes, inside, spread, size, subsets, level, m)
+    bounds = _fieller(
+        (a_sum, b_sum), (v_a, v_ab, v_b), float(t_isf((1.0 - level) / 2.0, n - 1)) ** 2
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        low, high = (np.log(np.maximum(x, 0.0)) if log else x for x in bounds)
+    ends = np.stack([-m, m])
+    above = np.stack([t_sf(t_at(end), n - 1) for end in ends])
+    inner = np.stack([above[0], 1.0 - above[1]])
+    p = 2.0 * t_sf(np.abs(t_at(np.zeros_like(m))), n - 1)
+    same = np.abs(a - b if log else a).sum(0) <= _TIE * np.abs(b).sum(0)
+    n_prompts = inside.sum(0)
+    reasons = [
+        SAME if alike and count else NO_VALUE if not known else too_few_prompts(int(count)) or ""
+        for known, alike, count in zip(np.isfinite(value), same, n_prompts, strict=True)
+    ]
+    reason = np.array(reasons, dtype=np.str_)
+    low, high, inner = (np.where(reason == "", x, np.nan) for x in (low, high, inner))
+    p = np.where(reason == "", p, np.where(reason == SAME, 1.0, np.nan))
+    return Changed(value, low, high, p, inner, 1.0 - inner, n_prompts, reason)
+
+
+def _fieller(
+    sums: tuple[FloatArray, FloatArray], variances: tuple[FloatArray, ...], squared_t: float
+) -> tuple[FloatArray, FloatArray]:
+    """The r at which (A − r B)² is `squared_t` times its variance; infinite where none is."""
+    (a, b), (v_a, v_ab, v_b) = sums, variances
+    square, middle, constant = (
+        b**2 - squared_t * v_b,
+        a * b - squared_t * v_ab,
+        a**2 - squared_t * v_a,
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        root = np.sqrt(np.maximum(middle**2 - square * constant, 0.0))
+        one, two = (middle - root) / square, (middle + root) / square
+    # A denominator that may be 0 leaves one end open, or both.
+    bounded, open_above = square > 0, (square <= 0) & (constant > 0) & (a * b > 0)
+    low = np.where(bounded, one, np.where(open_above, np.maximum(one, two), -np.inf))
+    return low, np.where(bounded, two, np.inf)
+
+
+def difference_parts(
+    value: npt.ArrayLike, influence: npt.ArrayLike, weight: npt.ArrayLike
+) -> tuple[FloatArray, FloatArray]:
+    """Return contributions to a difference: the part of each prompt, and what it adds.
+
+    Parameters
+    ----------
+    value
+        The changes, shape (k,).
+    influence, weight
+        Of each prompt on the change, and its part of it, shape (n_prompts, k); influences of a
+        column sum to 0 and weights to 1.
+    """
+    v, u, w = (np.asarray(x, dtype=np.float64) for x in (value, influence, weight))
+    if u.ndim != 2 or u.shape != w.shape or v.shape != u.shape[1:]:
+        raise ValueError(
+            "changes need the shape (k,), influences and weights (n_prompts, k); got "
+            f"{v.shape}, {u.shape} and {w.shape}."
+        )
+    return w, u + w * v
 
 
 def paired_shares(
@@ -248,74 +311,41 @@ def fixed_changes(
     return replace(changed, reason=np.where(testable, "", changed.reason), **fields)
 
 
-def paired_ratios(
-    first: Cells, second: Cells, subsets: FloatArray, level: float, margin: npt.ArrayLike = np.nan
-) -> Changed:
-    """Infer the logarithm of a ratio between two sides with the same prompts by coins for them.
+def ratio_parts(first: Cells, second: Cells) -> tuple[FloatArray, FloatArray]:
+    """Return contributions to the ratio of a ratio between two sides with the same prompts.
 
-    A side's value is its share, Σ a / Σ n, or the ratio of two, (Σ a / Σ n) / (Σ b / Σ m). Where
-    both sides are alike, a prompt that changes sides with all it holds changes the sign of its
-    contribution, taken at the mean of both sides' shares, and nothing else; so the test is exact,
-    however rare the group is. The change of a subset is the ratio by which `a` of the second side
-    would have to be smaller for its contributions to cancel, which has a closed form.
+    A side's value is its share, Σ a / Σ n, or the ratio of two, (Σ a / Σ n) / (Σ b / Σ m). The
+    contributions are taken at the mean of both sides' lower shares, and their sums have the ratio
+    of both values as theirs.
 
     Parameters
     ----------
     first, second
         Counts and totals of each side, (a, n) or (a, n, b, m), each of shape (n_prompts, k), 0 or
         more.
-    subsets, level, margin
-        As in `paired_changes`; the margin is a logarithm.
-
-    Returns
-    -------
-    Changed
-        On the log scale. Of shares the value may be ±inf, with an interval of one side, where one
-        side has a count of 0; NaN where both do, and where a ratio of two shares is 0 or infinite.
 
     Raises
     ------
     ValueError
-        As `paired_changes`, and for negative sums.
+        For arrays that do not fit, and for negative sums.
 
     Examples
     --------
-    >>> from portrayal.stats import prompt_subsets
     >>> n, a = np.full((8, 1), 50.0), np.array([[9.0], [12], [8], [15], [11], [9], [14], [10]])
-    >>> subsets = prompt_subsets(8, np.random.default_rng(0))
-    >>> found = paired_ratios((a, n), (2 * a + 1, n), subsets, 0.95)
+    >>> found = paired_changes(*ratio_parts((a, n), (2 * a + 1, n)), a > 0, 0.95, log=True)
     >>> [round(float(np.exp(x[0])), 2) for x in (found.value, found.low, found.high)]
     [2.09, 2.08, 2.11]
     """
     one, two = (_parts(cells) for cells in (first, second))
     if one[0].shape != two[0].shape or len(one) != len(two):
         raise ValueError(f"both sides need one shape; got {one[0].shape} and {two[0].shape}.")
-    m = _margins(margin, one[0].shape[1])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shares = [[cell.sum(0) for cell in side[::2]] for side in (one, two)]
-        value = np.log(shares[1][0]) - np.log(shares[0][0])
-        imbalance = two[1] - one[1]
-        inside = one[0] + two[0] > 0
-        if len(one) == 4:
-            value = value - (np.log(shares[1][1]) - np.log(shares[0][1]))
-            value = np.where(np.isfinite(value), value, np.nan)
-            both = shares[0][1] + shares[1][1]
-            imbalance = imbalance + 2.0 * (two[2] - one[2]) / np.where(both > 0, both, 1.0)
-            imbalance = imbalance - (two[3] - one[3])
-            inside |= one[2] + two[2] > 0
-
-    def changes(columns: slice) -> FloatArray:
-        shift = subsets @ imbalance[:, columns]
-        above = 2.0 * (subsets @ two[0][:, columns]) - shift * shares[1][0][columns]
-        below = 2.0 * (subsets @ one[0][:, columns]) + shift * shares[0][0][columns]
-        rounding = _TIE * (shares[0][0][columns] + shares[1][0][columns])
-        above, below = (np.where(x <= rounding, 0.0, x) for x in (above, below))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(np.log(above / below))
-
-    differs = np.abs(two[0] - one[0]).sum(0) > _TIE * (shares[0][0] + shares[1][0])
-    spread = differs | (np.abs(imbalance).sum(0) > _TIE)
-    return _inferred(value, changes, inside, spread, np.ones(len(value)), subsets, level, m)
+    imbalance = two[1] - one[1]
+    if len(one) == 4:
+        both = one[2].sum(0) + two[2].sum(0)
+        imbalance = imbalance + 2.0 * (two[2] - one[2]) / np.where(both > 0, both, np.nan)
+        imbalance = imbalance - (two[3] - one[3])
+    upper, lower = two[0].sum(0), one[0].sum(0)
+    return 2.0 * one[0] + imbalance * lower, 2.0 * two[0] - imbalance * upper
 
 
 def _parts(cells: Cells) -> list[FloatArray]:
@@ -330,54 +360,6 @@ def _parts(cells: Cells) -> list[FloatArray]:
         array / np.where(total > 0, total, np.nan)
         for array, total in zip(arrays, totals, strict=True)
     ]
-
-
-def _inferred(
-    value: FloatArray,
-    changes: Callable[[slice], FloatArray],
-    occurs: BoolArray,
-    spread: BoolArray,
-    size: FloatArray,
-    subsets: FloatArray,
-    level: float,
-    margin: FloatArray,
-) -> Changed:
-    """Bounds, p of no change, inside and beyond margins, from the changes of every subset."""
-    check_level(level)
-    if subsets.ndim != 2 or subsets.shape[1] != len(occurs):
-        raise ValueError(
-            f"subsets of {subsets.shape[-1]} prompts do not fit {len(occurs)} prompts."
-        )
-    columns = [slice(i, i + _COLUMNS) for i in range(0, len(value), _COLUMNS)]
-    parts = [
-        _of_subsets(changes(part), occurs[:, part], size[part], subsets, 1.0 - level, margin[part])
-        for part in columns
-    ]
-    # Gives the arrays their shape where there is no change at all.
-    none = _of_subsets(subsets[:, :0], occurs[:, :0], size[:0], subsets, 1.0 - level, margin[:0])
-    low, high, p, inner, beyond = (
-        np.concatenate([part[i] for part in (none, *parts)], axis=-1) for i in range(5)
-    )
-    n_prompts = occurs.sum(0)
-    few = n_prompts < fewest_prompts(level)
-    # A group of neither side has the same sums too, which is no evidence that sides are alike.
-    reasons = [
-        NO_VALUE
-        if unknown
-        else SAME
-        if n and not differs
-        else (no_test_reason(int(n), level) or "")
-        if fewer
-        else ("" if differs else SAME)
-        for unknown, n, fewer, differs in zip(np.isnan(value), n_prompts, few, spread, strict=True)
-    ]
-    reason = np.array(reasons, dtype=np.str_)
-    testable = reason == ""
-    # An interval holds its estimate, also where the ranks of few subsets pass it.
-    low, high = np.minimum(low, value), np.maximum(high, value)
-    low, high, inner, beyond = (np.where(testable, x, np.nan) for x in (low, high, inner, beyond))
-    p = np.where(testable | (reason == SAME), p, np.nan)
-    return Changed(value, low, high, p, inner, beyond, n_prompts, reason)
 
 
 def clustered_changes(
@@ -410,7 +392,8 @@ def clustered_changes(
     [4.0, 0.416, 7.584, 0.036]
     """
     totals = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    v, u, _, _, m = _arguments(value, influence, totals[0], totals[1], margin)
+    v, u = np.asarray(value, dtype=np.float64), np.asarray(influence, dtype=np.float64)
+    m = _margins(margin, len(v))
 
     def at(null: npt.ArrayLike) -> Clustered:
         return infer_influences(v, u, totals, level, null)
@@ -422,59 +405,6 @@ def clustered_changes(
     return Changed(
         v, change.low, change.high, change.p, inside, 1.0 - inside, change.n_clusters, change.reason
     )
-
-
-def _of_subsets(
-    change: FloatArray,
-    occurs: BoolArray,
-    size: FloatArray,
-    subsets: FloatArray,
-    alpha: float,
-    margin: FloatArray,
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Bounds, p of no change, inside and beyond; `change` has the shape (n_subsets, k)."""
-    nobody = (subsets @ occurs.astype(np.float64) < 0.5) | np.isnan(change)
-    # Contributions that cancel leave rounding, whose sign would count as a side.
-    change[np.abs(change) <= _TIE * size] = 0.0
-    # A subset without the group lies on both sides of every value, and so against every finding.
-    low, high = np.where(nobody, -np.inf, change), np.where(nobody, np.inf, change)
-
-    def below(null: FloatArray | float) -> FloatArray:
-        return np.asarray((low <= null).mean(0))
-
-    def above(null: FloatArray | float) -> FloatArray:
-        return np.asarray((high >= null).mean(0))
-
-    p = np.minimum(1.0, 2.0 * np.minimum(below(0.0), above(0.0)))
-    inside = np.stack([below(-margin), above(margin)])
-    beyond = np.stack([above(-margin), below(margin)])
-    # The rank at which the bound agrees with p: a subset fewer would refuse what p allows
-    rank = max(int(np.ceil(alpha / 2.0 * len(subsets) - 1e-9)), 1) - 1
-    last = len(subsets) - 1 - rank
-    return (
-        np.partition(low, rank, axis=0)[rank],
-        np.partition(high, last, axis=0)[last],
-        p,
-        np.where(np.isnan(margin), np.nan, inside),
-        np.where(np.isnan(margin), np.nan, beyond),
-    )
-
-
-def _arguments(
-    value: npt.ArrayLike,
-    influence: npt.ArrayLike,
-    weight: npt.ArrayLike,
-    occurs: npt.ArrayLike,
-    margin: npt.ArrayLike,
-) -> tuple[FloatArray, FloatArray, FloatArray, BoolArray, FloatArray]:
-    v, u, w = (np.asarray(x, dtype=np.float64) for x in (value, influence, weight))
-    inside = np.asarray(occurs, dtype=np.bool_)
-    if u.ndim != 2 or not u.shape == w.shape == inside.shape or v.shape != u.shape[1:]:
-        raise ValueError(
-            "changes need the shape (k,), influences and weights (n_prompts, k); got "
-            f"{v.shape}, {u.shape}, {w.shape} and {inside.shape}."
-        )
-    return v, u, w, inside, _margins(margin, len(v))
 
 
 def _margins(margin: npt.ArrayLike, k: int) -> FloatArray:
