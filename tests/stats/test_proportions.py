@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 from statsmodels.stats.proportion import proportion_confint, proportions_ztest
 
-from portrayal.stats import exact_test, rogan_gladen, score_test, wilson
+from portrayal.stats import exact_test, score_test, wilson
 
 LEVELS = st.sampled_from([0.5, 0.9, 0.95, 0.99])
 TOTALS = st.integers(1, 5000)
@@ -114,30 +114,3 @@ def test_nan_stays_nan():
     assert np.isnan(wilson(np.nan, 5, 0.95)).all()
     assert np.isnan(score_test(1, 5, np.nan))
     assert np.isnan(exact_test(1, 5, np.nan))
-
-
-@pytest.mark.parametrize("true", [0.02, 0.2, 0.6])
-def test_a_classifiers_share_is_corrected_and_covered(true):
-    """Recall .6, specificity .97, of 100 texts each; the bound is the 0.1 % quantile of .94."""
-    rng, reps = np.random.default_rng(5), 4_000
-    said = rng.binomial(1000, true * 0.6 + (1 - true) * 0.03, reps)
-    found, cleared = rng.binomial(100, 0.6, reps), rng.binomial(100, 0.97, reps)
-    share, low, high = rogan_gladen(said, 1000, (found, 100), (cleared, 100), 0.95)
-    held = ((low <= true) & (true <= high)).sum()
-    assert held >= scipy_stats.binom.ppf(0.001, reps, 0.94)
-    assert np.median(share) == pytest.approx(true, abs=0.012)
-
-
-@given(st.integers(0, 500), st.integers(0, 60), st.integers(0, 60))
-def test_a_corrected_share_lies_in_the_unit_and_is_nothing_for_a_coin(k, found, cleared):
-    share, low, high = rogan_gladen(k, 500, (found, 60), (cleared, 60), 0.95)
-    assert np.isnan(share) == (found + cleared <= 60)
-    if not np.isnan(share):
-        assert 0 <= low <= high <= 1
-        assert 0 <= share <= 1
-
-
-def test_a_classifier_without_errors_leaves_its_share():
-    share, low, high = rogan_gladen(300, 1000, (10**7, 10**7), (10**7, 10**7), 0.95)
-    assert share == pytest.approx(0.3)
-    assert [low, high] == pytest.approx([float(x) for x in wilson(300, 1000, 0.95)], abs=0.003)

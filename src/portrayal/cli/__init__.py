@@ -74,7 +74,7 @@ _FUNCTIONS = (
     ("label", "label.sheets", "finetune merge sheet"),
     ("list", "listing", "annotators estimates findings factors locales measures studies"),
     ("mitigate", "mitigate", "agency"),
-    ("score", "score", "agency judge people share"),
+    ("score", "score", "agency judge people"),
 )
 """Group of commands, its module, and the functions of its commands."""
 COMMANDS = {

@@ -27,7 +27,7 @@ from portrayal.cli.options import (
     Masked,
     Seed,
 )
-from portrayal.cli.score import means_of, print_means, scores_table
+from portrayal.cli.score import mean_line, means_of, scores_table
 from portrayal.validate import check_choice, check_count
 
 if TYPE_CHECKING:
@@ -67,7 +67,6 @@ def sentences(
     """
     from portrayal.raters.sentences import seed_sentences
 
-    json = format == "json"
     seeds = seed_sentences(
         texts, out / "sentences.csv", columns=column or (), first=first, last=last
     )
@@ -79,7 +78,7 @@ def sentences(
     # The name alone: the data card is published, and a path tells of the machine
     facts = {"source": texts.name, "left_out": f"{first} first, {last} last", **counts}
     after = f"portrayal build paraphrases --out {out} --model SERVICE:MODEL"
-    _tell(out, "sentences", facts, seeds.path, after, as_object=json)
+    _tell(out, "sentences", facts, seeds.path, after, format)
 
 
 def paraphrases(
@@ -122,7 +121,7 @@ def paraphrases(
         "unread": paraphrased.unread_path.name,
     }
     after = f"portrayal build sheets --out {out}"
-    _tell(out, "paraphrases", facts, paraphrased.path, after, as_object=json)
+    _tell(out, "paraphrases", facts, paraphrased.path, after, format)
 
 
 def sheets(
@@ -154,7 +153,7 @@ def sheets(
     written = write_sheets(items, codebook(Path(str(BOOK))), out / "sheets" / "sheet.csv", names)
     facts = {"raters": raters, "rows": len(items), "seed": seed}
     after = f"portrayal build labels {' '.join(map(str, written[:raters]))} --out {out}"
-    _tell(out, "sheets", facts, written[-1], after, as_object=format == "json")
+    _tell(out, "sheets", facts, written[-1], after, format)
 
 
 def labels(
@@ -183,7 +182,6 @@ def labels(
     from portrayal.raters import codebook
     from portrayal.raters.sentences import BOOK, merge_labels
 
-    json = format == "json"
     merged = merge_labels(
         texts or out / "paraphrases.csv",
         filled,
@@ -206,7 +204,7 @@ def labels(
             write_sheets(items, codebook(Path(str(BOOK))), sheet, ["third"])
         sheet_paths = " ".join(map(str, filled))
         after = f"portrayal build labels {sheet_paths} --third {third} --out {out}"
-    _tell(out, "labels", facts, merged.path, after, as_object=json)
+    _tell(out, "labels", facts, merged.path, after, format)
 
 
 def split(
@@ -230,7 +228,6 @@ def split(
     """
     from portrayal.raters.sentences import split_labelled
 
-    json = format == "json"
     parts = split_labelled(
         hand_labels or out / "labelled.csv",
         out / "split",
@@ -244,7 +241,7 @@ def split(
         f"portrayal build classifier --hand-labels {parts.paths['train']} "
         f"--validation {parts.paths['validation']}"
     )
-    _tell(out, "split", {"seed": seed, **counts}, parts.card, after, as_object=json)
+    _tell(out, "split", {"seed": seed, **counts}, parts.card, after, format)
 
 
 def classifier(
@@ -322,14 +319,10 @@ def classifier(
         scores = [score for checkpoint in checkpoints for score in checkpoint.scores]
         means = means_of({str(out): scores})
         artefact = f"checkpoints: {out} (give this folder as --classifier)"
-    if json:
-        facts = {"folder": str(out), "scores": [score.as_json() for score in scores]}
-        show.as_json(facts | ({"checkpoints": means} if n > 1 else {}))
-        return
-    if scores:
-        scores_table(scores, published=False)
-        print_means(means)
-    show.line(artefact)
+    facts: dict[str, Any] = {"folder": out, "scores": [score.as_json() for score in scores]}
+    parts: list[show.Part] = [scores_table(scores, published=False)] if scores else []
+    parts += [*map(mean_line, means), artefact]
+    show.give(format, facts | ({"checkpoints": means} if n > 1 else {}), parts)
 
 
 def _print_epoch(epoch: "Epoch") -> None:
@@ -348,21 +341,14 @@ def _facts(out: Path) -> dict[str, Any]:
     return facts if isinstance(facts, dict) else {}
 
 
-def _tell(
-    out: Path, step: str, facts: dict[str, Any], path: Path, after: str, *, as_object: bool
-) -> None:
+def _tell(out: Path, step: str, facts: dict[str, Any], path: Path, after: str, format: str) -> None:
     """Keep what a step did for the data card, and print it."""
     from portrayal.run.files import write_atomically
 
     all_facts = _facts(out) | {step: facts}
     write_atomically(out / FACTS, json_module.dumps(all_facts, ensure_ascii=False, indent=1) + "\n")
-    if as_object:
-        show.as_json({"path": str(path), **facts})
-        return
-    for name, value in facts.items():
-        show.line(f"{name.replace('_', ' ')}: {_words(value)}")
-    show.line(f"{path}")
-    show.line(f"next: {after}")
+    parts = [f"{name.replace('_', ' ')}: {_words(value)}" for name, value in facts.items()]
+    show.give(format, {"path": path, **facts}, [*parts, str(path), f"next: {after}"])
 
 
 def _words(value: Any) -> str:

@@ -1,6 +1,5 @@
 """The commands `find …`: people, groups, marked words and cues in texts of a file or a run."""
 
-import dataclasses
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -73,16 +72,14 @@ def groups(
     if out is not None:
         write_table(out, GroupMention._fields, (mention._asdict() for mention in mentions))
     rows = [row for source in sources for row in _groups_of(source, top)]
-    if format == "json":
-        show.as_json({"texts": str(texts), "n_mentions": len(mentions), "groups": rows})
-        return
     cells = []
     for row in rows:
         words_found = ", ".join(f"{word} {n:,}" for word, n in row["found"].items())
         cells.append((row["factor"], row["source"], row["label"], f"{row['texts']:,}", words_found))
-    show.table(("factor", "seen by", "group", "texts", "most often"), cells)
+    parts: list[show.Part] = [(("factor", "seen by", "group", "texts", "most often"), cells)]
     if any(row["source"] == "words" for row in rows):
-        show.line("A lexicon counts mentions, not identities: read the passages (--out FILE).")
+        parts.append("A lexicon counts mentions, not identities: read the passages (--out FILE).")
+    show.give(format, {"texts": texts, "n_mentions": len(mentions), "groups": rows}, parts)
 
 
 def _groups_of(source_seen: "GroupObservations", top: int) -> Iterator[dict[str, Any]]:
@@ -173,10 +170,7 @@ def cues(
             place = (m.start, m.end, m.slot, m.role, m.before, m.after)
             passages.append(dict(zip(_PASSAGE, (*cells, *place), strict=True)))
         write_table(out, _PASSAGE, passages)
-    if format == "json":
-        show.as_json(facts)
-    else:
-        _print_cues(hits, rows, by)
+    show.give(format, facts, _cue_parts(hits, rows, by))
 
 
 _PASSAGE = (
@@ -185,9 +179,9 @@ _PASSAGE = (
 )
 
 
-def _print_cues(hits: "CueHits", rows: Sequence[dict[str, Any]], by: str) -> None:
+def _cue_parts(hits: "CueHits", rows: Sequence[dict[str, Any]], by: str) -> "Iterator[show.Part]":
     unread = sum(hits.texts.values()) - hits.n_readable
-    show.line(
+    yield (
         f"{hits.cues.title}: {len(hits.mentions):,} mentions in {hits.n_readable:,} readable texts"
         f" ({unread:,} refused, empty or failed); intervals are clustered by {hits.corpus.cluster}."
     )
@@ -211,7 +205,7 @@ def _print_cues(hits: "CueHits", rows: Sequence[dict[str, Any]], by: str) -> Non
                 *(row["undefined"] or _share(row["share"]), _range(row["interval"]), exact),
             )
         )
-    show.table([head for head in heads if head != "nothing"], cells)
+    yield [head for head in heads if head != "nothing"], cells
 
 
 def _range(interval: dict[str, Any] | None) -> str:
@@ -308,49 +302,42 @@ def words(
         from portrayal.run.files import write_atomically
 
         write_atomically(out, words_page(compared, documents, counts, scope, top=top))
-    if json:
-        facts = {"texts": documents.name, "n_texts": len(documents.texts), "source": SOURCE}
-        facts |= {"exclusions": dict(documents.exclusions), "prior": prior, "n_masked": n_masked}
-        facts["clustered_by"] = documents.clustered_by
-        facts |= {name: getattr(scope, name) for name in ("level", "seed", "permutations")}
-        names = ("group", "role", "against", "n_texts", "n_others", "n_clusters", "undefined")
-        comparisons = []
-        for comparison in compared:
-            top_words = [dataclasses.asdict(word) for word in comparison.words[:top] if word.z > 0]
-            comparison_facts = {name: getattr(comparison, name) for name in names}
-            comparison_facts |= {
-                "n_words": len(comparison.words),
-                "p_of_whole_clusters": comparison.whole_clusters,
-            }
-            comparisons.append(comparison_facts | {"words": top_words})
-        show.as_json(facts | {"comparisons": comparisons})
-    else:
-        _print(documents, compared, len(counts.words), n_masked, top)
+    facts = {"texts": documents.name, "n_texts": len(documents.texts), "source": SOURCE}
+    facts |= {"exclusions": documents.exclusions, "prior": prior, "n_masked": n_masked}
+    facts["clustered_by"] = documents.clustered_by
+    facts |= {name: getattr(scope, name) for name in ("level", "seed", "permutations")}
+    names = ("group", "role", "against", "n_texts", "n_others", "n_clusters", "undefined")
+    comparisons = [
+        {name: getattr(comparison, name) for name in names}
+        | {"n_words": len(comparison.words), "p_of_whole_clusters": comparison.whole_clusters}
+        | {"words": [word for word in comparison.words[:top] if word.z > 0]}
+        for comparison in compared
+    ]
+    parts = _word_parts(documents, compared, len(counts.words), n_masked, top)
+    show.give(format, facts | {"comparisons": comparisons}, parts)
 
 
 _WORD_HEADERS = ("word", "count", "others", "texts", "log odds", "z", "z cl.", "q", "p")
 
 
-def _print(
+def _word_parts(
     documents: "Documents",
     compared: Sequence["WordComparison"],
     n_words: int,
     masked: int,
     top: int,
-) -> None:
+) -> "Iterator[show.Part]":
     unread = sum(documents.exclusions.values())
     n, unit = len(documents.texts), documents.unit
-    show.line(
+    yield (
         f"{n_words:,} words of {n:,} {unit}s ({unread:,} texts refused, empty, failed or not in "
         "English left out); "
         f"{masked:,} names and group words masked; clustered by {documents.clustered_by}."
     )
     for c in compared:
-        show.line(
-            f"\n{c.title}, against {c.against}: {c.n_texts:,} and {c.n_others:,} {documents.unit}s"
-        )
+        yield f"\n{c.title}, against {c.against}: {c.n_texts:,} and {c.n_others:,} {unit}s"
         if c.undefined is not None:
-            show.line(f"  no comparison: {c.undefined}")
+            yield f"  no comparison: {c.undefined}"
             continue
         cells = []
         for word in (word for word in c.words[:top] if word.z > 0):  # below 0, words of the others
@@ -361,10 +348,10 @@ def _print(
             counts = (f"{n:,}" for n in (word.count, word.count_others, word.texts))
             odds = f"{word.log_odds:.2f}{bounds}", f"{word.z:.1f}"
             cells.append((word.word, *counts, *odds, *figures))
-        show.table(_WORD_HEADERS, cells)
+        yield _WORD_HEADERS, cells
     # Few whole units have few arrangements, and no p can be below one over their number
     if n_whole := max((c.whole_clusters for c in compared), default=0):
-        show.line(
+        yield (
             f"\nNo {documents.clustered_by} has texts of both sides, so p shuffles the groups "
             f"between {n_whole:,} whole units and can find little. Where texts do not depend on "
             "one another, --cluster text takes each as a unit."
@@ -421,25 +408,20 @@ def people(
         written = 0 if out is None else write(rows, out)
         people_rows = list(rows)  # empty after a file was written
     if out is not None:
-        # Say what was written where.
-        if json:
-            show.as_json({**counts, "n_people": written, "out": str(out)})
-        else:
-            show.line(f"{_summary(written, counts)}: {out}")
-    elif json:
-        show.as_json({**counts, "people": people_rows})
-    else:
-        # Print people as a table, and how many texts there were.
-        cells = []
-        for row in people_rows:
-            about = f"{len(row['sentences']):,} of {row['n_sentences']:,}"
-            name = row["name"] or ("(who writes)" if row["writer"] else "(no name)")
-            name = f"{row['title']} {name}" if row["title"] else str(name)
-            identity = (row["text_id"], name, row["gender"], ", ".join(row["references"]))
-            cells.append((*identity, len(row["mentions"]), about))
-        if people_rows:
-            show.table(_HEADERS, cells)
-        show.line(_summary(len(people_rows), counts))
+        facts = {**counts, "n_people": written, "out": out}
+        show.give(format, facts, [f"{_summary(written, counts)}: {out}"])
+        return
+    cells = []
+    for row in people_rows:
+        about = f"{len(row['sentences']):,} of {row['n_sentences']:,}"
+        name = row["name"] or ("(who writes)" if row["writer"] else "(no name)")
+        name = f"{row['title']} {name}" if row["title"] else str(name)
+        identity = (row["text_id"], name, row["gender"], ", ".join(row["references"]))
+        cells.append((*identity, len(row["mentions"]), about))
+    parts: list[show.Part] = [(_HEADERS, cells)] if people_rows else []
+    show.give(
+        format, {**counts, "people": people_rows}, [*parts, _summary(len(people_rows), counts)]
+    )
 
 
 def _rows(

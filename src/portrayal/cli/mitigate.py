@@ -81,17 +81,15 @@ def agency(
             say=show.nothing if json else show.line,
         )
     facts = mitigated.facts
-    if json:
-        show.as_json({"out": str(mitigated.out), **facts})
-        return
-    show.line(f"texts: {_counted(facts['texts'])}")
     edits = facts["edits"]
-    show.line(
+    parts = [
+        f"texts: {_counted(facts['texts'])}",
         f"edits: {edits['applied']:,} applied, {edits['refused']:,} refused "
-        f"({_counted(edits['refused_by_reason'])})"
-    )
-    show.line(f"stopped: {facts['stopped']}")
-    show.line(f"next: portrayal audit agency --texts {mitigated.out / 'texts.jsonl'}")
+        f"({_counted(edits['refused_by_reason'])})",
+        f"stopped: {facts['stopped']}",
+        f"next: portrayal audit agency --texts {mitigated.out / 'texts.jsonl'}",
+    ]
+    show.give(format, {"out": mitigated.out, **facts}, parts)
 
 
 def _counted(counts: Mapping[str, int]) -> str:

@@ -31,12 +31,13 @@ from portrayal.cli.options import (
     RunPath,
     Seed,
 )
-from portrayal.cli.printing import as_json, line, percent, table
+from portrayal.cli.printing import percent
 from portrayal.config import classifier_settings
 from portrayal.errors import OptionError
+from portrayal.records import finite
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from portrayal.annotate.agency import AgencyClassifier
     from portrayal.annotate.agency.labelled import AgencyScore
@@ -124,25 +125,22 @@ def people(
             seed=seed,
             name_table=name_table,
         )
-    if json:
-        as_json(facts | score.as_json())
-        return
-    line(", ".join(f"{name.replace('_', ' ')}: {value}" for name, value in facts.items()))
-    _print(score)
+    lead = ", ".join(f"{name.replace('_', ' ')}: {value}" for name, value in facts.items())
+    show.give(format, facts | score.as_json(), [lead, *_people_parts(score)])
 
 
-def _print(score: "PeopleScore") -> None:
-    """Print the agreement of a labeler with hand labels, in per cent."""
+def _people_parts(score: "PeopleScore") -> "Iterator[show.Part]":
+    """The agreement of a labeler with hand labels, in per cent."""
     parts = {f"{name} {value}": p for name, by in score.by.items() for value, p in by.items()}
     rows: list[tuple[str, ...]] = []
     for name, part in ({"all": score} | parts).items():
         rates = (percent(part.rates[column]) for column in _COLUMNS)
         rows.append((name, f"{part.n_slots:,.0f}", *rates))
-    table(("", "slots", *_COLUMNS.values()), rows)
+    yield ("", "slots", *_COLUMNS.values()), rows
     for attribute in score.absent:
-        line(f"left out: the file does not say the {attribute}, so there is no breakdown by it")
+        yield f"left out: the file does not say the {attribute}, so there is no breakdown by it"
     unit = f"{score.n_clusters} {score.cluster_unit}{'' if score.n_clusters == 1 else 's'}"
-    line(f"per cent; intervals resample {unit.replace('storys', 'stories')}")
+    yield f"per cent; intervals resample {unit.replace('storys', 'stories')}"
 
 
 _CLASSIFIERS = ("lexicon", *(["sentiment"] if find_spec("textblob") else []), "linear")
@@ -194,21 +192,19 @@ def agency(
     # Print scores in percent with intervals, the published rows, and means over checkpoints.
     n_left_out = labelled.n_left_out
     means = means_of(sets)
-    if json:
-        facts = {"scores": [score.as_json() for score in scores], "n_left_out": n_left_out}
-        more = {"checkpoints": list(means)} if means else {}
-        show.as_json(facts | {"published": _published()} | more)
-        return
-    scores_table(scores, published=True)
-    print_means(means)
+    facts: dict[str, Any] = {"scores": [score.as_json() for score in scores]}
+    facts |= {"n_left_out": n_left_out, "published": _published()}
     first = scores[0]
-    show.line(
+    parts: list[show.Part] = [
+        scores_table(scores, published=True),
+        *map(mean_line, means),
         f"{first.n:,} sentences; {100 * first.level:g} % percentile bootstrap intervals over "
-        "sentences; silent: nothing said, counted as wrong."
-    )
+        "sentences; silent: nothing said, counted as wrong.",
+    ]
     if n_left_out:
-        show.line(f"left out: {n_left_out:,} labelled neutral or na.")
-    show.line("Published: Wan & Chang 2024, Table 12, on LAC's test sentences, as they stand.")
+        parts.append(f"left out: {n_left_out:,} labelled neutral or na.")
+    parts.append("Published: Wan & Chang 2024, Table 12, on LAC's test sentences, as they stand.")
+    show.give(format, facts | ({"checkpoints": means} if means else {}), parts)
 
 
 def _classifiers(
@@ -297,22 +293,21 @@ def means_of(sets: "Mapping[str, Sequence[AgencyScore]]") -> list[dict[str, Any]
     return means
 
 
-def print_means(rows: "Sequence[Mapping[str, Any]]") -> None:
-    """Print the mean and standard deviation of each metric over checkpoints."""
-    for row in rows:
-        kind = "masked" if row["masked"] else "as they stand"
-        cells = (
-            f"{header} {100 * row[metric]['mean']:.2f} (SD {100 * row[metric]['sd']:.2f})"
-            for metric, header in zip(_METRICS, _HEADERS, strict=True)
-        )
-        show.line(
-            f"mean of {row['checkpoints']} checkpoints of {row['classifier']}, {kind}: "
-            f"{', '.join(cells)}"
-        )
+def mean_line(row: "Mapping[str, Any]") -> str:
+    """Return the mean and standard deviation of each metric over checkpoints as a line."""
+    kind = "masked" if row["masked"] else "as they stand"
+    cells = (
+        f"{header} {100 * row[metric]['mean']:.2f} (SD {100 * row[metric]['sd']:.2f})"
+        for metric, header in zip(_METRICS, _HEADERS, strict=True)
+    )
+    return (
+        f"mean of {row['checkpoints']} checkpoints of {row['classifier']}, {kind}: "
+        f"{', '.join(cells)}"
+    )
 
 
-def scores_table(scores: "Sequence[AgencyScore]", *, published: bool) -> None:
-    """Print a row of metrics for each classifier and kind of sentences."""
+def scores_table(scores: "Sequence[AgencyScore]", *, published: bool) -> show.Part:
+    """Return a row of metrics for each classifier and kind of sentences."""
     rows: list[tuple[str, ...]] = []
     for score in scores:
         metrics = (score.metrics[name] for name in _METRICS)
@@ -322,7 +317,7 @@ def scores_table(scores: "Sequence[AgencyScore]", *, published: bool) -> None:
     for row in _published() if published else ():
         name = f"published: {row['model']}, {row['setting']}"
         rows.append((name, "", "", *(f"{row[metric]:.2f}" for metric in _METRICS)))
-    table(("classifier", "sentences", "silent", *_HEADERS), rows)
+    return ("classifier", "sentences", "silent", *_HEADERS), rows
 
 
 def _published() -> "list[dict[str, float]]":
@@ -373,24 +368,19 @@ def judge(
         )
     labels = path and read_hand_labels(str(path), label_fields(opened))
     card = judge_card(opened, labels, label_field, by, level) if labels else None
-    if format == "json":
-        facts: dict[str, Any] = {"field": label_field}
-
-        def asdict(of: "AgreedShare") -> dict[str, float]:
-            return {"value": of.value, "low": of.low, "high": of.high, "n": of.n}
-
-        if card is not None:
-            facts |= {"labels": card.note, "agreement": asdict(card.agreement)}
-            for name in ("recall", "precision"):
-                shares_of = getattr(card, name).items()
-                facts[name] = [{"group": g, "part": p} | asdict(x) for (g, p), x in shares_of]
-            facts |= {"kappa": {part: asdict(x) for part, x in card.kappa.items()}}
-            facts |= {"sentences": list(card.sentences)}
-        keys = ("source", "group", "form")
-        rows = ((of, form, x) for of, forms in repeated.items() for form, x in forms.items())
-        again = [dict(zip(keys, (*of, form), strict=True)) | asdict(x) for of, form, x in rows]
-        as_json(facts | {"asked_again": again})
-        return
+    facts: dict[str, Any] = {"field": label_field}
+    if card is not None:
+        facts |= {"labels": card.note, "agreement": card.agreement}
+        for name in ("recall", "precision"):
+            shares_of = getattr(card, name).items()
+            facts[name] = [{"group": g, "part": p} | finite(x) for (g, p), x in shares_of]
+        facts |= {"kappa": card.kappa, "sentences": card.sentences}
+    facts["asked_again"] = [
+        {"source": source, "group": group, "form": form} | finite(x)
+        for (source, group), forms in repeated.items()
+        for form, x in forms.items()
+    ]
+    parts: list[show.Part] = []
 
     def shown(of: "AgreedShare") -> str:
         # NaN: too few to have an interval
@@ -398,77 +388,17 @@ def judge(
         return f"{100 * of.value:.0f}{bounds} of {of.n:.0f}" if of.n else "–"
 
     if card is not None:
-        line(f"{card.field}: {card.note}; the same in {shown(card.agreement)}")
+        parts.append(f"{card.field}: {card.note}; the same in {shown(card.agreement)}")
         cells = [(*key, shown(card.recall[key]), shown(card.precision[key])) for key in card.recall]
-        table(("people say", by or "", "found", "of what it says right"), cells)
+        parts.append((("people say", by or "", "found", "of what it says right"), cells))
         kappas = (
             f"{part} {x.value:.2f}".strip() + f" ({x.low:.2f}–{x.high:.2f})" * (x.low == x.low)
             for part, x in card.kappa.items()
         )
-        line("\n".join((f"kappa beyond chance: {', '.join(kappas)}", *card.sentences)))
+        parts += [f"kappa beyond chance: {', '.join(kappas)}", *card.sentences]
     if repeated:
         repeats = [
             (a, b or "all", *(shown(of[x]) for x in FORMS)) for (a, b), of in repeated.items()
         ]
-        table(("asked again", "it said first", *FORMS), repeats)
-
-
-def share(
-    *,
-    said: Annotated[str, Parameter(metavar="K/N")],
-    found: Annotated[str, Parameter(metavar="K/N")],
-    cleared: Annotated[str, Parameter(metavar="K/N")],
-    design_effect: float = 1.0,
-    level: Level = 0.95,
-    format: Format = "table",
-) -> None:
-    """Correct a classifier's share where only its errors on other texts are known.
-
-    With labels of texts of your own, `audit --hand-labels` corrects by what it does there.
-
-    Example: portrayal score share --said 140/1000 --found 60/100 --cleared 290/300
-
-    Parameters
-    ----------
-    said
-        Texts that it puts into the group, and all.
-    found
-        Of texts known to be of the group, those that it finds, and all.
-    cleared
-        Of texts known not to be of it, those that it does not put there, and all.
-    design_effect
-        How much wider the share's variance is than of independent texts, as those of one prompt
-        are alike (`list estimates` has it).
-    """
-    from math import isnan
-
-    from portrayal.stats import rogan_gladen
-
-    def counts(name: str, cell: str) -> tuple[float, float]:
-        k, sign, n = cell.partition("/")
-        if not sign or not k.strip().isdigit() or not n.strip().isdigit() or int(k) > int(n):
-            raise OptionError(f"--{name} takes a count of a total, such as 60/100; got {cell!r}.")
-        return float(k), float(n)
-
-    if not design_effect >= 1.0:
-        raise OptionError(f"--design-effect is 1 or more; got {design_effect:g}.")
-    k, n = counts("said", said)
-    sides = counts("found", found), counts("cleared", cleared)
-    # Fewer texts in effect: dividing both keeps the share and widens its variance
-    corrected = rogan_gladen(k / design_effect, n / design_effect, *sides, level)
-    value, low, high = map(float, corrected)
-    # Sensitivity and specificity add up to 1 or less: the correction would divide by nothing
-    if isnan(value):
-        raise OptionError(
-            f"a classifier that finds {found} and clears {cleared} is no better than chance, so "
-            "its share says nothing."
-        )
-    facts = {"said": k / n, "value": value, "low": low, "high": high, "level": level}
-    if format == "json":
-        as_json(facts)
-        return
-    line(
-        f"{100 * value:.1f} % ({100 * low:.1f}–{100 * high:.1f}) are of the group, where the "
-        f"classifier says {100 * k / n:.1f} %, if it errs here as where it was tried. Labels of "
-        "texts of your own say how it errs here: audit --hand-labels."
-    )
+        parts.append((("asked again", "it said first", *FORMS), repeats))
+    show.give(format, facts, parts)

@@ -198,67 +198,6 @@ def wilson(k: npt.ArrayLike, n: npt.ArrayLike, level: float) -> tuple[FloatArray
     return low, high
 
 
-def rogan_gladen(
-    k: npt.ArrayLike,
-    n: npt.ArrayLike,
-    positives: tuple[npt.ArrayLike, npt.ArrayLike],
-    cleared: tuple[npt.ArrayLike, npt.ArrayLike],
-    level: float,
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Share of a group, from what a classifier says of all and a confusion matrix of others.
-
-    Parameters
-    ----------
-    k, n
-        Units that the classifier puts into the group, and all.
-    positives
-        Of units labelled as of the group elsewhere, those that the classifier finds, and all.
-    cleared
-        Of units labelled as not of it, those that it does not put there, and all.
-    level
-        Confidence level, a fraction.
-
-    Returns
-    -------
-    share, low, high
-        In 0–1, of the broadcast shape; NaN where the classifier is no better than chance.
-
-    References
-    ----------
-    Rogan & Gladen (1978), Estimating prevalence from the results of a screening test. Lang &
-    Reiczigel (2014), Confidence limits for prevalence of disease adjusted for estimated sensitivity
-    and specificity.
-
-    Examples
-    --------
-    >>> share, low, high = rogan_gladen(140, 1000, (60, 100), (290, 300), 0.95)
-    >>> [round(float(x), 3) for x in (share, low, high)]
-    [0.188, 0.131, 0.248]
-    """
-    z = normal_quantile(level)
-    k, n = check_counts(k, n)
-    sides = [check_counts(*pair) for pair in (positives, cleared)]
-    share, sensitivity, specificity = (divide(x, m) for x, m in ((k, n), *sides))
-    better = sensitivity + specificity > 1.0
-    youden = np.where(better, sensitivity + specificity - 1.0, np.nan)
-    estimate = np.clip((share + specificity - 1.0) / youden, 0.0, 1.0)
-    # Each share as with successes and failures added (Agresti & Coull 1998)
-    size, (m_found, m_cleared) = n + z**2, (m + 2.0 for _, m in sides)
-    share = (k + z**2 / 2.0) / size
-    sensitivity, specificity = (
-        (x + 1.0) / m for (x, _), m in zip(sides, (m_found, m_cleared), strict=True)
-    )
-    youden = np.where(better, sensitivity + specificity - 1.0, np.nan)
-    true = (share + specificity - 1.0) / youden
-    missed = sensitivity * (1.0 - sensitivity) / m_found
-    false = specificity * (1.0 - specificity) / m_cleared
-    shift = 2.0 * z**2 * (true * missed - (1.0 - true) * false)
-    variance = share * (1.0 - share) / size + (1.0 - true) ** 2 * false + true**2 * missed
-    half = z * np.sqrt(variance) / youden
-    low, high = (np.clip(true + shift + side, 0.0, 1.0) for side in (-half, half))
-    return estimate, low, high
-
-
 def score_test(k: npt.ArrayLike, n: npt.ArrayLike, p0: npt.ArrayLike) -> FloatArray:
     """Two-sided score z test of the share k / n against the fixed share `p0`.
 
