@@ -209,76 +209,81 @@ def _level(
 
 @dataclass(frozen=True, eq=False)
 class _SentenceParts:
-    """Sentences of one side as parts of the value of their row: Σ upper / Σ lower of each group.
+    """Sentences of one side as parts of the value of their row.
 
     Attributes
     ----------
-    n_rows, row
-        How many rows there are, and that of each sentence, shape (n,).
-    keep
-        The samples that each counts in, (n_samples, n).
-    upper, lower
-        What each adds, shape (n, M).
+    n_groups, n_rows, row
+        M, how many rows there are, and that of each sentence, shape (n,).
+    group, number
+        What each sentence adds to which groups: its words of each, or its score to one; shape
+        (n, M) or (n, 1).
     cell
         Sentences of a pool are dealt within these, shape (n,).
+    keep
+        The samples that each counts in, (n_samples, n).
+    means
+        Whether values are means of the numbers; else shares of their sum over groups.
     """
 
+    n_groups: int
     n_rows: int
     row: IntArray
-    keep: BoolArray
-    upper: FloatArray
-    lower: FloatArray
+    group: IntArray
+    number: FloatArray
     cell: IntArray
+    keep: BoolArray
+    means: bool
 
-    def values(self, sample: int, upper: FloatArray, lower: FloatArray) -> FloatArray:
-        """Return the rows' values where these stand in place of the sentences, (n_rows, M)."""
-        keep = self.keep[sample]
-        row = self.row[keep]
-        return divide(*(sums_by(row, self.n_rows, part[keep]) for part in (upper, lower)))
+    def values(self, sample: int, number: FloatArray) -> FloatArray:
+        """Return the rows' values where sentences add these numbers, shape (n_rows, M)."""
+        keep, m = self.keep[sample], self.n_groups
+        place = (self.row[keep, np.newaxis] * m + self.group[keep]).ravel()
+        weights = [number[keep].ravel(), *([None] if self.means else [])]
+        sums = [np.bincount(place, w, self.n_rows * m).reshape(-1, m) for w in weights]
+        return divide(sums[0], sums[1] if self.means else sums[0].sum(axis=1, keepdims=True))
 
     def samples(self) -> FloatArray:
         """Return the values of all samples, shape (n_samples, n_rows, M)."""
-        return np.stack([self.values(i, self.upper, self.lower) for i in range(len(self.keep))])
+        return np.stack([self.values(i, self.number) for i in range(len(self.keep))])
 
 
 def _with_words(side: RowSentences, lexicon: LexiconColumns, length: str) -> _SentenceParts:
-    """Sentences with group words: each adds its words of the group, of all groups' words."""
-    counts = side.texts.counts[side.sentence, lexicon.columns]
-    total = np.broadcast_to(counts.sum(axis=1, keepdims=True), counts.shape)
-    some = total[:, 0] > _TIE
-    cell = np.zeros(int(some.sum()), dtype=np.int64)
-    keep = side.samples[length][:, some]
-    return _SentenceParts(side.n_rows, side.row[some], keep, counts[some], total[some], cell)
+    """Sentences with group words: their words make the groups' shares."""
+    counts, m = side.texts.counts[side.sentence, lexicon.columns], len(lexicon.groups)
+    some = counts.sum(axis=1) > _TIE
+    row, keep = side.row[some], side.samples[length][:, some]
+    group, cell = np.tile(np.arange(m), (len(row), 1)), np.zeros(len(row), dtype=np.int64)
+    return _SentenceParts(m, side.n_rows, row, group, counts[some], cell, keep, means=False)
 
 
 def _with_scores(
     side: RowSentences, kind: str, lexicon: LexiconColumns, length: str
 ) -> _SentenceParts:
-    """Scored sentences about a group: each adds its score to that group's mean."""
+    """Scored sentences about a group: their scores make that group's mean."""
     about = sentence_groups(side.texts.counts[:, lexicon.columns])[side.sentence]
-    score = side.texts.scores[kind][side.sentence]
+    score, m = side.texts.scores[kind][side.sentence], len(lexicon.groups)
     valid = (about >= 0) & ~np.isnan(score)
-    group, keep = about[valid], side.samples[length][:, valid]
-    lower = (group[:, np.newaxis] == np.arange(len(lexicon.groups))).astype(np.float64)
-    upper = score[valid, np.newaxis] * lower
-    return _SentenceParts(side.n_rows, side.row[valid], keep, upper, lower, group)
+    row, keep = side.row[valid], side.samples[length][:, valid]
+    # A group's scores are dealt to its sentences alone
+    cell, number = about[valid], score[valid, np.newaxis]
+    group = cell[:, np.newaxis]
+    return _SentenceParts(m, side.n_rows, row, group, number, cell, keep, means=True)
 
 
 def _sentence_dealer(both: Sequence[_SentenceParts]) -> Dealer:
     """Return the null that deals what sentences say to an original and its texts."""
     mine, other = both
-    upper = np.concatenate([mine.upper, other.upper])
-    lower = np.concatenate([mine.lower, other.lower])
-    cell = np.concatenate([mine.cell, other.cell])
 
     def dealer(pools: Pools) -> Deal:
+        number = np.concatenate([mine.number, other.number])
+        cell = np.concatenate([mine.cell, other.cell])
         deal_sentences = dealing_of(pools, mine.row, other.row, cell)
 
         def deal(rng: np.random.Generator, draw: int) -> tuple[FloatArray, FloatArray]:
-            ours, theirs = np.split(deal_sentences(rng), [len(mine.row)])
+            ours, theirs = np.split(number[deal_sentences(rng)], [len(mine.row)])
             sample = draw % len(mine.keep)
-            generated = mine.values(sample, upper[ours], lower[ours])
-            return generated, other.values(sample, upper[theirs], lower[theirs])
+            return mine.values(sample, ours), other.values(sample, theirs)
 
         return deal
 
