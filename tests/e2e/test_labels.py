@@ -1,7 +1,5 @@
 """Labels by a model, as a user types it, against a real server on this machine."""
 
-import csv
-import json
 import os
 import signal
 import subprocess
@@ -14,7 +12,7 @@ import pytest
 
 from e2e.conftest import PAGED, QUICK, Portrayal, Serve, command_line, environment, write_lines
 from portrayal.run import Run
-from servers.labeler import fields_of, says
+from servers.labeler import says
 from servers.openai_server import Gate, OpenAIServer
 from support import matrix
 
@@ -301,22 +299,3 @@ def test_a_paid_labelling_waits_for_a_yes(
 def test_label_run_needs_a_run_and_a_model(ask: Portrayal, tmp_path: Path) -> None:
     ask("label", "model", "nowhere", "--labeler-model", "server:m").refused("holds no texts")
     assert not (tmp_path / "nowhere").exists()
-
-
-def test_hand_labels_become_a_file_to_fine_tune_on(ask: Portrayal, tmp_path: Path) -> None:
-    names = ("text", "subject_role", "object_role", "gold_subject_name", "gold_object_name")
-    fields = (*names, "gold_subject_references", "gold_object_references", "prompt_id")
-    values = ("doctor", "patient", "Emily", "Unspecified", "['she']", "[]")
-    with (tmp_path / "gold.csv").open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(fields)
-        for i in range(10):
-            writer.writerow([f"Emily came {i}. She sat.", *values, f"p{i}"])
-    given = ("label", "finetune", "--hand-labels", "gold.csv", "--out", "tune.jsonl")
-    facts = ask(*given, "--validation-share", 0.2, "--format", "json").json()
-    assert (facts["n_train"], facts["n_validation"], facts["refused"]) == (8, 2, {})
-    lines = (tmp_path / "tune.jsonl").read_text(encoding="utf-8").splitlines()
-    for line in lines:
-        user, assistant = json.loads(line)["messages"]
-        assert fields_of(user["content"]) == list(json.loads(assistant["content"]))
-    ask(*given[:2], "--hand-labels", "stories.csv", "--out", "x").refused("stories.csv")

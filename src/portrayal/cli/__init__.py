@@ -71,7 +71,7 @@ _FUNCTIONS = (
     ("find", "find", "cues groups people words"),
     ("label", "label.project", "raters serve"),
     ("label", "label.read", "agreement codes model"),
-    ("label", "label.sheets", "finetune merge sheet"),
+    ("label", "label.sheets", "merge sheet"),
     ("list", "listing", "annotators estimates findings factors locales measures studies"),
     ("mitigate", "mitigate", "agency"),
     ("score", "score", "agency judge people"),

@@ -104,8 +104,6 @@ Parts = tuple[FloatArray, FloatArray | None]
 
 _BLOCK = 2_000_000
 """Weights that are used at once."""
-_KEPT = 100_000_000
-"""Weights of one resampling that are kept for the next coefficient."""
 _STILL = 1e-12
 
 
@@ -137,24 +135,16 @@ class Resampling:
         check_count("draws", self.draws, minimum=1)
         check_seed(self.seed)
 
-    def weights(
-        self, n_clusters: int, *, width: int = 0, draws: int | None = None
-    ) -> Iterator[FloatArray]:
+    def weights(self, n_clusters: int, *, width: int = 0) -> Iterator[FloatArray]:
         """Yield how often each cluster is drawn, shape (some draws, n_clusters); always the same.
 
         `width` is how many numbers each draw is spread to, where these are more than the clusters.
         """
-        n_draws = self.draws if draws is None else draws
-        # In blocks, so that many texts and draws fit into memory
+        # Drawn once for every question, and used in blocks, so that many texts fit into memory
+        all_weights = _weights(n_clusters, self.draws, self.seed)
         rows = max(1, _BLOCK // max(n_clusters, width, 1))
-        cached, rng = None, np.random.default_rng(self.seed)
-        if n_clusters * self.draws <= _KEPT:
-            # Of few clusters the weights are drawn once, for every question.
-            cached = _kept(n_clusters, self.draws, self.seed)[:n_draws]
-        for start in range(0, n_draws, rows):
-            n = min(rows, n_draws - start)
-            part = cluster_weights(n_clusters, n, rng) if cached is None else cached[start:][:n]
-            yield part.astype(np.float64)
+        for start in range(0, self.draws, rows):
+            yield all_weights[start:][:rows].astype(np.float64)
 
     def bounds(self, replicates: FloatArray, clusters: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return bounds of replicates, shape (draws, k); the level widens where clusters are few.
@@ -219,7 +209,7 @@ class Resampling:
 
 
 @lru_cache(maxsize=4)
-def _kept(n_clusters: int, draws: int, seed: int) -> npt.NDArray[np.uint16]:
+def _weights(n_clusters: int, draws: int, seed: int) -> npt.NDArray[np.uint16]:
     """All weights of a resampling; a cluster is never drawn more often than 16 bits can count."""
     rng, rows = np.random.default_rng(seed), max(1, _BLOCK // n_clusters)
     parts = [min(rows, draws - start) for start in range(0, draws, rows)]

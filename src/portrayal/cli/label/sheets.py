@@ -1,4 +1,4 @@
-"""Texts drawn for people to label, their labels joined, and written for fine-tuning."""
+"""Texts drawn for people to label, and their labels joined."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -8,55 +8,8 @@ from cyclopts import Parameter
 
 import portrayal.cli.printing as show
 from portrayal.cli.label.read import Sheets, labels_at
-from portrayal.cli.options import Columns, Format, HandLabels, RunPath, Seed
+from portrayal.cli.options import Format, RunPath, Seed
 from portrayal.errors import OptionError
-
-
-def finetune(
-    *,
-    hand_labels: HandLabels,
-    out: Path,
-    column: Columns = None,
-    validation_share: float = 0.0,
-    system: str | None = None,
-    seed: Seed = 0,
-    format: Format = "table",
-) -> None:
-    """Write hand labels as chats with messages, the file that a service fine-tunes a labeler on.
-
-    Example: portrayal label finetune --hand-labels labelled.csv --out chats.jsonl
-
-    Parameters
-    ----------
-    out
-        JSON lines file to write.
-    validation_share
-        Fraction of the prompts that goes to a second file.
-    system
-        A system message before each chat; none by default.
-    """
-    from portrayal.annotate.people.labeler import export_finetune
-
-    json = format == "json"
-    exported = export_finetune(
-        hand_labels,
-        out,
-        columns=column or (),
-        validation_share=validation_share,
-        system=system,
-        seed=seed,
-    )
-    if json:
-        second = None if exported.validation is None else str(exported.validation)
-        facts = {"train": str(exported.train), "n_train": exported.n_train, "validation": second}
-        more = {"n_validation": exported.n_validation, "refused": dict(exported.refused)}
-        show.as_json(facts | more)
-        return
-    show.line(f"{exported.train}: {exported.n_train:,} chats")
-    if exported.validation is not None:
-        show.line(f"{exported.validation}: {exported.n_validation:,} chats of other prompts")
-    for reason, n in exported.refused.items():
-        show.line(f"left out: {n:,} rows {reason}")
 
 
 def sheet(

@@ -11,7 +11,6 @@ Whoever has texts in memory calls `label_people(rows, asking, folder, route=…)
 """
 
 from portrayal.annotate.people.labeler.answer import LabelPrompt, label_prompt, read_fields
-from portrayal.annotate.people.labeler.finetune import FineTuneExport, export_finetune
 from portrayal.annotate.people.labeler.people import (
     LabelledText,
     LabelResult,
@@ -30,11 +29,9 @@ from portrayal.annotate.people.labeler.stage import (
 
 __all__ = [
     "LABELERS",
-    "FineTuneExport",
     "LabelPrompt",
     "LabelResult",
     "LabelledText",
-    "export_finetune",
     "label_people",
     "label_prompt",
     "label_run",
