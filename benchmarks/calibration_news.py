@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.calibration_worlds import Rng
-from portrayal.annotate.topics import TopicModel, TopicSettings, TopicTexts
+from portrayal.annotate.topics import TopicModel, TopicTexts
 from portrayal.annotate.topics.corpus import count_words
 from portrayal.annotate.topics.fit import chunk_for, fit_lda
 from portrayal.measure import Scope
@@ -113,9 +113,8 @@ def estimates(rng: Rng, news: News, draws: int) -> dict[tuple[str, str], tuple[f
     sides = world(rng, news)
     paired = _paired(sides, news)
     model, generated, reference = _topics(rng, sides, news)
-    settings = TopicSettings()
-    topics = topics_of(paired, model, generated, reference, settings)
-    levels = document_levels(row_sentences(paired, 0), topics, settings)
+    topics = topics_of(paired, model, generated, reference)
+    levels = document_levels(row_sentences(paired, 0), topics)
     scope = Scope("news", draws=100, permutations=draws, seed=int(rng.integers(1 << 30)))
     found: dict[tuple[str, str], tuple[float, ...]] = {}
     for measure in MEASURES:

@@ -29,13 +29,13 @@ Fitted = tuple[Run, Paired, TopicSettings, Topics]
 @pytest.fixture(scope="module")
 def fitted(tmp_path_factory: pytest.TempPathFactory) -> Fitted:
     run, paired, settings = topic_run(tmp_path_factory.mktemp("topics") / "run")
-    return run, paired, settings, read_topics(run, paired, settings)
+    return run, paired, settings, read_topics(run, paired)
 
 
 @pytest.fixture(scope="module")
 def levels(fitted: Fitted) -> dict[str, Level]:
-    _, paired, settings, topics = fitted
-    found = document_levels(row_sentences(paired, 0), topics, settings)
+    _, paired, _, topics = fitted
+    found = document_levels(row_sentences(paired, 0), topics)
     assert [level.length for level in found] == [FULL, EQUAL]
     assert {(level.name, level.attribute) for level in found} == {("document", "gender")}
     return {level.length: level for level in found}
@@ -80,20 +80,20 @@ def test_equations_8_and_9_with_numbers(fitted: Fitted) -> None:
     Generated: gamma = 0.5 + (4, 4, 2) = (4.5, 4.5, 2.5), so g = (4.5, 4.5) / 9. Original: gamma =
     0.5 + (0, 3, 0), g = (0.5, 3.5) / 4, and W = |1 / 2 - 1 / 8|.
     """
-    _, paired, settings, topics = fitted
-    level = _one_row(paired, settings, topics)
+    _, paired, _, topics = fitted
+    level = _one_row(paired, topics)
     np.testing.assert_allclose(level.generated[0], [[1 / 2, 1 / 2]], atol=1e-5)
     np.testing.assert_allclose(level.reference[0], [[0.5 / 4, 3.5 / 4]], atol=1e-5)
     distance = np.abs(level.generated[0] - level.reference[0]).sum(1).mean() / 2
     assert distance == pytest.approx(3 / 8, abs=1e-5)
-    strict = _one_row(paired, dataclasses.replace(settings, min_share=0.2), topics)
+    strict = _one_row(paired, topics, 0.2)
     np.testing.assert_allclose(strict.reference[0], [[0.0, 1.0]])  # 0.5 / 4.5 is below 0.2
-    nothing = _one_row(paired, dataclasses.replace(settings, min_share=0.9), topics)
+    nothing = _one_row(paired, topics, 0.9)
     assert np.isnan(nothing.generated[0]).all()
     assert np.isnan(nothing.reference[0]).all()
 
 
-def _one_row(paired: Paired, settings: TopicSettings, topics: Topics) -> Level:
+def _one_row(paired: Paired, topics: Topics, least: float = 0.01) -> Level:
     """One pair of three sentences, under a model that gives each word to one topic."""
     assert topics.model is not None
     assert topics.generated is not None
@@ -147,7 +147,7 @@ def _one_row(paired: Paired, settings: TopicSettings, topics: Topics) -> Level:
         reference=other,
     )
     made = Topics(model, texts, original, tables)
-    return document_levels(row_sentences(row, 0), made, settings)[0]
+    return document_levels(row_sentences(row, 0), made, least)[0]
 
 
 def test_the_original_of_another_subject_lies_further_away(
@@ -243,11 +243,11 @@ def test_topics_of_one_group_have_no_shares() -> None:
 
 
 def test_where_topics_of_a_corpus_go_with_one_group_the_reason_says_so(fitted: Fitted) -> None:
-    _, paired, settings, topics = fitted
+    _, paired, _, topics = fitted
     tables = list(topics.tables)
     tables[1] = dataclasses.replace(tables[1], association=np.array([0, -1]))
     one = dataclasses.replace(topics, tables=tuple(tables))
-    levels = document_levels(row_sentences(paired, 0), one, settings)
+    levels = document_levels(row_sentences(paired, 0), one)
     scope = Scope("news", draws=100, permutations=20)
     found = {
         e.strata["model"]: e for e in PAIRED_DISTANCE.run(paired.with_levels(levels[:1]), scope)
@@ -276,8 +276,8 @@ def test_shards_and_workers_change_nothing(tmp_path: Path) -> None:
         settings = TopicSettings(topics=(2,))
         fit_topics(run, settings, silent)
         paired = pair_texts(run, sentiment=False)
-        topics = read_topics(run, paired, settings)
-        made = document_levels(row_sentences(paired, 3), topics, settings)
+        topics = read_topics(run, paired)
+        made = document_levels(row_sentences(paired, 3), topics)
         tables = (run.path / "topics" / "topics.json").read_text("utf-8")
         found.append((made, tables))
     (one, table), (other, again) = found
@@ -325,8 +325,8 @@ def test_tiny_corpora_are_undefined_with_a_reason(tmp_path: Path, human: str, ma
     settings = TopicSettings()
     fit_topics(run, settings, silent)
     paired = pair_texts(run, sentiment=False)
-    topics = read_topics(run, paired, settings)
-    for level in document_levels(row_sentences(paired, 0), topics, settings):
+    topics = read_topics(run, paired)
+    for level in document_levels(row_sentences(paired, 0), topics):
         assert np.isnan(level.generated[0]).all()
     rows = list(topic_use(paired, Scope("news"), topics=topics))
     assert rows
@@ -336,10 +336,10 @@ def test_tiny_corpora_are_undefined_with_a_reason(tmp_path: Path, human: str, ma
 
 
 def test_texts_out_of_step_are_refused(fitted: Fitted) -> None:
-    run, paired, settings, topics = fitted
+    run, paired, _, topics = fitted
     assert topics.model is not None
     found = read_topic_texts(run, topics.model)
     np.testing.assert_array_equal(found.text_start, paired.generated.start)
     less = dataclasses.replace(paired.generated, start=paired.generated.start[:-1])
     with pytest.raises(RunError, match="out of step"):
-        read_topics(run, dataclasses.replace(paired, generated=less), settings)
+        read_topics(run, dataclasses.replace(paired, generated=less))

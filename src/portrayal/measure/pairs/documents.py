@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from portrayal.annotate.topics import TopicModel, TopicSettings, TopicTexts
+from portrayal.annotate.topics import TopicModel, TopicTexts
 from portrayal.annotate.topics.corpus import count_words
 from portrayal.measure.pairs.dealing import Pools, dealing_of, rank_within
 from portrayal.measure.pairs.levels import RowSentences, Sides, level_of, lexicon_columns
@@ -25,7 +25,7 @@ MOVING = 20
 """Texts of a pool that change places with the original, at most: the first ones."""
 
 
-def document_levels(sides: Sides, topics: Topics, settings: TopicSettings) -> list[Level]:
+def document_levels(sides: Sides, topics: Topics, least: float = 0.01) -> list[Level]:
     """Return shares of each group among the pertinent topics of a text, Eq. 8, for each lexicon.
 
     Parameters
@@ -34,8 +34,8 @@ def document_levels(sides: Sides, topics: Topics, settings: TopicSettings) -> li
         From `row_sentences`.
     topics
         From `read_topics`.
-    settings
-        Share below which a topic does not count.
+    least
+        Share of a text below which a topic does not count; what gensim, and so the paper, reports.
 
     Returns
     -------
@@ -55,7 +55,7 @@ def document_levels(sides: Sides, topics: Topics, settings: TopicSettings) -> li
     corpus = np.array([code_of[key] for key in codes], dtype=np.int64)
     shares = {
         length: [
-            _shares(model, words, side, side.samples[length], topics.tables, settings.min_share)
+            _shares(model, words, side, side.samples[length], topics.tables, least)
             for side, words in zip(sides, (generated, reference), strict=True)
         ]
         for length in (FULL, EQUAL)

@@ -11,7 +11,6 @@ from scipy.special import chdtrc
 from portrayal.annotate.topics import (
     TABLES,
     TopicModel,
-    TopicSettings,
     TopicTexts,
     read_topic_texts,
     saved_topics,
@@ -119,7 +118,7 @@ class Topics:
     undefined: str | None = None
 
 
-def read_topics(run: Run, paired: Paired, settings: TopicSettings) -> Topics:
+def read_topics(run: Run, paired: Paired) -> Topics:
     """Infer the topics of all texts by the run's model, and tell which topics go with which group.
 
     Writes `topics/topics.json`: words, counts, residuals and associations of every topic.
@@ -130,8 +129,6 @@ def read_topics(run: Run, paired: Paired, settings: TopicSettings) -> Topics:
         A run whose topics `fit_topics` has fitted.
     paired
         Its paired table, with group words of each sentence.
-    settings
-        Threshold of the residuals.
 
     Raises
     ------
@@ -149,7 +146,7 @@ def read_topics(run: Run, paired: Paired, settings: TopicSettings) -> Topics:
     for topic_texts, texts in ((generated, paired.generated), (reference, paired.reference)):
         if not np.array_equal(topic_texts.text_start, texts.start):
             raise RunError(f"{run.path}: annotations and texts are out of step; audit it again.")
-    topics = topics_of(paired, model, generated, reference, settings)
+    topics = topics_of(paired, model, generated, reference)
     path = topics_stage(run).folder / TABLES
     run.manifest.open(MEASURED)
     write_atomically(path, json.dumps(_shown(topics), ensure_ascii=False, indent=1))
@@ -157,16 +154,12 @@ def read_topics(run: Run, paired: Paired, settings: TopicSettings) -> Topics:
 
 
 def topics_of(
-    paired: Paired,
-    model: TopicModel,
-    generated: TopicTexts,
-    reference: TopicTexts,
-    settings: TopicSettings,
+    paired: Paired, model: TopicModel, generated: TopicTexts, reference: TopicTexts
 ) -> Topics:
     """Tell which topics go with which group in each corpus, by the topics of its sentences."""
     tables = []
     for lexicon in lexicon_columns(paired):
-        args = model.n_topics, lexicon, settings.threshold
+        args = model.n_topics, lexicon
         ours = paired.generated
         for i, j in corpora_of(paired):
             inside = (ours.model == i) & (ours.form == j)
@@ -191,7 +184,6 @@ def _table(
     inside: BoolArray,
     n_topics: int,
     lexicon: LexiconColumns,
-    threshold: float,
 ) -> TopicTable:
     """The table of the texts `inside`, shape (n_texts,), of the model and form of the label."""
     text = np.repeat(np.arange(texts.n_texts), np.diff(texts.start))
@@ -211,7 +203,7 @@ def _table(
         form=label[1],
         observed=observed,
         residual=residual,
-        association=associations(residual, threshold),
+        association=associations(residual),
         topic=topics[valid],
         group=group,
         text=text[valid],

@@ -378,16 +378,15 @@ def tables(run: Run, options: NewsOptions) -> Tables:
     if options.base_form is not None and options.base_form not in paired.forms:
         form_names = ", ".join(paired.forms)
         raise OptionError(f"no text has the form {options.base_form!r}; forms: {form_names}.")
-    settings = options.topic_settings()
     # Levels and measures of topics share one reading.
-    topics = cache(lambda: read_topics(run, paired, settings))
+    topics = cache(lambda: read_topics(run, paired))
 
     def with_levels() -> Paired:
         sides = row_sentences(paired, options.seed)
         levels_read = [*word_levels(sides)] if WORD in levels else []
         levels_read += sentence_levels(sides)
         if DOCUMENT in levels:
-            levels_read += document_levels(sides, topics(), settings)
+            levels_read += document_levels(sides, topics())
         return paired.with_levels(levels_read)
 
     offered: dict[str, Callable[[], Any]] = {
