@@ -1,7 +1,8 @@
 """Differences within matched sets: how far texts about one group lie above those about another."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from itertools import compress
 from typing import Any
 
@@ -81,79 +82,42 @@ def pair_difference(matched_sets: MatchedSets, scope: Scope) -> Iterator[Estimat
         yield from _of_place(matched_sets, place, scope)
 
 
-@dataclass(frozen=True)
-class _Column:
-    """The differences of one score in one contrast of groups, of the sets of a place.
-
-    Attributes
-    ----------
-    number, score, name, first
-        Which score, and the contrast: its name, and the code of the group that stands first.
-    differences
-        Without the scorer's reaction, as scored, with names as they are written, and of the
-        reaction, shape (4, n_sets); NaN where a set has none.
-    noise, df
-        Variance of each difference if its request were asked again, and its degrees of freedom,
-        shape (n_sets,).
-    spread, n_texts
-        Standard deviation of the texts that are compared, and how many there are.
-    """
-
-    number: int
-    score: TextScore
-    name: str
-    first: int
-    differences: FloatArray
-    noise: FloatArray
-    df: FloatArray
-    spread: float
-    n_texts: float
-
-
-def _column(sets: MatchedSets, rows: IntArray, number: int, name: str, first: int) -> _Column:
-    halves, written, neutral = (
-        side[number, rows] for side in (sets.value, sets.written, sets.neutral)
-    )
-    adjusted = neutral if sets.exchanged and sets.scores[number].exchanged else halves
-    d, raw, unmasked = (within_sets(side, first) for side in (adjusted, halves, written))
-    # All are of the same sets, so that they can be compared.
-    valid = ~np.isnan(d) & ~np.isnan(raw)
-    differences = np.where(valid, [d, raw, unmasked, raw - d], np.nan)
-    n_answers, scatter = sets.n_answers[rows], (sets.squares[number, rows], sets.df[number, rows])
-    return _Column(
-        number,
-        sets.scores[number],
-        name,
-        first,
-        differences,
-        noise_of(n_answers, first, scatter, d),
-        scatter[1],
-        float(np.nanstd(halves[valid], ddof=1)) if valid.sum() > 1 else np.nan,
-        float(n_answers[valid].sum()),
-    )
-
-
 def _of_place(
     sets: MatchedSets, place: tuple[str, str, BoolArray], scope: Scope
 ) -> Iterator[Estimate]:
     model, part, inside = place
     rows, compared = np.flatnonzero(inside), contrasts(sets)
-    columns = [
-        _column(sets, rows, number, name, first)
-        for number in range(len(sets.scores))
-        for name, first in compared
-    ]
-    groups = [{sets.attribute: column.name} for column in columns]
-    d, *further = np.stack([column.differences for column in columns], axis=2)
-    sums = source_sums(sets, rows, d, groups)
-    raw, unmasked, reaction = (
-        source_sums(sets, rows, other, groups).means(scope) for other in further
+    columns = [(k, name, first) for k in range(len(sets.scores)) for name, first in compared]
+    groups = [{sets.attribute: name} for _, name, _ in columns]
+
+    def by_column(of_contrast: Callable[[int], FloatArray]) -> FloatArray:
+        """Values (n_scores, n_sets) of each contrast, as columns: shape (n_sets, n_columns)."""
+        values = np.stack([of_contrast(first) for _, first in compared], axis=1)
+        return values.reshape(len(columns), -1).T
+
+    # Without the scorer's reaction, as scored, and with names as they are written
+    d, raw_d, written_d = (
+        by_column(partial(within_sets, side[:, rows]))
+        for side in (sets.neutral, sets.value, sets.written)
     )
-    means = sums.means(scope)
-    noise, df = (np.stack([getattr(c, n) for c in columns], axis=1) for n in ("noise", "df"))
+    # All are of the same sets, so that they can be compared.
+    valid = ~np.isnan(d) & ~np.isnan(raw_d)
+    sums, *further = (
+        source_sums(sets, rows, np.where(valid, values, np.nan), groups)
+        for values in (d, raw_d, written_d, raw_d - d)
+    )
+    means, (raw, unmasked, reaction) = sums.means(scope), (s.means(scope) for s in further)
+    texts = [sets.value[k, rows][valid[:, i]] for i, (k, *_) in enumerate(columns)]
+    spread = np.array([np.nanstd(x, ddof=1) if len(x) > 1 else np.nan for x in texts])
+    n_texts = sets.n_answers[rows].sum(axis=1) @ valid
+    noise = by_column(lambda first: _noise(sets, rows, first))
+    df = np.repeat(sets.df[:, rows], len(compared), axis=0).T
     fixed = infer_fixed_means(d, sets.source[rows], noise, df, scope.level)
     # Reasons in words of this design: "too few prompts" would puzzle who has pairs
-    reasons = [_reason(column, sums, means, i) for i, column in enumerate(columns)]
+    reasons = [
+        _reason(sums, means, i, sets.scores[k], float(spread[i]), n_texts[i])
+        for i, (k, *_) in enumerate(columns)
+    ]
     means = replace(means, reason=np.array(reasons, dtype=object), fixed=fixed)
     # Two one-sided tests at .05 read the ends of a 90 % interval.
     equal = sums.means(replace(scope, level=_EQUAL))
@@ -162,48 +126,51 @@ def _of_place(
     within = divide(sets.squares[:, in_model].sum(1), sets.df[:, in_model].sum(1))
 
     def own(i: int) -> Mapping[str, Any]:
-        column = columns[i]
-        strata = {"model": model, "score": column.score.name, "part": part}
+        number, score = columns[i][0], sets.scores[columns[i][0]]
+        strata = {"model": model, "score": score.name, "part": part}
         if np.isnan(means.value[i]):
             return {"strata": strata, "undefined": "no pair has this score in both halves"}
         details = {
-            TEXT_SD: column.spread,
-            STANDARDISED: float(divide(means.value[i], column.spread)),
+            TEXT_SD: float(spread[i]),
+            STANDARDISED: float(divide(means.value[i], spread[i])),
             AT_MOST: float(np.maximum(-equal.low[i], equal.high[i])),
             UNITS + sums.cluster: float(means.n_clusters[i]),
-            FLOOR: float(np.sqrt(2.0 * within[column.number])),
+            FLOOR: float(np.sqrt(2.0 * within[number])),
         }
         # The difference with names in place stands beside: what hiding them takes away is seen
         if unmasked.value[i] != raw.value[i]:
             details[UNMASKED] = float(unmasked.value[i])
         status = Status()
-        if sets.exchanged and column.score.exchanged:
+        if sets.exchanged and score.exchanged:
             details |= {RAW: float(raw.value[i]), CHANGED: float(sets.exchanged)}
             details |= {REACTION: float(reaction.value[i]), REACTION_P: float(reaction.p[i])}
             status = _reacts(reaction, i, float(means.value[i]), scope.level)
         return {
             "strata": strata,
-            "n_texts": int(column.n_texts),
+            "n_texts": int(n_texts[i]),
             **exchanged(i),
             "details": {name: x for name, x in details.items() if not np.isnan(x)},
             "status": status,
         }
 
     shared: dict[str, Any] = {"statistic": "difference", "strata": {}}
-    shared["by_hand"] = _corrected(sets, place, columns, means, scope)
+    more = {"means": means, "spread": spread, "n_texts": n_texts}
+    shared["by_hand"] = dict(_corrected(sets, place, columns, scope, **more))
     shared["exclusions"] = sets.left_out.get(model, {})
     yield from estimates_of(PAIR_DIFFERENCE, sums, means, scope, own, **shared)
 
 
-def _reason(column: _Column, sums: GroupSums, means: Inference, i: int) -> str:
+def _reason(
+    sums: GroupSums, means: Inference, i: int, score: TextScore, spread: float, n_texts: float
+) -> str:
     """Why a difference has no test: its answers are all alike, or differ alike."""
     # Where the halves of no source differ in sum, no difference has a spread.
-    if not sums.upper[:, i].any() and column.spread > 0:
+    if not sums.upper[:, i].any() and spread > 0:
         return SAME_SCORES.format(cluster=sums.cluster)
     if not sums.upper[:, i].any():
-        return ALL_ALIKE.format(n=column.n_texts, score=column.score.name)
+        return ALL_ALIKE.format(n=n_texts, score=score.name)
     if np.isnan(means.p[i]) and means.n_clusters[i] > 1:
-        by = f"{digits(abs(float(means.value[i])))} {column.score.unit}"
+        by = f"{digits(abs(float(means.value[i])))} {score.unit}"
         return CONSTANT.format(cluster=sums.cluster, by=by)
     return str(means.reason[i])
 
@@ -224,34 +191,35 @@ def _reacts(reaction: Inference, i: int, difference: float, level: float) -> Sta
 def _corrected(
     sets: MatchedSets,
     place: tuple[str, str, BoolArray],
-    columns: Sequence[_Column],
-    means: Inference,
+    columns: Sequence[tuple[int, str, int]],
     scope: Scope,
-) -> dict[int, Estimate]:
-    """The differences that labels by hand correct, by column."""
-    (model, part, inside), estimates = place, {}
-    for i, column in enumerate(columns):
-        if (hand := sets.hand.get(column.score.name)) is None:
+    *,
+    means: Inference,
+    spread: FloatArray,
+    n_texts: FloatArray,
+) -> Iterator[tuple[int, Estimate]]:
+    """Yield the differences that labels by hand correct, with their columns."""
+    model, part, inside = place
+    for i, (number, name, first) in enumerate(columns):
+        score, sd = sets.scores[number].name, float(spread[i])
+        if (hand := sets.hand.get(score)) is None:
             continue
         # People correct the score that the difference is made of, in the same wording
-        neutral = sets.exchanged and column.score.exchanged
-        value = (sets.neutral if neutral else sets.value)[column.number]
         one = corrected_difference(
             PAIR_DIFFERENCE,
-            hand_difference(sets, value, hand, inside, column.first),
+            hand_difference(sets, sets.neutral[number], hand, inside, first),
             0,
             scope,
             float(means.value[i]),
-            group={sets.attribute: column.name},
-            n_texts=int(column.n_texts),
-            strata={"model": model, "score": column.score.name, "part": part},
+            group={sets.attribute: name},
+            n_texts=int(n_texts[i]),
+            strata={"model": model, "score": score, "part": part},
         )
         # On the same scale as the raw difference: the spread of texts as they were scored.
-        if one.value is not None and column.spread > 0:
-            sd = {TEXT_SD: column.spread, STANDARDISED: one.value / column.spread}
-            one = replace(one, details={**one.details, **sd})
-        estimates[i] = one
-    return estimates
+        if one.value is not None and sd > 0:
+            details = {**one.details, TEXT_SD: sd, STANDARDISED: one.value / sd}
+            one = replace(one, details=details)
+        yield i, one
 
 
 def hand_difference(
@@ -321,26 +289,26 @@ def contrasts(sets: MatchedSets) -> list[tuple[str, int]]:
 
 
 def weights_within(valid: BoolArray, first: int) -> FloatArray:
-    """Weights of halves in the difference of each set, of those that count, (n_sets, n_groups).
+    """Weights of halves in the difference of each set, of those that count, (…, n_groups).
 
     Group `first` has 1, and the others that the set has share −1; all are 0 where either lacks.
     """
     compared = valid.copy()
-    compared[:, first] = False
-    n_others = compared.sum(axis=1, keepdims=True)
+    compared[..., first] = False
+    n_others = compared.sum(axis=-1, keepdims=True)
     weights = -1.0 * compared / np.maximum(n_others, 1)
-    weights[:, first] = 1.0
-    return np.asarray(np.where(valid[:, [first]] & (n_others > 0), weights, 0.0))
+    weights[..., first] = 1.0
+    return np.asarray(np.where(valid[..., [first]] & (n_others > 0), weights, 0.0))
 
 
 def within_sets(value: FloatArray, first: int) -> FloatArray:
-    """Difference of each set, shape (n_sets,), of halves (n_sets, n_groups); NaN where one lacks.
+    """Difference of each set, shape (…,), of halves (…, n_groups); NaN where one lacks.
 
     Group `first` is compared with the other one, or with the mean of the others that the set has.
     """
     weights = weights_within(~np.isnan(value), first)
-    difference = (weights * np.nan_to_num(value)).sum(axis=1)
-    return np.asarray(np.where(weights[:, first] > 0, difference, np.nan))
+    difference = (weights * np.nan_to_num(value)).sum(axis=-1)
+    return np.asarray(np.where(weights[..., first] > 0, difference, np.nan))
 
 
 def source_sums(
@@ -354,10 +322,16 @@ def source_sums(
     return GroupSums(names, groups, upper, n, cluster=sets.cluster)
 
 
+def _noise(sets: MatchedSets, rows: IntArray, first: int) -> FloatArray:
+    """Noise of each difference of these sets, shape (n_scores, n_sets)."""
+    d = within_sets(sets.neutral[:, rows], first)
+    return noise_of(sets.n_answers[rows], first, (sets.squares[:, rows], sets.df[:, rows]), d)
+
+
 def noise_of(
     n_answers: IntArray, first: int, scatter: tuple[FloatArray, FloatArray], d: FloatArray
 ) -> FloatArray:
-    """Return the variance of each difference if its request were asked again, shape (n_sets,).
+    """Return the variance of each difference if its request were asked again, shape (…, n_sets).
 
     Parameters
     ----------
@@ -366,11 +340,11 @@ def noise_of(
     first
         The group that is compared with the others.
     scatter
-        Sums of squares off the means of halves, and degrees of freedom, shape (n_sets,) each; NaN
+        Sums of squares off the means of halves, and degrees of freedom, (…, n_sets) each; NaN
         comes of 0 of these. Answers that never differ within halves are taken as exchangeable
         between them.
     d
-        The differences, shape (n_sets,).
+        The differences, shape (…, n_sets).
     """
     # A mean of n answers has 1 / n of the variance of one.
     weights = weights_within(n_answers > 0, first)
