@@ -82,6 +82,12 @@ def pair_difference(matched_sets: MatchedSets, scope: Scope) -> Iterator[Estimat
         yield from _of_place(matched_sets, place, scope)
 
 
+def _by_column(sets: MatchedSets, of_contrast: Callable[[int], FloatArray]) -> FloatArray:
+    """Values (n_scores, n_sets) of each contrast as columns, by score: (n_sets, n_columns)."""
+    values = np.stack([of_contrast(first) for _, first in contrasts(sets)], axis=1)
+    return values.reshape(-1, values.shape[-1]).T
+
+
 def _of_place(
     sets: MatchedSets, place: tuple[str, str, BoolArray], scope: Scope
 ) -> Iterator[Estimate]:
@@ -89,15 +95,9 @@ def _of_place(
     rows, compared = np.flatnonzero(inside), contrasts(sets)
     columns = [(k, name, first) for k in range(len(sets.scores)) for name, first in compared]
     groups = [{sets.attribute: name} for _, name, _ in columns]
-
-    def by_column(of_contrast: Callable[[int], FloatArray]) -> FloatArray:
-        """Values (n_scores, n_sets) of each contrast, as columns: shape (n_sets, n_columns)."""
-        values = np.stack([of_contrast(first) for _, first in compared], axis=1)
-        return values.reshape(len(columns), -1).T
-
     # Without the scorer's reaction, as scored, and with names as they are written
     d, raw_d, written_d = (
-        by_column(partial(within_sets, side[:, rows]))
+        _by_column(sets, partial(within_sets, side[:, rows]))
         for side in (sets.neutral, sets.value, sets.written)
     )
     # All are of the same sets, so that they can be compared.
@@ -110,24 +110,18 @@ def _of_place(
     texts = [sets.value[k, rows][valid[:, i]] for i, (k, *_) in enumerate(columns)]
     spread = np.array([np.nanstd(x, ddof=1) if len(x) > 1 else np.nan for x in texts])
     n_texts = sets.n_answers[rows].sum(axis=1) @ valid
-    noise = by_column(lambda first: _noise(sets, rows, first))
+    noise = _by_column(sets, partial(_noise, sets, rows))
     df = np.repeat(sets.df[:, rows], len(compared), axis=0).T
     fixed = infer_fixed_means(d, sets.source[rows], noise, df, scope.level)
-    # Reasons in words of this design: "too few prompts" would puzzle who has pairs
-    reasons = [
-        _reason(sums, means, i, sets.scores[k], float(spread[i]), n_texts[i])
-        for i, (k, *_) in enumerate(columns)
-    ]
-    means = replace(means, reason=np.array(reasons, dtype=object), fixed=fixed)
+    scores = [sets.scores[k] for k, *_ in columns]
+    reasons = _reasons(sums, means, scores, spread, n_texts)
+    means = replace(means, reason=reasons, fixed=fixed)
     # Two one-sided tests at .05 read the ends of a 90 % interval.
     equal = sums.means(replace(scope, level=_EQUAL))
     exchanged = exchange_fields(sums, scope, model, part)
-    in_model = sets.model == sets.models.index(model)
-    within = divide(sets.squares[:, in_model].sum(1), sets.df[:, in_model].sum(1))
 
     def own(i: int) -> Mapping[str, Any]:
-        number, score = columns[i][0], sets.scores[columns[i][0]]
-        strata = {"model": model, "score": score.name, "part": part}
+        score, strata = scores[i], {"model": model, "score": scores[i].name, "part": part}
         if np.isnan(means.value[i]):
             return {"strata": strata, "undefined": "no pair has this score in both halves"}
         details = {
@@ -135,15 +129,15 @@ def _of_place(
             STANDARDISED: float(divide(means.value[i], spread[i])),
             AT_MOST: float(np.maximum(-equal.low[i], equal.high[i])),
             UNITS + sums.cluster: float(means.n_clusters[i]),
-            FLOOR: float(np.sqrt(2.0 * within[number])),
+            FLOOR: sets.floor(model, columns[i][0]),
         }
         # The difference with names in place stands beside: what hiding them takes away is seen
         if unmasked.value[i] != raw.value[i]:
             details[UNMASKED] = float(unmasked.value[i])
         status = Status()
         if sets.exchanged and score.exchanged:
-            details |= {RAW: float(raw.value[i]), CHANGED: float(sets.exchanged)}
-            details |= {REACTION: float(reaction.value[i]), REACTION_P: float(reaction.p[i])}
+            details |= {RAW: float(raw.value[i]), REACTION: float(reaction.value[i])}
+            details |= {REACTION_P: float(reaction.p[i]), CHANGED: float(sets.exchanged)}
             status = _reacts(reaction, i, float(means.value[i]), scope.level)
         return {
             "strata": strata,
@@ -153,26 +147,34 @@ def _of_place(
             "status": status,
         }
 
-    shared: dict[str, Any] = {"statistic": "difference", "strata": {}}
-    more = {"means": means, "spread": spread, "n_texts": n_texts}
-    shared["by_hand"] = dict(_corrected(sets, place, columns, scope, **more))
+    by_hand = dict(_corrected(sets, place, columns, (means, spread, n_texts), scope))
+    shared: dict[str, Any] = {"statistic": "difference", "strata": {}, "by_hand": by_hand}
     shared["exclusions"] = sets.left_out.get(model, {})
     yield from estimates_of(PAIR_DIFFERENCE, sums, means, scope, own, **shared)
 
 
-def _reason(
-    sums: GroupSums, means: Inference, i: int, score: TextScore, spread: float, n_texts: float
-) -> str:
-    """Why a difference has no test: its answers are all alike, or differ alike."""
-    # Where the halves of no source differ in sum, no difference has a spread.
-    if not sums.upper[:, i].any() and spread > 0:
-        return SAME_SCORES.format(cluster=sums.cluster)
-    if not sums.upper[:, i].any():
-        return ALL_ALIKE.format(n=n_texts, score=score.name)
-    if np.isnan(means.p[i]) and means.n_clusters[i] > 1:
-        by = f"{digits(abs(float(means.value[i])))} {score.unit}"
-        return CONSTANT.format(cluster=sums.cluster, by=by)
-    return str(means.reason[i])
+def _reasons(
+    sums: GroupSums,
+    means: Inference,
+    scores: Sequence[TextScore],
+    spread: FloatArray,
+    n_texts: FloatArray,
+) -> Any:
+    """Why each difference has no test, shape (k,): its answers are all alike, or differ alike.
+
+    In words of this design: "too few prompts" would puzzle who has pairs.
+    """
+    reasons = means.reason.astype(object)
+    for i, score in enumerate(scores):
+        # Where the halves of no source differ in sum, no difference has a spread.
+        if not sums.upper[:, i].any() and spread[i] > 0:
+            reasons[i] = SAME_SCORES.format(cluster=sums.cluster)
+        elif not sums.upper[:, i].any():
+            reasons[i] = ALL_ALIKE.format(n=n_texts[i], score=score.name)
+        elif np.isnan(means.p[i]) and means.n_clusters[i] > 1:
+            by = f"{digits(abs(float(means.value[i])))} {score.unit}"
+            reasons[i] = CONSTANT.format(cluster=sums.cluster, by=by)
+    return reasons
 
 
 def _reacts(reaction: Inference, i: int, difference: float, level: float) -> Status:
@@ -192,14 +194,14 @@ def _corrected(
     sets: MatchedSets,
     place: tuple[str, str, BoolArray],
     columns: Sequence[tuple[int, str, int]],
+    raw: tuple[Inference, FloatArray, FloatArray],
     scope: Scope,
-    *,
-    means: Inference,
-    spread: FloatArray,
-    n_texts: FloatArray,
 ) -> Iterator[tuple[int, Estimate]]:
-    """Yield the differences that labels by hand correct, with their columns."""
-    model, part, inside = place
+    """Yield the differences that labels by hand correct, with their columns.
+
+    `raw` are the differences as scored, the spread and the number of their texts, (k,) each.
+    """
+    (model, part, inside), (means, spread, n_texts) = place, raw
     for i, (number, name, first) in enumerate(columns):
         score, sd = sets.scores[number].name, float(spread[i])
         if (hand := sets.hand.get(score)) is None:

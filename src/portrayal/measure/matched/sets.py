@@ -1,5 +1,6 @@
 """Matched sets: the texts of each set with their scores, and what was left out of them."""
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -119,6 +120,15 @@ class MatchedSets:
                     parts = [(label, inside & (values == label)) for label in labels]
                     places += [(model, f"{column} = {label}", part) for label, part in parts]
         return tuple(places)
+
+    def floor(self, model: str, score: int) -> float:
+        """Standard deviation of the difference of two answers to one request; NaN if none has two.
+
+        Pooled over the requests of a model.
+        """
+        inside = self.model == self.models.index(model)
+        squares, df = (float(x[score, inside].sum()) for x in (self.squares, self.df))
+        return math.sqrt(2.0 * squares / df) if df else math.nan
 
 
 @dataclass(frozen=True, eq=False)
