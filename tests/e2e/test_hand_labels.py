@@ -121,4 +121,5 @@ def test_what_cannot_correct_is_refused(inside: Portrayal, sheet: Path, tmp_path
     other = tmp_path / "other.csv"
     other.write_text("text_id,field,label,rater\nx,subject_gender,F,a\n", encoding="utf-8")
     inside(*again, "--hand-labels", other).refused("this run has no text 'x'")
+    inside("score", "people", "r", "--hand-labels", other).refused("has no text 'x'")
     inside("label", "sheet", "r").refused("may hold labels")

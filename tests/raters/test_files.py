@@ -46,7 +46,7 @@ def test_sheets_have_their_chances_beside_them_and_those_of_the_larger_draw_coun
                  for t, c in chances.items()]  # fmt: skip
         table(tmp_path / folder / "faith-drawn.csv", drawn)
         rows = [ROW | {"text_id": t} for t in chances] + [ROW | {"text_id": "9", "label": " "}]
-        return table(tmp_path / folder / "faith-ann.csv", rows)
+        return table(tmp_path / folder / "faith-ann-lee.csv", rows)
 
     small, large = sheet("small", {"7": 0.1}), sheet("large", {"7": 0.5, "8": 0.5})
     labels = read_labels(small, large)

@@ -351,7 +351,7 @@ def judge(
         Stratum of the prompts by whose values the scorer is compared with itself.
     """
     from portrayal.annotate.group_labels import FORMS
-    from portrayal.measure.drawing import field_for, label_fields
+    from portrayal.measure.drawing import field_for
     from portrayal.measure.judging import judge_card, repeated_shares
     from portrayal.raters import read_hand_labels
     from portrayal.run import Run
@@ -366,7 +366,7 @@ def judge(
             f"nothing says how right the scorer of {label_field} is: give --hand-labels FILE, or "
             "audit with --set retest=100."
         )
-    labels = path and read_hand_labels(str(path), label_fields(opened))
+    labels = path and read_hand_labels(str(path))
     card = judge_card(opened, labels, label_field, by, level) if labels else None
     facts: dict[str, Any] = {"field": label_field}
     if card is not None:

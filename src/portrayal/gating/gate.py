@@ -26,7 +26,7 @@ from portrayal.gating.decision import decide, outcome
 from portrayal.gating.policy import JudgeRule, Policy, Rule, fits, read_policy
 from portrayal.gating.ranges import is_share, p_of_ends, place
 from portrayal.gating.verdict import Limit, RuleCheck, Verdict
-from portrayal.measure.drawing import field_for, label_fields
+from portrayal.measure.drawing import field_for
 from portrayal.measure.judging import FEWEST, judge_card
 from portrayal.raters import read_hand_labels
 from portrayal.records import ALL, Estimate
@@ -163,7 +163,7 @@ def _judged(rule: JudgeRule, run: Run, level: float) -> Iterator[RuleCheck]:
             "--hand-labels FILE."
         )
     field = field_for(run, rule.field)
-    card = judge_card(run, read_hand_labels(path, label_fields(run)), field, level=level)
+    card = judge_card(run, read_hand_labels(path), field, level=level)
     for statistic, least in rule.least.items():
         of_all = {"agreement": {("", ""): card.agreement}, "kappa": {("", ""): card.kappa[""]}}
         by_group = of_all[statistic] if statistic in of_all else getattr(card, statistic)

@@ -1,7 +1,7 @@
 """A judge as an instrument: how far what a scorer says of texts agrees with people, by group."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations
 
@@ -46,7 +46,7 @@ class AgreedShare:
     low: float
     high: float
     n: float
-    infer: Callable[..., Clustered] | None = None
+    infer: Callable[..., Clustered] | None = field(default=None, repr=False)
 
     @classmethod
     def of(

@@ -199,8 +199,14 @@ def _draw_path(table: Tabular) -> Path | None:
     if not isinstance(table, (str, Path)):
         return None
     path = Path(table)
-    draw_path = path.with_name(f"{path.stem.rpartition('-')[0]}-{DRAWN}.csv")
-    return draw_path if draw_path.is_file() else None
+    stem = path.stem
+    # A rater's name may have hyphens too
+    while "-" in stem:
+        stem = stem.rpartition("-")[0]
+        draw_path = path.with_name(f"{stem}-{DRAWN}.csv")
+        if draw_path.is_file():
+            return draw_path
+    return None
 
 
 def _label(cells: Mapping[str, str], line: str) -> Label:

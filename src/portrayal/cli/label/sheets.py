@@ -54,7 +54,7 @@ def sheet(
     """
     from portrayal.coding import field_book, items_of, make_project, project_folder, write_sheets
     from portrayal.coding.sampling import draw_texts, short_of_people
-    from portrayal.measure.drawing import draw_for, field_for, label_fields, short_strata
+    from portrayal.measure.drawing import draw_for, field_for, short_strata
     from portrayal.raters import codebook, read_hand_labels
     from portrayal.raters.codebook import CODEBOOKS
     from portrayal.run import Run
@@ -70,7 +70,7 @@ def sheet(
         if by:
             raise OptionError("--by goes with --for a codebook; a field is drawn by its scorer.")
         field = field_for(opened, about)
-        labels = hand_labels and read_hand_labels(str(hand_labels), label_fields(opened))
+        labels = hand_labels and read_hand_labels(hand_labels)
         sample = draw_for(
             opened, field, n, seed=seed, labels=labels or None, target_width=target_width
         )

@@ -79,11 +79,15 @@ def read_gold(
         if run is None:
             raise OptionError(f"{source.name} labels texts of a run; name the run as well.")
         people = people_of(read_hand_labels(path))
+        names = {text_id for text_id, _ in people}
         for story in read_rows(run, ["text_id", "prompt_id", "model", "text"]):
+            names.discard(story["text_id"])
             # A story of whose subject nothing is settled would count as one without a subject
             if subject := people.get((story["text_id"], "subject")):
                 cells = (*subject, *people.get((story["text_id"], "object"), (None, None)))
                 yield {"object_role": None} | story | dict(zip(_GOLD, cells, strict=True))
+        if names:
+            raise DataError(f"{source.name}: {run.path} has no text {min(names)!r}.")
         return
     needed = ("text", "subject_role", "gold_subject_name")
     labels = [f"gold_{slot}_{part}" for slot in SLOTS for part in PARTS]
