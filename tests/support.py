@@ -3,7 +3,6 @@
 import os
 import random
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -305,27 +304,6 @@ def write_prompts(prompts: Iterable[Prompt], path: Path) -> Path:
     """Write prompts as a CSV file of one's own: id, text and every stratum."""
     rows = [{**p.strata, "id": p.prompt_id, "text": p.text} for p in prompts]
     return write_table(path, list(dict.fromkeys(name for row in rows for name in row)), rows)
-
-
-@cache
-def _vega_lite() -> Any:
-    import altair
-    import jsonschema
-
-    return jsonschema.Draft7Validator(altair.LayerSpec._rootschema)
-
-
-def assert_vega_lite(spec: Any) -> None:
-    """Hold a chart against the schema of Vega-Lite, some rows of its data for all."""
-    assert spec is not None
-
-    def short(part: Any) -> Any:
-        if isinstance(part, dict):
-            return {k: v[:3] if k == "values" else short(v) for k, v in part.items()}
-        return [short(each) for each in part] if isinstance(part, list) else part
-
-    errors = [error.message[:300] for error in _vega_lite().iter_errors(short(spec))]
-    assert not errors, errors[0]
 
 
 def vouch_again(run: Run) -> None:

@@ -1,32 +1,22 @@
-"""The agency report: what it says, that it is inert, and that no ranking is printed unresolved."""
+"""The agency report: what it states, its figures beside the published ones, and texts, inert."""
 
-import dataclasses
-import itertools
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import portrayal
 from portrayal.records import ERROR_HIGH, ERROR_LOW, Estimate, Interval, Null, Status
 from portrayal.records import Test as TestOf
+from portrayal.report.about import reading_error
 from portrayal.report.figures.generic import figures
+from portrayal.report.findings import doubted, facts_of, reader_line
 from portrayal.report.first import first_screen
 from portrayal.report.page import render
-from portrayal.report.study import report_of
+from portrayal.report.sentences import sentence_of
 from portrayal.report.view import View
-from portrayal.studies.agency.report.head import (
-    _differences,
-    agency_first,
-    agency_head,
-    doubt,
-    facts,
-)
-from portrayal.studies.agency.report.ranking import letter_display, rankings
-from portrayal.studies.agency.report.series import group_name, points
-from portrayal.studies.agency.report.texts import agency_reading
+from portrayal.report.words import group_label
+from portrayal.studies.agency.texts import by_agency
 
 ACTS = "They founded a company and won the award."
 CARES = "They lovingly support and care for their friends."
@@ -54,190 +44,119 @@ def view(sample_runs):
     return View.of(sample_runs("agency"))
 
 
-def test_the_head_says_both_maskings_and_what_cannot_be_said(view):
-    head, first = agency_head(view), first_screen(view)
+def test_the_first_screen_speaks_of_masked_sentences_alone(view):
+    first = first_screen(view)
     assert first.none.startswith(
         "Nothing found in 24 texts. Four times in five they would have shown: "
     )
     assert first.stated == ()
-    said = _differences(view, ("Biography", "", "sample"))
-    assert all("Unmasked" in s.evidence for s in said)
-    assert {row[1] for row in head.masking.rows} == {"male − female", "White − Black"}
-    assert "Agentic is not better than communal" in first.cannot[-1]
-    assert dict(facts(view))["Groups"] == "gender, race"
+    assert {e.estimate.strata["masking"] for e in first.lead.candidates} == {"masked"}
+    assert "Agentic is not better than communal" in reading_error(view)[-1]
+    assert "+22.0 and +35.6 (+23.2 and +35.0) by linear-lac-untaught.v2" in reading_error(view)[-2]
 
 
 def test_what_another_classifier_has_the_other_way_round_is_not_stated(tmp_path):
     view = audit(tmp_path / "r", texts_of({"a": 0.8, "b": 0.2}))
     (stated,) = [s for s in first_screen(view).stated if s.first.measure.startswith("agency_gap")]
+    assert stated.first.strata["masking"] == "masked"
     low, high = (stated.first.details[name] for name in (ERROR_LOW, ERROR_HIGH))
     assert 0 < low <= stated.first.value <= high
-    reach = f"{points(low / 2)} to {points(high / 2)}"
-    assert f"{reach} by other readings of the same sentences" in stated.facts
-    assert "the classifier trained on LAC alone +" in stated.evidence
-    assert "no other reading of the same sentences has any the other way round" in doubt(view)
-    assert "the levels are +8.8 and −6.5 by linear-lac.v1" in doubt(view)
-    assert "+22.0 and +35.6 by linear-lac-untaught.v2 and +10.4 and +0.3 by" in doubt(view)
-    turned = {"by_untaught": -0.1, ERROR_LOW: -0.1}
-    other = replace(
-        view,
-        estimates=tuple(
-            replace(e, details={**e.details, **turned}) if ERROR_LOW in e.details else e
-            for e in view.estimates
-        ),
+    assert " by other readings of the same texts" in stated.evidence
+    turned = tuple(
+        replace(e, details={**e.details, ERROR_LOW: -0.1}) if ERROR_LOW in e.details else e
+        for e in view.estimates
     )
+    other = replace(view, estimates=turned)
     shown = [s for s in first_screen(other).stated if s.first.measure.startswith("agency_gap")]
     assert shown == []
-    assert "1 of 1 difference beyond chance is not stated" in first_screen(other).cannot[0]
-    assert "the classifier trained on LAC alone −10.0" in doubt(other)
-    assert order(other) == [("a", "a"), ("b", "a")]
+    in_doubt = doubted(other)
+    assert len(in_doubt.lines) == 1
+    assert not in_doubt.people
+    assert "−10.0 to " in in_doubt.lines[0]
+    assert "could make it" in first_screen(other).cannot[0]
+    assert reader_line(view.run) == ""
 
 
-def order(view, masking="masked"):
-    return [
-        (group_name(e.group), r.letters[i])
-        for r in rankings(view, masking)
-        for i, e in enumerate(r.groups)
-    ]
-
-
-def test_a_ranking_is_drawn_with_letters_where_it_is_resolved(tmp_path):
-    view = audit(tmp_path / "r", texts_of({"a": 0.8, "b": 0.5, "c": 0.2}))
-    assert order(view) == [("a", "a"), ("b", "b"), ("c", "c")]
-    (found,) = rankings(view, "masked")
-    assert found.words == "race: a > b > c"
-    (figure,) = [f for f in figures(view) if f.key == "agency-groups"]
-    assert "1 of 1 ranking can be told from chance. race: a > b > c." in figure.reading
-    assert [row[1:3] for row in figure.table.rows] == [("a", "a"), ("b", "b"), ("c", "c")]
-
-
-def test_a_ranking_that_chance_explains_has_one_letter(tmp_path):
-    view = audit(tmp_path / "r", texts_of({"a": 0.5, "b": 0.5, "c": 0.5}, n=30))
-    (found,) = rankings(view, "masked")
-    assert set(found.letters) == {"a"}
-    assert "not ranked, as chance alone puts groups as far apart" in found.words
-    assert ">" not in found.words
-
-
-def test_neighbours_that_cannot_be_told_apart_share_a_letter(tmp_path):
-    view = audit(tmp_path / "r", texts_of({"a": 0.8, "b": 0.79, "c": 0.2}))
-    letters = dict(order(view))
-    assert letters["a"] == letters["b"] == "a"
-    assert letters["c"] == "b"
-    assert rankings(view, "masked")[0].words == "race: in part, from b down to c"
-
-
-@given(st.sets(st.tuples(st.integers(0, 6), st.integers(0, 6)).filter(lambda p: p[0] < p[1])))
-def test_two_groups_share_a_letter_unless_they_are_told_apart(pairs):
-    names = [f"g{i}" for i in range(7)]
-    told = {frozenset((names[i], names[j])) for i, j in pairs}
-    letters = dict(zip(names, letter_display(names, told), strict=True))
-    for one, two in itertools.combinations(names, 2):
-        assert bool(set(letters[one]) & set(letters[two])) == (frozenset((one, two)) not in told)
-
-
-def difference(value, low, high, null, q, groups="male − female", masking="masked", **more):
+def difference(value, low, high, null, q, groups="male − female", **more):
     return Estimate(
         study="agency",
         measure="agency_gap.v1",
         statistic="difference",
         unit="text",
-        strata={"model": "m", "task": "all", "stratum": "all", "masking": masking},
+        strata={"model": "m", "task": "all", "stratum": "all", "masking": "masked"},
         group={"gender": groups},
         value=value,
         interval=None if low is None else Interval(low, high, 0.95, "t"),
         null=Null(0.0, *null, 0.95, "s"),
         n_units=60.0,
         n_clusters=30,
-        tests=() if q is None else (TestOf(q, "t", q),),
+        tests=() if q is None else (TestOf(q, "t", q, q),),
         **more,
     )
 
 
-def said_of(view, estimates):
-    changed = dataclasses.replace(view, estimates=estimates)
-    (sentence,) = _differences(changed, ("all", "", "m"))
-    return sentence
+def stated_of(view, estimates):
+    return first_screen(replace(view, estimates=tuple(estimates), models=("m",))).stated
 
 
-def test_a_difference_below_0_is_turned_with_everything_beside_it(view):
-    own = difference(-0.232, -0.354, -0.09, (-0.05, 0.08), 0.001)
-    other = difference(-0.079, -0.2, 0.01, (-0.1, 0.1), 0.4, masking="unmasked")
-    said = said_of(view, [own, other])
-    assert "sentences about women are 11.6 points more often agentic" in said.headline
-    assert said.facts[:2] == ("+11.6 points (+4.5 to +17.7)", "agentic less communal: 23.2 points")
-    assert "Unmasked: +7.9 (−1.0 to +20.0)" in said.evidence
-    assert said.clear
+def test_a_difference_below_0_is_turned_with_its_interval(view):
+    e = difference(-0.232, -0.354, -0.09, (-0.05, 0.08), 0.001)
+    assert "sentences about women are 11.6 points more often agentic" in sentence_of(e)
+    assert facts_of(view, e)[0] == "+23.2 points (+9.0 to +35.4)"
 
 
-def test_the_largest_of_the_sure_differences_is_called_that(view):
+def test_of_several_differences_of_an_attribute_the_largest_stands_in_front(view):
     rows = [
         difference(0.5, -0.1, 1.1, (-0.2, 0.2), 0.4, "a − b"),
         difference(0.3, 0.2, 0.4, (-0.1, 0.1), 0.001, "a − c"),
         difference(0.2, 0.1, 0.3, (-0.1, 0.1), 0.001, "b − c"),
     ]
-    said = said_of(view, rows)
-    assert "the largest of the 2 of 3 differences that can be told from 0" in said.evidence
-    assert "the only one of 2 diff" in said_of(view, rows[:2]).evidence
-    assert "the largest of 1" not in said_of(view, rows[:1]).evidence
-    unsure = [rows[0], difference(0.1, -0.1, 0.3, (-0.1, 0.1), 0.6, "a − c")]
-    assert "2 differences, none of which can be told from 0" in said_of(view, unsure).evidence
+    stated = stated_of(view, rows)
+    assert [(s.first.value, s.folded) for s in stated] == [(0.3, False), (0.2, True)]
 
 
-def test_what_keeps_a_difference_from_being_told_is_said(view):
-    said = said_of(view, [difference(0.3, 0.02, 0.5, (-0.1, 0.1), 0.2)])
-    assert not said.clear
-    assert "leaves out 0, but q over all differences that were looked at is 0.2" in said.evidence
-    said = said_of(view, [difference(0.3, 0.02, 0.5, (-0.4, 0.4), 0.001)])
-    assert "leaves out 0, but shuffled groups lie as far apart" in said.evidence
+def test_what_keeps_a_difference_from_being_stated(view):
+    assert not stated_of(view, [difference(0.3, 0.02, 0.5, (-0.1, 0.1), 0.2)])
+    assert not stated_of(view, [difference(0.3, 0.02, 0.5, (-0.4, 0.4), 0.001)])
     why = Status("a group has texts of one prompt only", "too few prompts")
-    bare = difference(0.3, None, None, (-0.1, 0.1), None, status=why)
-    said = said_of(view, [bare])
-    assert "No interval: a group has texts of one prompt only. No test: too few" in said.evidence
-
-
-def test_a_ranking_without_a_test_says_why(tmp_path):
-    rows = texts_of({"a": 0.8, "b": 0.2}, n=20)
-    view = audit(tmp_path / "r", [dict(row, prompt="Write.") for row in rows], by=("race",))
-    assert rankings(view, "masked")[0].why == "as shuffled groups all give the same variance"
-    page = render(view)
-    assert "p —" not in page
-    assert "--cluster text takes each text as a unit" in agency_head(view).limits
+    assert not stated_of(view, [difference(0.3, None, None, (-0.1, 0.1), None, status=why)])
 
 
 def test_every_form_of_the_paper_has_a_figure(view):
-    keys = [figure.key for figure in figures(view)]
-    assert keys == [
-        "agency-groups",
-        "agency-shares",
-        "agency-differences",
-        "agency-strata",
-        "agency-variance",
-        "agency-noise",
+    drawn = {figure.title: figure for figure in figures(view)}
+    assert list(drawn) == [
+        "Groups, from agentic to communal",
+        "Share of agentic sentences, by group",
+        "Differences between groups",
+        "Differences by stratum",
+        "Variance between groups",
     ]
-    by_key = {figure.key: figure for figure in figures(view)}
-    printed = [row for row in by_key["agency-variance"].table.rows if "(paper)" in row[0]]
-    assert ("Biography, ChatGPT (paper)", "unmasked", "38.1", "47.8", "66.3", "50.7") in printed
-    for figure in by_key.values():
+    table = drawn["Variance between groups"].table
+    printed = [row for row in table.rows if "ChatGPT (paper)" in row]
+    value = table.columns.index("Value")
+    assert [row[value] for row in printed] == ["38.1", "47.8", "66.3", "50.7"]
+    for figure in drawn.values():
         assert figure.reading
         assert figure.table.rows
+        assert (figure.chart is None) == (figure.title in list(drawn)[1::3])
 
 
-def test_published_figures_are_labelled(view):
-    drawn = " ".join(str(figure.spec) for figure in figures(view))
-    assert "(paper)" in drawn
-    assert "as published" in drawn
-    assert "ChatGPT †" in render(view)
+def test_published_values_are_labelled(view):
+    drawn = {figure.title: figure for figure in figures(view)}
+    for title in ("Groups, from agentic to communal", "Differences between groups"):
+        assert "as published" in drawn[title].svg
+    assert "ChatGPT (paper)" in render(view)
 
 
 def test_texts_are_shown_from_the_most_agentic_to_the_most_communal(view):
-    reading = agency_reading(view)
-    assert len(reading.texts) == 24
-    assert reading.groups == ("Black female", "Black male", "White female", "White male")
-    for text in reading.texts:
-        told = [p for p in text.pieces if p.kind]
-        assert {p.kind for p in told} <= {"agentic", "communal"}
-        assert all("masked" in p.told and "unmasked" in p.told for p in told)
+    readings = by_agency(view)
+    assert len(readings.readings) == 24
+    assert readings.filters == {
+        "Group": ["Black female", "Black male", "White female", "White male"]
+    }
+    pieces = [p for r in readings.readings for p in r.passages[0].pieces if p.shade]
+    assert {p.shade for p in pieces} <= {"agentic", "communal"}
+    assert all("masked" in p.title and "unmasked" in p.title for p in pieces)
 
 
 def test_the_page_is_inert(tmp_path):
@@ -248,31 +167,14 @@ def test_the_page_is_inert(tmp_path):
     assert 'http-equiv="Content-Security-Policy"' in page
 
 
-def test_words_of_groups_and_numbers():
-    assert group_name({"race": "White − Black", "gender": "male"}) == "White male − Black male"
-    assert group_name({"gender": "male − female", "beside": "human"}) == (
+def test_a_difference_of_crossed_groups_names_both_whole():
+    assert group_label({"race": "White − Black", "gender": "male"}) == "White male − Black male"
+    assert group_label({"gender": "male − female", "beside": "human"}) == (
         "male − female, beside human texts"
     )
-    assert group_name({}) == "all texts"
-    assert points(-0.1638) == "−16.4"
-    assert points(None) == "—"
 
 
-def test_other_audits_have_no_agency(tmp_path):
-    run = portrayal.audit(
-        "laissez-faire",
-        texts=[{"text": "Maria teaches.", "condition": "neutral", "subject_role": "teacher"}],
-        out=tmp_path / "r",
-        report=False,
-        draws=100,
-        permutations=20,
-    )
-    view = View.of(run)
-    assert "agency" not in report_of(view).package
-    assert "agency-groups" not in render(view)
-
-
-def test_published_figures_of_a_task_stand_beside(tmp_path):
+def test_published_values_of_a_task_stand_beside(tmp_path):
     cells = [(race, gender) for race in ("White", "Black") for gender in ("female", "male")]
     rows = [
         {
@@ -286,34 +188,25 @@ def test_published_figures_of_a_task_stand_beside(tmp_path):
         for part in ("Chemistry", "English")
         for i in range(6)
     ]
-    page = audit(tmp_path / "r", rows)
-    drawn = {figure.key: figure for figure in figures(page)}
-    table = drawn["agency-shares"].table
-    place = table.columns.index("Mistral MSR †")
-    printed = {row[0]: row[place] for row in table.rows}
-    assert printed["Black female"] == "51.3\xa0%"  # Table 3
-    assert printed["female"] == "—"
-    assert "Table 3" in drawn["agency-shares"].note
-    (panel,) = drawn["agency-strata"].spec["concat"]
-    assert "Chemistry: human texts (paper)" in str(panel)  # Table 17
-    assert "human texts" not in str(drawn["agency-groups"].spec)
-    variances = [row for row in drawn["agency-variance"].table.rows if "(paper)" in row[0]]
-    assert len(variances) == 3  # Table 1
+    drawn = {figure.title: figure for figure in figures(audit(tmp_path / "r", rows))}
+    shares = drawn["Share of agentic sentences, by group"].table
+    group, value = shares.columns.index("Group"), shares.columns.index("Value")
+    rewritten = {
+        row[group]: row[value] for row in shares.rows if "Mistral, rewritten (paper)" in row
+    }
+    assert rewritten["Black female"] == "51.3\xa0%"  # Table 3
+    assert "human texts" in drawn["Differences by stratum"].note
+    assert "Where: Professor Review, Chemistry" in drawn["Differences by stratum"].svg  # Table 17
+    assert (
+        len([r for r in drawn["Variance between groups"].table.rows if "(paper)" in str(r)]) == 12
+    )
 
 
 def test_models_stand_beside_human_texts(tmp_path):
     rows = [dict(row, model="human") for row in texts_of({"a": 0.5, "b": 0.5})]
     rows += [dict(row, model="gpt") for row in texts_of({"a": 0.9, "b": 0.1}, seed=1)]
     view = audit(tmp_path / "r", rows)
-    (figure,) = [each for each in figures(view) if each.key == "agency-human"]
-    (panel,) = figure.spec["concat"]
-    order = panel["layer"][0]["encoding"]["y"]["scale"]["domain"]
-    assert order[0] == "human"
-    assert figure.reading.startswith("1 of 1 difference of models from human texts can be told")
-    said = [each.headline for each in agency_first(view).stated]
-    assert any("that in texts that people wrote" in each for each in said)
-    assert all(each.key != "agency-human" for each in figures(audit(tmp_path / "s", rows[:120])))
-
-
-def test_texts_of_a_model_called_human_alone_have_no_such_figure(view):
-    assert "agency-human" not in {each.key for each in figures(view)}
+    (figure,) = [f for f in figures(view) if f.title == "Differences between groups"]
+    assert "a − b, beside human texts · gpt" in figure.svg
+    stated = [s.headline for s in first_screen(view).stated]
+    assert any("that in texts that people wrote" in headline for headline in stated)

@@ -26,7 +26,7 @@ DRAWN = (
     "document.querySelectorAll('figure > details').forEach(d => d.open = true);"
     "return new Promise(done => setTimeout(() => done("
     "[...document.querySelectorAll('[data-chart]')].map(e => [e.dataset.chart,"
-    " e.querySelectorAll('svg.marks path, svg.marks text').length])), 100))"
+    " e.querySelectorAll('svg :is(path, text, circle, rect, line)').length])), 100))"
 )
 
 
@@ -180,7 +180,7 @@ def test_a_phone_scrolls_charts_within_their_place(browser: Any, page: Path) -> 
     opened(browser, page, width=390)
     browser.execute_script(DRAWN)
     place, image = browser.execute_script(
-        "const svg = document.querySelector('#couples svg');"
+        "const svg = document.querySelector('#which-couples-appear svg');"
         "return [svg.parentElement.clientWidth, svg.getBoundingClientRect().width]"
     )
     assert place < 390 < image  # letters as large as on a wide screen
@@ -241,15 +241,15 @@ def test_a_chart_is_saved_with_its_caption(browser: Any, page: Path) -> None:
     for kind in ("svg", "png"):
         opened(browser, page)
         browser.execute_script(DRAWN)
-        click = f"document.querySelector('#couples [data-save={kind}]').click()"
+        click = f"document.querySelector('#which-couples-appear [data-save={kind}]').click()"
         browser.execute_script(click)
-        saved(browser, f"couples.{kind}")
-    text = saved(browser, "couples.svg").decode()
+        saved(browser, f"which-couples-appear.{kind}")
+    text = saved(browser, "which-couples-appear.svg").decode()
     root = ElementTree.fromstring(text)
     assert float(root.get("width", "0")) > 400
     assert "Which couples appear" in text
     assert "Portrayal" in "".join(root.itertext())
-    assert saved(browser, "couples.png").startswith(b"\x89PNG")
+    assert saved(browser, "which-couples-appear.png").startswith(b"\x89PNG")
 
 
 def test_a_finding_is_copied_with_its_citation(

@@ -3,12 +3,9 @@
 import html
 import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,7 +13,6 @@ from portrayal.errors import DataError, MissingExtraError, OptionError
 from portrayal.records import Fixed
 from portrayal.report import Report, export, export_report
 from portrayal.report.export import ExportBlock, blocks_of
-from portrayal.report.figures import drawing
 from portrayal.run import Run
 
 from .conftest import estimate
@@ -108,59 +104,6 @@ def test_without_a_browser_pdf_says_what_to_do(
 def test_an_unknown_format_is_refused(run: Run) -> None:
     with pytest.raises(OptionError, match="html, md, docx"):
         export_report(run, format="odt")
-
-
-SMALL = """
-import resource, sys
-resource.setrlimit(resource.RLIMIT_AS, ({limit}, {limit}))
-from portrayal.cli import main
-sys.argv = ["portrayal", "report", sys.argv[1], "--format", sys.argv[2]]
-main()
-"""
-
-
-@pytest.mark.fault(
-    "the program that draws charts dies (memory, a signal), or hangs",
-    "one line, and a page without charts whose numbers all stand",
-)
-@pytest.mark.parametrize("format", ["html", "md"])
-def test_a_page_without_charts_where_memory_is_too_short_to_draw(run: Run, format: str) -> None:
-    script = SMALL.format(limit=4 * 2**30)
-    command = [sys.executable, "-c", script, str(run.path), format]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    (line,) = (each for each in done.stderr.splitlines() if "chart" in each)
-    assert line.startswith("No chart was drawn: the program that draws charts ended by signal")
-    page = (run.path / f"report.{format}").read_text(encoding="utf-8")
-    assert "No chart was drawn" in page
-    assert "<svg" not in page
-    assert "data-chart=" not in page
-    assert "3.1" in page
-
-
-@pytest.mark.fault(
-    "the program that draws charts dies (memory, a signal), or hangs",
-    "one line, and a page without charts whose numbers all stand",
-)
-@pytest.mark.parametrize(
-    ("child", "why"),
-    [
-        ("import os; os.abort()", "ended by signal 6"),
-        ("import time; time.sleep(60)", "did not finish: .* timed out"),
-        ("print([1])", "ended by status 0"),
-        ("raise MemoryError('no room')", "ended by status 1: MemoryError: no room"),
-    ],
-)
-def test_whatever_ends_the_child_the_page_is_written(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: Any, child: str, why: str
-) -> None:
-    drawing.converted.cache_clear()
-    (tmp_path / "child.py").write_text(child)
-    monkeypatch.setattr(drawing, "_DRAW", tmp_path / "child.py")
-    monkeypatch.setattr(drawing, "_PATIENCE", 1.0)
-    page = export_report(run).read_text(encoding="utf-8")
-    assert re.search(f"No chart was drawn: the program that draws charts {why}", caplog.text)
-    assert "data-chart=" not in page
 
 
 @pytest.mark.fault(

@@ -190,7 +190,6 @@ def test_what_the_reader_could_have_made_is_no_finding(make_run: Maker) -> None:
     (found,) = findings(view)
     assert found.first.value == 3.0
     assert "; without the reader’s errors about 3.4 (1.6–5.0)." in found.evidence
-    assert "It reads 94.1\u00a0% of names right in stories by models." in found.evidence
     assert [e.first.value for e in nearest(view)] == [11.0, 9.0, 2.0]
     in_doubt = doubted(view)
     assert in_doubt is not None

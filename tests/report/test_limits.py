@@ -25,7 +25,7 @@ FEW = {"draws": 100, "permutations": 20, "report": False}
 PAGES = ("stories", "agency", "news", "compared")
 OPEN_ALL = "document.querySelectorAll('details').forEach(each => each.open = true)"
 OPEN_SOME = (
-    f"{OPEN_ALL}; [...document.querySelectorAll('figure details details, .pair, .agency-text')]"
+    f"{OPEN_ALL}; [...document.querySelectorAll('figure details details, .reading-of')]"
     ".slice(2).forEach(each => each.open = false)"
 )
 """Tables and texts of one kind look alike: two of them are opened."""

@@ -12,7 +12,7 @@ from .test_browser import DRAWN, HOSTILE, opened, requests
 
 pytestmark = pytest.mark.browser
 
-SHOWN = "return [...document.querySelectorAll('.pair')].filter(p => !p.hidden).length"
+SHOWN = "return [...document.querySelectorAll('.reading-of')].filter(p => !p.hidden).length"
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def errors(browser: Any) -> list[Any]:
 def test_every_chart_is_drawn_without_errors_or_requests(browser: Any, page: Path) -> None:
     opened(browser, page)
     charts = browser.execute_script(DRAWN)
-    assert len(charts) == 1 + 8 + 1 + 1 + 3 + 1 + 3  # the last: Figures 8 to 10
+    assert len(charts) == 1 + 8 + 1 + 3 + 1
     for name, marks in charts:
         assert marks > 10, name
     assert errors(browser) == []
@@ -40,19 +40,21 @@ def test_pairs_are_filtered_by_model_and_form(browser: Any, page: Path) -> None:
     browser.execute_script("document.querySelector('#texts > details').open = true")
     assert browser.execute_script(SHOWN) == 12
     choose = (
-        "const box = document.getElementById(arguments[0]); box.value = arguments[1];"
+        "const box = document.querySelector(`[data-filter=${arguments[0]}]`);"
+        "box.value = arguments[1];"
         "box.dispatchEvent(new Event('change'))"
     )
-    browser.execute_script(choose, "pairs-model", "1")
+    browser.execute_script(choose, "Model", "m2")
     assert browser.execute_script(SHOWN) == 6
-    browser.execute_script(choose, "pairs-form", "0")
+    browser.execute_script(choose, "Form", "biased")
     assert browser.execute_script(SHOWN) == 3
-    assert browser.find_element("id", "pairs-note").text.startswith("3 of 12 pairs")
+    assert browser.find_element("id", "texts-note").text.startswith("3 of 12 ")
 
 
 def test_words_are_underlined_in_the_colour_of_their_group(browser: Any, page: Path) -> None:
     opened(browser, page)
-    style = "return getComputedStyle(document.querySelector('.pair mark')).borderBottomColor"
+    mark = "document.querySelector('.reading-of .story mark')"
+    style = f"return getComputedStyle({mark}).borderBottomColor"
     assert browser.execute_script(style) == "rgb(136, 34, 85)"
 
 
@@ -79,11 +81,13 @@ def test_hostile_texts_are_shown_and_do_nothing(browser: Any, tmp_path: Path) ->
     opened(browser, page)
     assert browser.execute_script("return window.hit") is None
     assert browser.execute_script("return document.querySelectorAll('img').length") == 0
-    story = browser.execute_script("return document.querySelector('.pair .story').textContent")
+    story = browser.execute_script(
+        "return document.querySelector('.reading-of .story').textContent"
+    )
     assert "<script>window.hit=1</script></script><img src=x" in story
     assert "{{ 7*7 }}{% raw %}${window.hit=1}" in story
     options = browser.execute_script(
-        "return document.querySelectorAll('#pairs-model option').length"
+        "return document.querySelectorAll('[data-filter=Model] option').length"
     )
     assert options == 3
     assert errors(browser) == []

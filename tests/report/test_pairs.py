@@ -17,25 +17,8 @@ from portrayal.report import write_report
 from portrayal.report.figures.generic import figures
 from portrayal.report.first import finding_facts, first_screen
 from portrayal.report.formats import difference
-from portrayal.report.page import render
 from portrayal.report.view import View
-from portrayal.studies.pairs.report.figures import spread_of
-from portrayal.studies.pairs.report.head import pairs_head
-from portrayal.studies.pairs.report.series import (
-    differences,
-    established,
-    floor_words,
-    label,
-    leading,
-    sets_of,
-    unasked,
-    what_of,
-)
-from portrayal.studies.pairs.report.texts import (
-    PairText,
-    differing,
-    pairs_reading,
-)
+from portrayal.studies.pairs.texts import PER_SERIES, PairText, differing, pairs_of
 from support import vouch_again
 
 from .test_browser import HOSTILE, opened, requests
@@ -74,23 +57,17 @@ def view(tmp_path_factory: pytest.TempPathFactory) -> View:
     return audit(tmp_path_factory.mktemp("pairs") / "run", rows, by=["kind"])
 
 
-def test_each_model_and_score_is_a_finding_and_other_models_are_named(view: View) -> None:
+def test_each_model_and_score_is_a_finding(view: View) -> None:
     first = first_screen(view)
-    places = {(s.first.strata["model"], what_of(s.first)) for s in first.stated}
-    assert len(places) == len(first.stated) > 1
-    assert {model for model, _ in places} == {"lean"}
+    scores = [s for s in first.stated if "score" in s.first.strata]
+    assert len({(s.first.strata["model"], s.first.strata["score"]) for s in scores}) == len(scores)
+    assert len(scores) > 1
+    assert {s.first.strata["model"] for s in first.stated} == {"lean"}
     assert all(re.match("lean: .*answers", s.headline) for s in first.stated)
-    length = next(s for s in first.stated if what_of(s.first) == "length")
-    assert length.facts[0].startswith(f"+{difference(abs(length.first.value), '')} words (")
-    assert length.facts[-2] == "60 pairs"
-    assert " SD" in length.facts[1]
-    assert "the floor is the exchange of halves" in length.evidence
-    (hidden,) = [line for line in first.cannot if line.startswith("plain: nothing stated in ")]
-    assert "the largest differences it could hide are " in hidden
-    assert "60 sources · 120 pairs" in first.read
-    lead = re.fullmatch(r"Established differences: lean, (.+); plain, nothing\.", first.none)
-    assert lead is not None
-    assert lead[1].startswith(f"{len(established(view))} score")
+    length = next(s for s in scores if s.first.strata["score"] == "length")
+    assert length.facts[0].startswith(f"+{difference(abs(length.first.value), '')} (")
+    assert length.facts[1].endswith(" standard deviations of the texts")
+    assert "60 pairs" in length.facts
     assert {each[5].split()[1] for each in (c.cells for c in first.lead.candidates)} <= {
         "sources,",
         "many",
@@ -108,47 +85,54 @@ def test_strong_takes_no_other_model(view: View) -> None:
     assert {s.strength for s in first_screen(view).stated} == {"strong"}
 
 
-def test_findings_are_spread_over_models_and_scores(view: View) -> None:
-    one = established(view)
+def test_findings_are_spread_over_models(view: View) -> None:
+    one = [e for e in view.estimates if e.strata["model"] == "lean"]
     other = [dataclasses.replace(e, strata={**e.strata, "model": "twin"}) for e in one]
     both = dataclasses.replace(view, estimates=(*one, *other), models=("lean", "twin"))
-    order = established(both)
-    assert {e.strata["model"] for e in order[:2]} == {"lean", "twin"}
-    assert len(order) == 2 * len(one)
-    assert label(one[0]).startswith("lean, ")
-    assert label(one[0]).endswith(": female − male")
+    stated = first_screen(both).stated
+    of_scores = [s.first.strata["model"] for s in stated if "score" in s.first.strata]
+    assert set(of_scores[:2]) == {"lean", "twin"}
 
 
 def test_candidates_name_model_score_and_groups(view: View) -> None:
     facts = finding_facts(view.run)
     assert all(
-        re.fullmatch(r"(plain|lean), .+: female − male", each["sentence"])
+        re.fullmatch(r"(plain|lean), female − male in .+: within pairs", each["sentence"])
         for each in facts["candidates"]  # type: ignore[union-attr]
+        if each["measure"].startswith("pair_difference")
     )
 
 
-def test_figures_are_by_score_part_group_and_pair(view: View) -> None:
-    found = {figure.key: figure for figure in figures(view)}
-    assert list(found)[:4] == ["differences", "parts", "means", "distribution"]
-    assert all(figure.spec is not None and not figure.broken for figure in list(found.values())[:4])
-    table = found["differences"].table
-    assert table.columns[:5] == ("Model", "Score", "Unit", "Difference", "Interval")
-    assert len(table.rows) == len(differences(view))
-    assert "kind" in found["parts"].title
-    means = {row[:2]: row for row in found["means"].table.rows}
-    e = next(e for e in differences(view) if list(e.strata.values())[:2] == ["lean", "length"])
-    female, male = map(float, means["lean", "length"][3:5])
-    assert female - male == pytest.approx(e.value, abs=0.1)
+def test_figures_are_by_score_and_part(view: View) -> None:
+    drawn = {figure.title: figure for figure in figures(view)}
+    first, parts, *_ = drawn.values()
+    assert (first.title, parts.title) == (
+        "Differences by score and model",
+        "The same differences by part",
+    )
+    assert all(figure.chart is not None and not figure.broken for figure in (first, parts))
+    columns = ("Model", "Score", "Group", "Value")
+    assert first.table.columns[:4] == columns
+    assert {"Instrument bias", "Hides at most", "As written"} <= set(first.table.columns)
+    wholes = [e for e in view.estimates if e.strata.get("part") == "all" and "score" in e.strata]
+    assert len(first.table.rows) == len(wholes)
+    assert "kind = odd" in parts.svg
+    assert "standard deviations of the texts" in first.svg
 
 
-def test_what_is_drawn_of_pairs_is_what_was_measured(view: View) -> None:
-    every = sets_of(view)
-    assert every is not None
-    for e in differences(view):
-        if e.value is not None:
-            d, here = spread_of(every, e)
-            assert np.mean(d[here]) == pytest.approx(e.value)
-            assert here.sum() == e.n_units
+def test_pairs_to_read_have_the_differences_that_were_measured(view: View) -> None:
+    readings = pairs_of(view)
+    assert readings is not None
+    for label in readings.filters["Difference"]:
+        mine = [r for r in readings.readings if r.tags["Difference"] == label]
+        assert len(mine) <= PER_SERIES
+        values = [float(r.title.split(": ")[1].split()[0].replace("−", "-")) for r in mine]
+        assert values in (sorted(values), sorted(values, reverse=True))
+    first = readings.readings[0]
+    assert [passage.heading for passage in first.passages] == ["female", "male"]
+    marked = [(p.mark, p.text) for r in readings.readings for p in r.passages[1].pieces if p.mark]
+    assert any(mark == "differs" and "dementia" in text for mark, text in marked)
+    assert ("swapped", "he") in marked
 
 
 def test_a_run_without_texts_has_figures_and_no_pairs_to_read(view: View, tmp_path: Path) -> None:
@@ -164,22 +148,8 @@ def test_a_run_without_texts_has_figures_and_no_pairs_to_read(view: View, tmp_pa
         Run(tmp_path / "run").manifest.open(step)
     vouch_again(Run(tmp_path / "run"))
     bare = View.of(Run(tmp_path / "run"))
-    assert pairs_reading(bare) is None
-    keys = [figure.key for figure in figures(bare)]
-    assert ("parts" in keys, "means" in keys) == (True, False)
-
-
-def test_pairs_to_read_are_sorted_and_hold_the_largest(view: View) -> None:
-    reading = pairs_reading(view)
-    assert reading is not None
-    words = [e for e in unasked(view) if "word" in e.strata]
-    assert len(reading.series) == len(leading(view, 8)) + len(words[:5])
-    first = [pair for pair in reading.pairs if pair.series == 0]
-    assert len(first) >= 4
-    assert [side.group for side in first[0].sides] == ["female", "male"]
-    said = dict(reversed(piece) for piece in first[0].sides[1].pieces)
-    assert "dementia" in said["differs"]
-    assert said["swapped"] == "he"
+    assert pairs_of(bare) is None
+    assert len(figures(bare)) == len(figures(view))
 
 
 def test_words_that_are_merely_exchanged_are_faint() -> None:
@@ -199,13 +169,9 @@ def test_words_that_are_merely_exchanged_are_faint() -> None:
 
 def test_two_answers_to_a_request_give_the_floor(tmp_path: Path) -> None:
     rows = rows_of({"lean/male": "There is much more to say of it."}, times=2)
-    view = audit(tmp_path / "run", rows)
-    length = next(e for e in differences(view) if e.strata["score"] == "length")
-    assert re.match(
-        r"two answers to the identical request lie [\d.]+ words apart", floor_words(length)
-    )
-    assert pairs_head(view).floor.startswith("lean, ")
-    assert "one of 2 answers" in render(view)
+    table = figures(audit(tmp_path / "run", rows))[0].table
+    score, floor = table.columns.index("Score"), table.columns.index("Two answers")
+    assert all(re.match(r"[+−]?[\d.]+", r[floor]) for r in table.rows if r[score] == "length")
 
 
 def test_three_groups_stand_against_the_others(tmp_path: Path) -> None:
@@ -215,10 +181,9 @@ def test_three_groups_stand_against_the_others(tmp_path: Path) -> None:
     view = audit(tmp_path / "run", rows, group="age")
     first = first_screen(view)
     assert "answers for “old”" in first.stated[0].headline
-    assert "old − the others" in first.stated[0].evidence
     assert all(not figure.broken for figure in figures(view))
-    assert "Groups" in figures(view)[0].table.columns
-    assert pairs_reading(view) is not None
+    assert "old − the others" in figures(view)[0].svg
+    assert pairs_of(view) is not None
 
 
 def test_a_finding_of_no_named_model_begins_with_a_capital(tmp_path: Path) -> None:
@@ -237,7 +202,6 @@ def test_nothing_found_is_said_in_standard_deviations(tmp_path: Path) -> None:
     first = first_screen(view)
     assert first.stated == ()
     assert first.none.endswith(" standard deviations or more.")
-    assert any(line.startswith("Nothing stated in ") for line in first.cannot)
 
 
 @pytest.mark.browser
@@ -256,10 +220,10 @@ def test_hostile_pairs_are_shown_and_do_nothing_and_a_phone_scrolls_down_only(
         "return [document.documentElement.scrollWidth, window.innerWidth]"
     )
     assert wide <= inner == 390
-    shown = "return [...document.querySelectorAll('.pair')].filter(p => !p.hidden).length"
+    shown = "return [...document.querySelectorAll('.reading-of')].filter(p => !p.hidden).length"
     every = browser.execute_script(shown)
     browser.execute_script(
-        "const box = document.getElementById('pairs-series'); box.value = '0';"
+        "const box = document.querySelector('[data-filter]'); box.selectedIndex = 1;"
         "box.dispatchEvent(new Event('change'))"
     )
     assert 0 < browser.execute_script(shown) < every

@@ -5,11 +5,10 @@ from collections.abc import Callable
 
 from portrayal.coding import count_words, marked_words, read_documents
 from portrayal.measure import Scope
-from portrayal.report.findings import findings
 from portrayal.report.passages import MOST, words_page
 from portrayal.report.view import View
 from portrayal.run import Run
-from portrayal.studies.stories.report.passages import readings
+from portrayal.studies.stories.texts import behind_findings
 
 from .conftest import estimate
 
@@ -36,7 +35,7 @@ def story(text: str, name: str = "Maria", gender: str = "F", **more: object) -> 
 
 def read(make_run: Maker, *stories: dict[str, object]) -> list[object]:
     view = View.of(make_run([FINDING, NAME], stories=stories))
-    return readings(view, findings(view))
+    return behind_findings(view).readings
 
 
 def test_stories_of_the_group_in_its_role_are_chosen(make_run: Maker) -> None:
@@ -47,12 +46,12 @@ def test_stories_of_the_group_in_its_role_are_chosen(make_run: Maker) -> None:
         story("John helped Emma.", name="Emma"),
     )
     assert len(first.passages) == 1
-    assert "subordinate character whose name is borne mostly by Latine people" in first.how
+    assert "subordinate character whose name is borne mostly by Latine people" in first.note
     assert first.passages[0].pieces == (
-        ("John", "subject"),
-        (" helped ", ""),
-        ("Maria", "object"),
-        (".", ""),
+        ("John", "subject", "", ""),
+        (" helped ", "", "", ""),
+        ("Maria", "object", "", ""),
+        (".", "", "", ""),
     )
     assert drawn.title == "Stories drawn at random"
 
@@ -61,14 +60,14 @@ def test_the_choice_is_the_same_each_time(make_run: Maker) -> None:
     view = View.of(
         make_run([FINDING, NAME], stories=[story(f"{i} John met Maria.") for i in range(50)])
     )
-    assert readings(view, findings(view)) == readings(view, findings(view))
+    assert behind_findings(view) == behind_findings(view)
 
 
 def test_a_long_text_is_cut_around_its_people(make_run: Maker) -> None:
     first, _ = read(make_run, story("x" * 50_000 + " Maria " + "y" * 950_000, subject_name=None))
     (passage,) = first.passages
-    assert sum(len(text) for text, _ in passage.pieces) <= MOST + 4
-    assert ("Maria", "object") in passage.pieces
+    assert sum(len(piece.text) for piece in passage.pieces) <= MOST + 4
+    assert ("Maria", "object", "", "") in passage.pieces
     assert passage.cut == "Shortened: 1,200 of 1,000,007 characters."
 
 
@@ -81,12 +80,12 @@ def test_spans_that_overlap_or_point_outside_do_no_harm(make_run: Maker) -> None
     ]
     text = "Maria and John talk."
     first, _ = read(make_run, story(text, object_spans=spans, subject_spans=[spans[1]]))
-    assert "".join(piece for piece, _ in first.passages[0].pieces) == text
+    assert "".join(piece.text for piece in first.passages[0].pieces) == text
 
 
 def test_where_no_story_fits_random_ones_stand_in(make_run: Maker) -> None:
     first, _ = read(make_run, story("John helped Emma.", name="Emma"))
-    assert first.how.startswith("No story fits closely")
+    assert first.note.startswith("No story fits closely")
     assert len(first.passages) == 1
 
 

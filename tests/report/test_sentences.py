@@ -5,7 +5,6 @@ This is the one place where tests hold the wording; elsewhere they ask which est
 
 import math
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,11 +16,8 @@ from portrayal.reference.labels import speaking_of
 from portrayal.report.first import first_screen
 from portrayal.report.sentences import change_sentence, ratio_facts, sentence_of
 from portrayal.report.view import View
-from portrayal.studies.agency.report.head import _more_agentic
-from portrayal.studies.news.report.head import _change_headline
 
 from .conftest import estimate
-from .paired_run import write_paired_run
 
 DRAWN = "names drawn at random from the bearers of census-2020"
 
@@ -247,12 +243,12 @@ def test_each_kind_of_finding_of_texts_is_a_sentence(kind: str) -> None:
 def test_agency_is_said_in_shares_of_sentences() -> None:
     details = {"upper": 0.08, "lower": -0.08}
     e = made("agency_gap.v1", 0.16, 0.06, 0.28, group={"gender": "male − female"}, details=details)
-    assert _more_agentic(e, "male", "female").replace("\u00a0", " ") == (
+    assert sentence_of(e).replace("\u00a0", " ") == (
         "54 % of the sentences about men are agentic (what a person achieves, over whom they "
         "help), 46 % of those about women"
     )
     within = replace(e, value=0.4)
-    assert _more_agentic(within, "male", "female").endswith("for the same prompts 20.0 points more")
+    assert sentence_of(within).endswith("for the same prompts 20.0 points more")
 
 
 def test_a_change_has_the_counts_of_both_sides() -> None:
@@ -292,18 +288,11 @@ NEWS = {
         "In texts of m1, the sentiment of sentences about women is 0.280 lower than in the "
         "articles they rewrote",
     ),
-    "tone, as labels by hand correct it": (
-        TONE,
-        0.2,
-        {"naive": 0.1},
-        "In texts of m1, the sentiment of sentences about women is 0.200 higher than in the "
-        "articles they rewrote, corrected by hand from +0.100",
-    ),
 }
 
 
 @pytest.mark.parametrize("kind", NEWS)
-def test_a_text_beside_its_original_is_said_in_shares_or_in_tone(kind: str, tmp_path: Path) -> None:
+def test_a_text_beside_its_original_is_said_in_shares_or_in_tone(kind: str) -> None:
     strata, value, details, sentence = NEWS[kind]
     e = made(
         *("group_change.v1", value, value - 0.03, value + 0.03),
@@ -311,8 +300,7 @@ def test_a_text_beside_its_original_is_said_in_shares_or_in_tone(kind: str, tmp_
         group={"gender": "F"},
         details=details,
     )
-    view = View.of(write_paired_run(tmp_path / "run", models=("m1",)))
-    assert _change_headline(view, e).replace("\u00a0", " ") == sentence
+    assert sentence_of(e).replace("\u00a0", " ") == sentence
 
 
 def test_where_nothing_was_found_it_says_what_would_have_been(make_run: Any) -> None:

@@ -161,10 +161,13 @@ def attribute_label(attribute: str) -> str:
 def place_value(name: str, value: str, group: Mapping[str, str]) -> str:
     """Return the value of a stratum in words: by what a group was seen, against what; or itself.
 
+    A study may call its values otherwise (`words.values` of what it says of itself).
+
     >>> place_value("seen_by", "references", {"gender": "F"}), place_value("state", "Goa", {})
     ('by pronouns and role words', 'Goa')
     """
     if name != "seen_by":
+        value = study_words().get("values", {}).get(value, value)
         return f"against {value}" if name == "population" else value
     of_agreement = "factor" in group
     attributes = [group["factor"]] if of_agreement else list(group)
@@ -190,7 +193,8 @@ def strata_parts(
     way.
     """
     labels = {name: v for name, v in strata.items() if name != "model" and v not in ("", "all")}
-    place = [value for name, value in labels.items() if name not in _MANNER]
+    places = (place_value(name, v, group) for name, v in labels.items() if name not in _MANNER)
+    place = [words for words in places if words]
     ways = [[*f.sources.values()] for name in group if (f := factor_shown(name)) is not None]
     # Nobody asks how groups were seen where a column says them
     if ways and all(len(way) == 1 and way[0].startswith("the column ") for way in ways):

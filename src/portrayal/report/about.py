@@ -1,30 +1,32 @@
 """About: what was asked, how each number is made, and how sure it is."""
 
 import math
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-import portrayal.report.figures.figure as tables
 import portrayal.report.formats as fmt
+from portrayal.annotate.people.confusion import confusion_of
+from portrayal.annotate.people.labeler import labelling_removed, labelling_sentence
 from portrayal.records import ALL, FEW_PROMPTS, Estimate, Interval
-from portrayal.registry import Component
-from portrayal.report.figures.figure import Table
+from portrayal.registry import Component, described
+from portrayal.report.figures.figure import NUMBERS, Table
 from portrayal.report.findings import distance, headline_measures
 from portrayal.report.formats import short
-from portrayal.report.study import Fact, report_of
+from portrayal.report.study import report_of
 from portrayal.report.view import View, detail_q, place_words
-from portrayal.report.words import group_label, measure_title
+from portrayal.report.words import GENDER_WORDS, group_label, measure_title
 from portrayal.run import Run
 
 NAMED = 5
 """Models named in one line."""
 
 
-def facts(view: View) -> list[Fact]:
+def facts(view: View) -> list[tuple[str, str]]:
     """Return (what, value) of everything that was asked."""
     n_texts = int(view.note.get("n_texts", 0))
-    readers, study_facts = report_of(view).wording.readers, report_of(view).facts
     # What the numbers rest on, by the names that the estimates give.
     instrument_rows = [
         (n.replace("_", " ").capitalize(), value) for n, value in instruments(view).items()
@@ -35,8 +37,8 @@ def facts(view: View) -> list[Fact]:
         ("Source", short(str(view.settings.get("source", "")), 80) or fmt.NOTHING),
         ("Originals", short(str(view.settings.get("reference", "")), 80)),
         ("Measured", day_of(view.run)),
-        *(study_facts(view) if study_facts is not None else instrument_rows),
-        (readers, ", ".join(view.settings.get("annotators", ())) or fmt.NOTHING),
+        *instrument_rows,
+        ("Read by", ", ".join(view.settings.get("annotators", ())) or fmt.NOTHING),
         ("Groups", str(view.settings.get("group_labels", ""))),
         ("Confidence level", fmt.level(view.level)),
         ("Seed", str(view.seed)),
@@ -131,16 +133,6 @@ def methods(view: View) -> list[Method]:
 ROWS = 12
 
 
-def intervals(view: View) -> tuple[str, Table]:
-    """Return how clustered intervals compare with published ones: a sentence and a table."""
-    study_intervals = report_of(view).intervals
-    return (
-        study_intervals(view)
-        if study_intervals is not None
-        else (naive_sentence(view), comparison(view))
-    )
-
-
 def naive_sentence(view: View) -> str:
     """Return how many ratios lose their difference once prompts are resampled."""
     # Of those that the naive interval calls different, how many still are.
@@ -171,13 +163,13 @@ def comparison(view: View) -> Table:
     words = report_of(view).wording
     columns = {
         "Measure": lambda e: measure_title(e.measure),
-        words.place: lambda e: short(place_words(e) or ALL, 30),
+        "Where": lambda e: short(place_words(e) or ALL, 30),
         "Group": lambda e: short(group_label(e.group)),
-        "Ratio": tables.value,
-        "Clustered": tables.interval,
+        "Ratio": NUMBERS["Value"],
+        "Clustered": NUMBERS["Interval"],
         "Naive": lambda e: fmt.interval(e.paper_interval),
-        words.clusters.capitalize(): tables.clusters,
-        "p": tables.p,
+        words.clusters.capitalize(): NUMBERS["Prompts"],
+        "p": NUMBERS["p"],
         "q": lambda e: fmt.probability(detail_q(e)),
         "q of the audit": lambda e: fmt.probability(e.tests[0].audit_q if e.tests else None),
     }
@@ -209,19 +201,57 @@ def multiplicity(view: View) -> list[str]:
 
 def reading_error(view: View) -> list[str]:
     """Return what is known of the error of what the numbers rest on."""
-    study_lines = report_of(view).instruments
-    if study_lines is not None:
-        return list(study_lines(view))
-    annotators = view.settings.get("annotators", ())
-    lines = [f"Texts were read by {short(name, 80)}." for name in annotators]
-    if view.annotator is not None:
-        lines[0] += f" Its accuracy {accuracy(view)}."
+    lines = []
+    if labelling := view.settings.get("labeler"):
+        lines += [labelling_sentence(labelling), labelling_removed(labelling)]
+    for name in view.settings.get("annotators", ()):
+        accuracy = getattr(described(name, "annotators"), "accuracy", "") or "is not known"
+        lines.append(f"Texts were read by {short(name, 80)}. Its accuracy {accuracy}.")
+    lines += _recall(view)
+    lines += report_of(view).instruments
     return lines or ["This report does not know what the numbers rest on, nor how often it errs."]
 
 
-def accuracy(view: View) -> str:
-    """Return what the annotator says of its own accuracy, or that it is not known."""
-    return getattr(view.annotator, "accuracy", "") or "is not known"
+def _recall(view: View) -> list[str]:
+    """How many people of each gender the reader of people finds, where that was measured."""
+    annotator = next(iter(view.settings.get("annotators", ())), "")
+    # A model that labels has errors of its own, which these figures do not tell.
+    if not annotator or view.settings.get("labeler"):
+        return []
+    errors = confusion_of(annotator, view.run.annotations(annotator).note().get("settings"))
+    if errors is None:
+        return []
+    people = [s for prompt in errors.stories for story in prompt for s in story]
+    true = Counter(s.gender for s in people)
+    right = Counter(s.gender for s in people if s.read_gender == s.gender)
+    shares = [
+        f"{fmt.share(right[g] / true[g])} of {GENDER_WORDS[g]}" for g in GENDER_WORDS if true[g]
+    ]
+    return [
+        f"Measured on {errors.source}: the reader finds {fmt.listed(shares)} people. A number that "
+        "its errors could have made is not stated; the ranges beside values hold them."
+    ]
+
+
+LEFT_OUT = 60
+"""Rows of the table of what was left out, at most."""
+
+
+def left_out(view: View) -> Table:
+    """Return what numbers leave out and why: of each measure and place, the most of any group."""
+    most: dict[tuple[str, str, str], int] = {}
+    for name in headline_measures(view):
+        for e in (e for e in view.of_main(name) if e.status.detail is None):
+            for reason, n in e.exclusions.items():
+                key = measure_title(name), place_words(e), reason
+                most[key] = max(most.get(key, 0), n)
+    columns: dict[str, Callable[[tuple[tuple[str, str, str], int]], str]] = {
+        "Measure": lambda row: row[0][0],
+        "Where": lambda row: short(row[0][1] or ALL, 60),
+        "Reason": lambda row: short(row[0][2], 120),
+        "Left out": lambda row: f"{row[1]:,}",
+    }
+    return Table.of(list(most.items()), columns, 3, LEFT_OUT)
 
 
 def _width(bounds: Interval | None) -> float:

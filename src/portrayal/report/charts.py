@@ -1,22 +1,18 @@
-"""Charts and downloads: what a page carries, drawn once and packed together."""
+"""Downloads and frame: what every page carries, packed together with its charts."""
 
 import base64
 import gzip
 import hashlib
-import logging
 import math
-import warnings
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from portrayal.collect.tables import inert
 from portrayal.registry import described, form_of
-from portrayal.report.figures.drawing import DrawingError, drawings
 from portrayal.report.figures.figure import Figure
-from portrayal.report.figures.generic import BrokenFigureWarning
 from portrayal.report.formats import interval, number, probability, script_json, short
 from portrayal.report.study import report_of
 from portrayal.report.terms import Terms
@@ -29,40 +25,19 @@ from portrayal.shown import visible
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-_LOG = logging.getLogger("portrayal")
-
 
 @dataclass(frozen=True)
 class Charts:
-    """The figures of a page, the images of those that are charts by key, and why there are none."""
+    """The figures of a page, and the chart of its first screen, an SVG; "" for none."""
 
-    figures: tuple[Figure, ...]
-    images: Mapping[str, str]
-    undrawn: str = ""
+    figures: Sequence[Figure]
+    glance: str = ""
 
-    @classmethod
-    def of(cls, figures: Sequence[Figure], glance: Mapping[str, Any] | None = None) -> "Charts":
-        """Draw figures; one that cannot be drawn says so, over its numbers."""
-        specs = {} if glance is None else {glance["key"]: glance["spec"]}
-        specs |= {figure.key: figure.spec for figure in figures if figure.spec is not None}
-        try:
-            images = drawings(specs)
-        # Without charts the report still has all of its tables.
-        except DrawingError as error:
-            undrawn = f"No chart was drawn: {error}"
-            _LOG.warning(undrawn)
-            return cls(tuple(replace(figure, spec=None) for figure in figures), {}, undrawn)
-        drawable = []
-        for figure in figures:
-            image = images.get(figure.key)
-            # One chart that cannot be drawn costs its own place alone.
-            if isinstance(image, Exception):
-                text = f"the figure {figure.key} could not be drawn: {image!r}"
-                warnings.warn(text, BrokenFigureWarning, stacklevel=2)
-                broken = f"{type(image).__name__}: {short(str(image), 300)}"
-                figure = replace(figure, spec=None, broken=broken)  # noqa: PLW2901
-            drawable.append(figure)
-        return cls(tuple(drawable), {k: v for k, v in images.items() if isinstance(v, str)})
+    @property
+    def images(self) -> dict[str, str]:
+        """The images of those that are charts, by key."""
+        images = {figure.key: figure.svg for figure in self.figures if figure.chart is not None}
+        return images | ({"glance": self.glance} if self.glance else {})
 
     @property
     def full(self) -> list[Figure]:
@@ -74,13 +49,10 @@ class Charts:
         """The figures that show nothing, of which one line is said."""
         return [figure for figure in self.figures if figure.empty]
 
-    def inline(self, key: str) -> "Markup":
-        """Return the image of a chart for the page itself."""
-        return trusted(self.images[key])
-
-    def packed(self, table: Mapping[str, Any]) -> str:
-        """Return the images and the page's table of estimates, compressed."""
-        return packed(script_json({"charts": dict(self.images), "table": table}))
+    @property
+    def inline(self) -> "Markup":
+        """The chart of the first screen, for the page itself."""
+        return trusted(self.glance)
 
 
 def packed(text: str) -> str:
@@ -90,32 +62,28 @@ def packed(text: str) -> str:
     return base64.b64encode(raw).decode("ascii")
 
 
-def frame(data: str, extra_files: Iterable[tuple[str, str]] = ()) -> dict[str, Any]:
-    """Return what every page has: styles, scripts, the policy that lets these run, and packed data.
+def frame(charts: Charts, table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what every page has: style, script, the policy that lets it run, and packed data.
 
-    `extra_files` names further files in folders of templates, each by its package: `.css` or `.js`.
+    The data are the images of the charts and the page's table of estimates.
     """
-    shared = [("portrayal.report", name) for name in ("style.css", "first_screen.css", "page.js")]
-    texts = {
-        (package, name): read_template(package, name) for package, name in (*shared, *extra_files)
-    }
-    style = "".join(text for (_, name), text in texts.items() if name.endswith(".css"))
-    scripts = [text for (_, name), text in texts.items() if name.endswith(".js")]
-    # Only scripts with these digests run, whatever a text in the page holds.
-    digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()) for text in scripts]
+    style, script = read_template("style.css"), read_template("page.js")
+    # Only the script with this digest runs, whatever a text in the page holds.
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest())
     return {
+        "charts": charts,
         "style": trusted(style + colour_rules()),
-        "scripts": [trusted(text) for text in scripts],
-        "policy": " ".join(f"'sha256-{digest.decode()}'" for digest in digests),
-        "data": data,
+        "script": trusted(script),
+        "policy": f"'sha256-{digest.decode()}'",
+        "data": packed(script_json({"charts": charts.images, "table": table})),
         "terms": Terms(),
     }
 
 
 @cache
-def read_template(package: str, name: str) -> str:
-    """Return a file of a package's folder of templates."""
-    return files(package).joinpath("templates", name).read_text(encoding="utf-8")
+def read_template(name: str) -> str:
+    """Return a file of the folder of templates."""
+    return files(__package__).joinpath("templates", name).read_text(encoding="utf-8")
 
 
 def csv_columns(view: View) -> list[list[str]]:
@@ -165,17 +133,14 @@ def plain_cell(value: Any) -> Any:
 def headline_rows(view: View) -> dict[str, Any]:
     """Return the rows of the filterable table: text cells, one list for each estimate.
 
-    It has the measures that ask for it (`Component.listed`), with places and groups as the study
-    calls them.
+    It has the measures that ask for it (`Component.listed`).
     """
-    study_report = report_of(view)
-    place, group = study_report.place or place_words, study_report.group or group_label
     rows = [
         [
             measure_title(e.measure),
             short(view.called(e.strata.get("model", "")), 40),
-            short(place(e), 90),
-            short(group(e.group)),
+            short(place_words(e), 90),
+            short(group_label(e.group)),
             number(e.value, form_of(e)) if e.value is not None else "undefined",
             interval(e.interval, form_of(e)),
             interval(e.null, form_of(e)),
@@ -188,13 +153,6 @@ def headline_rows(view: View) -> dict[str, Any]:
         if (component := described(name)) is None or component.listed
         for e in estimates
     ]
-    heads = [
-        "Measure",
-        "Model",
-        study_report.wording.place,
-        "Group",
-        "Value",
-        "Interval",
-        "Null range",
-    ]
-    return {"heads": [*heads, "q", "n", study_report.wording.clusters.capitalize()], "rows": rows}
+    clusters = report_of(view).wording.clusters.capitalize()
+    heads = ["Measure", "Model", "Where", "Group", "Value", "Interval", "Null range", "q", "n"]
+    return {"heads": [*heads, clusters], "rows": rows}

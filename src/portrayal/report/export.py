@@ -3,7 +3,6 @@
 All three are made from the page itself, so that a part which a study adds is in each of them.
 """
 
-import base64
 import html
 import io
 import os
@@ -14,12 +13,11 @@ import tempfile
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from portrayal.errors import DataError, MissingExtraError, OptionError
-from portrayal.report.figures.drawing import converted
-from portrayal.report.figures.generic import build, dots
-from portrayal.report.figures.panels import CONFIG
+from portrayal.report.figures.declared import default, dots
+from portrayal.report.figures.figure import Figure
+from portrayal.report.figures.generic import build
 from portrayal.report.first import first_screen
 from portrayal.report.formats import plural
 from portrayal.report.page import drawn_page, write_report
@@ -29,10 +27,6 @@ from portrayal.run import Run, choose
 from portrayal.run.files import replacing, write_atomically
 from portrayal.shown import markdown, markdown_table, visible
 from portrayal.validate import check_choice
-
-if TYPE_CHECKING:
-    import altair as alt
-
 
 FORMATS = ("html", "md", "docx", "pdf")
 """What a report can be written as."""
@@ -230,24 +224,18 @@ def _docx(blocks: list[ExportBlock], images: dict[str, str], target: Path) -> Pa
     try:
         import docx
         import docx.shared
+        import vl_convert  # python-docx takes no SVG
     except ImportError as error:
         raise MissingExtraError(
-            "a Word document needs the package python-docx: pip install 'portrayal[docx]'."
+            "a Word document needs the packages python-docx and vl-convert-python: pip install "
+            "'portrayal[docx]'."
         ) from error
-    keys = [block.key for block in blocks if block.kind == "image" and block.key in images]
-    # python-docx takes no SVG.
-    converted_images = converted("png", tuple(images[key] for key in keys))
-    pngs = {
-        key: image["made"]
-        for key, image in zip(keys, converted_images, strict=True)
-        if "made" in image
-    }
     document = docx.Document()
     for block in blocks:
         if block.kind == "image":
-            if block.key in pngs:
+            if block.key in images:
                 width = float(re.findall(r' width="([\d.]+)"', images[block.key])[0])
-                png = io.BytesIO(base64.b64decode(pngs[block.key]))
+                png = io.BytesIO(vl_convert.svg_to_png(images[block.key], scale=2))
                 document.add_picture(png, docx.shared.Inches(min(6.0, width / 110)))
         elif block.kind == "table":
             rows = block.rows[: ROWS + 1]
@@ -303,9 +291,6 @@ def _pdf(page: str, target: Path) -> Path:
         # From one folder to the other, which may be on another disk.
         shutil.copyfile(printed, temporary)
     return target
-
-
-SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 
 
 @dataclass(frozen=True)
@@ -398,25 +383,19 @@ def _safe(text: str) -> str:
     return html.escape(visible(text))
 
 
-def plot(run: Run, measure: str, figure: int = 0) -> "alt.TopLevelMixin":
+def plot(run: Run, measure: str, figure: int = 0) -> Figure:
     """Return the report's chart of a measure; see `Run.plot`."""
-    try:
-        import altair as alt
-    except ImportError as error:
-        raise MissingExtraError(
-            'run.plot needs Altair: pip install altair, or the extra "notebook".'
-        ) from error
     view = View.of(run)
     rows = choose(view.estimates, measure, {})
     name = rows[0].measure
     with run.speaking():
-        specs = [chart.spec for chart in build(view, name, rows) if chart.spec is not None]
+        charts = [chart for chart in build(view, name, rows) if chart.chart is not None]
         # A measure whose own figure is a table still has values to draw.
-        specs = specs or [chart.spec for chart in dots(view, rows) if chart.spec is not None]
-    if not 0 <= figure < len(specs):
+        drawn = charts or [dots(view, default(name, rows), rows)]
+        charts = [chart for chart in drawn if chart.chart is not None]
+    if not 0 <= figure < len(charts):
         raise OptionError(
-            f"{name} has {plural(len(specs), 'chart')}, so there is no number {figure} (from 0). "
+            f"{name} has {plural(len(charts), 'chart')}, so there is no number {figure} (from 0). "
             "Its values: run.estimates."
         )
-    spec: dict[str, Any] = {"$schema": SCHEMA, "config": CONFIG, **specs[figure]}
-    return alt.Chart.from_dict(spec)
+    return charts[figure]

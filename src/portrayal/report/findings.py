@@ -10,6 +10,7 @@ report shows at most.
 
 import math
 import shlex
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,10 +22,13 @@ from portrayal.records import (
     ERROR_HIGH,
     ERROR_LOW,
     ERROR_VALUE,
+    MINUS,
+    TEXT_SD,
     THESE,
     Estimate,
 )
 from portrayal.registry import described, form_of
+from portrayal.report.formats import short
 from portrayal.report.sentences import (
     place_phrase,
     ratio_facts,
@@ -44,7 +48,6 @@ from portrayal.report.strength import (
     strength_of,
     units,
 )
-from portrayal.report.study import report_of
 from portrayal.report.view import (
     View,
     beyond_chance,
@@ -55,7 +58,7 @@ from portrayal.report.view import (
     reader_could,
     when_asked,
 )
-from portrayal.report.words import capital, group_words, measure_title, stem
+from portrayal.report.words import capital, corrected_from, group_words, measure_title, stem
 from portrayal.run.directory import Run
 
 MOST, EACH = 5, 3
@@ -69,8 +72,8 @@ MOST_MOVED = 3
 MOST_PLACES = 4
 """Places or groups that one reason names."""
 _LATER = 1000
-STATISTICS = ("ratio", "difference")
-"""Statistics that can be findings: those with a value that says that there is no difference."""
+STATISTICS = ("ratio", "difference", "distance", "variance")
+"""Statistics that can be findings, in this order: those with a value without a difference."""
 
 
 def findings(view: View) -> list[Stated]:
@@ -85,9 +88,12 @@ def findings(view: View) -> list[Stated]:
         # The sort keeps the order by strength among groups of as many attributes.
         of_measure.sort(key=lambda finding: len(finding.first.group) > 1)
         questions: set[tuple[object, ...]] = set()
+        by_model: Counter[str] = Counter()
         for finding in of_measure:
-            question, rank = _question(finding.first), len(questions)
-            ranked.append((_LATER if question in questions else rank, finding))
+            question, model = _question(finding.first), finding.first.strata.get("model", "")
+            # Where no model is pooled, each of them has its turn.
+            ranked.append((_LATER if question in questions else by_model[model], finding))
+            by_model[model] += question not in questions
             questions.add(question)
     order = {id(f): i for i, f in enumerate(_strongest_first([f for _, f in ranked]))}
     # By the rank of their question: the first of each measure before the second of any.
@@ -120,11 +126,14 @@ class Doubted:
         How many others there are.
     sheet
         The command that draws texts to label by hand; empty where they were labelled.
+    people
+        Whether the reader reads people, whose errors were measured on other texts.
     """
 
     lines: tuple[str, ...]
     more: int
     sheet: str
+    people: bool
 
 
 def doubted(view: View) -> Doubted | None:
@@ -139,12 +148,12 @@ def doubted(view: View) -> Doubted | None:
             f"{measure_title(e.measure).lower()}: {fmt.number(e.value, form_of(e))} as read"
             f"{reader_words(e)}"
         )
-    sheet = "" if "hand_labels" in view.options else _sheet(view.run)
-    return Doubted(tuple(lines), len(in_doubt) - len(lines), sheet)
+    sheet = "" if "hand_labels" in view.options else _sheet(view)
+    return Doubted(tuple(lines), len(in_doubt) - len(lines), sheet, bool(_sheet(view)))
 
 
 def _is_measured(view: View) -> bool:
-    return any(ERROR_VALUE in e.details or e.status.reader_error for e in view.estimates)
+    return any(ERROR_LOW in e.details or e.status.reader_error for e in view.estimates)
 
 
 def _in_doubt(view: View) -> list[Estimate]:
@@ -157,9 +166,10 @@ def _in_doubt(view: View) -> list[Estimate]:
     return sorted(strongest, key=lambda e: (e.statistic != "ratio", -distance(e), e.measure))
 
 
-def _sheet(run: Run) -> str:
-    """The command that draws texts to label by hand."""
-    return f"portrayal label sheet {shlex.quote(str(run.path))}"
+def _sheet(view: View) -> str:
+    """The command that draws texts to label by hand; "" where errors are those of no people."""
+    people = any(ERROR_VALUE in e.details for e in view.estimates)
+    return f"portrayal label sheet {shlex.quote(str(view.run.path))}" if people else ""
 
 
 def reader_line(run: Run) -> str:
@@ -167,15 +177,16 @@ def reader_line(run: Run) -> str:
     with run.speaking():
         view = View.of(run)
         if not _is_measured(view):
-            study_doubt = report_of(view).doubt
-            return study_doubt(view) if study_doubt is not None else ""
+            return ""
         established = [group for groups in _established(view).values() for group in groups]
         unsure = len(_in_doubt(view))
         if not unsure:
             return ""
+        sheet = _sheet(view)
         return (
-            f"reader's error: could have made {unsure} of {unsure + len(established)} ratios "
-            f"beyond chance, which are not stated; to know it on these texts: {_sheet(run)}"
+            f"reader's error: could have made {unsure} of {unsure + len(established)} numbers "
+            "beyond chance, which are not stated"
+            + (f"; to know it on these texts: {sheet}" if sheet else "")
         )
 
 
@@ -183,10 +194,13 @@ def reader_words(e: Estimate) -> str:
     """Return how far the reader's errors could move a value, in words; empty where not known."""
     if e.status.reader_error is not None:
         return f"; how far the reader’s errors move it {e.status.reader_error}"
-    if ERROR_VALUE not in e.details:
+    if ERROR_LOW not in e.details:
         return ""
+    low, high = e.details[ERROR_LOW], e.details[ERROR_HIGH]
+    if ERROR_VALUE not in e.details:
+        return f"; {fmt.span(low, high, form_of(e))} by other readings of the same texts"
     # Some errors are known by their size and no direction, so the value stays where it is.
-    value, low, high = (e.details[name] for name in (ERROR_VALUE, ERROR_LOW, ERROR_HIGH))
+    value = e.details[ERROR_VALUE]
     if value == e.value:
         reach = fmt.span(low, high, form_of(e))
         return f"; with chance, the reader’s errors could move it to {reach}"
@@ -245,8 +259,10 @@ def distance(estimate: Estimate) -> float:
     An infinite ratio is as far as its interval reaches, too.
     """
     value = estimate.value
-    if estimate.statistic == "difference":
-        return abs(value or 0.0)
+    if estimate.statistic != "ratio":
+        # Scores in several units are compared by the spread of the texts.
+        spread = estimate.details.get(TEXT_SD) or 1.0
+        return abs((value or 0.0) - no_difference(estimate)) / spread
     # An empty side has no logarithm; the end of its interval that is finite has one.
     if value == math.inf and estimate.interval is not None:
         value = estimate.interval.low
@@ -323,8 +339,9 @@ def _are_mirrored(one: Estimate, other: Estimate) -> bool:
 def _strongest_first(findings: list[Stated]) -> list[Stated]:
     """The strong ones first; ratios before differences, whose distances are on another scale."""
 
-    def key(f: Stated) -> tuple[bool, bool, float, str]:
-        return f.strength != STRONG, f.first.statistic != "ratio", -distance(f.first), f.headline
+    def key(f: Stated) -> tuple[bool, int, float, str]:
+        kind = STATISTICS.index(f.first.statistic)
+        return f.strength != STRONG, kind, -distance(f.first), f.headline
 
     return sorted(findings, key=key)
 
@@ -355,7 +372,12 @@ def _finding(view: View, estimates: list[Estimate]) -> Stated:
 
 def facts_of(view: View, e: Estimate) -> tuple[str, ...]:
     """Return the line below a sentence: the ratio or range, how many models agree, and q."""
+    e = turned(e)
     words = list(ratio_facts(e))
+    if TEXT_SD in e.details and e.value is not None:
+        words.append(f"{fmt.signed(e.value / e.details[TEXT_SD])} standard deviations of the texts")
+    if e.corrected:
+        words.append(corrected_from(e).removeprefix(", "))
     # Counts stand in the sentence itself where they are known.
     if not e.counts:
         words.append(units_of(e))
@@ -365,6 +387,17 @@ def facts_of(view: View, e: Estimate) -> tuple[str, ...]:
     if q_of(e) is not None:
         words.append(q_words(q_of(e)))
     return tuple(words)
+
+
+def turned(e: Estimate) -> Estimate:
+    """Return a difference as that of the group with more, which sentences name first."""
+    component = described(e.measure)
+    # Only sentences of a measure's own name the group with more first.
+    is_pair = component is not None and component.finding and e.statistic == "difference"
+    if not is_pair or (e.value or 0.0) >= 0 or not any(MINUS in x for x in e.group.values()):
+        return e
+    bounds = e.interval and replace(e.interval, low=-e.interval.high, high=-e.interval.low)
+    return replace(e, value=-(e.value or 0.0), interval=bounds)
 
 
 def agreement_words(agreeing: int, n_models: int) -> str:
@@ -397,8 +430,9 @@ def _evidence(view: View, e: Estimate) -> str:
     if e.status.question is not None:
         when = when_asked(view, e.status.question)
         parts.append(f"{when}, and judged among such questions alone")
-    reader = report_of(view).reader
-    return f"{'; '.join(parts)}{reader_words(e)}.{reader(view, e) if reader else ''}"
+    reasons = (e.status.no_interval, e.status.no_test)
+    more = "".join(f" {capital(short(reason, 240))}." for reason in reasons if reason)
+    return f"{'; '.join(parts)}{reader_words(e)}.{more}"
 
 
 def q_words(q: float | None, name: str = "q") -> str:

@@ -1,7 +1,6 @@
 """First screen: what was read, what was found and how surely, and what cannot be said.
 
-Every report opens with it, also one of two runs beside each other. A study may fill it in its own
-words (`StudyReport.first`).
+Every report opens with it, also one of two runs beside each other.
 """
 
 import hashlib
@@ -56,17 +55,10 @@ FINDINGS, SCHEMA = "findings.json", 2
 
 
 def first_screen(view: View) -> FirstScreen:
-    """Return the first screen of a run, in the study's words where it has some.
-
-    Where nothing could be seen, nothing is stated.
-    """
-    study_first = report_of(view).first
-    if study_first is not None:
-        screen = study_first(view)
-    else:
-        strongest = findings(view)
-        chart = glance(view, [*strongest, *([] if strongest else nearest(view))])
-        screen = FirstScreen(read_line(view), tuple(strongest), "", cannot_lines(view), chart)
+    """Return the first screen of a run; where nothing could be seen, nothing is stated."""
+    strongest = findings(view)
+    chart = glance(view, [*strongest, *([] if strongest else nearest(view))])
+    screen = FirstScreen(read_line(view), tuple(strongest), "", cannot_lines(view), chart)
     # What the run leads with is decided by what it could have seen, not by findings alone.
     lead, answered = headline(view, screen.stated), answers(view)
     screen = replace(screen, corrected=corrections(view))

@@ -13,11 +13,13 @@ from typing import Literal
 
 import portrayal.report.formats as fmt
 from portrayal.annotate.language import is_english
+from portrayal.collect.tables import UNNAMED
 from portrayal.records import (
     ALL,
     BEYOND_MARGINS,
     FEW_PEOPLE,
     FEW_PROMPTS,
+    MINUS,
     TEXT_SD,
     THESE,
     Estimate,
@@ -238,18 +240,22 @@ def hypotheses(view: View) -> list[Estimate]:
     """Return the tests that the findings of a run are chosen from."""
     return [
         e
-        for e in view.only_main(view.estimates)
+        for e in view.only_primary(view.only_main(view.estimates))
         if e.value is not None and e.tests and e.tests[0].audit_q is not None
     ]
 
 
 def label_of(view: View, e: Estimate) -> str:
-    """Return what an estimate is of, in the study's words, else group, place and measure."""
-    if (study_label := report_of(view).label) is not None:
-        return study_label(e)
+    """Return what an estimate is of: its group, place and measure, and its model if by itself."""
     component = described(e.measure)
     brief = (component.brief if component else "") or measure_title(e.measure, inside=True)
-    return f"{capital(group_words(e.group))}{where_words(e)}: {brief}"
+    model = e.strata.get("model", ALL)
+    writer = "" if model in (view.main, UNNAMED, ALL) else f"{model}, "
+    if not e.group:
+        return f"{writer}{capital(brief)}{where_words(e)}"
+    of_pair = any(MINUS in value for value in e.group.values())
+    group = group_label(e.group) if of_pair else capital(group_words(e.group))
+    return f"{writer}{group}{where_words(e)}: {brief}"
 
 
 def _hypothesis(view: View, e: Estimate, tested: Sequence[Estimate]) -> Hypothesis:
@@ -267,8 +273,8 @@ def _hypothesis(view: View, e: Estimate, tested: Sequence[Estimate]) -> Hypothes
     if e.statistic == "ratio":
         size = math.exp(min(errors_needed * error, 50.0))
     else:
-        # A distance is never 0, and a share has no 0 to differ from: theirs is what they must be.
-        size = (0.0 if e.statistic == "difference" else _none(e)) + errors_needed * error
+        # A distance is never 0: its size is what it must be.
+        size = no_difference(e) + errors_needed * error
     away = _away(e)
     # Standard errors shrink with the root of the number of prompts.
     times = (errors_needed * error / away) ** 2 if away > 0 else math.inf
@@ -291,19 +297,12 @@ def _seen(hypothesis: Hypothesis) -> float:
 
 def _away(e: Estimate) -> float:
     """How far a value lies from no difference: by its logarithm where it is a ratio."""
-    value, none = e.value or 0.0, _none(e)
+    value, none = e.value or 0.0, no_difference(e)
     if e.statistic != "ratio":
         return abs(value - none)
     if value <= 0.0 or math.isinf(value):
         return 0.0
     return abs(math.log(value / none))
-
-
-def _none(e: Estimate) -> float:
-    """What a value is without a difference; of a distance, which is never 0, what chance gives."""
-    if e.statistic == "ratio" or e.null is None or math.isnan(e.null.value):
-        return no_difference(e)
-    return e.null.value
 
 
 def _standard_error(e: Estimate) -> float | None:

@@ -1,19 +1,17 @@
 """The page: what the sections give, put into the template with every word escaped."""
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import portrayal.report.about as about
 import portrayal.report.coding as coded
 from portrayal.report.about import methods
 from portrayal.report.charts import Charts, frame, headline_rows, packed_csv
 from portrayal.report.figures.generic import figures
-from portrayal.report.findings import Doubted, absent_groups, doubted
+from portrayal.report.findings import absent_groups, doubted
 from portrayal.report.first import first_screen
 from portrayal.report.formats import short
 from portrayal.report.passages import random_texts
-from portrayal.report.study import Section, report_of
+from portrayal.report.study import report_of
 from portrayal.report.view import View
 from portrayal.run.directory import Run
 from portrayal.run.files import replacing
@@ -56,51 +54,13 @@ def drawn_page(view: View, *, short: bool = False) -> tuple[str, dict[str, str]]
         return _filled_page(view, short)
 
 
-@dataclass(frozen=True)
-class _Filled:
-    """A section with what it prints; None of its own where the study has no such section."""
-
-    template: str
-    own: Any
-    script: str = ""
-
-
-@dataclass(frozen=True)
-class Found:
-    """What stands behind the findings: what the reader may have made, and limits."""
-
-    doubted: Doubted | None
-    absent: str
-
-    @classmethod
-    def of(cls, view: View) -> "Found":
-        """Return what else stands out in any run."""
-        return cls(doubted(view), absent_groups(view))
-
-
-def _filled(view: View, section: Section | None, template: str, content: Any = None) -> _Filled:
-    """Fill the study's section, or a generic one by `content`."""
-    if section is None:
-        return _Filled(template, content(view) if content is not None else None)
-    content_of_study = section.content(view)
-    script = section.script if content_of_study is not None else ""
-    return _Filled(f"study/{section.template}", content_of_study, script)
-
-
 def _filled_page(view: View, brief: bool) -> tuple[str, dict[str, str]]:
-    # Each part is the study's where it has one, else one that suits any study.
-    report = report_of(view)
-    behind = _filled(view, report.found, "findings.html.j2", Found.of)
-    texts = _filled(view, report.texts, "texts.html.j2", random_texts)
-    below = _filled(view, report.asked, "nothing.html.j2")
-    first = first_screen(view)
-    # All charts are drawn at once, in one process of their own.
-    charts = Charts.of([] if brief else figures(view), first.chart)
+    report, first = report_of(view), first_screen(view)
+    texts = report.texts or random_texts
+    charts = Charts(
+        [] if brief else figures(view), first.chart["svg"] if first.chart is not None else ""
+    )
     table = {} if brief else headline_rows(view)
-    sections = () if brief else (below, behind, texts)
-    section_scripts = [section.script for section in sections if section.script]
-    files = [(report.package, name) for name in (*section_scripts, report.style) if name]
-    compared, comparison = about.intervals(view)
     # Words to filter the table of estimates by: a group and a place of its own.
     lines = table.get("rows", [])
     words = [next((line[column] for line in lines if line[column]), "") for column in (3, 2)]
@@ -122,21 +82,21 @@ def _filled_page(view: View, brief: bool) -> tuple[str, dict[str, str]]:
         "readable": about.readable(view),
         "wording": report.wording,
         "first": first,
-        "below": below,
-        "found": behind,
-        "charts": charts,
+        "doubted": doubted(view),
+        "absent": absent_groups(view),
+        "left_out": about.left_out(view),
         "short": brief,
-        "texts": texts,
+        "texts": None if brief else texts(view),
         "coded": coded.sections(view),
-        "compared": compared,
-        "comparison": comparison,
+        "compared": about.naive_sentence(view),
+        "comparison": about.comparison(view),
         "multiplicity": about.multiplicity(view),
         "instruments": about.reading_error(view),
         "methods": methods(view),
         "n_estimates": len(view.estimates),
         "example": ", ".join([*(short(word, 20) for word in words if word), "…"]),
-        **frame(charts.packed(table), files),
+        **frame(charts, table),
         "csv": "" if brief else packed_csv(view),
     }
-    page = templates("portrayal.report", report.package).get_template("report.html.j2")
-    return page.render(fields), dict(charts.images)
+    page = templates("portrayal.report").get_template("report.html.j2")
+    return page.render(fields), charts.images

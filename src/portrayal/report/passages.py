@@ -1,10 +1,11 @@
-"""Passages to read beside the numbers, with people marked; texts with their words marked."""
+"""Passages to read beside the numbers, with people, words and sentences marked."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.resources import files
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -19,44 +20,92 @@ from portrayal.shown import visible
 
 MOST = 1200
 """Characters shown of one text."""
+LONGEST = 3000
+"""Characters shown of a text whose sentences or differences are marked."""
 DRAWN = 4
 """Texts drawn at random."""
 
-Piece = tuple[str, str]
-"""A piece of text and its mark: "" for none."""
+T = TypeVar("T")
 Span = tuple[int, int, str]
 """Where a mark starts and ends, and the mark."""
 
 
+class Piece(NamedTuple):
+    """A piece of text: the class of its mark, of its sentence, and what that is pointed at for."""
+
+    text: str
+    mark: str = ""
+    shade: str = ""
+    title: str = ""
+
+
+class Sentence(NamedTuple):
+    """A sentence of a text: where it starts and ends, its class, and its scores in words."""
+
+    start: int
+    end: int
+    shade: str = ""
+    title: str = ""
+
+
 @dataclass(frozen=True)
 class Passage:
-    """One text as pieces, with its prompt and model; `cut` says how it was shortened."""
+    """One text as pieces, who wrote it and to which prompt; `cut` says how it was shortened."""
 
-    model: str
-    prompt: str
+    heading: str
     pieces: tuple[Piece, ...]
     cut: str = ""
+    prompt: str = ""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """The passages behind one finding, and how they were chosen."""
+    """Passages that belong together, why they stand here, and by what they are filtered."""
 
     title: str
-    how: str
+    note: str
     passages: tuple[Passage, ...]
+    tags: Mapping[str, str] = field(default_factory=dict)
 
 
-def random_texts(view: View) -> list[Reading]:
-    """Return a few texts drawn at random by the seed; none where the run holds no text."""
+@dataclass(frozen=True)
+class Readings:
+    """Texts to read: how they were chosen, and what their marks are.
+
+    Attributes
+    ----------
+    how
+        How they were chosen.
+    readings
+        The texts, in the order in which they are shown.
+    key
+        Class and words of each mark.
+    """
+
+    how: str
+    readings: tuple[Reading, ...]
+    key: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def filters(self) -> dict[str, list[str]]:
+        """The values by which readings can be filtered, where there are several."""
+        values: dict[str, dict[str, None]] = {}
+        for reading in self.readings:
+            for name, value in reading.tags.items():
+                values.setdefault(name, {})[value] = None
+        return {name: list(of) for name, of in values.items() if len(of) > 1}
+
+
+def random_texts(view: View) -> Readings | None:
+    """Return a few texts drawn at random by the seed; None where the run holds no text."""
     texts = [str(path) for path in view.run.texts.parts()]
     if not texts:
-        return []
+        return None
     prompts = str(view.run.prompts_path)
     parameters = {"texts": texts, "prompts": prompts, "seed": str(view.seed), "most": DRAWN}
-    reading_line = "Whatever the numbers say, read some texts that no finding chose."
     passages = tuple(passage(row) for row in rows_of(_QUERY, parameters))
-    return [Reading("Texts drawn at random", reading_line, passages)]
+    reading = Reading("Texts drawn at random", "", passages)
+    return Readings("Whatever the numbers say, read some texts that no finding chose.", (reading,))
 
 
 def rows_of(query: str, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -85,60 +134,86 @@ def texts_by_id(stage: Stage, text_ids: Iterable[str], columns: str) -> dict[str
 _QUERY = files(__package__).joinpath("passages.sql").read_text(encoding="utf-8")
 
 
-def passage(row: dict[str, Any]) -> Passage:
+def passage(row: Mapping[str, Any]) -> Passage:
     """Return a text as pieces.
 
     `row` has model, prompt, text and size, and perhaps the name and spans of the subject and the
     object.
     """
     text, size = row["text"], int(row["size"])
-    spans = _spans(row, text)
-    start = 0
-    # A long text begins shortly before the first name in it.
-    if len(text) > MOST and spans:
-        start = max(0, spans[0][0] - 200)
-    end = min(len(text), start + MOST)
-    pieces = [("… ", "")] if start else []
-    pieces += marked(text, spans, start, end)
-    pieces += [(" …", "")] if end < len(text) else []
-    cut = ""
-    if end - start < size:
-        cut = f"Shortened: {fmt.count(end - start)} of {size:,} characters."
-    return Passage(short(row["model"], 60), short(row["prompt"], 400), tuple(pieces), cut)
-
-
-def _spans(row: dict[str, Any], text: str) -> list[Span]:
-    """Marks in order, none overlapping; names are looked up where no span was kept."""
-    marks: list[Span] = []
+    spans: list[Span] = []
     for slot in ("subject", "object"):
         # Labelled people have a name and no places in the text.
-        spans = row.get(f"{slot}_spans")
-        name = row.get(f"{slot}_name")
-        if spans:
-            marks += [(s["start"], s["end"], slot) for s in spans]
+        places, name = row.get(f"{slot}_spans"), row.get(f"{slot}_name")
+        if places:
+            spans += [(s["start"], s["end"], slot) for s in places]
         elif name:
             pattern = rf"(?<!\w){re.escape(name)}(?!\w)"
-            marks += [(m.start(), m.end(), slot) for m in re.finditer(pattern, text)]
-    apart_marks: list[Span] = []
-    for start, end, slot in sorted(marks):
-        # Spans were kept for the whole text, and the row may hold its beginning alone.
-        if 0 <= start < end <= len(text) and (not apart_marks or start >= apart_marks[-1][1]):
-            apart_marks.append((start, end, slot))
-    return apart_marks
+            spans += [(m.start(), m.end(), slot) for m in re.finditer(pattern, text)]
+    # A long text begins shortly before the first name in it.
+    start = max(0, min(spans)[0] - 200) if len(text) > MOST and spans else 0
+    pieces, end = pieces_of(text, spans, start=start, longest=MOST)
+    pieces = [*([Piece("… ")] if start else []), *pieces]
+    pieces += [Piece(" …")] if end < len(text) else []
+    cut = (
+        f"Shortened: {fmt.count(end - start)} of {size:,} characters." if end - start < size else ""
+    )
+    return Passage(short(row["model"], 60), tuple(pieces), cut, short(row["prompt"], 400))
 
 
-def marked(text: str, spans: Iterable[Span], start: int, end: int) -> list[Piece]:
-    """Return `text[start:end]` as pieces; a span that overlaps one before it has no mark."""
+def pieces_of(
+    text: str,
+    spans: Iterable[Span],
+    sentences: Sequence[Sentence] = (),
+    start: int = 0,
+    longest: int = LONGEST,
+) -> tuple[list[Piece], int]:
+    """Return a text as pieces, and where they end: after the last sentence that has room.
+
+    Spans that overlap one before them, or lie outside, have no mark.
+    """
+    end = min(len(text), start + longest)
+    if sentences and end < len(text):
+        # One sentence at least, however long.
+        ends = [sentence.end for sentence in sentences if sentence.end <= end]
+        end = ends[-1] if ends else min(sentences[0].end, len(text))
     pieces: list[Piece] = []
-    done_to = start
-    for low, high, mark in spans:
-        # A mark that is cut in half would show half a name.
-        if low < done_to or high > end:
-            continue
-        pieces += [(visible(text[done_to:low]), ""), (visible(text[low:high]), mark)]
-        done_to = high
-    pieces.append((visible(text[done_to:end]), ""))
-    return [piece for piece in pieces if piece[0]]
+    marks: list[Span] = []
+    for span in sorted(spans):
+        if max(start, marks[-1][1] if marks else 0) <= span[0] < span[1] <= end:
+            marks.append(span)
+    # Between two cuts a piece has one mark and one sentence.
+    cuts = {start, end, *(x for low, high, _ in marks for x in (low, high))}
+    cuts |= {x for s in sentences for x in (s.start, s.end) if start < x < end}
+    ordered = sorted(cuts)
+    for low, high in pairwise(ordered):
+        mark = next((name for a, b, name in marks if a <= low < b), "")
+        inside = next((s for s in sentences if s.start <= low < s.end), Sentence(0, 0))
+        pieces.append(Piece(visible(text[low:high]), mark, inside.shade, inside.title))
+    return pieces, end
+
+
+def shown_text(
+    heading: str, text: str, spans: Iterable[Span] = (), sentences: Sequence[Sentence] = ()
+) -> Passage:
+    """Return the beginning of a text as a passage, its words and sentences marked."""
+    pieces, end = pieces_of(text, spans, sentences)
+    cut = ""
+    if end < len(text.rstrip()):
+        cut = f"Shortened: {fmt.count(end)} of {fmt.count(len(text))} characters."
+    return Passage(heading, tuple(pieces), cut)
+
+
+def at_even_steps(ranked: Sequence[T], most: int) -> list[T]:
+    """Return so many of a ranked list, from the first to the last at even steps of rank.
+
+    What is shown is so no choice of the worst.
+
+    >>> at_even_steps("abcde", 3)
+    ['a', 'c', 'e']
+    """
+    steps = np.unique(np.linspace(0, len(ranked) - 1, min(most, len(ranked))).astype(int))
+    return [ranked[i] for i in steps.tolist()]
 
 
 AROUND = 90

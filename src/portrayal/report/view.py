@@ -5,21 +5,20 @@ the one that sentences speak of, and the models stand beside it.
 """
 
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import portrayal.registry as registry
 from portrayal.errors import PortrayalError
-from portrayal.measure.scope import of_each_model
 from portrayal.records import ALL, ERROR_HIGH, ERROR_LOW, LIKE_THESE, Estimate
 from portrayal.reference.labels import strata_words
 from portrayal.registry import Component, described
 from portrayal.run.directory import Run
 
-T = TypeVar("T")
-
+READINGS = ("masking",)
+"""Strata of one text read twice: sentences speak of the first value, figures show both."""
 SURE = 0.05
 """q below which an estimate is called different from its null."""
 
@@ -46,15 +45,6 @@ class View:
     study: Any
     models: tuple[str, ...]
     estimates: tuple[Estimate, ...]
-    _read: dict[Any, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
-
-    def once(self, read: Callable[["View"], T]) -> T:
-        """Return what a function reads of this view, once for all sections that ask for it."""
-        # Reading texts takes time, and several sections want the same.
-        if read not in self._read:
-            self._read[read] = read(self)
-        value: T = self._read[read]
-        return value
 
     @classmethod
     def of(cls, run: Run) -> "View":
@@ -107,8 +97,26 @@ class View:
         return by_name
 
     def of_main(self, measure: str) -> list[Estimate]:
-        """Estimates of one measure for the main model stratum."""
-        return self.only_main(self.by_measure.get(measure, []))
+        """Estimates of one measure for the main model stratum, as the run reads texts first."""
+        return self.only_primary(self.only_main(self.by_measure.get(measure, [])))
+
+    def only_primary(self, estimates: Iterable[Estimate]) -> list[Estimate]:
+        """Those of these estimates that rest on the reading of the texts that comes first."""
+        return [
+            e
+            for e in estimates
+            if all(e.strata.get(name, first) == first for name, first in self.primary.items())
+        ]
+
+    @cached_property
+    def primary(self) -> dict[str, str]:
+        """The first value of each stratum that says how texts were read."""
+        first: dict[str, str] = {}
+        for e in self.estimates:
+            for name in READINGS:
+                if name in e.strata:
+                    first.setdefault(name, e.strata[name])
+        return first
 
     def only_main(self, estimates: Iterable[Estimate]) -> list[Estimate]:
         """Those of these estimates that sentences speak of: of the main model stratum, or of none.
@@ -118,8 +126,13 @@ class View:
         return [
             e
             for e in estimates
-            if e.strata.get("model", self.main) == self.main or of_each_model(e.measure)
+            if e.strata.get("model", self.main) == self.main or e.measure not in self._pooled
         ]
+
+    @cached_property
+    def _pooled(self) -> set[str]:
+        """Measures that have estimates of the main model stratum."""
+        return {e.measure for e in self.estimates if e.strata.get("model", self.main) == self.main}
 
     @cached_property
     def domain_order(self) -> tuple[str, ...]:
@@ -188,12 +201,15 @@ def no_baseline(estimate: Estimate) -> bool:
 
 
 def no_difference(estimate: Estimate) -> float:
-    """The value that an estimate would have without a difference: 0, 1, or a ratio's own null."""
-    if estimate.statistic in ("difference", "variance"):
+    """The value that an estimate would have without a difference: 0, 1, or its own null."""
+    if estimate.statistic == "difference":
         return 0.0
-    # Fractional names read another ratio than 1 without a difference.
-    null = estimate.null if estimate.statistic == "ratio" else None
-    return 1.0 if null is None or math.isnan(null.value) else null.value
+    # Fractional names read another ratio than 1 without a difference; a distance is never 0.
+    null = estimate.null
+    has_own = null is not None and estimate.statistic in ("ratio", "distance", "variance")
+    if null is not None and has_own and not math.isnan(null.value):
+        return null.value
+    return 0.0 if estimate.statistic in ("distance", "variance") else 1.0
 
 
 def q_of(estimate: Estimate) -> float | None:

@@ -59,10 +59,10 @@ def capital(text: str) -> str:
 
 def colour_of_group(group: Mapping[str, str], own_groups: Sequence[str] = ()) -> str:
     """Return the colour that a group keeps; of a user's own group, by its place in `own_groups`."""
+    # A difference of two groups is neither of them, so it has the colour of none.
+    if any(_LESS in value for value in group.values()):
+        return CONTRAST_COLOUR
     for attribute, value in group.items():
-        # A difference of two groups is neither of them, so it has the colour of none.
-        if _LESS in value:
-            return CONTRAST_COLOUR
         shipped = shown.group_shown(attribute, value)
         if shipped is not None:
             return shipped.color
@@ -119,8 +119,10 @@ def couple(pair: str) -> str:
 
 def group_label(group: Mapping[str, str]) -> str:
     """Return a short label for tables and charts ("Latine men", "Women", "Black")."""
+    if (label := _pair_label(group)) is not None:
+        return label
     # Genders read as nouns ("Latine men"), other groups as labels.
-    if "gender" in group and _LESS not in group["gender"]:
+    if "gender" in group:
         return capital(are_words(group) if len(group) > 1 else group_words(group))
     parts = []
     for attribute, value in group.items():
@@ -135,10 +137,24 @@ def group_label(group: Mapping[str, str]) -> str:
     return ", ".join(parts) or "all"
 
 
+def _pair_label(group: Mapping[str, str]) -> str | None:
+    """A difference of two groups ("Black men − White women"); None of a group itself."""
+    people = {name: value for name, value in group.items() if name != "beside"}
+    if not any(_LESS in value for value in people.values()):
+        return None
+    # Genders last, as English has it; what both groups share stands in each of them.
+    order = sorted(people, key=lambda name: (name == "gender", name))
+    pairs = [people[name].split(_LESS, 1) for name in order]
+    sides = [" ".join(pair[k if len(pair) > 1 else 0] for pair in pairs) for k in (0, 1)]
+    return _LESS.join(sides) + (", beside human texts" if "beside" in group else "")
+
+
 def group_words(group: Mapping[str, str]) -> str:
     """Return a group as the sentence about it names it ("women", "Black people")."""
     if "pair" in group:
         return f"couples of {couple(group['pair'])}"
+    if (label := _pair_label(group)) is not None:
+        return label
     if group.keys() == {"outcome"}:
         return f"{group['outcome']} answers"
     if group.keys() == {"race"}:

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import portrayal.registry as registry
 from portrayal.errors import RunError
@@ -18,9 +18,6 @@ from portrayal.run.files import check_folder, reading, write_atomically
 from portrayal.run.influences import INFLUENCES, Influences, read_influences
 from portrayal.run.manifest import LOCK, MANIFEST, MEASURED, SETTINGS, STALE, Manifest
 from portrayal.run.stages import Stage
-
-if TYPE_CHECKING:
-    import altair as alt
 
 NOTHING_KEPT = (LOCK, MANIFEST, f".{MANIFEST}.lock")
 """What stands in a run before anything is kept."""
@@ -229,10 +226,8 @@ class Run:
         """Every estimate as a table; `.to_pandas()` gives a DataFrame, `.where(…)` some of them."""
         return Estimates(tuple(self.records))
 
-    def plot(self, measure: str, *, figure: int = 0) -> "alt.TopLevelMixin":
-        """Return the report's chart of a measure as an Altair chart, to show or restyle.
-
-        Needs Altair: install the extra `notebook`.
+    def plot(self, measure: str, *, figure: int = 0) -> Any:
+        """Return the report's chart of a measure, which a notebook shows; its `svg` is a file.
 
         Parameters
         ----------
@@ -243,13 +238,10 @@ class Run:
 
         Raises
         ------
-        MissingExtraError
-            Without Altair.
         OptionError
             When the run has no such measure, or none of its values can be drawn.
         """
-        chart: alt.TopLevelMixin = registry.get("views", "plot")(self, measure, figure)
-        return chart
+        return registry.get("views", "plot")(self, measure, figure)
 
     def _repr_html_(self) -> str:
         page: str = registry.get("views", "run")(self)

@@ -308,6 +308,5 @@ AGENCY_SHARE = Component(
     run=agency_share,
     title="Agentic and communal sentences",
     reading="Ratio gap above 0: more agentic than communal sentences.",
-    figure="agency-shares",
     form=lambda e: "points" if e.statistic == "ratio_gap" else "",
 )

@@ -6,6 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
+import portrayal.measure.agency.sentences as sentences
 from portrayal.measure.agency.by_hand import corrected_sums
 from portrayal.measure.agency.estimates import (
     BY,
@@ -306,6 +307,9 @@ AGENCY_GAP = Component(
     run=agency_gap,
     title="Difference in agency",
     reading="Above 0: texts about the first group are the more agentic ones.",
-    figure="agency-gaps",
+    finding=sentences.gap,
+    findings=3,
+    brief="agency",
+    each_model=True,
     form="points",
 )

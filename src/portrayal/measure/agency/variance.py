@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+import portrayal.measure.agency.sentences as sentences
 from portrayal.measure.agency.estimates import (
     BY,
     F_TEST,
@@ -213,5 +214,7 @@ AGENCY_VARIANCE = Component(
     run=agency_variance,
     title="Variance of agency",
     reading="The larger, the further apart the groups’ ratio gaps.",
-    figure="agency-variance",
+    finding=sentences.variance,
+    brief="agency",
+    each_model=True,
 )

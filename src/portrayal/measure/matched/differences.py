@@ -407,7 +407,6 @@ PAIR_DIFFERENCE = Component(
     reading="Above 0: texts about the first group have more of it than texts about the second.",
     finding=sentence,
     findings=5,
-    figure="pair-differences",
     brief="within pairs",
     each_model=True,
     form=lambda e: "points" if e.strata.get("score") == REFUSED else "",

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+import portrayal.measure.pairs.sentences as sentences
 from portrayal.measure.clustered import GroupSums, estimates_of, sums_by
 from portrayal.measure.pairs.estimates import (
     ROUNDING,
@@ -159,7 +160,8 @@ PAIRED_DISTANCE = _measure(
     "the groups that both texts have; pairs where a text mentions no group are dropped",
     title="Distance from the original",
     reading="0: as in the original; the larger, the further from it.",
-    figure="distances",
+    finding=sentences.distance,
+    brief="distance",
 )
 PREJUDICE_RATE = _measure(
     RATE,
@@ -189,7 +191,8 @@ GROUP_CHANGE = _measure(
     equation="mean over pairs of generated minus original",
     title="Change of a group",
     reading="Above 0: more in the generated texts than in their originals.",
-    figure="group-changes",
+    finding=sentences.change,
+    brief="change",
 )
 
 
@@ -336,6 +339,7 @@ PROMPT_EFFECT = Component(
     run=prompt_effect,
     title="Effect of the prompt form",
     reading="Above 0: the form named first has more.",
-    figure="prompt-effects",
+    finding=sentences.effect,
+    brief="form of the prompt",
     form=_written,
 )

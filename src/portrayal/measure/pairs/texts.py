@@ -209,7 +209,6 @@ REFUSALS = Component(
     run=refusals,
     title="Refusals",
     reading="Share of the requests that the model declined.",
-    figure="refusals",
     listed=False,
 )
 
@@ -225,6 +224,5 @@ TEXT_LENGTHS = Component(
     run=text_lengths,
     title="Length of texts",
     reading="Mean words of a text.",
-    figure="text-lengths",
     listed=False,
 )

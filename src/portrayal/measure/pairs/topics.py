@@ -393,6 +393,5 @@ TOPIC_USE = Component(
     run=topic_use,
     title="Topics by group",
     reading="The larger χ², the less alike the topics of sentences about the groups.",
-    figure="topic-use",
     listed=False,
 )

@@ -121,7 +121,7 @@ SCENARIO_LIKELIHOOD = Component(
     run=scenario_likelihood,
     title="Shares by scenario",
     reading="A group’s share of the characters of a scenario.",
-    figure="scenarios",
+    figure="heatmap",
     listed=False,
 )
 
@@ -258,6 +258,6 @@ PAIR_ROLES = Component(
     run=pair_roles,
     title="Who stands over whom",
     reading="Share of stories in which the one group dominates the other.",
-    figure="pair-roles",
+    figure="grid",
     listed=False,
 )

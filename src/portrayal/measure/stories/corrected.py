@@ -357,7 +357,7 @@ CORRECTED_REPRESENTATION = Component(
     title="Representation ratio, corrected by hand labels",
     reading="Above 1: more often than in the baseline, the errors of labelling allowed for.",
     findings=0,
-    figure="corrected-representation",
+    figure="dots",
     listed=False,
 )
 
@@ -376,6 +376,6 @@ CORRECTED_SUBORDINATION = Component(
     title="Subordination ratio, corrected by hand labels",
     reading="Above 1: more often subordinate than dominant, the errors of labelling allowed for.",
     findings=0,
-    figure="corrected-subordination",
+    figure="dots",
     listed=False,
 )

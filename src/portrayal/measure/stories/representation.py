@@ -287,7 +287,7 @@ REPRESENTATION = Component(
     reading="Above 1: more often among the characters than in the baseline.",
     finding="{shares}",
     brief="share",
-    figure="representation",
+    figure="heatmap",
 )
 
 
@@ -405,5 +405,5 @@ PAIR_REPRESENTATION = Component(
     finding="{shares}",
     findings=1,
     brief="couples",
-    figure="couples",
+    figure="dots",
 )

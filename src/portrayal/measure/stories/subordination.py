@@ -348,5 +348,5 @@ SUBORDINATION = Component(
     reading="Above 1: more often in the subordinate than in the dominant role.",
     finding="{roles}",
     brief="lesser role",
-    figure="subordination",
+    figure="dots",
 )

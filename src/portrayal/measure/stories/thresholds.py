@@ -244,5 +244,5 @@ MEDIAN_RACIALIZED = Component(
     reading="Above 1: names likely borne by the group are more common in the subordinate role.",
     findings=0,
     brief="lesser role, by name",
-    figure="median-racialized",
+    figure="heatmap",
 )

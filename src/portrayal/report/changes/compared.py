@@ -234,13 +234,14 @@ def _write(comparison: Comparison, sides: tuple[Side, Side], path: str | Path, s
         "tests": "; ".join(dict.fromkeys(row.method for row in comparison.rows if row.method))
         or "none",
         "first": _first(comparison, sides, labels, rows, changed, unresolved, find),
-        "same": sheet.CHANGES.table("same", None, same),
-        "open": sheet.CHANGES.table("open", None, unresolved),
+        "same": sheet.table(same, sheet.SAME, 40),
+        "open": sheet.table(unresolved, sheet.OPEN, 40),
         "moved": prompts,
     }
     figures = dumbbells(rows, labels, comparison.level)
-    table = sheet.list_of(sheet.CHANGES.table("changes", None, comparison.rows))
-    return sheet.write_sheet(path, "compared.html.j2", fields, figures, table, _files(comparison))
+    rows_of_table = sheet.list_of(comparison.rows, sheet.CHANGES)
+    files = _files(comparison)
+    return sheet.write_sheet(path, "compared.html.j2", fields, figures, rows_of_table, files)
 
 
 def _labels(comparison: Comparison, sides: tuple[Side, Side]) -> tuple[str, str]:
@@ -332,15 +333,12 @@ def _first(
     charted = [
         r for r in glance_rows if r.measure == glance_rows[0].measure and r.change is not None
     ][:ROWS]
-    figures = [
-        figure for figure in dumbbells(charted, labels, comparison.level) if figure.spec is not None
-    ]
-    parts = {
-        name: getattr(figure, name) for figure in figures for name in ("label", "spec", "legend")
-    }
-    return FirstScreen(
-        read, tuple(findings), none, tuple(cannot), {"key": "glance", **parts} if figures else None
-    )
+    figures = [figure for figure in dumbbells(charted, labels, comparison.level) if figure.svg]
+    glance = None
+    if figures:
+        parts = {name: getattr(figures[0], name) for name in ("label", "svg", "legend")}
+        glance = {"key": "glance", **parts}
+    return FirstScreen(read, tuple(findings), none, tuple(cannot), glance)
 
 
 def _n_texts(side: Side) -> int:

@@ -1,6 +1,6 @@
 """The page that reports of changes share, and the words of changes, places and groups in it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,8 +13,7 @@ from portrayal.records import ALL
 from portrayal.reference.labels import strata_words
 from portrayal.registry import form_of
 from portrayal.report.charts import Charts, frame, packed, plain_cell
-from portrayal.report.figures.declared import Cell, Declarations
-from portrayal.report.figures.figure import Figure, Spec, Table
+from portrayal.report.figures.figure import Figure, Table
 from portrayal.report.formats import short
 from portrayal.report.sentences import place_phrase
 from portrayal.report.words import capital, group_label, group_words, measure_title
@@ -22,6 +21,12 @@ from portrayal.run.files import replacing
 from portrayal.run.pages import templates
 
 Row = TypeVar("Row", bound=Any)
+Cell = Callable[[Any], str]
+
+
+def figure_key(measure: str) -> str:
+    """Return the anchor of a measure's figure."""
+    return "change-" + "".join(c if c.isalnum() else "-" for c in measure)
 
 
 def row_label(strata: Mapping[str, str], group: Mapping[str, str], *, placed: bool = True) -> str:
@@ -63,45 +68,62 @@ def by_measure(rows: Iterable[Row]) -> dict[str, list[Row]]:
     return grouped
 
 
-def told(names: Iterable[str]) -> Spec:
-    """Return the tooltip of the facts that a datum has under `tip`."""
-    pairs = ", ".join(f"'{name}': datum.tip['{name}']" for name in names)
-    return {"value": {"expr": f"{{{pairs}}}"}}
+MEASURE: Mapping[str, Cell] = {"Measure": lambda row: measure_title(row.measure)}
+GROUP: Mapping[str, Cell] = {"Group": lambda row: row_label(row.place, row.group)}
+AMOUNT: Mapping[str, Cell] = {
+    "Change": lambda row: change_words(row, row.change),
+    "Interval": span_words,
+}
+BOTH: Mapping[str, Cell] = {
+    "First": lambda row: fmt.number(row.value_a, form_of(row)),
+    "Second": lambda row: fmt.number(row.value_b, form_of(row)),
+}
+Q: Mapping[str, Cell] = {"q": lambda row: fmt.probability(row.judged_q)}
+PROMPTS: Mapping[str, Cell] = {"Prompts": lambda row: fmt.count(row.n_prompts)}
+WHERE: Mapping[str, Cell] = {
+    "Where": lambda row: short(strata_words(row.place, row.group), 90),
+    "Group": lambda row: short(group_label(row.group)),
+}
+SPAN: Mapping[str, Cell] = {
+    "Change": lambda row: f"{change_words(row, row.change)} ({span_words(row)})"
+}
+# Why a row is undefined is the last cell of the table that can be filtered, without a heading.
+UNDEFINED: Mapping[str, Cell] = {"Undefined, as": lambda row: short(row.undefined or "", 160)}
+
+CHANGE = {**GROUP, **BOTH, **AMOUNT, **Q, **PROMPTS}
+OPEN = {**MEASURE, **GROUP, **AMOUNT, **Q, **PROMPTS}
+SAME: Mapping[str, Cell] = {
+    **MEASURE,
+    **GROUP,
+    **AMOUNT,
+    "Margin": lambda row: f"up to {change_words(row, row.margin)}",
+    "p": lambda row: fmt.probability(row.p_equivalent),
+}
+CHANGES: Mapping[str, Cell] = {
+    **MEASURE,
+    "Model": lambda row: short(
+        "all models" if row.model_a == row.model_b == ALL else row.model, 60
+    ),
+    **WHERE,
+    **BOTH,
+    **SPAN,
+    **Q,
+    "Same": lambda row: {True: "yes", False: "no"}.get(row.equivalent, fmt.NOTHING),
+    **PROMPTS,
+    **UNDEFINED,
+}
+"""Columns of the tables of changes."""
 
 
-def list_of(table: Table) -> dict[str, Any]:
-    """Return a table as the one that can be filtered: why a row is undefined has no heading."""
-    return {"heads": list(table.columns[:-1]), "rows": [list(row) for row in table.rows]}
+def table(rows: Sequence[Any], columns: Mapping[str, Cell], most: int = 80) -> Table:
+    """Return rows as a table, whose words stand in the columns of measure and group."""
+    return Table.of(rows, columns, sum(name in ("Measure", "Group") for name in columns), most)
 
 
-def _number(name: str) -> Cell:
-    return lambda _, row: fmt.number(getattr(row, name), form_of(row))
-
-
-CHANGES = Declarations(
-    "portrayal.report.changes",
-    {
-        "row": lambda _, row: row_label(row.place, row.group),
-        "place": lambda _, row: short(strata_words(row.place, row.group), 90),
-        "before": _number("value_a"),
-        "after": _number("value_b"),
-        "change": lambda _, row: change_words(row, row.change),
-        "span": lambda _, row: span_words(row),
-        "change and span": lambda _, row: f"{change_words(row, row.change)} ({span_words(row)})",
-        "margin": lambda _, row: f"up to {change_words(row, row.margin)}",
-        "p equivalent": lambda _, row: fmt.probability(row.p_equivalent),
-        "audit q": lambda _, row: fmt.probability(row.audit_q),
-        "q of": lambda _, row: fmt.probability(row.judged_q),
-        "same": lambda _, row: (
-            "yes" if row.equivalent else "no" if row.equivalent is False else fmt.NOTHING
-        ),
-        "models of": lambda _, row: short(
-            "all models" if row.model_a == row.model_b == ALL else row.model, 60
-        ),
-        "prompts": lambda _, row: fmt.count(row.n_prompts),
-        "undefined": lambda _, row: short(row.undefined or "", 160),
-    },
-)
+def list_of(rows: Sequence[Any], columns: Mapping[str, Cell]) -> dict[str, Any]:
+    """Return rows as the table that can be filtered: why one is undefined has no heading."""
+    lines = [[cell(row) for cell in columns.values()] for row in rows]
+    return {"heads": list(columns)[:-1], "rows": lines}
 
 
 def attribute_values(groups: Iterable[Mapping[str, str]]) -> dict[str, list[str]]:
@@ -140,7 +162,7 @@ def write_sheet(
     template: str,
     fields: Mapping[str, Any],
     figures: Sequence[Figure],
-    table: Mapping[str, Any],
+    listed: Mapping[str, Any],
     downloads: Sequence[Download],
 ) -> Path:
     """Fill a template that extends `sheet.html.j2` and write it in one step.
@@ -153,22 +175,21 @@ def write_sheet(
         File in the report's folder of templates, and what only it prints.
     figures
         Figures in their order.
-    table
-        Heads and rows of the table that can be filtered, in the columns that `table.js` knows.
+    listed
+        Heads and rows of the table that can be filtered, in the columns that `page.js` knows.
     downloads
         Files to download.
     """
-    charts = Charts.of(figures, fields["first"].chart)
+    chart = fields["first"].chart
     page = templates("portrayal.report").get_template(template)
     text = page.render(
         **fields,
         head=fields["title"],
         citation=f"{fields['brand'].capitalize()} of {fields['title']}, {fields['question']}. "
         f"Portrayal {__version__}.",
-        charts=charts,
         short=False,
         downloads=downloads,
-        **frame(charts.packed(table)),
+        **frame(Charts(figures, chart["svg"] if chart is not None else ""), listed),
     )
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)

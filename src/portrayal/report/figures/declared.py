@@ -1,168 +1,691 @@
-"""Declared: what a figure is called, says and lists, read from the `figures.toml` of a folder.
+"""Declared: what a figure of estimates shows, in data, and the chart and table made of it.
 
-Each table of such a file is one figure: `title`; `note`, how to read the marks; `reading`, its
-sentence, or a table of sentences (`undefined`, `none` and `some`, by how many values differ from
-their null); `legend`, pairs of mark and words; and for its table `columns`, pairs of heading and
-cell, `words`, how many of them hold words, and `most`, the rows at most. Texts may name fields in
-braces; words of a legend that are empty then are left out.
+Every figure is estimates, split: into figures (`each`), panels, rows, and places within a row, or
+columns of a heat map. A measure without a declaration has the default of its kind; a study declares
+others in the `figures` of its `report.toml`. Published values are estimates too, whose study is
+`PRINTED`, and stand in grey wherever their strata and group put them.
 """
 
-import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
-from importlib.resources import files
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-import portrayal.report.figures.figure as tables
+import portrayal.report.figures.panels as panels
+import portrayal.report.figures.svg as svg
 import portrayal.report.formats as fmt
-from portrayal.records import Estimate
-from portrayal.registry import form_of
-from portrayal.report.figures.figure import ROWS, Builder, Figure, Spec, Table
-from portrayal.report.findings import distance
+from portrayal.records import ALL, TEXT_SD, Estimate, Interval
+from portrayal.reference.labels import attribute_label, place_value
+from portrayal.reference.labels import group_label as shown_label
+from portrayal.registry import described, form_of
+from portrayal.report.figures.figure import NUMBERS, Cell, Figure, Table, colour_of, tip
+from portrayal.report.figures.panels import Mark
+from portrayal.report.figures.svg import LINE, Axis, Panel
+from portrayal.report.findings import STATISTICS, distance
 from portrayal.report.formats import short
-from portrayal.report.view import View, domain_of, is_sure, no_difference
-from portrayal.report.words import borne, group_label, group_words, measure_title
+from portrayal.report.view import (
+    View,
+    is_sure,
+    no_baseline,
+    no_difference,
+    place_words,
+    q_of,
+)
+from portrayal.report.words import (
+    borne,
+    colour_class,
+    column_label,
+    group_label,
+    group_words,
+    measure_title,
+    standing,
+    stem,
+)
 
-Cell = Callable[[Any, Any], str]
-"""Function of the view, None where two runs are compared, and what a row is of to its cell."""
-CELLS: Mapping[str, Cell] = {
-    "value": lambda _, e: tables.value(e),
-    "interval": lambda _, e: tables.interval(e),
-    "paper": lambda _, e: fmt.interval(e.paper_interval, form_of(e)),
-    "null": lambda _, e: tables.null(e),
-    "p": lambda _, e: tables.p(e),
-    "q": lambda _, e: tables.q(e),
-    "n": lambda _, e: tables.units(e),
-    "k": lambda _, e: tables.clusters(e),
-    "group": lambda _, e: short(group_label(e.group)),
-    "borne": lambda _, e: borne(e.group),
-    "measure": lambda _, e: measure_title(e.measure),
-    "model": lambda view, e: short(view.called(e.strata.get("model", "")), 40),
-}
-"""Cells that any table can have; any other name is that of a stratum."""
+PRINTED = "printed"
+"""The study of an estimate that is a published value, which stands beside those of a run."""
+GAP = " "
+MOST_PANELS, MOST_ROWS = 12, 40
+"""Panels of a figure, and rows of one panel, at most; the table and the download have the rest."""
+SHARES = ("share", "agentic", "communal")
+Rows = list[Estimate]
 
 
-class Declarations:
-    """The figures that a folder declares, and the cells that its tables have of their own."""
+@dataclass(frozen=True, kw_only=True)
+class Declared:
+    """A figure of the estimates of some measures.
 
-    def __init__(self, package: str, cells: Mapping[str, Cell] | None = None) -> None:
-        self.package = package
-        self.cells = {**CELLS, **(cells or {})}
+    Names of parts are those of strata and attributes; "group" is the whole group, "attributes"
+    what it is a group of, "names" is the group that names tell, "first" and "second" are its two
+    groups, and "measure" is the measure's title.
 
-    @cached_property
-    def figures(self) -> dict[str, dict[str, Any]]:
-        """What is declared, by name."""
-        return tomllib.loads(files(self.package).joinpath("figures.toml").read_text("utf-8"))
+    Attributes
+    ----------
+    measures
+        Names without version; the figure stands where the first of them is.
+    kind
+        "dots", "heat", "table"; or a name of `report.figures.KINDS`.
+    title, note, axis
+        In place of the measure's own title and reading; title of the axis or of the colours.
+    keep
+        Values of strata that estimates must have where they have the stratum at all; also of
+        "statistic", and of "crossed", how many attributes a group has.
+    first, single, unpooled
+        Strata of which only the first value of each attribute is shown; of which what is pooled is
+        left out where there are single values; of which it always is.
+    each, panels, rows, columns, places
+        Parts that make figures, panels, rows, columns of a heat map, and places within a row.
+    beside
+        Stratum of which only the first value has dots; others stand beside them as diamonds.
+    printed
+        Name of the published values beside it (`StudyReport.printed`).
+    across, width, height
+        Panels beside one another; size of a field and of a row, in pixels.
+    limit
+        log2 of the ratio at which colours end; 0 for as far as values reach.
+    details
+        Details that its table has, with their headings.
+    most
+        Rows of a panel at most: those with the largest values, where there are more.
+    """
 
-    def table(self, name: str, view: View | None, rows: Sequence[Any], **fields: Any) -> Table:
-        """Return a declared table; a column whose heading is empty by `fields` is left out."""
-        declared = self.figures[name]
-        # Headings may name the level of the run's intervals.
-        values = {"level": "" if view is None else fmt.level(view.level), **fields}
-        heads = [(head.format(**values), cell) for head, cell in declared["columns"]]
-        columns = {head: self._cell(view, cell) for head, cell in heads if head}
-        # A heading left out is one column of words fewer.
-        words = sum(bool(head) for head, _ in heads[: declared.get("words", 1)])
-        return Table.of(rows, columns, words, declared.get("most", ROWS))
+    measures: tuple[str, ...]
+    kind: str = ""
+    title: str = ""
+    note: str = ""
+    axis: str = ""
+    keep: Mapping[str, Any] = field(default_factory=dict)
+    first: tuple[str, ...] = ()
+    single: tuple[str, ...] = ()
+    unpooled: tuple[str, ...] = ()
+    each: tuple[str, ...] = ()
+    panels: tuple[str, ...] | None = None
+    rows: tuple[str, ...] = ("group",)
+    columns: tuple[str, ...] = ("group",)
+    places: tuple[str, ...] = ()
+    beside: str = ""
+    printed: str = ""
+    across: int = 1
+    width: float = 0.0
+    height: float = 26.0
+    limit: float = 0.0
+    details: Mapping[str, str] = field(default_factory=dict)
+    most: int = MOST_ROWS
 
-    def _cell(self, view: View | None, name: str) -> Callable[[Any], str]:
-        cell = self.cells.get(name)
-        # Any stratum is a column by its own name.
-        if cell is None:
-            return lambda e: short(e.strata.get(name, ""), 40)
-        return lambda row: cell(view, row)
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> "Declared":
+        """Read what a table of `report.toml` declares."""
+        return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in row.items()})
 
-    def figure(
-        self,
-        name: str,
-        view: View | None,
-        rows: Sequence[Any],
-        spec: Spec | None = None,
-        *,
-        table: Table | None = None,
-        reading: str = "",
-        legend: Sequence[tuple[str, str]] | None = None,
-        key: str = "",
-        **fields: Any,
-    ) -> Figure:
-        """Return a declared figure.
+    def shown(self, estimates: Iterable[Estimate]) -> Rows:
+        """Return the estimates that it shows, each as labels by hand correct it."""
+        rows = [e for e in standing(estimates) if self._keeps(e)]
+        firsts: dict[tuple[str, str], str] = {}
+        for e in rows:
+            for name in self.first:
+                key = name, e.strata.get("attribute", "")
+                firsts.setdefault(key, e.strata.get(name, ""))
+        # What is printed of places that the run does not have stands nowhere.
+        places: dict[str, set[str]] = {}
+        for e in rows:
+            for name, value in e.strata.items() if e.study != PRINTED else ():
+                places.setdefault(name, set()).add(value)
+        rows = [
+            e
+            for e in rows
+            if e.study != PRINTED
+            or all(v in places.get(k, {v}) for k, v in e.strata.items() if k not in self._free)
+        ]
+        several = {name: {e.strata.get(name, ALL) for e in rows} != {ALL} for name in self.single}
+        return [
+            e
+            for e in rows
+            if all(
+                e.study == PRINTED
+                or e.strata.get(name, "") == firsts[name, e.strata.get("attribute", "")]
+                for name in self.first
+            )
+            and not any(several[name] and e.strata.get(name) == ALL for name in self.single)
+            and not any(e.strata.get(name, ALL) == ALL for name in self.unpooled)
+        ]
 
-        Parameters
-        ----------
-        name, view
-            Its name, and the report's view; None where two runs are compared.
-        rows
-            The estimates that its reading is of, and its table where that is not given.
-        spec
-            The chart; None for a figure that is a table.
-        table, reading, legend, key
-            In place of what is declared; the key is the name by default.
-        **fields
-            What its texts name.
-        """
-        declared = self.figures[name]
-        values = {"published": "", **fields}
-        if view is not None:
-            # With one model no mark is of another.
-            several = "each model" if len(view.models) > 1 else ""
-            values = {"main": view.called(view.main), "each_model": several, **values}
-        if legend is None:
-            # A mark that stands for nothing in this run leaves the key.
-            marks = ((mark, text.format(**values)) for mark, text in declared.get("legend", ()))
-            legend = [(mark, words) for mark, words in marks if words]
-        return Figure(
-            key or name,
-            declared["title"].format(**values),
-            reading or statement(declared["reading"], rows, declared.get("noun", ""), values),
-            declared["note"].format(**values),
-            spec,
-            self.table(name, view, rows, **fields) if table is None else table,
-            tuple(legend),
+    @property
+    def _free(self) -> tuple[str, ...]:
+        """Strata in which published values may stand beside others: who wrote, and rows."""
+        return ("model", "form", *self.rows)
+
+    def _keeps(self, e: Estimate) -> bool:
+        values = {**e.strata, "statistic": e.statistic, "crossed": len(e.group)}
+        return all(
+            values.get(name, wanted) in (wanted if isinstance(wanted, tuple | list) else (wanted,))
+            or name not in values
+            for name, wanted in self.keep.items()
         )
 
-    def chart(self, name: str, **fields: Any) -> Spec:
-        """Return a chart of the folder's `charts.json`; see `figure.chart`."""
-        return tables.chart(self.package, name, **fields)
-
-    def tabled(
-        self, name: str, rows: Callable[[View, list[Estimate]], Sequence[Any]] = View.only_main
-    ) -> Builder:
-        """Return the builder of a figure that is a table of some of a measure's estimates."""
-
-        def build(view: View, estimates: list[Estimate]) -> Iterator[Figure]:
-            if matching := rows(view, estimates):
-                yield self.figure(name, view, matching)
-
-        return build
+    @property
+    def parts(self) -> set[str]:
+        """Every part by which it splits estimates."""
+        return {*self.each, *(self.panels or ()), *self.rows, *self.columns, *self.places}
 
 
-def statement(
-    texts: str | Mapping[str, str], rows: Sequence[Estimate], noun: str, fields: Mapping[str, Any]
-) -> str:
-    """Return a declared reading of estimates: how many differ, and which stands furthest.
+def _side(e: Estimate, side: int) -> str:
+    """One of the two groups of an estimate of a pair of attributes, in few letters."""
+    attribute, value = list(e.group.items())[side]
+    label = column_label(value)
+    return label if label != value else shown_label(attribute, value)
 
-    Of several sentences the one that fits is taken: `undefined` where no value is known, `none`
-    where none can be told from its null, else `some`.
+
+PARTS: Mapping[str, Callable[[View, Estimate], str]] = {
+    "group": lambda _, e: group_label(e.group) if e.group else "",
+    "measure": lambda _, e: measure_title(e.measure),
+    "model": lambda view, e: view.called(e.strata.get("model", "")),
+    "names": lambda _, e: borne(e.group),
+    "first": lambda _, e: _side(e, 0),
+    "second": lambda _, e: _side(e, 1),
+    "attributes": lambda _, e: " by ".join(attribute_label(name) for name in reversed(e.group)),
+}
+
+
+def part(view: View, e: Estimate, name: str) -> str:
+    """Return what one part of an estimate is called ("Learning", "Women", "gemma")."""
+    if name in PARTS:
+        return PARTS[name](view, e)
+    if name in e.group:
+        return shown_label(name, e.group[name])
+    value = e.strata.get(name, ALL)
+    return "" if value == ALL else place_value(name, value, e.group)
+
+
+def labels_of(view: View, estimates: Sequence[Estimate], names: Sequence[str]) -> list[str]:
+    """Return the label of each estimate by some parts, without those that all share."""
+    columns = {name: [short(part(view, e, name), 60) for e in estimates] for name in names}
+    varying = [name for name in names if len(set(columns[name])) > 1] or list(names[:1])
+    return [
+        LINE.join(filter(None, cells)) or "all"
+        for cells in zip(*(columns[name] for name in varying), strict=True)
+    ]
+
+
+def split(
+    view: View, estimates: Sequence[Estimate], names: Sequence[str]
+) -> list[tuple[str, Rows]]:
+    """Return estimates by some parts, with what each of these is called, in their order."""
+    by_key: dict[tuple[str, ...], Rows] = {}
+    for e in estimates:
+        key = tuple(part(view, e, name) for name in names)
+        if e.study != PRINTED:
+            by_key.setdefault(key, []).append(e)
+            continue
+        # What is printed stands beside every model, wherever it is of the same place.
+        for own, rows in by_key.items():
+            same = zip(names, key, own, strict=True)
+            if all(name == "model" or value in ("", place) for name, value, place in same):
+                rows.append(e)
+    titles = [short(", ".join(filter(None, key)), 140) for key in by_key]
+    return list(zip(titles, by_key.values(), strict=True))
+
+
+def in_order(view: View, estimates: Iterable[Estimate]) -> Rows:
+    """Return estimates with those of the main model first, then of the others in their order."""
+    order = {model: i for i, model in enumerate(view.strata_models)}
+    # The sort is stable: whatever else they are of keeps its order.
+    return sorted(estimates, key=lambda e: order.get(e.strata.get("model", ""), len(order)))
+
+
+def default(measure: str, estimates: Sequence[Estimate]) -> Declared:
+    """Return what is shown of a measure that no study declares: its kind, split by its strata."""
+    component = described(measure)
+    kind = component.figure if component is not None else ""
+    tested = any(e.statistic in STATISTICS for e in estimates)
+    strata = list(dict.fromkeys(name for e in estimates for name in e.strata if name != "model"))
+    if any("seen_by" in e.strata for e in estimates):
+        strata.insert(0, "attributes")
+    of_measure = (stem(measure),)
+    if kind == "heatmap":
+        return Declared(measures=of_measure, kind="heat", panels=tuple(strata), rows=("model",))
+    if kind == "grid":
+        across = {"rows": ("second",), "columns": ("first",), "keep": {"crossed": 2}}
+        return Declared(measures=of_measure, kind="heat", panels=("attributes", *strata), **across)
+    kind = kind or ("dots" if tested else "table")
+    return Declared(measures=of_measure, kind=kind, panels=tuple(strata), width=520)
+
+
+def slug(text: str) -> str:
+    """Return a text as the anchor of a figure.
+
+    >>> slug("Who appears: representation ratios")
+    'who-appears-representation-ratios'
     """
-    if isinstance(texts, str):
-        return texts.format(**fields)
-    valued = [e for e in rows if e.value is not None]
-    if not valued:
-        return texts["undefined"].format(**fields)
-    sure = [e for e in valued if is_sure(e)]
-    # A sentence names one: the furthest of those that differ, of all where none does.
-    far = max(sure or valued, key=distance)
-    above = sum((e.value or 0) > no_difference(e) for e in sure)
-    values = {
-        "n": len(valued),
-        "counted": fmt.plural(len(valued), noun),
-        "sure": len(sure),
-        "above": above,
-        "below": len(sure) - above,
-        "group": group_words(far.group),
-        "label": group_label(far.group),
-        "domain": domain_of(far) or "all",
-        "value": fmt.number(far.value, form_of(far)),
-        "interval": fmt.interval(far.interval, form_of(far)),
+    return re.sub(r"[\W_]+", "-", text.lower()).strip("-")
+
+
+def figures_of(view: View, declared: Declared, estimates: Sequence[Estimate]) -> list[Figure]:
+    """Return the figures that a declaration makes of estimates; none where it shows none."""
+    shown = declared.shown(estimates)
+    if not any(e.study != PRINTED for e in shown):
+        return []
+    draw = {"heat": heat_map, "table": table}.get(declared.kind, dots)
+    parts = split(view, shown, declared.each) if declared.each else [("", shown)]
+    figures = []
+    for title, rows in parts:
+        figure = draw(view, declared, rows)
+        if title:
+            title_of_part = f"{figure.title}: {title}"
+            figure = replace(figure, key=slug(title_of_part), title=title_of_part)
+        figures.append(figure)
+    return figures
+
+
+def _figure(
+    view: View,
+    declared: Declared,
+    rows: Rows,
+    reading: str,
+    chart: Panel | None = None,
+    legend: Sequence[tuple[str, str]] = (),
+    more: str = "",
+) -> Figure:
+    """A figure with the words of its declaration, or of its measure, over its numbers."""
+    first = next(e for e in rows if e.study != PRINTED)
+    component = described(first.measure)
+    words = (component.summary, component.reading) if component is not None else ()
+    note = (declared.note or " ".join(words)) + more
+    own = rows if chart is None else [e for e in rows if e.study != PRINTED]
+    if chart is not None and "model" not in declared.parts:
+        own = view.only_main(own)
+    title = declared.title or measure_title(first.measure)
+    # Measures of other packages may share a title, but no name.
+    key = slug(declared.title or f"measure {first.measure}")
+    return Figure(
+        key,
+        title,
+        reading,
+        note,
+        chart,
+        numbers(view, own, declared.details),
+        tuple(legend),
+    )
+
+
+def numbers(
+    view: View, estimates: Sequence[Estimate], details: Mapping[str, str] | None = None
+) -> Table:
+    """Return estimates as a table: the strata in which they differ, group, and numbers."""
+    strata = dict.fromkeys(name for e in estimates for name in e.strata)
+    names = [name for name in strata if len({part(view, e, name) for e in estimates}) > 1]
+    several = len({e.measure for e in estimates}) > 1
+
+    def cell(name: str) -> Cell:
+        return lambda e: short(part(view, e, name).removeprefix("by "), 40)
+
+    def detail(name: str) -> Cell:
+        return lambda e: fmt.number(e.details.get(name), form_of(e))
+
+    columns: dict[str, Cell] = {
+        **({"Measure": cell("measure")} if several else {}),
+        **{name.replace("_", " ").capitalize(): cell(name) for name in names},
+        "Group": lambda e: short(group_label(e.group)),
     }
-    return texts["some" if sure else "none"].format(**values | dict(fields))
+    n_words = len(columns)
+    level = f"{fmt.level(view.level)} interval"
+    for name, of_number in NUMBERS.items():
+        columns[level if name == "Interval" else name] = of_number
+    columns |= {heading: detail(name) for name, heading in (details or {}).items()}
+    return Table.of(estimates, columns, n_words)
+
+
+def dots(view: View, declared: Declared, rows: Rows) -> Figure:
+    """Return values as dots with interval and null range, in panels."""
+    valued = [e for e in rows if e.value is not None and e.study != PRINTED]
+    if not valued:
+        return table(view, declared, [e for e in rows if e.study != PRINTED])
+    rows = in_order(view, [e for e in rows if not no_baseline(e)])
+    parts = split(view, rows, declared.panels or ())
+    # A place without any value has no panel.
+    parts = [(title, es) for title, es in parts if any(e.value is not None for e in es)]
+    cut = ""
+    if (n_more := len(parts) - MOST_PANELS) > 0:
+        cut = f" {fmt.plural(n_more, 'more place')} in the table."
+    charts, marks_of_figure = [], []
+    places, colours = _places(view, declared, rows)
+    width = declared.width or {1: 520.0, 2: 290.0}.get(declared.across, 206.0)
+    height = max(declared.height, 11.0 * len(places) + 9)
+    labels = {id(e): x for e, x in zip(rows, labels_of(view, rows, declared.rows), strict=True)}
+    for i, (title, of_panel) in enumerate(parts[:MOST_PANELS]):
+        panel_rows = _largest(declared, of_panel, labels)
+        axis = shared_axis(declared, [e for e in rows if _unit(e) == _unit(panel_rows[0])])
+        marks = [
+            mark
+            for e in panel_rows
+            for mark in marks_of(
+                view, declared, e, labels[id(e)], colours, _is_second(declared, e, rows)
+            )
+        ]
+        labelled = i % declared.across == 0
+        # Panels beside one another have the same rows, so that one set of labels serves them.
+        of_rows = rows if declared.across > 1 else panel_rows
+        own = [e for e in of_rows if e.study != PRINTED or "model" in declared.rows]
+        order = list(dict.fromkeys(labels[id(e)] for e in own))[: declared.most]
+        shown = [mark for mark in marks if mark.row in order]
+        size = {"width": width, "height": height}
+        charts.append(
+            panels.dots(shown, order, axis, title=title, places=places, labels=labelled, **size)
+        )
+        marks_of_figure += shown
+    chart = svg.tiled(charts, declared.across)
+    legend = legend_of(view, declared, valued, marks_of_figure, colours)
+    return _figure(
+        view, declared, rows, reading(view, valued), chart, legend, cut + _sources(valued)
+    )
+
+
+def _is_second(declared: Declared, e: Estimate, rows: Rows) -> bool:
+    """Whether an estimate is not of the first value of the stratum that stands beside."""
+    name = declared.beside
+    first = next((row.strata[name] for row in rows if name in row.strata), "")
+    return bool(name) and e.strata.get(name, first) != first
+
+
+def _largest(declared: Declared, rows: Rows, labels: Mapping[int, str]) -> Rows:
+    """The rows with the largest values, where there are more than the figure has room for."""
+    size: dict[str, float] = {}
+    for e in rows:
+        label = labels[id(e)]
+        size[label] = max(size.get(label, 0.0), distance(e) if e.value is not None else 0.0)
+    if len(size) <= declared.most:
+        return rows
+    largest = sorted(size, key=lambda label: -size[label])[: declared.most]
+    inside = [e for e in rows if labels[id(e)] in largest]
+    return sorted(inside, key=lambda e: largest.index(labels[id(e)]))
+
+
+def _places(view: View, declared: Declared, rows: Rows) -> tuple[list[str], dict[str, str]]:
+    """The places within a row, and the colour of each."""
+    if not declared.places:
+        return [""], {}
+    colours: dict[str, str] = {}
+    for e in rows:
+        name = _place(view, declared, e)
+        if name and e.study != PRINTED:
+            colours.setdefault(name, colour_of(view, e))
+    return list(colours) or [""], colours
+
+
+def _place(view: View, declared: Declared, e: Estimate) -> str:
+    return LINE.join(filter(None, (part(view, e, name) for name in declared.places)))
+
+
+def _unit(e: Estimate) -> tuple[str, str, str]:
+    """What values must share to stand on one axis."""
+    return e.strata.get("of", stem(e.measure)), e.statistic, form_of(e)
+
+
+def _scale(e: Estimate) -> float:
+    """What a value is multiplied by: differences in units of several scorers are standardised."""
+    return 1.0 / sd if (sd := e.details.get(TEXT_SD)) else 1.0
+
+
+def shared_axis(declared: Declared, rows: Rows) -> Axis:
+    """Return the one axis that holds the values of estimates of one unit, with their intervals."""
+    valued = [e for e in rows if e.value is not None]
+    first = next((e for e in valued if e.study != PRINTED), rows[0])
+    title = declared.axis or measure_title(first.strata.get("of", first.measure))
+    ends: list[float | None] = [_scale(e) * (e.value or 0.0) for e in valued]
+    bounds = (b for e in valued for b in (e.interval, e.null) if b and not math.isnan(b.low))
+    of_bounds = [x for b in bounds for x in (b.low, b.high)]
+    form = form_of(first)
+    if first.statistic == "ratio":
+        return Axis.ratio([*ends, *of_bounds], f"{title} (log scale)")
+    scaled = _scale(first)
+    ends += [scaled * x for x in of_bounds]
+    if any(TEXT_SD in e.details for e in valued):
+        return Axis.linear(ends, "standard deviations of the texts", line=0.0)
+    form = "share" if form in SHARES else form if form == "points" else ""
+    tested = first.statistic == "difference"
+    zero = form == "share" or first.statistic in ("distance", "mean", "count")
+    return Axis.linear(ends, title, form, 0.0 if tested else None, zero)
+
+
+def marks_of(
+    view: View,
+    declared: Declared,
+    e: Estimate,
+    row: str,
+    colours: Mapping[str, str],
+    second: bool = False,
+) -> Iterable[Mark]:
+    """Yield the marks of one estimate: its own, and beside it what a correction started from.
+
+    `second` says that it stands beside another one as a second reading.
+    """
+    if e.study != PRINTED and e.value is None and e.strata.get("model", view.main) != view.main:
+        return
+    scale, place = _scale(e), _place(view, declared, e)
+    colour = colours.get(place) or colour_of(view, e)
+    models = "model" in declared.parts
+
+    def scaled(bounds: Any) -> tuple[float, float] | None:
+        pair = None if bounds is None else (scale * bounds.low, scale * bounds.high)
+        return panels.finite(pair)
+
+    look, number = "dot" if is_sure(e) else "ring", 0
+    null = scaled(e.null)
+    bounds = scaled(e.interval)
+    if e.study == PRINTED:
+        look = "grey" if "model" in declared.rows else "tick"
+        bounds = bounds if look == "grey" else None
+    elif second:
+        look, bounds, null = "diamond", None, None
+    elif not models and e.strata.get("model", view.main) != view.main:
+        look, bounds, null = "small", None, None
+        number = view.models.index(e.strata["model"]) if e.strata["model"] in view.models else 0
+    value = None if e.value is None else scale * e.value
+    words = tip(view, e) if e.study != PRINTED else _printed_tip(view, e)
+    mark = Mark(row=row, look=look, value=value, colour=colour, tip=words, place=place)
+    yield replace(mark, bounds=bounds, null=null, number=number)
+    if "naive" in e.details and look in ("dot", "ring"):
+        before = e.details["naive"]
+        words = f"As read, before the correction: {fmt.number(before, form_of(e))}"
+        yield replace(mark, look="diamond", value=scale * before, tip=words)
+
+
+def _none(valued: Rows) -> str:
+    """What values are told from: the one that says that there is no difference, or their nulls."""
+    points = {no_difference(e) for e in valued if e.statistic in ("ratio", "difference")}
+    return f"{points.pop():g}" if len(points) == 1 else "its null"
+
+
+def _printed_tip(view: View, e: Estimate) -> str:
+    return tip(view, e) + "\nas published"
+
+
+def legend_of(
+    view: View, declared: Declared, valued: Rows, marks: Sequence[Mark], colours: Mapping[str, str]
+) -> list[tuple[str, str]]:
+    """What each mark is, of those that the panels have."""
+    looks = {mark.look for mark in marks}
+    main = "" if "model" in declared.parts else f"{view.called(view.main)}, "
+    none = _none(valued)
+    methods = [e.null.method for e in valued if e.null is not None and e.null.method]
+    null = f"null range: {short(methods[0], 80) if methods else 'what chance gives'}"
+    second = "as read, before the correction"
+    if declared.beside:
+        strata = dict.fromkeys(e.strata.get(declared.beside, "") for e in valued)
+        second = ", ".join(place_value(declared.beside, value, {}) for value in [*strata][1:])
+    tested = any(e.tests for e in valued)
+    rows = {
+        "dot": f"{main}with its interval: can be told from {none}",
+        "ring": f"{main}cannot be told from {none}" if tested else f"{main}with its interval",
+        "small": "each model",
+        "diamond": second,
+        "tick": "published",
+        "grey": "published",
+    }
+    legend = [(f"dot {colour_class(colour)}", name) for name, colour in colours.items()]
+    legend += [(look, words) for look, words in rows.items() if look in looks]
+    return [*legend, *([("band", null)] if any(mark.null for mark in marks) else [])]
+
+
+def _sources(valued: Rows) -> str:
+    """Each population that ratios are compared with, and where it is from."""
+    sources: dict[tuple[str, str], dict[str, None]] = {}
+    for e in valued:
+        name, source = e.strata.get("population", ""), e.instruments.get("baseline_source", "")
+        if name and source:
+            sources.setdefault((name, source), {})[attribute_label(next(iter(e.group)))] = None
+    lines = [f"{name} ({fmt.listed(list(of))}): {source}" for (name, source), of in sources.items()]
+    return f" Baselines: {'; '.join(lines)}." if lines else ""
+
+
+def heat_map(view: View, declared: Declared, rows: Rows) -> Figure:
+    """Return ratios, or shares over what chance gives, as cells of heat maps."""
+    own = [e for e in rows if e.study != PRINTED]
+    if "model" not in declared.parts:
+        own = view.only_main(own)
+    rows = in_order(view, [*own, *(e for e in rows if e.study == PRINTED)])
+    valued = [e for e in own if e.value is not None]
+    if not valued or not any(lean_of(e) is not None for e in valued):
+        return table(view, declared, rows)
+    ratios = [2.0**x for e in valued if (x := lean_of(e)) is not None]
+    limit = declared.limit or max(1.0, math.ceil(math.log2(svg.reach(ratios))))
+    parts = split(view, rows, declared.panels or ())
+    parts = [(title, es) for title, es in parts if any(e.value is not None for e in es)]
+    cut = ""
+    if (n_more := len(parts) - MOST_PANELS) > 0:
+        cut = f" {fmt.plural(n_more, 'more place')} in the table."
+    charts = []
+    for i, (title, panel_rows) in enumerate(parts[:MOST_PANELS]):
+        cells = [_cell(view, declared, e) for e in panel_rows]
+        lines = list(dict.fromkeys(cell.row for cell in cells))[: declared.most]
+        # A gap keeps what is published apart: it is of other texts.
+        first = next((k for k, line in enumerate(lines) if "(paper)" in line), 0)
+        lines[first:first] = [GAP] * (first > 0)
+        columns = list(dict.fromkeys(cell.column for cell in cells))[:MOST_ROWS]
+        wide = declared.width or min(max(57.0, 6.6 * max(map(len, columns))), 140.0)
+        charts.append(
+            panels.heat(
+                [c for c in cells if c.row in lines and c.column in columns],
+                lines,
+                columns,
+                limit=limit,
+                title=title,
+                size=(wide, 24.0 if len(lines) <= 14 else 19.0),
+                labels=i % declared.across == 0 or declared.rows != ("model",),
+            )
+        )
+    unit = declared.axis or measure_title(own[0].measure)
+    chart = svg.tiled([panels.scale(limit, unit), svg.tiled(charts, declared.across)], gap=12)
+    colours = (
+        " Blue: below no difference; red: above; grey: cannot be told from it; dashed and empty: "
+        "undefined, the tooltip says why."
+    )
+    return _figure(view, declared, rows, reading(view, valued), chart, more=colours + cut)
+
+
+def lean_of(e: Estimate) -> float | None:
+    """Return log2 of a value over no difference: of a ratio 1, else what chance gives."""
+    if e.value is None:
+        return None
+    if e.statistic == "ratio":
+        none = 1.0
+    elif e.null is not None and e.null.value > 0:
+        none = e.null.value
+    else:
+        return None
+    # Nothing at all has the deepest colour, as its logarithm has no end.
+    return math.log2(e.value / none) if e.value > 0 else -64.0
+
+
+def _cell(view: View, declared: Declared, e: Estimate) -> panels.Cell:
+    row = short(LINE.join(filter(None, (part(view, e, name) for name in declared.rows))), 40)
+    column = [
+        ", ".join(map(column_label, e.group.values())) if name == "group" else part(view, e, name)
+        for name in declared.columns
+    ]
+    if e.value is None:
+        text = GAP
+    elif e.statistic in SHARES:
+        text = "<1 %" if 0 < e.value < 0.005 else f"{100 * e.value:.0f} %"
+    else:
+        text = fmt.number(e.value, form_of(e))
+    told = is_sure(e) if e.tests else outside_null(e)
+    look = "undefined" if e.value is None else "sure" if told else "unsure"
+    if e.study == PRINTED:
+        bounds = e.interval
+        look = "printed" if bounds and not bounds.low <= 1 <= bounds.high else "unsure"
+    words = _printed_tip(view, e) if e.study == PRINTED else tip(view, e)
+    return panels.Cell(row=row, column=", ".join(column), text=text, tip=words,
+                       lean=lean_of(e) or 0.0, look=look)  # fmt: skip
+
+
+def outside_null(e: Estimate) -> bool:
+    """Return whether a value without a test lies outside its null range."""
+    return e.value is not None and e.null is not None and not e.null.low <= e.value <= e.null.high
+
+
+def table(view: View, declared: Declared, rows: Rows) -> Figure:
+    """Return estimates as a table, the surest first; what is published last."""
+    own = [e for e in rows if e.study != PRINTED]
+    if declared.kind == "table" and not declared.note:
+        own = sorted(own, key=lambda e: 1.0 if (q := q_of(e)) is None else q)
+    component = described(own[0].measure)
+    name = own[0].measure
+    words = component.summary if component is not None else f"{len(own):,} estimates of {name}."
+    if all(e.value is None for e in own):
+        words = f"Nothing could be measured: {short(own[0].undefined or 'no reason is kept', 200)}."
+    printed = [e for e in rows if e.study == PRINTED]
+    figure = _figure(view, declared, [*own, *printed], words)
+    if component is None:
+        return replace(figure, note="This measure has no chart of its own.")
+    return figure if declared.note else replace(figure, note=component.reading)
+
+
+def reading(view: View, valued: Rows) -> str:
+    """Return how many values differ from no difference, and which stands furthest."""
+    valued = view.only_main(valued) or valued
+    if not any(e.tests or e.null for e in valued):
+        # Values of several places do not go into one sentence.
+        place = place_words(valued[0])
+        first = [e for e in valued if place_words(e) == place]
+        largest = sorted(first, key=lambda e: -(e.value or 0.0))[:4]
+        words = [f"{group_label(e.group)} {fmt.number(e.value, form_of(e))}" for e in largest]
+        return f"{f'{place}: ' if place else ''}{fmt.listed(words)}."
+    tested = any(e.tests for e in valued)
+    sure = [e for e in valued if (is_sure(e) if tested else outside_null(e))]
+    none = _none(valued) if tested else "what chance gives"
+    counted = fmt.plural(len(valued), "value")
+    if not sure:
+        return f"None of {counted} can be told from {none}."
+    # Only what is told from its null is named: the furthest of all is often the rarest group.
+    far = max(sure, key=lambda e: abs(lean_of(e) or 0.0) if e.statistic != "ratio" else distance(e))
+    if far.statistic == "difference":
+        far = max(sure, key=distance)
+    place = place_words(far, "in ")
+    bounds = fmt.interval(far.interval, form_of(far))
+    return (
+        f"{len(sure)} of {counted} can be told from {none}; furthest stands "
+        f"{group_words(far.group)}{f' {place}' if place else ''} at "
+        f"{fmt.number(far.value, form_of(far))}{f' ({bounds})' if far.interval else ''}."
+    )
+
+
+def printed(
+    measure: str,
+    statistic: str,
+    strata: Mapping[str, str],
+    group: Mapping[str, str],
+    value: float,
+    bounds: tuple[float | None, float | None] = (None, None),
+    n: int = 0,
+) -> Estimate:
+    """Return a published value as an estimate; the model among its strata is called "(paper)"."""
+    low, high = bounds
+    interval = None
+    if low is not None and high is not None and not math.isnan(low):
+        interval = Interval(low, high, 0.95, "as published")
+    model = f"{strata.get('model', '')} (paper)".strip()
+    return Estimate(
+        PRINTED, measure, statistic, "unit", {**strata, "model": model}, group, value, interval,
+        n_units=n,
+    )  # fmt: skip

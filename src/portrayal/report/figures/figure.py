@@ -1,19 +1,18 @@
 """A figure and its table: what a builder returns, and the cells that both share."""
 
-import json
+import html
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import portrayal.report.formats as fmt
 from portrayal.records import Estimate
-from portrayal.reference.labels import place_value
 from portrayal.registry import form_of
+from portrayal.report.figures.svg import Panel
 from portrayal.report.formats import short
 from portrayal.report.view import View, domain_of, place_words, q_of
 from portrayal.report.words import colour_of_group, group_label
+from portrayal.shown import visible
 
 Row = TypeVar("Row")
 ROWS = 80
@@ -59,109 +58,17 @@ class Table:
         return cls(tuple(columns), cells, words, max(len(rows) - most, 0))
 
 
-def value(e: Estimate) -> str:
-    """Return the cell of a value; "undefined" where there is none."""
-    return fmt.number(e.value, form_of(e)) if e.value is not None else "undefined"
-
-
-def interval(e: Estimate) -> str:
-    """Return the cell of a clustered interval."""
-    return fmt.interval(e.interval, form_of(e))
-
-
-def null(e: Estimate) -> str:
-    """Return the cell of a null range."""
-    return fmt.interval(e.null, form_of(e))
-
-
-def p(e: Estimate) -> str:
-    """Return the cell of the p of the clustered test."""
-    return fmt.probability(e.tests[0].p if e.tests else None)
-
-
-def q(e: Estimate) -> str:
-    """Return the cell of the q of the clustered test."""
-    return fmt.probability(q_of(e))
-
-
-def units(e: Estimate) -> str:
-    """Return the cell of how many units an estimate rests on."""
-    return fmt.count(e.n_units)
-
-
-def clusters(e: Estimate) -> str:
-    """Return the cell of how many clusters an estimate rests on."""
-    return fmt.count(e.n_clusters)
-
-
-def interval_head(view: View) -> str:
-    """Return the heading of intervals ("95 % interval")."""
-    return f"{fmt.level(view.level)} interval"
-
-
-def estimate_table(view: View, estimates: Sequence[Estimate], *strata: str) -> Table:
-    """Return the numbers of these estimates as a table: strata, group, value, interval, ….
-
-    Models are named only where there are several.
-    """
-    # A column that says the same in each row says nothing.
-    columns_of_strata = [name for name in strata if name != "model" or len(view.models) > 1]
-
-    def stratum(name: str) -> Callable[[Estimate], str]:
-        def cell(e: Estimate) -> str:
-            value = e.strata.get(name, "")
-            # How a group was seen is called after the factor it is of.
-            if name == "seen_by":
-                return short(place_value(name, value, e.group).removeprefix("by "))
-            return short(view.called(value) if name == "model" else value, 40)
-
-        return cell
-
-    columns = {
-        **{name.replace("_", " ").capitalize(): stratum(name) for name in columns_of_strata},
-        "Group": lambda e: short(group_label(e.group)),
-        "Value": value,
-        interval_head(view): interval,
-        "Null range": null,
-        "q": q,
-        "n": units,
-        "Prompts": clusters,
-    }
-    return Table.of(estimates, columns, len(columns_of_strata) + 1)
-
-
-Spec = dict[str, Any]
-Builder = Callable[[View, list[Estimate]], "Iterable[Figure]"]
-"""Function of the view and a measure's estimates to its figures."""
-
-
-def chart(package: str, name: str, **fields: Any) -> Spec:
-    """Return a Vega-Lite chart of the `charts.json` of a package, with its blanks filled.
-
-    "$rows" stands for the field `rows`; what is None is left out of a list, such as of layers.
-
-    >>> chart("portrayal.report.figures", "config")["concat"]
-    {'spacing': 18}
-    """
-
-    def filled(part: Any) -> Any:
-        if isinstance(part, str):
-            # A whole value takes the blank's place, be it a list or a chart.
-            return fields[part[1:]] if part.startswith("$") else part
-        # None leaves a layer out, so that one chart serves runs with and without it.
-        if isinstance(part, list):
-            return [item for item in map(filled, part) if item is not None]
-        return {k: filled(v) for k, v in part.items()} if isinstance(part, dict) else part
-
-    spec: Spec = filled(_charts(package)[name])
-    return spec
-
-
-@cache
-def _charts(package: str) -> dict[str, Spec]:
-    """Every chart that a package draws, by name."""
-    charts: dict[str, Spec] = json.loads(files(package).joinpath("charts.json").read_text("utf-8"))
-    return charts
+Cell = Callable[[Estimate], str]
+NUMBERS: Mapping[str, Cell] = {
+    "Value": lambda e: fmt.number(e.value, form_of(e)) if e.value is not None else "undefined",
+    "Interval": lambda e: fmt.interval(e.interval, form_of(e)),
+    "Null range": lambda e: fmt.interval(e.null, form_of(e)),
+    "p": lambda e: fmt.probability(e.tests[0].p if e.tests else None),
+    "q": lambda e: fmt.probability(q_of(e)),
+    "n": lambda e: fmt.count(e.n_units) if e.n_units else fmt.NOTHING,
+    "Prompts": lambda e: fmt.count(e.n_clusters) if e.n_clusters else fmt.NOTHING,
+}
+"""Cells of an estimate's numbers, by heading."""
 
 
 @dataclass(frozen=True)
@@ -174,8 +81,8 @@ class Figure:
         Its anchor in the page.
     title, reading, note
         Heading; one sentence generated from the numbers; how to read the marks.
-    spec
-        Vega-Lite; None for a figure that is a table.
+    chart
+        What is drawn; None for a figure that is a table.
     table
         The numbers behind it.
     legend
@@ -188,7 +95,7 @@ class Figure:
     title: str
     reading: str
     note: str
-    spec: Spec | None
+    chart: Panel | None
     table: Table
     legend: tuple[tuple[str, str], ...] = ()
     broken: str = ""
@@ -208,93 +115,44 @@ class Figure:
             place = self.table.columns.index("Value")
             return all(row[place] == "undefined" for row in self.table.rows)
         numbers = len(self.table.columns) > self.table.words
-        return self.spec is None and not (self.table.rows and numbers)
-
-
-@dataclass(frozen=True)
-class Published:
-    """One published value; bounds are NaN where none is printed.
-
-    `group` is as in an estimate; `unit` is what `n` counts.
-    """
-
-    domain: str
-    model: str
-    group: tuple[tuple[str, str], ...]
-    value: float
-    low: float
-    high: float
-    n: int
-    unit: str = "character"
+        return self.chart is None and not (self.table.rows and numbers)
 
     @property
-    def label(self) -> str:
-        """The group in words."""
-        return group_label(dict(self.group))
+    def svg(self) -> str:
+        """The chart as an SVG file; "" without one."""
+        return "" if self.chart is None else self.chart.image
 
-    def facts(self) -> dict[str, Any]:
-        """Return what a tooltip shows of it, as text."""
-        return {
-            "model": f"{self.model}, as published",
-            "domain": self.domain,
-            "group": self.label,
-            "value": fmt.ratio(self.value),
-            "ci": fmt.span(self.low, self.high),
-            "n": fmt.plural(self.n, self.unit),
-        }
+    def _repr_html_(self) -> str:
+        lines = [f"<p><strong>{html.escape(visible(self.title))}</strong></p>", self.svg]
+        texts = (self.reading, self.note)
+        return "".join([*lines, *(f"<p>{html.escape(visible(text))}</p>" for text in texts)])
 
 
-def facts(view: View, e: Estimate) -> dict[str, Any]:
-    """Return what a tooltip shows of an estimate, as text."""
-    words = {
-        "model": short(view.called(e.strata.get("model", "")), 40),
-        "group": short(group_label(e.group), 60),
-        "value": fmt.number(e.value, form_of(e)),
-        "ci": fmt.interval(e.interval, form_of(e)),
-        "null": fmt.interval(e.null, form_of(e)),
-        "q": fmt.probability(q_of(e)),
-        "n": fmt.plural(e.n_units, e.unit, "stories" if e.unit == "story" else ""),
-        "k": fmt.count(e.n_clusters),
+Builder = Callable[[View, list[Estimate]], Iterable[Figure]]
+"""Function of the view and a measure's estimates to its figures."""
+
+
+def tip(view: View, e: Estimate, **more: str) -> str:
+    """Return what a mark says of its estimate when it is pointed at, a line for each fact.
+
+    `more` are further facts, by title.
+    """
+    place = short(domain_of(e) or place_words(e), 60)
+    facts = {
+        "Model": short(view.called(e.strata.get("model", "")), 40),
+        "Where": place,
+        "Group": short(group_label(e.group), 60),
+        **{name: NUMBERS[name](e) for name in ("Value", "Interval", "Null range", "q")},
+        "Rests on": fmt.plural(e.n_units, e.unit, "stories" if e.unit == "story" else ""),
+        "Prompts": fmt.count(e.n_clusters),
+        "Undefined, as": short(e.undefined or "", 200),
+        **more,
     }
-    # A domain says more than the list of all strata.
-    if domain_of(e):
-        words["domain"] = short(domain_of(e), 40)
-    elif place_words(e):
-        words["place"] = short(place_words(e), 60)
-    if e.undefined:
-        words["why"] = short(e.undefined, 200)
-    return words
-
-
-_TITLES = {
-    "model": "Model",
-    "domain": "Domain",
-    "place": "Where",
-    "group": "Group",
-    "value": "Value",
-    "ci": "Interval",
-    "null": "Null range",
-    "q": "q",
-    "n": "Rests on",
-    "k": "Prompts",
-    "why": "Undefined, as",
-}
+    return "\n".join(
+        f"{name}: {fact}" for name, fact in facts.items() if fact not in ("", "0", fmt.NOTHING)
+    )
 
 
 def colour_of(view: View, e: Estimate) -> str:
     """Return the one colour that a group keeps in every figure of the run."""
     return colour_of_group(e.group, next((view.values.get(name, []) for name in e.group), []))
-
-
-def tooltip(**more: str) -> Spec:
-    """Return the tooltip as an encoding: every fact that a datum has, then `more` fields.
-
-    Parameters
-    ----------
-    **more
-        Title → field of the datum.
-    """
-    # Named by field, so that a figure may call a fact otherwise.
-    fields = {**_TITLES, **{field: title for title, field in more.items()}}
-    pairs = ", ".join(f"'{title}': datum.{field}" for field, title in fields.items())
-    return {"value": {"expr": f"{{{pairs}}}"}}

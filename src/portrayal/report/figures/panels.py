@@ -1,298 +1,258 @@
-"""Panels: dots with their interval, chance and published values; the pieces that figures share."""
+"""Panels: estimates as dots with what surrounds them, and as the cells of a heat map."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from textwrap import wrap
-from typing import Any
 
-from portrayal.records import Estimate
-from portrayal.report.figures.figure import Published, Spec, chart, facts, tooltip
+import portrayal.report.figures.svg as svg
+from portrayal.report.figures.svg import BAND, GREY, INK, LINE, Axis, Panel, words
 from portrayal.report.formats import short
-from portrayal.report.view import View, is_sure
 
-INK = "#222222"
-DIVERGING = ["#2166ac", "#92c5de", "#f7f7f7", "#f4a582", "#b2182b"]
-OWN = "portrayal.report.figures"
-CONFIG = chart(OWN, "config")
-"""How every chart looks."""
-FONT: str = CONFIG["font"]
-"""Charts are measured by the metrics of Arial, which Liberation Sans shares."""
-
-_LETTER = 8
-"""Width of a letter of a title, in pixels, about."""
-_LABEL = "datum.value < 1 ? '1/' + format(1 / datum.value, 'd') : format(datum.value, ',d')"
+DIVERGING = ((33, 102, 172), (146, 197, 222), (247, 247, 247), (244, 165, 130), (178, 24, 43))
+"""Blue, over white, to red: red, green and blue at even steps."""
+LIMIT = 320.0
+"""Width of the labels of rows at most, in pixels."""
 
 
-def in_lines(title: str, width: float) -> str | list[str]:
-    """Return the title of a panel in as many lines as its width, in pixels, takes.
-
-    >>> in_lines("Faith, by the column of labels", 160), in_lines("Faith", 160)
-    (['Faith, by the column', 'of labels'], 'Faith')
-    """
-    # Vega-Lite breaks no titles by itself.
-    lines = wrap(title, int(width / _LETTER), break_on_hyphens=False)
-    return lines if len(lines) > 1 else title
-
-
-def reach(values: Iterable[float | None], least: float = 4.0, most: float = 64.0) -> float:
-    """Return how far a log axis around 1 must reach to hold `values`, as a factor."""
-    # Zeros and infinite ratios are drawn at the edge, and must not stretch the axis.
-    distances = [abs(math.log(v)) for v in values if v and 0 < v < math.inf]
-    return min(most, max(least, math.exp(max(distances, default=0.0)) * 1.15))
-
-
-def log_scale(factor: float) -> Spec:
-    """Return a log scale from 1/factor to factor; what lies outside is drawn at the edge."""
-    return {"type": "log", "domain": [1 / factor, factor], "clamp": True, "nice": False}
-
-
-def log_axis(factor: float, **more: Any) -> Spec:
-    """Return an axis of powers for `log_scale`, labelled "1/4", "1", "4"."""
-    # A few ticks at any reach: powers of 2, of 4, else of 10.
-    step = 2.0 if factor <= 5 else 4.0 if factor <= 70 else 10.0
-    powers = int(math.log(factor * 1.0001) / math.log(step))
-    values = [step**k for k in range(-powers, powers + 1)]
-    return {"values": values, "labelExpr": _LABEL, "grid": True, "gridColor": "#eeeeee", **more}
-
-
-def channel(field: str, scale: Spec, axis: Spec, title: str | None = None) -> Spec:
-    """Return a channel of numbers."""
-    return {"field": field, "type": "quantitative", "scale": scale, "axis": axis, "title": title}
-
-
-def log_channel(field: str, factor: float, title: str | None = None) -> Spec:
-    """Return the channel of `field` on the log axis from 1/factor to factor."""
-    return channel(field, log_scale(factor), log_axis(factor, title=title), title)
-
-
-def likelihood_channel(field: str, title: str | None = None, margin: float = 0.0) -> Spec:
-    """Return the channel of `field`, a likelihood in 0–1, with room at both ends."""
-    scale = {"domain": [-margin, 1 + margin], "nice": False}
-    return channel(field, scale, {"format": "%", "values": [0, 0.25, 0.5, 0.75, 1]}, title)
-
-
-def kept(mark: Spec, test: str, encoding: Spec) -> Spec:
-    """Return a layer that draws the data for which `test` holds."""
-    return {"transform": [{"filter": test}], "mark": mark, "encoding": encoding}
-
-
-def within(value: float | None, factor: float) -> float | None:
-    """Return a bound moved to the edge of the axis where it lies outside; None where unknown."""
-    if value is None or math.isnan(value):
-        return None
-    return min(max(value, 1 / factor), factor)
-
-
-def multiples(n: int, height: int) -> tuple[int, tuple[int, int]]:
-    """Return columns and panel size (width, height) for `n` small multiples."""
-    # Rows as full as can be: five panels are three and two, not four and one.
-    columns = {1: 1, 2: 2, 3: 3, 5: 3, 6: 3}.get(n, 4)
-    width = {1: 520, 2: 345, 3: 222}.get(columns, 158)
-    return columns, (width, height if columns > 2 else round(height * 1.4))
-
-
-def rule_at(channel: str, value: float = 1) -> Spec:
-    """Return the dashed line at the point of no difference."""
-    return {
-        "data": {"values": [{"line": value}]},
-        "mark": {"type": "rule", "color": "#777777", "strokeDash": [3, 3], "strokeWidth": 1},
-        "encoding": {channel: {"field": "line", "type": "quantitative"}},
-    }
-
-
-def tiled(charts: Sequence[Spec], columns: int = 1, spacing: float = 22) -> Spec:
-    """Return charts in columns."""
-    return {"concat": list(charts), "columns": columns, "spacing": spacing}
-
-
-Datum = dict[str, Any]
-"""A mark: `v` a value with `lo`–`hi` (`al`, `ah`: it goes on) and null `nl`–`nh`, `s` where it can
-be told from its null, `u` where it is undefined; `o` the value of a model `m`; `b` a second value;
-`p` a published tick; `d` a published dot with `pl`–`ph`."""
-
-LINE = " · "
-"""What the label of a row of two lines breaks at."""
-SHAPES = ("circle", "square", "cross", "diamond", "triangle-up", "triangle-down")
-_LITTLE = ("model", "domain", "group", "value", "ci", "n", "k")
-"""What a tooltip shows of a model that is not the main one."""
-_TIGHT = 20
-"""Height of a row, in pixels, below which dots are small."""
-
-
-@dataclass(frozen=True, slots=True)
-class Axis:
-    """The axis of a panel.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """One value in a row of dots.
 
     Attributes
     ----------
-    title
-        Its title.
-    factor
-        Reach of a log axis around 1; None for a linear axis.
-    form
-        Number format of a linear axis' labels; "points" for differences of shares.
-    zero
-        Whether a linear axis holds 0.
-    line
-        Where a dashed line marks no difference; a log axis has it at 1.
+    row, place
+        Label of its row, and its place within the row where several groups share it.
+    look
+        "dot"; "ring", which cannot be told from its null; "small", of another model; "diamond", of
+        a second reading; "tick" and "grey", as published.
+    value, bounds, null
+        The value with its interval and null range; None where there is none.
+    colour, tip
+        Its colour, and what it says when it is pointed at.
+    number
+        Which shape a small mark has.
     """
 
-    title: str | None
-    factor: float | None = None
-    form: str = ""
-    zero: bool = False
-    line: float | None = None
-
-    def place(self, value: float | None) -> float | None:
-        """Return where a value stands: within a log axis; None where it is not known."""
-        if self.factor is not None:
-            return within(value, self.factor)
-        return value if value is not None and math.isfinite(value) else None
-
-    def channel(self, field: str) -> Spec:
-        """Return the channel of a field on this axis."""
-        if self.factor is not None:
-            return log_channel(field, self.factor, self.title)
-        axis = {"grid": True, "gridColor": "#eeeeee", "tickCount": 5, "labelOverlap": True}
-        if (
-            self.form == "points"
-        ):  # a share's, without a sign that would make it a change in per cent
-            axis["labelExpr"] = "format(100 * datum.value, '+.0f')"
-        elif self.form:
-            axis["format"] = self.form
-        return channel(field, {"zero": self.zero, "nice": True}, axis, self.title)
+    row: str
+    look: str
+    value: float | None
+    colour: str = INK
+    tip: str = ""
+    bounds: tuple[float, float] | None = None
+    null: tuple[float, float] | None = None
+    place: str = ""
+    number: int = 0
 
 
-def dot(view: View, e: Estimate, row: str, colour: str, axis: Axis, *, times: float = 1.0) -> Datum:
-    """Return the datum of one estimate: where its dot, interval, null and arrows stand."""
-    datum: Datum = {**facts(view, e), "row": row, "c": colour, "s": is_sure(e)}
-    if e.value is None:
-        return datum | {"u": "undefined"}
-    datum["v"] = axis.place(times * e.value)
-    bounds, null, factor = e.interval, e.null, axis.factor
-    if bounds is not None:
-        datum |= {"lo": axis.place(times * bounds.low), "hi": axis.place(times * bounds.high)}
-        if factor is not None:
-            # Arrows where an interval goes on beyond the axis.
-            datum |= {"al": bounds.low < 1 / factor or None, "ah": bounds.high > factor or None}
-    if null is not None and not math.isnan(null.low):
-        datum |= {"nl": axis.place(times * null.low), "nh": axis.place(times * null.high)}
-    return datum
-
-
-def dot_by_model(view: View, e: Estimate, row: str, colour: str, axis: Axis) -> Datum:
-    """Return the datum of an estimate; of another model than the main one, a small mark."""
-    model = e.strata.get("model", view.main)
-    if model == view.main:
-        return dot(view, e, row, colour, axis)
-    words = facts(view, e)
-    # Test and null are left out of small marks, of which a page has very many.
-    few = {name: words[name] for name in _LITTLE if name in words}
-    return few | {"row": row, "c": colour, "m": short(model, 28), "o": axis.place(e.value)}
-
-
-def published_dot(row: Published, label: str, axis: Axis) -> Datum:
-    """Return the datum of one published value, a tick beside the run's."""
-    return {**row.facts(), "row": label, "p": axis.place(row.value)}
-
-
-def panel(
-    view: View,
-    data: Sequence[Datum],
+def dots(
+    marks: Sequence[Mark],
     rows: Sequence[str],
     axis: Axis,
     *,
-    size: tuple[float, float],
+    width: float,
+    height: float = 26.0,
     title: str = "",
-    groups: Sequence[str] = (),
+    places: Sequence[str] = ("",),
     labels: bool = True,
-    label_limit: float = 330,
-    two_lines: bool = False,
-    more: Mapping[str, str] | None = None,
-) -> Spec:
-    """Return one panel of dots, with the layers that some datum needs.
+) -> Panel:
+    """Return one panel of dots.
 
     Parameters
     ----------
-    view
-        The report's view.
-    data
-        What `dot` and its siblings return.
-    rows, axis
-        Labels of the rows in order, and the axis.
-    size
-        Width of the panel and height of a row, in pixels.
+    marks, rows, axis
+        The values, labels of the rows in order, and the axis.
+    width, height
+        Width of the field and height of a row, in pixels.
     title
         Heading.
-    groups
-        Places within a row, the field `g` of the data; none for one place.
-    labels, label_limit, two_lines
-        Whether rows are labelled, how wide, and whether labels break at `LINE`.
-    more
-        Titles of further facts in the tooltip, with their fields.
+    places
+        Places within a row, in order.
+    labels
+        Whether rows are labelled; a label breaks at `LINE`.
     """
-    several = len(groups) > 1
-    padding = 6 if several else 12
-    of_rows = {"rows": list(rows), "labels": labels, "limit": label_limit, "padding": padding}
-    y: Spec = {"y": chart(OWN, "rows", **of_rows)}
-    if two_lines:
-        y["y"]["axis"] |= {"labelExpr": f"split(datum.label, '{LINE}')", "labelOffset": -7}
-    if several:
-        y["yOffset"] = {"field": "g", "type": "nominal", "scale": {"domain": list(groups)}}
-    names = [short(model, 28) for model in view.models]
-    # More models than shapes: one shape for all, and no key to tell them by.
-    shapes = SHAPES if len(names) <= len(SHAPES) else ("circle",)
-    legend = {"title": None, "orient": "top", "symbolStrokeColor": "#444444"}
-    shape = chart(
-        OWN,
-        "models",
-        labels=names,
-        shapes=[*shapes] * (1 + len(names) // len(shapes)),
-        legend=legend if len(names) <= len(SHAPES) else None,
-    )
-    # A ratio without a difference is 1, wherever it stands.
-    line = 1.0 if axis.factor is not None else axis.line
-    marks = chart(
-        OWN,
-        "dots",
-        **{name: axis.channel(name) for name in ("nl", "pl", "d", "p", "o", "lo", "hi", "b", "v")},
-        line=line,
-        shape=shape,
-        size=85.0 if size[1] >= _TIGHT and not several else 62.0,
-    )
-    # The layers of those marks that some datum has, from back to front.
-    present = {name for datum in data for name, value in datum.items() if value is not None}
-    shared = {**y, "tooltip": tooltip(**(more or {}))}
-    layers = []
-    for name, layer in marks.items():
-        if name == "line" and line is not None:
-            layers.append(rule_at("x", line))
-        # A layer without data still costs room in every panel.
-        elif name in present:
-            encoding = {**shared, **layer["encoding"]}
-            layers.append(kept(layer["mark"], f"isValid(datum.{name})", encoding))
-    return {
-        **({"title": {"text": in_lines(title, max(size[0], 420))}} if title else {}),
-        "data": {"values": list(data)},
-        "width": size[0],
-        "height": {"step": size[1], **({"for": "position"} if several else {})},
-        "layer": layers,
+    # Rows that are high enough have labels of two lines.
+    parts_of = {row: row.split(LINE)[:2] if height >= 34 else [row] for row in rows}
+    lines = {row: [short(x, 48) for x in parts_of[row]] for row in rows} if labels else {}
+    widest = max((svg.text_width(x, 12.5) for parts in lines.values() for x in parts), default=0.0)
+    left = min(widest, LIMIT) + 10 if labels else 8.0
+    step = height / max(len(places), 1)
+    centre = {
+        (row, place): height * i + step * (j + 0.5)
+        for i, row in enumerate(rows)
+        for j, place in enumerate(places)
     }
+    bands, fields, body = [], [], []
+    for row, parts in lines.items():
+        middle = centre[row, places[0]] + (height - step) / 2 + 4
+        colour = "#767676" if "(paper)" in row else INK
+        for i, text in enumerate(parts):
+            y = middle + 15 * (i - (len(parts) - 1) / 2)
+            bands.append(words(-10, y, text, 12.5, colour, anchor="end"))
+    # What lies under is drawn first: context, then the run's own values.
+    order = ("tick", "grey", "small", "diamond", "ring", "dot")
+    for mark in sorted(marks, key=lambda mark: order.index(mark.look)):
+        # What is of no group stands in the middle of its row.
+        middle = (centre[mark.row, places[0]] + centre[mark.row, places[-1]]) / 2
+        y = centre.get((mark.row, mark.place), middle)
+        if mark.null is not None:
+            first, last = (axis.place(x, width) for x in mark.null)
+            thick = max(min(step * 0.7, 16.0), 6.0)
+            fields.append(
+                svg.box(first, y - thick / 2, max(last - first, 1.0), thick, fill=BAND, rx=1)
+            )
+        body.append(_drawn(mark, axis, width, y, small=step < 20.0))
+    field_height = height * len(rows)
+    scale = axis.below(width, 0.0, field_height)
+    inner = "".join(bands) + "".join(fields) + scale + "".join(body)
+    drawing = f'<g transform="translate({left:.0f},0)">{inner}</g>'
+    panel = Panel(drawing, left + width + 10, field_height + axis.depth)
+    return svg.headed(panel, title, left=left)
 
 
-def legend(
-    view: View, null: str, *, none: str = "1", published: str = ""
-) -> tuple[tuple[str, str], ...]:
-    """Return what each mark of such a chart is, for the key under it.
+def _drawn(mark: Mark, axis: Axis, width: float, y: float, small: bool) -> str:
+    """One value, with its interval and arrows where this goes on beyond the axis."""
+    if not axis.holds(mark.value):
+        text = words(3, y + 4, "undefined", 10.5, "#767676", font_style="italic")
+        return svg.element("g", mark.tip).replace("</g>", f"{text}</g>") if mark.tip else text
+    value = 0.0 if mark.value is None else mark.value
+    x, parts = axis.place(value, width), []
+    colour = GREY if mark.look in ("tick", "grey") else mark.colour
+    if mark.bounds is not None:
+        low, high = (axis.place(b, width) for b in mark.bounds)
+        thick = 1.2 if mark.look == "grey" else 2.0
+        parts.append(svg.rule(low, y, high, y, colour, thick))
+        if axis.log and mark.look in ("dot", "ring"):
+            ends = ((mark.bounds[0] < axis.low, low, -1), (mark.bounds[1] > axis.high, high, 1))
+            for goes_on, end, way in ends:
+                if goes_on:
+                    arrow = [(end - 5 * way, y - 4), (end + 2 * way, y), (end - 5 * way, y + 4)]
+                    parts.append(svg.path(arrow, fill=colour))
+    if mark.look == "tick":
+        parts.append(svg.rule(x, y - 5, x, y + 5, colour, 1.7))
+    elif mark.look == "small":
+        parts.append(svg.shape(x, y, mark.number % svg.SHAPES, colour))
+    elif mark.look == "diamond":
+        parts.append(svg.shape(x, y, 3, "#b5651d", width=1.8))
+    else:
+        radius = 2.8 if mark.look == "grey" else 4.2 if small else 5.0
+        parts.append(svg.dot(x, y, radius, "white" if mark.look == "ring" else colour, colour))
+    return _tipped(mark.tip, "".join(parts))
 
-    `null` says what the band is, `none` the value without a difference, `published` what ticks are.
+
+def _tipped(tip: str, body: str) -> str:
+    title = svg.element("title", text=tip) if tip else ""
+    return f"<g>{title}{body}</g>" if title else body
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One cell of a heat map.
+
+    Attributes
+    ----------
+    row, column, text, tip
+        Where it stands, what is written in it, and what it says when it is pointed at.
+    lean
+        log2 of its ratio to no difference.
+    look
+        "sure", "unsure", which has no colour, "undefined", or "printed", paler.
     """
-    main = view.called(view.main)
-    return (
-        ("dot", f"{main}, with its interval: can be told from {none}"),
-        ("ring", f"{main}: cannot be told from {none}"),
-        *((("small", "each model"),) if len(view.models) > 1 else ()),
-        ("band", null),
-        *((("tick", published),) if published else ()),
-    )
+
+    row: str
+    column: str
+    text: str
+    tip: str = ""
+    lean: float = 0.0
+    look: str = "unsure"
+
+
+def heat(
+    cells: Sequence[Cell],
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    limit: float,
+    title: str = "",
+    size: tuple[float, float] = (57.0, 24.0),
+    labels: bool = True,
+) -> Panel:
+    """Return one heat map of ratios, diverging at 1 on a log scale.
+
+    Parameters
+    ----------
+    cells
+        What stands in it.
+    rows, columns
+        Labels in order; "" leaves a gap.
+    limit
+        log2 of the ratio at which the colours end.
+    title
+        Heading.
+    size
+        Width and height of a cell, in pixels.
+    labels
+        Whether rows are labelled.
+    """
+    wide, high = size
+    texts = [short(row, 40) for row in rows]
+    left = max((svg.text_width(text, 12.5) for text in texts), default=0.0) + 10 if labels else 4.0
+    parts = [
+        words(left + wide * (i + 0.5), 12, short(column, int(wide / 5.5)), 12.0, anchor="middle")
+        for i, column in enumerate(columns)
+    ]
+    for i, text in enumerate(texts):
+        colour = "#767676" if "(paper)" in text else INK
+        y = 18 + high * (i + 0.5) + 4
+        parts += [words(left - 8, y, text, 12.5, colour, anchor="end")] if labels else []
+    row_at = {row: i for i, row in enumerate(rows)}
+    column_at = {column: i for i, column in enumerate(columns)}
+    for cell in cells:
+        x, y = left + wide * column_at[cell.column], 18 + high * row_at[cell.row]
+        lean = max(-limit, min(limit, cell.lean))
+        colour, ink = "#ededed", "#5c5c5c"
+        if cell.look in ("sure", "printed"):
+            colour = shade(lean / limit, pale=cell.look == "printed")
+            # White letters on the darkest cells, black on all others.
+            dark = cell.look == "sure" and abs(lean) > 0.62 * limit
+            ink = "white" if dark else "#1a1a1a"
+        border = {"fill": colour, "stroke": "white", "stroke_width": 1.5}
+        if cell.look == "undefined":
+            border = {"fill": "white", "stroke": "#b5b5b5", "stroke_dasharray": "2,2"}
+        text = words(x + wide / 2, y + high / 2 + 4, cell.text, 12.0, ink, anchor="middle")
+        parts.append(_tipped(cell.tip, svg.box(x, y, wide, high, **border) + text))
+    width, height = left + wide * len(columns), 18 + high * len(rows)
+    return svg.headed(Panel("".join(parts), width, height), title, left=left)
+
+
+def shade(share: float, *, pale: bool = False) -> str:
+    """Return a colour of the diverging scale, from -1 (blue) to 1 (red).
+
+    >>> shade(0.0), shade(1.0)
+    ('#f7f7f7', '#b2182b')
+    """
+    position = (share + 1.0) / 2.0 * (len(DIVERGING) - 1)
+    i = min(int(position), len(DIVERGING) - 2)
+    mixed = [
+        a + (b - a) * (position - i) for a, b in zip(DIVERGING[i], DIVERGING[i + 1], strict=True)
+    ]
+    mixed = [(x + 255.0) / 2.0 for x in mixed] if pale else mixed
+    return "#" + "".join(f"{round(x):02x}" for x in mixed)
+
+
+def scale(limit: float, title: str, left: float = 12.0) -> Panel:
+    """Return the key of the colours of a heat map."""
+    width, steps = 260.0, 52
+    parts = [words(left, 11, title, 12.0, "#5f5f5f")]
+    for i in range(steps):
+        colour = shade(2 * (i + 0.5) / steps - 1)
+        parts.append(svg.box(left + width / steps * i, 18, width / steps + 0.3, 9, fill=colour))
+    for lean in (-limit, -limit / 2, 0.0, limit / 2, limit):
+        text = f"{'1/' if lean < 0 else ''}{2 ** abs(lean):g}"
+        x = left + width * (lean / limit + 1) / 2
+        parts.append(words(x, 40, text, 11.5, "#333333", anchor="middle"))
+    return Panel("".join(parts), left + width + 20, 46)
+
+
+def finite(bounds: tuple[float, float] | None) -> tuple[float, float] | None:
+    """Return bounds that a panel can draw: None where one is unknown."""
+    return None if bounds is None or any(map(math.isnan, bounds)) else bounds

@@ -222,6 +222,20 @@
     made.addEventListener("click", function () { saveChart(made.closest("figure"), made.dataset.save); });
   });
 
+  /* Texts to read: shown where they have what every choice asks for. */
+  const filters = Array.from(document.querySelectorAll("[data-filter]"));
+  function choose() {
+    const readings = Array.from(document.querySelectorAll(".reading-of"));
+    readings.forEach(function (reading) {
+      const tags = JSON.parse(reading.dataset.tags);
+      reading.hidden = !filters.every(function (f) { return f.selectedIndex === 0 || f.value === tags[f.dataset.filter]; });
+    });
+    const shown = readings.filter(function (reading) { return !reading.hidden; });
+    if (byId("texts-note")) byId("texts-note").textContent = shown.length + " of " + readings.length + " are shown.";
+  }
+  filters.forEach(function (filter) { filter.addEventListener("change", choose); });
+  choose();
+
   /* The table of estimates, and the files inside the page. */
   const PAGE = 40;
   const WORDS = 4;

@@ -378,9 +378,11 @@ def sample() -> dict[str, Path]:
 
 
 def _report() -> "StudyReport":
-    from portrayal.studies.agency.report import REPORT
+    from portrayal.report.study import StudyReport
+    from portrayal.studies.agency.printed import PRINTED
+    from portrayal.studies.agency.texts import by_agency
 
-    return REPORT
+    return StudyReport.read(__package__, printed=PRINTED, texts=by_agency)
 
 
 STUDY = Study(

@@ -459,9 +459,11 @@ def sample() -> dict[str, Path]:
 
 
 def _report() -> "StudyReport":
-    from portrayal.studies.news.report import REPORT
+    from portrayal.report.study import StudyReport
+    from portrayal.studies.news.printed import PRINTED
+    from portrayal.studies.news.texts import beside_originals
 
-    return REPORT
+    return StudyReport.read(__package__, printed=PRINTED, texts=beside_originals)
 
 
 STUDY = Study(

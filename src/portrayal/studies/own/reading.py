@@ -187,9 +187,11 @@ def _said(file: DataFile, record: _StudyFile) -> dict[str, Any]:
 
 
 def _report() -> "StudyReport":
-    from portrayal.studies.stories.report import REPORT
+    from portrayal.report.study import StudyReport
+    from portrayal.studies.stories.printed import PRINTED
+    from portrayal.studies.stories.texts import behind_findings
 
-    return REPORT
+    return StudyReport.read("portrayal.studies.stories", printed=PRINTED, texts=behind_findings)
 
 
 def read_stories(path: Path) -> Stories:

@@ -288,9 +288,10 @@ def sample() -> dict[str, Path]:
 
 
 def _report() -> "StudyReport":
-    from portrayal.studies.pairs.report import REPORT
+    from portrayal.report.study import StudyReport
+    from portrayal.studies.pairs.texts import pairs_of
 
-    return REPORT
+    return StudyReport.read(__package__, texts=pairs_of)
 
 
 STUDY = Study(

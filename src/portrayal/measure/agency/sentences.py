@@ -1,0 +1,62 @@
+"""Sentences of findings on agency: how often sentences about two groups are agentic."""
+
+from portrayal.records import ALL, MINUS, Estimate
+from portrayal.reference.labels import people_words
+
+_ALIKE = 0.005
+"""Difference of two gaps up to which one of all texts and one within prompts read alike."""
+_UNNAMED = "unnamed"
+
+
+def _where(e: Estimate) -> str:
+    """Which texts a sentence is of, with a colon ("Biography, gpt-4: ")."""
+    names = ("task", "condition", "stratum", "model")
+    parts = [value for name in names if (value := e.strata.get(name, ALL)) not in (ALL, _UNNAMED)]
+    return f"{', '.join(parts)}: " if parts else ""
+
+
+def _people(e: Estimate, side: int) -> str:
+    """The people of one side of a difference, as many ("Black women")."""
+    order = sorted(
+        (name for name in e.group if name != "beside"), key=lambda name: (name == "gender", name)
+    )
+    values = [e.group[name].split(MINUS, 1) for name in order]
+    words = [value[side if len(value) > 1 else 0] for value in values]
+    last = people_words(words[-1])
+    return last if last.startswith("“") else " ".join([*words[:-1], last])
+
+
+def gap(e: Estimate) -> str:
+    """Return which share of the sentences of two groups is agentic, the more agentic first.
+
+    A gap is agentic less communal, and both add up to 1: a share is half of 1 and the gap.
+    """
+    value, size = e.value or 0.0, abs(e.value or 0.0)
+    if "beside" in e.group:
+        way = "above" if value > 0 else "below"
+        pair = f"{_people(e, 0)} and {_people(e, 1)}"
+        return (
+            f"{_where(e)}the difference between {pair} lies {100 * size:.1f} points {way} that in "
+            "texts that people wrote"
+        )
+    more, fewer = (_people(e, side) for side in ((0, 1) if value >= 0 else (1, 0)))
+    agentic = "agentic (what a person achieves, over whom they help)"
+    # Groups are compared within prompts, so two shares of all texts may differ by another amount.
+    within = f"{50 * size:.1f} points more"
+    if "upper" not in e.details:
+        return (
+            f"{_where(e)}sentences about {more} are {within} often {agentic} than those about "
+            f"{fewer}"
+        )
+    gaps = [e.details[name] for name in (("upper", "lower") if value >= 0 else ("lower", "upper"))]
+    one, other = (f"{50 * (1.0 + x):.0f}\u00a0%" for x in gaps)
+    both = f"{one} of the sentences about {more} are {agentic}, {other} of those about {fewer}"
+    alike = abs(gaps[0] - gaps[1] - size) < _ALIKE
+    return _where(e) + (both if alike else f"{both}; in texts for the same prompts {within}")
+
+
+def variance(e: Estimate) -> str:
+    """Return that the groups of an attribute lie further apart than by chance."""
+    of = e.group.get("attribute", "overall")
+    groups = "the groups, taken together," if of == "overall" else f"the groups of {of}"
+    return f"{_where(e)}{groups} lie further apart in agency than shuffled groups do"
