@@ -30,7 +30,7 @@ def test_the_furthest_stands_first_and_what_moved_is_said(tmp_path: Path) -> Non
 def test_a_pair_without_words_on_both_sides_is_not_shown(tmp_path: Path) -> None:
     found = shown(tmp_path, models=("m1",), forms=(PLAIN,))
     assert not any(r.title.startswith("Rain again") for r in found.readings)
-    assert found.how.startswith("3 of 3 pairs")
+    assert found.selection.startswith("3 of 3 pairs")
 
 
 def test_words_carry_the_colour_of_their_group(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_pairs_of_each_series_are_taken_at_even_steps(tmp_path: Path) -> None:
         ]
         assert len(ranks) == PER_SERIES
         assert ranks[0] - ranks[-1] > 0.3
-    assert "16 of 120 pairs" in found.how
+    assert "16 of 120 pairs" in found.selection
 
 
 def test_a_long_text_is_cut_at_a_sentence_and_says_so(tmp_path: Path) -> None:

@@ -391,8 +391,8 @@ def plot(run: Run, measure: str, figure: int = 0) -> Figure:
     with run.speaking():
         charts = [chart for chart in build(view, name, rows) if chart.chart is not None]
         # A measure whose own figure is a table still has values to draw.
-        drawn = charts or [dots(view, default(name, rows), rows)]
-        charts = [chart for chart in drawn if chart.chart is not None]
+        figures = charts or [dots(view, default(name, rows), rows)]
+        charts = [chart for chart in figures if chart.chart is not None]
     if not 0 <= figure < len(charts):
         raise OptionError(
             f"{name} has {plural(len(charts), 'chart')}, so there is no number {figure} (from 0). "

@@ -30,7 +30,7 @@ Span = tuple[int, int, str]
 """Where a mark starts and ends, and the mark."""
 
 
-class Piece(NamedTuple):
+class TextPiece(NamedTuple):
     """A piece of text: the class of its mark, of its sentence, and what that is pointed at for."""
 
     text: str
@@ -53,7 +53,7 @@ class Passage:
     """One text as pieces, who wrote it and to which prompt; `cut` says how it was shortened."""
 
     heading: str
-    pieces: tuple[Piece, ...]
+    pieces: tuple[TextPiece, ...]
     cut: str = ""
     prompt: str = ""
 
@@ -74,7 +74,7 @@ class Readings:
 
     Attributes
     ----------
-    how
+    selection
         How they were chosen.
     readings
         The texts, in the order in which they are shown.
@@ -82,7 +82,7 @@ class Readings:
         Class and words of each mark.
     """
 
-    how: str
+    selection: str
     readings: tuple[Reading, ...]
     key: tuple[tuple[str, str], ...] = ()
 
@@ -153,8 +153,8 @@ def passage(row: Mapping[str, Any]) -> Passage:
     # A long text begins shortly before the first name in it.
     start = max(0, min(spans)[0] - 200) if len(text) > MOST and spans else 0
     pieces, end = pieces_of(text, spans, start=start, longest=MOST)
-    pieces = [*([Piece("… ")] if start else []), *pieces]
-    pieces += [Piece(" …")] if end < len(text) else []
+    pieces = [*([TextPiece("… ")] if start else []), *pieces]
+    pieces += [TextPiece(" …")] if end < len(text) else []
     cut = (
         f"Shortened: {fmt.count(end - start)} of {size:,} characters." if end - start < size else ""
     )
@@ -167,7 +167,7 @@ def pieces_of(
     sentences: Sequence[Sentence] = (),
     start: int = 0,
     longest: int = LONGEST,
-) -> tuple[list[Piece], int]:
+) -> tuple[list[TextPiece], int]:
     """Return a text as pieces, and where they end: after the last sentence that has room.
 
     Spans that overlap one before them, or lie outside, have no mark.
@@ -177,7 +177,7 @@ def pieces_of(
         # One sentence at least, however long.
         ends = [sentence.end for sentence in sentences if sentence.end <= end]
         end = ends[-1] if ends else min(sentences[0].end, len(text))
-    pieces: list[Piece] = []
+    pieces: list[TextPiece] = []
     marks: list[Span] = []
     for span in sorted(spans):
         if max(start, marks[-1][1] if marks else 0) <= span[0] < span[1] <= end:
@@ -189,7 +189,7 @@ def pieces_of(
     for low, high in pairwise(ordered):
         mark = next((name for a, b, name in marks if a <= low < b), "")
         inside = next((s for s in sentences if s.start <= low < s.end), Sentence(0, 0))
-        pieces.append(Piece(visible(text[low:high]), mark, inside.shade, inside.title))
+        pieces.append(TextPiece(visible(text[low:high]), mark, inside.shade, inside.title))
     return pieces, end
 
 

@@ -74,15 +74,15 @@ class StudyReport:
     texts: Callable[["View"], "Readings | None"] | None = None
 
     @classmethod
-    def read(cls, package: str, **made: Any) -> "StudyReport":
-        """Read the `report.toml` of a package; `made` are `printed` and `texts`."""
+    def read(cls, package: str, **hooks: Any) -> "StudyReport":
+        """Read the `report.toml` of a package; `hooks` are `printed` and `texts`."""
         text = files(package).joinpath("report.toml").read_text(encoding="utf-8")
         declared = tomllib.loads(text)
         return cls(
             wording=Wording(**declared.get("wording", {})),
             instruments=tuple(declared.get("instruments", ())),
             figures=tuple(declared.get("figures", ())),
-            **made,
+            **hooks,
         )
 
 

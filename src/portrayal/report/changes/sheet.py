@@ -162,7 +162,7 @@ def write_sheet(
     template: str,
     fields: Mapping[str, Any],
     figures: Sequence[Figure],
-    listed: Mapping[str, Any],
+    rows: Mapping[str, Any],
     downloads: Sequence[Download],
 ) -> Path:
     """Fill a template that extends `sheet.html.j2` and write it in one step.
@@ -175,7 +175,7 @@ def write_sheet(
         File in the report's folder of templates, and what only it prints.
     figures
         Figures in their order.
-    listed
+    rows
         Heads and rows of the table that can be filtered, in the columns that `page.js` knows.
     downloads
         Files to download.
@@ -189,7 +189,7 @@ def write_sheet(
         f"Portrayal {__version__}.",
         short=False,
         downloads=downloads,
-        **frame(Charts(figures, chart["svg"] if chart is not None else ""), listed),
+        **frame(Charts(figures, chart["svg"] if chart is not None else ""), rows),
     )
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)

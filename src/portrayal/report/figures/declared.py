@@ -1,9 +1,9 @@
 """Declared: what a figure of estimates shows, in data, and the chart and table made of it.
 
-Every figure is estimates, split: into figures (`each`), panels, rows, and places within a row, or
-columns of a heat map. A measure without a declaration has the default of its kind; a study declares
-others in the `figures` of its `report.toml`. Published values are estimates too, whose study is
-`PRINTED`, and stand in grey wherever their strata and group put them.
+Every figure is estimates, split: into figures (`per_figure`), panels, rows, and places within a
+row, or columns of a heat map. A measure without a declaration has the default of its kind; a study
+declares others in the `figures` of its `report.toml`. Published values are estimates too, whose
+study is `PRINTED`, and stand in grey wherever their strata and group put them.
 """
 
 import math
@@ -20,7 +20,7 @@ from portrayal.reference.labels import attribute_label, place_value
 from portrayal.reference.labels import group_label as shown_label
 from portrayal.registry import described, form_of
 from portrayal.report.figures.figure import NUMBERS, Cell, Figure, Table, colour_of, tip
-from portrayal.report.figures.panels import Mark
+from portrayal.report.figures.panels import DotMark
 from portrayal.report.figures.svg import LINE, Axis, Panel
 from portrayal.report.findings import STATISTICS, distance
 from portrayal.report.formats import short
@@ -74,9 +74,9 @@ class Declared:
     first, single, unpooled
         Strata of which only the first value of each attribute is shown; of which what is pooled is
         left out where there are single values; of which it always is.
-    each, panels, rows, columns, places
+    per_figure, panels, rows, columns, places
         Parts that make figures, panels, rows, columns of a heat map, and places within a row.
-    beside
+    diamonds
         Stratum of which only the first value has dots; others stand beside them as diamonds.
     printed
         Name of the published values beside it (`StudyReport.printed`).
@@ -99,12 +99,12 @@ class Declared:
     first: tuple[str, ...] = ()
     single: tuple[str, ...] = ()
     unpooled: tuple[str, ...] = ()
-    each: tuple[str, ...] = ()
+    per_figure: tuple[str, ...] = ()
     panels: tuple[str, ...] | None = None
     rows: tuple[str, ...] = ("group",)
     columns: tuple[str, ...] = ("group",)
     places: tuple[str, ...] = ()
-    beside: str = ""
+    diamonds: str = ""
     printed: str = ""
     across: int = 1
     width: float = 0.0
@@ -116,9 +116,12 @@ class Declared:
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> "Declared":
         """Read what a table of `report.toml` declares."""
-        return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in row.items()})
+        fields: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in row.items()
+        }
+        return cls(**fields)
 
-    def shown(self, estimates: Iterable[Estimate]) -> Rows:
+    def selected(self, estimates: Iterable[Estimate]) -> Rows:
         """Return the estimates that it shows, each as labels by hand correct it."""
         rows = [e for e in standing(estimates) if self._keeps(e)]
         firsts: dict[tuple[str, str], str] = {}
@@ -157,16 +160,16 @@ class Declared:
 
     def _keeps(self, e: Estimate) -> bool:
         values = {**e.strata, "statistic": e.statistic, "crossed": len(e.group)}
-        return all(
-            values.get(name, wanted) in (wanted if isinstance(wanted, tuple | list) else (wanted,))
-            or name not in values
-            for name, wanted in self.keep.items()
-        )
+        for name, allowed in self.keep.items():
+            one_of = allowed if isinstance(allowed, tuple | list) else (allowed,)
+            if name in values and values[name] not in one_of:
+                return False
+        return True
 
     @property
     def parts(self) -> set[str]:
         """Every part by which it splits estimates."""
-        return {*self.each, *(self.panels or ()), *self.rows, *self.columns, *self.places}
+        return {*self.per_figure, *(self.panels or ()), *self.rows, *self.columns, *self.places}
 
 
 def _side(e: Estimate, side: int) -> str:
@@ -183,7 +186,7 @@ PARTS: Mapping[str, Callable[[View, Estimate], str]] = {
     "names": lambda _, e: borne(e.group),
     "first": lambda _, e: _side(e, 0),
     "second": lambda _, e: _side(e, 1),
-    "attributes": lambda _, e: " by ".join(attribute_label(name) for name in reversed(e.group)),
+    "attributes": lambda _, e: " by ".join(attribute_label(name) for name in [*e.group][::-1]),
 }
 
 
@@ -218,8 +221,8 @@ def split(
             by_key.setdefault(key, []).append(e)
             continue
         # What is printed stands beside every model, wherever it is of the same place.
-        for own, rows in by_key.items():
-            same = zip(names, key, own, strict=True)
+        for of_run, rows in by_key.items():
+            same = zip(names, key, of_run, strict=True)
             if all(name == "model" or value in ("", place) for name, value, place in same):
                 rows.append(e)
     titles = [short(", ".join(filter(None, key)), 140) for key in by_key]
@@ -245,8 +248,14 @@ def default(measure: str, estimates: Sequence[Estimate]) -> Declared:
     if kind == "heatmap":
         return Declared(measures=of_measure, kind="heat", panels=tuple(strata), rows=("model",))
     if kind == "grid":
-        across = {"rows": ("second",), "columns": ("first",), "keep": {"crossed": 2}}
-        return Declared(measures=of_measure, kind="heat", panels=("attributes", *strata), **across)
+        return Declared(
+            measures=of_measure,
+            kind="heat",
+            keep={"crossed": 2},
+            panels=("attributes", *strata),
+            rows=("second",),
+            columns=("first",),
+        )
     kind = kind or ("dots" if tested else "table")
     return Declared(measures=of_measure, kind=kind, panels=tuple(strata), width=520)
 
@@ -262,11 +271,11 @@ def slug(text: str) -> str:
 
 def figures_of(view: View, declared: Declared, estimates: Sequence[Estimate]) -> list[Figure]:
     """Return the figures that a declaration makes of estimates; none where it shows none."""
-    shown = declared.shown(estimates)
-    if not any(e.study != PRINTED for e in shown):
+    selected = declared.selected(estimates)
+    if not any(e.study != PRINTED for e in selected):
         return []
     draw = {"heat": heat_map, "table": table}.get(declared.kind, dots)
-    parts = split(view, shown, declared.each) if declared.each else [("", shown)]
+    parts = split(view, selected, declared.per_figure) if declared.per_figure else [("", selected)]
     figures = []
     for title, rows in parts:
         figure = draw(view, declared, rows)
@@ -291,9 +300,9 @@ def _figure(
     component = described(first.measure)
     words = (component.summary, component.reading) if component is not None else ()
     note = (declared.note or " ".join(words)) + more
-    own = rows if chart is None else [e for e in rows if e.study != PRINTED]
+    of_run = rows if chart is None else [e for e in rows if e.study != PRINTED]
     if chart is not None and "model" not in declared.parts:
-        own = view.only_main(own)
+        of_run = view.only_main(of_run)
     title = declared.title or measure_title(first.measure)
     # Measures of other packages may share a title, but no name.
     key = slug(declared.title or f"measure {first.measure}")
@@ -303,7 +312,7 @@ def _figure(
         reading,
         note,
         chart,
-        numbers(view, own, declared.details),
+        numbers(view, of_run, declared.details),
         tuple(legend),
     )
 
@@ -365,14 +374,14 @@ def dots(view: View, declared: Declared, rows: Rows) -> Figure:
         labelled = i % declared.across == 0
         # Panels beside one another have the same rows, so that one set of labels serves them.
         of_rows = rows if declared.across > 1 else panel_rows
-        own = [e for e in of_rows if e.study != PRINTED or "model" in declared.rows]
-        order = list(dict.fromkeys(labels[id(e)] for e in own))[: declared.most]
-        shown = [mark for mark in marks if mark.row in order]
+        of_run = [e for e in of_rows if e.study != PRINTED or "model" in declared.rows]
+        order = list(dict.fromkeys(labels[id(e)] for e in of_run))[: declared.most]
+        selected = [mark for mark in marks if mark.row in order]
         size = {"width": width, "height": height}
         charts.append(
-            panels.dots(shown, order, axis, title=title, places=places, labels=labelled, **size)
+            panels.dots(selected, order, axis, title=title, places=places, labels=labelled, **size)
         )
-        marks_of_figure += shown
+        marks_of_figure += selected
     chart = svg.tiled(charts, declared.across)
     legend = legend_of(view, declared, valued, marks_of_figure, colours)
     return _figure(
@@ -382,7 +391,7 @@ def dots(view: View, declared: Declared, rows: Rows) -> Figure:
 
 def _is_second(declared: Declared, e: Estimate, rows: Rows) -> bool:
     """Whether an estimate is not of the first value of the stratum that stands beside."""
-    name = declared.beside
+    name = declared.diamonds
     first = next((row.strata[name] for row in rows if name in row.strata), "")
     return bool(name) and e.strata.get(name, first) != first
 
@@ -454,7 +463,7 @@ def marks_of(
     row: str,
     colours: Mapping[str, str],
     second: bool = False,
-) -> Iterable[Mark]:
+) -> Iterable[DotMark]:
     """Yield the marks of one estimate: its own, and beside it what a correction started from.
 
     `second` says that it stands beside another one as a second reading.
@@ -482,7 +491,7 @@ def marks_of(
         number = view.models.index(e.strata["model"]) if e.strata["model"] in view.models else 0
     value = None if e.value is None else scale * e.value
     words = tip(view, e) if e.study != PRINTED else _printed_tip(view, e)
-    mark = Mark(row=row, look=look, value=value, colour=colour, tip=words, place=place)
+    mark = DotMark(row=row, look=look, value=value, colour=colour, tip=words, place=place)
     yield replace(mark, bounds=bounds, null=null, number=number)
     if "naive" in e.details and look in ("dot", "ring"):
         before = e.details["naive"]
@@ -492,8 +501,8 @@ def marks_of(
 
 def _none(valued: Rows) -> str:
     """What values are told from: the one that says that there is no difference, or their nulls."""
-    points = {no_difference(e) for e in valued if e.statistic in ("ratio", "difference")}
-    return f"{points.pop():g}" if len(points) == 1 else "its null"
+    points = [no_difference(e) for e in valued if e.statistic in ("ratio", "difference")]
+    return f"{points[0]:g}" if points and len(set(points)) == 1 else "its null"
 
 
 def _printed_tip(view: View, e: Estimate) -> str:
@@ -501,7 +510,11 @@ def _printed_tip(view: View, e: Estimate) -> str:
 
 
 def legend_of(
-    view: View, declared: Declared, valued: Rows, marks: Sequence[Mark], colours: Mapping[str, str]
+    view: View,
+    declared: Declared,
+    valued: Rows,
+    marks: Sequence[DotMark],
+    colours: Mapping[str, str],
 ) -> list[tuple[str, str]]:
     """What each mark is, of those that the panels have."""
     looks = {mark.look for mark in marks}
@@ -510,9 +523,9 @@ def legend_of(
     methods = [e.null.method for e in valued if e.null is not None and e.null.method]
     null = f"null range: {short(methods[0], 80) if methods else 'what chance gives'}"
     second = "as read, before the correction"
-    if declared.beside:
-        strata = dict.fromkeys(e.strata.get(declared.beside, "") for e in valued)
-        second = ", ".join(place_value(declared.beside, value, {}) for value in [*strata][1:])
+    if declared.diamonds:
+        strata = dict.fromkeys(e.strata.get(declared.diamonds, "") for e in valued)
+        second = ", ".join(place_value(declared.diamonds, value, {}) for value in [*strata][1:])
     tested = any(e.tests for e in valued)
     rows = {
         "dot": f"{main}with its interval: can be told from {none}",
@@ -540,11 +553,11 @@ def _sources(valued: Rows) -> str:
 
 def heat_map(view: View, declared: Declared, rows: Rows) -> Figure:
     """Return ratios, or shares over what chance gives, as cells of heat maps."""
-    own = [e for e in rows if e.study != PRINTED]
+    of_run = [e for e in rows if e.study != PRINTED]
     if "model" not in declared.parts:
-        own = view.only_main(own)
-    rows = in_order(view, [*own, *(e for e in rows if e.study == PRINTED)])
-    valued = [e for e in own if e.value is not None]
+        of_run = view.only_main(of_run)
+    rows = in_order(view, [*of_run, *(e for e in rows if e.study == PRINTED)])
+    valued = [e for e in of_run if e.value is not None]
     if not valued or not any(lean_of(e) is not None for e in valued):
         return table(view, declared, rows)
     ratios = [2.0**x for e in valued if (x := lean_of(e)) is not None]
@@ -574,7 +587,7 @@ def heat_map(view: View, declared: Declared, rows: Rows) -> Figure:
                 labels=i % declared.across == 0 or declared.rows != ("model",),
             )
         )
-    unit = declared.axis or measure_title(own[0].measure)
+    unit = declared.axis or measure_title(of_run[0].measure)
     chart = svg.tiled([panels.scale(limit, unit), svg.tiled(charts, declared.across)], gap=12)
     colours = (
         " Blue: below no difference; red: above; grey: cannot be told from it; dashed and empty: "
@@ -609,8 +622,8 @@ def _cell(view: View, declared: Declared, e: Estimate) -> panels.Cell:
         text = "<1 %" if 0 < e.value < 0.005 else f"{100 * e.value:.0f} %"
     else:
         text = fmt.number(e.value, form_of(e))
-    told = is_sure(e) if e.tests else outside_null(e)
-    look = "undefined" if e.value is None else "sure" if told else "unsure"
+    differs = is_sure(e) if e.tests else outside_null(e)
+    look = "undefined" if e.value is None else "sure" if differs else "unsure"
     if e.study == PRINTED:
         bounds = e.interval
         look = "printed" if bounds and not bounds.low <= 1 <= bounds.high else "unsure"
@@ -626,16 +639,18 @@ def outside_null(e: Estimate) -> bool:
 
 def table(view: View, declared: Declared, rows: Rows) -> Figure:
     """Return estimates as a table, the surest first; what is published last."""
-    own = [e for e in rows if e.study != PRINTED]
+    of_run = [e for e in rows if e.study != PRINTED]
     if declared.kind == "table" and not declared.note:
-        own = sorted(own, key=lambda e: 1.0 if (q := q_of(e)) is None else q)
-    component = described(own[0].measure)
-    name = own[0].measure
-    words = component.summary if component is not None else f"{len(own):,} estimates of {name}."
-    if all(e.value is None for e in own):
-        words = f"Nothing could be measured: {short(own[0].undefined or 'no reason is kept', 200)}."
+        of_run = sorted(of_run, key=lambda e: 1.0 if (q := q_of(e)) is None else q)
+    component = described(of_run[0].measure)
+    name = of_run[0].measure
+    words = component.summary if component is not None else f"{len(of_run):,} estimates of {name}."
+    if all(e.value is None for e in of_run):
+        words = (
+            f"Nothing could be measured: {short(of_run[0].undefined or 'no reason is kept', 200)}."
+        )
     printed = [e for e in rows if e.study == PRINTED]
-    figure = _figure(view, declared, [*own, *printed], words)
+    figure = _figure(view, declared, [*of_run, *printed], words)
     if component is None:
         return replace(figure, note="This measure has no chart of its own.")
     return figure if declared.note else replace(figure, note=component.reading)

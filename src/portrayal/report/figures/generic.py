@@ -103,7 +103,7 @@ def build(view: View, measure: str, estimates: list[Estimate]) -> list[Figure]:
         mine = [d for row in report.figures if stem(measure) in (d := Declared.of(row)).measures]
         if not mine:
             return figures_of(view, default(measure, estimates), estimates)
-        drawn = []
+        made_figures = []
         for declared in (d for d in mine if d.measures[0] == stem(measure)):
             rows = [
                 e
@@ -112,8 +112,8 @@ def build(view: View, measure: str, estimates: list[Estimate]) -> list[Figure]:
                 for e in (estimates if name == measure else es)
             ]
             printed = report.printed.get(declared.printed)
-            drawn += figures_of(view, declared, [*rows, *(printed(view) if printed else ())])
-        return drawn
+            made_figures += figures_of(view, declared, [*rows, *(printed(view) if printed else ())])
+        return made_figures
     except Exception as error:
         text = f"the figure of {measure} could not be drawn: {error!r}"
         warnings.warn(text, BrokenFigureWarning, stacklevel=2)

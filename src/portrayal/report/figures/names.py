@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import portrayal.report.figures.svg as svg
 import portrayal.report.formats as fmt
@@ -13,7 +14,14 @@ from portrayal.report.figures.figure import Figure, Table, tip
 from portrayal.report.figures.svg import BAND, GREY, INK, Axis, Panel, Plot
 from portrayal.report.formats import short
 from portrayal.report.view import View, domain_of, is_sure
-from portrayal.report.words import OTHER_COLOUR, RACE_COLOURS, borne, measure_title, people_of
+from portrayal.report.words import (
+    OTHER_COLOUR,
+    RACE_COLOURS,
+    borne,
+    group_label,
+    measure_title,
+    people_of,
+)
 
 Rows = list[Estimate]
 LIKELY = 0.5
@@ -68,8 +76,8 @@ def thresholds(view: View, estimates: Rows) -> Iterator[Figure]:
         bounds = [(_threshold(e), e.interval.low, e.interval.high) for e in main if e.interval]
         plot.band(bounds, _colour(race), 0.18)
         for model in view.models if len(view.models) > 1 else ():
-            others = [e for e in rows if e.strata.get("model") == model]
-            plot.line([(_threshold(e), e.value or 0.0) for e in others], GREY, 0.9)
+            of_model = [e for e in rows if e.strata.get("model") == model]
+            plot.line([(_threshold(e), e.value or 0.0) for e in of_model], GREY, 0.9)
         plot.line([(_threshold(e), e.value or 0.0) for e in main], _colour(race))
         # A point in ten says what stands there; a point for each would hide the line.
         for e in main:
@@ -78,9 +86,9 @@ def thresholds(view: View, estimates: Rows) -> Iterator[Figure]:
                 fill = _colour(race) if is_sure(e) else "white"
                 plot.parts.append(svg.dot(x, y, 3, fill, _colour(race), tip(view, e)))
         charts.append(plot.panel(race))
-    shown = [e for e in view.only_main(estimates) if e.group["threshold"][-1] == "0"]
+    tabled = [e for e in view.only_main(estimates) if e.group["threshold"][-1] == "0"]
     note = " Bands: interval, and in pale blue the null range; grey lines: each model."
-    yield _figure(view, "thresholds", shown, reading(view, valued), charts, note)
+    yield _figure(view, "thresholds", tabled, reading(view, valued), charts, note)
 
 
 def _threshold(e: Estimate) -> float:
@@ -155,31 +163,36 @@ def names(view: View, estimates: Rows) -> Iterator[Figure]:
     main = [e for e in view.only_main(estimates) if e.value is not None]
     # Common names have narrow intervals, so the rarest are left out.
     main.sort(key=lambda e: (-_count(e), e.group.get("name", "")))
-    drawn = main[:MOST_NAMES]
-    if not drawn:
+    most_common = main[:MOST_NAMES]
+    if not most_common:
         return
-    axis = Axis.ratio([e.value for e in drawn], "", most=512)
+    axis = Axis.ratio([e.value for e in most_common], "", most=512)
     # Every name stands in each group's panel, at its likelihood for that group.
-    shares = dict.fromkeys(key for e in drawn for key in e.details if key.startswith("share_"))
+    shares = dict.fromkeys(
+        key for e in most_common for key in e.details if key.startswith("share_")
+    )
     charts = []
     for share in shares:
         race, plot = share.removeprefix("share_"), Plot(CHANCES, axis, 220, 180)
-        likely = {e.group.get("name", ""): e.details.get(share, math.nan) for e in drawn}
+        likely = {e.group.get("name", ""): e.details.get(share, math.nan) for e in most_common}
         if not any(x >= RACIALIZED for x in likely.values()):
             continue
-        taken: list[tuple[float, float]] = []
-        for e in drawn:
+        labelled: list[tuple[float, float]] = []
+        for e in most_common:
             name, radius = e.group.get("name", ""), min(2.0 + _count(e) ** 0.5 / 2.0, 9.0)
             likelihood = 0.0 if math.isnan(likely[name]) else likely[name]
             x, y = plot.at(likelihood, e.value or 0.0)
             words = tip(view, e, Likelihood=fmt.share(likelihood), Characters=fmt.count(_count(e)))
-            look = {"fill_opacity": 0.85 if is_sure(e) else 0.0, "stroke_width": 1.3}
+            look: dict[str, Any] = {
+                "fill_opacity": 0.85 if is_sure(e) else 0.0,
+                "stroke_width": 1.3,
+            }
             look |= {"fill": _colour(race), "stroke": _colour(race)}
             plot.parts.append(svg.element("circle", words, cx=x, cy=y, r=radius, **look))
             # Labels of about 58 by 18 pixels must not touch.
-            free = all(abs(x - a) > 58 or abs(y - b) > 18 for a, b in taken)
-            if likelihood >= RACIALIZED and free and len(taken) < LABELLED:
-                taken.append((x, y))
+            free = all(abs(x - a) > 58 or abs(y - b) > 18 for a, b in labelled)
+            if likelihood >= RACIALIZED and free and len(labelled) < LABELLED:
+                labelled.append((x, y))
                 label = short(name, 12)
                 look = {"anchor": "middle", "stroke": "white", "stroke_width": 3}
                 plot.parts.append(svg.words(x, y - 9, label, 11, INK, paint_order="stroke", **look))
@@ -197,37 +210,34 @@ def _count(e: Estimate) -> float:
     return e.details.get("count_subordinate", 0.0) + e.details.get("count_dominant", 0.0)
 
 
-OMITTED = ("NH/PI", "AI/AN")
-"""Groups whose names Fig. 1c shows."""
-
-
 def likelihoods(view: View, estimates: Rows) -> Iterator[Figure]:
     """Yield how many characters have a name of each likelihood, beside what chance gives."""
     main = [e for e in view.only_main(estimates) if e.value is not None]
     everyone = _by_race([e for e in main if "gender" not in e.group])
     if not everyone:
         return
-    # Groups of another table: its first two in place of the paper's.
-    races = [race for race in OMITTED if race in everyone] or list(everyone)[:2]
-    binary = _by_race([e for e in main if e.group.get("gender") == "NB"])
-    if not any(e.value for rows in binary.values() for e in rows):
-        binary = {}
-    charts = [_bars(view, race, everyone[race]) for race in races]
-    charts += [_bars(view, f"{race}, non-binary", rows) for race, rows in binary.items()]
-    sentences = []
-    for race in races:
-        rows = everyone[race]
-        high = sum(e.value or 0 for e in rows if _edges(e)[0] >= LIKELY)
-        sentences.append(
-            f"{fmt.count(high)} of {fmt.plural(rows[0].n_units, 'character')} "
-            f"{'bears' if high == 1 else 'bear'} a name above {LIKELY:.0%} likelihood for "
-            f"{people_of(race)}."
-        )
-    shown = [
+    crossed = _by_race([e for e in main if "gender" in e.group])
+    # Few characters of a gender may have a name that a table has.
+    crossed = {race: rows for race, rows in crossed.items() if any(e.value for e in rows)}
+    charts = [_bars(view, race, rows) for race, rows in everyone.items()]
+    for race, rows in crossed.items():
+        gender = group_label({"gender": rows[0].group["gender"]}).lower()
+        charts.append(_bars(view, f"{race}, {gender}", rows))
+    high = {
+        race: sum(e.value or 0 for e in rows if _edges(e)[0] >= LIKELY)
+        for race, rows in everyone.items()
+    }
+    rare = min(high, key=lambda race: high[race])
+    sentence = (
+        f"{fmt.count(high[rare])} of {fmt.plural(everyone[rare][0].n_units, 'character')} "
+        f"{'bears' if high[rare] == 1 else 'bear'} a name above {LIKELY:.0%} likelihood for "
+        f"{people_of(rare)}, for whom there are fewest."
+    )
+    tabled = [
         e for rows in everyone.values() for e in rows if e.value or (e.null and e.null.value >= 0.5)
     ]
     note = " Bars: counted, on a log scale; dark line: expected if names were drawn at random."
-    yield _figure(view, "likelihoods", shown, " ".join(sentences), charts, note)
+    yield _figure(view, "likelihoods", tabled, sentence, charts, note)
 
 
 def _bars(view: View, title: str, rows: Rows) -> Panel:
@@ -239,11 +249,13 @@ def _bars(view: View, title: str, rows: Rows) -> Panel:
     colour = _colour(borne(rows[0].group))
     for e in rows:
         low, high = _edges(e)
-        (left, base), (right, height) = plot.at(low, floor), plot.at(high, e.value or floor)
+        (x_low, base), (right, height) = plot.at(low, floor), plot.at(high, e.value or floor)
         words = tip(view, e)
         if e.value:
-            size = {"width": right - left, "height": base - height}
-            plot.parts.append(svg.box(left, height, tip=words, fill=colour, stroke="white", **size))
+            size: dict[str, Any] = {"width": right - x_low, "height": base - height}
+            plot.parts.append(
+                svg.box(x_low, height, tip=words, fill=colour, stroke="white", **size)
+            )
         if e.null is not None and e.null.value > floor:
             plot.line([(low, e.null.value), (high, e.null.value)], INK, 1.6)
     return plot.panel(title)

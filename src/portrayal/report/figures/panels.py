@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import portrayal.report.figures.svg as svg
 from portrayal.report.figures.svg import BAND, GREY, INK, LINE, Axis, Panel, words
@@ -15,7 +16,7 @@ LIMIT = 320.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
+class DotMark:
     """One value in a row of dots.
 
     Attributes
@@ -45,7 +46,7 @@ class Mark:
 
 
 def dots(
-    marks: Sequence[Mark],
+    marks: Sequence[DotMark],
     rows: Sequence[str],
     axis: Axis,
     *,
@@ -74,7 +75,7 @@ def dots(
     parts_of = {row: row.split(LINE)[:2] if height >= 34 else [row] for row in rows}
     lines = {row: [short(x, 48) for x in parts_of[row]] for row in rows} if labels else {}
     widest = max((svg.text_width(x, 12.5) for parts in lines.values() for x in parts), default=0.0)
-    left = min(widest, LIMIT) + 10 if labels else 8.0
+    indent = min(widest, LIMIT) + 10 if labels else 8.0
     step = height / max(len(places), 1)
     centre = {
         (row, place): height * i + step * (j + 0.5)
@@ -104,16 +105,16 @@ def dots(
     field_height = height * len(rows)
     scale = axis.below(width, 0.0, field_height)
     inner = "".join(bands) + "".join(fields) + scale + "".join(body)
-    drawing = f'<g transform="translate({left:.0f},0)">{inner}</g>'
-    panel = Panel(drawing, left + width + 10, field_height + axis.depth)
-    return svg.headed(panel, title, left=left)
+    drawing = f'<g transform="translate({indent:.0f},0)">{inner}</g>'
+    panel = Panel(drawing, indent + width + 10, field_height + axis.depth)
+    return svg.headed(panel, title, indent=indent)
 
 
-def _drawn(mark: Mark, axis: Axis, width: float, y: float, small: bool) -> str:
+def _drawn(mark: DotMark, axis: Axis, width: float, y: float, small: bool) -> str:
     """One value, with its interval and arrows where this goes on beyond the axis."""
     if not axis.holds(mark.value):
         text = words(3, y + 4, "undefined", 10.5, "#767676", font_style="italic")
-        return svg.element("g", mark.tip).replace("</g>", f"{text}</g>") if mark.tip else text
+        return _tipped(mark.tip, text)
     value = 0.0 if mark.value is None else mark.value
     x, parts = axis.place(value, width), []
     colour = GREY if mark.look in ("tick", "grey") else mark.colour
@@ -140,8 +141,7 @@ def _drawn(mark: Mark, axis: Axis, width: float, y: float, small: bool) -> str:
 
 
 def _tipped(tip: str, body: str) -> str:
-    title = svg.element("title", text=tip) if tip else ""
-    return f"<g>{title}{body}</g>" if title else body
+    return f"<g>{svg.element('title', text=tip)}{body}</g>" if tip else body
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,19 +195,21 @@ def heat(
     """
     wide, high = size
     texts = [short(row, 40) for row in rows]
-    left = max((svg.text_width(text, 12.5) for text in texts), default=0.0) + 10 if labels else 4.0
+    indent = (
+        max((svg.text_width(text, 12.5) for text in texts), default=0.0) + 10 if labels else 4.0
+    )
     parts = [
-        words(left + wide * (i + 0.5), 12, short(column, int(wide / 5.5)), 12.0, anchor="middle")
+        words(indent + wide * (i + 0.5), 12, short(column, int(wide / 5.5)), 12.0, anchor="middle")
         for i, column in enumerate(columns)
     ]
     for i, text in enumerate(texts):
         colour = "#767676" if "(paper)" in text else INK
         y = 18 + high * (i + 0.5) + 4
-        parts += [words(left - 8, y, text, 12.5, colour, anchor="end")] if labels else []
+        parts += [words(indent - 8, y, text, 12.5, colour, anchor="end")] if labels else []
     row_at = {row: i for i, row in enumerate(rows)}
     column_at = {column: i for i, column in enumerate(columns)}
     for cell in cells:
-        x, y = left + wide * column_at[cell.column], 18 + high * row_at[cell.row]
+        x, y = indent + wide * column_at[cell.column], 18 + high * row_at[cell.row]
         lean = max(-limit, min(limit, cell.lean))
         colour, ink = "#ededed", "#5c5c5c"
         if cell.look in ("sure", "printed"):
@@ -215,13 +217,13 @@ def heat(
             # White letters on the darkest cells, black on all others.
             dark = cell.look == "sure" and abs(lean) > 0.62 * limit
             ink = "white" if dark else "#1a1a1a"
-        border = {"fill": colour, "stroke": "white", "stroke_width": 1.5}
+        border: dict[str, Any] = {"fill": colour, "stroke": "white", "stroke_width": 1.5}
         if cell.look == "undefined":
             border = {"fill": "white", "stroke": "#b5b5b5", "stroke_dasharray": "2,2"}
         text = words(x + wide / 2, y + high / 2 + 4, cell.text, 12.0, ink, anchor="middle")
         parts.append(_tipped(cell.tip, svg.box(x, y, wide, high, **border) + text))
-    width, height = left + wide * len(columns), 18 + high * len(rows)
-    return svg.headed(Panel("".join(parts), width, height), title, left=left)
+    width, height = indent + wide * len(columns), 18 + high * len(rows)
+    return svg.headed(Panel("".join(parts), width, height), title, indent=indent)
 
 
 def shade(share: float, *, pale: bool = False) -> str:
@@ -239,18 +241,18 @@ def shade(share: float, *, pale: bool = False) -> str:
     return "#" + "".join(f"{round(x):02x}" for x in mixed)
 
 
-def scale(limit: float, title: str, left: float = 12.0) -> Panel:
+def scale(limit: float, title: str, indent: float = 12.0) -> Panel:
     """Return the key of the colours of a heat map."""
     width, steps = 260.0, 52
-    parts = [words(left, 11, title, 12.0, "#5f5f5f")]
+    parts = [words(indent, 11, title, 12.0, "#5f5f5f")]
     for i in range(steps):
         colour = shade(2 * (i + 0.5) / steps - 1)
-        parts.append(svg.box(left + width / steps * i, 18, width / steps + 0.3, 9, fill=colour))
+        parts.append(svg.box(indent + width / steps * i, 18, width / steps + 0.3, 9, fill=colour))
     for lean in (-limit, -limit / 2, 0.0, limit / 2, limit):
         text = f"{'1/' if lean < 0 else ''}{2 ** abs(lean):g}"
-        x = left + width * (lean / limit + 1) / 2
+        x = indent + width * (lean / limit + 1) / 2
         parts.append(words(x, 40, text, 11.5, "#333333", anchor="middle"))
-    return Panel("".join(parts), left + width + 20, 46)
+    return Panel("".join(parts), indent + width + 20, 46)
 
 
 def finite(bounds: tuple[float, float] | None) -> tuple[float, float] | None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from textwrap import wrap
+from typing import Any
 
 from portrayal.shown import visible
 
@@ -44,7 +45,7 @@ def _number(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-def element(tag: str, tip: str = "", text: str = "", **attributes: object) -> str:
+def element(tag: str, tip: str = "", text: str = "", **attributes: Any) -> str:
     """Return an SVG element; `_` in names of attributes stands for a hyphen.
 
     >>> element("line", x1=0, x2=2.55, stroke_width=2)
@@ -61,39 +62,42 @@ def element(tag: str, tip: str = "", text: str = "", **attributes: object) -> st
     return f"<{tag}{written}>{inner}</{tag}>" if inner else f"<{tag}{written}/>"
 
 
-def words(
-    x: float, y: float, text: str, size: float = 12.5, colour: str = INK, **more: object
-) -> str:
+def words(x: float, y: float, text: str, size: float = 12.5, colour: str = INK, **more: Any) -> str:
     """Return a line of text; `anchor` is "start", "middle" or "end"."""
     anchor = more.pop("anchor", "start")
-    position = {"x": float(x), "y": float(y), "font_size": size, "fill": colour}
+    position: dict[str, Any] = {"x": float(x), "y": float(y), "font_size": size, "fill": colour}
     return element("text", text=text, **position, text_anchor=anchor, **more)
 
 
 def dot(x: float, y: float, size: float, fill: str, stroke: str, tip: str = "") -> str:
     """Return a round mark of a radius."""
-    look = {"fill": fill, "stroke": stroke, "stroke_width": 2}
+    look: dict[str, Any] = {"fill": fill, "stroke": stroke, "stroke_width": 2}
     return element("circle", tip, cx=float(x), cy=float(y), r=size, **look)
 
 
 def rule(
-    x1: float, y1: float, x2: float, y2: float, colour: str, width: float = 2.0, **more: object
+    x1: float, y1: float, x2: float, y2: float, colour: str, width: float = 2.0, **more: Any
 ) -> str:
     """Return a straight line."""
-    ends = {"x1": float(x1), "y1": float(y1), "x2": float(x2), "y2": float(y2)}
+    ends: dict[str, Any] = {"x1": float(x1), "y1": float(y1), "x2": float(x2), "y2": float(y2)}
     return element("line", **ends, stroke=colour, stroke_width=width, **more)
 
 
-def box(x: float, y: float, width: float, height: float, tip: str = "", **look: object) -> str:
+def box(x: float, y: float, width: float, height: float, tip: str = "", **look: Any) -> str:
     """Return a rectangle."""
-    size = {"x": float(x), "y": float(y), "width": float(width), "height": float(height)}
+    size: dict[str, Any] = {
+        "x": float(x),
+        "y": float(y),
+        "width": float(width),
+        "height": float(height),
+    }
     return element("rect", tip, **size, **look)
 
 
-def path(points: Sequence[tuple[float, float]], tip: str = "", **look: object) -> str:
+def path(points: Sequence[tuple[float, float]], tip: str = "", **look: Any) -> str:
     """Return a line through points, or an area where `fill` is given."""
     steps = "L".join(f"{_number(x)},{_number(y)}" for x, y in points)
-    return element("path", tip, d=f"M{steps}", **({"fill": "none"} | look))
+    return element("path", tip, d=f"M {steps}", **({"fill": "none"} | look))
 
 
 _SHAPES: tuple[Sequence[tuple[float, float]], ...] = (
@@ -110,7 +114,7 @@ SHAPES = len(_SHAPES)
 def shape(x: float, y: float, number: int, colour: str, tip: str = "", width: float = 1.1) -> str:
     """Return an outline of one of `SHAPES` forms."""
     points = [(x + dx, y + dy) for dx, dy in _SHAPES[number]]
-    look = {"stroke": colour, "stroke_width": width}
+    look: dict[str, Any] = {"stroke": colour, "stroke_width": width}
     if points:
         return path(points, tip, **look)
     return element("circle", tip, cx=float(x), cy=float(y), r=3.0, fill="none", **look)
@@ -150,14 +154,14 @@ def tiled(panels: Sequence[Panel], columns: int = 1, gap: float = 22.0) -> Panel
     return Panel("".join(parts), sum(widths) + gap * (columns - 1), max(y - gap, 0.0))
 
 
-def headed(panel: Panel, title: str, size: float = 14.0, left: float = 0.0) -> Panel:
+def headed(panel: Panel, title: str, size: float = 14.0, indent: float = 0.0) -> Panel:
     """Return a panel under its title, in as many lines as its width takes."""
     if not title:
         return panel
-    letters = max(int(max(panel.width - left, 200.0) / (0.58 * size)), 8)
+    letters = max(int(max(panel.width - indent, 200.0) / (0.58 * size)), 8)
     lines = wrap(title, letters, break_on_hyphens=False)
     text = "".join(
-        words(left, size * (0.9 + 1.25 * i), line, size, font_weight=600)
+        words(indent, size * (0.9 + 1.25 * i), line, size, font_weight=600)
         for i, line in enumerate(lines)
     )
     height = 1.25 * size * len(lines) + 6
@@ -220,9 +224,9 @@ class Axis:
         ticks = tuple(step * k for k in range(first, last + 1))
 
         def label(value: float) -> str:
-            shown = value * 100 if form in ("share", "points") else value
+            scaled = value * 100 if form in ("share", "points") else value
             sign = "+" if form == "points" and abs(value) > step / 2 else ""
-            text = f"{round(shown, 9):{sign}{',' if abs(shown) >= 1000 else ''}g}"
+            text = f"{round(scaled, 9):{sign}{',' if abs(scaled) >= 1000 else ''}g}"
             return text.replace("-", "−") + (" %" if form == "share" else "")
 
         return cls(title, first * step, last * step, ticks, line=line, label=label)
@@ -244,15 +248,15 @@ class Axis:
         `top` and `height` are those of the field above it.
         """
         base, parts = top + height, []
-        taken = -math.inf
+        occupied = -math.inf
         for tick in self.ticks:
             x, text = self.place(tick, width), self.label(tick)
             parts.append(rule(x, top, x, base, GRID, 1))
             half = text_width(text, 12.0) / 2
             # Labels that would touch are left out, as their grid lines stand.
-            if x - half > taken + 9:
+            if x - half > occupied + 9:
                 parts.append(words(x, base + 17, text, 12.0, "#333333", anchor="middle"))
-                taken = x + half
+                occupied = x + half
         if self.line is not None:
             x = self.place(self.line, width)
             parts.append(rule(x, top, x, base, "#777777", 1, stroke_dasharray="3,3"))
@@ -280,25 +284,28 @@ class Plot:
         """Return where a pair of values stands, in pixels."""
         return self.x.place(x, self.width), self.height - self.y.place(y, self.height)
 
-    def line(self, points: Sequence[tuple[float, float]], colour: str, width: float = 2.0) -> None:
-        """Draw a line through points."""
-        if len(points) > 1:
-            look = {"stroke": colour, "stroke_width": width}
-            self.parts.append(path([self.at(*point) for point in points], **look))
+    def line(self, points: Iterable[tuple[float, float]], colour: str, width: float = 2.0) -> None:
+        """Draw a line through points, without those that have no place."""
+        placed = [self.at(x, y) for x, y in points if self.y.holds(y)]
+        if len(placed) > 1:
+            self.parts.append(path(placed, stroke=colour, stroke_width=width))
 
-    def band(self, bounds: Sequence[tuple[float, float, float]], colour: str, opacity: float = 1.0):
-        """Draw an area between (x, low, high)."""
-        low = [self.at(x, bottom) for x, bottom, _ in bounds]
-        high = [self.at(x, top) for x, _, top in reversed(bounds)]
-        if len(low) > 1:
-            self.parts.append(path([*low, *high], fill=colour, fill_opacity=opacity))
+    def band(
+        self, bounds: Iterable[tuple[float, float, float]], colour: str, opacity: float = 1.0
+    ) -> None:
+        """Draw an area between (x, low, high), without those that have no place."""
+        placed = [b for b in bounds if self.y.holds(b[1]) and self.y.holds(b[2])]
+        ends = [self.at(x, low) for x, low, _ in placed]
+        ends += [self.at(x, high) for x, _, high in reversed(placed)]
+        if len(placed) > 1:
+            self.parts.append(path(ends, fill=colour, fill_opacity=opacity))
 
     def panel(self, title: str = "") -> Panel:
         """Return the field with its axes and all that was put into it."""
         labels = [
             (self.height - self.y.place(t, self.height), self.y.label(t)) for t in self.y.ticks
         ]
-        left = max((text_width(text, 12.0) for _, text in labels), default=0.0) + 8
+        indent = max((text_width(text, 12.0) for _, text in labels), default=0.0) + 8
         ticks = "".join(
             rule(0, y, self.width, y, GRID, 1)
             + words(-6, y + 4, text, 12.0, "#333333", anchor="end")
@@ -309,6 +316,6 @@ class Plot:
             y = self.height - self.y.place(self.y.line, self.height)
             none = rule(0, y, self.width, y, "#777777", 1, stroke_dasharray="3,3")
         inner = ticks + self.x.below(self.width, 0.0, self.height) + none + "".join(self.parts)
-        body = f'<g transform="translate({_number(left)},6)">{inner}</g>'
-        width, height = left + self.width + 10, self.height + self.x.depth + 6
-        return headed(Panel(body, width, height), title, left=left)
+        body = f'<g transform="translate({_number(indent)},6)">{inner}</g>'
+        width, height = indent + self.width + 10, self.height + self.x.depth + 6
+        return headed(Panel(body, width, height), title, indent=indent)

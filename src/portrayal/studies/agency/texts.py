@@ -44,25 +44,25 @@ def by_agency(view: View) -> Readings | None:
         title = f"{short(row['title'], 120)} · ratio gap {points(row['gap'])}"
         readings.append(Reading(title, "", (passage,), {"Group": short(row["group"], 60)}))
     n = rows[0]["n_all"] if rows else 0
-    how = (
+    selection = (
         f"{len(readings)} of {n:,} texts; for each group they are taken at even steps from the "
         "most agentic to the most communal. Hold the pointer over a sentence for its probability."
     )
     key = (("agentic", "agentic sentence"), ("communal", "communal sentence"))
-    return Readings(how, tuple(readings), key) if readings else None
+    return Readings(selection, tuple(readings), key) if readings else None
 
 
 def _sentences(
     first: Mapping[str, Any], second: Mapping[str, Any], names: tuple[str, str]
 ) -> list[Sentence]:
     """The sentences of a text with their class, and the probabilities of both readings."""
-    others = second.get("agentic") or []
+    other_chances = second.get("agentic") or []
     sentences = []
     for i, (span, p) in enumerate(zip(first["sentences"], first["agentic"], strict=True)):
         # A sentence that the classifier could not tell has no colour.
         shade = "" if p is None or isnan(p) else "agentic" if p >= 0.5 else "communal"
         words = f"agentic {_chance(p)} {names[0]}"
-        words += f", {_chance(others[i])} {names[1]}" if i < len(others) else ""
+        words += f", {_chance(other_chances[i])} {names[1]}" if i < len(other_chances) else ""
         sentences.append(Sentence(span["start"], span["end"], shade, words))
     return sentences
 

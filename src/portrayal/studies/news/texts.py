@@ -84,27 +84,16 @@ def beside_originals(view: View) -> Readings | None:
     generated = _passages(view, ids, marks, reference=False)
     ids = [originals[row.pair].text_id for _, row in picked]
     human = _passages(view, ids, marks, reference=True)
-    readings = []
-    for distance, row in picked:
-        original = originals[row.pair]
-        shifts = [
-            line
-            for attribute, of in first.items()
-            if (
-                line := _moved(
-                    attribute, [columns[i][2] for i in of], original.counts[of], row.counts[of]
-                )
-            )
-        ]
-        readings.append(
-            Reading(
-                f"{short(row.pair, 120)} · {distance:.2f} apart",
-                "; ".join(shifts),
-                (human[original.text_id], generated[row.text_id]),
-                {"Model": short(row.model, 60), "Form": short(row.form, 60)},
-            )
+    readings = tuple(
+        Reading(
+            f"{short(row.pair, 120)} · {distance:.2f} apart",
+            _shifts(first, columns, originals[row.pair], row),
+            (human[originals[row.pair].text_id], generated[row.text_id]),
+            {"Model": short(row.model, 60), "Form": short(row.form, 60)},
         )
-    how = (
+        for distance, row in picked
+    )
+    selection = (
         f"{len(readings)} of {sum(map(len, ranked.values())):,} pairs with group words on both "
         "sides, the furthest first; for each model and form they are taken at even steps from the "
         "furthest to the nearest. Hold the pointer over a sentence for its scores."
@@ -113,7 +102,7 @@ def beside_originals(view: View) -> Readings | None:
         (marks[i], f"{group_label(a, columns[i][2])}: words") for a, of in first.items() for i in of
     ]
     key += [("good", "favourable sentence"), ("bad", "unfavourable sentence")]
-    return Readings(how, tuple(readings), tuple(key))
+    return Readings(selection, readings, tuple(key))
 
 
 def _counted(view: View, n_columns: int, *, reference: bool) -> Iterator[_Counted]:
@@ -144,16 +133,26 @@ def _distance(one: Vector, other: Vector) -> float | None:
     return float(np.abs(one / one.sum() - other / other.sum()).sum() / 2.0)
 
 
-def _moved(attribute: str, groups: Sequence[str], before: Vector, after: Vector) -> str:
-    """Each group's share before and after; "" without words on both sides."""
-    if _distance(before, after) is None:
-        return ""
-    shares = zip(groups, before / before.sum(), after / after.sum(), strict=True)
-    parts = [
-        f"{short(group_label(attribute, group), 40)} {fmt.share(float(b))} → {fmt.share(float(a))}"
-        for group, b, a in shares
-    ]
-    return f"{attribute}: {', '.join(parts)}"
+def _shifts(
+    first: Mapping[str, list[int]],
+    columns: Sequence[tuple[str, ...]],
+    original: _Counted,
+    generated: _Counted,
+) -> str:
+    """Each group's share before and after, of attributes with words on both sides."""
+    parts = []
+    for attribute, of in first.items():
+        before, after = original.counts[of], generated.counts[of]
+        if _distance(before, after) is None:
+            continue
+        shares = zip(of, before / before.sum(), after / after.sum(), strict=True)
+        groups = [
+            f"{short(group_label(attribute, columns[i][2]), 40)} {fmt.share(float(b))} → "
+            f"{fmt.share(float(a))}"
+            for i, b, a in shares
+        ]
+        parts.append(f"{attribute}: {', '.join(groups)}")
+    return "; ".join(parts)
 
 
 def _passages(

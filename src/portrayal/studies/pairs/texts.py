@@ -54,9 +54,9 @@ def pairs_of(view: View) -> Readings | None:
     sets = _sets_of(view, differences)
     if sets is None:
         return None
-    stated = [f.first for f in findings(view) if f.first.id in {e.id for e in differences}]
+    leading_stated = [f.first for f in findings(view) if f.first.id in {e.id for e in differences}]
     # Where nothing is stated, what lies furthest apart is shown.
-    leading = (stated or sorted(differences, key=distance, reverse=True))[:MOST_SERIES]
+    leading = (leading_stated or sorted(differences, key=distance, reverse=True))[:MOST_SERIES]
     picked = [(e, i, d) for e in leading for i, d in _picked(sets, e)]
     answers = (sets.answers[name].to_pylist() for name in ("set", "half", "text_id"))
     text_of: dict[tuple[int, int], str] = {}
@@ -87,14 +87,14 @@ def pairs_of(view: View) -> Readings | None:
         unit = _score(e.strata["score"]).unit
         heading = f"{e.strata['score']}: {fmt.difference(d)} {unit} · {short(title, 120)}"
         readings.append(Reading(heading, "", passages, {"Difference": label_of(view, e)}))
-    how = (
+    selection = (
         f"{len(readings)} pairs of {fmt.count(len(sets.model))}: of each difference that leads "
         "this report some at even steps of rank, from the furthest in its direction to the "
         "furthest in the other. Differences are without instrument bias. "
         + " ".join(f"{line.rstrip('.')}." for line in sets.recognised)
     )
     key = ((DIFFERS, "words that only this text has"), (SWAPPED, "words exchanged with the person"))
-    return Readings(how.strip(), tuple(readings), key) if readings else None
+    return Readings(selection.strip(), tuple(readings), key) if readings else None
 
 
 def _score(name: str) -> TextScore:

@@ -41,8 +41,8 @@ def behind_findings(view: View) -> Readings | None:
         "seed": f"{view.seed} any",
         "most": PER_FINDING,
     }
-    stated = (findings(view) or nearest(view))[:MOST]
-    readings = [_reading(view, finding, plain) for finding in stated]
+    leading = (findings(view) or nearest(view))[:MOST]
+    readings = [_reading(view, finding, plain) for finding in leading]
     # Two stories of each kind drawn from all, whatever was found.
     rows = [row for laden in (False, True) for row in rows_of(_QUERY, plain | {"laden": laden})]
     note = "Whatever the numbers say, read some stories that no finding chose."
