@@ -4,8 +4,8 @@
 
 TEXTS is LABE's file of biographies or professor reviews by ChatGPT, CLASSIFIER what
 `portrayal audit agency --classifier` takes, CLUSTER what `--cluster` takes, such as name. Prints
-ratio gaps by race and by race and gender, the order and whether it is resolved, Spearman's
-correlation with Tables 21 and 23, and the CPU time.
+ratio gaps by race and by race and gender, Spearman's correlation of their order with Tables 21 and
+23, differences and variances with what chance gives, and the CPU time.
 """
 
 import sys
@@ -15,18 +15,8 @@ from scipy import stats
 
 import portrayal
 from portrayal.report.view import View
-from portrayal.studies.agency.report.ranking import rankings
-from portrayal.studies.agency.report.series import (
-    at,
-    called,
-    crossed,
-    group_name,
-    of,
-    points,
-    published_of,
-    span,
-    wheres,
-)
+from portrayal.report.words import group_label, stem
+from portrayal.studies.agency.printed import groups as published_gaps
 
 
 def main(texts: str, classifier: str = "linear", cluster: str | None = None) -> None:
@@ -37,42 +27,36 @@ def main(texts: str, classifier: str = "linear", cluster: str | None = None) -> 
     )
     seconds = time.process_time() - start
     view = View.of(run)
-    own = [e for e in of(view, "agency_share", stratum="all") if e.statistic == "ratio_gap"]
-    for where in wheres(own):
-        for masking in ("unmasked", "masked"):
-            here = [e for e in crossed(at(own, where)) if e.strata["masking"] == masking]
-            print(f"\n{called(where)}, {masking}")
-            for size, table in ((1, "Table 21"), (2, "Table 23")):
-                groups = [e for e in here if len(e.group) == size and "race" in e.group]
-                groups.sort(key=lambda e: -(e.value or 0.0))
-                printed = [_printed(where[0], e) for e in groups]
-                for e, value in zip(groups, printed, strict=True):
-                    low, high = 100 * e.interval.low, 100 * e.interval.high
-                    print(
-                        f"  {group_name(e.group):16} {100 * e.value:+6.1f} "
-                        f"[{low:+.1f}, {high:+.1f}]   published {value:+.1f}"
-                    )
-                rho = stats.spearmanr([e.value for e in groups], printed).statistic
-                print(f"  Spearman with {table}: {rho:.2f}")
-            for each in rankings(view, masking):
-                if each.where == where:
-                    print(f"  {each.words}")
-            for e in at(of(view, "agency_gap", stratum="all", masking=masking), where):
-                if len(e.group) == 1:
-                    print(f"  {group_name(e.group):18} {points(e.value)} [{span(e.interval)}]")
-            for e in of(view, "agency_variance", stratum="all", masking=masking):
-                null = e.null
+    pooled = [e for e in view.estimates if e.strata.get("stratum") == "all"]
+    published = {
+        (e.strata["task"], tuple(sorted(e.group.items()))): e.value
+        for e in published_gaps(view)
+        if e.strata["model"].startswith("ChatGPT")
+    }
+    for masking in ("unmasked", "masked"):
+        print(f"\n{masking}")
+        rows = [e for e in pooled if e.strata["masking"] == masking]
+        for size, table in ((1, "Table 21"), (2, "Table 23")):
+            gaps = [e for e in rows if e.statistic == "ratio_gap" and "race" in e.group]
+            gaps = [e for e in gaps if len(e.group) == size]
+            gaps.sort(key=lambda e: -e.value)
+            printed = [published[e.strata["task"], tuple(sorted(e.group.items()))] for e in gaps]
+            for e, value in zip(gaps, printed, strict=True):
+                low, high = 100 * e.interval.low, 100 * e.interval.high
                 print(
-                    f"  variance {e.group['attribute']:14} {e.value:6.1f}, shuffled groups "
-                    f"{null.low:.1f} to {null.high:.1f}, p {e.tests[0].p:.3f}"
+                    f"  {group_label(e.group):16} {100 * e.value:+6.1f} [{low:+.1f}, {high:+.1f}]"
+                    f"   published {100 * value:+.1f}"
+                )
+            rho = stats.spearmanr([e.value for e in gaps], printed).statistic
+            print(f"  Spearman with {table}: {rho:.2f}")
+        for e in rows:
+            if stem(e.measure) in ("agency_gap", "agency_variance") and len(e.group) == 1:
+                name = e.group.get("attribute") or group_label(e.group)
+                print(
+                    f"  {stem(e.measure)} {name:18} {e.value:.3f}, shuffled groups "
+                    f"{e.null.low:.3f} to {e.null.high:.3f}, p {e.tests[0].p:.3f}"
                 )
     print(f"\nCPU {seconds:.1f} s without report")
-
-
-def _printed(task: str, estimate: object) -> float:
-    """ChatGPT's published ratio gap of the same group."""
-    rows = published_of(task, estimate.group)
-    return next(row["ratio_gap"] for row in rows if row["model"] == "ChatGPT")
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from scipy import stats
 
 from portrayal.annotate.agency import load_classifier, mask
 from portrayal.annotate.agency.rows import agency_sentences
-from portrayal.studies.agency.report.series import published_of
+from portrayal.reference import published
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -102,13 +102,12 @@ def _gaps(texts: Texts, agentic: FloatArray) -> FloatArray:
 
 def _printed() -> list[dict[str, float]]:
     """ChatGPT's published biographies by race and gender."""
-    pairs = [
-        {"race": race, "gender": gender}
-        for race in ("Asian", "Black", "Hispanic", "White")
-        for gender in ("female", "male")
+    return [
+        row
+        for row in published("wan_agency_by_group").to_pylist()
+        if (row["text_type"], row["model"], row["mitigation"]) == ("Biography", "ChatGPT", "none")
+        and "All" not in (row["race"], row["gender"])
     ]
-    every = [row for pair in pairs for row in published_of("Biography", pair)]
-    return [row for row in every if row["model"] == "ChatGPT"]
 
 
 def line(texts: Texts, gap: FloatArray) -> str:
