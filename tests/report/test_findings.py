@@ -196,7 +196,7 @@ def test_what_the_reader_could_have_made_is_no_finding(make_run: Maker) -> None:
     line, _ = in_doubt.lines
     assert line.startswith("Non-binary people in A, subordination ratio: 11 as read; without")
     assert in_doubt.sheet == f"portrayal label sheet {view.run.path}"
-    assert "could have made 2 of 3 ratios beyond chance" in reader_line(view.run)
+    assert "could have made 2 of 3 numbers beyond chance" in reader_line(view.run)
 
 
 def test_what_cannot_be_told_says_why(make_run: Maker) -> None:

@@ -15,12 +15,13 @@ from typing import Any
 import portrayal.report.figures.panels as panels
 import portrayal.report.figures.svg as svg
 import portrayal.report.formats as fmt
-from portrayal.records import ALL, TEXT_SD, Estimate, Interval
+from portrayal.records import ALL, TEXT_SD, Estimate
 from portrayal.reference.labels import attribute_label, place_value
 from portrayal.reference.labels import group_label as shown_label
 from portrayal.registry import described, form_of
 from portrayal.report.figures.figure import NUMBERS, Cell, Figure, Table, colour_of, tip
 from portrayal.report.figures.panels import DotMark
+from portrayal.report.figures.printed import PRINTED
 from portrayal.report.figures.svg import LINE, Axis, Panel
 from portrayal.report.findings import STATISTICS, distance
 from portrayal.report.formats import short
@@ -43,8 +44,6 @@ from portrayal.report.words import (
     stem,
 )
 
-PRINTED = "printed"
-"""The study of an estimate that is a published value, which stands beside those of a run."""
 GAP = " "
 MOST_PANELS, MOST_ROWS = 12, 40
 """Panels of a figure, and rows of one panel, at most; the table and the download have the rest."""
@@ -683,24 +682,3 @@ def reading(view: View, valued: Rows) -> str:
         f"{group_words(far.group)}{f' {place}' if place else ''} at "
         f"{fmt.number(far.value, form_of(far))}{f' ({bounds})' if far.interval else ''}."
     )
-
-
-def printed(
-    measure: str,
-    statistic: str,
-    strata: Mapping[str, str],
-    group: Mapping[str, str],
-    value: float,
-    bounds: tuple[float | None, float | None] = (None, None),
-    n: int = 0,
-) -> Estimate:
-    """Return a published value as an estimate; the model among its strata is called "(paper)"."""
-    low, high = bounds
-    interval = None
-    if low is not None and high is not None and not math.isnan(low):
-        interval = Interval(low, high, 0.95, "as published")
-    model = f"{strata.get('model', '')} (paper)".strip()
-    return Estimate(
-        PRINTED, measure, statistic, "unit", {**strata, "model": model}, group, value, interval,
-        n_units=n,
-    )  # fmt: skip
