@@ -4,7 +4,7 @@ import fcntl
 import gc
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -130,25 +130,3 @@ def stories_run(audit_once: Callable[..., "Run"], shared_data: Callable[[str], P
     """The audit of all stories of the shared data, as the rules read them."""
     texts = shared_data("laissez_faire/gold_stories_dev.jsonl")
     return audit_once("stories", "laissez-faire", texts=texts, draws=400, permutations=50)
-
-
-def _plain(patch: pytest.MonkeyPatch) -> None:
-    image = '<svg xmlns="http://www.w3.org/2000/svg"><text>chart</text></svg>'
-    patch.setattr(
-        "portrayal.report.figures.drawing.converted",
-        lambda kind, given: [{"made": image}] * len(given),
-    )
-
-
-@pytest.fixture
-def plain_charts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every chart is one word: for tests of commands, whose reports are drawn whole elsewhere."""
-    _plain(monkeypatch)
-
-
-@pytest.fixture(scope="module")
-def all_plain_charts() -> Iterator[None]:
-    """The same in all tests of a file."""
-    with pytest.MonkeyPatch.context() as patch:
-        _plain(patch)
-        yield

@@ -159,7 +159,7 @@ def test_classes_are_cut_and_folds_keep_prompts_whole(example):
     assert own.prompts().tolist() == [1, 1, 0, 0, 3, 3, 2, 2]
 
 
-def test_the_study_is_one_file_and_agrees_with_the_cells(example, rows, tmp_path, plain_charts):
+def test_the_study_is_one_file_and_agrees_with_the_cells(example, rows, tmp_path):
     """A warning, such as of a finding without words, is an error here.
 
     Every fourth story, of all prompts: what is compared is equal or not, however many there are.

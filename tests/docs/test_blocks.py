@@ -51,7 +51,7 @@ def server() -> Iterator[OpenAIServer]:
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory, all_plain_charts: None) -> Path:
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the files and runs that the pages speak of."""
     folder = tmp_path_factory.mktemp("reader")
     stories = registry.get("studies", "laissez-faire").sample()["texts"]

@@ -103,7 +103,6 @@ def serve() -> Iterator[Serve]:
 @pytest.fixture
 def inside(
     tmp_path: Path,
-    plain_charts: None,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> Portrayal:

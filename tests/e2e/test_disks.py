@@ -22,7 +22,7 @@ def _mount(*options: object) -> None:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory, all_plain_charts: None) -> Path:
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of the sample that nobody disturbed."""
     out = tmp_path_factory.mktemp("undisturbed") / "r"
     sample = registry.get("studies", "laissez_faire").sample()["texts"]

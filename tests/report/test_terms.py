@@ -66,7 +66,6 @@ PAGES = ("laissez-faire", "agency", "news", "pairs", *CHANGES)
 @pytest.fixture(scope="module")
 def pages(
     sample_runs: Callable[[str], Run],
-    all_plain_charts: None,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> dict[str, str]:
     folder, found = tmp_path_factory.mktemp("terms"), {}

@@ -51,7 +51,7 @@ def settled(folder: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory, all_plain_charts: None) -> Path:
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run = audited(tmp_path_factory.mktemp("made") / "run")
     portrayal.write_report(run)
     kept_findings(run)
@@ -193,7 +193,7 @@ def test_a_run_is_opened_elsewhere_and_where_nothing_can_be_written(
 
 
 @pytest.fixture(scope="module")
-def other(tmp_path_factory: pytest.TempPathFactory, all_plain_charts: None) -> Path:
+def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return audited(tmp_path_factory.mktemp("other") / "run", OTHER).path
 
 
