@@ -106,10 +106,7 @@ def inside(
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> Portrayal:
-    """Run the same entry point in this process, which saves the start; what it set is unset.
-
-    Charts of its reports are plain; `portrayal` draws them.
-    """
+    """Run the same entry point in this process, which saves the start; what it set is unset."""
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments: object) -> Done:

@@ -145,7 +145,7 @@ def test_a_difference_of_shares_is_in_points(make_run: Callable[..., Run]) -> No
 
 def test_shares_of_answers_are_in_points(pages: dict[str, str]) -> None:
     text, _ = first_screen_of(pages["pairs"])
-    assert "+45.2 percentage points of the answers (+27.4 to +63.1)" in text
+    assert "+45.2 points (+27.4 to +63.1)" in text
     assert "0.452" not in text
 
 

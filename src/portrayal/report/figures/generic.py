@@ -15,7 +15,6 @@ from portrayal.report.figures.declared import (
     Declared,
     default,
     figures_of,
-    legend_of,
     marks_of,
     shared_axis,
     table,
@@ -152,7 +151,16 @@ def glance(view: View, findings: Sequence[Stated]) -> dict[str, Any] | None:
     ]
     chart = panels.dots(marks, list(dict.fromkeys(rows)), axis, width=500, height=40)
     sentences = " ".join(f"{finding.headline}." for finding in findings)
-    legend = legend_of(view, declared, firsts, marks, {})
+    looks = {mark.look for mark in marks}
+    # In plain words, as whoever opens the page reads them first.
+    words = {
+        "dot": f"{view.called(view.main)}: {'ratio' if kind == 'ratio' else 'value'} and interval",
+        "ring": "the same, not established",
+        "small": "each model",
+        "diamond": "as read, before the correction",
+    }
+    legend = [(look, text) for look, text in words.items() if look in looks]
+    legend += [("band", "what chance would give")] if any(mark.null for mark in marks) else []
     return {
         "key": "glance",
         "label": f"At a glance. {sentences}",
