@@ -3,7 +3,8 @@
     python scripts/train_names.py ../shared/data --out WEIGHTS.json
 
 Names are labelled by `scripts/name_labels.csv.gz` (source, text, name, whether a person's, weight),
-LitBank's entities (a third of the books is left out and scored), and `scripts/name_examples.txt`.
+LitBank's entities (a third of the books is left out and scored), `scripts/name_examples.txt`, and
+the development sentences of `tests/annotate/people/sentences`.
 The labels of the file are by an earlier system of rules, those that it and a fitted model
 contradicted by a language model; GAP's two names are GAP's. So that names that are rare in the
 United States need no more than others, each name that is known is also shown as unknown.
@@ -31,7 +32,13 @@ from portrayal.annotate.people.names.candidates import (
     find_candidates,
 )
 from portrayal.annotate.people.names.clusters import name_clusters
-from portrayal.annotate.people.names.evidence import is_word_too, mention_features, name_features
+from portrayal.annotate.people.names.evidence import (
+    KINDS,
+    WORD_KINDS,
+    kinds_of_word,
+    mention_features,
+    name_features,
+)
 from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.scan import local_words
 from portrayal.annotate.sentences import sentences as split
@@ -42,16 +49,36 @@ PENALTY, RIDGE, UNKNOWN, SHOWN, OTHERS, EXAMPLES, RARE = 2.0, 1.0, 0.3, 0.3, 2.0
 """L1 and L2 penalty; weights of names shown as unknown, of names shown in the place of another
 word, of names of things, and of examples; mentions that a feature needs."""
 
-WORDS = (
-    *("mark", "will", "grace", "rose", "bill", "hope", "april", "dawn", "frank", "crystal"),
-    *("amber", "chase", "austin", "paris", "june"),
-)
 RARE_NAMES = (
     *("adwoa", "benedek", "ikrame", "wanjiku"),
     *("zeynab", "svetlana", "torvald", "ngozika"),
 )
-EACH = 2.0
-"""Names that stand for `{word}` in the examples, and the weight of each."""
+EACH, STAND_INS = 3.0, 14
+"""Weight of a word that stands for a placeholder in the examples, and how many stand for each."""
+
+PLACEHOLDER = re.compile(r"\{(\w+)\}")
+SENTENCES = HERE.parent / "tests/annotate/people/sentences/dev.jsonl"
+PLAIN_WORD, LIKES = re.compile(r"[A-Z][a-z]+(?= [a-z])"), 5
+"""How a sentence opens with one word, and how many other words are put there."""
+
+
+def words_of(kind: str) -> tuple[list[str], list[str]]:
+    """First names that are words of a kind, and all words of it, in order."""
+    words = sorted(getattr(KINDS, kind) - NOT_PARTS)
+    return [word for word in words if en.is_given(word)], words
+
+
+def stand_ins(kind: str, draw: random.Random) -> list[str]:
+    """Words for a placeholder: names that are words of any kind or rare, or words of one kind."""
+    if kind != "word":
+        names, words = words_of(kind)
+        half = STAND_INS // 2
+        return sorted(
+            {*draw.sample(names, min(half, len(names))), *draw.sample(words, min(half, len(words)))}
+        )
+    kinds = draw.sample(WORD_KINDS * 2, STAND_INS)
+    return [*(draw.choice(words_of(kind)[0]) for kind in kinds), *draw.sample(RARE_NAMES, 2)]
+
 
 INDIA = local_words(load_locale("en-IN"))
 Row = tuple[bool, float, list[str], Counter[str], bool]
@@ -91,7 +118,8 @@ def clusters(text: str, local) -> Iterator[tuple[str, list[str], Counter[str], l
         own = list(name_features(draft.tokens, each.words, each.mentions))
         around = Counter[str]()
         for run in each.mentions:
-            around.update(mention_features(text, draft.tokens, run))
+            for features in mention_features(text, draft.tokens, run):
+                around.update(features)
         share = len(each.mentions) ** -0.5
         spans = [draft.span((r.titles or [r.start])[0], r.end - 1, "") for r in each.mentions]
         features = Counter({name: n * share for name, n in around.items()})
@@ -121,9 +149,12 @@ def stands_in(data: Path) -> Iterator[Row]:
     capital = Counter(word.lower() for text in stretches for word in CAPITAL.findall(text))
     words = sorted(
         word
-        for word in en.NAMES_OR_WORDS | en.NAMES_ALSO_WORDS
-        if en.is_given(word) and word not in NOT_PARTS | PLACES_AND_BODIES
+        for word in en.given_names()
+        if kinds_of_word(word) and word not in NOT_PARTS | PLACES_AND_BODIES
     )
+    of_kind = {kind: [w for w in words if kind in kinds_of_word(w)] for kind in WORD_KINDS}
+    of_kind = {kind: names for kind, names in of_kind.items() if names}
+    alike: dict[tuple[str, ...], list[str]] = {}
     rare = [*RARE_NAMES, *sorted(w for w, n in en.given_names().items() if 100 < n < 900)[::400]]
     places = sorted(word for word in LISTS.places_and_months if en.is_given(word))
     draw = random.Random(7)
@@ -135,22 +166,30 @@ def stands_in(data: Path) -> Iterator[Row]:
                 word = match.group().lower()
                 plain = word not in words and word not in PLACES_AND_BODIES
                 if en.bearers(word) >= en.FREQUENT and plain and not small[word]:
-                    kind, stand_ins = "person", (words, words, rare, places)[draw.randrange(4)]
+                    kind, names = (
+                        "person",
+                        (*of_kind.values(), rare, places)[draw.randrange(len(of_kind) + 2)],
+                    )
                 elif word in PLACES and not small[word]:
-                    kind, stand_ins = "place", (places, [word])[draw.randrange(2)]
+                    kind, names = "place", (places, [word])[draw.randrange(2)]
                 elif (
                     match.start() == start
                     and small[word] >= max(COMMON, 20 * capital[word])
                     and word not in NOT_PARTS
-                    and not word.endswith(("ing", "ed", "ly", "s"))
+                    and not word.endswith(("ing", "ed", "ly"))
                 ):
-                    kind, stand_ins = "word", (words, words, places, [word])[draw.randrange(4)]
+                    # Of the same kind, as "Music filled" says nothing of "Bill filled"
+                    kinds = kinds_of_word(word)
+                    if kinds not in alike:
+                        alike[kinds] = [w for w in words if {*kinds_of_word(w)} >= {*kinds}]
+                    like = kinds and alike[kinds]
+                    kind, names = "word", (like or [word], [word])[draw.randrange(2)]
                 else:
                     continue
                 taken[kind] += 1
                 if taken[kind] > NAMES_TO_SHOW:
                     continue
-                name = draw.choice(stand_ins)
+                name = draw.choice(names)
                 first, last = (
                     spans[max(0, number - 1)][0],
                     spans[min(len(spans) - 1, number + 1)][1],
@@ -188,24 +227,50 @@ def rows(data: Path) -> Iterator[Row]:  # noqa: PLR0912
             ]
             yield bool(said) and 2 * sum(said) > len(said), 2.0, own, around, at % 3 == 0
     yield from stands_in(data)
+    draw = random.Random(11)
+    yield from cases(draw)
     for line in (HERE / "name_examples.txt").read_text("utf-8").splitlines():
         sentence, _, listed = line.partition("|")
         text = sentence.removeprefix("en-IN ").strip().replace("\\n", "\n")
         if not line.startswith("#"):
             local = INDIA if sentence.startswith("en-IN") else local_words(None)
-            for word in WORDS + RARE_NAMES if "{word}" in text else [""]:
-                names = listed.replace("{word}", word).casefold().replace(";", " ")
+            kinds = PLACEHOLDER.findall(text)
+            for word in stand_ins(kinds[0], draw) if kinds else [""]:
+                names = PLACEHOLDER.sub(word, listed).casefold().replace(";", " ")
                 people = {*names.split()}
-                for name, own, around, _ in clusters(text.replace("{word}", word.title()), local):
+                filled = PLACEHOLDER.sub(word.title(), text)
+                for name, own, around, _ in clusters(filled, local):
                     person = not people.isdisjoint(name.split())
                     each = EACH if person else EACH / OTHERS
                     yield (
                         person,
-                        each if word or is_word_too(name) else EXAMPLES,
+                        each if word or kinds_of_word(name) else EXAMPLES,
                         own,
                         around,
                         False,
                     )
+
+
+def cases(draw: random.Random) -> Iterator[Row]:
+    """Yield the names of the development sentences, and of their likes with other words."""
+    words = [word for word in en.given_names() if kinds_of_word(word)]
+    for line in SENTENCES.read_text("utf-8").splitlines():
+        case = json.loads(line)
+        people = {w for p in case["people"] for w in (p["name"] or "").casefold().split()}
+        texts = [(case["text"], people)]
+        opener = PLAIN_WORD.match(case["text"])
+        word = opener.group() if opener else ""
+        kinds = kinds_of_word(word.casefold())
+        if kinds:
+            alike = [w for w in words if {*kinds_of_word(w)} >= {*kinds}]
+            if word.casefold() in people:
+                alike = stand_ins("word", draw)
+            for other in draw.sample(alike, min(LIKES, len(alike))):
+                named = {other if name == word.casefold() else name for name in people}
+                texts.append((other.title() + case["text"][len(word) :], named))
+        for text, names in texts:
+            for name, own, around, _ in clusters(text, local_words(None)):
+                yield not names.isdisjoint(name.split()), EACH, own, around, False
 
 
 def unknown(own: list[str]) -> list[str]:

@@ -157,7 +157,7 @@ def test_exactly_the_routed_share_goes_to_the_model(
     )
     assert done.json()["run"]
     assert len(server.answered) == 12
-    base = _rows(tmp_path / "r" / "annotations" / "people.v5")
+    base = _rows(tmp_path / "r" / "annotations" / "people.v6")
     rows = _rows(tmp_path / "r" / "annotations" / "people-routed.v1")
     least = [min(row["subject_confidence"], row["object_confidence"]) for row in base]
     asked = [i for i, row in enumerate(rows) if row["labeler"] == "llm"]
@@ -167,7 +167,7 @@ def test_exactly_the_routed_share_goes_to_the_model(
         if after["labeler"] == "embedded":
             assert {name: after[name] for name in before} == before
     said = (tmp_path / "r" / "report.html").read_text(encoding="utf-8")
-    assert "people.v5 labelled 70 % of the readable texts (28), server:m 30 % (12)" in said
+    assert "people.v6 labelled 70 % of the readable texts (28), server:m 30 % (12)" in said
 
 
 def test_a_failed_call_keeps_the_extractors_label_and_a_later_try_mends_it(

@@ -72,7 +72,7 @@ def test_what_the_run_knows(run):
     assert "with the study laissez-faire." in text
     assert f"Yes: 3 empty, {note['outcomes']['refused']} refused of" in text
     assert "Imported from sample.jsonl." in text
-    assert "`people.v5`" in text
+    assert "`people.v6`" in text
     assert "census-2020, census-2022" in text
     counts = re.findall(r"^\| \w+ \| power-\w+ \| Teller A \| \d+ \| (\d+) \|$", text, re.MULTILINE)
     assert sum(map(int, counts)) == note["n_texts"]

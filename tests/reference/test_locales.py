@@ -230,7 +230,7 @@ def test_an_audit_of_ones_own_reads_people_with_its_locale(hebrew: Path, tmp_pat
     }
     assert shares["a"].value == pytest.approx(0.5)
     assert shares["a"].instruments["locale"] == "he-IL"
-    settings = run.annotations("everyone.v5").note()["settings"]
+    settings = run.annotations("everyone.v6").note()["settings"]
     assert settings["locale"].endswith("he-IL")
     assert run.settings()["options"]["locale"].endswith("he-IL")
     state = settings["state"]

@@ -19,7 +19,7 @@ from portrayal.errors import DataError
 READER = Path(__file__).parents[3] / "scripts" / "reader"
 GIVEN = {
     "format": 1,
-    "reader": "people-reader.v5",
+    "reader": "people-reader.v6",
     "source": "two stories",
     "names_right": None,
     "stories": [["F ann | M>U bo>-", "NB>F kit"], ["U -"]],
@@ -51,7 +51,7 @@ def test_labelled_stories_are_counts_by_setting_and_prompt():
 
 
 def test_the_rules_know_their_errors_in_the_settings_of_the_paper():
-    rules = confusion_of("people.v5")
+    rules = confusion_of("people.v6")
     assert sorted(rules.labelled) == [
         (domain, laden) for domain in ("Labor", "Learning", "Love") for laden in (False, True)
     ]
@@ -80,12 +80,12 @@ def test_another_format_is_refused(change):
 def test_a_trained_reader_brings_its_own(tmp_path):
     settings = {"folder": str(tmp_path), "below": 1.0}
     (tmp_path / CARD).write_text("{}", encoding="utf-8")
-    assert confusion_of("people-reader.v5", settings) is None
+    assert confusion_of("people-reader.v6", settings) is None
     (tmp_path / CARD).write_text(json.dumps({"confusion": GIVEN}), encoding="utf-8")
-    found = confusion_of("people-reader.v5", settings)
+    found = confusion_of("people-reader.v6", settings)
     assert found is not None
     assert found.source == "two stories"
-    assert confusion_of("people-reader.v5", settings | {"below": 0.9}) is None
+    assert confusion_of("people-reader.v6", settings | {"below": 0.9}) is None
 
 
 @pytest.mark.parametrize("name", ["people-labelled.v1", "people-llm.v1", "people-routed.v1"])
@@ -100,7 +100,7 @@ def test_the_confusion_of_the_rules_is_theirs(monkeypatch):
     monkeypatch.syspath_prepend(str(READER))
     import measure_confusion
 
-    kept = {written(story) for prompt in confusion_of("people.v5").stories for story in prompt}
+    kept = {written(story) for prompt in confusion_of("people.v6").stories for story in prompt}
     made = measure_confusion.measured(
         [READER / "stories" / "plain.txt"], measure_confusion.by_rules
     )

@@ -8,12 +8,13 @@ import pytest
 from annotate.people.sentences import score as scorer
 
 DEV, HELD, SEALED = (scorer.cases(which) for which in ("dev", "held", "sealed"))
-FIRST = [case for case in DEV if "-more-" not in case["id"]] + SEALED
+LATER = ("-more-", "-tuning-")
+FIRST = [case for case in DEV if not any(mark in case["id"] for mark in LATER)] + SEALED
 
 
 def test_a_third_of_each_kind_is_sealed():
     kinds, sealed = (Counter(case["kind"] for case in cases) for cases in (FIRST, SEALED))
-    assert (len(DEV), len(HELD), len(SEALED)) == (658, 349, 154)
+    assert (len(DEV), len(HELD), len(SEALED)) == (1470, 349, 154)
     assert sealed == {kind: number // 3 for kind, number in kinds.items()}
     cases = DEV + HELD + SEALED
     assert len({case["id"] for case in cases}) == len({case["text"] for case in cases})
@@ -63,7 +64,7 @@ def test_undefined_is_no_share():
 
 
 @pytest.mark.parametrize(
-    ("which", "recall", "precision"), [("dev", 0.93, 0.95), ("held", 0.82, 0.9)]
+    ("which", "recall", "precision"), [("dev", 0.93, 0.97), ("held", 0.86, 0.93)]
 )
 def test_people_of_sentences_are_found_by_rules(which, recall, precision):
     totals = scorer.score(scorer.cases(which), scorer.finder("rules"))["all"]

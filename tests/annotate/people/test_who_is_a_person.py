@@ -31,6 +31,7 @@ TABLE = [
 WORDS = (
     "Mark Bill Grace Rose Faith Will April Austin Jordan Don Christian Sunny Houston London Iris"
 )
+COUNTED = "Bill Mark Rose Grant Drew Ray Robin Mason Hunter Parker Dean Duke Rusty Frank Rich Wade"
 THINGS = (
     "King Saud University opened.",
     "He was treated at Queen Mary Hospital.",
@@ -57,6 +58,34 @@ def test_the_table(labeler, text, people):
 def test_names_that_are_words_open_sentences(word):
     (person,) = find_everyone(f"{word} walked home with his dog. He was tired.")
     assert (person.name, person.gender) == (word, "M")
+
+
+@pytest.mark.parametrize("word", COUNTED.split())
+@pytest.mark.parametrize(
+    "behind", ["opened the book.", "was late for work.", "burped and apologized.", "has asthma."]
+)
+def test_names_that_are_no_subject_as_a_word_are_people_behind_any_sentence(word, behind):
+    assert [p.name for p in find_everyone(f"The room was quiet. {word} {behind}")] == [word]
+
+
+@pytest.mark.parametrize(
+    ("text", "genders"),
+    [
+        ("I have always been a quiet man.", {"M"}),
+        ("I grew up as the youngest son of a miner.", {"M"}),
+        ("I'm Carla's sister.", {U, "F"}),
+        ('"I am a widow now," Mabel wrote.', {"F"}),
+        ("Name: Rana Aziz\nAge: 30\nGender: Female", {"F"}),
+        ("Dana asked the duchess for her advice.", {U}),
+        ("Kim thanked Edith for her help.", {U, "F"}),
+        ("Kim asked Edith to marry him.", {U, "M"}),
+        ("Kim left with Edith, who had lost her hat.", {U, "F"}),
+        ("The only man was Ivo.", {"M"}),
+    ],
+)
+def test_grammar_says_whose_gender_a_noun_or_pronoun_tells(text, genders):
+    people = find_everyone(text, writer=True)
+    assert {person.gender for person in people} == genders
 
 
 @pytest.mark.parametrize("text", THINGS)

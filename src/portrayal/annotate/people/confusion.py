@@ -91,7 +91,7 @@ def confusion_of(annotator: str, settings: Mapping[str, Any] | None = None) -> C
     Parameters
     ----------
     annotator
-        Registered name, such as "people.v5".
+        Registered name, such as "people.v6".
     settings
         What it was given. A trained reader is asked for its own confusion (in `reader.json`: under
         "confusion_routed" where it reads the unsure stories alone, else under "confusion").

@@ -50,7 +50,7 @@ def test_an_audit_of_both_says_who_labelled_how_many(tmp_path):
     facts = run.settings()["labeler"]
     assert (facts["n_llm"], facts["n_embedded"], facts["share"]) == (3, 7, 0.3)
     said = run.report_path.read_text(encoding="utf-8")
-    assert "people.v5 labelled 70 % of the readable texts (7), server:labeler 30 % (3)" in said
+    assert "people.v6 labelled 70 % of the readable texts (7), server:labeler 30 % (3)" in said
     asked = labeler.asked.total()
     again = audit(tmp_path / "r", labeler, **options)
     assert [repr(e) for e in again.records] == [repr(e) for e in run.records]

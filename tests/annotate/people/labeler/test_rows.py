@@ -9,7 +9,7 @@ from portrayal.annotate.people.labeler.stage import label_row
 
 
 def test_both_annotators_have_the_extractors_columns_and_two_more():
-    own = registry.component("annotators", "people.v5").schema
+    own = registry.component("annotators", "people.v6").schema
     for name in ("people-llm.v1", "people-routed.v1"):
         schema = registry.component("annotators", name).schema
         assert schema.names == [*own.names, "labeler", "label_note"]

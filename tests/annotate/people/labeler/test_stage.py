@@ -115,8 +115,8 @@ def test_models_and_parameters_have_folders_of_their_own(run, asking, labeler):
 
 @pytest.mark.parametrize(("share", "n_routed"), [(0.2, 2), (0.25, 3), (0.001, 0), (1, N_TEXTS)])
 def test_exactly_the_routed_share_is_asked_about(run, asking, labeler, share, n_routed):
-    annotate_run(run, "people.v5")
-    stage = label_run(run, asking, embedded="people.v5", share=share)
+    annotate_run(run, "people.v6")
+    stage = label_run(run, asking, embedded="people.v6", share=share)
     assert stage.folder.name == "people-routed.v1"
     assert len(labeler.asked) == n_routed
     told = stage.note()["labelling"]
@@ -130,13 +130,13 @@ def test_exactly_the_routed_share_is_asked_about(run, asking, labeler, share, n_
 
 
 def test_the_routed_ones_are_those_the_extractor_is_least_sure_of(run, asking, labeler):
-    base = {row["text_id"]: row for row in rows_of(annotate_run(run, "people.v5"))}
+    base = {row["text_id"]: row for row in rows_of(annotate_run(run, "people.v6"))}
 
     def sure(row):
         slots = (row["subject_confidence"], row["object_confidence"])
         return min((c for c in slots if c is not None), default=-1)
 
-    stage = label_run(run, asking, embedded="people.v5", share=0.3)
+    stage = label_run(run, asking, embedded="people.v6", share=0.3)
     found = [row for row in rows_of(stage) if row["labeler"]]
     asked = [sure(base[row["text_id"]]) for row in found if row["labeler"] == "llm"]
     kept = [row for row in found if row["labeler"] == "embedded"]
@@ -147,9 +147,9 @@ def test_the_routed_ones_are_those_the_extractor_is_least_sure_of(run, asking, l
 
 
 def test_a_failed_call_keeps_the_extractors_label_and_is_counted(run, asking, labeler):
-    base = {row["text_id"]: row for row in rows_of(annotate_run(run, "people.v5"))}
+    base = {row["text_id"]: row for row in rows_of(annotate_run(run, "people.v6"))}
     labeler.fails = (0, 1, 2)
-    stage = label_run(run, asking, embedded="people.v5", share=1)
+    stage = label_run(run, asking, embedded="people.v6", share=1)
     told = stage.note()["labelling"]
     assert (told["n_llm"], told["n_embedded"], told["n_fell_back"]) == (N_TEXTS - 3, 3, 3)
     back = [row for row in rows_of(stage) if row["label_note"]]
@@ -162,10 +162,10 @@ def test_a_failed_call_keeps_the_extractors_label_and_is_counted(run, asking, la
 
 
 def test_the_share_of_a_routing_that_grows_asks_only_the_rest(run, asking, labeler):
-    annotate_run(run, "people.v5")
-    label_run(run, asking, embedded="people.v5", share=0.2)
+    annotate_run(run, "people.v6")
+    label_run(run, asking, embedded="people.v6", share=0.2)
     first = set(labeler.asked)
-    label_run(run, asking, embedded="people.v5", share=0.5)
+    label_run(run, asking, embedded="people.v6", share=0.5)
     assert first < set(labeler.asked)
     assert set(labeler.asked.values()) == {2}
     label_run(run, asking)
@@ -175,7 +175,7 @@ def test_the_share_of_a_routing_that_grows_asks_only_the_rest(run, asking, label
 
 def test_routing_needs_the_extractors_annotations(run, asking):
     with pytest.raises(OptionError, match="has not read every text"):
-        label_run(run, asking, embedded="people.v5")
+        label_run(run, asking, embedded="people.v6")
 
 
 def test_the_stage_of_a_model_is_not_made_by_the_annotator_alone(run):

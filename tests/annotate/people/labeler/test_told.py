@@ -14,7 +14,7 @@ LLM = {
 }
 ROUTED = LLM | {
     "kind": "routed",
-    "embedded": "people.v5",
+    "embedded": "people.v6",
     "share": 0.2,
     "n_llm": 236,
     "n_embedded": 964,
@@ -31,7 +31,7 @@ def test_a_model_alone():
 
 def test_both():
     assert labelling_sentence(ROUTED) == (
-        "The embedded extractor people.v5 labelled 80 % of the readable texts (964), openai:m "
+        "The embedded extractor people.v6 labelled 80 % of the readable texts (964), openai:m "
         "20 % (236), asked 3 times about each text. It was sent the 20 % of which the extractor "
         "was least sure; 4 of these kept the extractor’s label for want of a usable answer."
     )

@@ -1,4 +1,4 @@
-"""The annotator `people-reader.v5` in an audit, and who is sent to the network."""
+"""The annotator `people-reader.v6` in an audit, and who is sent to the network."""
 
 import json
 
@@ -87,11 +87,11 @@ def test_an_audit_by_the_reader(reader, tmp_path, labeler):
         reader=reader.folder,
         report=False,
     )
-    stage = run.annotations("people-reader.v5")
+    stage = run.annotations("people-reader.v6")
     assert stage.note()["complete"]
     assert stage.note()["n_errors"] == 0
     readers = {e.instruments["annotator"] for e in run.records if "annotator" in e.instruments}
-    assert readers == {"people-reader.v5"}
+    assert readers == {"people-reader.v6"}
     assert np.isfinite([e.value for e in run.records if e.value is not None]).any()
 
 

@@ -2,6 +2,7 @@
 
 import math
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -54,8 +55,8 @@ _PREDICATE = _IS | word_set("as become becoming being been like than into remain
 _CLAUSE = 8
 """Words behind a subject among which its object is looked for."""
 
-_LONGEST = 9
-"""Words of a noun phrase before its head."""
+_LONGEST, _VERB, _PARTICIPLE = 9, 7, 3
+"""Words of a noun phrase before its head, of a verb behind "I", and of a participle's phrase."""
 
 BY_RULES, BY_GRAMMAR = 2.7, 30.0
 """How many times likelier whom the rules choose is taken to be than the network alone says, and
@@ -106,6 +107,11 @@ def find_phrases(tokens: Tokens, names: Mapping[int, int]) -> list[Phrase]:
                 phrase.person = _described(tokens, phrase, names)
                 phrases.append(phrase)
         elif word in en.ADJECTIVES and after not in ("and", "or") and after not in en.PERSON_NOUNS:
+            if low[i - 2 : i] in (["gender", ":"], ["sex", ":"]) and names:
+                # "Gender: female" of a form is that of whom it names before, or else behind
+                nearest = max((place for place in names if place < i), default=min(names))
+                phrases.append(Phrase(i, i, "", en.GENDER[word], [i], names[nearest], True))
+                continue
             # An adjective tells it of a named person whatever noun follows: "Ann is non-binary"
             if i > 1 and low[i - 1] in _IS | LISTS.between and i - 2 in names:
                 phrases.append(Phrase(i, i, "", en.GENDER[word], [i], names[i - 2], True))
@@ -160,6 +166,9 @@ def _described(tokens: Tokens, phrase: Phrase, names: Mapping[int, int]) -> int:
     before = low[start - 1] if start else "."
     after = low[i + 1] if i + 1 < len(low) else "."
     kin = phrase.kind == "'s" and low[i] in en.KIN and before != "with"
+    # "has a son, Karl.", "the girl, Wanda, said"
+    kin = kin or (phrase.kind == "a" and low[i] in en.KIN and low[i + 3 : i + 4] == ["."])
+    kin = kin or (phrase.kind == "the" and low[i + 3 : i + 4] == [","])
     name_at = -1
     if i + 1 in names:
         name_at = i + 1
@@ -167,16 +176,54 @@ def _described(tokens: Tokens, phrase: Phrase, names: Mapping[int, int]) -> int:
         after in en.NAMING or (after == "," and (kin or before in ("as", ".", "\n")))
     ):
         name_at = i + 2
+    elif phrase.kind and after in en.COPULAS - {"'s"} and i + 2 in names:
+        name_at = i + 2  # "The only man was Ivo"
     elif before in (",", "(", "—", "–") and start - 2 in names and (phrase.kind or after == "of"):
         name_at = start - 2
-    elif before == "as" and phrase.kind and (start == 1 or low[start - 2] in en.CLAUSE_MARKS):
-        # "As a woman with a long commute, I"
+    elif phrase.kind and _opens_clause(tokens, start - 1):
+        # "As a woman with a long commute, I", "Growing up as a boy, I"
         behind = (k for k in range(i + 1, len(low)) if tokens.sentence[k] == tokens.sentence[i])
         name_at = next((k for k in behind if k in names), -1)
     elif low[back] in _IS and back > 0 and (phrase.kind or phrase.gendered):
         # "Ann 's" owns what follows, unless it is "a singer"
         name_at = -1 if low[back] == "'s" and phrase.kind != "a" else back - 1
+    if low[start] == "'s":
+        owner = next((k for k in range(start - 1, -1, -1) if k not in names), -1)
+        if low[owner - 1 : owner + 1] in (["i", "am"], ["i", "'m"]):
+            return names.get(owner - 1, -1)  # "I am Mark's sister"
+    if phrase.predicate and name_at not in names:
+        name_at = _first_person(tokens, back)
     return names.get(name_at, -1)
+
+
+def _sentence_of(tokens: Tokens, phrase: Phrase) -> tuple[int, int, int]:
+    """Where the sentence of a phrase begins, where the phrase does, and where it ends."""
+    number = tokens.sentence[phrase.at]
+    return (
+        bisect_left(tokens.sentence, number),
+        phrase.start,
+        bisect_left(tokens.sentence, number + 1),
+    )
+
+
+def _opens_clause(tokens: Tokens, i: int) -> bool:
+    """Whether "as" or "being" at `i` stands first in a clause, or behind a participle there."""
+    low = tokens.low
+    if i < 0 or low[i] not in ("as", "being"):
+        return False
+    before = range(i - 1, max(-1, i - 1 - _PARTICIPLE), -1)
+    start = next((k + 1 for k in before if low[k] in en.CLAUSE_MARKS), max(0, i - _PARTICIPLE))
+    return start == i or (
+        low[start].endswith("ing") and tokens.sentence[start] == tokens.sentence[i]
+    )
+
+
+def _first_person(tokens: Tokens, i: int) -> int:
+    """Position of the "I" whose verb is before `i`: "I have been a nurse"; -1 for none."""
+    low = tokens.low
+    stops = en.CLAUSE_MARKS | en.PERSON_NOUNS | {"i", *en.PRONOUNS}
+    back = next((k for k in range(i, max(-1, i - _VERB), -1) if low[k] in stops), -1)
+    return back if back >= 0 and low[back] == "i" else -1
 
 
 _CERTAIN = 3.0
@@ -319,6 +366,9 @@ def draft_people(
             speaker = speakers.get(draft.quotes[i], _speaker_of_turn(draft, i))
             if word in FIRST_PERSON and speaker >= 0:
                 draft.people[speaker].spans.append(draft.span(i, i, "speech"))
+                for subject, phrase in draft.predicates:
+                    if subject == i:
+                        _add_reference(draft, speaker, phrase)
     for one in draft.people:
         if one.name is not None and one.score < ENOUGH and not one.meant:
             one.spans = []  # a name that no pronoun means, and nothing else says to be a person's
@@ -433,6 +483,9 @@ def _bar(draft: TextDraft, pronouns: Sequence[int], speakers: Mapping[int, int])
     for i in pronouns:
         speaker = speakers.get(draft.quotes[i], _speaker_of_turn(draft, i))
         never = speaker if speaker >= 0 else _object_of(draft, i)
+        if i > 1 and draft.tokens.low[i + 1 : i + 2] and draft.tokens.low[i + 1] in LISTS.replying:
+            # Who answers is not who asked
+            never = speakers.get(draft.quotes[i - 2] - 1, never)
         if never >= 0:
             draft.barred.setdefault(i, never)
 
@@ -463,7 +516,7 @@ def _add_reference(draft: TextDraft, index: int, phrase: Phrase) -> None:
 
 def add_phrases(draft: TextDraft, phrases: Sequence[Phrase]) -> None:
     """Add what nouns say of named people, and unnamed people."""
-    tokens = draft.tokens
+    tokens, name_at = draft.tokens, sorted(draft.names)
     unnamed: dict[str, int] = {}
     for phrase in phrases:
         noun = tokens.low[phrase.at]
@@ -477,13 +530,22 @@ def add_phrases(draft: TextDraft, phrases: Sequence[Phrase]) -> None:
             sure = len(called) == 1 and noun not in ("man", "woman", "boy", "girl")
             person = min(called) if sure else unnamed.get(noun, -1)
         if person < 0 and (phrase.predicate or not phrase.kind):
-            if phrase.gender == NON_BINARY:
-                draft.predicates.append((_subject(tokens, phrase), phrase))
+            subject = _subject(tokens, phrase)
+            if phrase.gender == NON_BINARY or (phrase.gender and tokens.low[subject] == "i"):
+                draft.predicates.append((subject, phrase))
             continue
         if person < 0 and phrase.kind == "the" and phrase.gender in (FEMININE, MASCULINE):
-            draft.apart[phrase.at] = OTHER  # it works like a pronoun
-            draft.event(phrase.at, OTHER, 0.0, phrase.gender, "p")
-            continue
+            first, before, last = (bisect_left(name_at, i) for i in _sentence_of(tokens, phrase))
+            closest = name_at[before - 1] if before > first else phrase.start
+            in_clause = en.CLAUSE_OPENERS.isdisjoint(tokens.low[closest : phrase.start])
+            subjects = {draft.names[i] for i in name_at[first:before]}
+            # It works like a pronoun, unless nobody is named before but the subject of its verb
+            if first or first == last or len(subjects) > 1 or not in_clause:
+                draft.apart[phrase.at] = OTHER
+                draft.event(phrase.at, OTHER, 0.0, phrase.gender, "p")
+                if in_clause and closest in draft.names:
+                    draft.barred.setdefault(phrase.at, draft.names[closest])
+                continue
         if person < 0:
             person = unnamed[noun] = len(draft.people)
             draft.people.append(PersonDraft())

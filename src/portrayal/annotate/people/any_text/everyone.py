@@ -391,7 +391,7 @@ def _setup(settings: Mapping[str, Any]) -> Callable[..., dict[str, Any]]:
 
 
 EVERYONE = Annotator(
-    name="everyone.v5",
+    name="everyone.v6",
     summary="All people whom any English text names, their genders, and the sentences about each; "
     "in another language whoever the tables of a locale name.",
     reads="texts; perhaps a locale; perhaps the reader's network, which the settings name",

@@ -14,9 +14,10 @@ from typing import NamedTuple
 from portrayal.annotate.people.names.candidates import LISTS, opens_sentence
 from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.scan import OTHER, PersonMention, Tokens
+from portrayal.annotate.people.shared.words import word_set
 
 _position, _sentence = attrgetter("at"), attrgetter("sentence")
-SURE, LIKELY = 6_000, 2_500
+SURE, TOLD, LIKELY = 6_000, 4_000, 2_500
 """What a preference outweighs, in thousandths of a natural logarithm of odds."""
 
 _BLAMED = LISTS.verbs("blamed") | LISTS.blamed_forms
@@ -24,6 +25,8 @@ _BLAMING = LISTS.verbs("blaming") | LISTS.blaming_forms
 _HANDED = LISTS.verbs("handing") | LISTS.handed
 _PLEDGED = LISTS.verbs("pledging") | LISTS.pledged
 _MINDED = LISTS.verbs("minding") | LISTS.minded
+_CONTROLLED = LISTS.verbs("controlled") | LISTS.controlled_forms
+_LET = word_set("let lets help helps helped make makes made hear heard see sees saw watch watched")
 _CAUSES = frozenset(("because", "since", "as", "after", "when"))
 _TURNS = frozenset(("but", "and", "so", "yet"))
 
@@ -91,7 +94,7 @@ def preferences(
             # The surest rules first: each pronoun gets one preference at most
             preference = _reflexive(low, event, same_sentence)
         elif event.case == "o" and event.rank < 0:
-            preference = _object(event, near)
+            preference = _controlled(low, event, same_sentence) or _object(event, near)
         # Neither the object of its own verb nor that of the next sentence: one may remain
         elif event.at in chained:
             not_meant = {chained[event.at], barred.get(event.at, OTHER)}
@@ -103,6 +106,8 @@ def preferences(
         if preference is None:
             # Whoever a title tells to be of that gender goes before who may be
             preference = _told(event, near, genders)
+        if preference is None:
+            preference = _controlled(low, event, same_sentence)
         if preference is None and event.case == "s":
             preference = _clauses(low, event, same_sentence, near)
         if preference is not None and preference.person != preference.rival:
@@ -169,6 +174,33 @@ _FRONT = frozenset(("with", "without"))
 _FRONTED = 6
 
 
+def _controlled(
+    low: Sequence[str], event: PersonMention, same_sentence: Sequence[PersonMention]
+) -> Preference | None:
+    """As in "asked Eva to open her bag", "thanked Eva for her help", "Eva, who sold her car"."""
+    people = list(dict.fromkeys(mention.entity for mention in same_sentence))
+    if len(people) != 2 or same_sentence[-1].entity == people[0]:
+        return None
+    subject, last = same_sentence[0], same_sentence[-1]
+    between = [word for word in low[last.at + 1 : event.at] if word != ","]
+    object_ = Preference(event.at, last.entity, subject.entity, LIKELY)
+    if between[:1] in (["who"], ["whose"]):
+        return object_
+    acts = set(low[subject.at + 1 : last.at])
+    if subject.rank < 1.0 or not between or "'s" in acts | set(between):
+        return None
+    infinitive = between[0] == "to" and len(between) > 1 and between[1] not in LISTS.before_nouns
+    does = (infinitive and acts & _CONTROLLED) or (
+        event.case != "s" and acts & _LET and between[0] not in en.FUNCTION_WORDS
+    )
+    promises = infinitive and acts & _PLEDGED
+    # The object of "ask", the subject of "promise", does what the infinitive says
+    if (does and event.case == "o") or (promises and event.case != "o"):
+        return Preference(event.at, subject.entity, last.entity, SURE)
+    reason = event.case == "p" and between[0] in ("for", "on", "about", "of")
+    return object_ if does or promises or (reason and acts & (_BLAMED | _CONTROLLED)) else None
+
+
 def _told(
     event: PersonMention, near: Sequence[PersonMention], genders: Sequence[str]
 ) -> Preference | None:
@@ -176,7 +208,7 @@ def _told(
     sure = list(dict.fromkeys(one.entity for one in near if genders[one.entity] == event.gender))
     open_ = list(dict.fromkeys(one.entity for one in near if not genders[one.entity]))
     if len(sure) == 1 and len(open_) == 1:
-        return Preference(event.at, sure[0], open_[0], LIKELY)
+        return Preference(event.at, sure[0], open_[0], TOLD)
     return None
 
 
@@ -219,6 +251,6 @@ def _clauses(  # noqa: PLR0911 (a return for each form of sentence)
         if acts & _BLAMED:
             return object_
         return subject if acts & _BLAMING else None
-    if joined in _TURNS:
+    if joined in _TURNS or joined == "until":
         return object_
     return object_ if joined in (".", ";", "!", "?") and acts & _HANDED else None

@@ -119,6 +119,9 @@ def resolve(
         ]
         # Where further words tell the gender of the other, a sentence by itself says little
         judged = {one.at for one in against}
+        # Pronouns behind one in its sentence follow it
+        opened = {e.sentence: e.at for e in reversed(part) if e.at in judged}
+        judged |= {e.at for e in part if e.case and e.at > opened.get(e.sentence, e.at)}
         times_meant = Counter(
             meant_person for i, meant_person in choice.found.items() if i not in judged
         )

@@ -13,7 +13,7 @@ from itertools import compress
 from operator import ne
 
 from portrayal.annotate.people.shared import words as en
-from portrayal.annotate.people.shared.scan import ENGLISH, QUOTES, Tokens
+from portrayal.annotate.people.shared.scan import QUOTES, Tokens
 from portrayal.annotate.people.shared.words import word_lists, word_set
 from portrayal.reference.locales import load_locale
 
@@ -310,8 +310,8 @@ BODY_PARTS = (
 """Words that open, and that end or stand in, the name of an organisation, place, event or law."""
 
 _BEHIND_LABELS = ([":"], ["–"])
-_UNBOUND, _ALONE = 10_000, 4_000
-"""Bearers of a first name that may stand alone, although it is an organisation, or a title, too."""
+_ALONE = 4_000
+"""Bearers of a first name that may stand alone, although it is a title, too."""
 
 _LABEL = 3
 """Words and marks of a line before the last word of a label."""
@@ -339,10 +339,6 @@ _NOT_PLAIN = (
     _OFFICE | en.BEFORE_TITLES | PLACES_AND_BODIES | PARTICLES | SUFFIXES | LISTS.before_names
 ) | (en.NAMES_OR_WORDS | en.NAMES_ALSO_WORDS | en.PLURAL_PEOPLE)
 
-_IN_RUNS = en.TITLES | en.BEFORE_TITLES | PARTICLES | SUFFIXES | frozenset(_SAINT)
-_BEFORE_RUNS = LISTS.storms | en.KIN
-_OPENS_TAIL = frozenset((",", "'s", "’s"))
-_ENDS_RUN = frozenset((".", "!", "?"))
 _BEHIND_PLACES = LISTS.behind_places | {"\n"}
 
 
@@ -360,14 +356,6 @@ def find_candidates(text: str, tokens: Tokens) -> list[Candidate]:
     labels, values = labels_of_form(tokens)
     for i in openings(text, tokens):
         if i < behind:
-            continue
-        # A word that surely stands alone needs no look for a run
-        if stands_alone(tokens, i) and i not in labels and i not in values:
-            run = Candidate(i, i + 1, [i], [], words=[low[i]], named=i + 1)
-            run.opening = opens_sentence(tokens, i)
-            plain = is_plain_name(low[i])
-            if plain or (trim(tokens, run, forms) and not is_ruled_out(text, tokens, run)):
-                runs.append(run)
             continue
         run = take(text, tokens, i)
         # The next run opens behind this one, even where it came to nothing
@@ -407,23 +395,6 @@ def find_candidates(text: str, tokens: Tokens) -> list[Candidate]:
 def is_plain_name(word: str) -> bool:
     """Whether the casefolded word is a frequent first name and nothing else."""
     return en.bearers(word) >= en.FREQUENT and word not in _NOT_PLAIN
-
-
-def stands_alone(tokens: Tokens, i: int) -> bool:
-    """Whether it takes one look to see that no other word, mark or title belongs to a name."""
-    words, low, word = tokens.words, tokens.low, tokens.words[i]
-    last = i + 2 >= len(words)
-    if last or low[i] in _IN_RUNS or tokens.local is not ENGLISH or not word[1:].islower():
-        return False
-    before, after = low[i - 1] if i else ".", words[i + 1]
-    joined = i and words[i - 1] != before and before not in en.FUNCTION_WORDS
-    if joined or before in _BEFORE_RUNS:
-        return False
-    if after in _OPENS_TAIL:
-        after = low[i + 2]
-        return words[i + 2].islower() and after not in en.KIN and after not in LISTS.before_nouns
-    near = tokens.starts[i + 1] - tokens.starts[i] <= len(word) + 1
-    return after in _ENDS_RUN or (near and after.islower() and after not in PARTICLES)
 
 
 def opens_sentence(tokens: Tokens, i: int) -> bool:
@@ -567,14 +538,14 @@ def is_ruled_out(  # noqa: PLR0911 (one return for each reason)
         return True
     # One word: its own meaning decides
     if len(name_words) == 1:
+        frequent = en.bearers(first) >= en.FREQUENT
         adjective = not run.titles and run.opening and first in LISTS.before_names
         if adjective or (first in en.PLURAL_PEOPLE and not en.is_given(first)):
             return True
         if "+".join([*(low[i] for i in run.titles), first]) in LISTS.firms:
             return True
         polite = run.titles and low[run.titles[-1]] in LISTS.polite
-        least = en.FREQUENT if first in PLACES else _UNBOUND
-        place = (first in PLACES_AND_BODIES and en.bearers(first) < least) or first in local
+        place = (first in PLACES_AND_BODIES and not frequent) or first in local
         if place and not polite:
             return True
         of = low[run.end : run.end + 1] in (["of"], ["for"]) and not en.is_given(first)

@@ -23,7 +23,11 @@ from portrayal.annotate.people.names.candidates import (
 )
 from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.scan import QUOTES, Tokens
-from portrayal.annotate.people.shared.words import word_set
+from portrayal.annotate.people.shared.words import word_lists, word_set
+
+WORD_KINDS = ("idea", "matter", "countable", "verb", "modal", "quality", "time", "place", "plural")
+KINDS = word_lists("names", "kinds.toml")
+"""What names are as ordinary words: a verb, a noun that needs an article, a town."""
 
 _BEHIND_VALUES: tuple[list[str], ...] = ([], ["\n"], ["."], [","], ["("], ["and"], [";"])
 _MARKS = QUOTES | word_set(", – — : ;")
@@ -167,9 +171,12 @@ def _word_kind(name: str) -> str:
     return " rare word" if name in en.NAMES_OR_WORDS else " also" * (name in en.NAMES_ALSO_WORDS)
 
 
-def is_word_too(name: str) -> bool:
-    """Whether a casefolded first name is an ordinary word as well: "mark", "amber"."""
-    return name in en.NAMES_OR_WORDS or name in en.NAMES_ALSO_WORDS
+@lru_cache(maxsize=65_536)
+def kinds_of_word(name: str) -> tuple[str, ...]:
+    """What a casefolded name is as an ordinary word: "mark", "amber"; () for "ann"."""
+    kinds = tuple(kind for kind in WORD_KINDS if name in getattr(KINDS, kind))
+    is_word = name in en.NAMES_OR_WORDS or name in en.NAMES_ALSO_WORDS
+    return kinds or ("word",) * is_word
 
 
 def name_features(
@@ -197,6 +204,8 @@ def name_features(
 
 def introduces(low: Sequence[str], start: int) -> bool:
     """Whether the name at `start` is that of the one who says "My name is …" or "I'm …"."""
+    if "'s" in low[start + 1 : start + 3]:
+        return False  # "I am Mark's sister"
     if low[max(0, start - 3) : start] in (["my", "name", "is"], ["my", "name", "'s"]):
         return True
     if low[max(0, start - 3) : start] == ["i", "go", "by"]:
@@ -261,8 +270,9 @@ def _run_features(  # noqa: PLR0912 (a feature each; run for every mention of ev
         yield f"initials {min(len(run.initials), 2)}"
     if run.opening:
         yield "opening"
-    if len(run.words) == 1 and is_word_too(run.words[0]):
-        yield "word opening" if run.opening else "word inside"
+    if len(run.words) == 1:
+        place = "opening" if run.opening else "inside"
+        yield from (f"{kind} {place}" for kind in kinds_of_word(run.words[0]))
     if tokens.quoted[run.start]:
         yield "quoted"
     if before:
@@ -297,46 +307,37 @@ def _counted_near() -> frozenset[str]:
 
 
 @lru_cache(maxsize=65_536)
-def _features_before(second: tuple[str, ...], first: tuple[str, ...]) -> tuple[str, ...]:
-    """What the two words before a name say, by their classes."""
-    return (*(f"-1 {kind}" for kind in first), *(f"-2 {kind} {first[0]}" for kind in second))
+def _features_before(
+    second: tuple[str, ...], first: tuple[str, ...], word_kinds: tuple[str, ...]
+) -> tuple[str, ...]:
+    """What the two words before a name say, by their classes; of one that is a word, too."""
+    features = (*(f"-1 {kind}" for kind in first), *(f"-2 {kind} {first[0]}" for kind in second))
+    return (*features, *(f"{word} -1 {kind}" for word in word_kinds for kind in first))
 
 
 @lru_cache(maxsize=65_536)
 def _features_behind(
-    first: tuple[str, ...], second: tuple[str, ...], word: bool
+    first: tuple[str, ...], second: tuple[str, ...], word_kinds: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """What the two words behind a name say; where it opens a sentence and is a `word`, too."""
+    """What the two words behind a name say; of one that is a word, too, for each of its kinds."""
     features = (*(f"+1 {kind}" for kind in first), *(f"+2 {first[0]} {kind}" for kind in second))
-    return (*features, *(f"word {feature}" for feature in features)) if word else features
+    return (*features, *(f"{word} {feature}" for word in word_kinds for feature in features))
 
 
-@lru_cache(maxsize=65_536)
-def _word_before(word: str, earlier: str) -> tuple[str, ...]:
-    """What the very words before a name say."""
-    return (f"-1={word}", f"-2={earlier} {word}")
-
-
-@lru_cache(maxsize=65_536)
-def _word_behind(word: str, opens: bool) -> tuple[str, ...]:
-    """What the very word behind a name says, and behind one that opens a sentence and is a word."""
-    return (f"+1={word}", f"word +1={word}") if opens else (f"+1={word}",)
-
-
-def mention_features(text: str, tokens: Tokens, run: Candidate) -> Iterator[str]:
-    """What stands in and around a mention: classes of words, each with its place."""
-    for features in _grouped_features(text, tokens, run):
-        yield from features
-
-
-def _grouped_features(text: str, tokens: Tokens, run: Candidate) -> Iterator[tuple[str, ...]]:
-    """The features of a mention in groups, of which few are new."""
+def mention_features(text: str, tokens: Tokens, run: Candidate) -> Iterator[tuple[str, ...]]:
+    """What stands in and around a mention: groups of features, of which few are new."""
     low, words, end = tokens.low, tokens.words, run.end
     yield tuple(_run_features(text, tokens, run))
     i = (run.titles or [run.start])[0] - 1
-    yield _features_before(_kinds(tokens, i - 1), _kinds(tokens, i))
+    kinds = kinds_of_word(run.words[0]) if len(run.words) == 1 and not run.titles else ()
+    # What the sentence before ends with says nothing, but quotation marks and line breaks do
+    if run.opening and i >= 0 and words[i] not in QUOTES and words[i] != "\n":
+        i = -1
+    if not run.opening:
+        kinds = tuple(f"inner {kind}" for kind in kinds)
+    yield _features_before(_kinds(tokens, i - 1), _kinds(tokens, i), kinds)
     if i >= 0:
-        yield _word_before(low[i], low[i - 1] if i else ".")
+        yield (f"-1={low[i]}", f"-2={low[i - 1] if i else '.'} {low[i]}")
     # What the names of an enumeration are: "dishes such as Rasam and Vada"
     head, least = i, max(0, i - _LIST)
     while head > least and (low[head] in _BETWEEN_ITEMS or words[head][0].isupper()):
@@ -344,21 +345,14 @@ def _grouped_features(text: str, tokens: Tokens, run: Candidate) -> Iterator[tup
     if head != i and low[i] not in QUOTES:
         yield tuple(f"list {kind}" for kind in _kinds(tokens, head))
     behind = end + (end < len(low) and low[end] in QUOTES)
-    word = run.opening and not run.titles and len(run.words) == 1 and is_word_too(run.words[0])
-    yield _features_behind(_kinds(tokens, behind), _kinds(tokens, behind + 1), word)
+    yield _features_behind(_kinds(tokens, behind), _kinds(tokens, behind + 1), kinds)
     if behind < len(low):
-        yield _word_behind(low[behind], word)
+        feature = f"+1={low[behind]}"
+        yield (feature, *(f"{kind} {feature}" for kind in kinds))
+    if behind < len(low) and low[behind][0].isalpha():
+        yield from _predicate_features(tokens, behind, kinds)
     # The noun that explains a name: "Salem, a busy city"
-    gloss, near = "", low[behind : behind + 1 + _GLOSS]
-    explained = len(near) > 1 and near[0] in _BEFORE_GLOSS and not near[1].endswith("ing")
-    for noun in near[1:] if explained else ():
-        kinds = {"person", "thing"}.intersection(_classes().get(noun, ()))
-        phrase = noun[0].isalpha() or noun in QUOTES or noun == "'s"
-        # The last of the nouns side by side counts: "Ravi, the village carpenter"
-        if not phrase or (gloss and not kinds):
-            break
-        gloss = min(kinds, default="")
-    if gloss:
+    if gloss := _gloss(low[behind : behind + 1 + _GLOSS]):
         yield (f"gloss {gloss}",)
     # The pronoun that follows before anybody else is named
     for i in range(end, min(len(low), end + _FURTHEST)):
@@ -366,10 +360,57 @@ def _grouped_features(text: str, tokens: Tokens, run: Candidate) -> Iterator[tup
             distance = tokens.sentence[i] - tokens.sentence[run.start]
             if distance <= 1:
                 feature = f"then {'she' if low[i] in en.PRONOUNS else 'it'} {distance}"
-                yield (feature, f"word {feature}") if word else (feature,)
+                yield (feature, *(f"{kind} {feature}" for kind in kinds))
             break
         if low[i] != words[i] and low[i - 1] not in _NEW_SENTENCE:
             break
+
+
+def _gloss(near: Sequence[str]) -> str:
+    """Whether the words behind a name call it a "person" or a "thing", or ""."""
+    gloss = ""
+    explained = len(near) > 1 and near[0] in _BEFORE_GLOSS and not near[1].endswith("ing")
+    for noun in near[1:] if explained else ():
+        glosses = {"person", "thing"}.intersection(_classes().get(noun, ()))
+        phrase = noun[0].isalpha() or noun in QUOTES or noun == "'s"
+        # The last of the nouns side by side counts: "Ravi, the village carpenter"
+        if not phrase or (gloss and not glosses):
+            break
+        gloss = min(glosses, default="")
+    return gloss
+
+
+_PREDICATES = {"acting": LISTS.acting} | {
+    name: getattr(KINDS, name) for name in ("states", "happens", "household", "civic")
+}
+_BARE = word_set("idea matter time place plural word")
+_FINITE = word_set("acts verb say live human posture ~ed")
+_OBJECTS, _OBJECT = word_set("kin person people thing"), 4
+
+
+def _predicates(words: Sequence[str]) -> list[str]:
+    """Which of the lists of predicates hold one of the words."""
+    return [name for name, verbs in _PREDICATES.items() if not verbs.isdisjoint(words)]
+
+
+def _predicate_features(
+    tokens: Tokens, behind: int, word_kinds: tuple[str, ...]
+) -> Iterator[tuple[str, ...]]:
+    """What the verb behind auxiliaries and adverbs says, and whom or what it is done to."""
+    low, verb = tokens.low, behind
+    while verb < len(low) and (low[verb] in KINDS.before_verbs or low[verb].endswith("ly")):
+        verb += 1
+    features = [f"verb {kind}" for kind in _kinds(tokens, verb)] if verb > behind else []
+    features += [f"verb {name}" for name in _predicates(low[verb : verb + 1])]
+    # Nouns that need an article, verbs and adjectives are no subjects, so a name is
+    if word_kinds and not _FINITE.isdisjoint(_kinds(tokens, behind)):
+        features.append("subject")
+        if _BARE.isdisjoint(word.removeprefix("inner ") for word in word_kinds):
+            yield ("bare subject",)
+    ahead = low[verb + 1 : verb + 1 + _OBJECT]
+    objects = {name for word in ahead for name in _classes().get(word, ())} & _OBJECTS
+    features += [f"object {name}" for name in (*sorted(objects), *_predicates(ahead))]
+    yield (*features, *(f"{word} {feature}" for word in word_kinds for feature in features))
 
 
 _FOLLOWING = frozenset(en.PRONOUNS) | LISTS.things
@@ -407,7 +448,7 @@ def name_score(
     """
     name_sum = _sum(tuple(name_features(tokens, words, mentions)))
     around = sum(
-        _sum(features) for run in mentions for features in _grouped_features(text, tokens, run)
+        _sum(features) for run in mentions for features in mention_features(text, tokens, run)
     )
     # Mentions of one text are alike, so n of them are worth less than n
     return _weights()["bias"] + name_sum + around / math.sqrt(len(mentions))

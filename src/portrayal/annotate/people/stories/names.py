@@ -9,11 +9,11 @@ from portrayal.annotate.people.names.candidates import (
     is_plain_name,
 )
 from portrayal.annotate.people.names.clusters import NameCluster, name_clusters
-from portrayal.annotate.people.names.evidence import ACTS, name_score
+from portrayal.annotate.people.names.evidence import name_score
 from portrayal.annotate.people.shared import words as en
 from portrayal.annotate.people.shared.scan import ENGLISH, Tokens
 
-LEAST, SURE, MOST = -0.75, 3.0, 6.0
+LEAST, SURE, MOST = -1.25, 3.0, 6.0
 """Log odds from which a name is a person's, as a story names hardly anything else, and those of a
 name beyond doubt; the highest score, of one that stands in the story often."""
 
@@ -89,12 +89,7 @@ def _odds(text: str, tokens: Tokens, cluster: NameCluster) -> float:
         acts = after in en.VERBS_AFTER_NAME or after.endswith("ed")
         described = after == "," and behind in en.APPOSITION
         person = (acts or described or len(mentions) > 1) and is_plain_name(word)
-        # "Mark noticed": what people do, and no hope or grace does
-        does = after in ACTS and after not in en.VERBS_AFTER_NAME
-        often = (does or len(mentions) > 2) and en.bearers(word) >= en.FREQUENT
-        if person or (often and word not in PLACES_AND_BODIES):
-            return SURE
-        if not en.FORMAL_TITLES.isdisjoint(cluster.titles):
+        if person or not en.FORMAL_TITLES.isdisjoint(cluster.titles):
             return SURE
         if sole and mentions[0].opening and word.endswith(_NO_NAMES) and not en.bearers(word):
             return -SURE
