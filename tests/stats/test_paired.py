@@ -169,6 +169,28 @@ def test_a_denominator_that_may_be_0_leaves_the_interval_open():
     assert found.low[0] <= found.value[0]
 
 
+def test_prompts_that_all_change_alike_have_no_interval():
+    found = of_contributions(np.ones((8, 1)), 0.1)
+    assert "changes alike" in str(found.reason[0])
+    assert np.isnan([found.low[0], found.p[0], found.p_equivalent[0]]).all()
+
+
+@given(st.integers(0, 10_000), st.floats(0.0, 2.0), st.floats(0.0, 2.0))
+def test_a_wider_margin_never_shows_more_beyond_it_or_less_within(seed, margin, more):
+    """Also of groups so rare that the denominator of the ratio may be 0."""
+    rng = np.random.default_rng(seed)
+    total = np.full((7, 4), 10.0)
+    first, second = (
+        (rng.binomial(10, rng.beta(0.3, 1.5, total.shape)) + 0.0, total) for _ in range(2)
+    )
+    narrow, wide = (ratios(first, second, m) for m in (margin, margin + more))
+    tested = narrow.reason == ""
+    assert np.all(wide.p_beyond.min(0)[tested] >= narrow.p_beyond.min(0)[tested] - 1e-9)
+    assert np.all(wide.p_equivalent[tested] <= narrow.p_equivalent[tested] + 1e-9)
+    outside = (narrow.low[tested] > 0) | (narrow.high[tested] < 0)
+    assert np.array_equal(outside, narrow.p[tested] < 0.05 - 1e-12)
+
+
 def test_the_level_holds_where_prompts_differ_and_groups_are_rare():
     """Ratios of two shares that do not change, in 8 and in 15 prompts of 20 texts."""
     rng = np.random.default_rng(1)

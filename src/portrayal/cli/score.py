@@ -34,7 +34,6 @@ from portrayal.cli.options import (
 from portrayal.cli.printing import percent
 from portrayal.config import classifier_settings
 from portrayal.errors import OptionError
-from portrayal.records import finite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -368,15 +367,20 @@ def judge(
         )
     labels = path and read_hand_labels(str(path))
     card = judge_card(opened, labels, label_field, by, level) if labels else None
+
+    def plain(of: "AgreedShare") -> dict[str, float]:
+        return {name: getattr(of, name) for name in ("value", "low", "high", "n")}
+
     facts: dict[str, Any] = {"field": label_field}
     if card is not None:
-        facts |= {"labels": card.note, "agreement": card.agreement}
+        facts |= {"labels": card.note, "agreement": plain(card.agreement)}
         for name in ("recall", "precision"):
             shares_of = getattr(card, name).items()
-            facts[name] = [{"group": g, "part": p} | finite(x) for (g, p), x in shares_of]
-        facts |= {"kappa": card.kappa, "sentences": card.sentences}
+            facts[name] = [{"group": g, "part": p} | plain(x) for (g, p), x in shares_of]
+        facts["kappa"] = {part: plain(x) for part, x in card.kappa.items()}
+        facts["sentences"] = card.sentences
     facts["asked_again"] = [
-        {"source": source, "group": group, "form": form} | finite(x)
+        {"source": source, "group": group, "form": form} | plain(x)
         for (source, group), forms in repeated.items()
         for form, x in forms.items()
     ]

@@ -27,6 +27,7 @@ Cells = tuple[npt.ArrayLike, ...]
 
 NO_VALUE = "no value"
 SAME = "both sides have the same sums in every prompt"
+NO_SPREAD = "every prompt changes alike, which says nothing of how other prompts change"
 """Why there is no interval of a change without any spread."""
 
 _TIE = 1e-9
@@ -136,14 +137,23 @@ def paired_changes(
     with np.errstate(divide="ignore", invalid="ignore"):
         value = np.log(ratio) if log else ratio
 
+    # The score of an endless r, and of the least one: none beyond an end has a larger p than it.
+    endless = divide(b_sum, np.sqrt(v_b))
+    least = divide(a_sum, np.sqrt(v_a)) if log else endless
+
+    def error_at(r: FloatArray) -> FloatArray:
+        return np.asarray(np.sqrt(np.maximum(v_a - 2.0 * r * v_ab + r**2 * v_b, 0.0)))
+
     def t_at(null: FloatArray) -> FloatArray:
         r = np.exp(null) if log else null
-        error = np.sqrt(np.maximum(v_a - 2.0 * r * v_ab + r**2 * v_b, 0.0))
-        return divide(a_sum - r * b_sum, np.where(error > _TIE * np.abs(b_sum), error, np.nan))
+        t = divide(a_sum - r * b_sum, error_at(r))
+        return np.fmin(np.fmax(t, -endless), least)
 
-    bounds = _fieller(
-        (a_sum, b_sum), (v_a, v_ab, v_b), float(t_isf((1.0 - level) / 2.0, n - 1)) ** 2
-    )
+    reached = float(t_isf((1.0 - level) / 2.0, n - 1))
+    bounds = _fieller((a_sum, b_sum), (v_a, v_ab, v_b), reached**2)
+    if not log:
+        # A denominator that may be 0 leaves a difference without any bound.
+        bounds = np.where(endless > reached, bounds[0], -np.inf), bounds[1]
     with np.errstate(divide="ignore", invalid="ignore"):
         low, high = (np.log(np.maximum(x, 0.0)) if log else x for x in bounds)
     ends = np.stack([-m, m])
@@ -151,10 +161,17 @@ def paired_changes(
     inner = np.stack([above[0], 1.0 - above[1]])
     p = 2.0 * t_sf(np.abs(t_at(np.zeros_like(m))), n - 1)
     same = np.abs(a - b if log else a).sum(0) <= _TIE * np.abs(b).sum(0)
-    n_prompts = inside.sum(0)
+    at_change = error_at(np.where(np.isfinite(ratio), ratio, np.nan))
+    varies, n_prompts = at_change > _TIE * np.abs(b_sum), inside.sum(0)
     reasons = [
-        SAME if alike and count else NO_VALUE if not known else too_few_prompts(int(count)) or ""
-        for known, alike, count in zip(np.isfinite(value), same, n_prompts, strict=True)
+        SAME
+        if alike and count
+        else NO_VALUE
+        if not known
+        else too_few_prompts(int(count)) or ("" if has_spread else NO_SPREAD)
+        for known, alike, has_spread, count in zip(
+            np.isfinite(value), same, varies, n_prompts, strict=True
+        )
     ]
     reason = np.array(reasons, dtype=np.str_)
     low, high, inner = (np.where(reason == "", x, np.nan) for x in (low, high, inner))
