@@ -7,7 +7,12 @@ import numpy as np
 import pytest
 
 from paired_world import level, made, one, original, quick, read, rows
-from portrayal.measure.pairs.changes import DISTANCE, PAIRED_DISTANCE, PREJUDICE_RATE
+from portrayal.measure.pairs.changes import (
+    DISTANCE,
+    PAIRED_DISTANCE,
+    PREJUDICE_RATE,
+    RATE,
+)
 from portrayal.measure.pairs.estimates import Scored, exchanged_gaps, null_means
 from portrayal.measure.pairs.levels import SAMPLES, row_sentences
 from portrayal.measure.pairs.table import BOTH, EQUAL, GENERATED, ORIGINAL, Paired, places
@@ -58,12 +63,13 @@ def test_the_null_is_drawn_with_streams_of_its_own(lopsided: Paired) -> None:
     (its,) = lopsided.levels
     where, scope = list(places(lopsided)), quick()
     assert {place.labels["domain"] for place in where} == {"all", "d2"}
-    scored = Scored.of(DISTANCE, its)
-    found = null_means(scored, lopsided, where, scope)
-    np.testing.assert_array_equal(found, null_means(scored, lopsided, where, scope))
+    measure = DISTANCE.measure
+    found = null_means([DISTANCE], its, lopsided, where, scope)[measure]
+    again = null_means([RATE, DISTANCE], its, lopsided, where, scope)[measure]
+    np.testing.assert_array_equal(found, again)
     for together in (False, True):
         labels = (*its.labels.values(), *(["together"] * together))
-        rng = scope.rng("paired_distance.v1", "null", *labels)
+        rng = scope.rng("null", *labels)
         assert its.dealer is not None
         deal = its.dealer(lopsided.pools(all_models=together))
         for draw in range(scope.permutations):

@@ -130,6 +130,9 @@ CHANGE = Quantity(
 )
 
 
+QUANTITIES = (DISTANCE, RATE, DIRECTED_CHANGE, CHANGE)
+
+
 def _written(e: Any) -> str:
     """Differences of shares, among words and topics, are in points; scores and distances not."""
     shares = e.strata.get("level") in ("word", "document")
@@ -146,7 +149,7 @@ def _measure(quantity: Quantity, **words: Any) -> Component:
         unit="pair",
         undefined_when=quantity.undefined,
         source=quantity.source,
-        run=partial(paired_means, quantity),
+        run=partial(paired_means, quantity, QUANTITIES),
         form=_written,
         **words,
     )

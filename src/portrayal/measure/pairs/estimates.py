@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -183,16 +184,23 @@ class Scored:
 
 
 def null_means(
-    scored: Scored, paired: Paired, strata: Sequence[PairStratum], scope: Scope
-) -> FloatArray:
-    """Return the mean at each place in each draw of the null, shape (n_draws, n_places, k).
+    quantities: Sequence[Quantity],
+    level: Level,
+    paired: Paired,
+    strata: Sequence[PairStratum],
+    scope: Scope,
+) -> dict[str, FloatArray]:
+    """Return the means at each place in each draw of a level's null, by measure.
 
-    NaN where no row counts; without draws where the level has no null. Each model's texts are dealt
-    with their originals, and for all models together those of all.
+    Shapes (n_draws, n_places, k): NaN where no row counts, and without draws where the level has no
+    null. Each model's texts are dealt with their originals, and for all models together those of
+    all; what is dealt serves every quantity.
     """
-    level, quantity = scored.level, scored.quantity
     size = scope.permutations if level.dealer is not None else 0
-    means = np.full((size, len(strata), len(scored.columns)), np.nan)
+    means = {
+        quantity.measure: np.full((size, len(strata), len(quantity.columns(level))), np.nan)
+        for quantity in quantities
+    }
     inside = np.array([place.rows for place in strata], dtype=np.float64)
     of_all = np.array([place.labels["model"] == ALL for place in strata], dtype=bool)
     for all_models in (False, True):
@@ -201,14 +209,19 @@ def null_means(
             continue
         # Pools of one model do not hold another model's texts, so either is dealt by itself.
         deal = level.dealer(paired.pools(all_models=all_models))
-        labels = (*level.labels.values(), *(["together"] * all_models))
-        rng = scope.rng(quantity.measure, "null", *labels)
+        rng = scope.rng("null", *level.labels.values(), *(["together"] * all_models))
         for draw in range(size):
-            values = quantity.values(level, *deal(rng, draw))
-            valid = ~np.isnan(values)
-            total = inside[pooled] @ np.where(valid, values, 0.0)
-            means[draw, pooled] = divide(total, inside[pooled] @ valid)
+            sides = deal(rng, draw)
+            for quantity in quantities:
+                values = quantity.values(level, *sides)
+                valid = ~np.isnan(values)
+                total = inside[pooled] @ np.where(valid, values, 0.0)
+                means[quantity.measure][draw, pooled] = divide(total, inside[pooled] @ valid)
     return means
+
+
+_NULLS = WeakKeyDictionary[Paired, dict[tuple[Any, ...], dict[str, FloatArray]]]()
+"""`null_means` of the levels of the tables in use, since each measure asks for its own."""
 
 
 _CELLS = 1 << 20
@@ -246,23 +259,33 @@ def exchanged_gaps(readings: FloatArray, draws: int, rng: np.random.Generator) -
 
 
 def paired_means(
-    quantity: Quantity, paired: Paired, scope: Scope, base_form: str | None = None
+    quantity: Quantity,
+    quantities: Sequence[Quantity],
+    paired: Paired,
+    scope: Scope,
+    base_form: str | None = None,
 ) -> Iterator[Estimate]:
     """Yield the mean of a quantity at every place, for each level and column.
 
     Parameters
     ----------
-    quantity, paired, scope
-        What, of which rows, and the audit's settings.
+    quantity, quantities
+        What, and all that are drawn with it.
+    paired, scope
+        Of which rows, and the audit's settings.
     base_form
         The form whose texts the study's questions are of; see `Paired.base_form`.
     """
     plain_form = paired.base_form(base_form)
     strata = list(places(paired))
     parts = []
-    for level in paired.levels:
+    nulls = _NULLS.setdefault(paired, {})
+    for i, level in enumerate(paired.levels):
         scored = Scored.of(quantity, level)
-        draws = null_means(scored, paired, strata, scope)
+        key = i, scope.study, scope.seed, scope.permutations
+        if key not in nulls:
+            nulls[key] = null_means(quantities, level, paired, strata, scope)
+        draws = nulls[key][quantity.measure].copy()
         for number, place in enumerate(strata):
             if level.readings is not None and _one_each(quantity, level, paired, place):
                 rows = np.flatnonzero(place.rows)
