@@ -268,6 +268,8 @@ class Status:
         Why it is unknown how far the reader's errors move the value.
     question
         The question asked before the texts were read that it answers.
+    sharper
+        An option that would narrow the interval, and by how much.
     """
 
     no_interval: str | None = None
@@ -275,6 +277,7 @@ class Status:
     detail: str | None = None
     reader_error: str | None = None
     question: str | None = None
+    sharper: str | None = None
 
     @property
     def may_be_stated(self) -> bool:

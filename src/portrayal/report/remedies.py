@@ -34,6 +34,11 @@ def remedies(view: View, local: Sequence[Stated]) -> tuple[str, ...]:
             f"To state {question} these very {units}, which tells nothing of others: "
             f"{again(view, '--population', THESE)}"
         )
+    # One line, though many estimates would gain by the same option.
+    sharper = next((e.status.sharper for e in view.estimates if e.status.sharper), "")
+    if sharper:
+        option, _, gain = sharper.partition(": ")
+        lines.append(f"Comparing texts that are alike gives {gain}: {again(view, *option.split())}")
     return tuple(lines)
 
 

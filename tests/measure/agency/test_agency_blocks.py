@@ -1,5 +1,7 @@
 """Blocks of the null: which are used, that nulls lie around no difference, and whole clusters."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -199,3 +201,24 @@ def test_levels_and_variances_stand_beside_those_of_other_readings():
 def test_without_other_readings_nothing_is_said_of_them():
     (e,) = whole(agency_gap, texts_of([0.5, 0.6, 0.0, 0.1], [0, 0, 1, 1]))
     assert not {ERROR_LOW, ERROR_HIGH} & e.details.keys()
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.6])
+def test_a_column_that_would_sharpen_a_difference_is_named_with_the_gain(spread):
+    """Occupations that differ: texts about two groups are compared within each."""
+    rng, occupations = np.random.default_rng(8), np.arange(400) % 10
+    gap = np.clip(spread * np.where(occupations < 5, 1, -1) + rng.normal(0, 0.3, 400), -1, 1)
+    group = np.arange(400) // 10 % 2  # both groups alike in each occupation
+    told = numbered(group, "by")  # a column that tells the group compares nobody
+    spare = {"occupation": numbered(occupations, "o"), "told": told}
+    (e,) = whole(agency_gap, replace(texts_of(gap, group), spare=spare))
+    if not spread:
+        assert e.status.sharper is None
+        return
+    option, _, gain = e.status.sharper.partition(": ")
+    assert option == "--cluster occupation"
+    half = (e.interval.high - e.interval.low) / 2
+    assert gain.endswith(f"in place of ±{100 * half:.0f}")
+    by_occupation = texts_of(gap, group, cluster=occupations, unit="occupation")
+    narrow = whole(agency_gap, by_occupation)[0].interval
+    assert f"±{50 * (narrow.high - narrow.low):.0f} points" in gain

@@ -17,19 +17,35 @@ from portrayal.measure.agency.estimates import (
     inferred,
     of_stratum,
 )
-from portrayal.measure.agency.strata import BLOCK, AgencyStratum, strata
-from portrayal.measure.agency.texts import HUMAN, NEITHER, AgencyTexts
+from portrayal.measure.agency.strata import (
+    BLOCK,
+    MOST_ASSOCIATION,
+    AgencyStratum,
+    association,
+    strata,
+)
+from portrayal.measure.agency.texts import HUMAN, NEITHER, WITHIN, AgencyTexts
 from portrayal.measure.clustered import GroupSums, corrected_inference
 from portrayal.measure.scope import Scope
-from portrayal.records import ALL, ERROR_HIGH, ERROR_LOW, MINUS, Estimate, Form
+from portrayal.records import (
+    ALL,
+    ERROR_HIGH,
+    ERROR_LOW,
+    FEW_PROMPTS,
+    MINUS,
+    Estimate,
+    Form,
+    Status,
+)
 from portrayal.registry import Component
 from portrayal.stats import crossed_differences, matched_differences, plain_differences
 from portrayal.stats._arguments import divide, divide_or_zero
-from portrayal.stats.clustered import Clustered
+from portrayal.stats.clustered import Clustered, sums_by
 from portrayal.stats.tails import t_isf, t_sf
 from portrayal.types import FloatArray, IntArray
 
 _NO_CHANCE = 1e-12
+_NARROWER = 0.8  # part of its width to which a column must narrow an interval to be named
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,7 +210,44 @@ def _of_kind(
         name: np.minimum(count[first], count[second])
         for name, count in stratum.units.in_ways(of_units).items()
     }
-    yield from _estimates(stratum, gaps, sums, in_ways, details, scope)
+    sharper = [""] * len(pairs)
+    if len(kind) == 1 and stratum.labels["stratum"] == ALL:
+        sharper = sharper_by(texts, stratum, members, pairs, gaps.result, scope.level)
+    yield from _estimates(stratum, gaps, sums, in_ways, details, scope, sharper=sharper)
+
+
+def sharper_by(
+    texts: AgencyTexts,
+    stratum: AgencyStratum,
+    members: FloatArray,
+    pairs: IntArray,
+    result: Clustered,
+    level: float,
+) -> list[str]:
+    """Return for each difference the option by which comparing texts that agree narrows it most.
+
+    "" where none does by a fifth, and for texts that name a prompt, which are compared so already.
+    Parameters as of `infer_gaps`, and what came of it.
+    """
+    options, cell = [""] * len(pairs), texts.cell[stratum.rows]
+    gap = texts.readings[stratum.labels["masking"]].gap[stratum.rows]
+    half, narrowest = (result.high - result.low) / 2.0, np.full(len(pairs), _NARROWER)
+    for name, column in texts.spare.items():
+        block = np.unique(column.code[stratum.rows], return_inverse=True)[1]
+        # Where a column tells the group, texts that agree in it have nobody to be compared with.
+        if association(block, cell) > MOST_ASSOCIATION[WITHIN]:
+            continue
+        n, member = int(block.max(initial=-1)) + 1, members[cell]
+        sums = sums_by(block, n, member * gap[:, np.newaxis]), sums_by(block, n, member)
+        # As `infer_gaps` does it once that column is the cluster, so that the gain is what comes.
+        within = plain_differences(*sums, pairs, level, np.zeros(len(pairs)))
+        part = divide((within.high - within.low) / 2.0, half)
+        # A narrow interval over a few blocks would be narrow by chance
+        for i in np.flatnonzero((part < narrowest) & (within.n_clusters >= FEW_PROMPTS)).tolist():
+            narrowest[i] = part[i]
+            widths = f"±{100 * half[i] * part[i]:.0f} points in place of ±{100 * half[i]:.0f}"
+            options[i] = f"--cluster {name}: {widths}"
+    return options
 
 
 def _estimates(
@@ -205,6 +258,7 @@ def _estimates(
     details: Sequence[Mapping[str, float]],
     scope: Scope,
     form: Form | None = "difference",
+    sharper: Sequence[str] = (),
 ) -> Iterator[Estimate]:
     method = MATCHED if stratum.blocks.kind == BLOCK else MEAN
     inference = inferred(stratum.compared, gaps.result, gaps.n_texts, method, in_ways=in_ways)
@@ -217,6 +271,8 @@ def _estimates(
     for i, value in enumerate(gaps.result.value.tolist()):
         readings = by_reading(value, {name: float(x[i]) for name, x in gaps.other_gaps.items()})
         fields.append({"n_units": float(gaps.n_texts[i]), "details": {**details[i], **readings}})
+        if sharper and sharper[i]:
+            fields[i]["status"] = Status(sharper=sharper[i])
     yield from of_stratum(
         *(AGENCY_GAP, stratum, sums, inference, scope, fields, gaps.null, gaps.chance),
         statistic="difference",

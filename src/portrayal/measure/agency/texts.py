@@ -145,6 +145,9 @@ class AgencyTexts:
     columns
         The prompts' other columns, but for groups, names and clusters: prompts that agree in them
         are alike. Empty where the texts name no prompt.
+    spare
+        The same where the texts name no prompt and no cluster is asked for: texts that agree in one
+        could be compared.
     outcome
         Index into `OUTCOMES`; an annotation that failed counts as "failed".
     readings
@@ -173,6 +176,7 @@ class AgencyTexts:
     left_out: IntArray
     first: tuple[str, ...] = ()
     hand: HandSentences | None = None
+    spare: Mapping[str, LabelColumn] = field(default_factory=dict)
     cache: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -309,6 +313,10 @@ def agency_texts(
     within = {} if cluster in (None, EACH, PROMPT) else {WITHIN: clusters.code}
     other_names = {name for facts in about for name in facts} - {*group, NAME, cluster}
     by_name = cluster is None and NAME not in group and any(NAME in facts for facts in about)
+    columns = {
+        name: LabelColumn.of([facts.get(name, "") for facts in about])
+        for name in sorted(other_names)
+    }
     texts = AgencyTexts(
         model=LabelColumn.of(rows["model"]),
         task=LabelColumn.of(tasks),
@@ -325,10 +333,8 @@ def agency_texts(
             **within,
             STRATUM: LabelColumn.in_order([*zip(tasks, conditions, split, strict=True)]).code,
         },
-        columns={
-            name: LabelColumn.of([facts.get(name, "") for facts in about])
-            for name in sorted(other_names if by_prompt else ())
-        },
+        columns=columns if by_prompt else {},
+        spare={} if by_prompt or cluster else columns,
         outcome=np.array([OUTCOMES.index(name) for name in rows["outcome"]], dtype=np.int64),
         readings=readings,
         left_out=left_out,
