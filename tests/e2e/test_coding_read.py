@@ -27,7 +27,7 @@ def test_agreement(inside: Portrayal, project: Path) -> None:
     facts = inside("label", "agreement", project, "--draws", "100", "--format", "json").json()
     assert facts["people"]["raters"] == ["ana", "bo"]
     assert facts["language_models_against_people"] == []
-    figures = {(f["question"], f["statistic"]): f for f in facts["people"]["figures"]}
+    figures = {(f["question"], f["statistic"]): f for f in facts["people"]["coefficients"]}
     assert figures["whole set", "percent_agreement"]["value"] == pytest.approx(10 / 12)
     assert figures["savior", "cohens_kappa"]["interval"]["n_clusters"] == 12
 
@@ -51,7 +51,7 @@ def test_the_labels_of_a_project_are_a_label_file(
         inside("label", "agreement", given, "--draws", "100", "--format", "json").json()["people"]
         for given in (project, "labels.csv")
     ]
-    assert figures[0]["figures"] == figures[1]["figures"]
+    assert figures[0]["coefficients"] == figures[1]["coefficients"]
 
 
 def test_a_model_is_a_rater_apart(inside: Portrayal, project: Path) -> None:

@@ -98,8 +98,8 @@ def test_sheets_of_raters_are_compared_and_merged(
 ) -> None:
     other = filled(sheet, sheet.with_name("people-ben.csv"), tmp_path / "r", "ben")
     told = inside("label", "agreement", sheet, other, "--format", "json").json()["people"]
-    assert {figure["value"] for figure in told["figures"]} == {1.0}
-    assert {figure["interval"]["method"] for figure in told["figures"]} == {"Wilson"}
+    assert {figure["value"] for figure in told["coefficients"]} == {1.0}
+    assert {figure["interval"]["method"] for figure in told["coefficients"]} == {"Wilson"}
     assert "subject_gender" in inside("label", "agreement", sheet, other).ok().out
     inside("label", "agreement", sheet, sheet).refused("given twice")
     merged = inside("label", "merge", sheet, other, "--out", "both.csv", "--format", "json").json()

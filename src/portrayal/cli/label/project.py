@@ -118,7 +118,6 @@ def raters(
     """
     from portrayal.coding.store import Store, rater_key
 
-    json = format == "json"
     opened = find_project(project)
     if not opened.codes_path.is_file():
         raise OptionError(f"no one has coded in {opened.folder} yet.")
@@ -134,9 +133,9 @@ def raters(
             for kind in ("human", "adjudicated", "llm")
             for key, name in store.raters(kind).items()
         ]
-    if json:
-        show.as_json({"project": str(opened.folder), "raters": rows})
-        return
-    for row in rows:
-        called = f"{row['rater']} (language model)" if row["kind"] == "llm" else row["rater"]
-        show.line(f"{called}: done with {row['n_done']:,} texts")
+    parts = [
+        f"{row['rater']}{' (language model)' if row['kind'] == 'llm' else ''}: "
+        f"done with {row['n_done']:,} texts"
+        for row in rows
+    ]
+    show.give(format, {"project": str(opened.folder), "raters": rows}, parts)

@@ -1,6 +1,6 @@
 """What was labelled: by a model, how far raters agree, how often codes occur."""
 
-from dataclasses import asdict, replace
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -30,11 +30,11 @@ from portrayal.errors import OptionError, RunError
 from portrayal.validate import check_different_files
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from portrayal.coding import Project
     from portrayal.coding.llm import CoderResult
-    from portrayal.raters import Agreement, Labels
+    from portrayal.raters import Labels
     from portrayal.report.coding import Block
 
 
@@ -110,44 +110,30 @@ def agreement(
 
     """
     from portrayal.raters import agreement as agreement_of
+    from portrayal.report.coding import agreement_blocks
 
     labels = labels_at(sheets)
     agreed = agreement_of(labels, level=level, draws=draws, seed=seed)
-    if format == "json":
-        facts: dict[str, Any] = {"labels": labels.source, "begun_not_done": labels.started}
-        facts["people"] = _compared_facts(agreed.people)
-        facts["pairs_of_people"] = [_compared_facts(one) for one in agreed.pairs]
-        facts["language_models_against_people"] = [_compared_facts(one) for one in agreed.models]
-        show.as_json(facts)
-        return
-    from portrayal.report.coding import agreement_blocks
-
-    if labels.started:
-        show.line(f"{labels.started:,} texts are begun and not done, and do not count.")
-    print_blocks(agreement_blocks(labels.names, agreed))
-
-
-def _compared_facts(one: "Agreement") -> dict[str, Any]:
-    figures = [asdict(figure) | {"raters": list(figure.raters)} for figure in one.coefficients]
-    return {
-        "raters": list(one.raters),
-        "n_done": one.n_done,
-        "left_open": one.left_open,
-        "figures": figures,
-        "warnings": list(one.warnings),
+    facts = {
+        "labels": labels.source,
+        "begun_not_done": labels.started,
+        "people": agreed.people,
+        "pairs_of_people": agreed.pairs,
+        "language_models_against_people": agreed.models,
     }
+    n_begun = labels.started
+    begun = [f"{n_begun:,} texts are begun and not done, and do not count."] if n_begun else []
+    show.give(format, facts, [*begun, *_parts(agreement_blocks(labels.names, agreed))])
 
 
-def print_blocks(blocks: "Iterable[Block]") -> None:
-    """Print tables under their titles, with the sentences before and after them."""
+def _parts(blocks: "Iterable[Block]") -> "Iterator[show.Part]":
+    """Tables under their titles, with the sentences before and after them."""
     for block in blocks:
-        show.line(f"\n{block.title}")
-        for line in block.before:
-            show.line(line)
+        yield f"\n{block.title}"
+        yield from block.before
         if block.table is not None:
-            show.table(block.table.columns, block.table.rows)
-        for line in block.after:
-            show.line(line)
+            yield block.table.columns, block.table.rows
+        yield from block.after
 
 
 def model(
@@ -182,7 +168,7 @@ def model(
         project = find_project(given)
         with under_way(project.folder, as_object=json), asking_progress(quiet=json) as answered:
             asking = asking_of(settings_of(how, answered))
-            print_coder(code_by_model(project, asking), project, as_object=json)
+            _give_coder(code_by_model(project, asking), project, format)
         return
     run = Run(given)
     if not run.texts.parts():
@@ -224,31 +210,26 @@ def codes(
     labels, merged = project_labels(opened), pairs("--merge", merge, "Inuit=AN")
     groups = code_shares(opened, labels, by=by, merge=merged, level=level)
     corrected = code_prevalence(opened, labels, by=by, merge=merged, level=level)
-    if format == "json":
-        facts = {"groups": list(map(asdict, groups)), "corrected": list(map(asdict, corrected))}
-        show.as_json({"project": str(opened.folder), **facts})
-        return
-    print_blocks(code_blocks(labels.names, groups, corrected))
+    facts = {"project": str(opened.folder), "groups": groups, "corrected": corrected}
+    show.give(format, facts, _parts(code_blocks(labels.names, groups, corrected)))
 
 
-def print_coder(result: "CoderResult", project: "Project", *, as_object: bool) -> None:
+def _give_coder(result: "CoderResult", project: "Project", format: Format) -> None:
     """Print what a model did, with everything that failed."""
-    if as_object:
-        # The report holds what cannot be JSON; its cost and end are told
-        facts = asdict(replace(result, report=None))
-        facts.pop("report")
-        asking_report = result.report
-        facts["cost_usd"] = None if asking_report is None else asking_report.cost
-        facts["stopped"] = None if asking_report is None else asking_report.stopped or None
-        show.as_json({"project": str(project.folder), "kind": "llm", **facts})
-        return
-    show.line(f"{result.rater}: coded {result.n_coded:,} of {result.n_items:,} texts.")
+    # The report holds what cannot be JSON; its cost and end are told
+    asking = result.report
+    facts: dict[str, Any] = {"project": str(project.folder), "kind": "llm"}
+    facts |= {f.name: getattr(result, f.name) for f in fields(result) if f.name != "report"}
+    facts["cost_usd"] = None if asking is None else asking.cost
+    facts["stopped"] = None if asking is None else asking.stopped or None
+    parts = [f"{result.rater}: coded {result.n_coded:,} of {result.n_items:,} texts."]
     for title, counts in (("answers not used", result.unusable), ("codes removed", result.removed)):
         if counts:
             counts_text = ", ".join(f"{n:,} {reason}" for reason, n in counts.items())
-            show.line(f"{title}: {counts_text}")
-    if result.failed:
-        show.line(
-            f"{len(result.failed):,} texts have no codes of it. The same command asks again about "
-            "those that no answer came for."
+            parts.append(f"{title}: {counts_text}")
+    if n_failed := len(result.failed):
+        parts.append(
+            f"{n_failed:,} texts have no codes of it. The same command asks again about those that "
+            "no answer came for."
         )
+    show.give(format, facts, parts)

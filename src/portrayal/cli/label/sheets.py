@@ -1,6 +1,5 @@
 """Texts drawn for people to label, and their labels joined."""
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -85,19 +84,13 @@ def sheet(
         out = out or opened.path / f"{sample.about}.csv"
         files = write_sheets(items, book, out, raters)
         after = f"portrayal label merge {' '.join(map(str, files[: len(raters)]))} --out {out}"
-    if format == "json":
-        facts = {"for": sample.about, "n_drawn": len(items), "expected_width": sample.width}
-        facts |= {"files": [*map(str, files)], "strata": dict(sample.strata)}
-        show.as_json(facts | {"too_few": [asdict(place) for place in short]})
-        return
-    show.line("\n".join(f"{k}: {n:,} of {of:,} texts" for k, (of, n) in sample.strata.items()))
     width = sample.width
+    facts = {"for": sample.about, "n_drawn": len(items), "expected_width": width}
+    facts |= {"files": [*map(str, files)], "strata": dict(sample.strata), "too_few": short}
     words = "" if width is None else f"; expected width of a share of these texts: {width:.3f}"
-    show.line(f"{len(items):,} texts{words}")
-    for place in short:
-        show.line(f"warning: {place.sentence}")
-    show.line("\n".join(f"wrote {path}" for path in files))
-    show.line(f"then: {after}")
+    parts = [f"{name}: {n:,} of {of:,} texts" for name, (of, n) in sample.strata.items()]
+    parts += [f"{len(items):,} texts{words}", *(f"warning: {place.sentence}" for place in short)]
+    show.give(format, facts, [*parts, *(f"wrote {path}" for path in files), f"then: {after}"])
 
 
 def merge(sheets: Sheets, /, *, out: Path, format: Format = "table") -> None:
@@ -119,11 +112,8 @@ def merge(sheets: Sheets, /, *, out: Path, format: Format = "table") -> None:
     # A row for each label, also where raters differ: who reads the file settles it, and says so
     n_open = sum(answer is None for answer in settled(labels).values())
     n_labels, raters = len(labels.rows), labels.raters
-    if format == "json":
-        facts = {"table": str(out), "n_labels": n_labels, "raters": list(raters)}
-        show.as_json(facts | {"n_undecided": n_open})
-        return
-    show.line(f"{out}: {n_labels:,} labels by {', '.join(raters) or 'nobody'}")
+    facts = {"table": str(out), "n_labels": n_labels, "raters": raters, "n_undecided": n_open}
+    parts = [f"{out}: {n_labels:,} labels by {', '.join(raters) or 'nobody'}"]
     if n_open:
-        show.line(f"left open, as no more than half of the raters agree: {n_open:,}")
-    show.line(f"then: portrayal audit … --hand-labels {out}")
+        parts.append(f"left open, as no more than half of the raters agree: {n_open:,}")
+    show.give(format, facts, [*parts, f"then: portrayal audit … --hand-labels {out}"])
